@@ -43,7 +43,7 @@ func neighbour(t *testing.T) *nextDoor {
 	var err error
 	n.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
 	require.NoError(t, err)
-	room := func() lend.Load { return lend.Load{Most: 100, Live: n.engine.Live(), Free: 50} }
+	room := func() lend.Load { return lend.Load{Most: 100, Live: n.engine.Live() + 1, Free: 50} }
 	n.lender = lend.NewLender(lend.LenderConfig{Engine: n.engine, Load: room, Spool: t.TempDir()})
 	door, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -101,6 +101,34 @@ func (n *nextDoor) dial(ctx context.Context, addr string) (net.Conn, error) {
 	defer n.mu.Unlock()
 	n.conns = append(n.conns, conn)
 	return conn, nil
+}
+
+// crammed is a further node that the pool of this one takes for empty, and that has
+// no room.
+func (n *nextDoor) crammed() *media.Engine {
+	n.t.Helper()
+	from, _ := ports(n.t)
+	e, err := media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: from + 1})
+	require.NoError(n.t, err)
+	_, err = e.Open(media.Options{})
+	require.NoError(n.t, err)
+	lender := lend.NewLender(lend.LenderConfig{Engine: e, Load: func() lend.Load { return lend.Load{Most: 1000, Free: 50} }, Spool: n.t.TempDir()})
+	door, err := new(net.ListenConfig).Listen(n.t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(n.t, err)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = lender.Serve(door)
+	}()
+	n.t.Cleanup(func() {
+		_ = door.Close()
+		lender.Close()
+		<-served
+		_ = e.Close()
+	})
+	n.away.Nodes([]string{n.door, door.Addr().String()})
+	require.Eventually(n.t, func() bool { _, free := n.away.Room(); return free == 100 }, patience, time.Millisecond, "two links")
+	return e
 }
 
 // cut ends all connections; shut: and there are no others.
@@ -243,15 +271,17 @@ func TestACallEndsWhoseFarEndDoesNotFollowItsSound(t *testing.T) {
 	h.until(2*time.Second, "nothing is left", func() bool { return h.engine.Live() == 0 && n.engine.Live() == 0 })
 }
 
-// A node dies while its call rings: the answer finds no sound, and another one is
-// had for it.
-func TestACallIsAnsweredWhoseSoundIsGone(t *testing.T) {
-	t.Parallel()
-	p := mute(t)
-	rings, answer, offers := make(chan struct{}), make(chan struct{}), make(chan []byte, 9)
+// follower is a far end that goes where our sound is, and tells of each offer;
+// answer nil: it answers at once, else when that is closed.
+func follower(t *testing.T, answer <-chan struct{}) (p *peer, rings chan struct{}, offers chan []byte) {
+	t.Helper()
+	p = mute(t)
+	rings, offers = make(chan struct{}, 9), make(chan []byte, 9)
 	p.ua = agent(t, func(in *sip.Incoming) {
-		close(rings)
-		<-answer
+		rings <- struct{}{}
+		if answer != nil {
+			<-answer
+		}
 		s, err := p.engine.Open(media.Options{})
 		if err != nil {
 			in.Reject(500, 0)
@@ -276,6 +306,23 @@ func TestACallIsAnsweredWhoseSoundIsGone(t *testing.T) {
 		defer p.mu.Unlock()
 		p.dialog, p.session = d, s
 	})
+	return p, rings, offers
+}
+
+// presses has it press a key that ends the call.
+func (p *peer) presses(key string) {
+	p.mu.Lock()
+	far := p.session
+	p.mu.Unlock()
+	far.SendDigits(1, key)
+}
+
+// A node dies while its call rings: the answer finds no sound, and another one is
+// had for it.
+func TestACallIsAnsweredWhoseSoundIsGone(t *testing.T) {
+	t.Parallel()
+	answer := make(chan struct{})
+	p, rings, offers := follower(t, answer)
 	n := neighbour(t)
 	h := build(t, plan{next: n, trunks: towards(p)})
 	id := h.dial(area+"7777", linger())
@@ -286,12 +333,43 @@ func TestACallIsAnsweredWhoseSoundIsGone(t *testing.T) {
 	close(answer)
 	soon(t, offers)
 	h.until(10*time.Second, "it to be heard", func() bool { return h.packets(id) > 50 })
-	p.mu.Lock()
-	far := p.session
-	p.mu.Unlock()
-	far.SendDigits(1, "9")
+	p.presses("9")
 	assert.Equal(t, domain.ReasonCompleted, h.end(id).Verdict.Reason)
 	h.finished(id)
+}
+
+// Whoever is with somebody else when the node with the sound is to stop moves when
+// he comes back, and once more where the next one is.
+func TestWhoCouldNotMoveDoesSoLater(t *testing.T) {
+	t.Parallel()
+	p, _, offers := follower(t, nil)
+	n := neighbour(t)
+	h := build(t, plan{next: n, trunks: towards(p)})
+	id := h.talking(area+"7777", linger())
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "4418"}, Mode: domain.TransferBridge}))
+	h.stands(id, domain.TransferConnected)
+	n.lender.Leave()
+	assert.Equal(t, 2, n.engine.Live(), "both stay")
+	h.stands(id, domain.TransferReturned)
+	soon(t, offers)
+	h.until(10*time.Second, "the sound to be here", func() bool { return h.engine.Live() == 1 && n.engine.Live() == 0 })
+	p.presses("9")
+	assert.Equal(t, domain.ReasonCompleted, h.end(id).Verdict.Reason)
+	h.finished(id)
+}
+
+// Of two other nodes the first one has no pair left, as it is not known yet.
+func TestAnotherNodeIsAskedWhereOneHasNoRoom(t *testing.T) {
+	t.Parallel()
+	n := neighbour(t)
+	full := n.crammed()
+	h := build(t, plan{next: n})
+	id := h.talking(area+"0009", linger())
+	assert.Equal(t, 1, n.engine.Live())
+	assert.Zero(t, h.engine.Live())
+	assert.Equal(t, 1, full.Live(), "as before")
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
 }
 
 func TestSomebodyListensToSoundAtAnotherNode(t *testing.T) {
