@@ -62,7 +62,7 @@ func (n *Node) whose(ctx context.Context, q CallQuestion) (domain.CallClaim, err
 // claimOf is how good a claim the node has to a call.
 func (n *Node) claimOf(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
 	number, e, err := n.numberOf(ctx, in)
-	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID}
+	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.Proved}
 	switch {
 	case err == nil && number.Number == "*":
 		c.Rank = domain.ClaimRest

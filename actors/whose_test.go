@@ -85,6 +85,7 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 		got, all := board.Whose(ctx, c.asked)
 		assert.True(t, all, name)
 		assert.Equal(t, c.rank, got.Rank, name)
+		assert.Equal(t, c.asked.User == "carrier" || c.asked.User == "other", got.Named, name)
 		if c.trunk != nil {
 			assert.Equal(t, c.trunk.ID, got.TrunkID, name)
 			assert.True(t, c.trunk.CreatedAt.Equal(got.Since), name)

@@ -25,13 +25,24 @@ type CallClaim struct {
 	Rank    ClaimRank `json:"rank"`
 	Since   time.Time `json:"since,omitzero"`     // its trunk is there
 	TrunkID string    `json:"trunk_id,omitempty"` // "" only with ClaimNone
+	Named   bool      `json:"named,omitempty"`    // the caller's credentials name the trunk
+}
+
+// order is the place of a claim, the higher the better. The rest of the trunk that
+// the caller says to be goes before a number whose trunk it does not: in one
+// process who has proved to be a trunk is looked for at that trunk alone.
+func (c CallClaim) order() int {
+	if c.Named && c.Rank == ClaimRest {
+		return 2*int(ClaimUnprovedNumber) + 1
+	}
+	return 2 * int(c.Rank)
 }
 
 // Beats says whether a claim goes before another one: the better, and of two that
 // are alike that of the older trunk, so that a later one takes no calls from one
 // that was there.
 func (c CallClaim) Beats(o CallClaim) bool {
-	return cmp.Or(cmp.Compare(o.Rank, c.Rank), c.Since.Compare(o.Since), cmp.Compare(c.TrunkID, o.TrunkID)) < 0
+	return cmp.Or(cmp.Compare(o.order(), c.order()), c.Since.Compare(o.Since), cmp.Compare(c.TrunkID, o.TrunkID)) < 0
 }
 
 // NodeClaim is the claim of another process.

@@ -14,8 +14,10 @@ func TestTheBetterClaimHasACallAndOfTwoThatAreAlikeTheOlderTrunk(t *testing.T) {
 	at := func(rank domain.ClaimRank, day int, trunk string) domain.CallClaim {
 		return domain.CallClaim{Rank: rank, Since: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC), TrunkID: trunk}
 	}
+	named := at(domain.ClaimRest, 9, "z")
+	named.Named = true
 	order := []domain.CallClaim{ // the best first
-		at(domain.ClaimNumber, 9, "z"), at(domain.ClaimUnprovedNumber, 1, "a"), at(domain.ClaimRest, 1, "b"), at(domain.ClaimRest, 2, "a"),
+		at(domain.ClaimNumber, 9, "z"), named, at(domain.ClaimUnprovedNumber, 1, "a"), at(domain.ClaimRest, 1, "b"), at(domain.ClaimRest, 2, "a"),
 		at(domain.ClaimRest, 2, "b"), at(domain.ClaimUnproved, 1, "a"), at(domain.ClaimSource, 1, "a"),
 		{},
 	}
