@@ -214,11 +214,7 @@ func newLimiter(rate, burst float64) *limiter {
 
 // spend takes cost tokens if the source has them; 0 only asks for one.
 func (l *limiter) spend(a netip.Addr, cost float64, now time.Time) bool {
-	if a.Is6() && !a.Is4In6() {
-		if p, err := a.WithZone("").Prefix(64); err == nil {
-			a = p.Addr()
-		}
-	}
+	a = network(a)
 	i := maphash.Comparable(l.seed, a) % bucketSlots
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -233,4 +229,14 @@ func (l *limiter) spend(a netip.Addr, cost float64, now time.Time) bool {
 	}
 	b.tokens -= cost
 	return true
+}
+
+// network is what a limit counts as one source: of IPv6 a /64.
+func network(a netip.Addr) netip.Addr {
+	if a.Is6() && !a.Is4In6() {
+		if p, err := a.WithZone("").Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return a
 }

@@ -20,6 +20,8 @@ const (
 	strangeAsks  = 200 // look-ups a second that they may cause together
 	strangePings = 20  // OPTIONS of them a second, each of which is one
 	maxAsks      = 512 // look-ups at a time, of strangers a quarter
+	maxOfOne     = 128 // of those for one source that is known, unless it is a dispatcher
+	oneAsks      = 200 // and times a second that other nodes are asked for it
 	maxBehind    = 4   // messages of one transaction that wait for its look-up
 )
 
@@ -33,6 +35,7 @@ type Whose struct {
 	Within bool   // of a dialog that is not here
 	CallID string
 	Source Source
+	Ask    func() bool // before other nodes are asked: false: not for this source now; nil: as often as it likes
 }
 
 // relay passes requests on to the nodes that they belong to.
@@ -43,12 +46,14 @@ type relay struct {
 	all     *limiter // and together
 	asks    *limiter // look-ups for them
 	pings   *limiter // their OPTIONS, together
+	others  *limiter // questions to other nodes, by source that is known
 	vouched *vouches
 
 	waiting atomic.Int64 // look-ups under way
 	mu      sync.Mutex
 	of      map[askKey]*asking
-	strange int // of those
+	strange int                // of those
+	by      map[netip.Addr]int // and by source that is known, of which each has a share
 }
 
 // askKey is shared by an INVITE, its CANCEL and the ACK to its refusal.
@@ -61,12 +66,14 @@ type askKey struct {
 type asking struct {
 	behind   []*message
 	stranger bool
+	from     netip.Addr // whose share it has; invalid: nobody's
 }
 
 func newRelay(u *UserAgent) *relay {
 	return &relay{
 		u: u, id: newIdentity(u.cfg.RelayKey), each: newLimiter(foreignRate, foreignBurst), all: newLimiter(foreignAll, foreignAll),
 		asks: newLimiter(strangeAsks, strangeAsks), pings: newLimiter(strangePings, strangePings), vouched: newVouches(), of: make(map[askKey]*asking),
+		others: newLimiter(oneAsks, oneAsks), by: make(map[netip.Addr]int),
 	}
 }
 
@@ -180,17 +187,24 @@ func (r *relay) ask(key askKey, w Whose, m *message) bool {
 		r.u.stats.rate.Add(1)
 		return true
 	}
+	a := &asking{behind: append(make([]*message, 0, 1), m.kept()), stranger: stranger}
+	if from := m.source().Addr.Addr(); !stranger && !r.u.dispatches(from) { // a dispatcher brings the calls of all
+		a.from = network(from)
+		w.Ask = func() bool { return r.others.spend(from, 1, time.Now()) }
+	}
 	r.mu.Lock()
-	if len(r.of) >= maxAsks || stranger && r.strange >= maxAsks/4 {
+	if len(r.of) >= maxAsks || stranger && r.strange >= maxAsks/4 || r.by[a.from] >= maxOfOne {
 		r.mu.Unlock()
 		r.u.stats.full.Add(1)
 		r.refuse(m)
 		return true
 	}
-	a := &asking{behind: append(make([]*message, 0, 1), m.kept()), stranger: stranger}
 	r.of[key] = a
 	if stranger {
 		r.strange++
+	}
+	if a.from.IsValid() {
+		r.by[a.from]++
 	}
 	r.waiting.Add(1)
 	r.mu.Unlock()
@@ -219,6 +233,9 @@ func (r *relay) next(key askKey, a *asking) *message {
 		delete(r.of, key)
 		if a.stranger {
 			r.strange--
+		}
+		if r.by[a.from]--; r.by[a.from] <= 0 {
+			delete(r.by, a.from)
 		}
 		r.waiting.Add(-1)
 		return nil

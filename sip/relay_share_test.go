@@ -1,0 +1,63 @@
+package sip_test
+
+import (
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// A source that is known has a share of the look-ups, so that another one finds
+// its calls while a node hangs; after so many in a second no other node is asked
+// for it. A dispatcher brings the calls of all.
+func TestASourceThatIsKnownHasItsShareOfLookups(t *testing.T) {
+	for _, dispatcher := range []bool{false, true} {
+		amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
+			switch {
+			case name == "near" && ua != nil:
+				ua.Admit(func(s sip.Source) sip.Admission {
+					return sip.Admission{Allow: s.Addr.Addr().IsLoopback(), TrunkID: "trunk"}
+				})
+			case name == "near" && dispatcher:
+				c.Probes = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+			}
+		}, func(n *nodes) {
+			var alone atomic.Int64
+			hold := make(chan struct{})
+			n.at = func(w sip.Whose) (netip.AddrPort, bool) {
+				if w.Ask != nil && !w.Ask() {
+					alone.Add(1)
+				}
+				<-hold
+				return netip.AddrPort{}, true
+			}
+			calls := func(from *peer, addr string, offset, count int) {
+				for i := offset; i < offset+count; i++ {
+					from.send(callUs(fmt.Sprintf("Call-ID: share-%d", i), fmt.Sprintf("Via: SIP/2.0/UDP %s;branch=z9hG4bKs%d", addr, i)), n.us())
+				}
+				synctest.Wait()
+			}
+			calls(n.peer, peerAddr, 0, 150)
+			assert.EqualValues(t, map[bool]int{false: 128, true: 150}[dispatcher], n.asked.Load())
+			const otherAddr = "127.0.0.9:5060"
+			other := &peer{t, n.net.open(otherAddr)}
+			calls(other, otherAddr, 1000, 100)
+			assert.EqualValues(t, map[bool]int{false: 228, true: 250}[dispatcher], n.asked.Load(), "another source has its own")
+			close(hold)
+			synctest.Wait()
+			assert.Zero(t, alone.Load())
+			calls(n.peer, peerAddr, 2000, 100)
+			assert.EqualValues(t, map[bool]int{false: 28, true: 0}[dispatcher], alone.Load(), "200 questions in a second, not of what was refused")
+			time.Sleep(time.Second)
+			before := alone.Load()
+			calls(n.peer, peerAddr, 3000, 100)
+			assert.Equal(t, before, alone.Load())
+		})
+	}
+}
