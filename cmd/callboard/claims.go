@@ -51,66 +51,122 @@ func callName(q actors.CallQuestion) string {
 func cancelName(a sip.Whose) string       { return "i" + a.CallID }
 func sourceName(at netip.AddrPort) string { return "s" + at.String() }
 
-// claimedBy is the node that has the best claim, from memory; known is false
-// where that does not say.
-func (w *whither) claimedBy(a sip.Whose) (node string, known bool) {
-	if a.Method == "CANCEL" {
-		if c, kept := w.known(cancelName(a)); kept {
-			return c.node, true
+// disputeName is where it is kept whether a number's claim in the store counts for
+// a call; workspace "": it does not.
+func disputeName(a sip.Whose, name string) string {
+	return strings.Join([]string{"d" + a.Source.Addr.String(), name, a.User}, "\x00")
+}
+
+// disputable says whether a number's claim has to be held against the trunks here.
+// One that leads to another node goes unasked where no trunk here leads to the
+// source.
+func (w *whither) disputable(a sip.Whose, name, workspace string) bool {
+	if name[0] != 'n' || !asksNodes(a) {
+		return false
+	}
+	n, ok := w.in.ownerOf(workspace)
+	return ok && (n.ID == w.in.me() || w.in.leads(a.Source.Addr))
+}
+
+// settle is the workspace again if its claim to the number counts, else "": all
+// nodes are asked then. Anybody may claim a number that comes over the trunk of
+// another one for its rest, so where that trunk is here it goes to the number only
+// where its own node says that it has a trunk there, too.
+func (w *whither) settle(ctx context.Context, a sip.Whose, name, workspace string) string {
+	q := questionOf(a)
+	n, ok := w.in.ownerOf(workspace)
+	own, counts := w.in.whose(ctx, q), true
+	switch {
+	case !ok || own.Part && own.Rank < domain.ClaimRest:
+		return workspace
+	case n.ID == w.in.me():
+		counts = own.Rank >= domain.ClaimUnprovedNumber
+	case own.Rank < domain.ClaimRest:
+	case own.Rank == domain.ClaimNumber:
+		counts = false
+	case !mayAsk(a):
+		return workspace
+	default:
+		its, err := w.in.askNode(ctx, n.Addr, q)
+		if err == nil { // one that does not answer is found by the number alone
+			counts = domain.BestClaim(own.CallClaim, []domain.NodeClaim{{CallClaim: its.CallClaim, Node: n.ID}}) >= 0
 		}
 	}
-	q := questionOf(a)
-	if c, kept := w.known(callName(q)); kept {
-		return c.node, true
+	if !counts {
+		workspace = ""
 	}
-	_, nobodys := w.known(sourceName(q.Source))
-	return "", nobodys
+	w.keep(disputeName(a, name), claimed{workspace: workspace})
+	return workspace
+}
+
+// claimedBy is the node that has the best claim, from memory; known is false
+// where that does not say.
+func (w *whither) claimedBy(a sip.Whose) (c claimed, known bool) {
+	q := questionOf(a)
+	if c, known = w.known(callName(q)); known {
+		return c, true
+	}
+	return w.known(sourceName(q.Source))
 }
 
 // claimant finds the node that has the best claim; "": this one has, or nobody.
-func (w *whither) claimant(ctx context.Context, a sip.Whose) (node string, err error) {
-	node, known := w.claimedBy(a)
+// With an error it says whether the claim that is known is weak.
+func (w *whither) claimant(ctx context.Context, a sip.Whose) (c claimed, err error) {
+	c, known := w.claimedBy(a)
 	if known {
-		return node, nil
+		return c, nil
 	}
 	q := questionOf(a)
-	own := w.m.whose(ctx, q)
+	own := w.in.whose(ctx, q)
 	best := own.CallClaim
 	last, enough := domain.ClaimNumber, domain.ClaimRest
 	if a.Method == sipOptions {
 		last, enough = domain.ClaimSource, domain.ClaimSource
 	}
+	var unheard error
 	if best.Rank < last {
-		all, unheard := w.m.askNodes(ctx, q)
+		var all []domain.NodeClaim
+		if unheard = errEnough; mayAsk(a) {
+			all, unheard = w.in.askNodes(ctx, q)
+		}
 		if own.Part {
 			unheard = errors.Join(unheard, errNoWork)
 		}
 		if i := domain.BestClaim(best, all); i >= 0 {
-			node, best = all[i].Node, all[i].CallClaim
-		}
-		if unheard != nil && best.Rank < enough {
-			return "", unheard // who does not answer may have it
+			c.node, best = all[i].Node, all[i].CallClaim
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if best.Rank == domain.ClaimNone { // so that strangers fill nothing by what they call
-		w.keep(sourceName(q.Source), claimed{until: time.Now().Add(whitherFor)})
-		return "", nil
+	c.weak = best.Rank < domain.ClaimUnproved
+	switch {
+	case unheard != nil && best.Rank < enough:
+		return c, unheard // who does not answer may have it
+	case errors.Is(unheard, errEnough): // the next one may ask
+		return c, nil
+	case best.Rank == domain.ClaimNone: // so that strangers fill nothing by what they call
+		w.keep(sourceName(q.Source), c)
+		return c, nil
 	}
-	w.keep(callName(q), claimed{node: node, until: time.Now().Add(whitherFor)})
-	if q.User != "" && node != "" && a.Method == "INVITE" {
-		w.keep(cancelName(a), claimed{node: node, until: time.Now().Add(cancelFor)})
+	w.keep(callName(q), c)
+	if q.User != "" && c.node != "" && a.Method == "INVITE" {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.hints.put(cancelName(a), c, time.Now())
 	}
-	return node, nil
+	return c, nil
 }
+
+// errEnough: nodes were asked for the source as often as they may.
+var errEnough = errors.New("no other node is asked for this source now")
+
+// mayAsk says whether other nodes may be asked whose a request is, once.
+func mayAsk(a sip.Whose) bool { return a.Ask == nil || a.Ask() }
 
 // ofNode is where a node takes SIP; "": here.
 func (w *whither) ofNode(id string) (netip.AddrPort, bool) {
 	if id == "" {
 		return netip.AddrPort{}, false
 	}
-	for _, n := range w.m.engine.Nodes() {
+	for _, n := range w.in.living() {
 		if n.ID == id {
 			return w.at(n)
 		}
@@ -141,13 +197,37 @@ func (m *member) whose(ctx context.Context, q actors.CallQuestion) (c claim) {
 	return c
 }
 
+// leads says whether a trunk of the seats here leads to an address.
+func (m *member) leads(at netip.AddrPort) bool {
+	m.mu.Lock()
+	s := m.service
+	m.mu.Unlock()
+	if s == nil {
+		return false
+	}
+	c, all := s.board.Whose(context.Background(), actors.CallQuestion{Source: at})
+	return !all || c.Rank > domain.ClaimNone
+}
+
+// askNode asks another node. An error says that it may have a better claim.
+func (m *member) askNode(ctx context.Context, addr string, q actors.CallQuestion) (c claim, err error) {
+	question, err := json.Marshal(q)
+	if err != nil {
+		return c, err
+	}
+	answer, err := m.passes.AskNode(ctx, addr, question)
+	if err == nil {
+		err = json.Unmarshal(answer, &c)
+	}
+	if err == nil && c.Part {
+		err = errNoWork
+	}
+	return c, err
+}
+
 // askNodes asks all other nodes that have work. An error says that not all have
 // answered.
 func (m *member) askNodes(ctx context.Context, q actors.CallQuestion) ([]domain.NodeClaim, error) {
-	question, err := json.Marshal(q)
-	if err != nil {
-		return nil, err
-	}
 	nodes, all := m.workers()
 	out, errs := make([]domain.NodeClaim, len(nodes)), make([]error, len(nodes)+1)
 	if !all {
@@ -156,17 +236,10 @@ func (m *member) askNodes(ctx context.Context, q actors.CallQuestion) ([]domain.
 	var wait sync.WaitGroup
 	for i, n := range nodes {
 		wait.Go(func() {
-			answer, err := m.passes.AskNode(ctx, n.Addr, question)
-			var c claim
-			switch {
-			case errors.Is(err, forward.ErrUnasked): // a version of before: it is found by its numbers alone
-			case err != nil:
+			c, err := m.askNode(ctx, n.Addr, q)
+			out[i] = domain.NodeClaim{CallClaim: c.CallClaim, Node: n.ID}
+			if !errors.Is(err, forward.ErrUnasked) { // a version of before: it is found by its numbers alone
 				errs[i] = err
-			default:
-				errs[i] = json.Unmarshal(answer, &c)
-			}
-			if out[i] = (domain.NodeClaim{CallClaim: c.CallClaim, Node: n.ID}); c.Part {
-				errs[i] = errNoWork
 			}
 		})
 	}
