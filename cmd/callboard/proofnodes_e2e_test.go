@@ -12,8 +12,8 @@ import (
 func TestAProofLeadsToTheNodeOfItsTrunk(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
-	c.spread()
-	all := c.tenants(8)
+	c.even()
+	all := c.tenants(16)
 	from := carrier(t)
 	var owners []*service
 	for i, node := range c.nodes {

@@ -49,9 +49,9 @@ func TestWhatIsAnsweredToADeadNodeIsEndedByTheNextOne(t *testing.T) {
 	carrier := sipp(t, "uas-answer-unheard", "-m", "1", "-trace_msg", "-message_file", "messages")
 	trying := sipp(t, "uas-trying", "-m", "1", "-trace_msg", "-message_file", "messages")
 	c := newCrew(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", crewShards))
-	c.spread()
+	c.even()
 	front, victim := c.nodes[0], c.nodes[1]
-	one := c.of(victim, c.tenants(8))
+	one := c.of(victim, c.tenants(16))
 	front = front.as(one.key)
 	front.api("POST", "/v1/trunks", object{"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": carrier.port, "transport": "udp"}}})
 	front.api("POST", "/v1/trunks", object{"name": "u", "prefixes": []string{"+1303"}, "proxies": []object{{"host": "127.0.0.1", "port": trying.port, "transport": "udp"}}})
