@@ -24,6 +24,7 @@ func (f *Forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	text := noNode
 	if errors.Is(err, errUnknown) {
+		f.cfg.Log.Warn("a node has gone before it answered", slog.String("path", r.URL.Path), slog.Any("error", err))
 		text = "The node that had the request has gone before it answered: whether it was done is not known. Look, or send it again with an Idempotency-Key."
 	}
 	if r.URL.Path == "/readyz" {

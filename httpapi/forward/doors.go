@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -21,7 +22,8 @@ const (
 	shakeMost  = 512             // handshakes at a time; whoever is no node gets no further
 	openMost   = 16384           // connections of nodes
 	seatWait   = 2 * time.Second // for a seat that is to rise to take a connection
-	acceptMost = time.Second     // between two attempts to accept, where there is nothing to accept with
+	partEvery  = 2 * time.Millisecond
+	acceptMost = time.Second // between two attempts to accept, where there is nothing to accept with
 )
 
 // What is no shard's seat.
@@ -74,6 +76,7 @@ type Doors struct {
 	idle    *http.Server
 	shaking chan struct{}
 	open    atomic.Int64 // connections of nodes
+	byes    atomic.Int64 // handshakes, and goodbyes that are being said
 	asked   *http.Server // answers what nodes ask this one, whatever shards it has; nil: nothing
 	log     *slog.Logger
 	ctx     context.Context //nolint:containedctx // ends with the Doors
@@ -196,6 +199,7 @@ func (d *Doors) Serve(ln net.Listener) error {
 		}
 		select {
 		case d.shaking <- struct{}{}:
+			d.byes.Add(1)
 			go d.welcome(conn)
 		default:
 			_ = conn.Close()
@@ -206,8 +210,9 @@ func (d *Doors) Serve(ln net.Listener) error {
 // welcome finds out whether a node has come, and gives its connection to the
 // seat that it is for.
 func (d *Doors) welcome(conn net.Conn) {
+	defer d.byes.Add(-1)
 	secure := tls.Server(conn, d.tls)
-	bound, cancel := context.WithTimeout(d.ctx, shakeLimit)
+	bound, cancel := context.WithTimeout(context.Background(), shakeLimit) // also while the doors close: the far end may send already
 	err := secure.HandshakeContext(bound)
 	cancel()
 	<-d.shaking
@@ -232,7 +237,15 @@ func (d *Doors) welcome(conn net.Conn) {
 		late.Stop()
 		g.leave()
 	}
-	_ = conn.Close()
+	farewell(secure)
+}
+
+// farewell tells a node, whatever it has sent, that nobody has read it.
+func farewell(secure *tls.Conn) {
+	_ = secure.SetDeadline(time.Now().Add(goodbyeLimit))
+	_, _ = io.WriteString(secure, goodbye)
+	_, _ = io.Copy(io.Discard, secure)
+	_ = secure.NetConn().Close()
 }
 
 // Close ends all listeners, and what they have given.
@@ -247,11 +260,35 @@ func (d *Doors) Close() {
 	d.mu.Unlock()
 	for _, l := range all {
 		_ = l.Close()
+	}
+	d.part()
+	for _, l := range all {
 		l.Sever()
 	}
 	_ = d.idle.Close()
 	if d.asked != nil {
 		_ = d.asked.Close()
+	}
+}
+
+// part lets what was asked of the node itself be answered, which takes no time, and
+// waits until the others have heard that it goes: a process that ended before that
+// would leave them without an answer that says that nothing was done.
+func (d *Doors) part() {
+	bound, cancel := context.WithTimeout(context.Background(), goodbyeLimit)
+	defer cancel()
+	_ = d.idle.Shutdown(bound)
+	if d.asked != nil {
+		_ = d.asked.Shutdown(bound)
+	}
+	tick := time.NewTicker(partEvery)
+	defer tick.Stop()
+	for d.byes.Load() > 0 {
+		select {
+		case <-tick.C:
+		case <-bound.Done():
+			return
+		}
 	}
 }
 

@@ -90,7 +90,10 @@ func (g *given) parts() bool {
 	}
 	g.parted = true
 	_ = g.SetDeadline(time.Now().Add(goodbyeLimit))
+	byes := &g.of.of.byes
+	byes.Add(1)
 	go func() { // what was closed with something unread would take the goodbye along
+		defer byes.Add(-1)
 		_, _ = io.WriteString(g.Conn, goodbye)
 		_, _ = io.Copy(io.Discard, g.Conn)
 		_ = g.cut()
