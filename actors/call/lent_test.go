@@ -204,13 +204,7 @@ func TestTheSoundOfACallGoesOnWhereItsNodeDoesNot(t *testing.T) {
 			t.Parallel()
 			p, keys := secret(t, false)
 			n := neighbour(t)
-			h := build(t, plan{next: n, trunks: func(h *house) []domain.Trunk {
-				list := towards(p)(h)
-				for i := range list {
-					list[i].SRTP, list[i].KeysInClear = "required", true
-				}
-				return list
-			}})
+			h := build(t, plan{next: n, trunks: sealed(p)})
 			id := h.talking(area+"7777", linger())
 			soon(t, keys)
 			h.until(10*time.Second, "something is recorded", func() bool { return n.engine.Live() == 1 && h.packets(id) > 60 })
@@ -251,13 +245,7 @@ func TestACallEndsWhoseFarEndDoesNotFollowItsSound(t *testing.T) {
 	t.Parallel()
 	p, keys := secret(t, true)
 	n := neighbour(t)
-	h := build(t, plan{next: n, trunks: func(h *house) []domain.Trunk {
-		list := towards(p)(h)
-		for i := range list {
-			list[i].SRTP, list[i].KeysInClear = "required", true
-		}
-		return list
-	}})
+	h := build(t, plan{next: n, trunks: sealed(p)})
 	id := h.talking(area+"7777", linger())
 	soon(t, keys)
 	n.lender.Leave()

@@ -58,19 +58,24 @@ func secret(t *testing.T, refuses bool) (p *peer, keys chan string) {
 	return p, keys
 }
 
+// sealed is towards for a peer that takes SRTP alone.
+func sealed(p *peer) func(h *house) []domain.Trunk {
+	return func(h *house) []domain.Trunk {
+		list := towards(p)(h)
+		for i := range list {
+			list[i].SRTP, list[i].KeysInClear = "required", true
+		}
+		return list
+	}
+}
+
 func TestAKeyIsRenewedByANewOfferWithinTheCall(t *testing.T) {
 	t.Parallel()
 	for name, refuses := range map[string]bool{"taken": false, "refused": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, keys := secret(t, refuses)
-			h := build(t, plan{keyLife: 300 * time.Millisecond, trunks: func(h *house) []domain.Trunk {
-				list := towards(p)(h)
-				for i := range list {
-					list[i].SRTP, list[i].KeysInClear = "required", true
-				}
-				return list
-			}})
+			h := build(t, plan{keyLife: 300 * time.Millisecond, trunks: sealed(p)})
 			id := h.start(h.order(area+"7777", linger()))
 			seen := map[string]bool{}
 			next := func() {

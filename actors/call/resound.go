@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -38,6 +39,8 @@ const (
 
 // Control admits it always.
 func (followOn) Control() {}
+
+var errUnanswered = errors.New("call: the far end has not answered in time")
 
 // Control admits it always.
 func (resounded) Control() {}
@@ -169,7 +172,7 @@ func (c *call) resounded(ctx actor.Context, m resounded) {
 
 func (c *call) unsounded(ctx actor.Context, m unsounded) {
 	if c.resounding.on && c.resounding.try == m.try {
-		c.unsound(ctx, media.ErrClosed)
+		c.unsound(ctx, errUnanswered)
 	}
 }
 
