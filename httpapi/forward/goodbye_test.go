@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -139,4 +140,35 @@ func TestWhatHasJustComeIsAnswered(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, http.StatusNoContent, resp.StatusCode)
 	heardGoodbye(t, answers)
+}
+
+// A node that ends tells who has just come, and has asked already, that nobody
+// reads it; it does not end before.
+func TestWhoComesWhileTheDoorsCloseIsToldSo(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, &board{has: map[int]string{}}, patience)
+	raw, err := new(net.Dialer).DialContext(t.Context(), "tcp", m.at)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = raw.Close() })
+	require.Eventually(t, func() bool { return m.doors.Greeting() == 1 }, patience, time.Millisecond, "it has come in")
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		m.doors.Close()
+	}()
+	require.Eventually(t, func() bool { // the doors are shut
+		c, err := net.Dial("tcp", m.at)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	}, patience, time.Millisecond)
+	cfg := forward.ConfigOf(credential(t, 1))
+	cfg.ServerName = "s3.callboard.invalid"
+	node := tls.Client(raw, cfg)
+	_, err = io.WriteString(node, question)
+	require.NoError(t, err)
+	heardGoodbye(t, bufio.NewReader(node))
+	require.NoError(t, node.Close())
+	<-closed
 }
