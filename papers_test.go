@@ -290,6 +290,18 @@ func TestTheSummaryOfATestRunForgivesNothing(t *testing.T) {
 			[]string{"exit status 3"},
 			"1 passed, 1 failed",
 		},
+		"a race is found while two tests run, one of which has much to tell": {
+			[]string{
+				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestY"}`,
+				`{"Action":"output","Package":"a","Test":"TestX","Output":"a long log\n"}`,
+				`{"Action":"output","Package":"a","Test":"TestX","Output":"race detected\n"}`, `{"Action":"fail","Package":"a","Test":"TestX"}`,
+				`{"Action":"output","Package":"a","Test":"TestY","Output":"WARNING: DATA RACE\n"}`, `{"Action":"output","Package":"a","Test":"TestY","Output":"Read at y.go:1\n"}`,
+				`{"Action":"output","Package":"a","Test":"TestY","Output":"==================\n"}`,
+				`{"Action":"fail","Package":"a","Test":"TestY"}`, `{"Action":"fail","Package":"a","Elapsed":1}`,
+			},
+			[]string{"FAIL      1.0 s  a\n      WARNING: DATA RACE\n      Read at y.go:1\n      ==================\n      a long log\n"},
+			"0 passed, 2 failed",
+		},
 		"the go command fails, and nobody says where": {
 			[]string{`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Elapsed":1}`, `{"Exit":1}`},
 			nil, "1 passed, 1 failed",

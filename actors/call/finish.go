@@ -375,6 +375,10 @@ func (c *Calls) salvage(ctx actor.Context) {
 		return
 	}
 	dir, log, now, live := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.cfg.Log, time.Now(), c.living()
+	if err := os.MkdirAll(dir, 0o700); err != nil { // here, as work may be late: the workspace may be gone by then
+		log.Error("the spool of recordings cannot be made", slogErr(err))
+		return
+	}
 	mailbox.Work(ctx, jobLimit, func(context.Context) any {
 		return salvaged{spooled(dir, now, live, log)}
 	})

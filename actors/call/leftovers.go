@@ -116,11 +116,10 @@ func leftOf(dir, id string) (out []leftover) {
 
 // spooled is what was left of recordings, but for those of calls that live.
 func spooled(dir string, now time.Time, live map[string]bool, log *slog.Logger) []*job {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		log.Error("the spool of recordings cannot be made", slogErr(err))
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) { // the workspace is gone
 		return nil
 	}
-	files, err := os.ReadDir(dir)
 	if err != nil {
 		log.Error("the spool of recordings cannot be read", slogErr(err))
 		return nil

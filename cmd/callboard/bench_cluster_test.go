@@ -113,7 +113,7 @@ func (c *cluster) node(shard int) *service {
 func (c *cluster) cpu() (sum time.Duration) {
 	c.b.Helper()
 	for _, s := range c.nodes {
-		if s.cmd.ProcessState == nil {
+		if !s.gone() {
 			sum += processTime(c.b, s.pid())
 		}
 	}

@@ -108,14 +108,7 @@ func TestARollingRestartCutsNoCall(t *testing.T) {
 		resting = node // its own clients have gone before
 		mu.Unlock()
 		require.NoError(t, node.cmd.Process.Signal(syscall.SIGTERM))
-		next.await("it to end, though calls live", time.Minute, func() bool {
-			select {
-			case <-node.exited:
-				return true
-			default:
-				return false
-			}
-		})
+		next.await("it to end, though calls live", time.Minute, node.gone)
 		assert.Equal(t, 0, node.cmd.ProcessState.ExitCode(), "it goes in order")
 		for k, one := range all {
 			next.as(one.key).live(ids[k])

@@ -233,8 +233,19 @@ func (s *service) kill9() {
 	_ = s.log.Close()
 }
 
+// gone says whether the process has ended. What the process itself says of that is
+// written meanwhile by whoever waits for it.
+func (s *service) gone() bool {
+	select {
+	case <-s.exited:
+		return true
+	default:
+		return false
+	}
+}
+
 func (s *service) stop() {
-	if s.cmd != nil && s.cmd.ProcessState == nil {
+	if s.cmd != nil && !s.gone() {
 		_ = s.cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-s.exited:

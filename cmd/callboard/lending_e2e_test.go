@@ -39,7 +39,7 @@ func newCrowd(t *testing.T, more func() []string) *crowd {
 
 // media is what a node counts of its sound; 0 of one that is gone.
 func (c *crowd) media(s *service, what string) int {
-	if s.cmd.ProcessState != nil {
+	if s.gone() {
 		return 0
 	}
 	_, values := s.metered(c.admin[s])

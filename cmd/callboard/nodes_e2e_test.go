@@ -100,7 +100,7 @@ func (c *crew) active() (active, other *service) {
 		require.True(c.t, time.Now().Before(end), "%d nodes have the work", len(found))
 		found = nil
 		for _, s := range c.nodes {
-			if c.works(s) && s.cmd.ProcessState == nil {
+			if c.works(s) && !s.gone() {
 				found = append(found, s)
 			}
 		}

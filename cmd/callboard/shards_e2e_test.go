@@ -25,7 +25,7 @@ var workLine = regexp.MustCompile(`msg="this node (has|no longer has) the work" 
 // shards are those that a node has, by its own log.
 func (c *crew) shards(s *service) map[string]bool {
 	out := make(map[string]bool)
-	if s.cmd.ProcessState != nil {
+	if s.gone() {
 		return out
 	}
 	for _, m := range workLine.FindAllStringSubmatch(s.logged()[c.since[s]:], -1) {
