@@ -62,6 +62,7 @@ type Config struct {
 	Store     Store
 	Keys      *Keyring
 	Blobs     Blobs
+	Strays    Strays // nil: what is deleted is gone at once
 	SIP       *sip.UserAgent
 	Media     *media.Engine
 	Speaker   speech.Speaker

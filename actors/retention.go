@@ -75,6 +75,9 @@ func (n *Node) sweep(ctx context.Context) {
 		if err := n.desk.sweepOnce(ctx, id); err != nil {
 			n.cfg.Log.Warn("old idempotency keys could not be deleted", slog.Any("error", err))
 		}
+		if err := n.desk.sweepStrays(ctx, id); err != nil && ctx.Err() == nil {
+			n.cfg.Log.Warn("it is not known whether another node has files that were deleted", slog.String("workspace_id", id), slog.Any("error", err))
+		}
 	}
 }
 

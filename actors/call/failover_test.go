@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"encoding/json"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -375,16 +374,7 @@ func TestRecordingsThatACrashLeftAreKept(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 		require.NoError(t, os.Chtimes(filepath.Join(dir, name), past, past))
 	}
-	h := build(t, plan{spool: spool})
-	c := &domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: workspace}, Status: domain.CallInProgress, Record: true}
-	b, err := json.Marshal(c)
-	require.NoError(t, err)
-	h.store.mu.Lock()
-	h.store.rows[c.Key()], h.store.versions[c.Key()] = b, 1
-	h.store.mu.Unlock()
-	e := call.Interrupted(*c, domain.Attempt{ID: id, WorkspaceID: workspace}, time.Now())
-	_, err = h.store.Apply(t.Context(), call.EndChange(e, time.Now()))
-	require.NoError(t, err)
+	h := build(t, plan{spool: spool, store: interrupted(t, id)})
 	h.until(10*time.Second, "it is kept", func() bool { return h.store.call(id).RecordingAvailable })
 	assert.InDelta(t, 2, h.store.call(id).RecordingSeconds, 0.001)
 	assert.Equal(t, []event.Type{event.CallEnded, event.CallRecordingReady}, h.store.told(id))

@@ -31,19 +31,25 @@ func left(t *testing.T, n int) (h *house, ids []string) {
 		require.NoError(t, os.WriteFile(path, append(wav.Header(2, wav.Unknown), strings.Repeat("\x7f", 800)...), 0o600))
 		require.NoError(t, os.Chtimes(path, past, past))
 	}
-	h = build(t, plan{spool: spool, blobs: &blobs{kept: make(map[string][]byte), away: true}})
+	h = build(t, plan{spool: spool, store: interrupted(t, ids...), blobs: &blobs{kept: make(map[string][]byte), away: true}})
+	return h, ids
+}
+
+// interrupted is a store that knows calls that ended with their process. A house
+// that finds something of them looks at it at once.
+func interrupted(t *testing.T, ids ...string) *memory {
+	t.Helper()
+	store := newMemory()
 	for _, id := range ids {
 		c := &domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: workspace}, Status: domain.CallInProgress, Record: true}
 		b, err := json.Marshal(c)
 		require.NoError(t, err)
-		h.store.mu.Lock()
-		h.store.rows[c.Key()], h.store.versions[c.Key()] = b, 1
-		h.store.mu.Unlock()
+		store.rows[c.Key()], store.versions[c.Key()] = b, 1
 		e := call.Interrupted(*c, domain.Attempt{ID: id, WorkspaceID: workspace}, time.Now())
-		_, err = h.store.Apply(t.Context(), call.EndChange(e, time.Now()))
+		_, err = store.Apply(t.Context(), call.EndChange(e, time.Now()))
 		require.NoError(t, err)
 	}
-	return h, ids
+	return store
 }
 
 func TestWhileRecordingsCannotBeKeptOneTriesForAll(t *testing.T) {

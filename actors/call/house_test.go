@@ -100,6 +100,7 @@ type plan struct {
 	before  func(actor, callID string, msg any)
 	trunks  func(h *house) []domain.Trunk
 	spool   string
+	store   *memory // nil: an empty one
 	phone   func(call.Phone) call.Phone
 	broker  actor.ReceiveFunc // in the place of the trunks
 	numbers actor.ReceiveFunc // the owner of numbers; nil: there is none
@@ -131,6 +132,9 @@ func build(t *testing.T, p plan) *house {
 	}
 	if p.blobs != nil {
 		h.blobs = p.blobs
+	}
+	if p.store != nil {
+		h.store = p.store
 	}
 	if h.spool == "" {
 		h.spool = t.TempDir()

@@ -22,6 +22,7 @@ import (
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/s3"
+	"github.com/callboard/callboard/persistence/shelf"
 )
 
 const (
@@ -109,6 +110,11 @@ func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (actors.Blob
 	disk := t.disk.For(t.vault.store)
 	if t.bucket, err = bucketOf(t.cfg, t.vault.store, roots); err != nil {
 		return nil, err
+	}
+	if t.bucket == nil && t.member != nil {
+		spread := blob.NewSpread(disk, shelf.Far{Nodes: t.member, At: blobShelf}, t.log)
+		t.strays = spread
+		return spread, nil
 	}
 	if t.bucket == nil {
 		return disk, nil

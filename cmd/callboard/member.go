@@ -164,7 +164,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	}
 	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.doors = forward.NewDoors(m.nodes, log)
-	m.doors.Answer(http.HandlerFunc(m.asked))
+	m.doors.Answer(http.HandlerFunc(m.asked), m.shelves())
 	m.passes = forward.New(m.routes())
 	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Logger: log})
 	if err != nil {

@@ -40,6 +40,7 @@ type seat struct {
 	vault *vault
 	// bucket is where recordings lie; nil: on disk.
 	bucket *blob.S3
+	strays actors.Strays // recordings at other nodes; nil: they lie in a bucket, or all here
 	node   *actors.Node
 	http   *httpapi.Server
 	door   net.Listener // of clients, or of what nodes pass on
@@ -269,7 +270,7 @@ func (t *seat) tree(ctx context.Context) error {
 		return err
 	}
 	t.node = actors.New(actors.Config{
-		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Survive: t.cfg.SurviveCalls, TookUp: t.takenUp.add, Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, SIP: t.ua, Media: t.engine, Away: t.away, Places: t.room,
+		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Survive: t.cfg.SurviveCalls, TookUp: t.takenUp.add, Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, Strays: t.strays, SIP: t.ua, Media: t.engine, Away: t.away, Places: t.room,
 		Speaker: t.speaker, Ears: t.ears, Models: t.models, Lives: t.with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),

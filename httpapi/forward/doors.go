@@ -127,11 +127,13 @@ func (d *Doors) Lend(shard int) *Lent {
 	return l
 }
 
-// Answer has h answer what other nodes ask this one itself, by Forwarder.AskNode;
-// before Serve. Nobody else's requests come to it.
-func (d *Doors) Answer(h http.Handler) {
+// Answer has this node answer what others ask it itself, by Forwarder.AskNode and
+// AskFiles, below whose paths it has given them; before Serve. Nobody else's
+// requests come here.
+func (d *Doors) Answer(question, given http.Handler) {
 	mux := http.NewServeMux()
-	mux.Handle("POST "+questions, h)
+	mux.Handle("POST "+questions, question)
+	mux.Handle(files+"/", http.StripPrefix(files, given))
 	mux.Handle("/", Idle())
 	d.asked = Server(mux, d.log)
 	ln := d.Lend(nodeItself)

@@ -129,7 +129,10 @@ func (s *S3) Open(ctx context.Context, workspace, name string) (io.ReadSeekClose
 
 // fetch reads the beginning of an object.
 func (s *S3) fetch(ctx context.Context, place string) (*remote, error) {
-	f, err := newRemote(ctx, s.client, s.prefix+place)
+	f, err := newRemote(ctx, func(ctx context.Context, from int64, into []byte, mark string) (piece, error) {
+		p, err := s.client.Get(ctx, s.prefix+place, from, into, mark)
+		return piece{p.Size, p.ETag, p.Got}, err
+	})
 	switch {
 	case s3.Missing(err):
 		return nil, domain.ErrNotFound

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"time"
-
-	"github.com/callboard/callboard/persistence/s3"
 )
 
 // What is asked for at once: the beginning of an object, with room for its head
@@ -18,8 +16,8 @@ const (
 
 // remote reads an object by ranges. It is one reader's, who closes it.
 type remote struct {
-	get    func(from int64, into []byte) (s3.Piece, error) // of the object that was opened
-	end    func()                                          // ends what is under way
+	get    func(from int64, into []byte) (got int, err error) // of the object that was opened
+	end    func()                                             // ends what is under way
 	size   int64
 	window []byte // holds what lies from start on
 	start  int64
@@ -27,15 +25,30 @@ type remote struct {
 	ahead  int
 }
 
-func newRemote(ctx context.Context, client *s3.Client, key string) (*remote, error) {
+// piece is what a ranged read brought of an object: its whole size, a mark that
+// no other object of its name has, and how many bytes were read.
+type piece struct {
+	size int64
+	mark string
+	got  int
+}
+
+// newRemote begins with get, which reads of the object that is named by its mark, or
+// of whichever there is. ctx is for the beginning alone.
+func newRemote(ctx context.Context, get func(ctx context.Context, from int64, into []byte, mark string) (piece, error)) (*remote, error) {
 	window := make([]byte, firstFetch)
-	p, err := client.Get(ctx, key, 0, window, "")
+	p, err := get(ctx, 0, window, "")
 	if err != nil {
 		return nil, err
 	}
 	life, end := context.WithCancel(context.Background()) // a body is read after its request is over
-	get := func(from int64, into []byte) (s3.Piece, error) { return client.Get(life, key, from, into, p.ETag) }
-	return &remote{get: get, end: end, size: p.Size, window: window[:p.Got], ahead: 2 * chunkSize}, nil
+	return &remote{
+		get: func(from int64, into []byte) (int, error) {
+			next, err := get(life, from, into, p.mark)
+			return next.got, err
+		},
+		end: end, size: p.size, window: window[:p.got], ahead: 2 * chunkSize,
+	}, nil
 }
 
 // ReadAt is io.ReaderAt, for one caller at a time.
@@ -86,8 +99,8 @@ func (f *remote) load(p []byte, off int64) error {
 	return nil
 }
 
-func whole(got s3.Piece, want int, err error) error {
-	if err == nil && got.Got < want {
+func whole(got, want int, err error) error {
+	if err == nil && got < want {
 		err = io.ErrUnexpectedEOF
 	}
 	return told("read", "on", err)

@@ -1,0 +1,161 @@
+package actors_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/persistence/blob"
+	"github.com/callboard/callboard/persistence/shelf"
+)
+
+// neighbour is another node with its folder.
+type neighbour struct {
+	dir  string
+	at   *httptest.Server
+	deaf atomic.Bool
+}
+
+func (n *neighbour) Others() []shelf.Node {
+	return []shelf.Node{{ID: "node_b", Addr: n.at.Listener.Addr().String()}}
+}
+
+func (n *neighbour) AskFiles(addr string, r *http.Request) (*http.Response, error) {
+	if n.deaf.Load() {
+		return nil, errors.New("it is silent")
+	}
+	r.URL.Scheme, r.URL.Host = "http", addr
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// besides is a house with a neighbour.
+func besides(t *testing.T) (*house, *neighbour) {
+	t.Helper()
+	n := &neighbour{dir: t.TempDir()}
+	n.at = httptest.NewServer(blob.Shelf(n.dir))
+	t.Cleanup(n.at.Close)
+	h := build(t, nil)
+	h.shut()
+	h.beside = n
+	h.open()
+	return h, n
+}
+
+// has keeps a file as the neighbour would have done, were the workspace there.
+func (h *house) has(n *neighbour, p domain.Principal, name string) {
+	h.Helper()
+	disk, err := blob.NewDisk(n.dir, h.store)
+	require.NoError(h, err)
+	_, err = disk.Put(h.Context(), p.WorkspaceID, name, strings.NewReader("sound of "+name))
+	require.NoError(h, err)
+}
+
+func (n *neighbour) names(p domain.Principal) (names []string) {
+	files, _ := os.ReadDir(filepath.Join(n.dir, p.WorkspaceID))
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// Recordings and exports of a workspace that was at another node are had from there,
+// and are deleted there, also where that was away.
+func TestFilesOfAWorkspaceAreWhereverTheirNodeIs(t *testing.T) {
+	t.Parallel()
+	h, n := besides(t)
+	d, ctx, p := h.desk(), t.Context(), h.live
+	recorded := func(days int) string {
+		id := h.talked(p, days, days, 1)
+		c := h.call(p, id)
+		c.RecordingAvailable = true
+		_, err := h.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{c}})
+		require.NoError(t, err)
+		h.has(n, p, call.RecordingName(id))
+		return id
+	}
+	keep := func(days int) {
+		_, err := d.UpdateWorkspace(ctx, p, func(w *domain.Workspace) error { w.Retention.RecordingDays = days; return nil })
+		require.NoError(t, err)
+		h.node.Sweep(ctx)
+	}
+	first, second, third := recorded(40), recorded(20), recorded(1)
+	r, err := d.Recording(ctx, p, first)
+	require.NoError(t, err)
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, errors.Join(err, r.Body.Close()))
+	assert.Equal(t, "sound of "+call.RecordingName(first), string(text))
+
+	x := &domain.Export{
+		Meta: domain.Meta{ID: domain.ID(domain.PrefixExport, time.Now(), [10]byte{1}), WorkspaceID: p.WorkspaceID, Environment: p.Environment}, Type: domain.ExportCalls, Format: "csv",
+		Status: domain.ExportCompleted, CompletedAt: new(time.Now()), ExpiresAt: new(time.Now().Add(time.Hour)),
+	}
+	_, err = h.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{x}})
+	require.NoError(t, err)
+	h.has(n, p, x.File())
+	r, err = d.ExportFile(ctx, p, x.ID)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+
+	keep(30)
+	assert.ElementsMatch(t, []string{call.RecordingName(second), call.RecordingName(third), x.File()}, n.names(p))
+
+	n.deaf.Store(true)
+	_, err = d.Recording(ctx, p, second)
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+	_, err = d.ExportFile(ctx, p, x.ID)
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+	x.Status = domain.ExportExpired
+	_, err = h.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Puts: []domain.Record{x}})
+	require.NoError(t, err)
+	keep(10)
+	assert.NotNil(t, h.call(p, second).RecordingDeletedAt, "nobody waits for who is away")
+	assert.Len(t, n.names(p), 3)
+	assert.Contains(t, h.log.String(), "it is not known whether another node has files that were deleted")
+	n.deaf.Store(false)
+	h.node.Sweep(ctx)
+	assert.Equal(t, []string{call.RecordingName(third)}, n.names(p))
+	r, err = d.Recording(ctx, p, third)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+}
+
+// A store that fails says nothing of what is wanted.
+func TestNoFileIsTakenForDeletedWhileTheStoreFails(t *testing.T) {
+	t.Parallel()
+	n := &neighbour{dir: t.TempDir()}
+	n.at = httptest.NewServer(blob.Shelf(n.dir))
+	t.Cleanup(n.at.Close)
+	h, m := meddled(t)
+	h.shut()
+	h.beside = n
+	h.open()
+	gone := string(domain.PrefixCall) + "_01J0000000000000000000000C"
+	h.has(n, h.live, call.RecordingName(gone))
+	path := filepath.Join(n.dir, h.live.WorkspaceID, call.RecordingName(gone))
+	ago := time.Now().Add(-2 * blob.StrayAge)
+	require.NoError(t, os.Chtimes(path, ago, ago))
+	m.meddle(nil, func(k domain.Key) error {
+		if k.Kind == "call" && k.ID == gone {
+			return errDoubt
+		}
+		return nil
+	})
+	h.node.Sweep(t.Context())
+	assert.FileExists(t, path)
+	m.meddle(nil, nil)
+	h.node.Sweep(t.Context())
+	assert.NoFileExists(t, path)
+}

@@ -1,0 +1,268 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence/shelf"
+)
+
+const (
+	farWithin   = 5 * time.Second // for another node to say whether it has a blob, or has deleted it
+	strayWithin = time.Minute     // for one to say what a workspace has there
+	// StrayAge is how old a blob is that no row names any more before it is taken for
+	// one that was deleted: a store that was restored may have rows again.
+	StrayAge = 7 * 24 * time.Hour
+)
+
+// Spread keeps blobs in this node's folder, and finds those that other nodes have in
+// theirs: those of workspaces that were there.
+type Spread struct {
+	own *Disk
+	far shelf.Far
+	log *slog.Logger
+
+	mu     sync.Mutex
+	lent   map[string]shelf.Node          // places that were read at another node: who writes one replaces it there
+	looked map[string]map[shelf.Node]bool // by workspace: nodes that have nothing that was deleted while they were away
+}
+
+// NewSpread puts a folder before those of the others.
+func NewSpread(own *Disk, far shelf.Far, log *slog.Logger) *Spread {
+	return &Spread{own: own, far: far, log: log, lent: make(map[string]shelf.Node), looked: make(map[string]map[shelf.Node]bool)}
+}
+
+// Shelf is what a folder of blobs gives other nodes.
+func Shelf(dir string) shelf.Folder {
+	return shelf.Folder{Dir: dir, Half: func(name string) bool { return filepath.Ext(name) == part }}
+}
+
+// Put keeps a blob here. It replaces one that was read at another node.
+func (s *Spread) Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error) {
+	size, err := s.own.Put(ctx, workspace, name, r)
+	if err != nil {
+		return 0, err
+	}
+	place := workspace + "/" + name
+	s.mu.Lock()
+	n, other := s.lent[place]
+	s.mu.Unlock()
+	if !other {
+		return size, nil
+	}
+	bound, cancel := context.WithTimeout(ctx, farWithin)
+	defer cancel()
+	if err = s.far.Delete(bound, n, workspace, name); err != nil {
+		return 0, fmt.Errorf("blob: put %s: the one of before stays: %w", name, err)
+	}
+	s.mu.Lock()
+	delete(s.lent, place)
+	s.mu.Unlock()
+	return size, nil
+}
+
+// found is what a node has of a blob.
+type found struct {
+	at   shelf.Node
+	file *remote
+	err  error
+}
+
+// Open reads a blob from wherever it lies, as Disk does. An error that is both
+// domain.ErrNotFound and domain.ErrAway says that a node that is away may have it.
+func (s *Spread) Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error) {
+	r, size, err := s.own.Open(ctx, workspace, name)
+	if !errors.Is(err, domain.ErrNotFound) {
+		return r, size, err
+	}
+	one, err := s.find(ctx, workspace, name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: %w", domain.Errorf(domain.CodeUnavailable, "it lies at a node that does not answer; try again").With("retry_after", int(farWithin/time.Second)), err)
+	}
+	far, err := open(ctx, s.own.seal, one.file, one.file.size, workspace, name)
+	if err != nil {
+		return nil, 0, errors.Join(err, one.file.Close())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.lent) >= lentMost {
+		clear(s.lent)
+	}
+	s.lent[workspace+"/"+name] = one.at
+	return far, far.size, nil
+}
+
+// lentMost bounds what is known of blobs at other nodes: who replaces one has read
+// it a moment ago.
+const lentMost = 10_000
+
+// find asks all nodes at once.
+func (s *Spread) find(ctx context.Context, workspace, name string) (one found, err error) {
+	bound, cancel := context.WithTimeout(ctx, farWithin)
+	defer cancel()
+	nodes := s.far.Others()
+	all := make(chan found, len(nodes))
+	for _, n := range nodes {
+		go func() {
+			file, err := newRemote(bound, func(ctx context.Context, from int64, into []byte, mark string) (piece, error) {
+				p, err := s.far.Get(ctx, n, workspace, name, from, into, mark)
+				return piece{p.Size, p.Mark, p.Got}, err
+			})
+			all <- found{n, file, err}
+		}()
+	}
+	err = fmt.Errorf("blob: %s: %w", name, domain.ErrNotFound)
+	for i := range nodes {
+		switch next := <-all; {
+		case next.err == nil:
+			go func() { // who else has it is late
+				for range nodes[i+1:] {
+					if late := <-all; late.err == nil {
+						_ = late.file.Close()
+					}
+				}
+			}()
+			return next, nil
+		case !errors.Is(next.err, domain.ErrNotFound):
+			err = fmt.Errorf("%w: %w", err, next.err)
+		}
+	}
+	if !errors.Is(err, domain.ErrAway) { // all that live have answered
+		err = fmt.Errorf("%w: its node does not live: %w", err, domain.ErrAway)
+	}
+	return one, err
+}
+
+// Delete removes a blob from here and from all nodes that live. Others are looked at
+// once they do, by Stray.
+func (s *Spread) Delete(ctx context.Context, workspace, name string) error {
+	if err := s.own.Delete(ctx, workspace, name); err != nil {
+		return err
+	}
+	s.everywhere(ctx, workspace, name)
+	return nil
+}
+
+// DeleteAll does so with all blobs of a workspace.
+func (s *Spread) DeleteAll(ctx context.Context, workspace string) error {
+	if err := s.own.DeleteAll(ctx, workspace); err != nil {
+		return err
+	}
+	s.everywhere(ctx, workspace, "")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.looked, workspace)
+	return nil
+}
+
+func (s *Spread) everywhere(ctx context.Context, workspace, name string) {
+	bound, cancel := context.WithTimeout(ctx, farWithin)
+	defer cancel()
+	var wait sync.WaitGroup
+	for _, n := range s.far.Others() {
+		wait.Go(func() {
+			if err := s.far.Delete(bound, n, workspace, name); err != nil {
+				s.log.Debug("another node does not delete a file now", slog.String("workspace_id", workspace), slog.Any("error", err))
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				delete(s.looked[workspace], n)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// Stray looks once, for as long as they live and answer, at what each node has of a
+// workspace, this one too, and deletes what was deleted while that node was away.
+// kept says whether a row tells of a blob, and whether that wants it.
+func (s *Spread) Stray(ctx context.Context, workspace string, kept func(ctx context.Context, name string) (named, wanted bool, err error)) error {
+	if _, err := placeOf(workspace, "all"); err != nil {
+		return err
+	}
+	nodes := append(s.far.Others(), shelf.Node{}) // and here
+	s.mu.Lock()
+	before := s.looked[workspace]
+	now := make(map[shelf.Node]bool, len(nodes))
+	var todo []shelf.Node
+	for _, n := range nodes {
+		if now[n] = true; !before[n] {
+			todo = append(todo, n)
+		}
+	}
+	s.looked[workspace] = now // what is deleted meanwhile takes a node out
+	s.mu.Unlock()
+	var failed error
+	for _, n := range todo {
+		if err := s.stray(ctx, n, workspace, kept); err != nil {
+			failed = errors.Join(failed, err)
+			s.mu.Lock()
+			delete(s.looked[workspace], n)
+			s.mu.Unlock()
+		}
+	}
+	return failed
+}
+
+func (s *Spread) stray(ctx context.Context, n shelf.Node, workspace string, kept func(ctx context.Context, name string) (named, wanted bool, err error)) error {
+	bound, cancel := context.WithTimeout(ctx, strayWithin)
+	defer cancel()
+	var all []shelf.Entry
+	var err error
+	if n == (shelf.Node{}) {
+		all, err = s.own.entries(workspace)
+	} else {
+		err = s.far.List(bound, n, workspace, func(e shelf.Entry) error {
+			all = append(all, e)
+			return nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		named, wanted, err := kept(ctx, e.Name)
+		switch {
+		case err != nil:
+			return err
+		case wanted, !named && e.Age < StrayAge:
+			continue
+		case n == (shelf.Node{}):
+			err = s.own.Delete(ctx, workspace, e.Name)
+		default:
+			bound, cancel := context.WithTimeout(ctx, farWithin)
+			err = s.far.Delete(bound, n, workspace, e.Name)
+			cancel()
+		}
+		if err != nil {
+			return err
+		}
+		s.log.Info("a file was deleted that its node had missed the end of", slog.String("workspace_id", workspace), slog.String("name", e.Name), slog.String("node_addr", n.Addr))
+	}
+	return nil
+}
+
+// entries are the blobs of a workspace.
+func (d *Disk) entries(workspace string) (all []shelf.Entry, err error) {
+	files, err := os.ReadDir(filepath.Join(d.dir, workspace))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("blob: %w", err)
+	}
+	for _, f := range files {
+		info, gone := f.Info()
+		if _, err := placeOf(workspace, f.Name()); err == nil && gone == nil && info.Mode().IsRegular() {
+			all = append(all, shelf.Entry{Name: f.Name(), Age: time.Since(info.ModTime())})
+		}
+	}
+	return all, nil
+}
