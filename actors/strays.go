@@ -47,3 +47,13 @@ func (d *Desk) keeps(ctx context.Context, workspaceID, name string) (named, want
 	}
 	return false, false, err
 }
+
+// Gather fetches what other nodes have of recordings of a workspace, if it is here.
+func (n *Node) Gather(workspaceID string) {
+	n.mu.RLock()
+	t := n.spaces[workspaceID]
+	n.mu.RUnlock()
+	if t != nil {
+		n.sys.Root.Send(t.calls, call.Gather{})
+	}
+}

@@ -90,6 +90,7 @@ type Calls struct {
 	ticking  bool
 	jobs     jobs
 	parting  handing
+	gathers  time.Time // what other nodes have is being fetched, until then at most
 }
 
 // New makes the actor.

@@ -43,7 +43,11 @@ type (
 	// jobDue tries a job again; nil: one of those that blobs keep waiting.
 	jobDue struct{ job *job }
 	// salvaged are the recordings that an earlier process left.
-	salvaged struct{ jobs []*job }
+	salvaged struct {
+		jobs     []*job
+		gathered bool     // they come from other nodes
+		late     []string // calls of which something came while they were busy
+	}
 )
 
 // Control admits it always.
@@ -380,7 +384,7 @@ func (c *Calls) salvage(ctx actor.Context) {
 		return
 	}
 	mailbox.Work(ctx, jobLimit, func(context.Context) any {
-		return salvaged{spooled(dir, now, live, log)}
+		return salvaged{jobs: spooled(dir, now, live, log)}
 	})
 }
 
@@ -399,6 +403,9 @@ func (c *Calls) salvaged(ctx actor.Context, m salvaged) {
 		if c.berths[j.callID] == nil {
 			c.jobs.ready = append(c.jobs.ready, j)
 		}
+	}
+	if m.gathered {
+		c.gathered(ctx, m.late)
 	}
 	c.work(ctx)
 }

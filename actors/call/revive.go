@@ -132,6 +132,8 @@ func (c *Calls) left(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case salvaged:
 		c.salvaged(ctx, m)
+	case Gather:
+		c.gathering(ctx)
 	case TakeUp:
 		c.takeUp(ctx, takenUpAtOnce)
 	case revived:
@@ -158,7 +160,7 @@ func (c *Calls) salvageOne(ctx actor.Context, id string) {
 	}
 	dir, log := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.cfg.Log
 	mailbox.Work(ctx, jobLimit, func(context.Context) any {
-		return salvaged{gather(dir, leftOf(dir, id), time.Now(), log)}
+		return salvaged{jobs: gather(dir, leftOf(dir, id), time.Now(), log)}
 	})
 }
 

@@ -88,6 +88,7 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "joined", append(cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
 	go tendHeap(ctx)
+	go m.gathers(ctx)
 	attended := m.attend(ctx)
 	select {
 	case <-ctx.Done():

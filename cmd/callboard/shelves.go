@@ -1,21 +1,53 @@
 package main
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 	"path/filepath"
+	"time"
 
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/shelf"
 )
 
-// Files that nodes give each other stand below these paths.
-const blobShelf = "/blobs"
+// Files that nodes give each other stand below these paths: recordings and exports
+// that were kept, and recordings that could not be, of workspaces that have gone to
+// another node since (docs/adr/0089-the-node-that-has-a-recording-gives-it.md).
+const (
+	blobShelf  = "/blobs"
+	spoolShelf = "/spool"
+	spoolDir   = "spool"
+)
+
+const (
+	gatherEvery  = 15 * time.Second
+	gatherWithin = 5 * time.Second // for a node to say of which workspaces it has something
+)
 
 // shelves are the files of this node that the others may have.
 func (m *member) shelves() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(blobShelf+"/", http.StripPrefix(blobShelf, blob.Shelf(filepath.Join(m.cfg.Data, backupBlobs))))
+	for at, folder := range map[string]shelf.Folder{
+		blobShelf:  blob.Shelf(filepath.Join(m.cfg.Data, backupBlobs)),
+		spoolShelf: {Dir: filepath.Join(m.cfg.Data, spoolDir), Half: func(name string) bool { return !call.Spooled(name) }, Mine: m.goesOn},
+	} {
+		mux.Handle(at+"/", http.StripPrefix(at, folder))
+	}
 	return mux
+}
+
+// goesOn says whether this node has a workspace, or is about to have it: what lies
+// in its spool is in use.
+func (m *member) goesOn(workspace string) bool {
+	shard := domain.ShardOf(workspace, m.cfg.Shards)
+	m.mu.Lock()
+	seat := m.seats[shard]
+	m.mu.Unlock()
+	n, owned := m.engine.Owner(shard)
+	return seat != nil || !owned || n.ID == m.self.ID
 }
 
 // Others are the nodes that live besides this one.
@@ -36,5 +68,49 @@ func (m *member) AskFiles(addr string, r *http.Request) (*http.Response, error) 
 	return m.passes.AskFiles(addr, r)
 }
 
-var _ shelf.Nodes = (*member)(nil)
+// left fetches what other nodes have in their spools of a workspace; nil: the
+// process is alone.
+func (t *seat) left() func(ctx context.Context, workspace string, place func(file string) string) []string {
+	if t.member == nil {
+		return nil
+	}
+	return func(ctx context.Context, workspace string, place func(file string) string) []string {
+		files, err := shelf.Far{Nodes: t.member, At: spoolShelf}.Take(ctx, workspace, place)
+		if err != nil {
+			t.log.Warn("what another node has of recordings could not be fetched", slog.String("workspace_id", workspace), slog.Any("error", err))
+		}
+		return files
+	}
+}
 
+// gathers asks the other nodes, now and then, whether they have recordings in their
+// spools of workspaces that are here.
+func (m *member) gathers(ctx context.Context) {
+	far := shelf.Far{Nodes: m, At: spoolShelf}
+	tick := time.NewTicker(gatherEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		found := make(map[string]bool)
+		for _, n := range m.Others() {
+			bound, cancel := context.WithTimeout(ctx, gatherWithin)
+			err := far.Workspaces(bound, n, func(workspace string) { found[workspace] = true })
+			cancel()
+			if err != nil {
+				m.log.Debug("another node does not say of which workspaces it has recordings", slog.String("node_addr", n.Addr), slog.Any("error", err))
+			}
+		}
+		for workspace := range found {
+			m.mu.Lock()
+			c := m.seats[domain.ShardOf(workspace, m.cfg.Shards)]
+			m.mu.Unlock()
+			if c != nil && c.node != nil {
+				c.node.Gather(workspace)
+			}
+		}
+	}
+}

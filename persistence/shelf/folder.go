@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,8 +32,12 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$`)
 type Folder struct {
 	// Dir need not be there.
 	Dir string
-	// Half says whether a file is still being made: it is not there yet. nil: none is.
+	// Half says whether a file is still being made, or is none of those that are
+	// given: it is not there. nil: all are.
 	Half func(name string) bool
+	// Mine says whether this node goes on with the files of a workspace: nobody else
+	// gets any. nil: it never does.
+	Mine func(workspace string) bool
 }
 
 // ServeHTTP is an http.Handler's.
@@ -42,6 +47,10 @@ func (f Folder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such name", http.StatusNotFound)
 		return
 	}
+	if workspace != "" && f.Mine != nil && f.Mine(workspace) {
+		http.Error(w, "it is in use", http.StatusNotFound)
+		return
+	}
 	path := filepath.Join(f.Dir, workspace, name)
 	var err error
 	switch {
@@ -49,7 +58,7 @@ func (f Folder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		err = f.give(w, r, path)
 	case r.Method == http.MethodGet && workspace == "":
 		err = f.list(w, path, func(e fs.DirEntry) string {
-			if !e.IsDir() || !plain.MatchString(e.Name()) {
+			if !e.IsDir() || !plain.MatchString(e.Name()) || f.Mine != nil && f.Mine(e.Name()) || !f.any(e.Name()) {
 				return ""
 			}
 			return e.Name()
@@ -85,6 +94,24 @@ func (f Folder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (f Folder) fits(name string) bool {
 	return plain.MatchString(name) && (f.Half == nil || !f.Half(name))
+}
+
+// any says whether a workspace has a file.
+func (f Folder) any(workspace string) bool {
+	dir, err := os.Open(filepath.Join(f.Dir, workspace)) //nolint:gosec // the name is checked
+	if err != nil {
+		return false
+	}
+	defer func() { _ = dir.Close() }()
+	for {
+		names, err := dir.Readdirnames(readMost)
+		if slices.ContainsFunc(names, f.fits) {
+			return true
+		}
+		if err != nil || len(names) == 0 {
+			return false
+		}
+	}
 }
 
 // give sends a file, under a mark by which it is known again.
