@@ -79,6 +79,9 @@ func (t *seat) left() func(ctx context.Context, workspace string, place func(fil
 		if err != nil {
 			t.log.Warn("what another node has of recordings could not be fetched", slog.String("workspace_id", workspace), slog.Any("error", err))
 		}
+		for _, path := range files {
+			t.log.Info("a recording was fetched that another node had in its spool", slog.String("workspace_id", workspace), slog.String("file", filepath.Base(path)))
+		}
 		return files
 	}
 }
