@@ -145,10 +145,10 @@ func (h *house) open() {
 	}
 	disk, err := blob.NewDisk(filepath.Join(h.dir, "blobs"), h.store)
 	require.NoError(h, err)
-	blobs, strays := actors.Blobs(disk), actors.Strays(nil)
+	blobs, strays, left := actors.Blobs(disk), actors.Strays(nil), actors.Left(nil)
 	if h.beside != nil {
-		spread := blob.NewSpread(disk, shelf.Far{Nodes: h.beside}, log)
-		blobs, strays = spread, spread
+		spread := blob.NewSpread(disk, shelf.Far{Nodes: h.beside, At: "/blobs"}, log)
+		blobs, strays, left = spread, spread, spools{shelf.Far{Nodes: h.beside, At: "/spool"}}
 	}
 	low, high := ports(h.T)
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
@@ -173,7 +173,7 @@ func (h *house) open() {
 		voice = h.speaker
 	}
 	h.node = actors.New(actors.Config{
-		Store: store, Keys: h.keys, Blobs: blobs, Strays: strays, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
+		Store: store, Keys: h.keys, Blobs: blobs, Strays: strays, Left: left, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
 		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
 		TestCall: func(ctx context.Context, o simulator.Order) error {
 			at := h.ua.Addr("udp")

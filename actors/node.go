@@ -109,11 +109,10 @@ type Config struct {
 	WebhookHurry   int
 	PublicURL      string
 	SpoolDir       string
-	// Left is call.Config's; who has it tells of what it would fetch by Node.Gather.
-	Left   func(ctx context.Context, workspace string, place func(file string) string) []string
-	Traces *call.Traces // what the user agent's dialogs say; nil: not kept
-	Log    *slog.Logger
-	Before func(actor string, msg any) // sees each message first; nil in production
+	Left           Left         // nil: there are no other nodes
+	Traces         *call.Traces // what the user agent's dialogs say; nil: not kept
+	Log            *slog.Logger
+	Before         func(actor string, msg any) // sees each message first; nil in production
 }
 
 // Talk is simulator.Simulator.Talk, to wherever we listen.

@@ -51,32 +51,23 @@ func (n *Node) sweep(ctx context.Context) {
 			n.book.Set(ctx, turn, id, trunks)
 		}
 		n.expire(ctx, id)
-		if err := n.desk.sweepOld(ctx, id, time.Now()); err != nil && ctx.Err() == nil {
-			n.cfg.Log.Warn("old messages or appointments could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
-		}
-		if err := n.desk.sweepSeen(ctx, id, time.Now()); err != nil && ctx.Err() == nil {
-			n.cfg.Log.Warn("names of old messages could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
-		}
-		if err := n.desk.sweepEvents(ctx, id, time.Now()); err != nil && ctx.Err() == nil {
-			n.cfg.Log.Warn("old events could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
-		}
-		if err := n.forgetRings(ctx, id); err != nil {
-			n.cfg.Log.Warn("old counts of attempts could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
-		}
-		if err := n.desk.guests.sweep(ctx, id, time.Now()); err != nil {
-			n.cfg.Log.Warn("revocations of old tokens could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
-		}
-		if err := n.desk.sweepBulks(ctx, id); err != nil {
-			n.cfg.Log.Warn("old bulk jobs could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
-		}
-		if err := n.desk.sweepExports(ctx, id, time.Now()); err != nil {
-			n.cfg.Log.Warn("old exports could not be deleted", slog.String("workspace_id", id), slog.Any("error", err))
-		}
-		if err := n.desk.sweepOnce(ctx, id); err != nil {
-			n.cfg.Log.Warn("old idempotency keys could not be deleted", slog.Any("error", err))
-		}
-		if err := n.desk.sweepStrays(ctx, id); err != nil && ctx.Err() == nil {
-			n.cfg.Log.Warn("it is not known whether another node has files that were deleted", slog.String("workspace_id", id), slog.Any("error", err))
+		for _, one := range []struct {
+			told string
+			do   func() error
+		}{
+			{"old messages or appointments could not be deleted", func() error { return n.desk.sweepOld(ctx, id, time.Now()) }},
+			{"names of old messages could not be deleted", func() error { return n.desk.sweepSeen(ctx, id, time.Now()) }},
+			{"old events could not be deleted", func() error { return n.desk.sweepEvents(ctx, id, time.Now()) }},
+			{"old counts of attempts could not be deleted", func() error { return n.forgetRings(ctx, id) }},
+			{"revocations of old tokens could not be deleted", func() error { return n.desk.guests.sweep(ctx, id, time.Now()) }},
+			{"old bulk jobs could not be deleted", func() error { return n.desk.sweepBulks(ctx, id) }},
+			{"old exports could not be deleted", func() error { return n.desk.sweepExports(ctx, id, time.Now()) }},
+			{"old idempotency keys could not be deleted", func() error { return n.desk.sweepOnce(ctx, id) }},
+			{"it is not known whether another node has files that were deleted", func() error { return n.desk.sweepStrays(ctx, id) }},
+		} {
+			if err := one.do(); err != nil && ctx.Err() == nil {
+				n.cfg.Log.Warn(one.told, slog.String("workspace_id", id), slog.Any("error", err))
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/domain"
@@ -12,48 +13,75 @@ import (
 // Strays finds blobs that were deleted while the node that has them was away.
 type Strays interface {
 	// Stray looks at what nodes have of a workspace that were not looked at yet, and
-	// deletes what no row wants; what no row names, only where it is old.
-	Stray(ctx context.Context, workspace string, kept func(ctx context.Context, name string) (named, wanted bool, err error)) error
+	// deletes what nobody wants; age: since it was written.
+	Stray(ctx context.Context, workspace string, wanted func(ctx context.Context, name string, age time.Duration) (bool, error)) error
 }
 
 func (d *Desk) sweepStrays(ctx context.Context, workspaceID string) error {
 	if d.node.cfg.Strays == nil {
 		return nil
 	}
-	return d.node.cfg.Strays.Stray(ctx, workspaceID, func(ctx context.Context, name string) (named, wanted bool, err error) {
-		return d.keeps(ctx, workspaceID, name)
+	return d.node.cfg.Strays.Stray(ctx, workspaceID, func(ctx context.Context, name string, age time.Duration) (bool, error) {
+		return d.wants(ctx, workspaceID, name, age)
 	})
 }
 
-// keeps says whether a row tells of a blob, and whether there is to be one by that.
-func (d *Desk) keeps(ctx context.Context, workspaceID, name string) (named, wanted bool, err error) {
+// strayAge is how old a file is that no row names any more before it is taken for one
+// of what was deleted: a store that was restored may have such rows again.
+const strayAge = 7 * 24 * time.Hour
+
+// wants says whether there is to be a blob still.
+func (d *Desk) wants(ctx context.Context, workspaceID, name string, age time.Duration) (wanted bool, err error) {
 	id, _, _ := strings.Cut(name, ".")
 	switch {
 	case strings.HasPrefix(id, string(domain.PrefixCall)+"_") && name == call.RecordingName(id):
 		c := &domain.Call{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}
 		if _, err = d.store.Get(ctx, c); err == nil {
-			return true, c.RecordingDeletedAt == nil, nil
+			return c.RecordingDeletedAt == nil, nil
 		}
 	case strings.HasPrefix(id, string(domain.PrefixExport)+"_"):
 		e := &domain.Export{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}
 		if _, err = d.store.Get(ctx, e); err == nil {
-			return true, e.Status != domain.ExportExpired, nil
+			return e.Status != domain.ExportExpired, nil
 		}
 	default:
-		return true, true, nil // nothing of ours
+		return true, nil // nothing of ours
 	}
 	if errors.Is(err, domain.ErrNotFound) {
-		err = nil
+		return age < strayAge, nil
 	}
-	return false, false, err
+	return true, err
 }
 
-// Gather fetches what other nodes have of recordings of a workspace, if it is here.
-func (n *Node) Gather(workspaceID string) {
+// Left is what other nodes have in their spools: recordings of workspaces that were
+// there.
+type Left interface {
+	// Take is call.Config's Left.
+	Take(ctx context.Context, workspace string, place func(file string) string) (files []string)
+	// Drop deletes what was written so long ago.
+	Drop(ctx context.Context, workspace string, age time.Duration)
+}
+
+func (n *Node) left() func(ctx context.Context, workspace string, place func(file string) string) []string {
+	if n.cfg.Left == nil {
+		return nil
+	}
+	return n.cfg.Left.Take
+}
+
+// Gather is told that other nodes have recordings in their spools of a workspace
+// whose shard is here. They are fetched; those of one that was deleted go, too, once
+// they are old.
+func (n *Node) Gather(ctx context.Context, workspaceID string) {
 	n.mu.RLock()
 	t := n.spaces[workspaceID]
 	n.mu.RUnlock()
 	if t != nil {
 		n.sys.Root.Send(t.calls, call.Gather{})
+		return
+	}
+	_, err := n.cfg.Store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
+	if errors.Is(err, domain.ErrNotFound) && n.cfg.Left != nil {
+		n.cfg.Left.Drop(ctx, workspaceID, strayAge)
 	}
 }

@@ -1,6 +1,7 @@
 package actors_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -18,15 +19,17 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/shelf"
 )
 
 // neighbour is another node with its folder.
 type neighbour struct {
-	dir  string
-	at   *httptest.Server
-	deaf atomic.Bool
+	dir   string // of blobs
+	spool string
+	at    *httptest.Server
+	deaf  atomic.Bool
 }
 
 func (n *neighbour) Others() []shelf.Node {
@@ -44,14 +47,35 @@ func (n *neighbour) AskFiles(addr string, r *http.Request) (*http.Response, erro
 // besides is a house with a neighbour.
 func besides(t *testing.T) (*house, *neighbour) {
 	t.Helper()
-	n := &neighbour{dir: t.TempDir()}
-	n.at = httptest.NewServer(blob.Shelf(n.dir))
-	t.Cleanup(n.at.Close)
+	n := newNeighbour(t)
 	h := build(t, nil)
 	h.shut()
 	h.beside = n
 	h.open()
 	return h, n
+}
+
+func newNeighbour(t *testing.T) *neighbour {
+	t.Helper()
+	n := &neighbour{dir: t.TempDir(), spool: t.TempDir()}
+	mux := http.NewServeMux()
+	mux.Handle("/blobs/", http.StripPrefix("/blobs", blob.Shelf(n.dir)))
+	mux.Handle("/spool/", http.StripPrefix("/spool", shelf.Folder{Dir: n.spool}))
+	n.at = httptest.NewServer(mux)
+	t.Cleanup(n.at.Close)
+	return n
+}
+
+// spools are those of other nodes.
+type spools struct{ far shelf.Far }
+
+func (s spools) Take(ctx context.Context, workspace string, place func(file string) string) []string {
+	files, _ := s.far.Take(ctx, workspace, place)
+	return files
+}
+
+func (s spools) Drop(ctx context.Context, workspace string, age time.Duration) {
+	_ = s.far.Drop(ctx, workspace, age)
 }
 
 // has keeps a file as the neighbour would have done, were the workspace there.
@@ -135,9 +159,7 @@ func TestFilesOfAWorkspaceAreWhereverTheirNodeIs(t *testing.T) {
 // A store that fails says nothing of what is wanted.
 func TestNoFileIsTakenForDeletedWhileTheStoreFails(t *testing.T) {
 	t.Parallel()
-	n := &neighbour{dir: t.TempDir()}
-	n.at = httptest.NewServer(blob.Shelf(n.dir))
-	t.Cleanup(n.at.Close)
+	n := newNeighbour(t)
 	h, m := meddled(t)
 	h.shut()
 	h.beside = n
@@ -145,7 +167,7 @@ func TestNoFileIsTakenForDeletedWhileTheStoreFails(t *testing.T) {
 	gone := string(domain.PrefixCall) + "_01J0000000000000000000000C"
 	h.has(n, h.live, call.RecordingName(gone))
 	path := filepath.Join(n.dir, h.live.WorkspaceID, call.RecordingName(gone))
-	ago := time.Now().Add(-2 * blob.StrayAge)
+	ago := time.Now().AddDate(0, 0, -8)
 	require.NoError(t, os.Chtimes(path, ago, ago))
 	m.meddle(nil, func(k domain.Key) error {
 		if k.Kind == "call" && k.ID == gone {
@@ -158,4 +180,36 @@ func TestNoFileIsTakenForDeletedWhileTheStoreFails(t *testing.T) {
 	m.meddle(nil, nil)
 	h.node.Sweep(t.Context())
 	assert.NoFileExists(t, path)
+}
+
+// What a node had in its spool goes to whoever has the workspace, or goes with that.
+func TestASpoolElsewhereFollowsItsWorkspace(t *testing.T) {
+	t.Parallel()
+	h, n := besides(t)
+	ctx, d := t.Context(), h.desk()
+	spooled := func(workspace, id string, age time.Duration) string {
+		path := filepath.Join(n.spool, workspace, id+".wav")
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, wav.EncodeMu(2, make([]byte, 16000)), 0o600))
+		at := time.Now().Add(-age)
+		require.NoError(t, os.Chtimes(path, at, at))
+		return path
+	}
+	id := h.talked(h.live, 1, 1, 1)
+	took := spooled(h.live.WorkspaceID, id, time.Minute)
+	h.node.Gather(ctx, h.live.WorkspaceID)
+	h.until(patience, "it is kept", func() bool { return h.call(h.live, id).RecordingAvailable })
+	h.until(patience, "it is gone there", func() bool { _, err := os.Stat(took); return err != nil })
+
+	w, _, _, err := d.CreateWorkspace(ctx, &domain.Workspace{Name: "acme", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
+	require.NoError(t, err)
+	deleted := spooled(w.ID, id, time.Second)
+	require.NoError(t, d.DeleteWorkspace(ctx, h.live, w.ID))
+	h.until(patience, "it goes with its workspace", func() bool { _, err := os.Stat(deleted); return err != nil })
+
+	nobodys := domain.ID(domain.PrefixWorkspace, time.Now(), [10]byte{9})
+	old, young := spooled(nobodys, id, 8*24*time.Hour), spooled(nobodys, id+"2", 6*24*time.Hour)
+	h.node.Gather(ctx, nobodys)
+	assert.NoFileExists(t, old)
+	assert.FileExists(t, young, "a store that was restored may have it again")
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence/blob"
@@ -68,21 +69,38 @@ func (m *member) AskFiles(addr string, r *http.Request) (*http.Response, error) 
 	return m.passes.AskFiles(addr, r)
 }
 
-// left fetches what other nodes have in their spools of a workspace; nil: the
-// process is alone.
-func (t *seat) left() func(ctx context.Context, workspace string, place func(file string) string) []string {
+// left are the spools of the other nodes; nil: the process is alone.
+func (t *seat) left() actors.Left {
 	if t.member == nil {
 		return nil
 	}
-	return func(ctx context.Context, workspace string, place func(file string) string) []string {
-		files, err := shelf.Far{Nodes: t.member, At: spoolShelf}.Take(ctx, workspace, place)
-		if err != nil {
-			t.log.Warn("what another node has of recordings could not be fetched", slog.String("workspace_id", workspace), slog.Any("error", err))
-		}
-		for _, path := range files {
-			t.log.Info("a recording was fetched that another node had in its spool", slog.String("workspace_id", workspace), slog.String("file", filepath.Base(path)))
-		}
-		return files
+	return spools{shelf.Far{Nodes: t.member, At: spoolShelf}, t.log}
+}
+
+// spools are those of the other nodes.
+type spools struct {
+	far shelf.Far
+	log *slog.Logger
+}
+
+// Take is actors.Left's.
+func (s spools) Take(ctx context.Context, workspace string, place func(file string) string) []string {
+	files, err := s.far.Take(ctx, workspace, place)
+	if err != nil {
+		s.log.Warn("what another node has of recordings could not be fetched", slog.String("workspace_id", workspace), slog.Any("error", err))
+	}
+	for _, path := range files {
+		s.log.Info("a recording was fetched that another node had in its spool", slog.String("workspace_id", workspace), slog.String("file", filepath.Base(path)))
+	}
+	return files
+}
+
+// Drop is actors.Left's.
+func (s spools) Drop(ctx context.Context, workspace string, age time.Duration) {
+	bound, cancel := context.WithTimeout(ctx, gatherWithin)
+	defer cancel()
+	if err := s.far.Drop(bound, workspace, age); err != nil {
+		s.log.Warn("what another node has of recordings could not be deleted", slog.String("workspace_id", workspace), slog.Any("error", err))
 	}
 }
 
@@ -112,7 +130,9 @@ func (m *member) gathers(ctx context.Context) {
 			c := m.seats[domain.ShardOf(workspace, m.cfg.Shards)]
 			m.mu.Unlock()
 			if c != nil && c.node != nil {
-				c.node.Gather(workspace)
+				bound, cancel := context.WithTimeout(ctx, gatherWithin)
+				c.node.Gather(bound, workspace)
+				cancel()
 			}
 		}
 	}

@@ -18,9 +18,6 @@ import (
 const (
 	farWithin   = 5 * time.Second // for another node to say whether it has a blob, or has deleted it
 	strayWithin = time.Minute     // for one to say what a workspace has there
-	// StrayAge is how old a blob is that no row names any more before it is taken for
-	// one that was deleted: a store that was restored may have rows again.
-	StrayAge = 7 * 24 * time.Hour
 )
 
 // Spread keeps blobs in this node's folder, and finds those that other nodes have in
@@ -112,11 +109,12 @@ func (s *Spread) find(ctx context.Context, workspace, name string) (one found, e
 	all := make(chan found, len(nodes))
 	for _, n := range nodes {
 		go func() {
-			file, err := newRemote(bound, func(ctx context.Context, from int64, into []byte, mark string) (piece, error) {
-				p, err := s.far.Get(ctx, n, workspace, name, from, into, mark)
-				return piece{p.Size, p.Mark, p.Got}, err
+			one := found{at: n}
+			one.file, one.err = newRemote(bound, func(ctx context.Context, from int64, into []byte, mark string) (piece, error) {
+				p, why := s.far.Get(ctx, n, workspace, name, from, into, mark)
+				return piece{p.Size, p.Mark, p.Got}, why
 			})
-			all <- found{n, file, err}
+			all <- one
 		}()
 	}
 	err = fmt.Errorf("blob: %s: %w", name, domain.ErrNotFound)
@@ -182,8 +180,8 @@ func (s *Spread) everywhere(ctx context.Context, workspace, name string) {
 
 // Stray looks once, for as long as they live and answer, at what each node has of a
 // workspace, this one too, and deletes what was deleted while that node was away.
-// kept says whether a row tells of a blob, and whether that wants it.
-func (s *Spread) Stray(ctx context.Context, workspace string, kept func(ctx context.Context, name string) (named, wanted bool, err error)) error {
+// wanted says whether a blob, which was written so long ago, is to be there still.
+func (s *Spread) Stray(ctx context.Context, workspace string, wanted func(ctx context.Context, name string, age time.Duration) (bool, error)) error {
 	if _, err := placeOf(workspace, "all"); err != nil {
 		return err
 	}
@@ -201,7 +199,7 @@ func (s *Spread) Stray(ctx context.Context, workspace string, kept func(ctx cont
 	s.mu.Unlock()
 	var failed error
 	for _, n := range todo {
-		if err := s.stray(ctx, n, workspace, kept); err != nil {
+		if err := s.stray(ctx, n, workspace, wanted); err != nil {
 			failed = errors.Join(failed, err)
 			s.mu.Lock()
 			delete(s.looked[workspace], n)
@@ -211,7 +209,7 @@ func (s *Spread) Stray(ctx context.Context, workspace string, kept func(ctx cont
 	return failed
 }
 
-func (s *Spread) stray(ctx context.Context, n shelf.Node, workspace string, kept func(ctx context.Context, name string) (named, wanted bool, err error)) error {
+func (s *Spread) stray(ctx context.Context, n shelf.Node, workspace string, wanted func(ctx context.Context, name string, age time.Duration) (bool, error)) error {
 	bound, cancel := context.WithTimeout(ctx, strayWithin)
 	defer cancel()
 	var all []shelf.Entry
@@ -228,11 +226,11 @@ func (s *Spread) stray(ctx context.Context, n shelf.Node, workspace string, kept
 		return err
 	}
 	for _, e := range all {
-		named, wanted, err := kept(ctx, e.Name)
+		keep, err := wanted(ctx, e.Name, e.Age)
 		switch {
 		case err != nil:
 			return err
-		case wanted, !named && e.Age < StrayAge:
+		case keep:
 			continue
 		case n == (shelf.Node{}):
 			err = s.own.Delete(ctx, workspace, e.Name)

@@ -205,23 +205,30 @@ func TestANodeThatWasAwayLosesWhatWasDeletedMeanwhile(t *testing.T) {
 	for _, name := range []string{"call_deleted.wav", "call_kept.wav", "call_old.wav", "call_young.wav", "notes.txt"} {
 		in.put(0, name, "sound")
 	}
-	old := time.Now().Add(-blob.StrayAge - time.Hour)
-	for _, name := range []string{"call_kept.wav", "call_old.wav", "notes.txt"} {
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"call_old.wav", "notes.txt"} {
 		require.NoError(t, os.Chtimes(filepath.Join(in.dirs[0], "ws", name), old, old))
 	}
 	in.put(1, "call_here.wav", "sound") // and the row says that it was deleted
 	asked := 0
-	kept := func(_ context.Context, name string) (named, wanted bool, err error) {
+	var unread error
+	wanted := func(_ context.Context, name string, age time.Duration) (bool, error) {
 		asked++
-		return name != "call_old.wav" && name != "call_young.wav", name == "call_kept.wav" || name == "notes.txt", nil
+		if unread != nil {
+			return false, unread
+		}
+		return name == "call_kept.wav" || name == "notes.txt" || name == "call_young.wav" && age < time.Minute, nil
 	}
-	stray := func() error { return in.nodes[1].Stray(t.Context(), "ws", kept) }
+	stray := func() error { return in.nodes[1].Stray(t.Context(), "ws", wanted) }
 	in.set(in.deaf, "a", true)
 	require.NoError(t, in.nodes[1].Delete(t.Context(), "ws", "call_deleted.wav"), "it goes on without who does not answer")
 	require.ErrorIs(t, stray(), domain.ErrAway)
 	assert.True(t, in.lies(0, "call_deleted.wav"))
 	assert.False(t, in.lies(1, "call_here.wav"))
 	in.set(in.deaf, "a", false)
+	unread = errors.New("the store is away")
+	require.ErrorIs(t, stray(), unread)
+	unread = nil
 	require.NoError(t, stray())
 	for name, want := range map[string]bool{"call_deleted.wav": false, "call_kept.wav": true, "call_old.wav": false, "call_young.wav": true, "notes.txt": true} {
 		assert.Equal(t, want, in.lies(0, name), name)
@@ -240,7 +247,7 @@ func TestANodeThatWasAwayLosesWhatWasDeletedMeanwhile(t *testing.T) {
 	in.set(in.deaf, "c", false)
 	require.NoError(t, stray())
 	assert.Equal(t, 3, asked, "it has missed one")
-	require.Error(t, in.nodes[1].Stray(t.Context(), "../ws", kept))
+	require.Error(t, in.nodes[1].Stray(t.Context(), "../ws", wanted))
 }
 
 // Nothing but what a workspace has is given.

@@ -50,6 +50,27 @@ func (f Far) Take(ctx context.Context, workspace string, place func(file string)
 	return files, err
 }
 
+// Drop deletes at all other nodes what a workspace has there that was written so long
+// ago.
+func (f Far) Drop(ctx context.Context, workspace string, age time.Duration) (err error) {
+	for _, n := range f.Others() {
+		var names []string
+		wrong := f.List(ctx, n, workspace, func(e Entry) error {
+			if e.Age >= age {
+				names = append(names, e.Name)
+			}
+			return nil
+		})
+		for _, name := range names {
+			wrong = errors.Join(wrong, f.Delete(ctx, n, workspace, name))
+		}
+		if !errors.Is(wrong, domain.ErrNotFound) {
+			err = errors.Join(err, wrong)
+		}
+	}
+	return err
+}
+
 // fetch makes a file here of one of a node, whole or not at all.
 func (f Far) fetch(ctx context.Context, n Node, workspace, name, path string) (err error) {
 	resp, err := f.ask(ctx, n, http.MethodGet, "/"+workspace+"/"+name, nil)

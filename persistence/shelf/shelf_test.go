@@ -1,7 +1,6 @@
 package shelf_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -80,6 +79,14 @@ func TestWhatOthersHaveOfAWorkspaceIsTaken(t *testing.T) {
 		assert.Equal(t, want, err == nil, path)
 	}
 
+	require.ErrorIs(t, far.Drop(t.Context(), "ws", 30*time.Minute), domain.ErrAway)
+	for path, want := range map[string]bool{
+		dirA + "/ws/2.wav": false, dirA + "/ws/fresh.wav": true, dirA + "/ws/4.wav.part": true, dirA + "/other/5.wav": true, dirB + "/ws/6.wav": true,
+	} {
+		_, err := os.Stat(path)
+		assert.Equal(t, want, err == nil, path)
+	}
+
 	told := func(s *httptest.Server) (all []string) {
 		require.NoError(t, far.Workspaces(t.Context(), shelf.Node{Addr: s.Listener.Addr().String()}, func(w string) { all = append(all, w) }))
 		return all
@@ -135,5 +142,5 @@ func TestAListingThatBreaksOffIsNone(t *testing.T) {
 	require.ErrorContains(t, far.Delete(t.Context(), n, "ws", "1.wav"), "418")
 	_, err := far.Get(t.Context(), n, "ws", "1.wav", 0, make([]byte, 10), "")
 	require.ErrorContains(t, err, "418")
-	assert.False(t, errors.Is(err, domain.ErrNotFound))
+	assert.NotErrorIs(t, err, domain.ErrNotFound)
 }
