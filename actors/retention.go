@@ -52,21 +52,21 @@ func (n *Node) sweep(ctx context.Context) {
 		}
 		n.expire(ctx, id)
 		for _, one := range []struct {
-			told string
+			what string
 			do   func() error
 		}{
-			{"old messages or appointments could not be deleted", func() error { return n.desk.sweepOld(ctx, id, time.Now()) }},
-			{"names of old messages could not be deleted", func() error { return n.desk.sweepSeen(ctx, id, time.Now()) }},
-			{"old events could not be deleted", func() error { return n.desk.sweepEvents(ctx, id, time.Now()) }},
-			{"old counts of attempts could not be deleted", func() error { return n.forgetRings(ctx, id) }},
-			{"revocations of old tokens could not be deleted", func() error { return n.desk.guests.sweep(ctx, id, time.Now()) }},
-			{"old bulk jobs could not be deleted", func() error { return n.desk.sweepBulks(ctx, id) }},
-			{"old exports could not be deleted", func() error { return n.desk.sweepExports(ctx, id, time.Now()) }},
-			{"old idempotency keys could not be deleted", func() error { return n.desk.sweepOnce(ctx, id) }},
-			{"it is not known whether another node has files that were deleted", func() error { return n.desk.sweepStrays(ctx, id) }},
+			{"messages and appointments", func() error { return n.desk.sweepOld(ctx, id, time.Now()) }},
+			{"names of messages", func() error { return n.desk.sweepSeen(ctx, id, time.Now()) }},
+			{"events", func() error { return n.desk.sweepEvents(ctx, id, time.Now()) }},
+			{"counts of attempts", func() error { return n.forgetRings(ctx, id) }},
+			{"revocations of tokens", func() error { return n.desk.guests.sweep(ctx, id, time.Now()) }},
+			{"bulk jobs", func() error { return n.desk.sweepBulks(ctx, id) }},
+			{"exports", func() error { return n.desk.sweepExports(ctx, id, time.Now()) }},
+			{"idempotency keys", func() error { return n.desk.sweepOnce(ctx, id) }},
+			{"files at other nodes", func() error { return n.desk.sweepStrays(ctx, id) }},
 		} {
 			if err := one.do(); err != nil && ctx.Err() == nil {
-				n.cfg.Log.Warn(one.told, slog.String("workspace_id", id), slog.Any("error", err))
+				n.cfg.Log.Warn("what is kept no longer could not be deleted", slog.String("what", one.what), slog.String("workspace_id", id), slog.Any("error", err))
 			}
 		}
 	}

@@ -147,7 +147,7 @@ func TestFilesOfAWorkspaceAreWhereverTheirNodeIs(t *testing.T) {
 	keep(10)
 	assert.NotNil(t, h.call(p, second).RecordingDeletedAt, "nobody waits for who is away")
 	assert.Len(t, n.names(p), 3)
-	assert.Contains(t, h.log.String(), "it is not known whether another node has files that were deleted")
+	assert.Contains(t, h.log.String(), `what="files at other nodes"`)
 	n.deaf.Store(false)
 	h.node.Sweep(ctx)
 	assert.Equal(t, []string{call.RecordingName(third)}, n.names(p))

@@ -109,12 +109,12 @@ func (s *Spread) find(ctx context.Context, workspace, name string) (one found, e
 	all := make(chan found, len(nodes))
 	for _, n := range nodes {
 		go func() {
-			one := found{at: n}
-			one.file, one.err = newRemote(bound, func(ctx context.Context, from int64, into []byte, mark string) (piece, error) {
+			its := found{at: n}
+			its.file, its.err = newRemote(bound, func(ctx context.Context, from int64, into []byte, mark string) (piece, error) {
 				p, why := s.far.Get(ctx, n, workspace, name, from, into, mark)
 				return piece{p.Size, p.Mark, p.Got}, why
 			})
-			all <- one
+			all <- its
 		}()
 	}
 	err = fmt.Errorf("blob: %s: %w", name, domain.ErrNotFound)
