@@ -141,6 +141,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	if m.unlock, err = lockData(cfg.Data); err != nil {
 		return nil, err
 	}
+	m.emptied(func(int) bool { return true })
 	if m.master, err = masterKey(cfg, log); err != nil {
 		return nil, err
 	}

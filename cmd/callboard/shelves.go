@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -49,6 +50,21 @@ func (m *member) goesOn(workspace string) bool {
 	m.mu.Unlock()
 	n, owned := m.engine.Owner(shard)
 	return seat != nil || !owned || n.ID == m.self.ID
+}
+
+// emptied removes the folders in the spool of workspaces that have gone, where
+// nothing is left in them: what is left is looked for by others all the time.
+func (m *member) emptied(gone func(shard int) bool) {
+	dir := filepath.Join(m.cfg.Data, spoolDir)
+	folders, err := os.ReadDir(dir)
+	if err != nil {
+		return // there is none
+	}
+	for _, f := range folders {
+		if f.IsDir() && gone(domain.ShardOf(f.Name(), m.cfg.Shards)) {
+			_ = os.Remove(filepath.Join(dir, f.Name())) // it stays where something is in it
+		}
+	}
 }
 
 // Others are the nodes that live besides this one.

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"net/http"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -56,6 +57,9 @@ func TestARecordingIsHadFromTheNodeThatHasIt(t *testing.T) {
 		return other.api("GET", "/v1/calls/"+later, nil)["recording_available"] == true
 	})
 	assert.Positive(t, heardIn(samples(t, other.recording(later), 2)))
+	left, err := filepath.Glob(filepath.Join(home.data(), "spool", "*", "*"))
+	require.NoError(t, err)
+	assert.Empty(t, left, "it is there no more")
 	status, part, _ := other.try("GET", "/v1/calls/"+id+"/recording", nil, "Range", "bytes=-100")
 	require.Equal(t, http.StatusPartialContent, status)
 	assert.Len(t, part, 100)
