@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -18,12 +19,18 @@ type Strays interface {
 }
 
 func (d *Desk) sweepStrays(ctx context.Context, workspaceID string) error {
+	d.node.gather(workspaceID, false)
 	if d.node.cfg.Strays == nil {
 		return nil
 	}
-	return d.node.cfg.Strays.Stray(ctx, workspaceID, func(ctx context.Context, name string, age time.Duration) (bool, error) {
+	err := d.node.cfg.Strays.Stray(ctx, workspaceID, func(ctx context.Context, name string, age time.Duration) (bool, error) {
 		return d.wants(ctx, workspaceID, name, age)
 	})
+	if errors.Is(err, domain.ErrAway) { // as long as it is, and then it is looked at
+		d.node.cfg.Log.Debug("another node does not say what it has", slog.String("workspace_id", workspaceID), slog.Any("error", err))
+		return nil
+	}
+	return err
 }
 
 // strayAge is how old a file is that no row names any more before it is taken for one
@@ -57,12 +64,12 @@ func (d *Desk) wants(ctx context.Context, workspaceID, name string, age time.Dur
 // there.
 type Left interface {
 	// Take is call.Config's Left.
-	Take(ctx context.Context, workspace string, place func(file string) string) (files []string)
+	Take(ctx context.Context, workspace string, place func(file string) string)
 	// Drop deletes what was written so long ago.
 	Drop(ctx context.Context, workspace string, age time.Duration)
 }
 
-func (n *Node) left() func(ctx context.Context, workspace string, place func(file string) string) []string {
+func (n *Node) left() func(ctx context.Context, workspace string, place func(file string) string) {
 	if n.cfg.Left == nil {
 		return nil
 	}
@@ -73,15 +80,22 @@ func (n *Node) left() func(ctx context.Context, workspace string, place func(fil
 // whose shard is here. They are fetched; those of one that was deleted go, too, once
 // they are old.
 func (n *Node) Gather(ctx context.Context, workspaceID string) {
-	n.mu.RLock()
-	t := n.spaces[workspaceID]
-	n.mu.RUnlock()
-	if t != nil {
-		n.sys.Root.Send(t.calls, call.Gather{})
+	if n.gather(workspaceID, true) {
 		return
 	}
 	_, err := n.cfg.Store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
 	if errors.Is(err, domain.ErrNotFound) && n.cfg.Left != nil {
 		n.cfg.Left.Drop(ctx, workspaceID, strayAge)
 	}
+}
+
+// gather says whether the workspace is here.
+func (n *Node) gather(workspaceID string, elsewhere bool) bool {
+	n.mu.RLock()
+	t := n.spaces[workspaceID]
+	n.mu.RUnlock()
+	if t != nil && n.cfg.Left != nil {
+		n.sys.Root.Send(t.calls, call.Gather{Elsewhere: elsewhere})
+	}
+	return t != nil
 }

@@ -90,14 +90,15 @@ type Calls struct {
 	ticking  bool
 	jobs     jobs
 	parting  handing
-	gathers  time.Time // what other nodes have is being fetched, until then at most
+	salvages map[string]bool // calls of which what was left is being looked at
+	rounds   int             // looks at all that is left, here or elsewhere, that are under way
 }
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	cfg.ringback = tone.Ringback(6 * time.Second)
 	return &Calls{
-		cfg: cfg, berths: make(map[string]*berth), byPID: make(map[string]string),
+		cfg: cfg, berths: make(map[string]*berth), byPID: make(map[string]string), salvages: make(map[string]bool),
 		jobs: jobs{running: make(map[*job]bool), waiting: make(map[*job]bool)},
 	}
 }

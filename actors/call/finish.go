@@ -44,9 +44,9 @@ type (
 	jobDue struct{ job *job }
 	// salvaged are the recordings that an earlier process left.
 	salvaged struct {
-		jobs     []*job
-		gathered bool     // they come from other nodes
-		late     []string // calls of which something came while they were busy
+		jobs  []*job
+		of    string // the one call that was looked at; "": all
+		round bool   // of c.rounds
 	}
 )
 
@@ -233,6 +233,9 @@ func (j *job) do(ctx context.Context, cfg *Config) (err error) {
 			return bound.Err()
 		}
 	}
+	if j.salvaged && !fileIs(j.recording.Path) {
+		return nil // it was kept by another job
+	}
 	return j.keepRecording(ctx, cfg)
 }
 
@@ -383,9 +386,7 @@ func (c *Calls) salvage(ctx actor.Context) {
 		log.Error("the spool of recordings cannot be made", slogErr(err))
 		return
 	}
-	mailbox.Work(ctx, jobLimit, func(context.Context) any {
-		return salvaged{jobs: spooled(dir, now, live, log)}
-	})
+	c.round(ctx, jobLimit, func(context.Context) []*job { return spooled(dir, now, live, log) })
 }
 
 // living are the calls of a process that is gone which go on with their files.
@@ -399,13 +400,14 @@ func (c *Calls) living() map[string]bool {
 
 // salvaged takes them in, but for those of calls that live.
 func (c *Calls) salvaged(ctx actor.Context, m salvaged) {
+	delete(c.salvages, m.of)
+	if m.round {
+		c.rounds--
+	}
 	for _, j := range m.jobs {
 		if c.berths[j.callID] == nil {
 			c.jobs.ready = append(c.jobs.ready, j)
 		}
-	}
-	if m.gathered {
-		c.gathered(ctx, m.late)
 	}
 	c.work(ctx)
 }

@@ -25,7 +25,7 @@ type farSpool struct {
 	holds chan struct{} // who fetches waits for it; nil: nobody waits
 }
 
-func (f *farSpool) take(_ context.Context, _ string, place func(file string) string) (files []string) {
+func (f *farSpool) take(_ context.Context, _ string, place func(file string) string) {
 	f.mu.Lock()
 	f.asked++
 	has, holds := maps.Clone(f.has), f.holds
@@ -43,9 +43,7 @@ func (f *farSpool) take(_ context.Context, _ string, place func(file string) str
 		f.mu.Lock()
 		delete(f.has, name)
 		f.mu.Unlock()
-		files = append(files, path)
 	}
-	return files
 }
 
 func (f *farSpool) now() (asked, left int) {
@@ -68,7 +66,16 @@ func gathers(t *testing.T, p plan, has map[string][]byte) (*house, *farSpool) {
 	return build(t, p), far
 }
 
-func (h *house) gather() { h.sys.Root.Send(h.calls, call.Gather{}) }
+// gathered tells, as often as it takes, that there is something elsewhere.
+func (h *house) gathered(what string, check func() bool) {
+	h.t.Helper()
+	h.until(10*time.Second, what, func() bool {
+		h.gather()
+		return check()
+	})
+}
+
+func (h *house) gather() { h.sys.Root.Send(h.calls, call.Gather{Elsewhere: true}) }
 
 // What a node that was killed had recorded of calls that ended with it is kept by
 // whoever has the workspace, when that node is back.
@@ -77,8 +84,7 @@ func TestWhatAKilledNodeHasRecordedIsFetched(t *testing.T) {
 	const id, none = "call_01J0000000000000000000000K", "call_01J0000000000000000000000N"
 	crashed := append(wav.Header(2, wav.Unknown), sounding(1, 2)...)
 	h, far := gathers(t, plan{store: interrupted(t, id)}, map[string][]byte{id + ".wav": crashed, none + ".wav": crashed, "notes.txt": nil})
-	h.gather()
-	h.until(10*time.Second, "it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
+	h.gathered("it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
 	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2)), h.blobs.get(call.RecordingName(id)))
 	h.until(10*time.Second, "the spool to be empty", func() bool { return h.spooled() == 0 })
 	assert.Nil(t, h.blobs.get(call.RecordingName(none)), "nobody wants it")
@@ -86,13 +92,7 @@ func TestWhatAKilledNodeHasRecordedIsFetched(t *testing.T) {
 	assert.Equal(t, 1, left, "it is no recording")
 
 	far.put(id+".wav.beginning", append(wav.Header(2, wav.Unknown), sounding(1, 2, 3)...)) // of before, which could not be joined there
-	asked, _ := far.now()
-	h.until(10*time.Second, "it to be looked at anew", func() bool {
-		h.gather()
-		now, _ := far.now()
-		return now > asked
-	})
-	h.until(10*time.Second, "it to be laid beneath", func() bool { return len(h.blobs.get(call.RecordingName(id))) > wav.HeaderLen+32000 && h.spooled() == 0 })
+	h.gathered("it to be laid beneath", func() bool { return len(h.blobs.get(call.RecordingName(id))) > wav.HeaderLen+32000 && h.spooled() == 0 })
 	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(id)))
 }
 
@@ -107,8 +107,7 @@ func TestWhatIsFetchedOfALiveCallIsJoinedAtItsEnd(t *testing.T) {
 		part[i] = 5
 	}
 	far.put(id+".wav", append(wav.Header(2, wav.Unknown), part...))
-	h.gather()
-	h.until(10*time.Second, "it to be here", func() bool { return h.spooled() == 2 })
+	h.gathered("it to be here", func() bool { return h.spooled() == 2 })
 	h.never(300*time.Millisecond, "it is touched", func() bool { return h.spooled() != 2 })
 	require.NoError(t, h.hangUp(id))
 	h.end(id)
@@ -123,11 +122,12 @@ func TestRecordingsAreFetchedOnceAtATime(t *testing.T) {
 	const id = "call_01J0000000000000000000000K"
 	h, far := gathers(t, plan{store: interrupted(t, id)}, map[string][]byte{id + ".wav": append(wav.Header(2, wav.Unknown), sounding(1)...)})
 	far.holds = make(chan struct{})
-	for range 5 {
+	h.gathered("it is asked", func() bool { asked, _ := far.now(); return asked == 1 })
+	h.never(200*time.Millisecond, "it is asked again", func() bool {
 		h.gather()
-	}
-	h.until(5*time.Second, "it is asked", func() bool { asked, _ := far.now(); return asked == 1 })
-	h.never(200*time.Millisecond, "it is asked again", func() bool { asked, _ := far.now(); return asked > 1 })
+		asked, _ := far.now()
+		return asked > 1
+	})
 	close(far.holds)
 	h.until(10*time.Second, "it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
 }

@@ -82,7 +82,7 @@ func (j *job) lay(ctx context.Context, cfg *Config, path string) (taken time.Dur
 	bound, cancel := context.WithTimeout(ctx, jobLimit)
 	defer cancel()
 	kept, size, err := cfg.Blobs.Open(bound, cfg.Workspace, RecordingName(j.callID))
-	if errors.Is(err, domain.ErrNotFound) { // it lies with another node
+	if errors.Is(err, domain.ErrNotFound) { // it lies with another node, which does not live
 		return 0, errApart
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package call_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -45,6 +46,7 @@ func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, puttin
 		store, ok := c.Store.(*memory)
 		require.True(t, ok)
 		storedCall(store, deleted)
+		c.Left = func(context.Context, string, func(string) string) {}
 		if putting != nil {
 			b.putting = func() { putting(store) }
 		}
@@ -95,6 +97,15 @@ func TestAPartOfARecordingIsSetAsideWhereTheRestCannotBeRead(t *testing.T) {
 	h.until(10*time.Second, "it is set aside", func() bool { _, err := os.Stat(aside); return err == nil })
 	assert.Equal(t, 1, h.spooled())
 	assert.Nil(t, h.blobs.get(call.RecordingName(partedID)))
+
+	h.blobs.mu.Lock() // its node is back
+	h.blobs.kept[call.RecordingName(partedID)] = wav.EncodeMu(2, sounding(0xFF, 0xFF, 3))
+	h.blobs.mu.Unlock()
+	h.until(10*time.Second, "it is tried again", func() bool {
+		h.sys.Root.Send(h.calls, call.Gather{})
+		return h.spooled() == 0
+	})
+	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(partedID)))
 }
 
 func TestAPartOfADeletedRecordingIsDeletedWhereverItLies(t *testing.T) {

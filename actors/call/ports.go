@@ -150,9 +150,9 @@ type Config struct {
 	Traces   *Traces // what the dialogs said; nil: nothing is kept
 	SpoolDir string  // recordings in progress; a folder per workspace is made in it
 	// Left fetches what other nodes have in their spools of the workspace, and
-	// deletes it there; place says where a file goes, "": it stays. It answers with
-	// the files that came. nil: there are no other nodes.
-	Left      func(ctx context.Context, workspace string, place func(file string) string) []string
+	// deletes it there; place says where a file goes, "": it stays. nil: there are no
+	// other nodes.
+	Left      func(ctx context.Context, workspace string, place func(file string) string)
 	PublicURL string // of transcript_url and recording_url, without a slash at its end
 	Log       *slog.Logger
 	OptOut    func(c domain.Call, channel, keyword string) // the far end wants no more calls; must not block. nil: nobody cares

@@ -2,8 +2,12 @@ package call
 
 import (
 	"context"
+	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +31,7 @@ func (c *Calls) recover(ctx actor.Context) {
 	}
 	workspace, dir := c.cfg.Workspace, filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace)
 	live, log := c.living(), c.cfg.Log
-	mailbox.Work(ctx, jobLimit, func(bound context.Context) any {
-		var m salvaged
+	c.round(ctx, jobLimit, func(bound context.Context) (jobs []*job) {
 		calls := make(map[string]bool)
 		for _, part := range sound.Recover(bound, workspace, func(file string) string { return partPlace(dir, file) }) {
 			if l, is := leftoverOf(filepath.Base(part.Path)); is {
@@ -37,63 +40,74 @@ func (c *Calls) recover(ctx actor.Context) {
 		}
 		for id := range calls {
 			if !live[id] {
-				m.jobs = append(m.jobs, gather(dir, leftOf(dir, id), time.Now(), log)...)
+				jobs = append(jobs, gather(dir, leftOf(dir, id), time.Now(), log)...)
 			}
 		}
-		return m
+		return jobs
 	})
 }
 
-// Gather fetches what other nodes have of recordings of the workspace: one of them
-// says that it has something.
-type Gather struct{}
+// Gather joins parts of recordings that could not be joined before. Elsewhere: other
+// nodes have some of the workspace, which are fetched first.
+type Gather struct{ Elsewhere bool }
 
 // Control admits it always.
 func (Gather) Control() {}
 
 // gathering fetches what other nodes have of recordings of the workspace, which was
 // there: what was recorded when they were killed, or could not be kept any more.
-func (c *Calls) gathering(ctx actor.Context) {
-	if c.cfg.Left == nil || c.cfg.SpoolDir == "" || time.Now().Before(c.gathers) {
+func (c *Calls) gathering(ctx actor.Context, elsewhere bool) {
+	if c.cfg.Left == nil || c.cfg.SpoolDir == "" || c.rounds > 0 {
 		return
 	}
-	c.gathers = time.Now().Add(jobLimit)
 	workspace, dir := c.cfg.Workspace, filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace)
 	busy, fetch, log := c.busy(), c.cfg.Left, c.cfg.Log
-	mailbox.Work(ctx, jobLimit, func(bound context.Context) any {
-		m := salvaged{gathered: true}
-		calls := make(map[string]bool)
-		for _, file := range fetch(bound, workspace, func(file string) string { return partPlace(dir, strings.TrimSuffix(file, beginning)) }) {
-			if l, is := leftoverOf(filepath.Base(file)); is {
-				calls[l.id] = true
+	c.round(ctx, 0, func(bound context.Context) (jobs []*job) { // what is fetched has a bound for each file
+		if elsewhere {
+			fetch(bound, workspace, func(file string) string { return partPlace(dir, strings.TrimSuffix(file, beginning)) })
+		}
+		for _, id := range apart(dir) {
+			if !busy[id] {
+				jobs = append(jobs, gather(dir, leftOf(dir, id), time.Now(), log)...)
 			}
 		}
-		for id := range calls {
-			if busy[id] {
-				m.late = append(m.late, id)
-				continue
-			}
-			m.jobs = append(m.jobs, gather(dir, leftOf(dir, id), time.Now(), log)...)
-		}
-		return m
+		return jobs
 	})
 }
 
-// gathered: what came while something was done with its call's recording is looked
-// at once that is over.
-func (c *Calls) gathered(ctx actor.Context, late []string) {
-	c.gathers = time.Time{}
-	busy := c.busy()
-	for _, id := range late {
-		if !busy[id] {
-			c.salvageOne(ctx, id)
+// round looks at all that is left. It comes to an end also where that panics: the
+// next one waits for it.
+func (c *Calls) round(ctx actor.Context, limit time.Duration, look func(context.Context) []*job) {
+	c.rounds++
+	log := c.cfg.Log
+	mailbox.Work(ctx, limit, func(bound context.Context) (m any) {
+		defer func() {
+			if v := recover(); v != nil {
+				log.Error("what is left of recordings could not be looked at", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+				m = salvaged{round: true}
+			}
+		}()
+		return salvaged{round: true, jobs: look(bound)}
+	})
+}
+
+// apart are the calls of which a part lies beside what was recorded here.
+func apart(dir string) (ids []string) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // it was never made, or is gone
+	}
+	for _, f := range files {
+		if l, is := leftoverOf(f.Name()); is && strings.HasSuffix(f.Name(), beginning) && !slices.Contains(ids, l.id) {
+			ids = append(ids, l.id)
 		}
 	}
+	return ids
 }
 
 // busy are the calls with whose recordings something is done.
 func (c *Calls) busy() map[string]bool {
-	all := c.living()
+	all := maps.Clone(c.salvages)
 	for id := range c.berths {
 		all[id] = true
 	}

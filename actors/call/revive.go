@@ -133,7 +133,7 @@ func (c *Calls) left(ctx actor.Context) {
 	case salvaged:
 		c.salvaged(ctx, m)
 	case Gather:
-		c.gathering(ctx)
+		c.gathering(ctx, m.Elsewhere)
 	case TakeUp:
 		c.takeUp(ctx, takenUpAtOnce)
 	case revived:
@@ -155,12 +155,13 @@ func (c *Calls) asked(ctx actor.Context, id string) {
 // salvageOne keeps what another process has recorded of a call that could not
 // be taken up.
 func (c *Calls) salvageOne(ctx actor.Context, id string) {
-	if c.cfg.SpoolDir == "" {
+	if c.cfg.SpoolDir == "" || c.salvages[id] {
 		return
 	}
+	c.salvages[id] = true
 	dir, log := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.cfg.Log
 	mailbox.Work(ctx, jobLimit, func(context.Context) any {
-		return salvaged{jobs: gather(dir, leftOf(dir, id), time.Now(), log)}
+		return salvaged{of: id, jobs: gather(dir, leftOf(dir, id), time.Now(), log)}
 	})
 }
 

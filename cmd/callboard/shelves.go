@@ -100,7 +100,7 @@ type spools struct {
 }
 
 // Take is actors.Left's.
-func (s spools) Take(ctx context.Context, workspace string, place func(file string) string) []string {
+func (s spools) Take(ctx context.Context, workspace string, place func(file string) string) {
 	files, err := s.far.Take(ctx, workspace, place)
 	if err != nil {
 		s.log.Warn("what another node has of recordings could not be fetched", slog.String("workspace_id", workspace), slog.Any("error", err))
@@ -108,7 +108,6 @@ func (s spools) Take(ctx context.Context, workspace string, place func(file stri
 	for _, path := range files {
 		s.log.Info("a recording was fetched that another node had in its spool", slog.String("workspace_id", workspace), slog.String("file", filepath.Base(path)))
 	}
-	return files
 }
 
 // Drop is actors.Left's.

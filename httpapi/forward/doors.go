@@ -75,6 +75,7 @@ type Doors struct {
 	tls     *tls.Config
 	idle    *http.Server
 	shaking chan struct{}
+	serving sync.WaitGroup
 	open    atomic.Int64 // connections of nodes
 	byes    atomic.Int64 // handshakes, and goodbyes that are being said
 	asked   *http.Server // answers what nodes ask this one, whatever shards it has; nil: nothing
@@ -178,6 +179,14 @@ func (d *Doors) dial(ctx context.Context, name string) (net.Conn, error) {
 // Doors are closed. Whoever has not the key gets no further than the handshake,
 // and takes no connection from clients.
 func (d *Doors) Serve(ln net.Listener) error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return ln.Close()
+	}
+	d.serving.Add(1)
+	d.mu.Unlock()
+	defer d.serving.Done()
 	stop := context.AfterFunc(d.ctx, func() { _ = ln.Close() })
 	defer stop()
 	for delay := 5 * time.Millisecond; ; {
@@ -252,9 +261,12 @@ func farewell(secure *tls.Conn) {
 
 // Close ends all listeners, and what they have given.
 func (d *Doors) Close() {
-	d.end()
 	d.mu.Lock()
 	d.closed = true
+	d.mu.Unlock()
+	d.end()
+	d.serving.Wait() // who was accepted until now is told, too
+	d.mu.Lock()
 	all := []*Lent{d.nobody}
 	for _, l := range d.seats {
 		all = append(all, l)

@@ -3,9 +3,11 @@ package forward_test
 import (
 	"bufio"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -171,4 +173,84 @@ func TestWhoComesWhileTheDoorsCloseIsToldSo(t *testing.T) {
 	heardGoodbye(t, bufio.NewReader(node))
 	require.NoError(t, node.Close())
 	<-closed
+}
+
+// lateListener gives a connection once it is closed: one that the system had
+// accepted just before.
+type lateListener struct {
+	net.Listener
+
+	late   net.Conn
+	closed chan struct{}
+	given  atomic.Bool
+}
+
+func (l *lateListener) Accept() (net.Conn, error) {
+	<-l.closed
+	if l.given.CompareAndSwap(false, true) {
+		return l.late, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (l *lateListener) Close() error {
+	select {
+	case <-l.closed:
+	default:
+		close(l.closed)
+	}
+	return nil
+}
+
+// Who was accepted as the doors closed is told that nobody reads what he sends,
+// before the process may end.
+func TestWhoIsAcceptedAsTheDoorsCloseIsTold(t *testing.T) {
+	t.Parallel()
+	doors := forward.NewDoors(credential(t, 1), nil)
+	accepts, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	near, err := net.Dial("tcp", accepts.Addr().String())
+	require.NoError(t, err)
+	far, err := accepts.Accept()
+	require.NoError(t, errors.Join(err, accepts.Close()))
+	ln := &lateListener{late: far, closed: make(chan struct{})}
+	served, begun := make(chan struct{}), make(chan struct{})
+	go func() {
+		close(begun)
+		_ = doors.Serve(ln)
+		close(served)
+	}()
+	<-begun
+	said := make(chan string, 1)
+	go func() {
+		cfg := forward.ConfigOf(credential(t, 1))
+		cfg.ServerName = "s3.callboard.invalid"
+		node := tls.Client(near, cfg)
+		_, _ = io.WriteString(node, question)
+		resp, err := http.ReadResponse(bufio.NewReader(node), nil)
+		if err != nil {
+			said <- err.Error()
+			return
+		}
+		_ = resp.Body.Close()
+		said <- resp.Header.Get(forward.NotActive)
+		_ = node.Close()
+	}()
+	doors.Close()
+	select {
+	case <-served:
+	default:
+		if ln.given.Load() {
+			require.Fail(t, "somebody may be accepted yet")
+		}
+	}
+	if ln.given.Load() { // else Serve began when the doors were closed
+		select {
+		case mark := <-said:
+			assert.Equal(t, "1", mark)
+		default:
+			require.Fail(t, "who was accepted has not heard it yet")
+		}
+	}
+	_, _ = near.Close(), far.Close()
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,8 +18,9 @@ import (
 )
 
 const (
-	farWithin   = 5 * time.Second // for another node to say whether it has a blob, or has deleted it
-	strayWithin = time.Minute     // for one to say what a workspace has there
+	farWithin = 5 * time.Second  // for another node to say whether it has a blob, or has deleted it
+	muteAfter = time.Second      // of silence
+	muteFor   = 30 * time.Second // nobody waits for one that is silent
 )
 
 // Spread keeps blobs in this node's folder, and finds those that other nodes have in
@@ -30,11 +33,13 @@ type Spread struct {
 	mu     sync.Mutex
 	lent   map[string]shelf.Node          // places that were read at another node: who writes one replaces it there
 	looked map[string]map[shelf.Node]bool // by workspace: nodes that have nothing that was deleted while they were away
+	owed   map[string]shelf.Node          // places at which nodes have something that was replaced here
+	mute   map[shelf.Node]time.Time       // until when nodes are not asked
 }
 
 // NewSpread puts a folder before those of the others.
 func NewSpread(own *Disk, far shelf.Far, log *slog.Logger) *Spread {
-	return &Spread{own: own, far: far, log: log, lent: make(map[string]shelf.Node), looked: make(map[string]map[shelf.Node]bool)}
+	return &Spread{own: own, far: far, log: log, lent: make(map[string]shelf.Node), looked: make(map[string]map[shelf.Node]bool), owed: make(map[string]shelf.Node), mute: make(map[shelf.Node]time.Time)}
 }
 
 // Shelf is what a folder of blobs gives other nodes.
@@ -51,19 +56,27 @@ func (s *Spread) Put(ctx context.Context, workspace, name string, r io.Reader) (
 	place := workspace + "/" + name
 	s.mu.Lock()
 	n, other := s.lent[place]
-	s.mu.Unlock()
-	if !other {
-		return size, nil
-	}
-	bound, cancel := context.WithTimeout(ctx, farWithin)
-	defer cancel()
-	if err = s.far.Delete(bound, n, workspace, name); err != nil {
-		return 0, fmt.Errorf("blob: put %s: the one of before stays: %w", name, err)
-	}
-	s.mu.Lock()
 	delete(s.lent, place)
 	s.mu.Unlock()
+	if other {
+		s.pay(ctx, n, workspace, name)
+	}
 	return size, nil
+}
+
+// pay deletes what a node has of a blob that was replaced here, or notes that it is to
+// be deleted there.
+func (s *Spread) pay(ctx context.Context, n shelf.Node, workspace, name string) {
+	bound, cancel := context.WithTimeout(ctx, farWithin)
+	defer cancel()
+	err := s.far.Delete(bound, n, workspace, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.owed[workspace+"/"+name] = n
+		return
+	}
+	delete(s.owed, workspace+"/"+name)
 }
 
 // found is what a node has of a blob.
@@ -161,21 +174,56 @@ func (s *Spread) DeleteAll(ctx context.Context, workspace string) error {
 	return nil
 }
 
+// everywhere asks the others. Those that have not deleted it are looked at again.
 func (s *Spread) everywhere(ctx context.Context, workspace, name string) {
 	bound, cancel := context.WithTimeout(ctx, farWithin)
 	defer cancel()
+	done := map[shelf.Node]bool{{}: true} // here
 	var wait sync.WaitGroup
-	for _, n := range s.far.Others() {
+	var mu sync.Mutex
+	for _, n := range s.hearing() {
 		wait.Go(func() {
-			if err := s.far.Delete(bound, n, workspace, name); err != nil {
-				s.log.Debug("another node does not delete a file now", slog.String("workspace_id", workspace), slog.Any("error", err))
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				delete(s.looked[workspace], n)
+			began := time.Now()
+			if s.heard(n, began, s.far.Delete(bound, n, workspace, name)) == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				done[n] = true
 			}
 		})
 	}
 	wait.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.looked[workspace], func(n shelf.Node, _ bool) bool { return !done[n] })
+}
+
+// hearing are the others but those that were silent a moment ago: whoever deletes
+// much does not wait for them each time.
+func (s *Spread) hearing() (out []shelf.Node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(s.mute, func(_ shelf.Node, until time.Time) bool { return now.After(until) })
+	for _, n := range s.far.Others() {
+		if s.mute[n].IsZero() {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// heard notes that a node was silent.
+func (s *Spread) heard(n shelf.Node, began time.Time, err error) error {
+	if err == nil || n == (shelf.Node{}) {
+		return err
+	}
+	s.log.Debug("another node does not answer for its files", slog.String("node_addr", n.Addr), slog.Any("error", err))
+	if time.Since(began) >= muteAfter {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.mute[n] = time.Now().Add(muteFor)
+	}
+	return err
 }
 
 // Stray looks once, for as long as they live and answer, at what each node has of a
@@ -185,7 +233,25 @@ func (s *Spread) Stray(ctx context.Context, workspace string, wanted func(ctx co
 	if _, err := placeOf(workspace, "all"); err != nil {
 		return err
 	}
-	nodes := append(s.far.Others(), shelf.Node{}) // and here
+	s.mu.Lock()
+	var owed []string
+	for place := range s.owed {
+		if ws, name, _ := strings.Cut(place, "/"); ws == workspace {
+			owed = append(owed, name)
+		}
+	}
+	s.mu.Unlock()
+	for _, name := range owed {
+		s.mu.Lock()
+		n := s.owed[workspace+"/"+name]
+		s.mu.Unlock()
+		s.pay(ctx, n, workspace, name)
+	}
+	nodes := append(s.hearing(), shelf.Node{}) // and here
+	var failed error
+	if len(nodes) <= len(s.far.Others()) {
+		failed = fmt.Errorf("blob: a node is silent: %w", domain.ErrAway)
+	}
 	s.mu.Lock()
 	before := s.looked[workspace]
 	now := make(map[shelf.Node]bool, len(nodes))
@@ -197,9 +263,12 @@ func (s *Spread) Stray(ctx context.Context, workspace string, wanted func(ctx co
 	}
 	s.looked[workspace] = now // what is deleted meanwhile takes a node out
 	s.mu.Unlock()
-	var failed error
 	for _, n := range todo {
+		began := time.Now()
 		if err := s.stray(ctx, n, workspace, wanted); err != nil {
+			if errors.Is(err, domain.ErrAway) {
+				err = s.heard(n, began, err)
+			}
 			failed = errors.Join(failed, err)
 			s.mu.Lock()
 			delete(s.looked[workspace], n)
@@ -210,14 +279,12 @@ func (s *Spread) Stray(ctx context.Context, workspace string, wanted func(ctx co
 }
 
 func (s *Spread) stray(ctx context.Context, n shelf.Node, workspace string, wanted func(ctx context.Context, name string, age time.Duration) (bool, error)) error {
-	bound, cancel := context.WithTimeout(ctx, strayWithin)
-	defer cancel()
 	var all []shelf.Entry
 	var err error
 	if n == (shelf.Node{}) {
 		all, err = s.own.entries(workspace)
 	} else {
-		err = s.far.List(bound, n, workspace, func(e shelf.Entry) error {
+		err = s.far.List(ctx, n, workspace, func(e shelf.Entry) error {
 			all = append(all, e)
 			return nil
 		})

@@ -169,11 +169,16 @@ func TestWhoWritesABlobAnewThatItReadElsewhereReplacesItThere(t *testing.T) {
 	_, err := in.read(1, "call_1.wav")
 	require.NoError(t, err)
 	in.set(in.deaf, "a", true)
-	_, err = in.nodes[1].Put(t.Context(), "ws", "call_1.wav", strings.NewReader("the whole"))
-	require.ErrorIs(t, err, domain.ErrAway, "or the half would be the recording again, were the workspace there")
-	in.set(in.deaf, "a", false)
 	in.put(1, "call_1.wav", "the whole")
-	assert.False(t, in.lies(0, "call_1.wav"))
+	assert.True(t, in.lies(0, "call_1.wav"))
+	in.set(in.deaf, "a", false)
+	require.NoError(t, in.nodes[1].Stray(t.Context(), "ws", func(context.Context, string, time.Duration) (bool, error) { return true, nil }))
+	assert.False(t, in.lies(0, "call_1.wav"), "or the half would be the recording again, were the workspace there")
+	in.put(0, "call_2.wav", "a half")
+	_, err = in.read(1, "call_2.wav")
+	require.NoError(t, err)
+	in.put(1, "call_2.wav", "the whole")
+	assert.False(t, in.lies(0, "call_2.wav"))
 	got, err := in.read(0, "call_1.wav")
 	require.NoError(t, err)
 	assert.Equal(t, "the whole", got)
@@ -241,12 +246,14 @@ func TestANodeThatWasAwayLosesWhatWasDeletedMeanwhile(t *testing.T) {
 	in.mu.Unlock()
 	require.NoError(t, stray())
 	assert.Equal(t, 3, asked, "it may have been away")
-	asked = 0
-	in.set(in.deaf, "c", true)
-	require.NoError(t, in.nodes[1].Delete(t.Context(), "ws", "call_young.wav"))
-	in.set(in.deaf, "c", false)
-	require.NoError(t, stray())
-	assert.Equal(t, 3, asked, "it has missed one")
+	for name, out := range map[string]map[string]bool{"it did not answer": in.deaf, "it did not live": in.gone} {
+		asked = 0
+		in.set(out, "c", true)
+		require.NoError(t, in.nodes[1].Delete(t.Context(), "ws", "call_other.wav"))
+		in.set(out, "c", false)
+		require.NoError(t, stray())
+		assert.Equal(t, 3, asked, "%s, and has missed one", name)
+	}
 	require.Error(t, in.nodes[1].Stray(t.Context(), "../ws", wanted))
 }
 

@@ -48,6 +48,15 @@ type Entry struct {
 	Age  time.Duration // since it was written
 }
 
+// How long another node may take, by what it is asked.
+const (
+	answerWithin = 5 * time.Second // and more for what is long, by the slowest line that is allowed for
+	listWithin   = time.Minute
+	slowest      = 64 << 10 // bytes a second
+)
+
+func lasts(size int64) time.Duration { return answerWithin + time.Duration(size/slowest)*time.Second }
+
 // errOther: a node does not answer as one does.
 var errOther = errors.New("shelf: the answer of another node is none")
 
@@ -64,6 +73,8 @@ func (f Far) Get(ctx context.Context, n Node, workspace, name string, from int64
 	if mark != "" {
 		h.Set("If-Match", mark)
 	}
+	ctx, cancel := context.WithTimeout(ctx, lasts(int64(len(into))))
+	defer cancel()
 	resp, err := f.ask(ctx, n, http.MethodGet, "/"+workspace+"/"+name, h)
 	if err != nil {
 		return p, err
@@ -101,6 +112,9 @@ func (f Far) List(ctx context.Context, n Node, workspace string, each func(Entry
 	return f.lines(ctx, n, "/"+workspace, func(text string) error {
 		name, age, _ := strings.Cut(text, " ")
 		seconds, err := strconv.ParseInt(age, 10, 64)
+		if err == nil && !plain.MatchString(name) {
+			err = errOther
+		}
 		if err != nil {
 			return away(n, err)
 		}
@@ -109,6 +123,8 @@ func (f Far) List(ctx context.Context, n Node, workspace string, each func(Entry
 }
 
 func (f Far) lines(ctx context.Context, n Node, path string, each func(string) error) error {
+	ctx, cancel := context.WithTimeout(ctx, listWithin)
+	defer cancel()
 	resp, err := f.ask(ctx, n, http.MethodGet, path, nil)
 	if err != nil {
 		return err

@@ -42,7 +42,9 @@ func (f Far) Take(ctx context.Context, workspace string, place func(file string)
 			}
 			if wrong == nil {
 				files = append(files, path)
-				wrong = f.Delete(ctx, n, workspace, name) // or it comes again
+				bound, cancel := context.WithTimeout(ctx, answerWithin)
+				wrong = f.Delete(bound, n, workspace, name) // or it comes again
+				cancel()
 			}
 			err = errors.Join(err, wrong)
 		}
@@ -73,11 +75,16 @@ func (f Far) Drop(ctx context.Context, workspace string, age time.Duration) (err
 
 // fetch makes a file here of one of a node, whole or not at all.
 func (f Far) fetch(ctx context.Context, n Node, workspace, name, path string) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	late := time.AfterFunc(answerWithin, cancel)
+	defer late.Stop()
 	resp, err := f.ask(ctx, n, http.MethodGet, "/"+workspace+"/"+name, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	late.Reset(lasts(resp.ContentLength))
 	if resp.StatusCode != http.StatusOK || resp.ContentLength < 0 {
 		return away(n, fmt.Errorf("%w: %d", errOther, resp.StatusCode))
 	}
