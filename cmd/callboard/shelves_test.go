@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,7 +33,7 @@ func TestASpoolIsGivenWhereAnotherNodeHasTheWorkspace(t *testing.T) {
 	t.Parallel()
 	of := make(map[int]string) // a workspace of each shard
 	for i := 0; len(of) < 4; i++ {
-		ws := "ws_" + strings.Repeat("x", i)
+		ws := "ws_" + strconv.Itoa(i)
 		of[domain.ShardOf(ws, 4)] = ws
 	}
 	dir := t.TempDir()

@@ -180,27 +180,22 @@ func TestWhoComesWhileTheDoorsCloseIsToldSo(t *testing.T) {
 type lateListener struct {
 	net.Listener
 
-	late   net.Conn
-	closed chan struct{}
-	given  atomic.Bool
+	late  net.Conn
+	begun chan struct{} // closed: somebody accepts
+	gives chan struct{} // closed: it gives it
+	given atomic.Bool
 }
 
 func (l *lateListener) Accept() (net.Conn, error) {
-	<-l.closed
-	if l.given.CompareAndSwap(false, true) {
-		return l.late, nil
+	if !l.given.CompareAndSwap(false, true) {
+		return nil, net.ErrClosed
 	}
-	return nil, net.ErrClosed
+	close(l.begun)
+	<-l.gives
+	return l.late, nil
 }
 
-func (l *lateListener) Close() error {
-	select {
-	case <-l.closed:
-	default:
-		close(l.closed)
-	}
-	return nil
-}
+func (*lateListener) Close() error { return nil }
 
 // Who was accepted as the doors closed is told that nobody reads what he sends,
 // before the process may end.
@@ -213,18 +208,13 @@ func TestWhoIsAcceptedAsTheDoorsCloseIsTold(t *testing.T) {
 	require.NoError(t, err)
 	far, err := accepts.Accept()
 	require.NoError(t, errors.Join(err, accepts.Close()))
-	ln := &lateListener{late: far, closed: make(chan struct{})}
-	served, begun := make(chan struct{}), make(chan struct{})
-	go func() {
-		close(begun)
-		_ = doors.Serve(ln)
-		close(served)
-	}()
-	<-begun
+	ln := &lateListener{late: far, begun: make(chan struct{}), gives: make(chan struct{})}
+	go func() { _ = doors.Serve(ln) }()
+	<-ln.begun
+	cfg := forward.ConfigOf(credential(t, 1))
+	cfg.ServerName = "s3.callboard.invalid"
 	said := make(chan string, 1)
 	go func() {
-		cfg := forward.ConfigOf(credential(t, 1))
-		cfg.ServerName = "s3.callboard.invalid"
 		node := tls.Client(near, cfg)
 		_, _ = io.WriteString(node, question)
 		resp, err := http.ReadResponse(bufio.NewReader(node), nil)
@@ -236,21 +226,23 @@ func TestWhoIsAcceptedAsTheDoorsCloseIsTold(t *testing.T) {
 		said <- resp.Header.Get(forward.NotActive)
 		_ = node.Close()
 	}()
-	doors.Close()
+	closed := make(chan struct{})
+	go func() {
+		doors.Close()
+		close(closed)
+	}()
 	select {
-	case <-served:
-	default:
-		if ln.given.Load() {
-			require.Fail(t, "somebody may be accepted yet")
-		}
+	case <-closed:
+		require.Fail(t, "somebody may be accepted yet")
+	case <-time.After(100 * time.Millisecond):
 	}
-	if ln.given.Load() { // else Serve began when the doors were closed
-		select {
-		case mark := <-said:
-			assert.Equal(t, "1", mark)
-		default:
-			require.Fail(t, "who was accepted has not heard it yet")
-		}
+	close(ln.gives)
+	<-closed
+	select {
+	case mark := <-said:
+		assert.Equal(t, "1", mark)
+	default:
+		require.Fail(t, "who was accepted has not heard it yet")
 	}
 	_, _ = near.Close(), far.Close()
 }
