@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // elderFor is how long we remember that a phone knows MD5 alone.
@@ -17,23 +19,23 @@ const elderWait = 3 * time.Second
 // elders remembers which phones and carriers give up at the sight of SHA-256:
 // they are asked, send no proof, and some time later begin anew. From their
 // second try on they are asked for MD5 alone (RFC 8760 calls for both, and many
-// in use stop reading there). The table of them never grows.
+// in use stop reading there). The last maxSources of them are kept.
 type elders struct {
 	wait  time.Duration // from a first try until another one tells
 	mu    sync.Mutex
 	seed  maphash.Seed
-	slots []elder
-	able  map[string]time.Time // accounts that have proved by the better digest, and when: nobody talks them down
+	tried *simplelru.LRU[uint64, *elder] // by the hash of source and user
+	able  map[string]time.Time           // accounts that have proved by the better digest, and when: nobody talks them down
 }
 
 type elder struct {
-	who, try uint64 // source and user; Call-ID and CSeq
-	at       time.Time
-	old      bool
+	try uint64 // the hash of Call-ID and CSeq
+	at  time.Time
+	old bool
 }
 
 func newElders() *elders {
-	return &elders{seed: maphash.MakeSeed(), slots: make([]elder, bucketSlots), able: make(map[string]time.Time)}
+	return &elders{seed: maphash.MakeSeed(), tried: newLRU[uint64, *elder](), able: make(map[string]time.Time)}
 }
 
 type triedBy struct {
@@ -56,10 +58,10 @@ func (e *elders) asks(source netip.Addr, user, callID string, cseq uint32, fresh
 	if at, able := e.able[user]; able && now.Sub(at) <= elderFor {
 		return false
 	}
-	s := &e.slots[who%bucketSlots]
-	if s.who != who || now.Sub(s.at) > elderFor {
+	s, known := e.tried.Get(who)
+	if !known || now.Sub(s.at) > elderFor {
 		if fresh {
-			*s = elder{who: who, try: try, at: now}
+			e.tried.Add(who, &elder{try: try, at: now})
 		}
 		return false
 	}
@@ -82,7 +84,7 @@ func (e *elders) proved(source netip.Addr, user string, better bool, now time.Ti
 		}
 		e.able[user] = now
 	}
-	if s := &e.slots[who%bucketSlots]; s.who == who && (better || !s.old) {
-		*s = elder{}
+	if s, known := e.tried.Peek(who); known && (better || !s.old) {
+		e.tried.Remove(who)
 	}
 }

@@ -26,22 +26,42 @@ func (u *UserAgent) Pass(b []byte, from netip.AddrPort) bool {
 }
 
 // Remembered tells how much the gate and sipgo's pool hold.
-func (u *UserAgent) Remembered() (slots, peers, pool int) {
+func (u *UserAgent) Remembered() (sources, peers, pool int) {
 	u.gate.mu.Lock()
 	defer u.gate.mu.Unlock()
-	return len(u.gate.slots), len(u.gate.peers), u.layer.Pool("udp").Size()
+	return u.gate.rates.kept(), len(u.gate.peers), u.layer.Pool("udp").Size()
+}
+
+func (l *limiter) kept() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.each.Len() + l.networks.Len()
 }
 
 // SpendFor takes n tokens of one source at one moment and tells how many there were.
 func SpendFor(rate, n int, a netip.Addr, now time.Time) int {
 	g, had := newGate(rate), 0
 	for range n {
-		if g.spend(a, now) {
+		if g.rates.spend(a, 1, now) {
 			had++
 		}
 	}
 	return had
 }
+
+// Limiter is a limiter for tests.
+type Limiter struct{ l *limiter }
+
+// NewLimiter makes one.
+func NewLimiter(rate, burst float64) Limiter { return Limiter{newLimiter(rate, burst)} }
+
+// Spend takes tokens of a source.
+func (l Limiter) Spend(a netip.Addr, cost float64, now time.Time) bool {
+	return l.l.spend(a, cost, now)
+}
+
+// Kept is how many buckets it holds.
+func (l Limiter) Kept() int { return l.l.kept() }
 
 // Verdict parses a request and tells which rule it breaks.
 func Verdict(b []byte) (code int, name string) {

@@ -2,7 +2,6 @@ package sip
 
 import (
 	"bytes"
-	"hash/maphash"
 	"net/netip"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ const (
 	maxDatagram   = 16 << 10
 	maxStream     = 24 << 10
 	maxLines      = 160
-	bucketSlots   = 4096 // the whole memory of the rate limit
 	burstSeconds  = 2
 	defaultRate   = 20000
 	defaultOpen   = 2000
@@ -26,54 +24,13 @@ const (
 // gate decides on raw bytes, before the parser and before anything is
 // remembered: is the source known, within its rate, and is this a message.
 type gate struct {
+	rates *limiter // of messages, by source
 	mu    sync.Mutex
-	seed  maphash.Seed
-	rate  float64
-	slots []bucket
 	peers map[netip.Addr]int // hosts of live dialogs, counted
 }
 
-type bucket struct {
-	key    netip.Addr
-	tokens float64
-	at     time.Time
-}
-
 func newGate(rate int) *gate {
-	return &gate{
-		seed: maphash.MakeSeed(), rate: float64(rate),
-		slots: make([]bucket, bucketSlots), peers: make(map[netip.Addr]int),
-	}
-}
-
-// spend takes one token of the source. Two sources that share a slot evict
-// each other, so the table never grows; an IPv6 source is its /64.
-func (g *gate) spend(a netip.Addr, now time.Time) bool {
-	a = subnet(a)
-	i := maphash.Comparable(g.seed, a) % bucketSlots
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	b := &g.slots[i]
-	if b.key != a {
-		*b = bucket{key: a, tokens: g.rate * burstSeconds, at: now}
-	}
-	b.tokens = min(g.rate*burstSeconds, b.tokens+now.Sub(b.at).Seconds()*g.rate)
-	b.at = now
-	if b.tokens < 1 {
-		return false
-	}
-	b.tokens--
-	return true
-}
-
-// subnet is what counts as one source: an address, and of IPv6 its /64.
-func subnet(a netip.Addr) netip.Addr {
-	if a.Is6() && !a.Is4In6() {
-		if p, err := a.WithZone("").Prefix(64); err == nil {
-			return p.Addr()
-		}
-	}
-	return a
+	return &gate{rates: newLimiter(float64(rate), float64(rate)*burstSeconds), peers: make(map[netip.Addr]int)}
 }
 
 func (g *gate) isPeer(a netip.Addr) bool {
@@ -158,7 +115,7 @@ func (u *UserAgent) pass(b []byte, from netip.AddrPort, network string, limit in
 		return nil, false
 	}
 	switch {
-	case !u.gate.spend(s.Addr.Addr(), time.Now()):
+	case !u.gate.rates.spend(s.Addr.Addr(), 1, time.Now()):
 		u.stats.rate.Add(1)
 	case len(b) > limit:
 		u.stats.size.Add(1)

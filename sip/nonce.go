@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"hash/maphash"
 	"net/netip"
 	"slices"
 	"sync"
@@ -196,47 +195,4 @@ func (n *nonces) sweep(now time.Time) {
 	n.swept = now
 	n.floor = max(n.floor, now.Add(-nonceLife).UnixMilli()-1)
 	n.drop(n.floor)
-}
-
-// limiter is a token bucket per source in a table that never grows: two
-// sources that share a slot evict each other. An IPv6 source is its /64.
-type limiter struct {
-	mu    sync.Mutex
-	seed  maphash.Seed
-	rate  float64 // tokens a second
-	burst float64
-	slots []bucket
-}
-
-func newLimiter(rate, burst float64) *limiter {
-	return &limiter{seed: maphash.MakeSeed(), rate: rate, burst: burst, slots: make([]bucket, bucketSlots)}
-}
-
-// spend takes cost tokens if the source has them; 0 only asks for one.
-func (l *limiter) spend(a netip.Addr, cost float64, now time.Time) bool {
-	a = network(a)
-	i := maphash.Comparable(l.seed, a) % bucketSlots
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b := &l.slots[i]
-	if b.key != a {
-		*b = bucket{key: a, tokens: l.burst, at: now}
-	}
-	b.tokens = min(l.burst, b.tokens+max(now.Sub(b.at).Seconds(), 0)*l.rate)
-	b.at = now
-	if b.tokens < max(cost, 1) {
-		return false
-	}
-	b.tokens -= cost
-	return true
-}
-
-// network is what a limit counts as one source: of IPv6 a /64.
-func network(a netip.Addr) netip.Addr {
-	if a.Is6() && !a.Is4In6() {
-		if p, err := a.WithZone("").Prefix(64); err == nil {
-			return p.Addr()
-		}
-	}
-	return a
 }

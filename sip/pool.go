@@ -108,7 +108,7 @@ func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
 	switch {
 	case !known && !p.u.phones.callable(source, time.Now()) && !p.u.relay.callable(source, time.Now()):
 		p.u.stats.unknown.Add(1)
-	case !p.u.gate.spend(remote.Addr(), time.Now()):
+	case !p.u.gate.rates.spend(remote.Addr(), 1, time.Now()):
 		p.u.stats.rate.Add(1)
 	default:
 		c := p.add(connKey{network: l.network, addr: remote}, true, known)

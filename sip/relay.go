@@ -189,7 +189,7 @@ func (r *relay) ask(key askKey, w Whose, m *message) bool {
 	}
 	a := &asking{behind: append(make([]*message, 0, 1), m.kept()), stranger: stranger}
 	if from := m.source().Addr.Addr(); !stranger && !r.u.dispatches(from) { // a dispatcher brings the calls of all
-		a.from = network(from)
+		a.from = subnet(from)
 		w.Ask = func() bool { return r.others.spend(from, 1, time.Now()) }
 	}
 	r.mu.Lock()
