@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -343,7 +344,15 @@ func (p *PinnedScript) Indexes() []string { return nil }
 func (p *PinnedScript) Sort() string { return p.CampaignID }
 
 // Context is the free data of a contact or call: any JSON object.
+// Numbers stay as they were written, as json.Number.
 type Context map[string]any
+
+// UnmarshalJSON reads an object from any decoder of JSON.
+func (c *Context) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(c))
+}
 
 // Text is a context value as a prompt speaks it: strings as they are, other
 // values as JSON.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	jsonv1 "github.com/go-json-experiment/json/v1"
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/callboard/callboard/domain"
@@ -244,7 +244,7 @@ func (c codec) decode(k domain.Key, value []byte, into any) error {
 	if t, ok := into.(domain.JSONTaker); ok && t.TakeJSON(body) {
 		return nil
 	}
-	if err := jsonv1.Unmarshal(body, into); err != nil {
+	if err := jsonv2.Unmarshal(body, into, domain.StoredJSON()); err != nil {
 		return fmt.Errorf("%w: %w", errBadValue, err)
 	}
 	if len(tail) > 0 {

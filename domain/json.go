@@ -1,0 +1,246 @@
+package domain
+
+import (
+	stdjson "encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+)
+
+// TimeFormat is how answers, events and webhook bodies show a time, always in
+// UTC: RFC 3339 with milliseconds.
+const TimeFormat = "2006-01-02T15:04:05.000Z"
+
+var (
+	// writeOptions are those of EncodeJSON.
+	writeOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant
+		jsonv1.DefaultOptionsV1(),
+		json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false),
+		jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false),
+		json.WithMarshalers(json.JoinMarshalers(json.MarshalToFunc(writeTime), json.MarshalToFunc(writeNumber))),
+	)
+	// readFreely keeps the numbers of free objects as they were written.
+	readFreely = json.JoinUnmarshalers(json.UnmarshalFromFunc(readFree), json.UnmarshalFromFunc(readContext)) //nolint:gochecknoglobals // a constant
+	// readOptions are those of DecodeJSON.
+	readOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant
+		json.RejectUnknownMembers(true), jsonv1.FormatDurationAsNano(true), jsonv1.UnmarshalArrayFromAnyLength(true),
+		json.WithUnmarshalers(json.JoinUnmarshalers(readFreely, json.UnmarshalFromFunc(readInteger))),
+	)
+	// storedOptions are those of StoredJSON.
+	storedOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant
+		jsonv1.DefaultOptionsV1(), json.WithMarshalers(json.MarshalToFunc(writeNumber)), json.WithUnmarshalers(readFreely))
+)
+
+// EncodeJSON writes a value as answers, events and webhook bodies show it: nil
+// lists are [], nil maps are {}, times follow TimeFormat, maps are in the order
+// of their names, and nothing is escaped for HTML. Other rules are those of
+// encoding/json.
+func EncodeJSON(v any) ([]byte, error) { return json.Marshal(v, writeOptions) }
+
+// WriteJSON writes a value as EncodeJSON does, and a line feed.
+func WriteJSON(w io.Writer, v any) error {
+	text, err := EncodeJSON(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// StoredJSON are the options with which records are stored and read: the rules
+// of encoding/json, and free objects keep their numbers as they were written,
+// as json.Number.
+func StoredJSON() json.Options { return storedOptions }
+
+func writeTime(e *jsontext.Encoder, t time.Time) error {
+	const quoted = `"` + TimeFormat + `"`
+	return e.WriteValue(t.UTC().AppendFormat(make([]byte, 0, len(quoted)), quoted))
+}
+
+// writeNumber writes a number of a free object; the library knows no
+// json.Number of encoding/json.
+func writeNumber(e *jsontext.Encoder, n stdjson.Number) error {
+	if n == "" {
+		n = "0"
+	}
+	return e.WriteValue(jsontext.Value(n))
+}
+
+// DecodeJSON reads one JSON value from outside, strictly: UTF-8 is valid, no
+// object has a member twice, each member has exactly the name of a field, and
+// an integer may be written as JSON Schema 2020-12 counts integers (1.0, 3.6e3).
+// Numbers of free objects stay as they were written, as json.Number.
+//
+// The error is an *Error that names the member in Param and Message:
+// CodeInvalidRequest where the text itself is wrong, CodeValidation where the
+// text does not fit v.
+func DecodeJSON(text []byte, v any) error {
+	err := json.Unmarshal(text, v, readOptions)
+	if err == nil {
+		return nil
+	}
+	return jsonError(err)
+}
+
+// CheckJSON is the part of DecodeJSON that concerns the text alone.
+func CheckJSON(text []byte) error {
+	var v any
+	return DecodeJSON(text, &v)
+}
+
+// readFree reads a value of a free object.
+func readFree(d *jsontext.Decoder, v *any) (err error) {
+	*v, err = freeValue(d)
+	return err
+}
+
+func readContext(d *jsontext.Decoder, c *Context) error {
+	if d.PeekKind() != jsontext.KindBeginObject {
+		return errors.ErrUnsupported
+	}
+	v, err := freeObject(d)
+	*c = v
+	return err
+}
+
+func freeValue(d *jsontext.Decoder) (any, error) {
+	switch d.PeekKind() {
+	case jsontext.KindNumber:
+		text, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		n := stdjson.Number(text)
+		if _, err = n.Float64(); err != nil {
+			return nil, &json.SemanticError{JSONPointer: d.StackPointer(), Err: errNumberRange}
+		}
+		return n, nil
+	case jsontext.KindBeginObject:
+		return freeObject(d)
+	case jsontext.KindBeginArray:
+		return freeArray(d)
+	}
+	t, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch t.Kind() {
+	case jsontext.KindString:
+		return t.String(), nil
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return t.Bool(), nil
+	}
+	return nil, nil //nolint:nilnil // null
+}
+
+func freeObject(d *jsontext.Decoder) (map[string]any, error) {
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	all := make(map[string]any)
+	for d.PeekKind() != jsontext.KindEndObject {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		member := name.String()
+		if all[member], err = freeValue(d); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.ReadToken()
+	return all, err
+}
+
+func freeArray(d *jsontext.Decoder) (any, error) {
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	all := []any{}
+	for d.PeekKind() != jsontext.KindEndArray {
+		v, err := freeValue(d)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	_, err := d.ReadToken()
+	return all, err
+}
+
+// readInteger reads an integer that is written with a fraction or an exponent.
+// The library reads all other values.
+func readInteger(d *jsontext.Decoder, v any) error {
+	if d.PeekKind() != jsontext.KindNumber {
+		return errors.ErrUnsupported
+	}
+	field := reflect.ValueOf(v).Elem()
+	if !field.CanInt() && !field.CanUint() {
+		return errors.ErrUnsupported
+	}
+	text, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	digits, err := integerOf(string(text))
+	if err != nil {
+		return err
+	}
+	if field.CanInt() {
+		n, err := strconv.ParseInt(digits, 10, field.Type().Bits())
+		if err != nil {
+			return errNumberRange
+		}
+		field.SetInt(n)
+		return nil
+	}
+	n, err := strconv.ParseUint(digits, 10, field.Type().Bits())
+	if err != nil {
+		return errNumberRange
+	}
+	field.SetUint(n)
+	return nil
+}
+
+// integerOf writes a JSON number that is an integer without fraction and
+// exponent.
+func integerOf(number string) (string, error) {
+	if !strings.ContainsAny(number, ".eE") {
+		return number, nil
+	}
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	mantissa, negative := strings.CutPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return "0", nil
+	}
+	shift := 0
+	if exponent != "" {
+		var err error
+		if shift, err = strconv.Atoi(exponent); err != nil {
+			return "", errNumberRange
+		}
+	}
+	kept := strings.TrimRight(digits, "0")
+	shift += len(digits) - len(kept) - len(fraction)
+	const most = 20 // digits of the largest uint64
+	switch {
+	case shift < 0:
+		return "", errNotInteger
+	case shift > most || len(kept)+shift > most:
+		return "", errNumberRange
+	}
+	digits = kept + strings.Repeat("0", shift)
+	if negative {
+		digits = "-" + digits
+	}
+	return digits, nil
+}

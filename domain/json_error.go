@@ -1,0 +1,129 @@
+package domain
+
+import (
+	"errors"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+var (
+	errNumberRange = errors.New("the number is out of range")
+	errNotInteger  = errors.New("the number must be an integer")
+)
+
+// jsonError says in the API's words what is wrong with a JSON text.
+func jsonError(err error) error {
+	if e, known := errors.AsType[*Error](err); known {
+		return e
+	}
+	if e, bad := errors.AsType[*jsontext.SyntacticError](err); bad {
+		return syntaxError(e)
+	}
+	if e, bad := errors.AsType[*json.SemanticError](err); bad {
+		return memberError(e)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return Errorf(CodeInvalidRequest, "The JSON is incomplete.")
+	}
+	return Errorf(CodeInvalidRequest, "The JSON cannot be read.")
+}
+
+func syntaxError(bad *jsontext.SyntacticError) *Error {
+	e := &Error{Code: CodeInvalidRequest, Param: memberPath(bad.JSONPointer)}
+	at := strconv.FormatInt(bad.ByteOffset, 10)
+	switch {
+	case errors.Is(bad.Err, jsontext.ErrDuplicateName):
+		e.Message = "The member " + e.Param + " is given more than once."
+	case errors.Is(bad.Err, io.ErrUnexpectedEOF):
+		e.Message = "The JSON is incomplete: it ends at byte " + at + "."
+		e.Param = ""
+	case strings.Contains(bad.Err.Error(), "invalid UTF-8"):
+		e.Message = withPath("The JSON is not valid UTF-8", e.Param) + ", at byte " + at + "."
+	case strings.Contains(bad.Err.Error(), "surrogate pair"):
+		e.Message = withPath("The JSON has half of a surrogate pair", e.Param) + ", at byte " + at + "."
+	default:
+		e.Message = withPath("The JSON is not valid", e.Param) + ", at byte " + at + "."
+	}
+	return e
+}
+
+// memberError is for a value that does not fit its field.
+func memberError(bad *json.SemanticError) *Error {
+	e := &Error{Code: CodeValidation, Param: memberPath(bad.JSONPointer)}
+	switch {
+	case errors.Is(bad.Err, json.ErrUnknownName):
+		e.Message = "The member " + e.Param + " is not known."
+		return e
+	case errors.Is(bad.Err, errNotInteger):
+		e.Message = "must be an integer"
+	case errors.Is(bad.Err, errNumberRange), errors.Is(bad.Err, strconv.ErrRange):
+		e.Message = "is out of range"
+	default:
+		e.Message = "must be " + kindName(bad.GoType)
+	}
+	e.Message = subject(e.Param) + " " + e.Message + "."
+	return e
+}
+
+func subject(path string) string {
+	if path == "" {
+		return "The value"
+	}
+	return path
+}
+
+func withPath(sentence, path string) string {
+	if path == "" {
+		return sentence
+	}
+	return sentence + " in " + path
+}
+
+// kindName is what a field of a type takes, in JSON's words.
+func kindName(t reflect.Type) string {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil {
+		return "of another kind"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Map:
+		return "an object"
+	case reflect.Struct:
+		if t.PkgPath() == "time" {
+			return "a time as of RFC 3339"
+		}
+		return "an object"
+	}
+	return "an integer"
+}
+
+// memberPath is the place of a member as details name places: contacts[0].phone.
+func memberPath(p jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range p.Tokens() {
+		if _, err := strconv.ParseUint(token, 10, 32); err == nil && b.Len() > 0 {
+			b.WriteString("[" + token + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(token)
+	}
+	return b.String()
+}

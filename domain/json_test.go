@@ -1,0 +1,115 @@
+package domain_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+)
+
+func TestEncodeJSONWritesTimesListsMapsAndNumbers(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 4, 4, 5, 678999999, time.FixedZone("", 3600))
+	type inner struct {
+		List []string       `json:"list"`
+		Map  map[string]int `json:"map"`
+	}
+	got, err := domain.EncodeJSON(struct {
+		At    time.Time      `json:"at"`
+		Whole *time.Time     `json:"whole"`
+		Never *time.Time     `json:"never"`
+		Zero  int            `json:"zero,omitempty"`
+		Off   bool           `json:"off,omitempty"`
+		Text  string         `json:"text"`
+		In    inner          `json:"in"`
+		Free  map[string]any `json:"free"`
+	}{
+		At: at, Whole: new(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)), Text: "<&>",
+		Free: map[string]any{"b": json.Number("9007199254740993"), "a": at, "c": []string(nil)},
+	})
+	require.NoError(t, err)
+	assert.Equal(t, `{"at":"2026-01-02T03:04:05.678Z","whole":"2026-01-02T00:00:00.000Z","never":null,"text":"<&>","in":{"list":[],"map":{}},`+
+		`"free":{"a":"2026-01-02T03:04:05.678Z","b":9007199254740993,"c":[]}}`, string(got))
+}
+
+type strict struct {
+	Name  string         `json:"name"`
+	Count int8           `json:"count"`
+	Size  uint64         `json:"size"`
+	Share float64        `json:"share"`
+	Tags  []string       `json:"tags"`
+	At    *time.Time     `json:"at"`
+	Free  domain.Context `json:"free"`
+	In    *strict        `json:"in"`
+}
+
+func TestDecodeJSONRefusesWhatIsNotExact(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, param, message string
+		code                 domain.Code
+	}{
+		{`{"NAME":"a"}`, "NAME", "The member NAME is not known.", domain.CodeValidation},
+		{`{"name":"a","Name":"b"}`, "Name", "The member Name is not known.", domain.CodeValidation},
+		{`{"\u017fize":1}`, "\u017fize", "The member \u017fize is not known.", domain.CodeValidation},
+		{`{"name":"a","\u006eame":"b"}`, "name", "The member name is given more than once.", domain.CodeInvalidRequest},
+		{`{"in":{"in":{"name":"a","name":"b"}}}`, "in.in.name", "The member in.in.name is given more than once.", domain.CodeInvalidRequest},
+		{`{"free":{"a":[1,{"b":1,"b":2}]}}`, "free.a[1].b", "The member free.a[1].b is given more than once.", domain.CodeInvalidRequest},
+		{"{\"name\":\"a\xff\"}", "name", "The JSON is not valid UTF-8 in name, at byte 10.", domain.CodeInvalidRequest},
+		{`{"name":"\ud800"}`, "name", "The JSON has half of a surrogate pair in name, at byte 9.", domain.CodeInvalidRequest},
+		{`{"name":`, "", "The JSON is incomplete: it ends at byte 8.", domain.CodeInvalidRequest},
+		{``, "", "The JSON is incomplete: it ends at byte 0.", domain.CodeInvalidRequest},
+		{`{"name":nil}`, "name", "The JSON is not valid in name, at byte 9.", domain.CodeInvalidRequest},
+		{`{} {}`, "", "The JSON is not valid, at byte 3.", domain.CodeInvalidRequest},
+		{`{"count":128}`, "count", "count is out of range.", domain.CodeValidation},
+		{`{"count":1.28e2}`, "count", "count is out of range.", domain.CodeValidation},
+		{`{"count":1.5}`, "count", "count must be an integer.", domain.CodeValidation},
+		{`{"count":1e-400}`, "count", "count must be an integer.", domain.CodeValidation},
+		{`{"count":"1"}`, "count", "count must be an integer.", domain.CodeValidation},
+		{`{"size":-1.0}`, "size", "size is out of range.", domain.CodeValidation},
+		{`{"size":1e400}`, "size", "size is out of range.", domain.CodeValidation},
+		{`{"share":1e400}`, "share", "share is out of range.", domain.CodeValidation},
+		{`{"free":{"a":[1e400]}}`, "free.a[0]", "free.a[0] is out of range.", domain.CodeValidation},
+		{`{"tags":{}}`, "tags", "tags must be a list.", domain.CodeValidation},
+		{`{"name":[]}`, "name", "name must be a string.", domain.CodeValidation},
+		{`{"at":"yesterday"}`, "at", "at must be a time as of RFC 3339.", domain.CodeValidation},
+		{`{"in":[]}`, "in", "in must be an object.", domain.CodeValidation},
+	} {
+		var got strict
+		err := domain.DecodeJSON([]byte(c.text), &got)
+		var e *domain.Error
+		require.ErrorAs(t, err, &e, c.text)
+		assert.Equal(t, &domain.Error{Code: c.code, Param: c.param, Message: c.message}, e, c.text)
+	}
+}
+
+func TestDecodeJSONKeepsNumbersAsWrittenAndReadsIntegers(t *testing.T) {
+	t.Parallel()
+	var got strict
+	require.NoError(t, domain.DecodeJSON([]byte(`{"count":1.0e1,"size":18446744073709551615,"share":0.5,`+
+		`"free":{"n":9007199254740993,"deep":[-9007199254740993,{"x":1.0}],"a":1,"A":2}}`), &got))
+	assert.Equal(t, strict{
+		Count: 10, Size: math.MaxUint64, Share: 0.5,
+		Free: domain.Context{
+			"n": json.Number("9007199254740993"), "a": json.Number("1"), "A": json.Number("2"),
+			"deep": []any{json.Number("-9007199254740993"), map[string]any{"x": json.Number("1.0")}},
+		},
+	}, got)
+	for text, want := range map[string]uint64{
+		"3600.0": 3600, "3.6e3": 3600, "36000E-1": 3600, "0.0e999999999": 0, "1844674407370955161.5e1": math.MaxUint64, "-0.0": 0,
+	} {
+		var n uint64
+		require.NoError(t, domain.DecodeJSON([]byte(text), &n), text)
+		assert.Equal(t, want, n, text)
+	}
+	var stored domain.Context
+	require.NoError(t, json.Unmarshal([]byte(`{"n":9007199254740993}`), &stored), "and from the store")
+	text, err := json.Marshal(stored)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"n":9007199254740993}`, string(text))
+}
