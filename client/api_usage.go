@@ -76,7 +76,7 @@ func (c *Client) ExportLedger(ctx context.Context, q ExportLedgerQuery, options 
 //
 // GET /v1/usage/rate-limits
 //
-// Asking counts as a request. Windows slide: what was made is what was made within the last minute or hour.
+// Of the environment of the credential: live and test count apart. Asking counts as a request. Windows slide: what was made is what was made within the last minute or hour. endpoints counts the requests that were permitted and valid; reading exports and bulk jobs is not counted there.
 func (c *Client) GetRateLimits(ctx context.Context, options ...Option) (*RateLimits, error) {
 	return send[RateLimits](ctx, c, "GET", "/v1/usage/rate-limits", nil, nil, options)
 }

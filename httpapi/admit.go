@@ -34,9 +34,8 @@ func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 	}
 	v := visitOf(c.UserContext())
 	if t := tripOf(c.Context()); t.inside != nil {
-		counted := c.Method() == http.MethodGet || v.principal.Operator // what a page reads is counted as one, the operator's page apart
-		if !counted && !t.again {
-			if err := s.pace(c, v.principal, route); err != nil {
+		if !s.countedAsPage(c) {
+			if err := s.pace(c, v.principal); err != nil {
 				return err
 			}
 		}
@@ -45,13 +44,20 @@ func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
 	return s.let(c, v, r, route, s.identify(c, v))
 }
 
+// countedAsPage says whether a request of a dashboard page is counted with the
+// page: what it reads, what it asks for again, and the operator's page.
+func (s *Server) countedAsPage(c *fiber.Ctx) bool {
+	t := tripOf(c.Context())
+	return t.inside != nil && (c.Method() == http.MethodGet || t.visit.principal.Operator || t.again)
+}
+
 // let is the rest of admit, once it is known who asks.
 func (s *Server) let(c *fiber.Ctx, v *visit, r rule, route string, err error) error {
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
-	if err := s.pace(c, v.principal, route); err != nil {
+	if err := s.pace(c, v.principal); err != nil {
 		return err
 	}
 	if err := s.permit(c, v, r, route); err != nil {
@@ -81,6 +87,9 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 		refused()
 		return domain.Errorf(domain.CodeInsufficientPermissions, "The key lacks the permission %s.", strings.Join(required, " or ")).
 			With("required", required)
+	}
+	if l, limited := s.ownLimits[route]; limited && !s.countedAsPage(c) {
+		v.charge = func() (refund func(), err error) { return s.charge(c, l) }
 	}
 	return s.stopping(c, route)
 }
@@ -162,25 +171,9 @@ func neighbourhood(a netip.Addr) string {
 	return a.String()
 }
 
-// stranger bounds requests to routes that do not exist.
-func (s *Server) stranger(c *fiber.Ctx, _ int) error {
-	v := visitOf(c.UserContext())
-	if c.Get(fiber.HeaderAuthorization) == "" {
-		return s.strike(c, v)
-	}
-	if err := s.identify(c, v); err != nil {
-		if statusOf(domain.CodeOf(err)) == http.StatusTooManyRequests {
-			return err
-		}
-		return nil // the route is the greater fault
-	}
-	return s.pace(c, v.principal, "")
-}
-
-// pace counts a request against the workspace, and against the route's own
-// limit if it has one, and the user's if it is one's. The headers show the
-// tightest, or the one that refuses.
-func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
+// pace counts a request against the general limit of its workspace, and against
+// the user's share of it. The headers show the tighter one, or the one that refuses.
+func (s *Server) pace(c *fiber.Ctx, p domain.Principal) error {
 	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)
 	if err != nil {
 		return err
@@ -188,32 +181,18 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal, route string) error {
 	if err = s.counts.restore(c.UserContext(), w); err != nil {
 		return err
 	}
-	var tightest, last limit.Answer
-	take := func(l *limit.Limiter, keeps, name string, r limit.Rule) error {
-		a, refused := s.take(c, l, keeps, name, r)
-		if tightest.Limit == 0 || a.Remaining <= tightest.Remaining {
-			tightest = a
-		}
-		last = a
-		return refused
-	}
+	v, name := visitOf(c.UserContext()), windowName(w.ID, p.Environment, "")
 	if p.UserID != "" {
-		if err = take(&s.users, "", w.ID+" "+p.UserID, userRule(w)); err != nil {
+		if v.general, err = s.take(c, &s.users, "", name+" "+p.UserID, userRule(w)); err != nil {
 			return err
 		}
 	}
-	if err = take(&s.limits, w.ID, w.ID, requestRule(w)); err != nil {
-		return err
+	a, err := s.take(c, &s.limits, w.ID, name, requestRule(w))
+	if v.general.Limit != 0 && v.general.Remaining < a.Remaining && err == nil {
+		return tell(c, v.general)
 	}
-	if path, limited := s.ownLimits[route]; limited {
-		if err = take(&s.paths, w.ID, path.name(w.ID), path.rule(w)); err != nil {
-			return err
-		}
-	}
-	if tightest != last {
-		return tell(c, tightest)
-	}
-	return nil
+	v.general = a
+	return err
 }
 
 // take counts a request under a name. keeps is the workspace whose counts are

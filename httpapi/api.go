@@ -38,7 +38,9 @@ func (o operation) key() string { return o.method + " " + o.path }
 
 // failures are the error statuses of a route.
 func (o operation) failures() []int {
-	all := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	all := []int{
+		http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusServiceUnavailable,
+	}
 	if !o.open {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden)
 	}
@@ -49,7 +51,7 @@ func (o operation) failures() []int {
 		all = append(all, http.StatusUnprocessableEntity)
 	}
 	if o.method != http.MethodGet && o.method != http.MethodDelete {
-		all = append(all, http.StatusBadRequest, http.StatusConflict, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
+		all = append(all, http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
 	}
 	return append(all, o.errors...)
@@ -112,6 +114,9 @@ func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Pri
 	if s.draws {
 		drawn[I, O](s.blueprint, op)
 		return
+	}
+	if _, limited := s.ownLimits[route]; limited {
+		ask = charged(ask)
 	}
 	s.asks[route] = ask
 	if look, ok := any(ask).(func(context.Context, domain.Principal, *One) (*O, error)); ok && isQuick[O](op) {
@@ -264,6 +269,9 @@ func (s *Server) raw(op operation, describe func(*huma.Operation), handle fiber.
 // rawBy is raw with another way in.
 func (s *Server) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
 	r := s.ruleOf(op)
+	if _, limited := s.ownLimits[op.key()]; limited {
+		panic("httpapi: " + op.key() + " has a limit, which only JSON routes charge")
+	}
 	if s.draws {
 		h := op.huma()
 		s.describeRaw(&h, op, describe)

@@ -24,7 +24,7 @@ import (
 type blueprint struct {
 	api       huma.API
 	rules     map[string]rule
-	ownLimits map[string]pathLimit // by route, of those that have one
+	ownLimits map[string]pathLimit // by the routes that spend one
 	queries   queries
 	bodies    map[string]*wire.Shape   // by route, of those that have a short way
 	served    map[string]fiber.Handler // by method and path, as Fiber spells it
@@ -56,12 +56,12 @@ func Prepare() {
 func draw() *blueprint {
 	useEnvelope()
 	b := &blueprint{
-		rules: routeTable(), ownLimits: make(map[string]pathLimit), queries: make(queries),
+		rules: routeTable(), ownLimits: limitsByRoute(), queries: make(queries),
 		bodies: make(map[string]*wire.Shape), served: make(map[string]fiber.Handler),
 	}
-	for route := range b.rules {
-		if l, limited := limitOf(route); limited {
-			b.ownLimits[route] = l
+	for route := range b.ownLimits {
+		if _, ok := b.rules[route]; !ok {
+			panic("httpapi: a limit names " + route + ", which is no route")
 		}
 	}
 	b.api = b.newAPI()

@@ -242,7 +242,7 @@ func (s *Server) visitor(c *fiber.Ctx, r dashboard.Route) (*domain.User, *domain
 	case r.Operator && session.Operates(u):
 		return u, session, tell(c, s.operators.Take(u.WorkspaceID+" "+u.ID, operatorRule(), time.Now()))
 	default:
-		return u, session, s.pace(c, visitOf(c.UserContext()).principal, "")
+		return u, session, s.pace(c, visitOf(c.UserContext()).principal)
 	}
 	return u, session, tell(c, s.polls.Take(u.WorkspaceID+" "+u.ID, pollRule(), time.Now()))
 }

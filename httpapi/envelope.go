@@ -97,6 +97,20 @@ func statusOf(code domain.Code) int {
 	return http.StatusUnprocessableEntity
 }
 
+// statusOfError is the HTTP status that an error of a handler leads to.
+func statusOfError(err error) int {
+	if ready, ok := errors.AsType[*Failure](err); ok {
+		return ready.status
+	}
+	if code := domain.CodeOf(err); code != "" {
+		return statusOf(code)
+	}
+	if errors.Is(err, domain.ErrNotFound) {
+		return http.StatusNotFound
+	}
+	return http.StatusInternalServerError
+}
+
 // codeFor is the code of an error that only has a status.
 func codeFor(status int) domain.Code {
 	switch status {

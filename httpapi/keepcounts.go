@@ -76,14 +76,14 @@ func (k *keeper) restore(ctx context.Context, w *domain.Workspace) error {
 		return err
 	}
 	now := time.Now()
-	for name, count := range kept.Counts {
-		if name == "" {
-			k.limits.Restore(w.ID, count, requestRule(w), now)
+	for _, env := range environments() {
+		if count, ok := kept.Counts[storedName(env, "")]; ok {
+			k.limits.Restore(windowName(w.ID, env, ""), count, requestRule(w), now)
 		}
-	}
-	for _, l := range pathLimits() {
-		if count, ok := kept.Counts[l.path]; ok {
-			k.paths.Restore(l.name(w.ID), count, l.rule(w), now)
+		for _, l := range pathLimits() {
+			if count, ok := kept.Counts[storedName(env, l.path)]; ok {
+				k.paths.Restore(windowName(w.ID, env, l.path), count, l.rule(w), now)
+			}
 		}
 	}
 	r.done.Store(true)
@@ -173,13 +173,18 @@ func (k *keeper) flush(ctx context.Context) {
 
 func (k *keeper) countsOf(workspaceID string) *domain.RateWindows {
 	w := &domain.RateWindows{WorkspaceID: workspaceID, Counts: make(map[string]domain.RateCount)}
-	if count, ok := k.limits.Keep(workspaceID); ok {
-		w.Counts[""] = count
-	}
-	for _, l := range pathLimits() {
-		if count, ok := k.paths.Keep(l.name(workspaceID)); ok {
-			w.Counts[l.path] = count
+	for _, env := range environments() {
+		if count, ok := k.limits.Keep(windowName(workspaceID, env, "")); ok {
+			w.Counts[storedName(env, "")] = count
+		}
+		for _, l := range pathLimits() {
+			if count, ok := k.paths.Keep(windowName(workspaceID, env, l.path)); ok {
+				w.Counts[storedName(env, l.path)] = count
+			}
 		}
 	}
 	return w
 }
+
+// environments are those whose requests are counted.
+func environments() [2]domain.Environment { return [...]domain.Environment{domain.Live, domain.Test} }

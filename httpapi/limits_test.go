@@ -1,11 +1,17 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,4 +191,164 @@ func TestAKeyIsGivenBackOnlyWhereNothingWasDone(t *testing.T) {
 	assert.Equal(t, 500, send(9))
 	assert.Equal(t, []bool{false, true, true, true, true}, d.unknown)
 	assert.Empty(t, d.running)
+}
+
+// inTest is the credential of the test environment with the rights of another.
+func (d *door) inTest(name string) string {
+	p := d.keys[name]
+	p.KeyID, p.Environment = p.KeyID+"_test", domain.Test
+	d.keys["test "+name] = p
+	return "test " + name
+}
+
+func TestPathLimitIsChargedAfterPermissionAndValidation(t *testing.T) {
+	for name, c := range map[string]struct {
+		path     string
+		good     m
+		status   int
+		limit    int // 0: it is not reached here
+		refusals map[string]m // by credential and status; nil: nothing is sent
+	}{
+		"exports": {"/v1/exports", m{"type": "calls"}, 202, 10, map[string]m{
+			"operator 422": {"type": "nothing"}, "operator 422 of the handler": {"type": "contacts"}, "agents:read 403": {"type": "calls"},
+			"calls:read 403 of the handler": {"type": "usage"},
+		}},
+		"bulk": {"/v1/bulk/dnc", m{"items": []m{{"phone": "+12025550191"}}}, 202, 5, map[string]m{
+			"operator 422": {"items": "x"}, "calls:read 403": {"items": []m{{"phone": "+12025550191"}}}, "operator 400": nil,
+		}},
+		"calls": {"/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}, 201, 4, map[string]m{
+			"operator 422": {"to": "+12025550123"}, "operator 429": {"to": "+12025550199", "agent_id": "agent_" + ulidOf(1)}, "calls:read 403": {"to": "+12025550123"},
+		}},
+		"knowledge base": {"/v1/knowledge-base", m{"name": "k"}, 201, 0, map[string]m{"operator 422": {"nam": "k"}, "agents:read 403": {"name": "k"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, httpapi.Config{})
+			d.limited(1000, 4)
+			for what, body := range c.refusals {
+				credential, rest, _ := strings.Cut(what, " ")
+				var sent any = body
+				if body == nil {
+					sent = "{"
+				}
+				r := d.do("POST", c.path, credential, sent)
+				require.Equal(t, rest[:3], strconv.Itoa(r.Status), "%s: %s", what, r.Body)
+				assert.Equal(t, "1000", r.Header.Get("X-RateLimit-Limit"), "%s: the general limit is the one that counted", what)
+			}
+			if c.limit == 0 {
+				use, _ := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)["endpoints"].(m)[c.path].(m)
+				assert.InDelta(t, 0, use["requests_made"], 0)
+			}
+			for n := range c.limit {
+				r := d.must(c.status, "POST", c.path, "operator", c.good)
+				require.Equal(t, []string{strconv.Itoa(c.limit), strconv.Itoa(c.limit - n - 1)}, []string{r.Header.Get("X-RateLimit-Limit"), r.Header.Get("X-RateLimit-Remaining")})
+			}
+			d.must(c.status, "POST", c.path, d.inTest("operator"), c.good)
+			for range c.limit { // the burst, which is smaller
+				if r := d.do("POST", c.path, "operator", c.good); r.Status == http.StatusTooManyRequests {
+					assert.Equal(t, strconv.Itoa(c.limit), r.Header.Get("X-RateLimit-Limit"))
+					return
+				}
+			}
+			assert.Zero(t, c.limit, "the limit never holds")
+		})
+	}
+}
+
+func TestReadingABulkJobOrAnExportIsNotOneOfTheirRequests(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	job, _ := d.must(202, "POST", "/v1/bulk/dnc", "operator", m{"items": []m{{"phone": "+12025550191"}}}).json(t)["id"].(string)
+	file, _ := d.must(202, "POST", "/v1/exports", "operator", m{"type": "calls"}).json(t)["id"].(string)
+	for _, path := range []string{"/v1/bulk/" + job, "/v1/bulk/" + job + "/items", "/v1/bulk", "/v1/exports", "/v1/exports/" + file} {
+		for range 12 {
+			d.must(200, "GET", path, "operator", nil)
+		}
+	}
+	use, _ := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)["endpoints"].(m)
+	for path, made := range map[string]float64{"/v1/bulk/*": 1, "/v1/exports": 1} {
+		of, _ := use[path].(m)
+		assert.InDelta(t, made, of["requests_made"], 0, path)
+	}
+}
+
+func TestLiveAndTestRequestsCountApart(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.limited(4, 10)
+	other := d.inTest("operator")
+	status := func(credential string) int { return d.do("GET", "/v1/agents", credential, nil).Status }
+	var got []int
+	for range 6 {
+		got = append(got, status(other))
+	}
+	assert.Equal(t, []int{200, 200, 200, 200, 200, 429}, got, "four and a burst of one")
+	window, _ := d.must(200, "GET", "/v1/usage/rate-limits", "operator", nil).json(t)["current_window"].(m)
+	assert.InDelta(t, 1, window["requests_made"], 0)
+}
+
+func TestNoMoreThanThePathLimitPassesAtOnce(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.limited(1000, 10)
+	var passed, refused atomic.Int32
+	var wait sync.WaitGroup
+	for n := range 60 {
+		wait.Go(func() {
+			body := m{"items": []m{{"phone": "+12025550191"}}}
+			if n%2 == 0 {
+				body = m{"items": "x"}
+			}
+			switch d.do("POST", "/v1/bulk/dnc", "operator", body).Status {
+			case http.StatusAccepted:
+				passed.Add(1)
+			case http.StatusTooManyRequests:
+				refused.Add(1)
+			}
+		})
+	}
+	wait.Wait()
+	assert.LessOrEqual(t, passed.Load(), int32(6), "five and a burst of one")
+	assert.Positive(t, refused.Load())
+}
+
+func TestUnroutedRequestsGetTheirOwnAnswerWithinTheBurst(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.limited(40, 10) // and a burst of six
+	for range 40 {
+		d.must(200, "GET", "/v1/agents", "operator", nil)
+	}
+	got := map[string]int{}
+	for _, request := range []string{"GET /v1/nothing", "DELETE /v1/calls", "OPTIONS /v1/calls", "BREW /v1/calls", "GET /v2/calls"} {
+		method, path, _ := strings.Cut(request, " ")
+		r := d.do(method, path, "operator", nil)
+		got[request] = r.Status
+		assert.Equal(t, "0", r.Header.Get("X-RateLimit-Remaining"), request)
+	}
+	assert.Equal(t, map[string]int{"GET /v1/nothing": 404, "DELETE /v1/calls": 405, "OPTIONS /v1/calls": 405, "BREW /v1/calls": 405, "GET /v2/calls": 404}, got)
+	d.must(404, "GET", "/v1/nothing", "operator", nil)
+	d.must(429, "GET", "/v1/nothing", "operator", nil)
+}
+
+func TestProtocolErrorsCarryTheRateLimitHeaders(t *testing.T) {
+	d := open(t, httpapi.Config{ReadTimeout: 150 * time.Millisecond, BodyGrace: 150 * time.Millisecond, BodyRate: 1 << 20})
+	d.limited(5000, 10)
+	const start = "POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\n"
+	for name, c := range map[string]struct {
+		status int
+		sent   string
+	}{
+		"unknown method":     {405, "FOO /v1/calls HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\n\r\n"},
+		"no JSON":            {400, start + "Content-Type: application/json\r\nContent-Length: 1\r\n\r\n{"},
+		"length said twice":  {400, start + "Content-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"},
+		"body too large":     {413, start + "Content-Type: application/json\r\nContent-Length: 99999999\r\n\r\n" + strings.Repeat(" ", 9000)},
+		"no JSON media type": {415, start + "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}"},
+		"head too large":     {431, start + "X-Large: " + strings.Repeat("x", 17<<10) + "\r\nContent-Length: 0\r\n\r\n"},
+		"body too slow":      {408, start + "Content-Type: application/json\r\nContent-Length: 90000\r\n\r\n" + strings.Repeat(" ", 9000)},
+	} {
+		conn := d.dial()
+		_, err := io.WriteString(conn, c.sent)
+		require.NoError(t, err, name)
+		if socket, ok := conn.(*net.TCPConn); ok && c.status == http.StatusRequestEntityTooLarge {
+			require.NoError(t, socket.CloseWrite()) // nobody waits for the rest
+		}
+		r := d.readReply(bufio.NewReader(conn))
+		assert.Equal(t, []any{c.status, "5000"}, []any{r.Status, r.Header.Get("X-RateLimit-Limit")}, "%s: %s", name, r.Body)
+	}
 }

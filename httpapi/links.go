@@ -122,7 +122,7 @@ func (s *Server) admitLinked(c *fiber.Ctx, r rule, route string) error {
 	switch code := domain.CodeOf(err); {
 	case err == nil:
 		tripOf(c.Context()).known = true
-		return s.pace(c, v.principal, route)
+		return s.pace(c, v.principal)
 	case code == "" || code == domain.CodeUnavailable:
 		return err
 	}

@@ -226,7 +226,7 @@ func (s *Server) readForm(c *fiber.Ctx) (*form, error) {
 	if err = s.fromPublicPage(c, client); err != nil {
 		return nil, err
 	}
-	if err = s.pace(c, v.principal, ""); err != nil {
+	if err = s.pace(c, v.principal); err != nil {
 		return nil, err
 	}
 	if err = s.ports.OAuth.OAuthPlan(client.WorkspaceID); err != nil {

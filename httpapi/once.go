@@ -119,10 +119,7 @@ func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, erro
 	finished = true
 	status := c.Response().StatusCode()
 	if err != nil {
-		status = http.StatusInternalServerError
-		if code := domain.CodeOf(err); code != "" {
-			status = statusOf(code)
-		}
+		status = statusOfError(err)
 	}
 	if err != nil || status >= http.StatusBadRequest {
 		s.release(ctx, p, r.key, status >= http.StatusInternalServerError)

@@ -136,8 +136,12 @@ func bare[T any](do func(context.Context, domain.Principal) (T, error)) func(con
 	}
 }
 
-// requestsOf counts the requests of a workspace within the last minute.
-func (s *Server) requestsOf(w *domain.Workspace) int {
-	made, _ := s.limits.Used(w.ID, requestRule(w), time.Now())
-	return made
+// requestsOf counts the requests of a workspace within the last minute, of both
+// environments.
+func (s *Server) requestsOf(w *domain.Workspace) (sum int) {
+	for _, env := range environments() {
+		made, _ := s.limits.Used(windowName(w.ID, env, ""), requestRule(w), time.Now())
+		sum += made
+	}
+	return sum
 }

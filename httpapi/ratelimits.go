@@ -3,8 +3,9 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
+
+	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/limit"
@@ -13,31 +14,26 @@ import (
 // pathLimit is the limit of a path of its own, beside the workspace's (specification, Limits).
 type pathLimit struct {
 	path   string // as /v1/usage/rate-limits names it
-	prefix bool   // and everything below
-	post   bool   // only POST counts
 	n      int    // 0: the plan's calls per minute
 	window time.Duration
+	routes []string // that spend it
 }
 
 func pathLimits() []pathLimit {
+	const knowledge = "/v1/knowledge-base"
 	return []pathLimit{
-		{path: "/v1/calls/outbound", window: time.Minute},
-		{path: "/v1/sms", n: 100, prefix: true, window: time.Minute},
-		{path: "/v1/knowledge-base", n: 60, prefix: true, window: time.Minute},
-		{path: "/v1/exports", n: 10, prefix: true, post: true, window: time.Hour},
-		{path: "/v1/bulk/*", n: 5, window: time.Minute},
+		{path: "/v1/calls/outbound", window: time.Minute, routes: []string{"POST /v1/calls/outbound"}},
+		{path: "/v1/sms", n: 100, window: time.Minute, routes: []string{"POST /v1/sms", "GET /v1/sms", "GET /v1/sms/{id}", "DELETE /v1/sms/{id}"}},
+		{path: knowledge, n: 60, window: time.Minute, routes: []string{
+			"POST " + knowledge, "GET " + knowledge, "GET " + knowledge + "/{id}", "PATCH " + knowledge + "/{id}", "DELETE " + knowledge + "/{id}",
+			"POST " + knowledge + "/{id}/search", "POST " + knowledge + "/{id}/sources", "GET " + knowledge + "/{id}/sources",
+			"GET " + knowledge + "/{id}/sources/{source_id}", "DELETE " + knowledge + "/{id}/sources/{source_id}",
+		}},
+		{path: "/v1/exports", n: 10, window: time.Hour, routes: []string{"POST /v1/exports"}},
+		{path: "/v1/bulk/*", n: 5, window: time.Minute, routes: []string{
+			"POST /v1/bulk/calls", "POST /v1/bulk/contacts", "POST /v1/bulk/dnc", "POST /v1/bulk/sms", "POST /v1/bulk/{id}/cancel",
+		}},
 	}
-}
-
-// covers says whether a route counts against the limit.
-func (l pathLimit) covers(method, path string) bool {
-	if l.post && method != http.MethodPost {
-		return false
-	}
-	if base, all := strings.CutSuffix(l.path, "*"); all {
-		return strings.HasPrefix(path, base)
-	}
-	return path == l.path || l.prefix && strings.HasPrefix(path, l.path+"/")
 }
 
 func (l pathLimit) rule(w *domain.Workspace) limit.Rule {
@@ -48,8 +44,20 @@ func (l pathLimit) rule(w *domain.Workspace) limit.Rule {
 	return limit.Rule{N: n, Window: l.window, Burst: true}
 }
 
-// name is what a workspace's requests are counted under.
-func (l pathLimit) name(workspaceID string) string { return workspaceID + " " + l.path }
+// storedName is the name under which the requests of an environment to a path
+// are kept; path "": all requests.
+func storedName(env domain.Environment, path string) string {
+	if env == domain.Test {
+		return "test " + path
+	}
+	return path
+}
+
+// windowName is the name under which they are counted. The environments of a
+// workspace count apart.
+func windowName(workspaceID string, env domain.Environment, path string) string {
+	return workspaceID + " " + storedName(env, path)
+}
 
 // requestRule is the limit of all requests of a workspace.
 func requestRule(w *domain.Workspace) limit.Rule {
@@ -62,15 +70,63 @@ func userRule(w *domain.Workspace) limit.Rule {
 	return limit.Rule{N: (w.Limits.RequestsPerMinute + 1) / 2, Window: time.Minute}
 }
 
-// limitOf is the limit of its own that a route ("POST /v1/sms") has, if it has one.
-func limitOf(route string) (pathLimit, bool) {
-	method, path, _ := strings.Cut(route, " ")
+// limitsByRoute are the limits of paths by the routes that spend them.
+func limitsByRoute() map[string]pathLimit {
+	out := make(map[string]pathLimit)
 	for _, l := range pathLimits() {
-		if l.covers(method, path) {
-			return l, true
+		for _, route := range l.routes {
+			out[route] = l
 		}
 	}
-	return pathLimit{}, false
+	return out
+}
+
+// charge counts a request against the limit of its path. The route calls it once
+// the request was permitted and its body checked. refund takes it back.
+func (s *Server) charge(c *fiber.Ctx, l pathLimit) (refund func(), err error) {
+	v := visitOf(c.UserContext())
+	w, err := s.ports.Workspaces.Workspace(c.UserContext(), v.principal)
+	if err != nil {
+		return nil, err
+	}
+	name := windowName(w.ID, v.principal.Environment, l.path)
+	a, err := s.take(c, &s.paths, w.ID, name, l.rule(w))
+	if err != nil {
+		return nil, err
+	}
+	general := v.general
+	if a.Remaining > general.Remaining && general.Limit > 0 {
+		_ = tell(c, general) // the tighter one; it let the request pass
+	}
+	return func() {
+		s.paths.Return(name, a)
+		if general.Limit > 0 {
+			_ = tell(c, general)
+		}
+	}, nil
+}
+
+// charged is a handler of a route that spends the limit of a path. A request
+// that it refuses (4xx) costs nothing.
+func charged[I, O any](handle func(context.Context, domain.Principal, *I) (*O, error)) func(context.Context, domain.Principal, *I) (*O, error) {
+	return func(ctx context.Context, p domain.Principal, in *I) (*O, error) {
+		charge := visitOf(ctx).charge
+		if charge == nil {
+			return handle(ctx, p, in)
+		}
+		refund, err := charge()
+		if err != nil {
+			return nil, err
+		}
+		out, err := handle(ctx, p, in)
+		if err == nil {
+			return out, nil
+		}
+		if status := statusOfError(err); status >= http.StatusBadRequest && status < http.StatusInternalServerError {
+			refund()
+		}
+		return nil, err
+	}
 }
 
 // RateLimits is the rate-limit usage object of the specification.
@@ -95,7 +151,8 @@ type LimitUse struct {
 func (s *Server) rateLimitRoutes() {
 	add(s, operation{
 		method: http.MethodGet, path: "/v1/usage/rate-limits", id: "getRateLimits", tag: "Usage", summary: "Get what is used of the rate limits",
-		about: "Asking counts as a request. Windows slide: what was made is what was made within the last minute or hour.",
+		about: "Of the environment of the credential: live and test count apart. Asking counts as a request. Windows slide: what was made is what was made within the last minute or hour. " +
+			"endpoints counts the requests that were permitted and valid; reading exports and bulk jobs is not counted there.",
 	}, s.rateLimitUse)
 }
 
@@ -110,9 +167,9 @@ func (s *Server) rateLimitUse(ctx context.Context, p domain.Principal, _ *struct
 		return LimitUse{RequestsMade: made, RequestsLimit: r.N, WindowSeconds: int(r.Window / time.Second)}, reset.UTC()
 	}
 	out := RateLimits{Endpoints: make(map[string]LimitUse)}
-	out.CurrentWindow.LimitUse, out.CurrentWindow.WindowReset = use(&s.limits, w.ID, requestRule(w))
+	out.CurrentWindow.LimitUse, out.CurrentWindow.WindowReset = use(&s.limits, windowName(w.ID, p.Environment, ""), requestRule(w))
 	for _, l := range pathLimits() {
-		out.Endpoints[l.path], _ = use(&s.paths, l.name(w.ID), l.rule(w))
+		out.Endpoints[l.path], _ = use(&s.paths, windowName(w.ID, p.Environment, l.path), l.rule(w))
 	}
 	return ok(out, nil)
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -155,7 +154,7 @@ func New(cfg Config, ports Ports) *Server {
 		ReadTimeout:                  cfg.ReadTimeout,
 		WriteTimeout:                 cfg.WriteTimeout,
 		IdleTimeout:                  cfg.IdleTimeout,
-		ReadBufferSize:               16 << 10, // bounds the head of a request
+		ReadBufferSize:               2 * maxHead, // a head that is a little too large is read, so that its sender is known
 		Concurrency:                  cfg.MaxConnections,
 		DisableStartupMessage:        true,
 		DisableDefaultContentType:    true,
@@ -284,19 +283,10 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 					plain(rc, http.StatusInternalServerError, id, domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id."))
 				}
 			}()
-			if e := doubtful(rc.Request.Header.RawHeaders()); e != nil {
-				t.routed = true
-				plain(rc, http.StatusBadRequest, id, e)
-				rc.SetConnectionClose()
-				return
+			if !s.refuseHead(rc) {
+				next(rc)
 			}
-			next(rc)
 		}()
-		if !t.routed && rc.Response.StatusCode() == http.StatusBadRequest {
-			// The router gives up on unknown methods before anything of ours.
-			plain(rc, http.StatusMethodNotAllowed, id, domain.Errorf(domain.CodeMethodNotAllowed, "There is no such method."))
-			rc.Response.Header.Set(fiber.HeaderAllow, "GET, HEAD, POST, PUT, PATCH, DELETE")
-		}
 		if len(rc.Response.Header.PeekBytes(safety[0].name)) == 0 { // the answer was begun anew
 			s.safely(rc, id)
 		}
@@ -352,39 +342,6 @@ func (s *Server) safely(rc *fasthttp.RequestCtx, id string) {
 	}
 }
 
-// doubtful says what in the head of a request two servers might read
-// differently, as it came (RFC 9112 §5.2, §6.3); nil: nothing.
-func doubtful(head []byte) *domain.Error {
-	lengths, codings, credentials := 0, 0, 0
-	for len(head) > 0 {
-		line := head
-		if end := bytes.IndexByte(head, '\n'); end >= 0 {
-			line, head = head[:end], head[end+1:]
-		} else {
-			head = nil
-		}
-		if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
-			return domain.Errorf(domain.CodeInvalidRequest, "A header must stand on one line.")
-		}
-		name, _, _ := bytes.Cut(line, []byte(":"))
-		switch {
-		case bytes.EqualFold(name, []byte(fiber.HeaderContentLength)):
-			lengths++
-		case bytes.EqualFold(name, []byte(fiber.HeaderTransferEncoding)):
-			codings++
-		case bytes.EqualFold(name, []byte(fiber.HeaderAuthorization)):
-			credentials++
-		}
-	}
-	switch {
-	case lengths > 1 || codings > 1 || lengths > 0 && codings > 0:
-		return domain.Errorf(domain.CodeInvalidRequest, "The length of the body must be said once, by Content-Length or by Transfer-Encoding.")
-	case credentials > 1:
-		return domain.Errorf(domain.CodeInvalidRequest, "A request has one Authorization header at most.")
-	}
-	return nil
-}
-
 var requestIDHeader = []byte("X-Request-Id") //nolint:gochecknoglobals // a constant
 
 // plain answers below the router.
@@ -409,8 +366,12 @@ func plain(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
 	rc.Response.SetBody(append(text, '\n'))
 }
 
-// enter begins the visit.
-func (s *Server) enter(c *fiber.Ctx) error {
+// enter runs the handlers of a request within its context.
+func (s *Server) enter(c *fiber.Ctx) error { return s.withinContext(c, c.Next) }
+
+// withinContext gives a request its context and runs do. The answer to an error
+// of do is written before the context ends: counting it may take a while.
+func (s *Server) withinContext(c *fiber.Ctx, do func() error) error {
 	t := tripOf(c.Context())
 	t.routed = true
 	v := &t.visit
@@ -423,7 +384,10 @@ func (s *Server) enter(c *fiber.Ctx) error {
 	l := s.lease(t)
 	defer l.end()
 	c.SetUserContext(l)
-	return c.Next()
+	if err := do(); err != nil {
+		return s.onError(c, err)
+	}
+	return nil
 }
 
 // from is the address that a request comes from. What another node passes on
@@ -470,7 +434,7 @@ func (s *Server) onError(c *fiber.Ctx, err error) error {
 	case http.StatusMethodNotAllowed:
 		e.Message = "The route does not take this method."
 	case http.StatusRequestHeaderFieldsTooLarge:
-		e.Message = "The head of the request is larger than 16 kB."
+		e.Message = errLargeHead.Message
 	case http.StatusRequestTimeout:
 		e.Message = "The request came too slowly."
 	case http.StatusRequestEntityTooLarge:
@@ -481,10 +445,10 @@ func (s *Server) onError(c *fiber.Ctx, err error) error {
 	if !tripOf(c.Context()).routed { // the connection itself is in doubt
 		c.Context().SetConnectionClose()
 		s.safely(c.Context(), requestID(c))
-		return s.refuse(c, &Failure{status: fe.Code, requestID: requestID(c), err: e})
+		if c.Get(fiber.HeaderAuthorization) == "" { // or the head could not be read so far
+			return s.refuse(c, &Failure{status: fe.Code, requestID: requestID(c), err: e})
+		}
+		return s.withinContext(c, func() error { return s.answerUnrouted(c, fe.Code, e) })
 	}
-	if err := s.stranger(c, fe.Code); err != nil {
-		return s.refuse(c, err)
-	}
-	return s.refuse(c, &Failure{status: fe.Code, requestID: requestID(c), err: e})
+	return s.answerUnrouted(c, fe.Code, e)
 }

@@ -160,7 +160,7 @@ func (s *Server) admitTicketed(c *fiber.Ctx, r rule, route string) error {
 		}
 		v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: u.Role.Permissions()}
 		tripOf(c.Context()).known = true
-		if err = s.pace(c, v.principal, route); err != nil {
+		if err = s.pace(c, v.principal); err != nil {
 			return err
 		}
 		return s.permit(c, v, r, route)

@@ -238,7 +238,7 @@ func (s *Server) signedIn(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return u, session, s.pace(c, visitOf(c.UserContext()).principal, "")
+	return u, session, s.pace(c, visitOf(c.UserContext()).principal)
 }
 
 // whoSits is signedIn without the limits, also for who only watches.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/token"
 )
 
@@ -28,6 +29,9 @@ type visit struct {
 	requestID  string
 	claims     *token.Claims // where the credential is a token
 	touched    string        // the resource that a write made, for the audit log
+	general    limit.Answer  // of the general limit, as the headers show it
+	// charge counts the request against the limit of its path; nil: it has none.
+	charge func() (refund func(), err error)
 }
 
 type visitKey struct{}

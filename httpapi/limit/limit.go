@@ -4,6 +4,7 @@
 package limit
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -37,7 +38,8 @@ type Answer struct {
 	Remaining int
 	Reset     time.Time // the end of the window in which the oldest counted request lies
 	Window    time.Duration
-	Unkept    int // counted under the name since Keep
+	Unkept    int   // counted under the name since Keep
+	at        int64 // the tick under which the request stands in the log
 }
 
 // Hasty says whether so much is counted that is not kept that losing it would
@@ -101,7 +103,7 @@ func (l *Limiter) Take(name string, r Rule, now time.Time) Answer {
 		a.OK, a.Wait = true, time.Duration(c.waiting)*waitStep
 	}
 	if a.OK {
-		c.add(now)
+		a.at = c.add(now)
 		if c.used >= r.N {
 			c.below = time.Time{}
 		}
@@ -114,6 +116,36 @@ func (l *Limiter) Take(name string, r Rule, now time.Time) Answer {
 		a.Reset = c.leaves(c.log[0], r.Window)
 	}
 	return a
+}
+
+// Return takes back a request that Take let pass: it was refused for another
+// reason, and counts for nothing.
+func (l *Limiter) Return(name string, a Answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.counts[name]
+	if c == nil {
+		c = l.counts[crowd]
+	}
+	if c == nil || !a.OK {
+		return
+	}
+	for i := len(c.log) - 1; i >= 0; i-- {
+		if c.log[i].at > a.at {
+			continue
+		}
+		if c.log[i].at < a.at { // it has left the window
+			return
+		}
+		c.used--
+		if c.log[i].n--; c.log[i].n == 0 {
+			c.log = slices.Delete(c.log, i, i+1)
+		}
+		break
+	}
+	if a.Wait > 0 && c.burst > 0 {
+		c.burst--
+	}
 }
 
 // Used is what was counted under a name within the window that ends now, and when the oldest of it leaves the window.
@@ -206,12 +238,14 @@ func (c *count) expire(r Rule, now time.Time) {
 	}
 }
 
-func (c *count) add(now time.Time) {
+// add counts a request, and tells under which tick.
+func (c *count) add(now time.Time) int64 {
 	at := now.UnixNano() / int64(tick)
 	c.used++
 	if n := len(c.log); n > 0 && c.log[n-1].at >= at {
 		c.log[n-1].n++
-		return
+		return c.log[n-1].at
 	}
 	c.log = append(c.log, entry{at: at, n: 1})
+	return at
 }

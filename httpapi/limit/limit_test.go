@@ -71,7 +71,7 @@ func TestHeadersTellWhenTheOldestRequestLeaves(t *testing.T) {
 	var l limit.Limiter
 	l.Take("ws", minute(2), epoch)
 	a := l.Take("ws", minute(2), epoch.Add(10*time.Second))
-	assert.Equal(t, limit.Answer{OK: true, Limit: 2, Remaining: 0, Reset: epoch.Add(time.Minute + time.Millisecond).Local(), Window: time.Minute, Unkept: 2}, a)
+	assert.Equal(t, []any{true, 2, 0, epoch.Add(time.Minute + time.Millisecond).Local(), time.Minute, 2}, []any{a.OK, a.Limit, a.Remaining, a.Reset, a.Window, a.Unkept})
 	assert.Equal(t, 51, a.RetryAfter(epoch.Add(10*time.Second)))
 }
 
@@ -177,4 +177,45 @@ func TestAClockThatWasSetBackHoldsNobodyForLong(t *testing.T) {
 	made, reset := after.Used("x", minute(10), back)
 	assert.Equal(t, 10, made)
 	assert.WithinDuration(t, back.Add(time.Minute), reset, time.Second)
+}
+
+func TestReturnedRequestsCountForNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var with, without limit.Limiter
+		n := rapid.IntRange(1, 20).Draw(t, "n")
+		now := epoch
+		for range rapid.IntRange(1, 200).Draw(t, "requests") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "gap")) * time.Millisecond)
+			take := func(l *limit.Limiter) limit.Answer {
+				a := l.Take("x", minute(n), now)
+				if a.Wait > 0 {
+					l.Waited("x")
+				}
+				return a
+			}
+			if rapid.Bool().Draw(t, "returned") {
+				if used, _ := with.Used("x", minute(n), now); used < n-1 { // below the limit: the window below it goes on
+					with.Return("x", take(&with))
+				}
+				continue
+			}
+			if a, b := take(&with), take(&without); a.OK != b.OK || a.Remaining != b.Remaining || a.Wait != b.Wait {
+				t.Fatalf("%+v with requests that were returned, %+v without", a, b)
+			}
+		}
+	})
+}
+
+func TestReturnedBurstRequestCanBeMadeAgain(t *testing.T) {
+	var l limit.Limiter
+	l.Take("x", minute(1), epoch)
+	for range 3 {
+		a := l.Take("x", minute(1), epoch)
+		require.True(t, a.OK)
+		l.Waited("x")
+		l.Return("x", a)
+	}
+	require.True(t, l.Take("x", minute(1), epoch).OK)
+	l.Waited("x")
+	require.False(t, l.Take("x", minute(1), epoch).OK)
 }
