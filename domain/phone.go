@@ -32,7 +32,8 @@ const maxShortLocal = 8
 // full says whether a number has a length that its country gives to whole
 // numbers, area code included.
 func full(n *phonenumbers.PhoneNumber) bool {
-	return phonenumbers.IsPossibleNumberWithReason(n) == phonenumbers.IS_POSSIBLE
+	return phonenumbers.IsPossibleNumberWithReason(n) == phonenumbers.IS_POSSIBLE &&
+		(n.GetCountryCode() != 1 || possibleArea(strconv.FormatUint(n.GetNationalNumber(), 10)))
 }
 
 // emergency are the numbers that summon help somewhere, as they are dialled.
@@ -133,11 +134,29 @@ func E164(text, defaultCountry string) (string, error) {
 	return e164, err
 }
 
-// cleanNANP says whether a number of the countries behind +1 stands there as
-// E.164: ten digits, area code included, of which the first is no 0 and no 1. No short or emergency number has that length, and nothing is left to
-// normalise.
+// cleanNANP says whether a number of the North American Numbering Plan stands
+// as E.164: ten digits that begin with a possible area code. No short or
+// emergency number has that length, and nothing is left to normalise.
 func cleanNANP(text string) bool {
-	return len(text) == len("+12025550100") && text[:2] == "+1" && text[2] >= '2' && len(digitsOf(text[2:])) == 10
+	return len(text) == len("+12025550100") && text[:2] == "+1" && len(digitsOf(text[2:])) == 10 && possibleArea(text[2:])
+}
+
+// possibleArea says whether ten digits of the North American Numbering Plan
+// begin with what can be an area code: its first digit is 2 to 9, and it is none
+// of the service codes 211 to 911 (N11).
+func possibleArea(national string) bool {
+	return len(national) == 10 && national[0] >= '2' && national[1:3] != "11"
+}
+
+// possibleExchange says whether ten digits of the North American Numbering Plan
+// have a possible central office code: its first digit is 2 to 9, and it is none
+// of the service codes (N11), which only toll-free numbers have.
+func possibleExchange(national string) bool {
+	if len(national) != 10 {
+		return false
+	}
+	tollFree := national[0] == '8' && (national[1] == national[2] || national[1] == '8')
+	return national[3] >= '2' && (national[4:6] != "11" || tollFree)
 }
 
 // notDialled finds what has no place in a written telephone number.
@@ -246,6 +265,9 @@ func AllowedDestination(e164 string, rules Calling, defaultCountry string, env E
 func (n Number) Allowed(rules Calling, defaultCountry string, env Environment) error {
 	if env == Test && IsMagic(n.E164) {
 		return nil
+	}
+	if strings.HasPrefix(n.E164, "+1") && !possibleExchange(n.E164[len("+1"):]) {
+		return Errorf(CodeDestination, "this number cannot be called: %s is no central office code of the North American Numbering Plan", n.E164[5:8])
 	}
 	if n.costsExtra() {
 		return Errorf(CodeDestination, "premium-rate and satellite numbers cannot be called")

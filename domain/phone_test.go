@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -118,4 +119,36 @@ func FuzzPhoneNumbers(f *testing.F) {
 		_, forbidden := domain.DialForbidden(e164, country)
 		require.False(t, forbidden)
 	})
+}
+
+func TestServiceCodesAreNoAreaCodes(t *testing.T) {
+	t.Parallel()
+	for first := 2; first <= 9; first++ {
+		text := fmt.Sprintf("+1%d115550100", first)
+		_, err := domain.ReadNumber(text, "US")
+		require.ErrorIs(t, err, domain.ErrPhone, text)
+		_, err = domain.ReadNumber("("+text[2:5]+") 555-0100", "US")
+		require.ErrorIs(t, err, domain.ErrPhone, text)
+		_, err = new(domain.Numbers).Read(text, "US")
+		require.ErrorIs(t, err, domain.ErrPhone, text)
+		assert.Equal(t, domain.CodeDestination, domain.CodeOf(domain.AllowedDestination(text, domain.Calling{Countries: []string{"*"}}, "US", domain.Test)), text)
+	}
+}
+
+func TestNumbersWithoutACentralOfficeAreNoDestinations(t *testing.T) {
+	t.Parallel()
+	for text, allowed := range map[string]bool{
+		"+12022110100": false, "+12024110100": false, "+12029110100": false, "+12020550100": false, "+12021550100": false,
+		"+12025550100": true, "+14125550100": true, "+18004110100": true, "+18884110100": true, "+17295550100": true, "+441632960001": true,
+		"+15005550000": true, "+15005550009": true,
+	} {
+		for _, env := range []domain.Environment{domain.Live, domain.Test} {
+			err := domain.AllowedDestination(text, domain.Calling{Countries: []string{"*"}}, "US", env)
+			if allowed {
+				require.NoError(t, err, text)
+			} else {
+				assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), text)
+			}
+		}
+	}
 }
