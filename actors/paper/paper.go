@@ -8,9 +8,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/media/process"
 )
 
 // Bounds of a file.
@@ -60,10 +61,9 @@ func (r *Reader) Text(ctx context.Context, file []byte) (string, error) {
 	defer func() { <-r.room }()
 	bound, cancel := context.WithTimeout(ctx, r.Limit)
 	defer cancel()
-	cmd := exec.CommandContext(bound, r.command[0], r.command[1:]...) //nolint:gosec // our own program
+	cmd := process.Command(bound, r.command[0], r.command[1:]...)
 	out, why := &capped{most: MaxText + 1}, &capped{most: maxWhy}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(file), out, why, time.Second
-	cmd.Env = []string{} // it needs nothing of ours
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/process"
 	"github.com/callboard/callboard/media/wav"
 )
 
@@ -86,8 +87,8 @@ func (e *Espeak) Speak(ctx context.Context, r Request) (media.Clip, error) {
 }
 
 func (e *Espeak) run(ctx context.Context, voice string, rate int, text string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, e.program, "--stdin", "--stdout", "-b", "1", "-v", voice, "-s", strconv.Itoa(rate)) //nolint:gosec // voice and rate are checked, the text goes by stdin
-	cmd.Stdin = strings.NewReader(strings.ReplaceAll(text, "[[", "[ ["))                                                // "[[" would begin phonemes
+	cmd := process.Command(ctx, e.program, "--stdin", "--stdout", "-b", "1", "-v", voice, "-s", strconv.Itoa(rate)) // voice and rate are checked, the text goes by stdin
+	cmd.Stdin = strings.NewReader(strings.ReplaceAll(text, "[[", "[ ["))                                            // "[[" would begin phonemes
 	cmd.WaitDelay = time.Second
 	out, note := limited{most: outputMost}, limited{most: 1 << 10}
 	cmd.Stdout, cmd.Stderr = &out, &note

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/media/process"
 	"github.com/callboard/callboard/media/wav"
 )
 
@@ -234,7 +235,7 @@ type decoded struct {
 
 func (s *Sphinx) decode(ctx context.Context, dir, name string) (d decoded, err error) {
 	at := func(file string) string { return filepath.Join(dir, file) }
-	cmd := exec.CommandContext(ctx, s.program, "-hmm", filepath.Join(s.model, "en-us"), "-dict", at(name+".dict"), "-fsg", at(name+".fsg"), //nolint:gosec // paths of ours
+	cmd := process.Command(ctx, s.program, "-hmm", filepath.Join(s.model, "en-us"), "-dict", at(name+".dict"), "-fsg", at(name+".fsg"),
 		"-cmn", "batch", "-vad_threshold", "3", "-dither", "yes", "-seed", "1", "-beam", "1e-70", "-wbeam", "1e-50", "-pbeam", "1e-70", "-adcin", "yes", "-cepdir", dir, "-cepext", ".raw", "-ctl", at("ctl"), "-hypseg", at(name+".seg"), "-logfn", os.DevNull)
 	cmd.WaitDelay = time.Second
 	note := limited{most: 1 << 10}

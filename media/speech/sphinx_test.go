@@ -3,6 +3,7 @@ package speech_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +40,29 @@ func hear(t *testing.T, s *speech.Sphinx, voice, text string, phrases ...string)
 		require.FailNow(t, "nothing is told")
 		return speech.Heard{}
 	}
+}
+
+func TestSpeechProgramsSeeNoSecrets(t *testing.T) {
+	dir := t.TempDir()
+	seen := filepath.Join(dir, "seen")
+	programs := []string{"espeak-ng", "pocketsphinx_batch"}
+	for _, program := range programs {
+		installed, err := exec.LookPath(program)
+		require.NoError(t, err)
+		script := "#!/bin/sh\necho " + program + " runs >>" + seen + "\nenv >>" + seen + "\nexec " + installed + ` "$@"`
+		require.NoError(t, os.WriteFile(filepath.Join(dir, program), []byte(script), 0o700))
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "marker-of-a-secret")
+	s, err := speech.NewSphinx(t.TempDir(), 1, time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, hear(t, s, "en-us", "yes please.", "yes please", "no").Err)
+	env, err := os.ReadFile(seen)
+	require.NoError(t, err)
+	for _, program := range programs {
+		assert.Contains(t, string(env), program+" runs")
+	}
+	assert.NotContains(t, string(env), "marker-of-a-secret")
 }
 
 func TestPocketsphinxUnderstandsThePhrasesThatItIsTold(t *testing.T) {
