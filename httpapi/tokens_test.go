@@ -135,6 +135,21 @@ func TestATokenIsRefreshedForADayAtMostAndDiesWithItsKey(t *testing.T) {
 	assert.Equal(t, "expired_token", d.must(401, "POST", "/v1/auth/refresh", text, nil).failure(t)["code"])
 }
 
+func TestAudienceOfEveryTokenIsAString(t *testing.T) {
+	d := open(t, httpapi.Config{PublicURL: base})
+	id, secret := d.machine("calls:read")
+	issued := d.issued("ada", "calls:read")
+	for name, text := range map[string]any{
+		"issued":    issued,
+		"refreshed": d.must(200, "POST", "/v1/auth/refresh", issued, nil).json(t)["token"],
+		"OAuth":     d.form("/oauth/token", m{"grant_type": "client_credentials", "client_id": id, "client_secret": secret}).json(t)["access_token"],
+	} {
+		token := fmt.Sprint(text)
+		assert.Equal(t, "callboard-api", d.claims(token)["aud"], name)
+		d.must(200, "GET", "/v1/calls", token, nil)
+	}
+}
+
 func (d *door) claims(text string) jwt.MapClaims {
 	d.t.Helper()
 	c := jwt.MapClaims{}
@@ -201,9 +216,9 @@ func TestHostileTokensAreRefusedForTheRightReason(t *testing.T) {
 		"expired":               {expired, "expired_token"},
 		"expired, tampered":     {broken[0] + "." + broken[1] + "." + parts[2], "invalid_token"},
 		"another issuer":        {d.forge(func(c *token.Claims) { c.Issuer = "https://evil.example.com" }), "invalid_token"},
-		"another audience":      {d.forge(func(c *token.Claims) { c.Audience = jwt.ClaimStrings{"other"} }), "invalid_token"},
+		"another audience":      {d.forge(func(c *token.Claims) { c.Audience = "other" }), "invalid_token"},
 		"expired elsewhere": {d.forge(func(c *token.Claims) {
-			c.Audience, c.ExpiresAt = jwt.ClaimStrings{"other"}, jwt.NewNumericDate(time.Now().Add(-time.Hour))
+			c.Audience, c.ExpiresAt = "other", jwt.NewNumericDate(time.Now().Add(-time.Hour))
 		}), "invalid_token"},
 		"no end":           {d.forge(func(c *token.Claims) { c.ExpiresAt = nil }), "invalid_token"},
 		"from the future":  {d.forge(func(c *token.Claims) { c.IssuedAt = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "invalid_token"},

@@ -32,6 +32,7 @@ const (
 // line began and how long each of it lives.
 type Claims struct {
 	jwt.RegisteredClaims
+	Audience    string              `json:"aud"` // one string (RFC 7519 4.1.3), in place of the list of RegisteredClaims
 	Permissions []domain.Permission `json:"permissions"`
 	WorkspaceID string              `json:"workspace_id"`
 	Environment domain.Environment  `json:"environment"`
@@ -43,13 +44,16 @@ type Claims struct {
 	Lifetime    int64               `json:"lifetime,omitempty"`  // seconds
 }
 
+// GetAudience returns the audience as the JWT library checks it.
+func (c Claims) GetAudience() (jwt.ClaimStrings, error) { return jwt.ClaimStrings{c.Audience}, nil }
+
 // Issue is a fresh token's claims: for user, on behalf of p, for lifetime.
 func Issue(issuer, user string, p domain.Principal, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	c := Claims{
 		Permissions: rights, WorkspaceID: p.WorkspaceID, Environment: p.Environment, KeyID: p.KeyID,
 		First: now.Unix(), Lifetime: int64(lifetime / time.Second),
 	}
-	c.Issuer, c.Subject, c.Audience = issuer, user, jwt.ClaimStrings{Audience}
+	c.Issuer, c.Subject, c.Audience = issuer, user, Audience
 	c.stamp(now, now.Add(lifetime))
 	return c
 }
@@ -63,7 +67,7 @@ func Access(issuer, user, grant string, c *domain.OAuthClient, rights []domain.P
 	if user == "" {
 		user = c.ID
 	}
-	a.Issuer, a.Subject, a.Audience = issuer, user, jwt.ClaimStrings{Audience}
+	a.Issuer, a.Subject, a.Audience = issuer, user, Audience
 	a.stamp(now, now.Add(lifetime))
 	return a
 }
