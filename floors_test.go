@@ -39,7 +39,7 @@ func rooms() []room {
 		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys"}},
 		{
 			path: "persistence", below: []string{"domain", "persistence"},
-			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/klauspost/compress", "github.com/go-json-experiment/json", "golang.org/x/sys"},
+			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/klauspost/compress", "golang.org/x/sys"},
 		},
 		{path: "persistence/lease", below: []string{"persistence/lease"}, outside: []string{"github.com/redis/go-redis"}},
 		{path: "configs", outside: []string{"github.com/knadh/koanf"}},

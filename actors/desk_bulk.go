@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 	"time"
@@ -190,7 +189,7 @@ func chunksOf(b *domain.Bulk, items []ask.BulkOrder) ([]domain.Record, error) {
 				chunk.Entries = append(chunk.Entries, domain.BulkEntry{Error: item.Error})
 				continue
 			}
-			text, err := json.Marshal(item)
+			text, err := domain.AppendRow(nil, item)
 			if err != nil {
 				return nil, err
 			}

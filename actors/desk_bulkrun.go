@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -186,7 +185,7 @@ func (r *bulkRun) orders(ctx context.Context) iter.Seq2[int, ask.BulkOrder] {
 					continue
 				}
 				var o ask.BulkOrder
-				if err := json.Unmarshal(e.Order, &o); err != nil {
+				if err := domain.ReadRow(e.Order, &o); err != nil {
 					o = ask.BulkOrder{}
 				}
 				if !yield(at, o) {

@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -141,7 +140,7 @@ func (r *bulkRun) opened(ctx context.Context, w *lines.Waiter) error {
 			}
 		}
 		var o ask.BulkOrder
-		if err := json.Unmarshal(chunk.Entries[index%domain.BulkChunkSize].Order, &o); err != nil || o.Call == nil {
+		if err := domain.ReadRow(chunk.Entries[index%domain.BulkChunkSize].Order, &o); err != nil || o.Call == nil {
 			return errOrders
 		}
 		if err := r.call(ctx, w, index, *o.Call); err != nil {

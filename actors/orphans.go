@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync"
@@ -203,7 +202,7 @@ func (n *Node) endOrphans(t *tree, all []*domain.Orphan) {
 			state := sip.DialogState{CallID: leg.SIPCallID, Inbound: o.Direction == domain.Inbound}
 			if len(leg.Dialog) > 0 {
 				state.Inbound = false // it says so itself; a second leg is one of ours
-				if err := json.Unmarshal(leg.Dialog, &state); err != nil {
+				if err := domain.ReadRow(leg.Dialog, &state); err != nil {
 					n.cfg.Log.Warn("the dialog of an interrupted call cannot be read", slog.String("call_id", o.CallID), slog.Any("error", err))
 				}
 			}

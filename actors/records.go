@@ -64,7 +64,7 @@ func changed(before, after any, but ...string) []string {
 
 func fieldsOf(v any) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
-	b, err := json.Marshal(v)
+	b, err := domain.EncodeJSON(v)
 	if err != nil || json.Unmarshal(b, &m) != nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package actors_test
 import (
 	"context"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -113,7 +112,7 @@ func TestMoreOldTracesThanOneCommitTakesAreAllDeleted(t *testing.T) {
 	for n := range 450 {
 		at := time.Now().AddDate(0, 0, -20).Add(time.Duration(n) * time.Minute)
 		puts = append(puts, &domain.TraceRow{
-			CallID: domain.ID(domain.PrefixCall, at, [10]byte{byte(n >> 8), byte(n)}), WorkspaceID: h.live.WorkspaceID, Text: strconv.Itoa(n),
+			CallID: domain.ID(domain.PrefixCall, at, [10]byte{byte(n >> 8), byte(n)}), WorkspaceID: h.live.WorkspaceID, Data: []byte("trace"),
 		})
 	}
 	_, err := h.store.Apply(t.Context(), commit.Change{Workspace: h.live.WorkspaceID, Puts: puts})

@@ -255,7 +255,7 @@ func (t *Transcript) Sort() string { return t.CallID }
 
 // Sealed returns a copy whose words are one sealed text.
 func (t *Transcript) Sealed(f func(field, text string) (string, error)) (Record, error) {
-	body, err := json.Marshal(struct {
+	body, err := AppendRow(nil, struct {
 		Segments []Segment `json:"segments"`
 		Text     string    `json:"text"`
 	}{t.Segments, t.Text})
@@ -275,7 +275,7 @@ func (t *Transcript) Unseal(f func(field, text string) (string, error)) error {
 		return err
 	}
 	t.SealedBody = ""
-	return json.Unmarshal([]byte(body), t)
+	return ReadRow([]byte(body), t)
 }
 
 // Attempt is an open call: the row that is durable before the first INVITE
@@ -296,7 +296,7 @@ type Attempt struct {
 	Legs        []AttemptLeg `json:"legs"`
 	// Trace are the SIP messages up to the last commit, one after the
 	// other as SIPMessage.Append writes them: a crash leaves no others.
-	Trace []byte `json:"trace,omitempty"`
+	Trace []byte `json:"-"`
 	// Kept is what another process needs to go on with the call (actors/call);
 	// nil: it cannot.
 	Kept json.RawMessage `json:"kept,omitempty"`
@@ -324,3 +324,9 @@ func (a *Attempt) Indexes() []string {
 
 // Sort is by call.
 func (a *Attempt) Sort() string { return a.CallID }
+
+// Tail is the trace.
+func (a *Attempt) Tail() []byte { return a.Trace }
+
+// SetTail sets the trace.
+func (a *Attempt) SetTail(tail []byte) { a.Trace = tail }

@@ -3,13 +3,6 @@ package domain
 // The rows that each campaign begins with write themselves, as those of calls
 // do: together they are one commit.
 
-var (
-	_ JSONAppender = (*Campaign)(nil)
-	_ JSONAppender = (*Progress)(nil)
-	_ JSONAppender = (*ContactChunk)(nil)
-	_ JSONAppender = (*Upload)(nil)
-)
-
 // AppendJSON writes the campaign.
 func (c *Campaign) AppendJSON(b []byte) ([]byte, error) {
 	o := AppendObject(b)
@@ -108,85 +101,16 @@ func (c *Compliance) appendTo(o *JSONObject) {
 	}
 }
 
-// AppendJSON writes the counters.
-func (p *Progress) AppendJSON(b []byte) ([]byte, error) {
-	o := AppendObject(b)
-	o.Text("campaign_id", p.CampaignID)
-	o.Text("workspace_id", p.WorkspaceID)
-	o.Int("total", int64(p.Total))
-	o.Int("attempted", int64(p.Attempted))
-	o.Int("in_progress", int64(p.InProgress))
-	switch {
-	case p.Outcomes == nil:
-		o.Null("outcomes")
-	case len(p.Outcomes) == 0:
-		o.Raw("outcomes", []byte("{}"))
-	default:
-		o.Any("outcomes", p.Outcomes)
-	}
-	o.Inner("skipped", func(in *JSONObject) {
-		in.Int("dnc", int64(p.Skipped.DNC))
-		in.Int("hours", int64(p.Skipped.Hours))
-		in.Int("frequency", int64(p.Skipped.Frequency))
-		in.Int("invalid", int64(p.Skipped.Invalid))
-	})
-	o.Int("expired", int64(p.Expired))
-	o.Int("attempts", int64(p.Attempts))
-	o.Int("cursor", int64(p.Cursor))
-	o.Time("last_open_at", p.LastOpenAt)
-	o.Int("told_percent", int64(p.ToldPercent))
-	o.Time("told_at", p.ToldAt)
-	o.Int("waits", int64(p.Waits))
-	o.Some("decision_pages", int64(p.DecisionPages))
-	o.Word("decision_head", p.DecisionHead)
-	o.Some("edits", int64(p.Edits))
-	return o.End()
-}
+// Errors writes what was wrong with the rows of an upload; nil: null.
+func (o *JSONObject) Errors(name string, all []ContactError) { jsonList(o, name, all) }
 
-// AppendJSON writes the chunk.
-func (c *ContactChunk) AppendJSON(b []byte) ([]byte, error) {
+// AppendJSON writes the error.
+func (e *ContactError) AppendJSON(b []byte) ([]byte, error) {
 	o := AppendObject(b)
-	o.Text("campaign_id", c.CampaignID)
-	o.Text("workspace_id", c.WorkspaceID)
-	o.Int("index", int64(c.Index))
-	jsonList(&o, "contacts", c.Contacts)
-	if len(c.Added) > 0 {
-		jsonList(&o, "added", c.Added)
-	}
-	return o.End()
-}
-
-// AppendJSON writes the run.
-func (r *ContactRun) AppendJSON(b []byte) ([]byte, error) {
-	o := AppendObject(b)
-	o.Int("first", int64(r.First))
-	o.Time("at", r.At)
-	return o.End()
-}
-
-// AppendJSON writes the contact.
-func (c *Contact) AppendJSON(b []byte) ([]byte, error) {
-	o := AppendObject(b)
-	o.Text("phone", c.Phone)
-	if len(c.Context) > 0 {
-		o.Any("context", c.Context)
-	}
-	o.Word("timezone", c.Timezone)
-	o.Word("country", c.Country)
-	return o.End()
-}
-
-// AppendJSON writes the upload.
-func (u *Upload) AppendJSON(b []byte) ([]byte, error) {
-	o := AppendObject(b)
-	u.appendTo(&o)
-	o.Text("campaign_id", u.CampaignID)
-	o.Text("status", string(u.Status))
-	o.Word("reason", u.Reason)
-	o.Object("contacts_summary", &u.Summary)
-	o.Errors("contact_errors", u.Errors)
-	o.texts("fields", u.Fields)
-	o.Moment("completed_at", u.CompletedAt)
+	o.Int("line", int64(e.Line))
+	o.Word("phone", e.Phone)
+	o.Text("code", string(e.Code))
+	o.Text("message", e.Message)
 	return o.End()
 }
 
@@ -199,18 +123,5 @@ func (s *ContactsSummary) AppendJSON(b []byte) ([]byte, error) {
 	o.Int("invalid", int64(s.Invalid))
 	o.Int("dnc", int64(s.DNC))
 	o.Int("missing_variables", int64(s.MissingVariables))
-	return o.End()
-}
-
-// Errors writes what was wrong with the rows of an upload; nil: null.
-func (o *JSONObject) Errors(name string, all []ContactError) { jsonList(o, name, all) }
-
-// AppendJSON writes the error.
-func (e *ContactError) AppendJSON(b []byte) ([]byte, error) {
-	o := AppendObject(b)
-	o.Int("line", int64(e.Line))
-	o.Word("phone", e.Phone)
-	o.Text("code", string(e.Code))
-	o.Text("message", e.Message)
 	return o.End()
 }

@@ -33,9 +33,6 @@ var (
 		json.RejectUnknownMembers(true), jsonv1.FormatDurationAsNano(true), jsonv1.UnmarshalArrayFromAnyLength(true),
 		json.WithUnmarshalers(json.JoinUnmarshalers(readFreely, json.UnmarshalFromFunc(readInteger))),
 	)
-	// storedOptions are those of StoredJSON.
-	storedOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant
-		jsonv1.DefaultOptionsV1(), json.WithMarshalers(json.MarshalToFunc(writeNumber)), json.WithUnmarshalers(readFreely))
 )
 
 // EncodeJSON writes a value as answers, events and webhook bodies show it: nil
@@ -53,11 +50,6 @@ func WriteJSON(w io.Writer, v any) error {
 	_, err = w.Write(append(text, '\n'))
 	return err
 }
-
-// StoredJSON are the options with which records are stored and read: the rules
-// of encoding/json, and free objects keep their numbers as they were written,
-// as json.Number.
-func StoredJSON() json.Options { return storedOptions }
 
 func writeTime(e *jsontext.Encoder, t time.Time) error {
 	const quoted = `"` + TimeFormat + `"`

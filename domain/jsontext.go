@@ -14,17 +14,6 @@ type JSONAppender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
 
-// Tailed is a record of which a part is kept as raw bytes behind its JSON, and
-// not in it.
-type Tailed interface {
-	Record
-	JSONAppender
-	// Tail is that part; empty: there is none. It is not changed by anybody.
-	Tail() []byte
-	// SetTail puts it back. The bytes are the record's from then on.
-	SetTail(tail []byte)
-}
-
 var errNoJSON = errors.New("domain: a value that JSON cannot say")
 
 // JSONObject writes an object, field by field. Names are plain words. The first

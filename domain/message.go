@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -124,7 +123,7 @@ func (m *Message) Sealed(f func(field, text string) (string, error)) (Record, er
 	if c.Body, err = f("body", m.Body); err != nil || len(m.Context) == 0 {
 		return &c, err
 	}
-	text, err := json.Marshal(m.Context)
+	text, err := AppendRow(nil, m.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +143,7 @@ func (m *Message) Unseal(f func(field, text string) (string, error)) (err error)
 		return err
 	}
 	m.SealedContext = ""
-	return json.Unmarshal([]byte(text), &m.Context)
+	return ReadRow([]byte(text), &m.Context)
 }
 
 // Public is the message as the API shows it.

@@ -33,8 +33,7 @@ type SIPMessage struct {
 type TraceRow struct {
 	CallID      string `json:"call_id"`
 	WorkspaceID string `json:"workspace_id"`
-	Text        string `json:"text,omitempty"` // instead of Data in rows as they were kept before
-	Data        []byte `json:"data,omitempty"`
+	Data        []byte `json:"-"`
 	Dropped     int    `json:"dropped,omitempty"`
 }
 
@@ -86,10 +85,7 @@ func (m *SIPMessage) Append(b []byte) []byte {
 // Unpack is the inverse of Pack.
 func (r *TraceRow) Unpack() (*CallTrace, error) {
 	t := &CallTrace{CallID: r.CallID, WorkspaceID: r.WorkspaceID, Dropped: r.Dropped}
-	rest := r.Text
-	if r.Data != nil {
-		rest = string(r.Data)
-	}
+	rest := string(r.Data)
 	for rest != "" {
 		var m SIPMessage
 		var err error
@@ -130,3 +126,9 @@ func (r *TraceRow) Indexes() []string { return nil }
 
 // Sort is by call.
 func (r *TraceRow) Sort() string { return r.CallID }
+
+// Tail are the messages.
+func (r *TraceRow) Tail() []byte { return r.Data }
+
+// SetTail sets the messages.
+func (r *TraceRow) SetTail(tail []byte) { r.Data = tail }

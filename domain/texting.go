@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 )
@@ -136,7 +135,7 @@ type textingWords struct {
 
 // Sealed returns a copy whose words are one sealed text.
 func (t *Texting) Sealed(f func(field, text string) (string, error)) (Record, error) {
-	words, err := json.Marshal(textingWords{t.Turns, t.Variables, t.Notes})
+	words, err := AppendRow(nil, textingWords{t.Turns, t.Variables, t.Notes})
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ func (t *Texting) Unseal(f func(field, text string) (string, error)) error {
 	}
 	var words textingWords
 	t.SealedTurns = ""
-	err = json.Unmarshal([]byte(text), &words)
+	err = ReadRow([]byte(text), &words)
 	t.Turns, t.Variables, t.Notes = words.Turns, words.Variables, words.Notes
 	return err
 }

@@ -3,13 +3,11 @@ package persistence
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/callboard/callboard/domain"
@@ -25,7 +23,6 @@ const (
 	compressedFlag = 0x80
 	compressAbove  = 8 << 10
 	maxExpanded    = 256 << 20
-	keepPress      = 64 << 10
 	keepBale       = 512 << 10
 )
 
@@ -33,10 +30,9 @@ var errBadValue = errors.New("a stored value cannot be read")
 
 // codec turns nouns into values and back.
 type codec struct {
-	pack    *zstd.Encoder
-	unpack  *zstd.Decoder
-	presses *sync.Pool // of *press
-	bales   *sync.Pool // of *bale
+	pack   *zstd.Encoder
+	unpack *zstd.Decoder
+	bales  *sync.Pool // of *bale
 }
 
 func newCodec() (codec, error) {
@@ -50,7 +46,7 @@ func newCodec() (codec, error) {
 	if err != nil {
 		return codec{}, fmt.Errorf("persistence: zstd: %w", err)
 	}
-	return codec{pack: pack, unpack: unpack, presses: &sync.Pool{New: newPress}, bales: &sync.Pool{New: func() any { return new(bale) }}}, nil
+	return codec{pack: pack, unpack: unpack, bales: &sync.Pool{New: func() any { return new(bale) }}}, nil
 }
 
 // encode adds a value: the version, v as JSON, and where it has one its tail; or
@@ -62,39 +58,20 @@ func (c codec) encode(b []byte, v any) ([]byte, error) {
 	}
 	r, ok := v.(domain.Tailed)
 	if !ok || len(r.Tail()) == 0 {
-		plain, err := c.appendJSON(append(b, schemaVersion), v)
-		return c.shorter(plain, start), err
-	}
-	const room = 4 // for the length of the JSON, always in as many bytes
-	b = append(b, tailVersion, 0, 0, 0, 0)
-	b, err := c.appendJSON(b, v)
-	if err != nil {
-		return b, err
-	}
-	binary.BigEndian.PutUint32(b[start+1:], uint32(len(b)-start-1-room)) //nolint:gosec // a row's, far below its most
-	return c.shorter(append(b, r.Tail()...), start), nil
-}
-
-// appendJSON adds v as JSON.
-func (c codec) appendJSON(b []byte, v any) ([]byte, error) {
-	if a, ok := v.(domain.JSONAppender); ok {
-		out, err := a.AppendJSON(b)
+		plain, err := domain.AppendRow(append(b, schemaVersion), v)
 		if err != nil {
 			return b, fmt.Errorf("persistence: encode: %w", err)
 		}
-		return out, nil
+		return c.shorter(plain, start), nil
 	}
-	p, _ := c.presses.Get().(*press)
-	defer func() {
-		if p.Cap() <= keepPress {
-			c.presses.Put(p)
-		}
-	}()
-	p.Reset()
-	if err := p.json.Encode(v); err != nil {
+	const room = 4 // for the length of the JSON, always in as many bytes
+	b = append(b, tailVersion, 0, 0, 0, 0)
+	b, err := domain.AppendRow(b, v)
+	if err != nil {
 		return b, fmt.Errorf("persistence: encode: %w", err)
 	}
-	return append(b, p.Bytes()[:p.Len()-1]...), nil // without the line's end
+	binary.BigEndian.PutUint32(b[start+1:], uint32(len(b)-start-1-room)) //nolint:gosec // a row's, far below its most
+	return c.shorter(append(b, r.Tail()...), start), nil
 }
 
 // shorter compresses the value that begins at start where it is long.
@@ -105,18 +82,6 @@ func (c codec) shorter(b []byte, start int) []byte {
 	packed := c.pack.EncodeAll(b[start+1:], nil)
 	b[start] |= compressedFlag
 	return append(b[:start+1], packed...)
-}
-
-// press is where a value is made that does not write itself.
-type press struct {
-	bytes.Buffer
-	json *json.Encoder
-}
-
-func newPress() any {
-	p := new(press)
-	p.json = json.NewEncoder(&p.Buffer)
-	return p
 }
 
 // unpacked is a value's version and its body.
@@ -138,10 +103,9 @@ func unknown(have, know byte) error {
 	return fmt.Errorf("%w: schema version %d, this program knows %d", ErrFormat, have, know)
 }
 
-// encodeEvent adds an event at rest, and says where in it its data begin; it
-// fills them in itself where they are compressed. Subject, offset and sequence
+// encodeEvent appends an event as the log keeps it. Subject, offset and sequence
 // stand in the log.
-func (c codec) encodeEvent(b []byte, e *event.Event, data any) (out []byte, at int, err error) {
+func (c codec) encodeEvent(b []byte, e *event.Event) []byte {
 	start := len(b)
 	version := byte(eventVersion)
 	if e.About != nil {
@@ -158,14 +122,7 @@ func (c codec) encodeEvent(b []byte, e *event.Event, data any) (out []byte, at i
 	}
 	b = binary.AppendVarint(b, e.CreatedAt.Unix())
 	b = binary.AppendUvarint(b, uint64(e.CreatedAt.Nanosecond())) //nolint:gosec // never negative
-	at = len(b) - start
-	if b, err = c.appendJSON(b, data); err != nil {
-		return b, 0, err
-	}
-	if len(b)-start > compressAbove {
-		e.Data = bytes.Clone(b[start+at:])
-	}
-	return c.shorter(b, start), at, nil
+	return c.shorter(append(b, e.Data...), start)
 }
 
 func appendText(b []byte, text string) []byte {
@@ -241,10 +198,7 @@ func (c codec) decode(k domain.Key, value []byte, into any) error {
 	case version != schemaVersion:
 		return unknown(version, packedVersion)
 	}
-	if t, ok := into.(domain.JSONTaker); ok && t.TakeJSON(body) {
-		return nil
-	}
-	if err := jsonv2.Unmarshal(body, into, domain.StoredJSON()); err != nil {
+	if err := domain.ReadRow(body, into); err != nil {
 		return fmt.Errorf("%w: %w", errBadValue, err)
 	}
 	if len(tail) > 0 {
@@ -268,9 +222,8 @@ func parted(body []byte) (text, tail []byte, err error) {
 // bale is where the values of a commit are made, one behind the other, before
 // they are copied at their length.
 type bale struct {
-	b      []byte
-	ends   []int // of the values
-	dataAt []int // of the events: where in its value each one's data begin
+	b    []byte
+	ends []int // of the values
 }
 
 // done gives a bale back.
@@ -278,7 +231,7 @@ func (c codec) done(made *bale) {
 	if cap(made.b) > keepBale {
 		return
 	}
-	made.b, made.ends, made.dataAt = made.b[:0], made.ends[:0], made.dataAt[:0]
+	made.b, made.ends = made.b[:0], made.ends[:0]
 	c.bales.Put(made)
 }
 

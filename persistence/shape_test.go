@@ -3,6 +3,8 @@ package persistence_test
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,63 +62,32 @@ func TestTheMessagesOfACallAreKeptAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestEventsAreHandedOutAsTheyAreKept(t *testing.T) {
+func TestEventPayloadIsWrittenAsAnswersAre(t *testing.T) {
 	t.Parallel()
 	s := open(t, embedded(t))
-	long := string(bytes.Repeat([]byte("long "), 4000))
-	drafts := make([]event.Draft, 0, 3)
-	for i, data := range []any{event.CallData{CallID: "call_1", From: "<b>"}, map[string]string{"notes": long}, event.TranscriptData{CallRef: event.CallRef{CallID: "call_2"}, Segments: 3}} {
-		drafts = append(drafts, event.Draft{
-			ID: "evt_" + string(rune('1'+i)), Type: event.CallStarted, CreatedAt: time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC), SvcID: "unit_1", Subject: "call_1", Data: data,
-		})
+	long := strings.Repeat("long ", 4000)
+	at := time.Date(2030, 1, 2, 4, 4, 5, 6, time.FixedZone("", 3600))
+	cases := []struct {
+		data any
+		want string
+	}{
+		{map[string]string{"notes": long}, `{"notes":"` + long + `"}`},
+		{event.CallRef{CallID: "call_1", Direction: domain.Inbound, AgentID: "<b>&"}, `{"call_id":"call_1","direction":"inbound","agent_id":"<b>&"}`},
+		{event.ChangedData{ID: "agent_1"}, `{"id":"agent_1","changed":[]}`},
+		{event.AgentIntentData{}, `{"call_id":"","agent_id":"","intent":"","confidence":0,"entities":{}}`},
+		{event.WebhookDisabledData{At: at}, `{"webhook_id":"","url":"","reason":"","at":"2030-01-02T03:04:05.000Z"}`},
 	}
-	told := apply(t, s, commit.Change{Puts: []domain.Record{agent(1, "Ada")}, Events: drafts})
+	drafts := make([]event.Draft, 0, len(cases))
+	for i, c := range cases {
+		drafts = append(drafts, event.Draft{ID: "evt_" + strconv.Itoa(i), Type: event.CallStarted, CreatedAt: at, SvcID: "unit_1", Subject: "call_1", Data: c.data})
+	}
+	committed := apply(t, s, commit.Change{Puts: []domain.Record{agent(1, "Ada")}, Events: drafts})
 	kept, err := s.Events(t.Context(), ws, 0, 10)
 	require.NoError(t, err)
-	assert.Equal(t, kept, told)
-	for i, d := range drafts {
-		want, err := json.Marshal(d.Data)
-		require.NoError(t, err)
-		assert.Equal(t, string(want), string(told[i].Data))
+	assert.Equal(t, kept, committed)
+	for i, c := range cases {
+		assert.Equal(t, c.want, string(committed[i].Data))
 	}
-}
-
-func TestRowsOfTheShapeBeforeAreRead(t *testing.T) {
-	t.Parallel()
-	d := embedded(t)
-	s := open(t, d)
-	trace := []byte("1893553445000006 + udp 1.2.3.4:5060 4.3.2.1:5060 a@b 2\nxx")
-	old := attemptWith(trace)
-	text, err := json.Marshal(old)
-	require.NoError(t, err)
-	require.Contains(t, string(text), `"trace":"`, "as encoding/json wrote it")
-	rows := map[string]string{
-		"attempt":    string(text),
-		"call_trace": `{"call_id":"call_1","workspace_id":"ws_1","text":"1893553445000006 + udp 1.2.3.4:5060 4.3.2.1:5060 a@b 2\nxx","dropped":1}`,
-	}
-	for table, text := range rows {
-		_, err := d.Commit(t.Context(), persistence.Commit{
-			Shard: "0", Token: "1|node",
-			Puts: []persistence.Put{{Key: persistence.Key{Table: table + "/" + ws, ID: "call_1"}, Value: append([]byte{1}, text...), Sort: "call_1"}},
-		})
-		require.NoError(t, err)
-	}
-	got := &domain.Attempt{ID: "call_1", WorkspaceID: ws}
-	version, err := s.Get(t.Context(), got)
-	require.NoError(t, err)
-	assert.Equal(t, old, got)
-	row := &domain.TraceRow{CallID: "call_1", WorkspaceID: ws}
-	_, err = s.Get(t.Context(), row)
-	require.NoError(t, err)
-	said, err := row.Unpack()
-	require.NoError(t, err)
-	assert.Equal(t, got.Left().Messages, said.Messages)
-	assert.Equal(t, 1, said.Dropped)
-	apply(t, s, commit.Change{Guards: []commit.Guard{{Key: got.Key(), Version: version}}, Puts: []domain.Record{got, row}})
-	again := &domain.TraceRow{CallID: "call_1", WorkspaceID: ws}
-	_, err = s.Get(t.Context(), again)
-	require.NoError(t, err)
-	assert.Equal(t, &domain.TraceRow{CallID: "call_1", WorkspaceID: ws, Data: trace, Dropped: 1}, again, "rewritten in the new shape")
 }
 
 func TestARowWithATailThatIsCutIsNoRow(t *testing.T) {

@@ -201,11 +201,7 @@ func (s *Store) make(ctx context.Context, c *commit.Change, made *bale) (Commit,
 		out.Puts[i].Value = values.next()
 	}
 	for i := range out.Events {
-		at := made.dataAt[i]
 		out.Events[i].Payload = values.next()
-		if events[i].Data == nil {
-			events[i].Data = out.Events[i].Payload[at:]
-		}
 	}
 	for _, r := range c.Puts {
 		if p, is := where(r.Key(), true); is {
@@ -284,12 +280,12 @@ func (s *Store) draft(made *bale, log string, d *event.Draft) (event.Event, erro
 		ID: d.ID, Type: d.Type, CreatedAt: d.CreatedAt.UTC().Round(0), WorkspaceID: log, SvcID: d.SvcID,
 		Subject: d.Subject, Environment: d.Environment, About: d.About,
 	}
-	out, at, err := s.codec.encodeEvent(made.b, &e, d.Data)
-	if err != nil {
+	var err error
+	if e.Data, err = domain.EncodeJSON(d.Data); err != nil {
 		return event.Event{}, fmt.Errorf("persistence: event %s: %w", d.ID, err)
 	}
-	made.b = out
-	made.ends, made.dataAt = append(made.ends, len(out)), append(made.dataAt, at)
+	made.b = s.codec.encodeEvent(made.b, &e)
+	made.ends = append(made.ends, len(made.b))
 	return e, nil
 }
 

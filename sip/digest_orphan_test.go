@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -115,7 +116,7 @@ func TestChallengedByeIsAnsweredToo(t *testing.T) {
 // stored is a state as it comes back from a commit.
 func stored(t *testing.T, s sip.DialogState) sip.DialogState {
 	t.Helper()
-	b, err := s.AppendJSON(nil)
+	b, err := domain.AppendRow(nil, &s)
 	require.NoError(t, err)
 	var back sip.DialogState
 	require.NoError(t, json.Unmarshal(b, &back))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -148,13 +149,13 @@ func BenchmarkOpening(b *testing.B) {
 	<-ua.Ready()
 	in := sip.Invite{Attempt: "call_01ARZ3NDEKTSV4RRFFQ69G5FAV", Leg: 1, Target: sip.Target{Host: "203.0.113.10", Port: 5060, Transport: "udp", TrunkID: "trunk_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, To: "+12025550123", From: "+12025550100"}
 	before := sip.DialogState{CallID: ua.CallID(in.Attempt, 1), Target: in.Target}
-	old, err := before.AppendJSON(nil)
+	old, err := domain.AppendRow(nil, &before)
 	require.NoError(b, err)
 	row := make([]byte, 0, 1024)
 	b.ReportAllocs()
 	for b.Loop() {
 		s := ua.Opening(in)
-		row, err = s.AppendJSON(row[:0])
+		row, err = domain.AppendRow(row[:0], &s)
 	}
 	require.NoError(b, err)
 	b.ReportMetric(float64(len(row)-len(old)), "B/row")

@@ -201,7 +201,7 @@ func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 // whatever of it a crash leaves ringing.
 func OpenLeg(number int, trunkID string, state sip.DialogState) domain.AttemptLeg {
 	leg := domain.AttemptLeg{Number: number, TrunkID: trunkID, SIPCallID: state.CallID}
-	if b, err := state.AppendJSON(make([]byte, 0, dialogRoom/2)); err == nil {
+	if b, err := domain.AppendRow(make([]byte, 0, dialogRoom/2), &state); err == nil {
 		leg.Dialog = b
 	}
 	return leg

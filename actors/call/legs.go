@@ -250,7 +250,7 @@ func (c *call) ringing(ctx actor.Context, e sip.Ringing) {
 
 // keepDialog stores what a BYE or CANCEL after a crash needs.
 func (c *call) keepDialog(s sip.DialogState) {
-	if b, err := s.AppendJSON(make([]byte, 0, dialogRoom)); err == nil {
+	if b, err := domain.AppendRow(make([]byte, 0, dialogRoom), &s); err == nil {
 		c.row().Dialog = b
 	}
 }

@@ -66,7 +66,7 @@ func (c *call) second(n int) (*domain.Leg, *domain.AttemptLeg) {
 }
 
 func (c *call) keepSecond(n int, s sip.DialogState) {
-	if b, err := s.AppendJSON(make([]byte, 0, dialogRoom)); err == nil {
+	if b, err := domain.AppendRow(make([]byte, 0, dialogRoom), &s); err == nil {
 		_, row := c.second(n)
 		row.Dialog = b
 	}

@@ -17,6 +17,7 @@ import (
 type memory struct {
 	mu       sync.Mutex
 	rows     map[domain.Key][]byte
+	tails    map[domain.Key][]byte // of records that have one
 	versions map[domain.Key]uint64
 	events   []event.Draft
 	down     bool
@@ -25,7 +26,7 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{rows: make(map[domain.Key][]byte), versions: make(map[domain.Key]uint64)}
+	return &memory{rows: make(map[domain.Key][]byte), tails: make(map[domain.Key][]byte), versions: make(map[domain.Key]uint64)}
 }
 
 var errDown = errors.New("the store is down")
@@ -60,6 +61,9 @@ func (m *memory) Apply(ctx context.Context, c commit.Change) ([]event.Event, err
 			return nil, err
 		}
 		m.rows[p.Key()] = b
+		if r, ok := p.(domain.Tailed); ok {
+			m.tails[p.Key()] = r.Tail()
+		}
 		m.versions[p.Key()]++
 	}
 	for _, k := range c.Deletes {
@@ -83,6 +87,9 @@ func (m *memory) Get(_ context.Context, into domain.Record) (uint64, error) {
 	b, ok := m.rows[into.Key()]
 	if !ok {
 		return 0, domain.ErrNotFound
+	}
+	if r, ok := into.(domain.Tailed); ok {
+		r.SetTail(m.tails[into.Key()])
 	}
 	return m.versions[into.Key()], json.Unmarshal(b, into)
 }

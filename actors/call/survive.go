@@ -102,7 +102,7 @@ func (c *call) keep(now time.Time) json.RawMessage {
 		OptOut: c.optOut, Scrub: c.scrub, Networks: c.networks, MaxDuration: c.maxDuration, RingTimeout: c.ringTimeout,
 		Appointments: c.appointments, Confidential: c.keysHidden, Paused: c.paused, Times: c.timesTakenUp(), Handed: c.keeps.parting == letting,
 	}
-	b, err := json.Marshal(&k)
+	b, err := domain.AppendRow(nil, &k)
 	if err != nil {
 		c.log.Warn("what another process needs of a call cannot be written", slogErr(err))
 		return nil
@@ -157,7 +157,7 @@ func (c *call) keeping(then func(actor.Context, bool)) func(actor.Context, bool)
 // keptScript is the script as it is kept; it is long, and changes with the agent.
 func (c *call) keptScript() json.RawMessage {
 	if of := c.script.AgentID + " " + c.script.Pathway.ID; c.keeps.script == nil || c.keeps.of != of {
-		c.keeps.script, _ = json.Marshal(&c.script) // it came from JSON
+		c.keeps.script, _ = domain.AppendRow(nil, &c.script) // it came from JSON
 		c.keeps.of = of
 	}
 	return c.keeps.script
@@ -224,7 +224,7 @@ type Survivor struct {
 // so before anything is done.
 func Survives(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Survivor, bool) {
 	s := &Survivor{Call: c, Attempt: a}
-	if len(a.Kept) == 0 || c.Final() || c.AnsweredAt == nil || c.Status != domain.CallInProgress || json.Unmarshal(a.Kept, &s.kept) != nil {
+	if len(a.Kept) == 0 || c.Final() || c.AnsweredAt == nil || c.Status != domain.CallInProgress || domain.ReadRow(a.Kept, &s.kept) != nil {
 		return nil, false
 	}
 	k := &s.kept
@@ -234,7 +234,7 @@ func Survives(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Sur
 	if k.Times >= takenUpMost || k.Talk == nil || k.Leg < 1 || k.Leg > len(a.Legs) || k.Leg > len(c.Legs) || now.Sub(k.At) > SurvivesFor {
 		return nil, false
 	}
-	if json.Unmarshal(a.Legs[k.Leg-1].Dialog, &s.dialog) != nil || !s.dialog.Confirmed || json.Unmarshal(k.Script, &s.script) != nil {
+	if domain.ReadRow(a.Legs[k.Leg-1].Dialog, &s.dialog) != nil || !s.dialog.Confirmed || domain.ReadRow(k.Script, &s.script) != nil {
 		return nil, false
 	}
 	if every := time.Duration(s.dialog.SessionSeconds) * time.Second; every > 0 && now.Sub(k.At) > every {
@@ -246,11 +246,11 @@ func Survives(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Sur
 	k.Times++
 	k.Sound.Lift() // and stored so: whatever we say, the next one begins above it
 	s.dialog.Lift()
-	b, err := json.Marshal(k)
+	b, err := domain.AppendRow(nil, k)
 	if err != nil {
 		return nil, false
 	}
-	dialog, err := s.dialog.AppendJSON(make([]byte, 0, dialogRoom))
+	dialog, err := domain.AppendRow(make([]byte, 0, dialogRoom), &s.dialog)
 	if err != nil {
 		return nil, false
 	}

@@ -173,7 +173,7 @@ func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 		delete(m.kinds[k.Kind], k)
 	}
 	for _, d := range c.Events {
-		data, err := json.Marshal(d.Data)
+		data, err := domain.EncodeJSON(d.Data)
 		if err != nil {
 			panic(err)
 		}

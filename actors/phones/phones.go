@@ -5,7 +5,6 @@ package phones
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"slices"
 	"time"
@@ -157,7 +156,7 @@ func read(ctx context.Context, store Store, ws string) (m loaded) {
 				return nil
 			}
 			var list []sip.Binding
-			if err := json.Unmarshal(row.Bindings, &list); err != nil {
+			if err := domain.ReadRow(row.Bindings, &list); err != nil {
 				return nil //nolint:nilerr // what cannot be read is as good as expired: the phone registers again
 			}
 			m.bound[row.PhoneID] = list
@@ -265,7 +264,7 @@ func (p *phones) change(fresh map[string][]sip.Binding) commit.Change {
 			c.Deletes = append(c.Deletes, row.Key())
 			continue
 		}
-		text, err := json.Marshal(list)
+		text, err := domain.AppendRow(nil, list)
 		if err != nil {
 			panic(err) // a plain struct
 		}

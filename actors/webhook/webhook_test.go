@@ -49,7 +49,7 @@ func TestFiveAttemptsAtTheirExactTimesCountedFromTheEndOfTheOneBefore(t *testing
 			assert.Equal(t, strconv.Itoa(i+1), a.attempt)
 			first := ""
 			if i > 0 {
-				first = s.start.UTC().Format(time.RFC3339Nano)
+				first = s.start.UTC().Format(domain.TimeFormat)
 			}
 			assert.Equal(t, first, a.first)
 			assert.Equal(t, s.seen()[0].body, a.body)

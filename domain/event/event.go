@@ -155,21 +155,3 @@ type Event struct {
 	About       *About             `json:"-"` // nil: its payload says it all
 	Offset      uint64             `json:"-"` // commit order within the workspace, dense from 1
 }
-
-// AppendJSON writes the envelope. Its data stand in it as they are.
-func (e *Event) AppendJSON(b []byte) ([]byte, error) {
-	o := domain.AppendObject(b)
-	o.Text("id", e.ID)
-	o.Text("type", string(e.Type))
-	o.Time("created_at", e.CreatedAt)
-	o.Text("workspace_id", e.WorkspaceID)
-	o.Text("svc_id", e.SvcID)
-	o.Text("subject", e.Subject)
-	o.Count("sequence", e.Sequence)
-	if e.Data == nil {
-		o.Null("data")
-	} else {
-		o.Raw("data", e.Data)
-	}
-	return o.End()
-}

@@ -18,19 +18,6 @@ type CallData struct {
 	AnsweredBy string           `json:"answered_by,omitempty"`
 }
 
-// AppendJSON writes the payload.
-func (d CallData) AppendJSON(b []byte) ([]byte, error) {
-	o := domain.AppendObject(b)
-	o.Text("call_id", d.CallID)
-	o.Text("direction", string(d.Direction))
-	o.Text("from", d.From)
-	o.Text("to", d.To)
-	o.Text("agent_id", d.AgentID)
-	o.Word("campaign_id", d.CampaignID)
-	o.Word("answered_by", d.AnsweredBy)
-	return o.End()
-}
-
 // CallOf is the CallData of a call.
 func CallOf(c *domain.Call) CallData {
 	return CallData{
@@ -58,29 +45,6 @@ type CallEndedData struct {
 	RecordingURL        string             `json:"recording_url"`
 	TranscriptAvailable bool               `json:"transcript_available"`
 	RecordingAvailable  bool               `json:"recording_available"`
-}
-
-// AppendJSON writes the payload.
-func (d CallEndedData) AppendJSON(b []byte) ([]byte, error) {
-	o := domain.AppendObject(b)
-	o.Text("call_id", d.CallID)
-	o.Text("direction", string(d.Direction))
-	o.Text("from", d.From)
-	o.Text("to", d.To)
-	o.Text("agent_id", d.AgentID)
-	o.Word("campaign_id", d.CampaignID)
-	o.Int("duration", int64(d.Duration))
-	o.Int("duration_seconds", int64(d.DurationSeconds))
-	o.Text("disposition", d.Disposition)
-	o.Word("answered_by", d.AnsweredBy)
-	o.Text("ended_reason", string(d.EndedReason))
-	o.Text("intent", d.Intent)
-	o.Object("outcome", &d.Outcome)
-	o.Text("transcript_url", d.TranscriptURL)
-	o.Text("recording_url", d.RecordingURL)
-	o.Bool("transcript_available", d.TranscriptAvailable)
-	o.Bool("recording_available", d.RecordingAvailable)
-	return o.End()
 }
 
 // EndedOf is the CallEndedData of a call that is over.
@@ -135,18 +99,6 @@ type TranscriptData struct {
 	Segments      int    `json:"segments"`
 }
 
-// AppendJSON writes the payload.
-func (d TranscriptData) AppendJSON(b []byte) ([]byte, error) {
-	o := domain.AppendObject(b)
-	o.Text("call_id", d.CallID)
-	o.Text("direction", string(d.Direction))
-	o.Text("agent_id", d.AgentID)
-	o.Word("campaign_id", d.CampaignID)
-	o.Text("transcript_url", d.TranscriptURL)
-	o.Int("segments", int64(d.Segments))
-	return o.End()
-}
-
 // AnalysisData is the payload of call.analysis.ready.
 type AnalysisData struct {
 	CallRef
@@ -198,16 +150,6 @@ type CampaignData struct {
 	Name       string                `json:"name"`
 	Status     domain.CampaignStatus `json:"status"`
 	Reason     string                `json:"reason,omitempty"`
-}
-
-// AppendJSON writes the payload.
-func (d CampaignData) AppendJSON(b []byte) ([]byte, error) {
-	o := domain.AppendObject(b)
-	o.Text("campaign_id", d.CampaignID)
-	o.Text("name", d.Name)
-	o.Text("status", string(d.Status))
-	o.Word("reason", d.Reason)
-	return o.End()
 }
 
 // ProgressData is the payload of campaign.progress.

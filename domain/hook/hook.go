@@ -42,20 +42,16 @@ func After(n, status int, endedAt time.Time) Verdict {
 	return Verdict{State: domain.DeliveryRetrying, DueAt: endedAt.Add(delays[max(n, 1)-1])}
 }
 
-// envelope is about what stands around the data of an event.
-const envelope = 384
-
 // Body is the envelope of an event as it is sent, under the name that the
 // endpoint subscribed to. Its data are JSON, and stand in it as they are.
 func Body(e event.Event, as string) ([]byte, error) {
 	if as != "" {
 		e.Type = event.Type(as)
 	}
-	e.CreatedAt = e.CreatedAt.UTC()
 	if len(e.Data) == 0 {
 		e.Data = json.RawMessage("{}")
 	}
-	return e.AppendJSON(make([]byte, 0, len(e.Data)+envelope))
+	return domain.EncodeJSON(&e)
 }
 
 // Attempt is one sending of one event.
@@ -88,7 +84,7 @@ func (a Attempt) Headers(body []byte) []Header {
 		h = append(h, Header{"X-Svc-Signature-Next", next.sign(body)})
 	}
 	if a.Number > 1 {
-		h = append(h, Header{"X-Svc-First-Attempt", a.First.UTC().Format(time.RFC3339Nano)})
+		h = append(h, Header{"X-Svc-First-Attempt", a.First.UTC().Format(domain.TimeFormat)})
 	}
 	if a.Replay {
 		h = append(h, Header{"X-Svc-Replay", "true"})

@@ -37,14 +37,14 @@ func Sample(t event.Type, w *domain.Webhook, id string, at time.Time) event.Even
 	}
 	if t == event.WebhookTest || t == "" {
 		e.Type = event.WebhookTest
-		e.Data, _ = json.Marshal(event.WebhookTestData{WebhookID: w.ID, Message: "This is a test event."}) // a plain struct: cannot fail
+		e.Data, _ = domain.EncodeJSON(event.WebhookTestData{WebhookID: w.ID, Message: "This is a test event."}) // a plain struct: cannot fail
 		return e
 	}
-	raw, _ := json.Marshal(example(t, w, at)) // plain structs: cannot fail
+	raw, _ := domain.EncodeJSON(example(t, w, at)) // plain structs: cannot fail
 	fields := make(map[string]json.RawMessage)
 	_ = json.Unmarshal(raw, &fields) // objects all
 	fields["test"] = json.RawMessage("true")
-	e.Data, _ = json.Marshal(fields)
+	e.Data, _ = domain.EncodeJSON(fields)
 	e.Subject = cmp.Or(subjectOf(t, w), e.Subject)
 	return e
 }
@@ -189,7 +189,7 @@ func agentExample(t event.Type) any {
 
 func appointmentExample(t event.Type, at time.Time) any {
 	starts := at.Truncate(time.Hour).AddDate(0, 0, 1)
-	before, _ := json.Marshal(starts.AddDate(0, 0, -1)) // a time: cannot fail
+	before, _ := domain.EncodeJSON(starts.AddDate(0, 0, -1)) // a time: cannot fail
 	d := event.AppointmentData{
 		AppointmentID: sampleAppointment, CallID: sampleCall, Patient: domain.Patient{Name: sampleName, Phone: sampleTo},
 		Provider: "Dr. Example", ProviderID: "prov_00000000000000000000000000", Datetime: starts, EndsAt: starts.Add(30 * time.Minute), Timezone: "UTC",

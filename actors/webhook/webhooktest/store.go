@@ -75,7 +75,7 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 	}
 	var out []event.Event
 	for _, d := range c.Events {
-		data, err := json.Marshal(d.Data)
+		data, err := domain.EncodeJSON(d.Data)
 		if err != nil {
 			return nil, err
 		}
