@@ -348,15 +348,11 @@ func (d *Desk) CancelCampaign(ctx context.Context, p domain.Principal, id string
 	return d.tellCampaign(ctx, p, id, campaign.Cancel{HangupActive: hangupActive, Rider: commit.RiderOf(ctx)})
 }
 
-// CampaignStatus asks the campaign, or reads the store where it is over. What
-// it answers is shared and must not be changed.
+// CampaignStatus asks the campaign, or reads the store where it is over.
 func (d *Desk) CampaignStatus(ctx context.Context, p domain.Principal, id string) (*domain.CampaignStatusObject, error) {
 	stands, err := d.campaignStands(ctx, p, id)
 	if err != nil {
 		return nil, err
-	}
-	if s := d.node.boards.of(p.WorkspaceID, stands); s != nil {
-		return s, nil
 	}
 	s, err := d.askCampaign(ctx, p, stands, campaign.Status{})
 	if err != nil {

@@ -3,7 +3,6 @@ package actors
 import (
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -177,7 +176,7 @@ func (d *Desk) writeExport(ctx context.Context, e *domain.Export) (rows int, siz
 // exportFile writes rows as CSV or as lines of JSON.
 type exportFile struct {
 	cells *csv.Writer
-	lines *json.Encoder
+	lines io.Writer
 	yield func() error
 	rows  *int
 }
@@ -185,8 +184,7 @@ type exportFile struct {
 func newFile(e *domain.Export, w io.Writer, yield func() error, rows *int) *exportFile {
 	f := &exportFile{yield: yield, rows: rows}
 	if e.Format == "jsonl" {
-		f.lines = json.NewEncoder(w)
-		f.lines.SetEscapeHTML(false)
+		f.lines = w
 		return f
 	}
 	f.cells = csv.NewWriter(w)
@@ -210,7 +208,7 @@ func (f *exportFile) put(whole any, cells func() []string) error {
 		}
 	}
 	if f.lines != nil {
-		return f.lines.Encode(whole)
+		return domain.WriteJSON(f.lines, whole)
 	}
 	return f.cells.Write(cells())
 }

@@ -20,7 +20,8 @@ type passageOf struct {
 	score  float64
 }
 
-// SearchKnowledge looks words up in the passages of a knowledge base.
+// SearchKnowledge looks words up in the passages of a knowledge base. It finds
+// between 1 and knowledge.MaxTop passages, whatever most is.
 func (d *Desk) SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, most int) (ask.KnowledgeFound, error) {
 	out := ask.KnowledgeFound{Object: "knowledge_search", Query: query, Data: []ask.KnowledgeHit{}}
 	k, err := d.base(ctx, p, id)
@@ -28,6 +29,7 @@ func (d *Desk) SearchKnowledge(ctx context.Context, p domain.Principal, id, quer
 		return out, err
 	}
 	out.KnowledgeBaseID = k.ID
+	most = min(max(most, 1), knowledge.MaxTop)
 	search := knowledge.NewSearch[*shelf](query)
 	s, err := d.shelfOf(ctx, k)
 	if err != nil {

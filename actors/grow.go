@@ -393,7 +393,6 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 			Stopped: n.halts.why, Draining: n.draining,
 			Tariff: func() int { return t.record.Load().Tariff },
 			Before: n.before("campaign"),
-			Show:   func(s *domain.CampaignStatusObject) { n.boards.show(ws, id, s) },
 		})
 	}, 1000)
 }

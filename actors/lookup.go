@@ -94,7 +94,7 @@ func (n *Node) askAbout(ctx context.Context, url string, c *domain.Call) (known 
 	var answer struct {
 		Variables domain.Context `json:"variables"`
 	}
-	if json.Unmarshal(text, &answer) != nil {
+	if domain.DecodeAnswer(text, &answer) != nil {
 		return nil, "bad_answer", errors.New("answered no JSON object with variables")
 	}
 	var problems domain.Problems

@@ -205,7 +205,7 @@ func TestACallIsAnalysedOnceItIsOverWhateverHappensInBetween(t *testing.T) {
 	a := c.Analysis
 	require.NotNil(t, a.Success)
 	assert.Equal(t, []any{"They confirmed.", true, "A key was pressed.", ""}, []any{a.Summary, *a.Success, a.Reason, a.Error})
-	assert.Equal(t, map[string]any{"order": 7.0}, a.Fields, "what does not fit is left out")
+	assert.Equal(t, map[string]any{"order": json.Number("7")}, a.Fields, "what does not fit is left out")
 	ready := h.payloadsOf(id, event.CallAnalysisReady)
 	require.Len(t, ready, 1)
 	assert.Equal(t, agent.ID, ready[0]["agent_id"])

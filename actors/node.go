@@ -143,7 +143,6 @@ type Node struct {
 	taking  atomic.Int32 // INVITEs that are being looked at
 	paces   paces
 	tests   tests
-	boards  boards
 	rest    others
 	loaded  atomic.Bool
 	mu      sync.RWMutex

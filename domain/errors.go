@@ -74,6 +74,15 @@ type Error struct {
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
+// Sentence is the message with the field that it is about: problems of fields
+// are told without a subject.
+func (e *Error) Sentence() string {
+	if len(e.Details) == 0 || e.Param == "" {
+		return e.Message
+	}
+	return e.Param + " " + e.Message
+}
+
 // Errorf makes an Error of a code and a sentence.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}

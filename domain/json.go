@@ -1,9 +1,11 @@
 package domain
 
 import (
+	"bytes"
 	stdjson "encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -74,17 +76,53 @@ func writeNumber(e *jsontext.Encoder, n stdjson.Number) error {
 // CodeInvalidRequest where the text itself is wrong, CodeValidation where the
 // text does not fit v.
 func DecodeJSON(text []byte, v any) error {
-	err := json.Unmarshal(text, v, readOptions)
-	if err == nil {
-		return nil
+	if err := json.Unmarshal(text, v, readOptions); err != nil {
+		return jsonError(err)
 	}
-	return jsonError(err)
+	return nil
+}
+
+// DecodeAnswer is DecodeJSON for what other services and models answer: members
+// that v has no field for are passed over.
+func DecodeAnswer(text []byte, v any) error {
+	if err := json.Unmarshal(text, v, readOptions, json.RejectUnknownMembers(false)); err != nil {
+		return jsonError(err)
+	}
+	return nil
 }
 
 // CheckJSON is the part of DecodeJSON that concerns the text alone.
 func CheckJSON(text []byte) error {
-	var v any
-	return DecodeJSON(text, &v)
+	d := jsontext.NewDecoder(bytes.NewBuffer(text))
+	for {
+		t, err := d.ReadToken()
+		switch {
+		case errors.Is(err, io.EOF):
+			return syntaxError(&jsontext.SyntacticError{ByteOffset: int64(len(text)), Err: io.ErrUnexpectedEOF})
+		case err != nil:
+			return jsonError(err)
+		case t.Kind() == jsontext.KindNumber && !inRange(t.String()):
+			return memberError(&json.SemanticError{JSONPointer: d.StackPointer(), Err: errNumberRange})
+		}
+		if d.StackDepth() == 0 {
+			break
+		}
+	}
+	if rest := bytes.TrimLeft(text[d.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return syntaxError(&jsontext.SyntacticError{ByteOffset: int64(len(text) - len(rest)), Err: errFollows})
+	}
+	return nil
+}
+
+// inRange says whether a number is one that a double comes near to: others would
+// cost who calculates with them any amount of memory.
+func inRange(number string) bool {
+	f, err := strconv.ParseFloat(number, 64)
+	if f == 0 {
+		mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
+		return err == nil && !strings.ContainsAny(mantissa, "123456789")
+	}
+	return err == nil
 }
 
 // readFree reads a value of a free object.
@@ -98,7 +136,11 @@ func readContext(d *jsontext.Decoder, c *Context) error {
 		return errors.ErrUnsupported
 	}
 	v, err := freeObject(d)
-	*c = v
+	if *c == nil {
+		*c = v
+	} else {
+		maps.Copy(*c, v) // an item over its defaults
+	}
 	return err
 }
 
@@ -110,7 +152,7 @@ func freeValue(d *jsontext.Decoder) (any, error) {
 			return nil, err
 		}
 		n := stdjson.Number(text)
-		if _, err = n.Float64(); err != nil {
+		if !inRange(string(n)) {
 			return nil, &json.SemanticError{JSONPointer: d.StackPointer(), Err: errNumberRange}
 		}
 		return n, nil
@@ -181,7 +223,7 @@ func readInteger(d *jsontext.Decoder, v any) error {
 	if err != nil {
 		return err
 	}
-	digits, err := integerOf(string(text))
+	digits, err := IntegerText(string(text))
 	if err != nil {
 		return err
 	}
@@ -201,9 +243,9 @@ func readInteger(d *jsontext.Decoder, v any) error {
 	return nil
 }
 
-// integerOf writes a JSON number that is an integer without fraction and
-// exponent.
-func integerOf(number string) (string, error) {
+// IntegerText writes a JSON number that is an integer, at most of 20 digits,
+// without fraction and exponent.
+func IntegerText(number string) (string, error) {
 	if !strings.ContainsAny(number, ".eE") {
 		return number, nil
 	}

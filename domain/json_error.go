@@ -14,6 +14,7 @@ import (
 var (
 	errNumberRange = errors.New("the number is out of range")
 	errNotInteger  = errors.New("the number must be an integer")
+	errFollows     = errors.New("something follows the value")
 )
 
 // jsonError says in the API's words what is wrong with a JSON text.
@@ -53,28 +54,23 @@ func syntaxError(bad *jsontext.SyntacticError) *Error {
 }
 
 // memberError is for a value that does not fit its field.
-func memberError(bad *json.SemanticError) *Error {
-	e := &Error{Code: CodeValidation, Param: memberPath(bad.JSONPointer)}
+func memberError(bad *json.SemanticError) error {
+	var p Problems
+	param := memberPath(bad.JSONPointer)
 	switch {
 	case errors.Is(bad.Err, json.ErrUnknownName):
-		e.Message = "The member " + e.Param + " is not known."
-		return e
+		p.Add(param, CodeValidation, "is not a known member")
 	case errors.Is(bad.Err, errNotInteger):
-		e.Message = "must be an integer"
+		p.Add(param, CodeValidation, "must be an integer")
 	case errors.Is(bad.Err, errNumberRange), errors.Is(bad.Err, strconv.ErrRange):
-		e.Message = "is out of range"
+		p.Add(param, CodeValidation, "is out of range")
 	default:
-		e.Message = "must be " + kindName(bad.GoType)
+		p.Add(param, CodeValidation, "must be %s", kindName(bad.GoType))
 	}
-	e.Message = subject(e.Param) + " " + e.Message + "."
-	return e
-}
-
-func subject(path string) string {
-	if path == "" {
-		return "The value"
+	if param == "" {
+		p[0].Message = "the value " + p[0].Message
 	}
-	return path
+	return p.Err()
 }
 
 func withPath(sentence, path string) string {
@@ -112,10 +108,16 @@ func kindName(t reflect.Type) string {
 	return "an integer"
 }
 
-// memberPath is the place of a member as details name places: contacts[0].phone.
+// memberPath is the place of a member as details name places:
+// contacts[0].phone. A long path is cut.
 func memberPath(p jsontext.Pointer) string {
+	const longest = 200
 	var b strings.Builder
 	for token := range p.Tokens() {
+		if b.Len()+len(token) > longest {
+			b.WriteString("…")
+			break
+		}
 		if _, err := strconv.ParseUint(token, 10, 32); err == nil && b.Len() > 0 {
 			b.WriteString("[" + token + "]")
 			continue

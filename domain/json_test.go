@@ -3,6 +3,7 @@ package domain_test
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,9 +55,9 @@ func TestDecodeJSONRefusesWhatIsNotExact(t *testing.T) {
 		text, param, message string
 		code                 domain.Code
 	}{
-		{`{"NAME":"a"}`, "NAME", "The member NAME is not known.", domain.CodeValidation},
-		{`{"name":"a","Name":"b"}`, "Name", "The member Name is not known.", domain.CodeValidation},
-		{`{"\u017fize":1}`, "\u017fize", "The member \u017fize is not known.", domain.CodeValidation},
+		{`{"NAME":"a"}`, "NAME", "NAME is not a known member", domain.CodeValidation},
+		{`{"name":"a","Name":"b"}`, "Name", "Name is not a known member", domain.CodeValidation},
+		{`{"\u017fize":1}`, "\u017fize", "\u017fize is not a known member", domain.CodeValidation},
 		{`{"name":"a","\u006eame":"b"}`, "name", "The member name is given more than once.", domain.CodeInvalidRequest},
 		{`{"in":{"in":{"name":"a","name":"b"}}}`, "in.in.name", "The member in.in.name is given more than once.", domain.CodeInvalidRequest},
 		{`{"free":{"a":[1,{"b":1,"b":2}]}}`, "free.a[1].b", "The member free.a[1].b is given more than once.", domain.CodeInvalidRequest},
@@ -66,25 +67,31 @@ func TestDecodeJSONRefusesWhatIsNotExact(t *testing.T) {
 		{``, "", "The JSON is incomplete: it ends at byte 0.", domain.CodeInvalidRequest},
 		{`{"name":nil}`, "name", "The JSON is not valid in name, at byte 9.", domain.CodeInvalidRequest},
 		{`{} {}`, "", "The JSON is not valid, at byte 3.", domain.CodeInvalidRequest},
-		{`{"count":128}`, "count", "count is out of range.", domain.CodeValidation},
-		{`{"count":1.28e2}`, "count", "count is out of range.", domain.CodeValidation},
-		{`{"count":1.5}`, "count", "count must be an integer.", domain.CodeValidation},
-		{`{"count":1e-400}`, "count", "count must be an integer.", domain.CodeValidation},
-		{`{"count":"1"}`, "count", "count must be an integer.", domain.CodeValidation},
-		{`{"size":-1.0}`, "size", "size is out of range.", domain.CodeValidation},
-		{`{"size":1e400}`, "size", "size is out of range.", domain.CodeValidation},
-		{`{"share":1e400}`, "share", "share is out of range.", domain.CodeValidation},
-		{`{"free":{"a":[1e400]}}`, "free.a[0]", "free.a[0] is out of range.", domain.CodeValidation},
-		{`{"tags":{}}`, "tags", "tags must be a list.", domain.CodeValidation},
-		{`{"name":[]}`, "name", "name must be a string.", domain.CodeValidation},
-		{`{"at":"yesterday"}`, "at", "at must be a time as of RFC 3339.", domain.CodeValidation},
-		{`{"in":[]}`, "in", "in must be an object.", domain.CodeValidation},
+		{`{"count":128}`, "count", "count is out of range", domain.CodeValidation},
+		{`{"count":1.28e2}`, "count", "count is out of range", domain.CodeValidation},
+		{`{"count":1.5}`, "count", "count must be an integer", domain.CodeValidation},
+		{`{"count":1e-400}`, "count", "count must be an integer", domain.CodeValidation},
+		{`{"count":"1"}`, "count", "count must be an integer", domain.CodeValidation},
+		{`{"size":-1.0}`, "size", "size is out of range", domain.CodeValidation},
+		{`{"size":1e400}`, "size", "size is out of range", domain.CodeValidation},
+		{`{"share":1e400}`, "share", "share is out of range", domain.CodeValidation},
+		{`{"free":{"a":[1e400]}}`, "free.a[0]", "free.a[0] is out of range", domain.CodeValidation},
+		{`{"tags":{}}`, "tags", "tags must be a list", domain.CodeValidation},
+		{`{"name":[]}`, "name", "name must be a string", domain.CodeValidation},
+		{`{"at":"yesterday"}`, "at", "at must be a time as of RFC 3339", domain.CodeValidation},
+		{`{"in":[]}`, "in", "in must be an object", domain.CodeValidation},
 	} {
 		var got strict
 		err := domain.DecodeJSON([]byte(c.text), &got)
 		var e *domain.Error
 		require.ErrorAs(t, err, &e, c.text)
-		assert.Equal(t, &domain.Error{Code: c.code, Param: c.param, Message: c.message}, e, c.text)
+		assert.Equal(t, []any{c.code, c.param, c.message}, []any{e.Code, e.Param, e.Sentence()}, c.text)
+		if c.code == domain.CodeInvalidRequest || strings.Contains(c.message, "free") {
+			require.ErrorAs(t, domain.CheckJSON([]byte(c.text)), &e, c.text)
+			assert.Equal(t, []any{c.code, c.param, c.message}, []any{e.Code, e.Param, e.Sentence()}, "the text alone: %s", c.text)
+		} else {
+			assert.True(t, domain.CheckJSON([]byte(c.text)) == nil || strings.Contains(c.text, "400"), c.text)
+		}
 	}
 }
 
@@ -112,4 +119,24 @@ func TestDecodeJSONKeepsNumbersAsWrittenAndReadsIntegers(t *testing.T) {
 	text, err := json.Marshal(stored)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"n":9007199254740993}`, string(text))
+}
+
+func TestStoredRecordKeepsTheNumbersOfFreeObjects(t *testing.T) {
+	t.Parallel()
+	want := &domain.Tool{Parameters: map[string]any{"maximum": json.Number("9007199254740993"), "of": []any{json.Number("1e2")}}}
+	text, err := domain.AppendRow(nil, want)
+	require.NoError(t, err)
+	var got domain.Tool
+	require.NoError(t, domain.ReadRow(text, &got))
+	assert.Equal(t, want.Parameters, got.Parameters)
+}
+
+func TestDecodeAnswerPassesOverUnknownMembersAlone(t *testing.T) {
+	t.Parallel()
+	var got struct {
+		Variables domain.Context `json:"variables"`
+	}
+	require.NoError(t, domain.DecodeAnswer([]byte(`{"VARIABLES":{"a":1},"variables":{"n":9007199254740993},"more":1}`), &got))
+	assert.Equal(t, domain.Context{"n": json.Number("9007199254740993")}, got.Variables)
+	require.Error(t, domain.DecodeAnswer([]byte(`{"variables":{"a":1,"a":2}}`), &got))
 }

@@ -157,9 +157,9 @@ func TestSecretsOfTrunksAndWebhooksAreNeverShownAgain(t *testing.T) {
 	assert.Equal(t, []string{"invalid_url url", "validation_error events[0]", "validation_error url"}, hints)
 	own := d.make("/v1/webhooks", m{"url": "https://example.com", "events": []string{"*"}, "secret": "the first secret"})
 	turned := d.must(200, "PATCH", "/v1/webhooks/"+own, "operator", m{"secret": "another secret"}).json(t)
-	assert.Equal(t, []any{"another secret", "2026-03-02T12:00:00Z"}, []any{turned["secret"], turned["next_secret_at"]})
+	assert.Equal(t, []any{"another secret", "2026-03-02T12:00:00.000Z"}, []any{turned["secret"], turned["next_secret_at"]})
 	made := d.must(200, "PATCH", "/v1/webhooks/"+own, "operator", m{"secret": "", "secret_overlap_hours": 1}).json(t)
-	assert.Equal(t, []any{"whsec_made", "2026-03-01T13:00:00Z"}, []any{made["secret"], made["next_secret_at"]})
+	assert.Equal(t, []any{"whsec_made", "2026-03-01T13:00:00.000Z"}, []any{made["secret"], made["next_secret_at"]})
 	for _, r := range []reply{
 		d.must(200, "GET", "/v1/webhooks/"+own, "operator", nil), d.must(200, "GET", "/v1/webhooks", "operator", nil),
 		d.must(200, "PATCH", "/v1/webhooks/"+own, "operator", m{"events": []string{"call.*"}}),
@@ -171,7 +171,7 @@ func TestSecretsOfTrunksAndWebhooksAreNeverShownAgain(t *testing.T) {
 	assert.Equal(t, "secret", d.must(422, "PATCH", "/v1/webhooks/"+own, "operator", m{"secret": "short"}).failure(t)["param"])
 	assert.Equal(t, "secret_overlap_hours", d.must(422, "PATCH", "/v1/webhooks/"+own, "operator", m{"secret_overlap_hours": 1}).failure(t)["param"])
 	logs := d.must(200, "GET", "/v1/webhooks/"+d.make("/v1/webhooks", m{"url": "https://example.com", "events": []string{"*"}})+"/logs", "operator", nil).json(t)
-	assert.Equal(t, []any{4.0, "2026-03-01T12:00:00Z", 503.0}, []any{
+	assert.Equal(t, []any{4.0, "2026-03-01T12:00:00.000Z", 503.0}, []any{
 		logs["logs"].([]any)[0].(m)["retries"], logs["logs"].([]any)[0].(m)["last_retry_at"], logs["logs"].([]any)[0].(m)["response_status"],
 	})
 }

@@ -60,14 +60,6 @@ type CampaignChanged struct {
 	WebhookSecret string `json:"webhook_secret,omitempty" doc:"Signs what goes to the new URLs; shown this once."`
 }
 
-// AppendAnswer writes the answer, the campaign's fields among its own.
-func (c *CampaignChanged) AppendAnswer(b []byte) ([]byte, error) {
-	o := domain.AppendObject(b)
-	c.AppendAnswerTo(&o)
-	o.Word("webhook_secret", c.WebhookSecret)
-	return o.End()
-}
-
 // DuplicateRequest is the body of a duplicate.
 type DuplicateRequest struct {
 	Name     string `json:"name,omitempty" doc:"The same unless said."`

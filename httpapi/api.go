@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -29,7 +28,6 @@ type operation struct {
 	errors       []int        // beside those that every route can answer
 	open         bool         // needs no credential
 	unchecked    bool         // the handler checks the body against its schema, piece by piece
-	defaults     bool         // the handler knows the defaults of the body's own members: none of them has to be filled in
 	later        *huma.Schema // of a 202: what was asked for is still to come
 	live         bool         // a stream or a socket: nothing to ask for by HEAD
 }
@@ -76,12 +74,15 @@ func (o operation) huma() huma.Operation {
 	return h
 }
 
-// unmarshal is json.Unmarshal without words about Go: what passes for an integer
-// may yet be larger than any that we have.
+// paramEnd ends the name of a member in the text of an error: that is all that
+// the library keeps of it.
+const paramEnd = "\x00"
+
+// unmarshal is domain.DecodeJSON for the library.
 func unmarshal(text []byte, v any) error {
-	err := json.Unmarshal(text, v)
-	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && kind.Field != "" {
-		return errors.New(tooLargePrefix + kind.Field + tooLargeSuffix)
+	err := domain.DecodeJSON(text, v)
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		return errors.New(e.Param + paramEnd + e.Message)
 	}
 	return err
 }
@@ -100,17 +101,10 @@ func schemaName(t reflect.Type, hint string) string {
 	return name
 }
 
-// fill writes empty lists and maps as [] and {}, never as null.
-func fill(_ huma.Context, _ string, v any) (any, error) {
-	if _, isFailure := v.(*Failure); isFailure || v == nil {
-		return v, nil
-	}
-	return written(v), nil
-}
-
 // add registers a JSON route: let in, read, check, ask, answer.
 func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Principal, *I) (*O, error)) {
-	r, route := s.ruleOf(op), op.key()
+	s.ruleOf(op)
+	route := op.key()
 	if s.draws {
 		drawn[I, O](s.blueprint, op)
 		return
@@ -119,14 +113,7 @@ func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Pri
 		ask = charged(ask)
 	}
 	s.asks[route] = ask
-	if look, ok := any(ask).(func(context.Context, domain.Principal, *One) (*O, error)); ok && isQuick[O](op) {
-		s.route(op, quickly(s, op, r, look))
-	} else {
-		s.serve(op)
-	}
-	if body := s.bodies[route]; body != nil {
-		s.direct[route] = directly(s, op, body, ask)
-	}
+	s.serve(op)
 }
 
 // ruleOf is the route's line in the table; a route without one cannot be.
@@ -191,18 +178,14 @@ func (s *Server) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 	if err == nil {
 		err = jsonOnly(c, len(text))
 	}
-	if err == nil && op.SkipValidateBody && !json.Valid(text) {
-		err = domain.Errorf(domain.CodeInvalidRequest, "The body is no JSON.")
+	if err == nil && op.RequestBody != nil && len(text) > 0 {
+		err = domain.CheckJSON(text)
 	}
 	if err != nil {
 		_ = s.refuse(c, err)
 		return
 	}
-	do := func() {
-		if short := s.direct[route]; short == nil || !short(c, text) {
-			next(&read{humaContext: hc, body: bytes.NewReader(text)})
-		}
-	}
+	do := func() { next(&read{humaContext: hc, body: bytes.NewReader(text)}) }
 	if isLent(c) { // another node has done the rest
 		do()
 		return

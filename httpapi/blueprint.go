@@ -13,7 +13,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/httpapi/wire"
 )
 
 // blueprint is what all front doors of a process have in common: the routes as
@@ -26,9 +25,7 @@ type blueprint struct {
 	rules     map[string]rule
 	ownLimits map[string]pathLimit // by the routes that spend one
 	queries   queries
-	bodies    map[string]*wire.Shape   // by route, of those that have a short way
 	served    map[string]fiber.Handler // by method and path, as Fiber spells it
-	shapes    *wire.Shapes             // while it is drawn
 
 	mu   sync.Mutex
 	last *papers // of the last server that was made
@@ -57,7 +54,7 @@ func draw() *blueprint {
 	useEnvelope()
 	b := &blueprint{
 		rules: routeTable(), ownLimits: limitsByRoute(), queries: make(queries),
-		bodies: make(map[string]*wire.Shape), served: make(map[string]fiber.Handler),
+		served: make(map[string]fiber.Handler),
 	}
 	for route := range b.ownLimits {
 		if _, ok := b.rules[route]; !ok {
@@ -65,18 +62,16 @@ func draw() *blueprint {
 		}
 	}
 	b.api = b.newAPI()
-	b.shapes = wire.NewShapes(b.api.OpenAPI().Components.Schemas)
 	s := &Server{blueprint: b, draws: true, app: fiber.New(), pages: newPages(), asks: make(map[string]any)}
 	s.routes()
 	s.finishDocument()
-	b.shapes = nil
 	return b
 }
 
 // newAPI makes the part of the door that speaks JSON.
 func (b *blueprint) newAPI() huma.API {
 	format := huma.Format{
-		Marshal: writeJSON, Unmarshal: unmarshal,
+		Marshal: domain.WriteJSON, Unmarshal: unmarshal,
 	}
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -88,7 +83,6 @@ func (b *blueprint) newAPI() huma.API {
 		},
 		Formats:       map[string]huma.Format{fiber.MIMEApplicationJSON: format, "json": format},
 		DefaultFormat: fiber.MIMEApplicationJSON,
-		Transformers:  []huma.Transformer{fill},
 	}
 	api := withHeads{humafiber.NewV2WithGroup(nil, register{served: b.served}, cfg)}
 	api.UseMiddleware(gate)
@@ -126,13 +120,6 @@ func drawn[I, O any](b *blueprint, op operation) {
 		}
 		return out, nil
 	})
-	if isDirect[I, O](op) {
-		body := b.shapes.Of(b.api.OpenAPI().Paths[op.path].Post.RequestBody.Content[fiber.MIMEApplicationJSON].Schema)
-		if op.defaults {
-			body = body.Unfilled()
-		}
-		b.bodies[route] = body
-	}
 }
 
 // serve serves a route by what the library has made of it.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"net/http"
 	"reflect"
@@ -130,37 +129,15 @@ func decoded(text json.RawMessage, into any, problems *domain.Problems, at strin
 	if len(text) == 0 {
 		return
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil || errors.Is(err, io.EOF) {
+	e, wrong := errors.AsType[*domain.Error](domain.DecodeJSON(text, into))
+	if !wrong {
 		return
 	}
-	field, message := "", "cannot be read"
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field, message = wrong.Field, "must be "+wordOf(wrong.Type)
-	} else if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		field, message = strange(reflect.TypeOf(into), text, strings.Trim(name, `"`)), "is not known"
+	message := strings.TrimPrefix(e.Message, "the value ") // of the whole field
+	if e.Param != "" {
+		at = strings.Trim(at+"."+e.Param, ".")
 	}
-	problems.Add(strings.Trim(at+"."+field, "."), domain.CodeValidation, "%s", message)
-}
-
-// wordOf is a type as JSON calls it.
-func wordOf(t reflect.Type) string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "a text"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int, reflect.Int64, reflect.Float64:
-		return "a number"
-	case reflect.Slice:
-		return "a list"
-	}
-	return "an object"
+	problems.Add(at, domain.CodeValidation, "%s", message)
 }
 
 // bulkOf reads the items of a job. each makes the order of one, or adds to its

@@ -51,7 +51,7 @@ func TestEachItemOfABulkJobIsReadByItself(t *testing.T) {
 	d.unlimited()
 	for body, param := range map[*m]string{
 		{"items": []m{}}: "items", {"defaults": m{"to": 5}, "items": []m{{}}}: "defaults.to", {}: "items", {"items": make([]m, 10_001)}: "items",
-		{"items": []m{{}}, "item": 1}: "item", {"items": 5}: "items", {"items": []m{{}}, "metadata": m{"a": 1}}: "metadata",
+		{"items": []m{{}}, "item": 1}: "item", {"items": 5}: "items", {"items": []m{{}}, "metadata": m{"a": 1}}: "metadata.a",
 		{"defaults": m{"context": m{"a": padded(40_000)}}, "items": make([]m, 1000)}:               "defaults",
 		{"defaults": m{"to": "+12025550123", "context": m{"a": padded(70_000)}}, "items": []m{{}}}: "defaults.context",
 		{"defaults": m{"ring_timeout_seconds": -3}, "items": []m{{}}}:                              "defaults.ring_timeout_seconds",

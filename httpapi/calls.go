@@ -41,7 +41,7 @@ type NewCallRequest struct {
 func (s *Server) callRoutes() {
 	const tag, path = "Calls", "/v1/calls"
 	add(s, operation{
-		method: http.MethodPost, path: path + "/outbound", id: "placeCall", tag: tag, status: http.StatusCreated, defaults: true, summary: "Place a call",
+		method: http.MethodPost, path: path + "/outbound", id: "placeCall", tag: tag, status: http.StatusCreated, summary: "Place a call",
 		about: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit.",
 	}, s.placeCall)
 	add(s, operation{method: http.MethodGet, path: path, id: "listCalls", tag: tag, errors: []int{http.StatusNotFound}, summary: "List calls"}, s.listCalls)

@@ -172,21 +172,6 @@ type CampaignMade struct {
 	WebhookSecret   string              `json:"webhook_secret,omitempty" doc:"Signs the campaign's webhooks; shown this once."`
 }
 
-// AppendAnswer writes the answer, the campaign's fields among its own.
-func (m *CampaignMade) AppendAnswer(b []byte) ([]byte, error) {
-	o := domain.AppendObject(b)
-	m.AppendAnswerTo(&o)
-	o.Word("upload_id", m.UploadID)
-	o.Object("contacts_summary", &m.ContactsSummary)
-	if errs := m.ContactErrors; errs == nil {
-		o.Errors("contact_errors", []ask.ContactError{})
-	} else {
-		o.Errors("contact_errors", errs)
-	}
-	o.Word("webhook_secret", m.WebhookSecret)
-	return o.End()
-}
-
 // CancelRequest is the body of a cancel.
 type CancelRequest struct {
 	HangupActive bool `json:"hangup_active,omitempty" doc:"true: live calls end at once."`

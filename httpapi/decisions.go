@@ -91,7 +91,7 @@ func writeDecisions(rows iter.Seq2[ask.Decision, error], w io.Writer) error {
 		if t == nil {
 			return ""
 		}
-		return t.UTC().Format(time.RFC3339Nano)
+		return t.UTC().Format(domain.TimeFormat)
 	}
 	return writeCSV(w, decisionColumns(), rows, func(d *ask.Decision, record []string, put func([]string) error) error {
 		for i := range d.Rules {

@@ -167,7 +167,7 @@ func TestDecisionsAreListedAndDownloaded(t *testing.T) {
 	assert.Contains(t, string(d.must(200, "GET", path+"/verify", "operator", nil).Body), `"broken_row":7`)
 	lines := strings.Split(strings.TrimSpace(string(d.must(200, "GET", path+".csv", "operator", nil).Body)), "\r\n")
 	require.Len(t, lines, 3, "one row per rule")
-	assert.Equal(t, "1,2026-03-02T12:00:00Z,+12025550123,,dial,1,,dnc,true,,,,dnc_1 dnc_2,,0,0,0,,,,0", lines[1])
+	assert.Equal(t, "1,2026-03-02T12:00:00.000Z,+12025550123,,dial,1,,dnc,true,,,,dnc_1 dnc_2,,0,0,0,,,,0", lines[1])
 	var one ask.Decision
 	require.NoError(t, json.Unmarshal(d.must(200, "GET", path+".jsonl", "operator", nil).Body, &one))
 	assert.Equal(t, aDecision("+12025550123"), one)

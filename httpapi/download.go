@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"io"
 	"iter"
 	"log/slog"
@@ -112,12 +111,10 @@ func writeCSV[T any](w io.Writer, header []string, rows iter.Seq2[T, error], eac
 // writeLines writes what show makes of every row as JSON, one per line.
 func writeLines[T any](w io.Writer, rows iter.Seq2[T, error], show func(*T) any) error {
 	b := bufio.NewWriterSize(w, 32<<10)
-	out := json.NewEncoder(b)
-	out.SetEscapeHTML(false)
 	var row T
 	for next, err := range rows {
 		if row = next; err == nil {
-			err = out.Encode(show(&row))
+			err = domain.WriteJSON(b, show(&row))
 		}
 		if err != nil {
 			return err

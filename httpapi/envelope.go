@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -178,7 +177,7 @@ func (f *Failure) MarshalJSON() ([]byte, error) {
 	if len(f.err.Details) > 0 {
 		e["details"] = f.err.Details
 	}
-	return json.Marshal(map[string]any{"success": false, "error": e})
+	return domain.EncodeJSON(map[string]any{"success": false, "error": e})
 }
 
 // Schema is the envelope in the OpenAPI document.
@@ -209,6 +208,7 @@ var teachHuma sync.Once // huma keeps the shape of errors in package variables
 // useEnvelope makes huma speak the envelope.
 func useEnvelope() {
 	teachHuma.Do(func() {
+		huma.ValidateStrictCasing = true
 		huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 			return fromHuma("", status, msg, errs)
 		}
@@ -230,21 +230,16 @@ func fromHuma(requestID string, status int, msg string, errs []error) *Failure {
 		if errors.As(err, &detailer) { // never its value: that may be the whole body
 			hd := detailer.ErrorDetail()
 			d.Message, d.Param = hd.Message, missingParam(paramOf(hd.Location), hd.Message)
+			if param, message, own := strings.Cut(hd.Message, paramEnd); own {
+				d.Param, d.Message = param, message
+			}
 		}
 		e.Details = append(e.Details, d)
 	}
 	if len(e.Details) > 0 {
-		first := e.Details[0]
-		e.Param, e.Message = first.Param, first.Message
-		if first.Param != "" {
-			e.Message = first.Param + ": " + first.Message
-		}
-	}
-	if status == http.StatusBadRequest { // one unparsable body, no list of fields
-		e.Details, e.Param = nil, ""
-		e.Message = "The body is not valid JSON: " + strings.TrimSpace(e.Message)
-		if len(errs) == 0 {
-			e.Message = msg
+		e.Param, e.Message = e.Details[0].Param, e.Details[0].Message
+		if e.Param != "" {
+			e.Message = e.Param + ": " + e.Message
 		}
 	}
 	return &Failure{status: status, requestID: requestID, err: e}
@@ -263,20 +258,9 @@ func paramOf(location string) string {
 	return location
 }
 
-// How unmarshal says of which field a value is beyond what it can be.
-const (
-	tooLargePrefix = "the value of "
-	tooLargeSuffix = " is beyond what it can be"
-)
-
 // missingParam names a field that is not there: the library tells of the object
 // in which it is missing.
 func missingParam(param, message string) string {
-	if name, ok := strings.CutPrefix(message, tooLargePrefix); ok {
-		if name, ok = strings.CutSuffix(name, tooLargeSuffix); ok {
-			return name
-		}
-	}
 	name, ok := strings.CutPrefix(message, "expected required property ")
 	name, found := strings.CutSuffix(name, " to be present")
 	switch {
@@ -325,10 +309,7 @@ func readable(e *domain.Error) *domain.Error {
 		return e
 	}
 	c := *e
-	c.Details = e.Details[:min(len(e.Details), maxDetails)]
-	if c.Param != "" {
-		c.Message = c.Param + " " + c.Message
-	}
+	c.Details, c.Message = e.Details[:min(len(e.Details), maxDetails)], e.Sentence()
 	return &c
 }
 

@@ -51,7 +51,7 @@ func TestHostileBodiesGetClearErrors(t *testing.T) {
 		"no content type":       {strings.NewReader(`{"name":"a"}`), nil, refusal{415, "unsupported_media_type"}},
 		"compressed":            {`{"name":"a"}`, []string{"Content-Encoding", "gzip"}, refusal{415, "unsupported_media_type"}},
 		"ten thousand and one":  {m{"name": "a", "agent_id": "agent_" + ulidOf(1), "contacts": make([]m, 10_001)}, nil, refusal{422, "validation_error"}},
-		"numbers beyond bounds": {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","pacing":{"max_concurrent":1e400}}`, nil, refusal{400, "invalid_request"}},
+		"numbers beyond bounds": {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","pacing":{"max_concurrent":1e400}}`, nil, refusal{422, "validation_error"}},
 		"a fraction of a call":  {`{"name":"a","agent_id":"agent_` + ulidOf(1) + `","pacing":{"max_concurrent":1.5}}`, nil, refusal{422, "validation_error"}},
 	} {
 		r := d.do("POST", "/v1/campaigns", "operator", c.body, c.headers...)
@@ -252,6 +252,6 @@ func TestANumberBeyondAnyOfOursIsNamedWithoutWordsAboutGo(t *testing.T) {
 	pathway := goodPathway()
 	pathway["nodes"].([]any)[0].(m)["retries"] = 9.9e300
 	e := d.must(422, "POST", "/v1/pathways", "operator", pathway).failure(t)
-	assert.Equal(t, []any{"nodes.retries", "validation_error"}, []any{e["param"], e["code"]})
+	assert.Equal(t, []any{"nodes[0].retries", "validation_error"}, []any{e["param"], e["code"]})
 	assert.NotContains(t, e["message"], "Go")
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -119,7 +118,7 @@ type hearer struct {
 // begin takes the connection over once the request has been answered.
 func (h *hearer) begin(c *fiber.Ctx, r *http.Request, hello any) error {
 	var err error
-	if h.hello, err = json.Marshal(hello); err != nil {
+	if h.hello, err = domain.EncodeJSON(hello); err != nil {
 		h.seat.Leave()
 		return err
 	}
@@ -155,9 +154,15 @@ func (h *hearer) serve(conn net.Conn, r *http.Request) {
 	h.notes.attend(func() { cancel(errSlow) })
 	spoken := make(chan error, 1)
 	go func() {
-		why := h.take(ctx, ws)
-		cancel(why)
-		spoken <- why
+		why := errors.New("httpapi: the listener's messages could not be read")
+		defer func() {
+			if cause := recover(); cause != nil {
+				h.log.Error("panic at a listener's messages", slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
+			}
+			cancel(why)
+			spoken <- why
+		}()
+		why = h.take(ctx, ws)
 	}()
 	err = h.give(ctx, ws)
 	if err == nil {

@@ -1,8 +1,9 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"sync"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // notesMost is how many notes may wait for who talks.
@@ -36,7 +37,7 @@ func (n *notes) attend(drop func()) {
 
 // put takes a note.
 func (n *notes) put(v any) {
-	text, err := json.Marshal(v)
+	text, err := domain.EncodeJSON(v)
 	if err != nil {
 		return
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -177,7 +176,7 @@ func (s *Server) oauthFailure(c *fiber.Ctx, err error) error {
 	case !slices.Contains(oauthCodes(), e.Code):
 		return err
 	}
-	text, merr := json.Marshal(OAuthFailure{Error: e.Code, Description: e.Message})
+	text, merr := domain.EncodeJSON(OAuthFailure{Error: e.Code, Description: e.Message})
 	if merr != nil {
 		return merr
 	}

@@ -104,18 +104,17 @@ type Server struct {
 	ports      Ports
 	log        *slog.Logger
 	app        *fiber.App
-	draws      bool              // it serves nobody: its routes are registered for the blueprint
-	papers     *papers           // the document
-	asks       map[string]any    // by route, what its handler asks
-	direct     map[string]direct // by route, of those that have a short way
-	limits     limit.Limiter     // by workspace
-	paths      limit.Limiter     // by workspace and path
-	users      limit.Limiter     // by workspace and user
-	strikes    limit.Limiter     // by address, without a good credential
-	preflights limit.Limiter     // by address, of pages that are let in
-	polls      limit.Limiter     // by user, of the parts of pages that change
-	operators  limit.Limiter     // by user, of the operator's page
-	counts     *keeper           // of limits and paths
+	draws      bool           // it serves nobody: its routes are registered for the blueprint
+	papers     *papers        // the document
+	asks       map[string]any // by route, what its handler asks
+	limits     limit.Limiter  // by workspace
+	paths      limit.Limiter  // by workspace and path
+	users      limit.Limiter  // by workspace and user
+	strikes    limit.Limiter  // by address, without a good credential
+	preflights limit.Limiter  // by address, of pages that are let in
+	polls      limit.Limiter  // by user, of the parts of pages that change
+	operators  limit.Limiter  // by user, of the operator's page
+	counts     *keeper        // of limits and paths
 	tickets    tickets
 	streams    places // streams of events, by workspace
 	tests      places // of pathways that run, by workspace
@@ -127,7 +126,6 @@ type Server struct {
 	closed     atomic.Bool
 	gone       atomic.Bool                  // shut down: what connections that were not idle still bring is refused
 	begin      func(*visit) context.Context // ends with the server
-	lease      func(*trip) *lease           // the same, for one request
 	end        context.CancelFunc
 }
 
@@ -135,14 +133,13 @@ type Server struct {
 // of permissions: that is a fault of the program.
 func New(cfg Config, ports Ports) *Server {
 	cfg = cfg.filled()
-	s := &Server{blueprint: theBlueprint(), cfg: cfg, ports: ports, log: cfg.Log, asks: make(map[string]any), direct: make(map[string]direct), pages: newPages()}
+	s := &Server{blueprint: theBlueprint(), cfg: cfg, ports: ports, log: cfg.Log, asks: make(map[string]any), pages: newPages()}
 	s.papers = s.papersOf(cfg.Version, cfg.PublicURL)
 	base, end := context.WithCancel(context.Background())
 	s.counts = newKeeper(base, ports.Windows, cfg.Log, &s.limits, &s.paths)
 	live, hush := context.WithCancel(base)
 	s.listens, s.hush = func() context.Context { return live }, hush
-	s.begin = func(v *visit) context.Context { return withVisit(base, v) }
-	s.lease, s.end = func(t *trip) *lease { return t.lease.begin(base, &t.visit, t.began.Add(cfg.RequestTimeout)) }, end
+	s.begin, s.end = func(v *visit) context.Context { return withVisit(base, v) }, end
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "callboard",
 		Immutable:                    true, // strings outlive their request
@@ -159,6 +156,8 @@ func New(cfg Config, ports Ports) *Server {
 		DisableStartupMessage:        true,
 		DisableDefaultContentType:    true,
 		ErrorHandler:                 s.onError,
+		JSONEncoder:                  domain.EncodeJSON,
+		JSONDecoder:                  domain.DecodeJSON,
 	})
 	server := s.app.Server()
 	s.routed = server.Handler
@@ -381,9 +380,9 @@ func (s *Server) withinContext(c *fiber.Ctx, do func() error) error {
 		v.ip = s.from(c)
 		v.agent = clip(string(c.Request().Header.UserAgent()), 200)
 	}
-	l := s.lease(t)
-	defer l.end()
-	c.SetUserContext(l)
+	ctx, cancel := context.WithDeadline(s.begin(v), t.began.Add(s.cfg.RequestTimeout))
+	defer cancel()
+	c.SetUserContext(ctx)
 	if err := do(); err != nil {
 		return s.onError(c, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -194,9 +193,7 @@ func (f *follower) write(e *event.Event) error {
 	f.out.WriteString("id: ")
 	f.out.WriteString(e.ID)
 	f.out.WriteString("\ndata: ")
-	enc := json.NewEncoder(&f.out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(showEvent(*e)); err != nil { // ends the line
+	if err := domain.WriteJSON(&f.out, showEvent(*e)); err != nil { // ends the line
 		return err
 	}
 	f.out.WriteByte('\n')

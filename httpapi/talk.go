@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -136,8 +135,8 @@ func orders(t *ask.Talk) func([]byte) error {
 		if left--; left < 0 {
 			return errors.New("too many orders")
 		}
-		if json.Unmarshal(text, &o) != nil {
-			return errors.New("an order must be a JSON object")
+		if err := domain.DecodeJSON(text, &o); err != nil {
+			return err
 		}
 		switch {
 		case o.Type == "hangup":

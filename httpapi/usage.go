@@ -137,7 +137,7 @@ func entryOf(l *ask.LedgerLine) LedgerEntry {
 func writeLedger(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
 	return writeCSV(w, ledgerColumns(), rows, func(row *ask.LedgerLine, record []string, put func([]string) error) error {
 		e := entryOf(row)
-		return put(append(record, e.AttemptID, e.CallID, e.CampaignID, string(e.Direction), e.OpenedAt.Format(time.RFC3339Nano), e.ClosedAt.Format(time.RFC3339Nano),
+		return put(append(record, e.AttemptID, e.CallID, e.CampaignID, string(e.Direction), e.OpenedAt.UTC().Format(domain.TimeFormat), e.ClosedAt.UTC().Format(domain.TimeFormat),
 			strconv.Itoa(e.Seconds), string(e.Plan), strconv.FormatBool(e.Included), e.Amount.Amount, e.Amount.Currency))
 	})
 }

@@ -40,14 +40,14 @@ func TestTheLedgerIsDownloaded(t *testing.T) {
 	assert.Equal(t, "text/csv; charset=utf-8; header=present", r.Header.Get("Content-Type"))
 	assert.Contains(t, r.Header.Get("Content-Disposition"), "ledger-2026-03-01-2026-03-31.csv")
 	assert.Equal(t, "attempt_id,call_id,campaign_id,direction,opened_at,closed_at,seconds,plan,included,amount,currency\r\n"+
-		"a/1,call_1,campaign_1,outbound,2026-03-31T23:59:59Z,2026-04-01T00:00:00Z,1,starter,true,0.00,USD\r\n"+
-		"call_2,call_1,,outbound,2026-03-31T23:59:59Z,2026-04-01T00:00:00Z,1,starter,false,0.10,USD\r\n", string(r.Body))
+		"a/1,call_1,campaign_1,outbound,2026-03-31T23:59:59.000Z,2026-04-01T00:00:00.000Z,1,starter,true,0.00,USD\r\n"+
+		"call_2,call_1,,outbound,2026-03-31T23:59:59.000Z,2026-04-01T00:00:00.000Z,1,starter,false,0.10,USD\r\n", string(r.Body))
 	r = d.must(200, "GET", "/v1/usage/ledger?format=jsonl", "operator", nil)
 	assert.Equal(t, "application/x-ndjson", r.Header.Get("Content-Type"))
 	lines := strings.Split(strings.TrimSpace(string(r.Body)), "\n")
 	assert.Len(t, lines, 2)
-	assert.JSONEq(t, `{"attempt_id":"call_2","call_id":"call_1","campaign_id":"","direction":"outbound","opened_at":"2026-03-31T23:59:59Z",
-		"closed_at":"2026-04-01T00:00:00Z","seconds":1,"plan":"starter","included":false,"amount":{"amount":"0.10","currency":"USD"}}`, lines[1])
+	assert.JSONEq(t, `{"attempt_id":"call_2","call_id":"call_1","campaign_id":"","direction":"outbound","opened_at":"2026-03-31T23:59:59.000Z",
+		"closed_at":"2026-04-01T00:00:00.000Z","seconds":1,"plan":"starter","included":false,"amount":{"amount":"0.10","currency":"USD"}}`, lines[1])
 }
 
 func TestPriceAndPlanAreTheOperators(t *testing.T) {

@@ -58,7 +58,6 @@ func (v *visit) act(kind, action string) ask.Act {
 // and never used for another one, because what it began may outlive it.
 type trip struct {
 	visit  visit
-	lease  lease
 	body   body
 	began  time.Time
 	routed bool       // it came as far as the router

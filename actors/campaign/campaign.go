@@ -69,7 +69,6 @@ type Config struct {
 	Draining              func() bool                                                              // the process is about to end, which a campaign that grows after Drain was told hears of here; nil: never
 	Committed             func()                                                                   // events were committed; nil: nobody wants to know
 	Before                func(msg any)                                                            // sees each message first; nil in production
-	Show                  Show                                                                     // nil: nobody wants to know
 	Key                   []byte                                                                   // of the log of decisions; nil: its rows are not keyed
 	Weight                int                                                                      // share of the lines beside other campaigns
 	RingTimeout           time.Duration                                                            // 0: the call's own
@@ -150,7 +149,6 @@ type Campaign struct {
 	looks      atomic.Int64 // at what may be due
 
 	guess   guess        // the estimate that was told last
-	shown   bool         // a status that holds until the next message
 	askers  []*actor.PID // want the status, before the first load
 	cancel  func()       // the wake-up
 	wakeDue time.Time    // when cancel's timer is due
@@ -178,7 +176,6 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	if a.cfg.Before != nil {
 		a.cfg.Before(ctx.Message())
 	}
-	a.unshow()
 	if a.phase == gone && asks(ctx.Message()) { // it came behind what ended the campaign
 		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the campaign is over or was deleted").With("retry_after", 1))
 		return
@@ -198,8 +195,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case Remove:
 		a.revise(ctx, revision{ordinal: m.Ordinal, phone: m.Phone, rider: m.Rider})
 	case Status:
-		a.tellStatus(ctx)
-		return
+		a.status(ctx)
 	case Added, Changed, Decide:
 		a.reread(ctx)
 	case Deleted:

@@ -9,11 +9,6 @@ import (
 	"github.com/callboard/callboard/domain/dialplan"
 )
 
-// Show is told the status of a campaign after it was asked for it: it holds
-// until the next message, which begins with nil. What it is told is shared and
-// must not be changed.
-type Show func(*domain.CampaignStatusObject)
-
 func (a *Campaign) status(ctx actor.Context) {
 	if ctx.Sender() == nil {
 		return
@@ -36,28 +31,4 @@ func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
 	}
 	s.Timing.EstimatedCompletion = a.estimate(now)
 	return s
-}
-
-// tellStatus answers, and shows what holds after it.
-func (a *Campaign) tellStatus(ctx actor.Context) {
-	a.status(ctx)
-	a.advance(ctx)
-	a.show()
-}
-
-// show tells what holds until the next message.
-func (a *Campaign) show() {
-	if a.cfg.Show == nil || a.phase != ready {
-		return
-	}
-	s := a.object(time.Now())
-	a.cfg.Show(&s)
-	a.shown = true
-}
-
-func (a *Campaign) unshow() {
-	if a.shown {
-		a.cfg.Show(nil)
-		a.shown = false
-	}
 }

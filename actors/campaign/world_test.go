@@ -78,7 +78,6 @@ type world struct {
 	perMinute int
 	scriptErr error
 	left      map[string]time.Time // calls that earlier processes left
-	show      campaign.Show
 }
 
 // process is one life of the service.
@@ -190,7 +189,6 @@ func (w *world) begin() {
 		},
 		Numbers: w.numbers,
 		Left:    func() map[string]time.Time { return w.left }, Draining: w.draining.Load,
-		Show: w.show,
 	}
 	// A parent, so that a panic restarts the campaign as in production.
 	p.boss = w.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {

@@ -18,6 +18,7 @@ const (
 	MaxBase     = 8 << 20 // of a base's text
 	MaxQuery    = 500     // letters
 	DefaultTop  = 5
+	MaxTop      = 50
 	passageSize = 900 // bytes that a passage aims at
 	passageMost = 1600
 )

@@ -3,7 +3,6 @@ package pathway
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,17 +140,30 @@ func FieldSchema(f domain.AnalysisField) map[string]any {
 func FieldText(f domain.AnalysisField, v any) (string, bool) {
 	switch f.Type {
 	case "number", "integer":
-		n, ok := v.(float64)
-		if !ok || f.Type == "integer" && n != math.Trunc(n) || math.IsInf(n, 0) || math.IsNaN(n) {
+		n, ok := v.(json.Number)
+		if !ok {
 			return "", false
 		}
-		return strconv.FormatFloat(n, 'f', -1, 64), true
+		return numberText(n, f.Type == "integer")
 	case "boolean":
 		b, ok := v.(bool)
 		return strconv.FormatBool(b), ok
 	}
 	s, ok := v.(string)
 	return s, ok && utf8.RuneCountInString(s) <= maxNotes && (len(f.Values) == 0 || slices.Contains(f.Values, s))
+}
+
+// numberText is a number as people write it, with all its digits.
+func numberText(n json.Number, whole bool) (string, bool) {
+	text, err := domain.IntegerText(n.String())
+	if err == nil || whole {
+		return text, err == nil
+	}
+	if !strings.ContainsAny(n.String(), "eE") {
+		return n.String(), true
+	}
+	f, err := n.Float64()
+	return strconv.FormatFloat(f, 'f', -1, 64), err == nil
 }
 
 // offered finds what a model calls by its name.
@@ -172,7 +184,7 @@ func (w *walk) called(n *domain.Node, c *Called) {
 		return
 	}
 	var given map[string]any
-	if err := json.Unmarshal([]byte(orEmpty(c.Arguments)), &given); err != nil {
+	if err := domain.DecodeAnswer([]byte(orEmpty(c.Arguments)), &given); err != nil {
 		w.refuse(n, c, "the arguments are no JSON object")
 		return
 	}

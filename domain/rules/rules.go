@@ -4,6 +4,7 @@
 package rules
 
 import (
+	"encoding/json"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -71,6 +72,8 @@ func sizeOf(v any) (n int) {
 	switch v := v.(type) {
 	case string:
 		return len(v) + mark
+	case json.Number:
+		return len(v)
 	case []any:
 		for _, e := range v {
 			n += sizeOf(e) + 1

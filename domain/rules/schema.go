@@ -167,7 +167,7 @@ func Typed(schema map[string]any, given map[string]string) map[string]any {
 		switch property["type"] {
 		case "integer", "number", "boolean", "array", "object":
 			var v any
-			if json.Unmarshal([]byte(text), &v) == nil {
+			if domain.DecodeJSON([]byte(text), &v) == nil {
 				out[name] = v
 			}
 		}

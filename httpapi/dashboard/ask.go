@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -183,7 +185,7 @@ func understand(status int, answer []byte) func(into any) error {
 			if len(answer) == 0 {
 				return nil
 			}
-			return json.Unmarshal(answer, into)
+			return readAnswer(answer, into)
 		}
 		var e struct {
 			Error struct {
@@ -206,6 +208,44 @@ func understand(status int, answer []byte) func(into any) error {
 		}
 		return p
 	}
+}
+
+// readAnswer reads an answer. Numbers that a float64 would change stay as they
+// were written.
+func readAnswer(answer []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(answer))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	switch v := into.(type) {
+	case *object:
+		plainNumbers(*v)
+	case *list:
+		for _, o := range slices.Concat(v.Data, v.Logs) {
+			plainNumbers(o)
+		}
+	}
+	return nil
+}
+
+// plainNumbers makes float64 of numbers within a value where that keeps them.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err == nil && strconv.FormatFloat(f, 'f', -1, 64) == v.String() {
+			return f
+		}
+	case object:
+		for name, one := range v {
+			v[name] = plainNumbers(one)
+		}
+	case []any:
+		for i, one := range v {
+			v[i] = plainNumbers(one)
+		}
+	}
+	return v
 }
 
 // absent says whether an error is only that there is nothing, or nothing yet,

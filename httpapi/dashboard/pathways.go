@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // pathway is a plan as one reads it: drawn, and each node with the ways out of
@@ -49,6 +51,7 @@ func readPlan(text string) (object, error) {
 		return &problem{Status: http.StatusUnprocessableEntity, Param: "plan", Message: fmt.Sprintf("The pathway is no JSON: line %d, column %d: %s.", line, column, why)}
 	}
 	in := json.NewDecoder(strings.NewReader(text))
+	in.UseNumber()
 	var plan object
 	err := in.Decode(&plan)
 	var syntax *json.SyntaxError
@@ -63,6 +66,9 @@ func readPlan(text string) (object, error) {
 	}
 	if _, err = in.Token(); !errors.Is(err, io.EOF) {
 		return nil, bad(in.InputOffset(), "nothing may follow the object")
+	}
+	if e, wrong := errors.AsType[*domain.Error](domain.CheckJSON([]byte(text))); wrong {
+		return nil, &problem{Status: http.StatusUnprocessableEntity, Param: "plan", Message: e.Sentence()}
 	}
 	return plan, nil
 }

@@ -134,7 +134,7 @@ func TestJSONIsReadOneContactAtATime(t *testing.T) {
 		"spaces and a mark":   {"\xef\xbb\xbf \r\n{ \"contacts\" :\t[ " + text + " ] } \n", []ask.RawContact{ada}},
 		"none":                {`[]`, nil},
 		"none in an object":   {`{"contacts": [ ]}`, nil},
-		"what is no contact":  {`[7, "x", null , {"phone":7}]`, []ask.RawContact{{Line: 1, Problem: "the row is no contact: it must be a JSON object, not number"}, {Line: 2, Problem: "the row is no contact: it must be a JSON object, not string"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is no contact: phone must not be a number"}}},
+		"what is no contact":  {`[7, "x", null , {"phone":7}]`, []ask.RawContact{{Line: 1, Problem: "the row is no contact: the value must be an object"}, {Line: 2, Problem: "the row is no contact: the value must be an object"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is no contact: phone must be a string"}}},
 		"one that is too big": {`[` + text + `,{"phone":"` + strings.Repeat("\\\"", 100_000) + `"},{"phone":"3"}]`, []ask.RawContact{ada, {Line: 2, Problem: "the contact is larger than 64 kB"}, {Line: 3, Phone: "3"}}},
 		"UTF-16":              {in16(`[`+text+`]`, binary.BigEndian, true), []ask.RawContact{ada}},
 	} {
@@ -155,6 +155,7 @@ func TestWhatIsNoJSONEndsTheRows(t *testing.T) {
 		`{}`: "validation_error", `{"contacts":null}`: "validation_error", `{"contacts":"x"}`: "validation_error", `{"contacts":{}}`: "validation_error",
 		`{"a":1,"contacts":[]}`: "validation_error", `{"b":{"contacts":[7]},"contacts":[]}`: "validation_error", `{"contacts":[],"d":[[]]}`: "validation_error", `{"":null}`: "validation_error",
 		`7`: "validation_error", `"x"`: "validation_error", `{"contacts":-1}`: "validation_error",
+		`{"contacts":[],"contacts":[]}`: "validation_error", `{"CONTACTS":[]}`: "validation_error",
 	} {
 		_, err := all(intake.JSON(strings.NewReader(text)))
 		assert.Equal(t, code, domain.CodeOf(err), text)

@@ -5,10 +5,10 @@ package intake
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"iter"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
@@ -33,15 +33,9 @@ func row(line int, text []byte) ask.RawContact {
 		c.Problem = "the row is not UTF-8"
 		return c
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
 	var in contact
-	if err := d.Decode(&in); err != nil {
+	if err := domain.DecodeJSON(text, &in); err != nil {
 		c.Problem = "the row is no contact: " + why(err)
-		return c
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		c.Problem = "the row holds more than one contact"
 		return c
 	}
 	c.Phone, c.Context, c.Timezone, c.Country = trimmed(in.Phone), in.Context, in.Timezone, in.Country
@@ -60,21 +54,17 @@ func phoneless(phone string) string {
 	return ""
 }
 
-// why is the reason of an error of encoding/json, without what was sent.
+// why is what domain.DecodeJSON says is wrong, within a sentence.
 func why(err error) string {
-	var kind *json.UnmarshalTypeError
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &kind) && kind.Field == "":
-		return "it must be a JSON object, not " + kind.Value
-	case errors.As(err, &kind):
-		return kind.Field + " must not be a " + kind.Value
-	case errors.As(err, &syntax):
-		return "not valid JSON"
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "the JSON ends too early"
+	e, ok := errors.AsType[*domain.Error](err)
+	if !ok {
+		return "it cannot be read"
 	}
-	return "it has a field that no contact has"
+	said := strings.TrimSuffix(e.Sentence(), ".")
+	if rest, begins := strings.CutPrefix(said, "The "); begins {
+		said = "the " + rest
+	}
+	return said
 }
 
 // NDJSON reads one contact per line. An error of r ends the rows.

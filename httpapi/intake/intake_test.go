@@ -99,12 +99,12 @@ func TestNDJSONCountsWhatItCannotRead(t *testing.T) {
 	}, "\n"))))
 	require.NoError(t, err)
 	assert.Equal(t, []ask.RawContact{
-		{Line: 1, Phone: "1", Context: domain.Context{"n": 1.0}, Timezone: "UTC", Country: "US"},
-		{Line: 3, Problem: "the row is no contact: phone must not be a number"},
-		{Line: 4, Problem: "the row is no contact: it has a field that no contact has"},
-		{Line: 5, Problem: "the row is no contact: the JSON ends too early"},
-		{Line: 6, Problem: "the row is no contact: it must be a JSON object, not array"},
-		{Line: 7, Problem: "the row holds more than one contact"},
+		{Line: 1, Phone: "1", Context: domain.Context{"n": json.Number("1")}, Timezone: "UTC", Country: "US"},
+		{Line: 3, Problem: "the row is no contact: phone must be a string"},
+		{Line: 4, Problem: "the row is no contact: fone is not a known member"},
+		{Line: 5, Problem: "the row is no contact: the JSON is incomplete: it ends at byte 1"},
+		{Line: 6, Problem: "the row is no contact: the value must be an object"},
+		{Line: 7, Problem: "the row is no contact: the JSON is not valid, at byte 13"},
 		{Line: 8, Problem: "the row has no phone"},
 		{Line: 9, Problem: "the row is not UTF-8"},
 		{Line: 10, Problem: "the row is larger than 64 kB"},

@@ -181,6 +181,8 @@ func (l *list) object() error {
 		switch {
 		case err != nil:
 			return ended(err)
+		case whole && name == "contacts" && l.found:
+			return listError("is given more than once")
 		case whole && name == "contacts" && first == '[':
 			return l.contacts()
 		case whole && name == "contacts":

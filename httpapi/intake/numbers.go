@@ -6,9 +6,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"maps"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
@@ -65,18 +62,8 @@ func JSONNumbers(text []byte) (iter.Seq2[ask.RawNumber, error], error) {
 	var in struct {
 		Entries []json.RawMessage `json:"entries"`
 	}
-	if err := json.Unmarshal(text, &in); err != nil {
-		if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			var p domain.Problems
-			p.Add("entries", domain.CodeValidation, "must be a list of numbers, not a %s", kind.Value)
-			return nil, p.Err()
-		}
-		return nil, domain.Errorf(domain.CodeInvalidRequest, "The body is not valid JSON: %v", err)
-	}
-	if name := unknown(text, "entries"); name != "" {
-		var p domain.Problems
-		p.Add(name, domain.CodeValidation, "there is no such field")
-		return nil, p.Err()
+	if err := domain.DecodeJSON(text, &in); err != nil {
+		return nil, err
 	}
 	if in.Entries == nil {
 		var p domain.Problems
@@ -95,7 +82,7 @@ func JSONNumbers(text []byte) (iter.Seq2[ask.RawNumber, error], error) {
 func entry(line int, text json.RawMessage) ask.RawNumber {
 	n := ask.RawNumber{Line: line}
 	if len(text) > 0 && text[0] == '"' {
-		if json.Unmarshal(text, &n.Phone) != nil || len(n.Phone) > MaxNumber {
+		if domain.DecodeJSON(text, &n.Phone) != nil || len(n.Phone) > MaxNumber {
 			n.Phone, n.Problem = "", "the entry is no telephone number"
 		}
 		return n
@@ -104,29 +91,13 @@ func entry(line int, text json.RawMessage) ask.RawNumber {
 		Phone   string `json:"phone"`
 		Country string `json:"country"`
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil && strings.HasPrefix(err.Error(), "json: unknown field") {
-		n.Problem = "the entry has a field other than phone and country"
+	if err := domain.DecodeJSON(text, &in); err != nil {
+		n.Problem = "the entry is no number: " + why(err)
 		return n
-	} else if err != nil || in.Phone == "" || len(in.Phone) > MaxNumber {
+	} else if in.Phone == "" || len(in.Phone) > MaxNumber {
 		n.Problem = "the entry has no phone"
 		return n
 	}
 	n.Phone, n.Country = in.Phone, in.Country
 	return n
-}
-
-// unknown is the first field of an object, by name, besides one; "": there is
-// none, or it is no object.
-func unknown(text []byte, besides string) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(text, &fields) != nil {
-		return ""
-	}
-	delete(fields, besides)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		return strings.ToValidUTF8(name[:min(len(name), 64)], "")
-	}
-	return ""
 }

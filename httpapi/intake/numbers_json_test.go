@@ -22,8 +22,8 @@ func TestAListOfNumbersTakesNoFieldThatItDoesNotKnow(t *testing.T) {
 	assert.Equal(t, []ask.RawNumber{
 		{Line: 1, Phone: "+12025550123"},
 		{Line: 2, Phone: "2025550124", Country: "US"},
-		{Line: 3, Problem: "the entry has a field other than phone and country"},
-		{Line: 4, Problem: "the entry has no phone"},
+		{Line: 3, Problem: "the entry is no number: name is not a known member"},
+		{Line: 4, Problem: "the entry is no number: phone must be a string"},
 		{Line: 5, Problem: "the entry has no phone"},
 	}, got)
 	_, err = intake.JSONNumbers([]byte(`{"entries":[],"list":"x"}`))

@@ -9,9 +9,8 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// What is filled in where nothing is said is filled in for what is zero too,
-// whichever way a body takes.
-func TestWhatIsZeroIsTheDefaultByEitherWay(t *testing.T) {
+// What is filled in where nothing is said is filled in for what is zero too.
+func TestZeroInABodyIsTheDefault(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	trunk := func(outbound m) m {
 		return m{"name": "t", "proxies": []m{{"host": "192.0.2.1", "weight": 1}}, "outbound_proxy": outbound}
@@ -29,14 +28,12 @@ func TestWhatIsZeroIsTheDefaultByEitherWay(t *testing.T) {
 		{path: "/v1/trunks", body: trunk(m{"host": "", "weight": 1}), taken: "outbound_proxy"},
 		{path: "/v1/trunks", body: trunk(m{"host": "", "port": 5080, "weight": 1}), param: "outbound_proxy.host"},
 	} {
-		for way, accept := range map[string]string{"short": "*/*", "long": "text/plain;q=0.1, application/json"} {
-			r := d.do("POST", one.path, "operator", one.body, "Accept", accept)
-			if one.param != "" {
-				assert.Equal(t, []any{422, one.param}, []any{r.Status, r.failure(t)["param"]}, "%s %v", way, one.body)
-				continue
-			}
-			assert.Equal(t, []any{201, nil}, []any{r.Status, r.json(t)[one.taken]}, "%s %v %s", way, one.body, r.Body)
+		r := d.do("POST", one.path, "operator", one.body)
+		if one.param != "" {
+			assert.Equal(t, []any{422, one.param}, []any{r.Status, r.failure(t)["param"]}, "%v", one.body)
+			continue
 		}
+		assert.Equal(t, []any{201, nil}, []any{r.Status, r.json(t)[one.taken]}, "%v %s", one.body, r.Body)
 	}
 	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hi", "on_inbound": m{"url": "https://example.com/calls"}})
 	assert.Nil(t, d.must(200, "PATCH", "/v1/agents/"+agent, "operator", m{"on_inbound": m{}}).json(t)["on_inbound"])
@@ -44,8 +41,7 @@ func TestWhatIsZeroIsTheDefaultByEitherWay(t *testing.T) {
 	assert.Nil(t, d.must(200, "PATCH", "/v1/trunks/"+id, "operator", m{"outbound_proxy": m{"host": ""}}).json(t)["outbound_proxy"])
 }
 
-// A call's own defaults are its handler's: none has to be said for the short way.
-func TestACallIsOrderedAlikeByEitherWay(t *testing.T) {
+func TestDefaultsOfACall(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	for body, want := range map[string][]any{
 		``:                              {201, 30 * time.Second, true},
@@ -60,15 +56,13 @@ func TestACallIsOrderedAlikeByEitherWay(t *testing.T) {
 		`,"amd":{},"voicemail":{}`:      {422},
 		`,"amd":{"mode":"no such one"}`: {422},
 	} {
-		for way, accept := range map[string]string{"short": "*/*", "long": "text/plain;q=0.1, application/json"} {
-			text := `{"to":"+12025550123","agent_id":"agent_` + ulidOf(1) + `"` + body + `}`
-			r := d.do("POST", "/v1/calls/outbound", "operator", text, "Accept", accept)
-			got := []any{r.Status}
-			if r.Status == 201 {
-				o := d.orders[len(d.orders)-1]
-				got = append(got, o.RingTimeout, o.Record)
-			}
-			assert.Equal(t, want, got, "%s %s %s", way, text, r.Body)
+		text := `{"to":"+12025550123","agent_id":"agent_` + ulidOf(1) + `"` + body + `}`
+		r := d.do("POST", "/v1/calls/outbound", "operator", text)
+		got := []any{r.Status}
+		if r.Status == 201 {
+			o := d.orders[len(d.orders)-1]
+			got = append(got, o.RingTimeout, o.Record)
 		}
+		assert.Equal(t, want, got, "%s %s", text, r.Body)
 	}
 }
