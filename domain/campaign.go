@@ -398,8 +398,6 @@ type CampaignStatusObject struct {
 		EstimatedCompletion *time.Time `json:"estimated_completion"`
 	} `json:"timing"`
 	Waiting *Waiting `json:"waiting"`
-
-	written []byte // what AppendAnswer makes of the rest, of one that is shown to many; nil: not made yet
 }
 
 // Waiting tells why nothing rings, and until when if that is known.
