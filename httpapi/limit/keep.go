@@ -44,7 +44,7 @@ func (l *Limiter) Restore(name string, kept domain.RateCount, r Rule, now time.T
 		return
 	}
 	c := l.count(name, r, now)
-	c.last, c.window, c.burst, c.below = now, r.Window, max(0, kept.Burst), kept.Below
+	c.window, c.burst, c.below = r.Window, max(0, kept.Burst), kept.Below
 	latest := now.UnixMilli()
 	for _, e := range kept.Log {
 		if e.N <= 0 {

@@ -4,6 +4,7 @@
 package limit
 
 import (
+	"container/list"
 	"slices"
 	"sync"
 	"time"
@@ -51,21 +52,18 @@ func (a Answer) RetryAfter(now time.Time) int {
 	return max(1, int((a.Reset.Sub(now)+time.Second-1)/time.Second))
 }
 
-// Limiter counts under at most Names names. The zero value is ready. Names
-// that have been quiet for a window are forgotten; should all be busy, the
-// strangers among them share one count.
+// Limiter counts under at most Names names. The zero value is ready. A new name
+// takes the place of the one that has been quiet for longest, so that a crowd of
+// names refuses nobody else.
 type Limiter struct {
-	Names int // 0: 65536
+	Names int // Default: 65,536.
 
 	mu     sync.Mutex
 	counts map[string]*count
-	swept  time.Time
+	recent list.List // of *count, the one that was used last in front
 }
 
-const (
-	defaultNames = 1 << 16
-	crowd        = "\x00crowd"
-)
+const defaultNames = 1 << 16
 
 // tick is the grain of the log: requests of one tick stand in one entry.
 const tick = time.Millisecond
@@ -76,13 +74,14 @@ type entry struct {
 }
 
 type count struct {
-	log     []entry // oldest first
-	used    int     // the sum of log
-	burst   int     // spent of the burst
+	name    string
+	place   *list.Element // in recent
+	log     []entry       // oldest first
+	used    int           // the sum of log
+	burst   int           // spent of the burst
 	waiting int
 	unkept  int       // counted since it was kept
 	below   time.Time // since when fewer than N are in the window; zero: not so
-	last    time.Time
 	window  time.Duration
 }
 
@@ -91,7 +90,7 @@ func (l *Limiter) Take(name string, r Rule, now time.Time) Answer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.count(name, r, now)
-	c.last, c.window = now, r.Window
+	c.window = r.Window
 	c.expire(r, now)
 	a := Answer{Limit: r.N, Window: r.Window}
 	switch {
@@ -124,9 +123,6 @@ func (l *Limiter) Return(name string, a Answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.counts[name]
-	if c == nil {
-		c = l.counts[crowd]
-	}
 	if c == nil || !a.OK {
 		return
 	}
@@ -167,43 +163,43 @@ func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time
 func (l *Limiter) Waited(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.counts[name]
-	if c == nil {
-		c = l.counts[crowd]
-	}
-	if c != nil && c.waiting > 0 {
+	if c := l.counts[name]; c != nil && c.waiting > 0 {
 		c.waiting--
 	}
 }
 
+// count is that of a name, in front of all others.
 func (l *Limiter) count(name string, r Rule, now time.Time) *count {
+	if c, ok := l.counts[name]; ok {
+		l.recent.MoveToFront(c.place)
+		return c
+	}
 	if l.counts == nil {
 		l.counts = make(map[string]*count)
-	}
-	if c, ok := l.counts[name]; ok {
-		return c
 	}
 	names := l.Names
 	if names == 0 {
 		names = defaultNames
 	}
-	if len(l.counts) >= names && now.Sub(l.swept) >= time.Second {
-		l.swept = now
-		for k, c := range l.counts {
-			if c.waiting == 0 && now.Sub(c.last) > 2*c.window {
-				delete(l.counts, k)
-			}
+	if len(l.counts) >= names {
+		l.forget()
+	}
+	c := &count{name: name, below: now.Add(-r.Window)}
+	c.place = l.recent.PushFront(c)
+	l.counts[name] = c
+	return c
+}
+
+// forget drops the count that was used least recently. One under which a request
+// waits is kept, and the next one is dropped; few can be: see Waiting.
+func (l *Limiter) forget() {
+	for e := l.recent.Back(); e != nil; e = e.Prev() {
+		if c, _ := e.Value.(*count); c.waiting == 0 {
+			l.recent.Remove(e)
+			delete(l.counts, c.name)
+			return
 		}
 	}
-	if len(l.counts) >= names {
-		name = crowd
-	}
-	c, ok := l.counts[name]
-	if !ok {
-		c = &count{below: now.Add(-r.Window)}
-		l.counts[name] = c
-	}
-	return c
 }
 
 func (c *count) leaves(e entry, window time.Duration) time.Time {

@@ -75,16 +75,26 @@ func TestHeadersTellWhenTheOldestRequestLeaves(t *testing.T) {
 	assert.Equal(t, 51, a.RetryAfter(epoch.Add(10*time.Second)))
 }
 
-func TestStrangersBeyondTheTableShareOneCount(t *testing.T) {
+func TestAFullTableRefusesNoNewName(t *testing.T) {
 	l := limit.Limiter{Names: 3}
-	rule := limit.Rule{N: 2, Window: time.Minute}
-	passed := 0
+	rule := limit.Rule{N: 1, Window: time.Minute}
 	for i := range 100 {
-		if l.Take(fmt.Sprint("address ", i), rule, epoch).OK {
-			passed++
-		}
+		require.True(t, l.Take(fmt.Sprint("address ", i), rule, epoch).OK, i)
 	}
-	assert.Equal(t, 3+2, passed)
+	require.False(t, l.Take("address 99", rule, epoch).OK, "a name of late is still counted")
+	require.True(t, l.Take("address 0", rule, epoch).OK, "the name that was quiet for longest was forgotten")
+}
+
+func TestANameWithWaitingRequestsStaysInAFullTable(t *testing.T) {
+	l := limit.Limiter{Names: 2}
+	for range 101 {
+		l.Take("waits", minute(100), epoch)
+	}
+	for i := range 10 {
+		l.Take(fmt.Sprint("other ", i), minute(100), epoch)
+	}
+	made, _ := l.Used("waits", minute(100), epoch)
+	require.Equal(t, 101, made)
 }
 
 func TestNoWindowEverHoldsMoreThanNAndItsBurst(t *testing.T) {
