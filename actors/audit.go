@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,9 @@ const (
 	flushEvery  = time.Second
 	pendingMost = 10_000
 	keepWithin  = 5 * time.Second
+	// strangersMost bounds the addresses and reasons whose failures with unknown
+	// credentials have rows of their own in a minute. All others share one row.
+	strangersMost = 50
 )
 
 // auditor merges acts and keeps them beside the requests. Equal acts (same
@@ -34,7 +38,14 @@ type auditor struct {
 	entries map[mergeKey]*domain.AuditEntry
 	dirty   map[mergeKey]bool
 	lost    int
+	unknown strangers
 	wake    chan struct{}
+}
+
+// strangers are the sources of failures with unknown credentials within a minute.
+type strangers struct {
+	minute  int64
+	sources map[mergeKey]bool
 }
 
 type mergeKey struct {
@@ -88,6 +99,11 @@ func entryOf(p domain.Principal, act ask.Act, now time.Time) *domain.AuditEntry 
 		e.Actor = domain.Actor{Type: "oauth_client", ID: p.ClientID}
 	case p.Operator:
 		e.Actor.Type = "operator"
+	case p.KeyID == "":
+		e.Actor.Type = "unknown"
+	}
+	if !act.IP.IsValid() {
+		e.IP = ""
 	}
 	now = now.UTC().Truncate(time.Millisecond)
 	fill(&e.Meta, "audit_log", p, mailbox.NewID(domain.PrefixAudit), now)
@@ -188,11 +204,12 @@ func (a *auditor) forget(minute int64) {
 	}
 }
 
-// Note keeps an act. Unknown credentials are told to the operator's log only;
-// of a workspace that is gone, to which a token may still name, nothing is kept.
+// Note keeps an act. Failures with unknown credentials stand in the audit logs
+// of the workspaces that have an operator key, and in the log of the service; of
+// a workspace that is gone, which a token may still name, nothing is kept.
 func (d *Desk) Note(_ context.Context, p domain.Principal, act ask.Act) {
 	if p.WorkspaceID == "" {
-		d.audit.stranger(act, time.Now())
+		d.audit.stranger(slices.DeleteFunc(d.keys.operatorWorkspaces(), func(id string) bool { return d.node.workspace(id) == nil }), act, time.Now())
 		return
 	}
 	if d.node.workspace(p.WorkspaceID) != nil {
@@ -237,19 +254,29 @@ func (d *Desk) Record(ctx context.Context, p domain.Principal, act ask.Act) {
 	}
 }
 
-// stranger tells of an unknown credential: one line per address, reason and
-// minute, capped.
-func (a *auditor) stranger(act ask.Act, now time.Time) {
-	k := mergeKey{action: act.Action, reason: act.Reason, ip: act.IP, minute: now.Unix() / 60}
+// stranger notes a failure with an unknown credential: one row per address,
+// reason and minute in each of the workspaces, and one line in the log. Beyond
+// strangersMost the failures share a row without an address.
+func (a *auditor) stranger(workspaces []string, act ask.Act, now time.Time) {
+	source := mergeKey{action: act.Action, reason: act.Reason, ip: act.IP, minute: now.Unix() / 60}
 	a.mu.Lock()
-	_, told := a.entries[k]
-	full := len(a.entries) >= pendingMost
-	if !told && !full {
-		a.entries[k] = &domain.AuditEntry{}
+	if a.unknown.minute != source.minute || a.unknown.sources == nil {
+		a.unknown = strangers{source.minute, make(map[mergeKey]bool)}
+	}
+	known, full := a.unknown.sources[source], len(a.unknown.sources) >= strangersMost
+	if !known && !full {
+		a.unknown.sources[source] = true
 	}
 	a.mu.Unlock()
-	if !told && !full {
+	switch {
+	case known:
+	case full:
+		act.IP, act.UserAgent = netip.Addr{}, ""
+	default:
 		a.log.Warn("authentication failed", slog.String("ip", act.IP.String()), slog.String("reason", act.Reason))
+	}
+	for _, id := range workspaces {
+		a.note(domain.Principal{WorkspaceID: id, Environment: domain.Live}, act, now)
 	}
 }
 

@@ -94,6 +94,9 @@ func (d *Desk) tellHooks(ctx context.Context, p domain.Principal, moved hookChan
 
 func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaign) (hookChange, error) {
 	var out hookChange
+	if err := needsKey(p, "webhooks"); err != nil {
+		return out, err
+	}
 	wanted, secret, err := d.campaignWebhooks(ctx, p, c, "")
 	if err != nil {
 		return out, err
@@ -120,9 +123,6 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 	for _, w := range wanted {
 		i := slices.IndexFunc(have, func(h *domain.Webhook) bool { return h.URL == w.URL })
 		if i < 0 {
-			if err = mayHook(p, wanted); err != nil {
-				return out, err
-			}
 			out.kept, out.secret = append(out.kept, w), secret
 			continue
 		}

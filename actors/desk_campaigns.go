@@ -45,8 +45,8 @@ func (d *Desk) CreateCampaign(
 		return none, err
 	}
 	hooks, secret, err := d.campaignWebhooks(ctx, p, c, secret)
-	if err == nil {
-		err = mayHook(p, hooks)
+	if err == nil && len(hooks) > 0 {
+		err = needsKey(p, "webhooks")
 	}
 	if err != nil {
 		return none, err
@@ -128,13 +128,15 @@ func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.C
 	return unspoken
 }
 
-// mayHook lets only API keys make endpoints: these outlive the token of a user,
-// and their secret with them.
-func mayHook(p domain.Principal, made []*domain.Webhook) error {
-	if !p.ByToken() || len(made) == 0 {
+// needsKey refuses a JWT and an OAuth token where a field names an address that
+// events or calls are sent to: the address outlives the token.
+func needsKey(p domain.Principal, field string) error {
+	if !p.HasToken() {
 		return nil
 	}
-	return domain.Errorf(domain.CodeInsufficientPermissions, "a campaign with webhooks takes an API key, not a token").With("required", "api_key")
+	e := domain.Errorf(domain.CodeInsufficientPermissions, "%s outlives a token; use an API key or a dashboard session", field).With("required", "api_key")
+	e.Param = field
+	return e
 }
 
 // campaignWebhooks makes an endpoint of each distinct URL in the webhooks map;
@@ -164,6 +166,7 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 		slices.Sort(names)
 		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: hook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID, FirstOffset: first}
 		fill(&w.Meta, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
+		w.CreatedBy = p.Creator()
 		hooks = append(hooks, w)
 	}
 	return hooks, secret, nil

@@ -180,6 +180,7 @@ func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Tr
 		return nil, err
 	}
 	fill(&t.Meta, "trunk", p, newID(ctx, domain.PrefixTrunk), stamp())
+	t.CreatedBy = p.Creator()
 	if err := create(ctx, d, t); err != nil {
 		return nil, err
 	}

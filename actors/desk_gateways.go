@@ -35,6 +35,7 @@ func (d *Desk) CreateSMSGateway(ctx context.Context, p domain.Principal, g *doma
 	}
 	g.SecretHint = hook.Hint(g.Secret)
 	fill(&g.Meta, "sms_gateway", p, newID(ctx, domain.PrefixGateway), stamp())
+	g.CreatedBy = p.Creator()
 	return g, create(ctx, d, g)
 }
 

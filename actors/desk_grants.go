@@ -47,7 +47,7 @@ func (d *Desk) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 		if err != nil {
 			return ask.Granted{}, err
 		}
-		g := &domain.OAuthGrant{ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
+		g := &domain.OAuthGrant{Provenance: c.Provenance, ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
 		p := domain.Principal{WorkspaceID: client.WorkspaceID, Environment: client.Environment}
 		fill(&g.Meta, "oauth_grant", p, mailbox.NewID(domain.PrefixGrant), now)
 		rights, err := d.rightsOf(client, g, g.Scopes)
@@ -76,7 +76,7 @@ func by(ctx context.Context, g *domain.OAuthGrant) context.Context {
 
 // granted is a grant as its client learns of it.
 func (d *Desk) granted(client *domain.OAuthClient, g *domain.OAuthGrant, rights []domain.Permission) ask.Granted {
-	out := ask.Granted{GrantID: g.ID, UserID: g.UserID, Rights: rights}
+	out := ask.Granted{GrantID: g.ID, UserID: g.UserID, SignInKeyID: g.CreatedBy.KeyID(), Rights: rights}
 	if client.May(domain.GrantRefresh) {
 		out.Refresh = allow.RefreshText(d.guests.pepper, g.ID, g.Generation)
 	}
@@ -86,6 +86,11 @@ func (d *Desk) granted(client *domain.OAuthClient, g *domain.OAuthGrant, rights 
 // rightsOf is what a grant still gives: within what its client can be given and
 // its user may do.
 func (d *Desk) rightsOf(client *domain.OAuthClient, g *domain.OAuthGrant, asked []domain.Permission) ([]domain.Permission, error) {
+	if ended, err := d.keyBehindEnded(g.CreatedBy); err != nil {
+		return nil, err
+	} else if ended {
+		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The API key that let the user sign in has ended.")
+	}
 	u := d.guests.user(g.UserID)
 	if u == nil || u.WorkspaceID != client.WorkspaceID {
 		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user who consented is gone.")

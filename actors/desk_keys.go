@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -15,11 +16,20 @@ func (d *Desk) Authenticate(ctx context.Context, text string, from netip.Addr) (
 	return d.keys.Authenticate(ctx, text, from)
 }
 
-// CreateKey makes a key, child of the caller's.
+// CreateKey creates a key, child of the caller's and within its addresses and
+// its lifetime. Errors: validation_error of allowed_ips or expires_at.
 func (d *Desk) CreateKey(ctx context.Context, p domain.Principal, act ask.Act, k *domain.APIKey) (*domain.APIKey, string, error) {
 	k.WorkspaceID, k.ParentID = p.WorkspaceID, p.KeyID
 	if k.Environment == "" {
 		k.Environment = p.Environment
+	}
+	bounds := d.boundsOf(p)
+	var err error
+	if k.AllowedIPs, err = bounds.addresses(k.AllowedIPs); err == nil {
+		k.ExpiresAt, err = bounds.end(k.ExpiresAt)
+	}
+	if err != nil {
+		return nil, "", err
 	}
 	return d.keys.Create(ctx, Author{p, act}, k)
 }
@@ -54,31 +64,44 @@ func (d *Desk) ListKeys(ctx context.Context, p domain.Principal, q ask.Page) (as
 	return l, err
 }
 
-// UpdateKey changes a key; the change holds from the answer on.
+// UpdateKey changes a key; the change holds from the answer on. Other addresses
+// must lie within those of the caller and of the key's parents.
 func (d *Desk) UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
 	k, err := d.ownKey(p, id)
 	if err != nil {
 		return nil, err
 	}
 	return d.keys.Change(ctx, p.WorkspaceID, k.ID, func(key *domain.APIKey) error {
-		of := *key
+		before := *key
 		if err := change(key); err != nil {
 			return err
 		}
-		if of.ParentID != "" && key.ParentID == "" && d.keys.orphaned(&of, time.Now()) {
-			return domain.Errorf(domain.CodeInvalidState, "the key has died with its parent; make a new one")
+		if before.ParentID != "" && key.ParentID == "" && d.keys.ended(&before, time.Now()) {
+			return domain.Errorf(domain.CodeInvalidState, "the key has ended with its parent; create a new one")
 		}
-		return nil
+		if before.ParentID != "" && key.ParentID == "" {
+			d.keys.dropInheritedEnd(key, before.ParentID)
+		}
+		if slices.Equal(before.AllowedIPs, key.AllowedIPs) {
+			return nil
+		}
+		bounds := d.boundsOf(p)
+		if key.ParentID != "" {
+			bounds.addKey(d.keys, d.keys.known(key.ParentID))
+		}
+		_, err := bounds.addresses(key.AllowedIPs)
+		return err
 	})
 }
 
-// RevokeKey refuses a key from its return on.
-func (d *Desk) RevokeKey(ctx context.Context, p domain.Principal, act ask.Act, id string) error {
-	k, err := d.ownKey(p, id)
-	if err != nil {
-		return err
+// dropInheritedEnd lets a key that is adopted go on after the end that it has
+// from its former parent.
+func (k *Keyring) dropInheritedEnd(key *domain.APIKey, parent string) {
+	var of credentialBounds
+	of.addKey(k, k.known(parent))
+	if key.ExpiresAt != nil && of.until != nil && key.ExpiresAt.Equal(*of.until) {
+		key.ExpiresAt = nil
 	}
-	return d.keys.Revoke(ctx, Author{p, act}, p.WorkspaceID, k.ID)
 }
 
 // keepUses writes when keys were used last, every few minutes and at the end.

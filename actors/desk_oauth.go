@@ -29,13 +29,16 @@ func (d *Desk) OAuthPlan(workspace string) error {
 // CreateClient keeps a new OAuth client and makes its secret, unless it is a
 // public one.
 func (d *Desk) CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (made *domain.OAuthClient, secret string, err error) {
-	d.guests.changing.Lock()
-	defer d.guests.changing.Unlock()
+	defer d.guests.changing.lock(p.WorkspaceID)()
+	bounds := d.boundsOf(p)
+	if c.AllowedIPs, err = bounds.addresses(c.AllowedIPs); err != nil {
+		return nil, "", err
+	}
 	if d.guests.count(p.WorkspaceID) >= clientsMost {
 		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", clientsMost)
 	}
 	fill(&c.Meta, "oauth_client", p, newID(ctx, domain.PrefixClient), stamp())
-	c.CreatedBy = p.KeyID
+	c.CreatedBy = p.Creator()
 	if !c.Public {
 		var random [24]byte
 		_, _ = rand.Read(random[:]) // never fails
@@ -66,8 +69,7 @@ func (d *Desk) ListClients(ctx context.Context, p domain.Principal, q ask.Page) 
 
 // DeleteClient removes a client; its tokens are refused from the return on.
 func (d *Desk) DeleteClient(ctx context.Context, p domain.Principal, id string) error {
-	d.guests.changing.Lock()
-	defer d.guests.changing.Unlock()
+	defer d.guests.changing.lock(p.WorkspaceID)()
 	c, _, err := get[domain.OAuthClient](ctx, d, p, domain.PrefixClient, id)
 	if err != nil {
 		return err

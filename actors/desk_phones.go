@@ -24,6 +24,7 @@ func (d *Desk) CreatePhone(ctx context.Context, p domain.Principal, x *domain.Ph
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d phones at most", phonesPerWorkspace)
 	}
 	fill(&x.Meta, "phone", p, newID(ctx, domain.PrefixPhone), stamp())
+	x.CreatedBy = p.Creator()
 	if x.Password == "" {
 		x.Password = rand.Text()
 	}
@@ -172,7 +173,7 @@ func (d *Desk) DeletePhone(ctx context.Context, p domain.Principal, id string) e
 		c.Deletes = append(c.Deletes, usernameClaim(x).Key(), extensionClaim(&x.Meta, x.Extension).Key(), held.Key())
 		return nil
 	})
-	if err != nil {
+	if err != nil || d.node == nil { // no service runs on the store
 		return err
 	}
 	return d.node.reloadPhones(ctx, p.WorkspaceID)

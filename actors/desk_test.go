@@ -130,7 +130,7 @@ func (h *house) takers(p domain.Principal, e estate) map[string]func() error {
 		"delete trunk":   func() error { return d.DeleteTrunk(ctx, p, e.trunk) },
 		"delete number":  func() error { return d.DeleteNumber(ctx, p, e.number) },
 		"delete webhook": func() error { return d.DeleteWebhook(ctx, p, e.webhook) },
-		"revoke key":     func() error { return d.RevokeKey(ctx, p, ask.Act{}, e.key) },
+		"revoke key":     func() error { return drop(d.RevokeKey(ctx, p, ask.Act{}, e.key, ask.KeyRevocation{})) },
 	}
 }
 
@@ -264,7 +264,7 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 	for _, k := range []string{text, child, grandchild} {
 		assert.Empty(t, code(k, elsewhere))
 	}
-	require.NoError(t, d.RevokeKey(ctx, h.live, ask.Act{}, id))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, id, ask.KeyRevocation{})))
 	for _, k := range []string{text, child, grandchild} {
 		assert.Equal(t, domain.CodeExpiredAPIKey, code(k, here), "revoked, with all that it made")
 	}
@@ -340,7 +340,7 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	assert.Nil(t, none)
 	assert.Equal(t, 1, made)
 	assert.Empty(t, alive())
-	require.NoError(t, d.RevokeKey(ctx, h.live, ask.Act{}, key.ID))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.KeyRevocation{})))
 	assert.Equal(t, domain.CodeExpiredToken, alive())
 }
 

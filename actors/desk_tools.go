@@ -29,6 +29,7 @@ func (d *Desk) CreateTool(ctx context.Context, p domain.Principal, t *domain.Too
 	}
 	defer end()
 	fill(&t.Meta, "tool", p, newID(ctx, domain.PrefixTool), stamp())
+	t.CreatedBy = p.Creator()
 	if err = d.toolFits(ctx, p, t); err != nil {
 		return nil, err
 	}

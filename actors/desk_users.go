@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,14 +33,22 @@ func (d *Desk) createUser(ctx context.Context, p domain.Principal, u *domain.Use
 	if made, err := madeBefore[domain.User](ctx, d, p, domain.PrefixUser); made != nil || err != nil {
 		return made, err
 	}
-	d.guests.changing.Lock()
-	defer d.guests.changing.Unlock()
+	defer d.guests.changing.lock(p.WorkspaceID)()
+	bounds := d.boundsOf(p)
+	var err error
+	if u.AllowedIPs, err = bounds.addresses(u.AllowedIPs); err != nil {
+		return nil, err
+	}
+	if u.AllowedIPs == nil {
+		u.AllowedIPs = []string{}
+	}
 	if d.guests.countUsers(p.WorkspaceID) >= usersMost {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", usersMost)
 	}
 	fill(&u.Meta, "user", p, newID(ctx, domain.PrefixUser), stamp())
+	u.CreatedBy = p.Creator()
 	u.Promote(false, u.CreatedAt)
-	if err := create(ctx, d, u, more...); err != nil {
+	if err = create(ctx, d, u, more...); err != nil {
 		return nil, err
 	}
 	d.guests.welcome(u)
@@ -60,12 +69,15 @@ func (d *Desk) ListUsers(ctx context.Context, p domain.Principal, q ask.Page) (a
 // UpdateUser changes a user. What a new role forbids is refused from the
 // return on, also to programs that the user has let in.
 func (d *Desk) UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
-	d.guests.changing.Lock() // commit and memory change in the same order
-	defer d.guests.changing.Unlock()
+	defer d.guests.changing.lock(p.WorkspaceID)() // commit and memory change in the same order
 	u, err := update(ctx, d, p, domain.PrefixUser, id, func(u *domain.User) error {
-		was := u.Operator
+		was, from := u.Operator, u.AllowedIPs
 		err := change(u)
 		u.Promote(was, stamp())
+		if err == nil && !slices.Equal(from, u.AllowedIPs) {
+			bounds := d.boundsOf(p)
+			_, err = bounds.addresses(u.AllowedIPs)
+		}
 		return err
 	})
 	if err == nil {
@@ -87,8 +99,7 @@ func (d *Desk) led(ctx context.Context, p domain.Principal, id string, may func(
 // DeleteUser removes a user whom somebody may delete; sessions, and what programs
 // were given, end with its return.
 func (d *Desk) DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error {
-	d.guests.changing.Lock()
-	defer d.guests.changing.Unlock()
+	defer d.guests.changing.lock(p.WorkspaceID)()
 	u, _, err := d.led(ctx, p, id, may) // nobody changes it while this goes on
 	if err != nil {
 		return err
@@ -109,18 +120,35 @@ func (d *Desk) signInLink(
 ) (text string, until time.Time, err error) {
 	for range tries {
 		u, guard, err := d.led(ctx, p, userID, may)
+		if err == nil {
+			err = d.mayLetIn(p, u)
+		}
 		if err != nil {
 			return "", time.Time{}, err
 		}
 		secret, now := secretText(), stamp()
 		s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
 		fill(&s.Meta, "sign_in", p, allow.HashKey(d.guests.pepper, "sign-in "+secret), now)
+		s.CreatedBy = p.Creator()
 		err = create(commit.Boarding(ctx), d, s, append(more, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })...)
 		if !errors.Is(err, domain.ErrConflict) {
 			return allow.Placed(p.WorkspaceID, secret), s.Until, err
 		}
 	}
 	return "", time.Time{}, errBusy()
+}
+
+// mayLetIn refuses a sign-in link for a user who may come from addresses that
+// bind the credential which asks for the link.
+func (d *Desk) mayLetIn(p domain.Principal, u *domain.User) error {
+	bounds := d.boundsOf(p)
+	for _, outer := range bounds.networks {
+		if !allow.Within(u.AllowedIPs, outer) {
+			return domain.Errorf(domain.CodeInsufficientPermissions,
+				"The user may sign in from addresses outside allowed_ips of the key (%s). Use a key without allowed_ips, or narrow allowed_ips of the user.", strings.Join(outer, ", "))
+		}
+	}
+	return nil
 }
 
 // SignIn uses a link up and answers the cookie of a new session; the audit log
@@ -139,9 +167,15 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 	if err != nil {
 		return "", nil, storeErr(err)
 	}
+	ended, err := d.keyBehindEnded(link.CreatedBy)
+	if err != nil {
+		return "", nil, err
+	}
 	now := stamp()
 	u = d.guests.user(link.UserID)
 	switch {
+	case ended:
+		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The API key that created the link has ended. Ask for another link.")
 	case u == nil || !link.Opens(u, now):
 		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The link is too old. Ask for another.")
 	case !allow.From(u.AllowedIPs, from):
@@ -150,7 +184,7 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 	secret = secretText()
 	s := &domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now, OperatorSince: link.OperatorSince}
 	fill(&s.Meta, "session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
-	s.Hash = d.sessionHash(s.ID, secret)
+	s.Hash, s.CreatedBy = d.sessionHash(s.ID, secret), link.CreatedBy
 	ctx = d.Ride(ctx, domain.Principal{WorkspaceID: workspace, Environment: u.Environment, UserID: u.ID}, ask.Act{
 		Type: "auth", Action: "user.signed_in", IP: from, UserAgent: agent, Resource: domain.Resource{Type: "user", ID: u.ID},
 	})
@@ -184,10 +218,14 @@ func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr, watc
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return nil, nil, storeErr(err)
 	}
+	ended, unknown := d.keyBehindEnded(s.CreatedBy)
+	if unknown != nil {
+		return nil, nil, unknown
+	}
 	now := stamp()
 	u := d.guests.user(s.UserID)
 	switch {
-	case err != nil || !allow.SameHash(s.Hash, d.sessionHash(id, secret)) || !s.Holds(now) || u == nil || u.WorkspaceID != workspace:
+	case err != nil || ended || !allow.SameHash(s.Hash, d.sessionHash(id, secret)) || !s.Holds(now) || u == nil || u.WorkspaceID != workspace:
 		return nil, nil, nobody
 	case !allow.From(u.AllowedIPs, from):
 		return u, s, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to be signed in from this address.")

@@ -49,6 +49,7 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 	}
 	w.SecretHint, w.Status, w.FirstOffset = hook.Hint(w.Secret), domain.WebhookActive, first
 	fill(&w.Meta, "webhook", p, newID(ctx, domain.PrefixWebhook), stamp())
+	w.CreatedBy = p.Creator()
 	if err := create(ctx, d, w); err != nil {
 		return nil, err
 	}
@@ -180,6 +181,9 @@ func (d *Desk) DeleteWebhook(ctx context.Context, p domain.Principal, id string)
 	w, err := d.Webhook(ctx, p, id)
 	if err != nil {
 		return err
+	}
+	if d.node == nil { // no service runs on the store
+		return remove[domain.Webhook](ctx, d, p, domain.PrefixWebhook, id)
 	}
 	t, err := d.node.living(p.WorkspaceID)
 	if err != nil {

@@ -361,14 +361,14 @@ func (b blobsOf) Put(ctx context.Context, workspace, name string, r io.Reader) (
 // forget drops the keys of a workspace: they are refused from now on, and none
 // is made or changed any more.
 func (k *Keyring) forget(workspace string) {
-	k.change.Lock()
-	defer k.change.Unlock()
-	k.gone[workspace] = true
+	defer k.change.lock(workspace)()
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.gone[workspace] = true
 	for id, key := range k.keys {
 		if key.WorkspaceID == workspace {
 			delete(k.keys, id)
+			delete(k.operators, id)
 			delete(k.used, id)
 		}
 	}
@@ -376,8 +376,7 @@ func (k *Keyring) forget(workspace string) {
 
 // leave forgets the clients and users of a workspace.
 func (g *guests) leave(workspace string) {
-	g.changing.Lock()
-	defer g.changing.Unlock()
+	defer g.changing.lock(workspace)()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	maps.DeleteFunc(g.clients, func(_ string, c *domain.OAuthClient) bool { return c.WorkspaceID == workspace })

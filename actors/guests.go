@@ -20,7 +20,7 @@ type guests struct {
 	pepper []byte
 	// changing is held from a commit of a client or a user until memory knows it:
 	// both change in the same order, and no more are made than there may be.
-	changing sync.Mutex
+	changing workspaceMutex
 	mu       sync.RWMutex
 	loaded   bool // all workspaces were read
 	clients  map[string]*domain.OAuthClient

@@ -33,8 +33,8 @@ func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T)
 	act := ask.Act{IP: netip.MustParseAddr("192.0.2.7"), UserAgent: "curl"}
 	made, _, err := d.CreateKey(ctx, h.live, act, key())
 	require.NoError(t, err)
-	require.NoError(t, d.RevokeKey(ctx, h.live, act, made.ID))
-	require.NoError(t, d.RevokeKey(ctx, h.live, act, made.ID), "again, which does nothing")
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, ask.KeyRevocation{})))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, ask.KeyRevocation{})), "again, which does nothing")
 	by := " by operator " + h.live.KeyID + " from 192.0.2.7 curl"
 	if !h.live.Operator {
 		by = " by api_key " + h.live.KeyID + " from 192.0.2.7 curl"

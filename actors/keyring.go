@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,15 +22,16 @@ import (
 // it stands before every request; the store has the truth and each change is
 // committed before it is known here.
 type Keyring struct {
-	store  commit.Store
-	pepper []byte
-	log    []byte     // what the keys of logs of decisions are made of
-	change sync.Mutex // commit and memory change in the same order: no revoked key comes back
-	mu     sync.RWMutex
-	keys   map[string]*domain.APIKey
-	used   map[string]time.Time        // last use, not yet kept
-	proven map[[sha256.Size]byte]proof // texts that were good, by what none of them can be made of
-	gone   map[string]bool             // workspaces that were deleted; under change
+	store     commit.Store
+	pepper    []byte
+	log       []byte         // what the keys of logs of decisions are made of
+	change    workspaceMutex // commit and memory change in the same order: no revoked key comes back
+	mu        sync.RWMutex
+	keys      map[string]*domain.APIKey
+	operators map[string]*domain.APIKey   // the operator keys among them
+	used      map[string]time.Time        // last use, not yet kept
+	proven    map[[sha256.Size]byte]proof // texts that were good, by what none of them can be made of
+	gone      map[string]bool             // workspaces that were deleted
 
 	reading atomic.Bool // a start has not read the keys of all workspaces yet: one that is unknown may be good
 }
@@ -38,7 +40,7 @@ type Keyring struct {
 func NewKeyring(store commit.Store, master []byte) *Keyring {
 	return &Keyring{
 		store: store, pepper: derived(master, "callboard api keys"), log: derived(master, "callboard log of decisions"),
-		keys: make(map[string]*domain.APIKey), used: make(map[string]time.Time), gone: make(map[string]bool),
+		keys: make(map[string]*domain.APIKey), operators: make(map[string]*domain.APIKey), used: make(map[string]time.Time), gone: make(map[string]bool),
 		proven: make(map[[sha256.Size]byte]proof),
 	}
 }
@@ -127,6 +129,28 @@ func (k *Keyring) remember(key *domain.APIKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.keys[key.ID] = key
+	if key.Operator {
+		k.operators[key.ID] = key
+	}
+}
+
+// operatorWorkspaces are the workspaces that have an operator key which holds.
+func (k *Keyring) operatorWorkspaces() []string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	var ids []string
+	for _, key := range k.operators {
+		if key.RevokedAt == nil && !key.HasExpired(time.Now()) && !slices.Contains(ids, key.WorkspaceID) {
+			ids = append(ids, key.WorkspaceID)
+		}
+	}
+	return ids
+}
+
+func (k *Keyring) isGone(workspace string) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.gone[workspace]
 }
 
 func (k *Keyring) known(id string) *domain.APIKey {
@@ -173,11 +197,11 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 	}
 	now := time.Now()
 	switch {
-	case key.RevokedAt != nil || k.orphaned(key, now):
-		return p, domain.Errorf(domain.CodeExpiredAPIKey, "the API key has been revoked")
-	case key.ExpiresAt != nil && !now.Before(*key.ExpiresAt):
+	case k.ended(key, now) && key.HasExpired(now):
 		return p, domain.Errorf(domain.CodeExpiredAPIKey, "the API key has expired")
-	case !allow.From(key.AllowedIPs, from):
+	case k.ended(key, now):
+		return p, domain.Errorf(domain.CodeExpiredAPIKey, "the API key has been revoked")
+	case !k.allows(key, from):
 		return p, domain.Errorf(domain.CodeIPNotAllowed, "requests with this API key are not allowed from this address")
 	}
 	if !shown.known {
@@ -189,20 +213,34 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 	return p, nil
 }
 
-// orphaned: a child key dies with its parent, revoked or expired, and a
-// grandchild too.
-func (k *Keyring) orphaned(key *domain.APIKey, now time.Time) bool {
-	for range 32 {
-		if key.ParentID == "" {
+// longestLineage bounds how many parents a key can have above it.
+const longestLineage = 32
+
+// lineage walks from a key to its parent and so on, until visit returns false.
+// whole is false where a parent is missing or the walk was stopped.
+func (k *Keyring) lineage(key *domain.APIKey, visit func(*domain.APIKey) bool) (whole bool) {
+	for range longestLineage {
+		if key == nil || !visit(key) {
 			return false
 		}
-		parent := k.known(key.ParentID)
-		if parent == nil || parent.RevokedAt != nil || parent.ExpiresAt != nil && !now.Before(*parent.ExpiresAt) {
+		if key.ParentID == "" {
 			return true
 		}
-		key = parent
+		key = k.known(key.ParentID)
 	}
-	return true
+	return false
+}
+
+// ended says whether a key, or a key that it descends from, was revoked or has
+// expired: a child key ends with its parent.
+func (k *Keyring) ended(key *domain.APIKey, now time.Time) bool {
+	return !k.lineage(key, func(one *domain.APIKey) bool { return one.RevokedAt == nil && !one.HasExpired(now) })
+}
+
+// allows says whether a key and all that it descends from may be used from an
+// address: a parent that is narrowed narrows its children.
+func (k *Keyring) allows(key *domain.APIKey, from netip.Addr) bool {
+	return k.lineage(key, func(one *domain.APIKey) bool { return allow.From(one.AllowedIPs, from) })
 }
 
 func (k *Keyring) touch(id string, now time.Time) {
@@ -264,7 +302,7 @@ func (k *Keyring) Create(ctx context.Context, by Author, key *domain.APIKey) (ma
 		return nil, "", err
 	}
 	now := stamp()
-	key.Object, key.CreatedAt, key.UpdatedAt = "api_key", now, now
+	key.Object, key.CreatedAt, key.UpdatedAt, key.CreatedBy = "api_key", now, now, by.Principal.Creator()
 	key.KeyPrefix, key.Last4, key.Hash = parsed.Prefix, parsed.Last4, allow.HashKey(k.pepper, text)
 	if key.AllowedIPs == nil {
 		key.AllowedIPs = []string{}
@@ -273,9 +311,8 @@ func (k *Keyring) Create(ctx context.Context, by Author, key *domain.APIKey) (ma
 	if t := turnOf(ctx); t == nil || !t.again { // else nobody has seen the text of the one before
 		c.Guards = []commit.Guard{commit.Absent(key.Key())}
 	}
-	k.change.Lock()
-	defer k.change.Unlock()
-	if k.gone[key.WorkspaceID] {
+	defer k.change.lock(key.WorkspaceID)()
+	if k.isGone(key.WorkspaceID) {
 		return nil, "", missing("workspace")
 	}
 	if _, err = k.store.Apply(ctx, c); err != nil {
@@ -292,9 +329,8 @@ func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(
 
 // alter is Change with rows that are committed with the key.
 func (k *Keyring) alter(ctx context.Context, workspace, id string, change func(*domain.APIKey) ([]domain.Record, error)) (*domain.APIKey, error) {
-	k.change.Lock()
-	defer k.change.Unlock()
-	if k.gone[workspace] {
+	defer k.change.lock(workspace)()
+	if k.isGone(workspace) {
 		return nil, missing("API key")
 	}
 	for range tries {

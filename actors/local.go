@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 )
 
@@ -51,3 +52,13 @@ func (l Local) SignInLink(ctx context.Context, u *domain.User) (text string, unt
 
 // anybody of the users: who is at the machine itself disposes of each.
 func anybody(*domain.User) error { return nil }
+
+// RevokeKey revokes a key of any workspace of the install, and with cascade ends
+// what it created. Errors: not_found.
+func (l Local) RevokeKey(ctx context.Context, id string, cascade bool) (ask.RevokedKey, error) {
+	key := l.desk.keys.known(id)
+	if key == nil {
+		return ask.RevokedKey{}, missing("API key")
+	}
+	return l.desk.revokeKey(ctx, Author{}, key, ask.KeyRevocation{Cascade: cascade})
+}

@@ -109,7 +109,7 @@ func (c *Client) UpdateAgent(ctx context.Context, id string, body *AgentChange, 
 //
 // POST /v1/agents/{id}/on-inbound-secret
 //
-// From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. It takes the place of the one before at once, and holds for the draft and all versions. Without one requests are not signed. The secret is in this answer only.
+// Needs an API key or a dashboard session. From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. It takes the place of the one before at once, and holds for the draft and all versions. Without one requests are not signed. The secret is in this answer only.
 func (c *Client) SignOnInbound(ctx context.Context, id string, options ...Option) (*OnInboundSecret, error) {
 	return send[OnInboundSecret](ctx, c, "POST", "/v1/agents/"+url.PathEscape(id)+"/on-inbound-secret", nil, nil, options)
 }

@@ -61,7 +61,7 @@ func (c *Client) AllAlertRules(ctx context.Context, q ListAlertRulesQuery, optio
 //
 // POST /v1/alert-rules
 //
-// Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.
+// Needs an API key or a dashboard session. Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.
 func (c *Client) CreateAlertRule(ctx context.Context, body *AlertRuleChange, options ...Option) (*AlertRule, error) {
 	return send[AlertRule](ctx, c, "POST", "/v1/alert-rules", nil, asJSON(body), options)
 }
@@ -70,7 +70,7 @@ func (c *Client) CreateAlertRule(ctx context.Context, body *AlertRuleChange, opt
 //
 // DELETE /v1/alert-rules/{id}
 //
-// What it has found is over, and nobody is told of that.
+// Needs an API key or a dashboard session. What it has found is over, and nobody is told of that.
 func (c *Client) DeleteAlertRule(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/alert-rules/"+url.PathEscape(id), nil, nil, options)
 }
@@ -85,6 +85,8 @@ func (c *Client) GetAlertRule(ctx context.Context, id string, options ...Option)
 // UpdateAlertRule: Change an alert rule.
 //
 // PATCH /v1/alert-rules/{id}
+//
+// Needs an API key or a dashboard session.
 func (c *Client) UpdateAlertRule(ctx context.Context, id string, body *AlertRuleChange, options ...Option) (*AlertRule, error) {
 	return send[AlertRule](ctx, c, "PATCH", "/v1/alert-rules/"+url.PathEscape(id), nil, asJSON(body), options)
 }

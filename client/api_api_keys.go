@@ -61,16 +61,32 @@ func (c *Client) AllKeys(ctx context.Context, q ListKeysQuery, options ...Option
 //
 // POST /v1/api-keys
 //
-// The answer holds the key, this once.
+// Needs an API key or a dashboard session. The answer holds the key, this once.
 func (c *Client) CreateKey(ctx context.Context, body *NewKey, options ...Option) (*APIKey, error) {
 	return send[APIKey](ctx, c, "POST", "/v1/api-keys", nil, asJSON(body), options)
+}
+
+// RevokeKeyQuery is what RevokeKey can be asked; what is zero is left out.
+type RevokeKeyQuery struct {
+	// true: end what the key created, too.
+	Cascade bool
+}
+
+func (q *RevokeKeyQuery) values() url.Values {
+	v := make(url.Values)
+	if q.Cascade {
+		v.Set("cascade", "true")
+	}
+	return v
 }
 
 // RevokeKey: Revoke an API key at once.
 //
 // DELETE /v1/api-keys/{id}
-func (c *Client) RevokeKey(ctx context.Context, id string, options ...Option) (*Deleted, error) {
-	return send[Deleted](ctx, c, "DELETE", "/v1/api-keys/"+url.PathEscape(id), nil, nil, options)
+//
+// Needs an API key or a dashboard session. Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents that came of them. OAuth clients, users, webhooks and phones that the key created, directly or through other credentials, go on and stand in remaining; with cascade=true they end, too. A key that was revoked before, or has expired, can be revoked again with cascade=true.
+func (c *Client) RevokeKey(ctx context.Context, id string, q RevokeKeyQuery, options ...Option) (*KeyRevoked, error) {
+	return send[KeyRevoked](ctx, c, "DELETE", "/v1/api-keys/"+url.PathEscape(id), q.values(), nil, options)
 }
 
 // GetKey: Get an API key.
@@ -83,6 +99,8 @@ func (c *Client) GetKey(ctx context.Context, id string, options ...Option) (*API
 // UpdateKey: Change the addresses or the name of an API key, or adopt it.
 //
 // PUT /v1/api-keys/{id}
+//
+// Needs an API key or a dashboard session.
 func (c *Client) UpdateKey(ctx context.Context, id string, body *KeyChange, options ...Option) (*APIKey, error) {
 	return send[APIKey](ctx, c, "PUT", "/v1/api-keys/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -92,6 +110,8 @@ type APIKey struct {
 	AllowedIPs []string `json:"allowed_ips"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// When it ends.
@@ -123,12 +143,26 @@ type APIKey struct {
 type KeyChange struct {
 	// true, by an operator key: the key has no parent any more, and outlives the one that made it. A key whose parent is revoked or expired has died with it.
 	Adopt *bool `json:"adopt,omitempty"`
-	// [] lets every address in.
+	// [] lets every address in. Must lie within the addresses of the key that asks and of the key's parents.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
+}
+
+// KeyRevoked is an answer of the service, or a part of one.
+type KeyRevoked struct {
+	// Always true.
+	Deleted bool `json:"deleted"`
+	// What the key created and what cascade=true has ended.
+	Ended []ResourceRef `json:"ended"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete.
+	Remaining []ResourceRef `json:"remaining"`
 }
 
 // ListAPIKey is an answer of the service, or a part of one.
@@ -145,11 +179,11 @@ type ListAPIKey struct {
 
 // NewKey is sent to the service.
 type NewKey struct {
-	// Addresses or CIDRs; empty: from everywhere.
+	// Addresses or CIDRs, within those of the key that creates it. Default: those of the key that creates it. []: from everywhere.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
 	// live or test; that of the key that makes it unless said.
 	Environment *string `json:"environment,omitempty"`
-	// When it ends.
+	// Not later than the end of the key that creates it. Default: the end of that key.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
@@ -157,4 +191,12 @@ type NewKey struct {
 	Name string `json:"name"`
 	// Not more than the key holds that makes it.
 	Permissions []string `json:"permissions"`
+}
+
+// ResourceRef is an answer of the service, or a part of one.
+type ResourceRef struct {
+	// Its id.
+	ID string `json:"id"`
+	// Its type: oauth_client, user, webhook, phone, api_key, trunk, sms_gateway, tool.
+	Object string `json:"object"`
 }

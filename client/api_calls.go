@@ -180,7 +180,7 @@ func (c *Client) GetRecording(ctx context.Context, id string, options ...Option)
 //
 // POST /v1/calls/{id}/recording/link
 //
-// The link needs no credential and takes Range. It dies with its time, and with the recording.
+// The link needs no credential and takes Range. It ends with its time, and with the recording. A token makes links that end with the token at the latest.
 func (c *Client) LinkRecording(ctx context.Context, id string, body *LinkRequest, options ...Option) (*Link, error) {
 	return send[Link](ctx, c, "POST", "/v1/calls/"+url.PathEscape(id)+"/recording/link", nil, asJSON(body), options)
 }

@@ -27,7 +27,7 @@ func (c *Client) RefreshToken(ctx context.Context, options ...Option) (*Token, e
 //
 // POST /v1/auth/token
 //
-// API keys only. The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.
+// Needs an API key. The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.
 func (c *Client) IssueToken(ctx context.Context, body *NewToken, options ...Option) (*Token, error) {
 	return send[Token](ctx, c, "POST", "/v1/auth/token", nil, asJSON(body), options)
 }

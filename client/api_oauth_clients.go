@@ -61,7 +61,7 @@ func (c *Client) AllClients(ctx context.Context, q ListClientsQuery, options ...
 //
 // POST /v1/oauth/clients
 //
-// API keys only; 403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.
+// Needs an API key or a dashboard session. 403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.
 func (c *Client) CreateClient(ctx context.Context, body *NewOAuthClient, options ...Option) (*OAuthClient, error) {
 	return send[OAuthClient](ctx, c, "POST", "/v1/oauth/clients", nil, asJSON(body), options)
 }
@@ -70,7 +70,7 @@ func (c *Client) CreateClient(ctx context.Context, body *NewOAuthClient, options
 //
 // DELETE /v1/oauth/clients/{id}
 //
-// On every plan: what was given can always be taken away.
+// Needs an API key or a dashboard session. On every plan: what was given can always be taken away.
 func (c *Client) DeleteClient(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/oauth/clients/"+url.PathEscape(id), nil, nil, options)
 }
@@ -84,14 +84,16 @@ func (c *Client) GetClient(ctx context.Context, id string, options ...Option) (*
 
 // OAuthClient is an answer of the service, or a part of one.
 type OAuthClient struct {
+	// Where it gets and uses tokens; empty: everywhere.
+	AllowedIPs []string `json:"allowed_ips"`
 	// The id, under the name that OAuth has for it.
 	ClientID string `json:"client_id"`
 	// The secret itself, only in the answer to its creation.
 	ClientSecret string `json:"client_secret,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The API key that made it; empty: it was made at the dashboard, and the audit log tells by whom.
-	CreatedBy string `json:"created_by"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// How it gets tokens.
@@ -132,6 +134,8 @@ type ListOAuthClient struct {
 
 // NewOAuthClient is sent to the service.
 type NewOAuthClient struct {
+	// Addresses or CIDRs from which the client gets and uses tokens, within those of the key that creates it. Default: those of the key. []: from everywhere.
+	AllowedIPs []string `json:"allowed_ips,omitzero"`
 	// authorization_code and refresh_token where there is a redirect URI, else client_credentials, unless said.
 	GrantTypes []string `json:"grant_types,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.

@@ -61,7 +61,7 @@ func (c *Client) AllPhones(ctx context.Context, q ListPhonesQuery, options ...Op
 //
 // POST /v1/phones
 //
-// The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only.
+// Needs an API key or a dashboard session. The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only.
 func (c *Client) CreatePhone(ctx context.Context, body *PhoneChange, options ...Option) (*Phone, error) {
 	return send[Phone](ctx, c, "POST", "/v1/phones", nil, asJSON(body), options)
 }
@@ -69,6 +69,8 @@ func (c *Client) CreatePhone(ctx context.Context, body *PhoneChange, options ...
 // DeletePhone: Delete a phone.
 //
 // DELETE /v1/phones/{id}
+//
+// Needs an API key or a dashboard session.
 func (c *Client) DeletePhone(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/phones/"+url.PathEscape(id), nil, nil, options)
 }
@@ -84,7 +86,7 @@ func (c *Client) GetPhone(ctx context.Context, id string, options ...Option) (*P
 //
 // PATCH /v1/phones/{id}
 //
-// Calls that are running go on.
+// Needs an API key or a dashboard session. Calls that are running go on.
 func (c *Client) UpdatePhone(ctx context.Context, id string, body *PhoneChange, options ...Option) (*Phone, error) {
 	return send[Phone](ctx, c, "PATCH", "/v1/phones/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -107,6 +109,8 @@ type Phone struct {
 	Contacts []PhoneContact `json:"contacts,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// What is dialled to reach it.

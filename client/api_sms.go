@@ -226,7 +226,7 @@ func (c *Client) AllSMSGateways(ctx context.Context, q ListSMSGatewaysQuery, opt
 //
 // POST /v1/sms-gateways
 //
-// Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again (Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.
+// Needs an API key or a dashboard session. Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again (Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.
 func (c *Client) CreateSMSGateway(ctx context.Context, body *SMSGatewayChange, options ...Option) (*SMSGateway, error) {
 	return send[SMSGateway](ctx, c, "POST", "/v1/sms-gateways", nil, asJSON(body), options)
 }
@@ -249,7 +249,7 @@ func (c *Client) GetSMSGateway(ctx context.Context, id string, options ...Option
 //
 // PATCH /v1/sms-gateways/{id}
 //
-// A changed secret is in this answer only.
+// Needs an API key or a dashboard session. A changed secret is in this answer only.
 func (c *Client) UpdateSMSGateway(ctx context.Context, id string, body *SMSGatewayChange, options ...Option) (*SMSGateway, error) {
 	return send[SMSGateway](ctx, c, "PATCH", "/v1/sms-gateways/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -390,6 +390,8 @@ type Message struct {
 type SMSGateway struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// Names it; never changes and is never given again.

@@ -60,6 +60,8 @@ func (c *Client) AllTrunks(ctx context.Context, q ListTrunksQuery, options ...Op
 // CreateTrunk: Connect a trunk.
 //
 // POST /v1/trunks
+//
+// Needs an API key or a dashboard session.
 func (c *Client) CreateTrunk(ctx context.Context, body *TrunkChange, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "POST", "/v1/trunks", nil, asJSON(body), options)
 }
@@ -84,7 +86,7 @@ func (c *Client) GetTrunk(ctx context.Context, id string, options ...Option) (*T
 //
 // PATCH /v1/trunks/{id}
 //
-// Calls that are running go on as they began.
+// Needs an API key or a dashboard session. Calls that are running go on as they began.
 func (c *Client) UpdateTrunk(ctx context.Context, id string, body *TrunkChange, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "PATCH", "/v1/trunks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -250,6 +252,8 @@ type Trunk struct {
 	Costs []Rate `json:"costs"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// The way of key presses.
 	Dtmf string `json:"dtmf"`
 	// live or test; the two never see each other.

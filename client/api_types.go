@@ -238,6 +238,14 @@ type ContactError struct {
 	Phone string `json:"phone,omitzero"`
 }
 
+// Creator is an answer of the service, or a part of one.
+type Creator struct {
+	// The key, the user or the client; empty for system.
+	ID string `json:"id"`
+	// The kind of credential: an API key or a JWT of it, an operator key, a dashboard session of a user, an OAuth client, or the service itself. One of api_key, operator, user, oauth_client, system.
+	Type string `json:"type"`
+}
+
 // DNCNumber is sent to the service.
 type DNCNumber struct {
 	// ISO 3166: how a number without country code is read. Left out: the workspace's default_country.

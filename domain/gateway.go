@@ -4,6 +4,7 @@ package domain
 // and tells of those that come in and of what became of the others.
 type SMSGateway struct {
 	Meta
+	Provenance
 	Name       string   `json:"name"`
 	URL        string   `json:"url"`
 	Secret     string   `json:"secret,omitempty" doc:"Signs what is sent to the URL. Shown once, at creation and when it is changed."`

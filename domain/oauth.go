@@ -19,14 +19,15 @@ const (
 // keyed hash of its secret is kept.
 type OAuthClient struct {
 	Meta
+	Provenance
 	Name         string       `json:"name"`
 	Scopes       []Permission `json:"scopes"` // the most that it can be given
 	GrantTypes   []GrantType  `json:"grant_types"`
 	RedirectURIs []string     `json:"redirect_uris"`
 	Public       bool         `json:"public"` // it can keep no secret and has none
 	Last4        string       `json:"last4,omitempty"`
-	Hash         string       `json:"hash,omitempty"` // hex HMAC-SHA-256; never shown
-	CreatedBy    string       `json:"created_by"`     // the API key that made it
+	Hash         string       `json:"hash,omitempty"`        // hex HMAC-SHA-256; never shown
+	AllowedIPs   []string     `json:"allowed_ips,omitempty"` // it authenticates from these addresses only; empty: from all
 }
 
 // Key names the row.
@@ -91,6 +92,7 @@ const (
 // (RFC 6749 §4.1.2). Its id is a keyed hash of its text.
 type OAuthCode struct {
 	Meta
+	Provenance               // of the session in which the user consented
 	ClientID    string       `json:"client_id"`
 	UserID      string       `json:"user_id"`
 	RedirectURI string       `json:"redirect_uri"`
@@ -113,6 +115,7 @@ func (c *OAuthCode) Sort() string { return sortTime(c.Until) + c.ID }
 // which the one of the current generation is good.
 type OAuthGrant struct {
 	Meta
+	Provenance               // of the session in which the user consented
 	ClientID    string       `json:"client_id"`
 	UserID      string       `json:"user_id"`
 	Scopes      []Permission `json:"scopes"`

@@ -11,6 +11,7 @@ import (
 // it calls agents, and it is where an agent finds a person.
 type Phone struct {
 	Meta
+	Provenance
 	Extension string `json:"extension"` // what is dialled: 2 to 6 digits, unique among the phones and agents of a workspace
 	Username  string `json:"username"`  // what the phone signs in with: unique in the installation
 	Password  string `json:"password,omitempty"`

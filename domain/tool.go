@@ -48,6 +48,7 @@ type ToolMCP struct {
 // says where.
 type Tool struct {
 	Meta
+	Provenance
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
 	Parameters  map[string]any `json:"parameters"` // a JSON Schema of the arguments, an object

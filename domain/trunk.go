@@ -68,6 +68,7 @@ const (
 // Trunk is a way to the telephone network.
 type Trunk struct {
 	Meta
+	Provenance
 	Name            string        `json:"name"`
 	Proxies         []Proxy       `json:"proxies"`
 	OutboundProxy   *Proxy        `json:"outbound_proxy,omitempty"` // what is sent to the proxies goes by way of it

@@ -31,6 +31,7 @@ func (r Role) Permissions() []Permission {
 // User is a person who signs in by one-time links.
 type User struct {
 	Meta
+	Provenance
 	Name       string   `json:"name"`
 	Role       Role     `json:"role"`
 	Operator   bool     `json:"operator"` // of the install, at the dashboard
@@ -73,6 +74,7 @@ const SignInLife = 5 * time.Minute
 // the link holds.
 type SignIn struct {
 	Meta
+	Provenance
 	UserID string    `json:"user_id"`
 	Until  time.Time `json:"until"`
 	// OperatorSince is the user's as the link was made.
@@ -107,11 +109,12 @@ const (
 // cookie is kept.
 type Session struct {
 	Meta
-	UserID    string    `json:"user_id"`
-	Hash      string    `json:"hash"` // never shown
-	IP        string    `json:"ip"`
-	UserAgent string    `json:"user_agent"`
-	SeenAt    time.Time `json:"seen_at"`
+	Provenance           // of the sign-in link
+	UserID     string    `json:"user_id"`
+	Hash       string    `json:"hash"` // never shown
+	IP         string    `json:"ip"`
+	UserAgent  string    `json:"user_agent"`
+	SeenAt     time.Time `json:"seen_at"`
 	// OperatorSince is that of the link that it was opened with.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }

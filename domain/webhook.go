@@ -15,6 +15,7 @@ const (
 // Webhook is an HTTPS endpoint that events go to.
 type Webhook struct {
 	Meta
+	Provenance
 	URL            string        `json:"url"`
 	Events         []string      `json:"events"`
 	Secret         string        `json:"secret,omitempty"`

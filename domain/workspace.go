@@ -91,6 +91,7 @@ const (
 // APIKey is a server's credential. Only a keyed hash of its value is kept.
 type APIKey struct {
 	Meta
+	Provenance
 	Name        string       `json:"name"`
 	Permissions []Permission `json:"permissions"`
 	AllowedIPs  []string     `json:"allowed_ips"`
@@ -102,6 +103,11 @@ type APIKey struct {
 	ExpiresAt   *time.Time   `json:"expires_at"`
 	RevokedAt   *time.Time   `json:"revoked_at,omitempty"`
 	LastUsedAt  *time.Time   `json:"last_used_at"`
+}
+
+// HasExpired says whether the end of the key is reached.
+func (k *APIKey) HasExpired(now time.Time) bool {
+	return k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
 }
 
 // Key names the row.
@@ -169,6 +175,10 @@ type Principal struct {
 	UserID      string // with a token of a user: its sub; or who is there in person
 	ClientID    string // with an OAuth token: whose it is
 }
+
+// HasToken says whether it came with a JWT or an OAuth token: neither with an
+// API key nor with a dashboard session.
+func (p *Principal) HasToken() bool { return p.ClientID != "" || p.UserID != "" && p.KeyID != "" }
 
 // ByToken says whether it came with a token, or a session, and not with an API
 // key.

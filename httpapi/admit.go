@@ -75,7 +75,7 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 			s.denied(c.UserContext(), v, domain.CodeInsufficientPermissions)
 		}
 	}
-	if err := credential(route, v.principal); err != nil && (v.cookie == "" || !madeByPages(route)) { // a page has asked again who it is
+	if err := s.credentials[route].refuse(v.principal); err != nil {
 		refused()
 		return err
 	}
@@ -92,11 +92,6 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 		v.charge = func() (refund func(), err error) { return s.charge(c, l) }
 	}
 	return s.stopping(c, route)
-}
-
-// madeByPages says whether a page makes what takes an API key otherwise.
-func madeByPages(route string) bool {
-	return route == "POST /v1/api-keys" || route == "POST /v1/webhooks" || route == "POST /v1/oauth/clients"
 }
 
 // identify finds out whose credential it is. A failure counts against the

@@ -193,7 +193,7 @@ type OnInboundSecret struct {
 
 func (s *Server) versionRoutes(tag, path string) {
 	add(s, operation{
-		method: http.MethodPost, path: path + "/on-inbound-secret", id: "signOnInbound", tag: tag, summary: "Make the secret that signs on_inbound",
+		method: http.MethodPost, path: path + "/on-inbound-secret", id: "signOnInbound", credential: keyOrSession, tag: tag, summary: "Make the secret that signs on_inbound",
 		about: "From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. " +
 			"It takes the place of the one before at once, and holds for the draft and all versions. Without one requests are not signed. The secret is in this answer only.",
 	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[OnInboundSecret], error) {

@@ -73,7 +73,7 @@ func (n *AlertRuleChange) apply(r *domain.AlertRule) error {
 func (s *Server) alertRoutes() {
 	const tag, path = "Alerts", "/v1/alert-rules"
 	add(s, operation{
-		method: http.MethodPost, path: path, id: "createAlertRule", tag: tag, status: http.StatusCreated, summary: "Create an alert rule",
+		method: http.MethodPost, path: path, id: "createAlertRule", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an alert rule",
 		about: "Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; " +
 			"once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body AlertRuleChange }) (*answer[*domain.AlertRule], error) {
@@ -106,7 +106,7 @@ func (s *Server) alertRoutes() {
 			}
 			return ok(s.ports.Alerts.AlertRule(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAlertRule", tag: tag, summary: "Change an alert rule"},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAlertRule", credential: keyOrSession, tag: tag, summary: "Change an alert rule"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body AlertRuleChange
@@ -119,7 +119,7 @@ func (s *Server) alertRoutes() {
 			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, in.Body.apply))
 		})
 	add(s, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteAlertRule", tag: tag, summary: "Delete an alert rule",
+		method: http.MethodDelete, path: path + "/{id}", id: "deleteAlertRule", credential: keyOrSession, tag: tag, summary: "Delete an alert rule",
 		about: "What it has found is over, and nobody is told of that.",
 	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
 		id, err := alertRule(p, in.ID)

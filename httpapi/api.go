@@ -29,7 +29,8 @@ type operation struct {
 	open         bool         // needs no credential
 	unchecked    bool         // the handler checks the body against its schema, piece by piece
 	later        *huma.Schema // of a 202: what was asked for is still to come
-	live         bool         // a stream or a socket: nothing to ask for by HEAD
+	credential   credentialKind
+	live         bool // a stream or a socket: nothing to ask for by HEAD
 }
 
 func (o operation) key() string { return o.method + " " + o.path }
@@ -57,7 +58,7 @@ func (o operation) failures() []int {
 
 func (o operation) huma() huma.Operation {
 	h := huma.Operation{
-		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.about,
+		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.credential.describe(o.about),
 		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.failures(), MaxBodyBytes: -1, BodyReadTimeout: -1,
 		SkipValidateBody: o.unchecked,
 	}
@@ -121,6 +122,9 @@ func (s *Server) ruleOf(op operation) rule {
 	r, ok := s.rules[op.key()]
 	if !ok {
 		panic("httpapi: no rule for " + op.key())
+	}
+	if s.draws {
+		s.credentials[op.key()] = op.credential
 	}
 	return r
 }

@@ -247,7 +247,7 @@ func (s *Server) takeConsent(c *fiber.Ctx) error {
 	code := &domain.OAuthCode{
 		ClientID: a.client.ID, UserID: a.user.ID, RedirectURI: a.values.Get("redirect_uri"), Challenge: a.values.Get("code_challenge"), Scopes: a.asked,
 	}
-	code.WorkspaceID, code.Environment = a.client.WorkspaceID, a.client.Environment
+	code.WorkspaceID, code.Environment, code.Provenance = a.client.WorkspaceID, a.client.Environment, a.key.Provenance
 	ctx := s.ports.Audit.Ride(c.UserContext(), a.principal(), act)
 	text, err := s.ports.Consents.IssueCode(ctx, code)
 	if err != nil {

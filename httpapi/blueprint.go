@@ -27,6 +27,8 @@ type blueprint struct {
 	queries   queries
 	served    map[string]fiber.Handler // by method and path, as Fiber spells it
 
+	credentials map[string]credentialKind // by route, which it takes
+
 	mu   sync.Mutex
 	last *papers // of the last server that was made
 }
@@ -53,7 +55,7 @@ func Prepare() {
 func draw() *blueprint {
 	useEnvelope()
 	b := &blueprint{
-		rules: routeTable(), ownLimits: limitsByRoute(), queries: make(queries),
+		rules: routeTable(), ownLimits: limitsByRoute(), queries: make(queries), credentials: make(map[string]credentialKind),
 		served: make(map[string]fiber.Handler),
 	}
 	for route := range b.ownLimits {

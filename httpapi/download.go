@@ -27,7 +27,8 @@ type file struct{ name, kind string }
 // returned, until the last row or until the client has gone.
 func download[T any](s *Server, c *fiber.Ctx, f file, open func(context.Context, domain.Principal) (T, error), write func(T, io.Writer) error) error {
 	v := visitOf(c.UserContext())
-	ctx, cancel := context.WithCancel(s.begin(v))
+	asked := *v
+	ctx, cancel := s.whileCredentialHolds(s.begin(v), &asked)
 	rows, err := open(ctx, v.principal)
 	if err != nil {
 		cancel()

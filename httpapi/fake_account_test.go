@@ -38,9 +38,9 @@ func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, chang
 	return alter(&f.apiKeys, id, change)
 }
 
-func (f *fake) RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string) error {
+func (f *fake) RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string, _ ask.KeyRevocation) (ask.RevokedKey, error) {
 	f.noteKey(ctx, p, by, "api_key.revoked", id)
-	return f.apiKeys.drop(id)
+	return ask.RevokedKey{Remaining: []ask.ResourceRef{}, Ended: []ask.ResourceRef{}}, f.apiKeys.drop(id)
 }
 
 func (f *fake) SigningKey(_ context.Context, kid string) (*domain.SigningKey, error) {

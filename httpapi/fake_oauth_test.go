@@ -19,7 +19,7 @@ func (f *fake) OAuthPlan(string) error {
 }
 
 func (f *fake) CreateClient(_ context.Context, p domain.Principal, c *domain.OAuthClient) (*domain.OAuthClient, string, error) {
-	c.CreatedBy = p.KeyID
+	c.CreatedBy = p.Creator()
 	if c.Public {
 		return f.clients.add(c), "", nil
 	}

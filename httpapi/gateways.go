@@ -69,7 +69,7 @@ type SMSGatewayResults struct {
 func (s *Server) gatewayRoutes() {
 	const tag, path = "SMS", "/v1/sms-gateways"
 	add(s, operation{
-		method: http.MethodPost, path: path, id: "createSMSGateway", tag: tag, status: http.StatusCreated, summary: "Create an SMS gateway",
+		method: http.MethodPost, path: path, id: "createSMSGateway", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an SMS gateway",
 		about: "Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, " +
 			"with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again " +
 			"(Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.",
@@ -99,7 +99,7 @@ func (s *Server) gatewayRoutes() {
 			return public(s.ports.Gateways.SMSGateway(ctx, p, id))
 		})
 	add(s, operation{
-		method: http.MethodPatch, path: path + "/{id}", id: "updateSMSGateway", tag: tag, summary: "Change an SMS gateway",
+		method: http.MethodPatch, path: path + "/{id}", id: "updateSMSGateway", credential: keyOrSession, tag: tag, summary: "Change an SMS gateway",
 		about: "A changed secret is in this answer only.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One

@@ -15,16 +15,16 @@ import (
 type NewKey struct {
 	Name        string              `json:"name"`
 	Permissions []domain.Permission `json:"permissions" nullable:"false" doc:"Not more than the key holds that makes it."`
-	AllowedIPs  []string            `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs; empty: from everywhere."`
+	AllowedIPs  []string            `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs, within those of the key that creates it. Default: those of the key that creates it. []: from everywhere."`
 	Environment string              `json:"environment,omitempty" doc:"live or test; that of the key that makes it unless said."`
-	ExpiresAt   *time.Time          `json:"expires_at,omitempty"`
+	ExpiresAt   *time.Time          `json:"expires_at,omitempty" doc:"Not later than the end of the key that creates it. Default: the end of that key."`
 	Metadata    map[string]string   `json:"metadata,omitempty"`
 }
 
 // KeyChange is what can be changed of a key.
 type KeyChange struct {
 	Name       *string           `json:"name,omitempty"`
-	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in."`
+	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in. Must lie within the addresses of the key that asks and of the key's parents."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 	Adopt      bool              `json:"adopt,omitempty" doc:"true, by an operator key: the key has no parent any more, and outlives the one that made it. A key whose parent is revoked or expired has died with it."`
 }
@@ -32,6 +32,8 @@ type KeyChange struct {
 // APIKey is a key as the API shows it.
 type APIKey struct {
 	domain.Meta
+	domain.Provenance
+
 	Name        string              `json:"name"`
 	Permissions []domain.Permission `json:"permissions"`
 	AllowedIPs  []string            `json:"allowed_ips"`
@@ -48,7 +50,7 @@ type APIKey struct {
 // showKey leaves the hash behind.
 func showKey(k *domain.APIKey) *APIKey {
 	return &APIKey{
-		Meta: k.Meta, Name: k.Name, Permissions: k.Permissions, AllowedIPs: k.AllowedIPs, Operator: k.Operator, ParentID: k.ParentID,
+		Meta: k.Meta, Provenance: k.Provenance, Name: k.Name, Permissions: k.Permissions, AllowedIPs: k.AllowedIPs, Operator: k.Operator, ParentID: k.ParentID,
 		KeyPrefix: k.KeyPrefix, Last4: k.Last4, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: k.LastUsedAt,
 	}
 }
@@ -62,7 +64,7 @@ func shownKey(k *domain.APIKey, err error) (*answer[*APIKey], error) {
 
 func (s *Server) keyRoutes() {
 	const tag, path = "API keys", "/v1/api-keys"
-	add(s, operation{method: http.MethodPost, path: path, id: "createKey", tag: tag, status: http.StatusCreated, summary: "Create an API key", about: "The answer holds the key, this once."}, s.createKey)
+	add(s, operation{method: http.MethodPost, path: path, id: "createKey", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an API key", about: "The answer holds the key, this once."}, s.createKey)
 	add(s, operation{method: http.MethodGet, path: path, id: "listKeys", tag: tag, summary: "List API keys"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*APIKey]], error) {
 			l, err := s.ports.Keys.ListKeys(ctx, p, in.page())
@@ -76,22 +78,40 @@ func (s *Server) keyRoutes() {
 			}
 			return shownKey(s.ports.Keys.APIKey(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPut, path: path + "/{id}", id: "updateKey", tag: tag, summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "revokeKey", tag: tag, summary: "Revoke an API key at once"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixKey, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			k, err := s.ports.Keys.APIKey(ctx, p, id)
-			if err != nil {
-				return nil, err
-			}
-			if err := mayTouch(p, k); err != nil {
-				return nil, err
-			}
-			return deleted(id, "api_key", s.ports.Keys.RevokeKey(ctx, p, actOf(ctx), id))
-		})
+	add(s, operation{method: http.MethodPut, path: path + "/{id}", id: "updateKey", credential: keyOrSession, tag: tag, summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
+	add(s, operation{
+		method: http.MethodDelete, path: path + "/{id}", id: "revokeKey", credential: keyOrSession, tag: tag, summary: "Revoke an API key at once",
+		about: "Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents that came of them. OAuth clients, users, webhooks and phones that the key " +
+			"created, directly or through other credentials, go on and stand in remaining; with cascade=true they end, too. A key that was revoked before, or has expired, can be revoked again with cascade=true.",
+	}, s.revokeKey)
+}
+
+// KeyRevoked is the answer to the revocation of a key.
+type KeyRevoked struct {
+	Deleted
+
+	Remaining []ask.ResourceRef `json:"remaining" doc:"What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete."`
+	Ended     []ask.ResourceRef `json:"ended" doc:"What the key created and what cascade=true has ended."`
+}
+
+func (s *Server) revokeKey(ctx context.Context, p domain.Principal, in *struct {
+	One
+	Cascade bool `query:"cascade" doc:"true: end what the key created, too."`
+},
+) (*answer[KeyRevoked], error) {
+	id, err := named(domain.PrefixKey, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.ports.Keys.APIKey(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := mayTouch(p, k); err != nil {
+		return nil, err
+	}
+	done, err := s.ports.Keys.RevokeKey(ctx, p, actOf(ctx), id, ask.KeyRevocation{Cascade: in.Cascade, MayEnd: mayLead(p)})
+	return ok(KeyRevoked{Deleted: Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
 }
 
 func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ Body NewKey }) (*answer[*APIKey], error) {

@@ -53,7 +53,7 @@ func (s *Server) linkRoutes() {
 	const tag, path = "Calls", "/v1/calls/{id}/recording"
 	add(s, operation{
 		method: http.MethodPost, path: path + "/link", id: "linkRecording", tag: tag, status: http.StatusCreated, summary: "Make a link to the recording",
-		about: "The link needs no credential and takes Range. It dies with its time, and with the recording.",
+		about: "The link needs no credential and takes Range. It ends with its time, and with the recording. A token makes links that end with the token at the latest.",
 	}, s.linkRecording)
 	for verb, paused := range map[string]bool{"pause": true, "resume": false} {
 		add(s, operation{
@@ -96,6 +96,9 @@ func (s *Server) linkRecording(ctx context.Context, p domain.Principal, in *stru
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(life).UTC().Truncate(time.Second)
+	if claims := visitOf(ctx).claims; claims != nil && claims.ExpiresAt != nil && until.After(claims.ExpiresAt.Time) {
+		until = claims.ExpiresAt.UTC()
+	}
 	token, err := s.ports.Recordings.LinkRecording(ctx, p, id, until)
 	if domain.CodeOf(err) == domain.CodeProcessing {
 		err = domain.Errorf(domain.CodeInvalidState, "The recording is still to come; try again in %s seconds.", processingAfter)

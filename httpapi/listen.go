@@ -48,6 +48,7 @@ const (
 	heardMost    = 4096             // bytes of one message from who listens: half a second
 	heardTimeout = 5 * time.Second  // for one message to be taken
 	pingEvery    = 15 * time.Second // and as long for its answer
+	closeWait    = 500 * time.Millisecond
 )
 
 func (s *Server) listenRoutes() {
@@ -96,7 +97,7 @@ func (s *Server) listen(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	h := &hearer{server: s, seat: seat, heard: heard, log: s.log.With(slog.String("call_id", id), slog.String("request_id", v.requestID))}
+	h := &hearer{server: s, visit: *v, seat: seat, heard: heard, log: s.log.With(slog.String("call_id", id), slog.String("request_id", v.requestID))}
 	return h.begin(c, r, ListenHello{Type: "hello", CallID: id, Mode: mode, Format: listenFormat()})
 }
 
@@ -107,6 +108,7 @@ func listenFormat() ListenFormat {
 // hearer is one who listens to a call, or takes part in it.
 type hearer struct {
 	server *Server
+	visit  visit // of the request that opened the socket
 	hello  []byte
 	seat   ask.Seat
 	heard  *earful
@@ -150,6 +152,8 @@ func (h *hearer) serve(conn net.Conn, r *http.Request) {
 	ws.SetReadLimit(heardMost)
 	ctx, cancel := context.WithCancelCause(h.server.listens())
 	defer cancel(nil)
+	holds, stop := h.server.whileCredentialHolds(ctx, &h.visit)
+	defer stop()
 	h.heard.attend(func() { cancel(errSlow) })
 	h.notes.attend(func() { cancel(errSlow) })
 	spoken := make(chan error, 1)
@@ -162,24 +166,43 @@ func (h *hearer) serve(conn net.Conn, r *http.Request) {
 			cancel(why)
 			spoken <- why
 		}()
-		why = h.take(ctx, ws)
+		why = h.take(ctx, holds, ws)
 	}()
-	err = h.give(ctx, ws)
-	if err == nil {
+	err = h.give(ctx, holds, ws)
+	switch {
+	case err == nil:
 		_ = ws.Close(websocket.StatusNormalClosure, "the call is over")
+	case errors.Is(err, errCredentialEnded):
+		closeWithin(ws, closeWait, websocket.StatusPolicyViolation, "the credential has ended")
 	}
 	_ = ws.CloseNow()
 	h.log.Debug("a listener left", slog.Any("sent", err), slog.Any("received", <-spoken), slog.Any("cause", context.Cause(ctx)))
 }
 
-// take hears what the listener says.
-func (h *hearer) take(ctx context.Context, ws *websocket.Conn) error {
+// closeWithin sends a close frame and waits for the answer for a bounded time.
+func closeWithin(ws *websocket.Conn, most time.Duration, code websocket.StatusCode, reason string) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = ws.Close(code, reason)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(most):
+	}
+}
+
+// take hears what the listener says, as long as holds does, which ends with the
+// credential.
+func (h *hearer) take(ctx, holds context.Context, ws *websocket.Conn) error {
 	for {
 		kind, sound, err := ws.Read(ctx)
 		if err != nil {
 			return err
 		}
 		switch {
+		case holds.Err() != nil:
+			return context.Cause(holds)
 		case kind == websocket.MessageBinary:
 			h.seat.Say(sound)
 		case h.text != nil:
@@ -192,7 +215,7 @@ func (h *hearer) take(ctx context.Context, ws *websocket.Conn) error {
 }
 
 // give sends what is heard; nil: the call is over.
-func (h *hearer) give(ctx context.Context, ws *websocket.Conn) error {
+func (h *hearer) give(ctx, holds context.Context, ws *websocket.Conn) error {
 	err := h.send(ctx, ws, websocket.MessageText, h.hello)
 	if err != nil {
 		return err
@@ -202,8 +225,8 @@ func (h *hearer) give(ctx context.Context, ws *websocket.Conn) error {
 	frame := make([]byte, ask.ListenFrame)
 	for {
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-holds.Done():
+			return context.Cause(holds)
 		case <-alive.C:
 			bound, cancel := context.WithTimeout(ctx, heardTimeout)
 			err = ws.Ping(bound)

@@ -232,6 +232,33 @@ func TestWhoMayNotListenIsToldSoBeforeTheSocketOpens(t *testing.T) {
 	assert.Equal(t, "upgrade_required", r.failure(t)["code"])
 }
 
+func TestASocketEndsWithItsCredential(t *testing.T) {
+	t.Parallel()
+	d := open(t, httpapi.Config{PublicURL: base})
+	path := "/v1/calls/" + d.call() + "/listen?mode=whisper"
+	token := d.issued("ada", "calls:read", "calls:write")
+	sockets := make(map[string]*websocket.Conn)
+	for name, key := range map[string]string{"key": "all", "JWT": token, "other key": "calls:write"} {
+		ws, _, err := d.socket(path, key)
+		require.NoError(t, err, name)
+		next(t, ws)
+		sockets[name] = ws
+	}
+	d.revoke("all")
+	d.mu.Lock()
+	d.dead = map[string]bool{"key_operator": true} // the key behind the JWT
+	d.mu.Unlock()
+	for _, name := range []string{"key", "JWT"} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, _, err := sockets[name].Read(ctx)
+		assert.Equal(t, websocket.StatusPolicyViolation, websocket.CloseStatus(err), name)
+	}
+	require.Eventually(t, func() bool { return d.stage.gone() == 2 }, time.Minute, time.Millisecond)
+	require.NoError(t, sockets["other key"].Write(t.Context(), websocket.MessageBinary, []byte("on")))
+	require.Eventually(t, func() bool { return d.stage.heard() == "on" }, time.Minute, time.Millisecond)
+}
+
 func TestATicketOpensOnePathOnceForABrowser(t *testing.T) {
 	d := open(t, httpapi.Config{PublicURL: "https://calls.example.com"})
 	id := d.call()

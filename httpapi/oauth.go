@@ -293,6 +293,9 @@ func (s *Server) clientBy(c *fiber.Ctx, values url.Values) (*domain.OAuthClient,
 	if err != nil {
 		return nil, err
 	}
+	if client != nil && !allow.From(client.AllowedIPs, visitOf(c.UserContext()).ip) {
+		return client, domain.Errorf(domain.OAuthInvalidClient, "allowed_ips of the client does not name this address.")
+	}
 	if client != nil && client.Public && secret == "" { // it has none: PKCE proves it
 		return client, nil
 	}
@@ -388,7 +391,9 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 
 // access signs an access token and notes it, unless the commit that gave it has.
 func (s *Server) access(ctx context.Context, client *domain.OAuthClient, g ask.Granted, action string) (*AccessToken, error) {
-	signed, err := s.sign(ctx, token.Access(s.issuer(), g.UserID, g.GrantID, client, g.Rights, domain.AccessLife, time.Now()))
+	claims := token.Access(s.issuer(), g.UserID, g.GrantID, client, g.Rights, domain.AccessLife, time.Now())
+	claims.SignInKeyID = g.SignInKeyID
+	signed, err := s.sign(ctx, claims)
 	if err != nil {
 		return nil, err
 	}
@@ -417,7 +422,7 @@ func (s *Server) owned(ctx context.Context, f *form) (c token.Claims, rights []d
 		}
 		return c, nil, false, err
 	}
-	rights, err = s.ports.OAuth.OAuthAlive(ctx, c.Principal(), c.GrantID, c.ID)
+	rights, err = s.oauthRights(ctx, &c)
 	if domain.CodeOf(err) == domain.CodeExpiredToken {
 		return c, nil, false, nil
 	}

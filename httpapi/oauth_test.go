@@ -49,7 +49,7 @@ func TestAClientsSecretIsShownOnceAndItsMakersRightsBoundIt(t *testing.T) {
 	d := open(t, httpapi.Config{PublicURL: base})
 	body := m{"name": "crm", "scopes": []string{"calls:read"}, "redirect_uris": []string{"https://crm.example.com/cb"}}
 	made := d.must(201, "POST", "/v1/oauth/clients", "all", body).json(t)
-	assert.Equal(t, []any{"s3cret & more", made["id"], []any{"authorization_code", "refresh_token"}, "…wxyz", "key_all"},
+	assert.Equal(t, []any{"s3cret & more", made["id"], []any{"authorization_code", "refresh_token"}, "…wxyz", map[string]any{"type": "api_key", "id": "key_all"}},
 		[]any{made["client_secret"], made["client_id"], made["grant_types"], made["secret_hint"], made["created_by"]})
 	for _, r := range []reply{d.must(200, "GET", "/v1/oauth/clients", "all", nil), d.must(200, "GET", "/v1/oauth/clients/"+made["id"].(string), "all", nil)} {
 		assert.NotContains(t, string(r.Body), "s3cret")

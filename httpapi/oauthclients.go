@@ -43,6 +43,7 @@ type NewClient struct {
 	Scopes       []domain.Permission `json:"scopes" nullable:"false" doc:"The most that it can be given: permissions, not more than the key holds that makes it."`
 	RedirectURIs []string            `json:"redirect_uris,omitempty" nullable:"false" doc:"Where users are sent back to, compared letter by letter. https, or http on 127.0.0.1, [::1] and localhost."`
 	GrantTypes   []domain.GrantType  `json:"grant_types,omitempty" nullable:"false" doc:"authorization_code and refresh_token where there is a redirect URI, else client_credentials, unless said."`
+	AllowedIPs   []string            `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs from which the client gets and uses tokens, within those of the key that creates it. Default: those of the key. []: from everywhere."`
 	Public       bool                `json:"public,omitempty" doc:"It can keep no secret (a page, a program on a phone): it gets none, and PKCE is required of it."`
 	Metadata     map[string]string   `json:"metadata,omitempty"`
 }
@@ -50,13 +51,15 @@ type NewClient struct {
 // Client is an OAuth client as the API shows it.
 type Client struct {
 	domain.Meta
+	domain.Provenance
+
 	ClientID     string              `json:"client_id" doc:"The id, under the name that OAuth has for it."`
 	Name         string              `json:"name"`
 	Scopes       []domain.Permission `json:"scopes" doc:"The most that it can be given."`
 	RedirectURIs []string            `json:"redirect_uris" doc:"Where users are sent back to."`
 	GrantTypes   []domain.GrantType  `json:"grant_types" doc:"How it gets tokens."`
 	Public       bool                `json:"public" doc:"It has no secret."`
-	CreatedBy    string              `json:"created_by" doc:"The API key that made it; empty: it was made at the dashboard, and the audit log tells by whom."`
+	AllowedIPs   []string            `json:"allowed_ips" doc:"Where it gets and uses tokens; empty: everywhere."`
 	SecretHint   string              `json:"secret_hint,omitempty" doc:"The end of the secret."`
 	Secret       string              `json:"client_secret,omitempty" doc:"The secret itself, only in the answer to its creation."`
 }
@@ -64,7 +67,7 @@ type Client struct {
 // showClient leaves the hash behind.
 func showClient(c *domain.OAuthClient) *Client {
 	out := &Client{
-		Meta: c.Meta, ClientID: c.ID, Name: c.Name, Scopes: c.Scopes, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes, Public: c.Public, CreatedBy: c.CreatedBy,
+		Meta: c.Meta, Provenance: c.Provenance, AllowedIPs: c.AllowedIPs, ClientID: c.ID, Name: c.Name, Scopes: c.Scopes, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes, Public: c.Public,
 	}
 	if c.Last4 != "" {
 		out.SecretHint = "…" + c.Last4
@@ -75,8 +78,8 @@ func showClient(c *domain.OAuthClient) *Client {
 func (s *Server) clientRoutes() {
 	const tag, path = "OAuth clients", "/v1/oauth/clients"
 	add(s, operation{
-		method: http.MethodPost, path: path, id: "createClient", tag: tag, status: http.StatusCreated, summary: "Create an OAuth client",
-		about: "API keys only; 403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.",
+		method: http.MethodPost, path: path, id: "createClient", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an OAuth client",
+		about: "403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.",
 	}, s.createClient)
 	add(s, operation{method: http.MethodGet, path: path, id: "listClients", tag: tag, summary: "List OAuth clients"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*Client]], error) {
@@ -102,7 +105,7 @@ func (s *Server) clientRoutes() {
 			return ok(showClient(c), nil)
 		})
 	add(s, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteClient", tag: tag, summary: "Delete an OAuth client and refuse its tokens at once",
+		method: http.MethodDelete, path: path + "/{id}", id: "deleteClient", credential: keyOrSession, tag: tag, summary: "Delete an OAuth client and refuse its tokens at once",
 		about: "On every plan: what was given can always be taken away.",
 	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
 		id, err := named(domain.PrefixClient, in.ID)
@@ -118,10 +121,12 @@ func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struc
 		return nil, err
 	}
 	c := &domain.OAuthClient{
-		Name: in.Body.Name, Scopes: in.Body.Scopes, RedirectURIs: in.Body.RedirectURIs, GrantTypes: in.Body.GrantTypes, Public: in.Body.Public,
+		Name: in.Body.Name, Scopes: in.Body.Scopes, RedirectURIs: in.Body.RedirectURIs, GrantTypes: in.Body.GrantTypes, AllowedIPs: in.Body.AllowedIPs, Public: in.Body.Public,
 	}
 	c.Metadata = in.Body.Metadata
-	if err := rules.Client(c).Err(); err != nil {
+	problems := rules.Client(c)
+	allow.CheckAllowedIPs("allowed_ips", c.AllowedIPs, &problems)
+	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	if !allow.Subset(c.Scopes, p.Permissions) {

@@ -113,7 +113,7 @@ func (s *Server) credentialsOf(op *huma.Operation) []map[string][]string {
 		return op.Security
 	}
 	route := op.Method + " " + op.Path
-	takes := func(p domain.Principal) bool { return credential(route, p) == nil }
+	takes := func(p domain.Principal) bool { return s.credentials[route].refuse(p) == nil }
 	var list []map[string][]string
 	if takes(domain.Principal{KeyID: "key"}) {
 		list = append(list, map[string][]string{"api_key": {}})

@@ -34,7 +34,7 @@ func (n *PhoneChange) apply(x *domain.Phone) error {
 func (s *Server) phoneRoutes() {
 	const tag, path = "Phones", "/v1/phones"
 	add(s, operation{
-		method: http.MethodPost, path: path, id: "createPhone", tag: tag, status: http.StatusCreated, summary: "Let a phone register",
+		method: http.MethodPost, path: path, id: "createPhone", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Let a phone register",
 		about: "The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only.",
 	}, s.createPhone)
 	add(s, operation{method: http.MethodGet, path: path, id: "listPhones", tag: tag, summary: "List phones"},
@@ -50,7 +50,7 @@ func (s *Server) phoneRoutes() {
 			}
 			return public(s.ports.Phones.Phone(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePhone", tag: tag, summary: "Change a phone", about: "Calls that are running go on."},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePhone", credential: keyOrSession, tag: tag, summary: "Change a phone", about: "Calls that are running go on."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body PhoneChange
@@ -62,7 +62,7 @@ func (s *Server) phoneRoutes() {
 			}
 			return public(s.ports.Phones.UpdatePhone(ctx, p, id, in.Body.apply))
 		})
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePhone", tag: tag, summary: "Delete a phone"},
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePhone", credential: keyOrSession, tag: tag, summary: "Delete a phone"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
 			id, err := named(domain.PrefixPhone, in.ID)
 			if err != nil {

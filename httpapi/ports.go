@@ -297,8 +297,9 @@ type Keys interface {
 	APIKey(ctx context.Context, p domain.Principal, id string) (*domain.APIKey, error)
 	ListKeys(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.APIKey], error)
 	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
-	// RevokeKey: from its return on the key is refused, and its children too.
-	RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string) error
+	// RevokeKey: from its return on the key is refused, and its children too. It
+	// answers what became of the resources that they created.
+	RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string, o ask.KeyRevocation) (ask.RevokedKey, error)
 }
 
 // Tokens are what stands behind the JWTs of users.

@@ -89,8 +89,10 @@ func (s *Server) sendFile(c *fiber.Ctx, rec ask.Recording, kind, disposition str
 		c.Status(http.StatusPartialContent)
 		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", part.from, part.from+part.size-1, rec.Size))
 	}
+	v := *visitOf(c.UserContext())
+	holds, stop := s.whileCredentialHolds(s.begin(&v), &v)
 	c.Context().SetBodyStream(&sound{
-		Reader: io.LimitReader(rec.Body, part.size), body: rec.Body, conn: c.Context().Conn(), patience: s.cfg.WriteTimeout,
+		Reader: io.LimitReader(rec.Body, part.size), body: rec.Body, conn: c.Context().Conn(), patience: s.cfg.WriteTimeout, holds: holds.Err, stop: stop,
 	}, int(part.size))
 	return nil
 }
@@ -101,9 +103,14 @@ type sound struct {
 	body     io.Closer
 	conn     net.Conn
 	patience time.Duration
+	holds    func() error // an error once the credential has ended
+	stop     func()
 }
 
 func (s *sound) Read(p []byte) (int, error) {
+	if err := s.holds(); err != nil {
+		return 0, err
+	}
 	if err := s.conn.SetWriteDeadline(time.Now().Add(s.patience)); err != nil {
 		return 0, err
 	}
@@ -111,7 +118,10 @@ func (s *sound) Read(p []byte) (int, error) {
 }
 
 // Close ends the reading.
-func (s *sound) Close() error { return s.body.Close() }
+func (s *sound) Close() error {
+	s.stop()
+	return s.body.Close()
+}
 
 // part of a file.
 type part struct {

@@ -129,11 +129,18 @@ type Server struct {
 	end        context.CancelFunc
 }
 
+// countedWorkspaces bounds the counts of workspaces and their paths. They are
+// never dropped below it: limits are not exceeded.
+const countedWorkspaces = 1 << 20
+
 // New builds the front door. It panics where a route is missing from the table
 // of permissions: that is a fault of the program.
 func New(cfg Config, ports Ports) *Server {
 	cfg = cfg.filled()
-	s := &Server{blueprint: theBlueprint(), cfg: cfg, ports: ports, log: cfg.Log, asks: make(map[string]any), pages: newPages()}
+	s := &Server{
+		limits: limit.Limiter{Names: countedWorkspaces}, paths: limit.Limiter{Names: countedWorkspaces},
+		blueprint: theBlueprint(), cfg: cfg, ports: ports, log: cfg.Log, asks: make(map[string]any), pages: newPages(),
+	}
 	s.papers = s.papersOf(cfg.Version, cfg.PublicURL)
 	base, end := context.WithCancel(context.Background())
 	s.counts = newKeeper(base, ports.Windows, cfg.Log, &s.limits, &s.paths)

@@ -23,8 +23,6 @@ import (
 const (
 	mimeEvents  = "text/event-stream"
 	lastEventID = "Last-Event-ID"
-	// watchEvery is how often the credential of a silent stream is looked at.
-	watchEvery  = 500 * time.Millisecond
 	streamPiece = 4 << 10 // bytes that are sent together, where so many are there
 )
 
@@ -154,7 +152,7 @@ func (f *follower) serve(ctx context.Context, w io.Writer) error {
 			return nil
 		case err != nil:
 			return err
-		case ctx.Err() != nil || !f.may(ctx):
+		case ctx.Err() != nil || !f.server.credentialHolds(ctx, f.visit): // asked before anything is sent
 			return nil //nolint:nilerr // the end is a clean one
 		}
 		for i := range events {
@@ -180,13 +178,6 @@ func (f *follower) serve(ctx context.Context, w io.Writer) error {
 		beat = time.Now().Add(every)
 	}
 	return nil
-}
-
-// may says whether the credential may still do what it could when the stream
-// began. It is asked before anything is sent.
-func (f *follower) may(ctx context.Context) bool {
-	p, err := f.server.whose(ctx, f.visit)
-	return err == nil && slices.Equal(p.Permissions, f.visit.principal.Permissions)
 }
 
 func (f *follower) write(e *event.Event) error {

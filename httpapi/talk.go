@@ -121,7 +121,7 @@ func (s *Server) talk(c *fiber.Ctx) error {
 		return err
 	}
 	h := &hearer{
-		server: s, seat: ask.Seat{Say: t.Say, Leave: t.Leave}, heard: heard, notes: told, text: orders(&t),
+		server: s, visit: *v, seat: ask.Seat{Say: t.Say, Leave: t.Leave}, heard: heard, notes: told, text: orders(&t),
 		log: s.log.With(slog.String("call_id", t.CallID), slog.String("request_id", v.requestID)),
 	}
 	return h.begin(c, r, TalkHello{Type: "hello", CallID: t.CallID, Format: listenFormat()})

@@ -45,7 +45,7 @@ func byOperator(p domain.Principal) error {
 func (s *Server) tenantRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces"
 	add(s, operation{
-		method: http.MethodPost, path: path, id: "createWorkspace", tag: tag, status: http.StatusCreated, summary: "Create a workspace",
+		method: http.MethodPost, path: path, id: "createWorkspace", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a workspace",
 		about: "Operators only, as all of /v1/workspaces. Without a plan it is a starter.",
 	}, s.createWorkspace)
 	add(s, operation{method: http.MethodGet, path: path, id: "listWorkspaces", tag: tag, summary: "List the workspaces of the install"},
@@ -62,7 +62,7 @@ func (s *Server) tenantRoutes() {
 			return ok(shownWorkspace(p, w), err)
 		})
 	add(s, operation{
-		method: http.MethodPatch, path: path + "/{id}", id: "updateAnyWorkspace", tag: tag, summary: "Change a workspace of the install",
+		method: http.MethodPatch, path: path + "/{id}", id: "updateAnyWorkspace", credential: keyOrSession, tag: tag, summary: "Change a workspace of the install",
 		about: "Plan, limits and rules hold from the answer on.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One
@@ -77,7 +77,7 @@ func (s *Server) tenantRoutes() {
 		return ok(shownWorkspace(p, w), err)
 	})
 	add(s, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteWorkspace", tag: tag, errors: []int{http.StatusConflict}, summary: "Delete a workspace with everything in it",
+		method: http.MethodDelete, path: path + "/{id}", id: "deleteWorkspace", credential: keyOrSession, tag: tag, errors: []int{http.StatusConflict}, summary: "Delete a workspace with everything in it",
 		about: "Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: " +
 			"what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.",
 	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
@@ -107,7 +107,7 @@ func (s *Server) tenantNumberRoutes() {
 			return page(l, err, (*domain.PhoneNumber).Shown)
 		})
 	add(s, operation{
-		method: http.MethodPost, path: path + "/{number_id}/approve", id: "approveNumber", tag: tag, summary: "Let a number go live",
+		method: http.MethodPost, path: path + "/{number_id}/approve", id: "approveNumber", credential: keyOrSession, tag: tag, summary: "Let a number go live",
 		about: "Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One

@@ -31,6 +31,8 @@ type TicketRequest struct {
 // Ticket opens one path, once: for browsers, which cannot set headers on a
 // WebSocket or an EventSource.
 type Ticket struct {
+	domain.Provenance
+
 	URL       string    `json:"url"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
@@ -61,7 +63,7 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 	if strings.Contains(path, "?") {
 		separator = "&"
 	}
-	return ok(Ticket{URL: s.cfg.PublicURL + path + separator + ticketParam + "=" + code, ExpiresAt: until}, nil)
+	return ok(Ticket{Provenance: domain.Provenance{CreatedBy: p.Creator()}, URL: s.cfg.PublicURL + path + separator + ticketParam + "=" + code, ExpiresAt: until}, nil)
 }
 
 // ticket is one that was not used yet. It keeps the credential and not what
@@ -153,12 +155,12 @@ func (s *Server) admitTicketed(c *fiber.Ctx, r rule, route string) error {
 		s.denied(c.UserContext(), v, domain.CodeInvalidTicket)
 		return domain.Errorf(domain.CodeInvalidTicket, "The ticket was used, is too old, or is for another path.")
 	}
-	if v.credential = one.credential; one.cookie != "" {
-		u, _, err := s.ports.Users.Session(c.UserContext(), one.cookie, v.ip, true)
+	if v.credential, v.cookie = one.credential, one.cookie; v.cookie != "" {
+		p, err := s.principalOf(c.UserContext(), v)
 		if err != nil {
 			return err
 		}
-		v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: u.Role.Permissions()}
+		v.principal = p
 		tripOf(c.Context()).known = true
 		if err = s.pace(c, v.principal); err != nil {
 			return err

@@ -51,11 +51,11 @@ const maxUserID = 256
 func (s *Server) tokenRoutes() {
 	const tag = "Credentials"
 	add(s, operation{
-		method: http.MethodPost, path: "/v1/auth/token", id: "issueToken", tag: tag, summary: "Issue a JWT for a user of yours",
-		about: "API keys only. The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.",
+		method: http.MethodPost, path: "/v1/auth/token", id: "issueToken", credential: keyOnly, tag: tag, summary: "Issue a JWT for a user of yours",
+		about: "The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.",
 	}, s.issueToken)
 	add(s, operation{
-		method: http.MethodPost, path: "/v1/auth/refresh", id: "refreshToken", tag: tag, summary: "Refresh a JWT before it expires",
+		method: http.MethodPost, path: "/v1/auth/refresh", id: "refreshToken", credential: jwtOnly, tag: tag, summary: "Refresh a JWT before it expires",
 		about: "Send the JWT itself. The next one lives as long as the first did, but never beyond 24 hours after that was issued.",
 	}, s.refreshToken)
 	add(s, operation{
@@ -131,22 +131,6 @@ func (s *Server) issuer() string {
 	return s.cfg.PublicURL
 }
 
-// credential says whether a route takes the kind of credential: what makes credentials takes no token, so that nothing
-// outlives the key that it hangs on.
-func credential(route string, p domain.Principal) error {
-	switch route {
-	case "POST /v1/auth/token", "POST /v1/api-keys", "POST /v1/webhooks", "POST /v1/oauth/clients", "POST /v1/users", "PATCH /v1/users/{id}", "POST /v1/users/{id}/sign-in-link":
-		if p.ByToken() {
-			return domain.Errorf(domain.CodeInsufficientPermissions, "This takes an API key, not a token.").With("required", "api_key")
-		}
-	case "POST /v1/auth/refresh":
-		if !p.ByToken() || p.ClientID != "" {
-			return domain.Errorf(domain.CodeInsufficientPermissions, "This takes the token itself, as /v1/auth/token gave it.").With("required", "token")
-		}
-	}
-	return nil
-}
-
 // whose finds out who shows a credential: an API key, or the JWT of a user.
 func (s *Server) whose(ctx context.Context, v *visit) (domain.Principal, error) {
 	if !token.Looks(v.credential) {
@@ -161,8 +145,25 @@ func (s *Server) whose(ctx context.Context, v *visit) (domain.Principal, error) 
 	if c.ClientID == "" {
 		return p, s.ports.Tokens.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
 	}
-	p.Permissions, err = s.ports.OAuth.OAuthAlive(ctx, p, c.GrantID, c.ID)
+	if p.Permissions, err = s.oauthRights(ctx, &c); err != nil {
+		return p, err
+	}
+	client, err := s.ports.OAuth.ClientOf(ctx, c.ClientID)
+	if err == nil && client != nil && !allow.From(client.AllowedIPs, v.ip) {
+		err = domain.Errorf(domain.CodeIPNotAllowed, "Requests with tokens of this OAuth client are not allowed from this address.")
+	}
 	return p, err
+}
+
+// oauthRights is what the holder of an OAuth token may do now. The token ends
+// with the API key whose sign-in link the user who consented came by.
+func (s *Server) oauthRights(ctx context.Context, c *token.Claims) ([]domain.Permission, error) {
+	if c.SignInKeyID != "" {
+		if err := s.ports.Tokens.KeyAlive(ctx, c.WorkspaceID, c.SignInKeyID); err != nil {
+			return nil, err
+		}
+	}
+	return s.ports.OAuth.OAuthAlive(ctx, c.Principal(), c.GrantID, c.ID)
 }
 
 // readToken checks a token by itself; whether what it hangs on still holds is

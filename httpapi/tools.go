@@ -80,7 +80,7 @@ func (n *ToolChange) aim(p *domain.Problems, t *domain.Tool) {
 func (s *Server) toolRoutes() {
 	const tag, path = "Tools", "/v1/tools"
 	add(s, operation{
-		method: http.MethodPost, path: path, id: "createTool", tag: tag, status: http.StatusCreated, summary: "Create a tool",
+		method: http.MethodPost, path: path, id: "createTool", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a tool",
 		about: "What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body ToolChange }) (*answer[*domain.Tool], error) {
 		t := &domain.Tool{}
@@ -106,7 +106,7 @@ func (s *Server) toolRoutes() {
 			}
 			return public(s.ports.Tools.Tool(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTool", tag: tag, summary: "Change a tool"},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTool", credential: keyOrSession, tag: tag, summary: "Change a tool"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body ToolChange

@@ -175,7 +175,7 @@ func (n *TrunkChange) applyInbound(t *domain.Trunk) {
 
 func (s *Server) trunkRoutes() {
 	const tag, path = "Trunks", "/v1/trunks"
-	add(s, operation{method: http.MethodPost, path: path, id: "createTrunk", tag: tag, status: http.StatusCreated, summary: "Connect a trunk"},
+	add(s, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body TrunkChange }) (*answer[*domain.Trunk], error) {
 			t := &domain.Trunk{}
 			if err := in.Body.apply(t); err != nil {
@@ -200,7 +200,7 @@ func (s *Server) trunkRoutes() {
 			}
 			return public(s.ports.Trunks.Trunk(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began."},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body TrunkChange

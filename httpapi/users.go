@@ -44,7 +44,7 @@ type NewUser struct {
 	Name       string            `json:"name"`
 	Role       string            `json:"role" enum:"viewer,agent,manager,admin" doc:"viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. Not more than the key may that makes it."`
 	Operator   bool              `json:"operator,omitempty" doc:"true: the dashboard shows the user all workspaces, and lets an admin stop dialling, drain the node and keep alert rules. Operators only; for a viewer or an admin of the live environment."`
-	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs from which the user signs in; empty: from everywhere."`
+	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs from which the user signs in, within those of the key that creates the user. Default: those of the key. []: from everywhere."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
@@ -53,7 +53,7 @@ type UserChange struct {
 	Name       *string           `json:"name,omitempty"`
 	Role       *string           `json:"role,omitempty" enum:"viewer,agent,manager,admin" doc:"Holds at once, also for programs that the user has let in."`
 	Operator   *bool             `json:"operator,omitempty" doc:"Holds at once; true for who signs in from then on. Operators only, as everything that changes an operator."`
-	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in."`
+	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in. Must lie within the addresses of the key that asks."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
@@ -67,6 +67,8 @@ type SignInLink struct {
 // Session is where a user is signed in.
 type Session struct {
 	domain.Meta
+	domain.Provenance
+
 	UserID    string    `json:"user_id" doc:"Who is signed in."`
 	IP        string    `json:"ip" doc:"The address that it was used from last."`
 	UserAgent string    `json:"user_agent" doc:"What the browser calls itself."`
@@ -75,7 +77,7 @@ type Session struct {
 }
 
 func showSession(s *domain.Session) *Session {
-	return &Session{Meta: s.Meta, UserID: s.UserID, IP: s.IP, UserAgent: s.UserAgent, SeenAt: s.SeenAt, ExpiresAt: s.Until()}
+	return &Session{Meta: s.Meta, Provenance: s.Provenance, UserID: s.UserID, IP: s.IP, UserAgent: s.UserAgent, SeenAt: s.SeenAt, ExpiresAt: s.Until()}
 }
 
 const (
@@ -86,7 +88,7 @@ const (
 
 func (s *Server) userRoutes() {
 	const tag, path = "Users", "/v1/users"
-	add(s, operation{method: http.MethodPost, path: path, id: "createUser", tag: tag, status: http.StatusCreated, summary: "Create a user", about: "API keys only."}, s.createUser)
+	add(s, operation{method: http.MethodPost, path: path, id: "createUser", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a user"}, s.createUser)
 	add(s, operation{method: http.MethodGet, path: path, id: "listUsers", tag: tag, summary: "List users"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.User]], error) {
 			l, err := s.ports.Users.ListUsers(ctx, p, in.page())
@@ -100,8 +102,8 @@ func (s *Server) userRoutes() {
 			}
 			return ok(s.ports.Users.User(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateUser", tag: tag, summary: "Change a user"}, s.updateUser)
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteUser", tag: tag, summary: "Delete a user, with sessions and consents, at once"},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateUser", credential: keyOrSession, tag: tag, summary: "Change a user"}, s.updateUser)
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteUser", credential: keyOrSession, tag: tag, summary: "Delete a user, with sessions and consents, at once"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
 			id, err := named(domain.PrefixUser, in.ID)
 			if err != nil {
@@ -110,8 +112,8 @@ func (s *Server) userRoutes() {
 			return deleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id, mayLead(p)))
 		})
 	add(s, operation{
-		method: http.MethodPost, path: path + "/{id}/sign-in-link", id: "createSignInLink", tag: tag, status: http.StatusCreated, summary: "Make a link that signs a user in",
-		about: "API keys only. The link opens once, within five minutes.",
+		method: http.MethodPost, path: path + "/{id}/sign-in-link", id: "createSignInLink", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Make a link that signs a user in",
+		about: "The link opens once, within five minutes.",
 	}, s.signInLink)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}/sessions", id: "listSessions", tag: tag, summary: "List where a user is signed in"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -126,7 +128,7 @@ func (s *Server) userRoutes() {
 			l, err := s.ports.Users.ListSessions(ctx, p, id, in.page())
 			return page(l, err, showSession)
 		})
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}/sessions/{session_id}", id: "endSession", tag: tag, summary: "Sign a user out in one browser"},
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}/sessions/{session_id}", id: "endSession", credential: keyOrSession, tag: tag, summary: "Sign a user out in one browser"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			SessionID string `path:"session_id" doc:"The session's id."`
@@ -172,7 +174,7 @@ func mayLead(p domain.Principal) func(*domain.User) error {
 }
 
 func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{ Body NewUser }) (*answer[*domain.User], error) {
-	u := &domain.User{Name: in.Body.Name, Role: domain.Role(in.Body.Role), Operator: in.Body.Operator, AllowedIPs: append([]string{}, in.Body.AllowedIPs...)}
+	u := &domain.User{Name: in.Body.Name, Role: domain.Role(in.Body.Role), Operator: in.Body.Operator, AllowedIPs: in.Body.AllowedIPs}
 	u.Metadata, u.Environment = in.Body.Metadata, p.Environment
 	if err := checkUser(u); err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func failedEvent(d *domain.Delivery) FailedEvent {
 
 func (s *Server) webhookRoutes() {
 	const tag, path = "Webhooks", "/v1/webhooks"
-	add(s, operation{method: http.MethodPost, path: path, id: "createWebhook", tag: tag, status: http.StatusCreated, summary: "Register an endpoint", about: "The answer holds the secret, this once."},
+	add(s, operation{method: http.MethodPost, path: path, id: "createWebhook", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Register an endpoint", about: "The answer holds the secret, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*answer[*domain.Webhook], error) {
 			w := &domain.Webhook{URL: in.Body.URL, Events: in.Body.Events, Filters: filtersOf(in.Body.Filters), Secret: in.Body.Secret, Status: domain.WebhookActive}
 			w.Metadata = in.Body.Metadata
@@ -138,7 +138,7 @@ func (s *Server) webhookRoutes() {
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
 			return s.onWebhook(ctx, p, in.ID, s.ports.Webhooks.Webhook)
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateWebhook", tag: tag, summary: "Change an endpoint", about: "The answer to a change of the secret holds it, this once."},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateWebhook", credential: keyOrSession, tag: tag, summary: "Change an endpoint", about: "The answer to a change of the secret holds it, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body WebhookChange
@@ -151,7 +151,7 @@ func (s *Server) webhookRoutes() {
 				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, in.Body.apply)
 			})
 		})
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", tag: tag, summary: "Remove an endpoint"},
+	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", credential: keyOrSession, tag: tag, summary: "Remove an endpoint"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
 			id, err := named(domain.PrefixWebhook, in.ID)
 			if err != nil {

@@ -80,7 +80,7 @@ func (s *Server) workspaceRoutes() {
 			w, err := s.ports.Workspaces.Workspace(ctx, p)
 			return ok(shownWorkspace(p, w), err)
 		})
-	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required."},
+	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", credential: keyOrSession, tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body WorkspaceChange }) (*answer[*domain.Workspace], error) {
 			b := &in.Body
 			if !p.Operator && (b.Plan != nil || b.Limits != nil || b.Calling != nil || b.Pricing != nil || b.SegmentPrice != nil) {

@@ -77,9 +77,7 @@ func adminRoutes(keys keyDesk) http.Handler {
 		list, err := keys.list(r.Context(), r.URL.Query().Get("workspace"))
 		answer(w, list, err)
 	})
-	mux.HandleFunc("DELETE /keys/{id}", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, keys.revoke(r.Context(), r.PathValue("id")))
-	})
+	asked(mux, "POST /keys/revoke", keys.revoke)
 	asked(mux, "POST /backup", keys.backup)
 	asked(mux, "POST /blobs/move", keys.moveBlobs)
 	mux.HandleFunc("POST /recount", func(w http.ResponseWriter, r *http.Request) {
@@ -207,6 +205,7 @@ func (s socketKeys) moveBlobs(ctx context.Context, o moveOrder) (step moveSteppe
 	return step, err
 }
 
-func (s socketKeys) revoke(ctx context.Context, id string) error {
-	return s.ask(ctx, http.MethodDelete, "/keys/"+url.PathEscape(id), nil, &struct{}{})
+func (s socketKeys) revoke(ctx context.Context, o revokeOrder) (done revokedKey, err error) {
+	err = s.ask(ctx, http.MethodPost, "/keys/revoke", o, &done)
+	return done, err
 }

@@ -38,12 +38,26 @@ type madeKey struct {
 	Text string `json:"key"`
 }
 
+// revokeOrder asks for the revocation of a key.
+type revokeOrder struct {
+	ID      string `json:"id"`
+	Cascade bool   `json:"cascade"` // end what the key created, too
+}
+
+// revokedKey is the answer to it.
+type revokedKey struct {
+	ID        string            `json:"id"`
+	Revoked   bool              `json:"revoked"`
+	Remaining []ask.ResourceRef `json:"remaining"`
+	Ended     []ask.ResourceRef `json:"ended"`
+}
+
 // keyDesk is what the commands need: the running service's, or a stopped
 // store's.
 type keyDesk interface {
 	create(ctx context.Context, k newKey) (madeKey, error)
 	list(ctx context.Context, workspace string) ([]*domain.APIKey, error)
-	revoke(ctx context.Context, id string) error
+	revoke(ctx context.Context, o revokeOrder) (revokedKey, error)
 	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
 	backup(ctx context.Context, o backupOrder) (backedUp, error)
 	moveBlobs(ctx context.Context, o moveOrder) (moveStepped, error)
@@ -128,24 +142,6 @@ func (s storeKeys) list(ctx context.Context, workspace string) ([]*domain.APIKey
 		}
 	}
 	return out, nil
-}
-
-func (s storeKeys) revoke(ctx context.Context, id string) error {
-	id, err := domain.ParseID(domain.PrefixKey, id)
-	if err != nil {
-		return fmt.Errorf("%q is not the id of a key (key_…)", id)
-	}
-	all, err := actors.Workspaces(ctx, s.v.store)
-	if err != nil {
-		return err
-	}
-	for _, w := range all {
-		err := s.v.keys.Revoke(ctx, actors.Author{}, w.ID, id)
-		if domain.CodeOf(err) != domain.CodeNotFound {
-			return err
-		}
-	}
-	return fmt.Errorf("there is no key %s", id)
 }
 
 // deskFlags are the settings, and the service that is asked instead where one
@@ -291,19 +287,29 @@ func stateOf(k *domain.APIKey) string {
 }
 
 func keysRevoke() *cobra.Command {
-	asJSON := false
+	asJSON, o := false, revokeOrder{}
 	cmd := &cobra.Command{
-		Use: "revoke KEY_ID", Short: "Refuse an API key from now on", Args: cobra.ExactArgs(1),
+		Use: "revoke KEY_ID", Short: "Refuse an API key and its child keys from now on, and list or end what they created", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKeys(cmd, func(ctx context.Context, d keyDesk) error {
-				if err := d.revoke(ctx, args[0]); err != nil {
+				o.ID = args[0]
+				done, err := d.revoke(ctx, o)
+				if err != nil {
 					return err
 				}
-				return tell(cmd, asJSON, map[string]any{"id": args[0], "revoked": true}, "%s is revoked\n", args[0])
+				text := done.ID + " is revoked\n"
+				for _, x := range done.Ended {
+					text += "ended      " + x.Object + " " + x.ID + "\n"
+				}
+				for _, x := range done.Remaining {
+					text += "remains    " + x.Object + " " + x.ID + "\n"
+				}
+				return tell(cmd, asJSON, done, "%s", text)
 			})
 		},
 	}
 	deskFlags(cmd)
+	cmd.Flags().BoolVar(&o.Cascade, "cascade", false, "end the OAuth clients, users, webhooks, phones and keys that the key created, too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -53,9 +53,11 @@ func (r remoteDesk) list(ctx context.Context, workspace string) (out []*domain.A
 	return out, nil
 }
 
-func (r remoteDesk) revoke(ctx context.Context, id string) error {
-	_, err := r.c.RevokeKey(ctx, id)
-	return err
+func (r remoteDesk) revoke(ctx context.Context, o revokeOrder) (revokedKey, error) {
+	made, err := r.c.RevokeKey(ctx, o.ID, client.RevokeKeyQuery{Cascade: o.Cascade})
+	done, err := as[revokedKey](made, err)
+	done.Revoked = err == nil
+	return done, err
 }
 
 func (r remoteDesk) recount(context.Context, recountOrder) ([]ask.Recount, error) {

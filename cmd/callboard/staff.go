@@ -142,6 +142,22 @@ func (s *staff) deleteTenant(ctx context.Context, id string) error {
 	return s.stopped.DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
 }
 
+// revoke revokes a key of any workspace.
+func (s *staff) revoke(ctx context.Context, o revokeOrder) (revokedKey, error) {
+	id, err := domain.ParseID(domain.PrefixKey, o.ID)
+	if err != nil {
+		return revokedKey{}, fmt.Errorf("%q is not the id of a key (key_…)", o.ID)
+	}
+	if err = s.ready(ctx); err != nil {
+		return revokedKey{}, err
+	}
+	done, err := s.desk().Local().RevokeKey(ctx, id, o.Cascade)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return revokedKey{}, fmt.Errorf("there is no key %s", id)
+	}
+	return revokedKey{ID: id, Revoked: true, Remaining: done.Remaining, Ended: done.Ended}, err
+}
+
 func (s *staff) createPerson(ctx context.Context, n newPerson) (*domain.User, error) {
 	u := &domain.User{Name: n.Name, Role: domain.Role(n.Role), Operator: n.Operator, AllowedIPs: []string{}}
 	var ps domain.Problems

@@ -5,6 +5,7 @@ package allow
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/callboard/callboard/domain"
@@ -89,6 +90,27 @@ func From(list []string, client netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// Within says whether every address that the list child allows is allowed by
+// the list parent, too. An empty list allows every address.
+func Within(child, parent []string) bool {
+	if len(parent) == 0 {
+		return true
+	}
+	for _, entry := range child {
+		network, ok := parseNetwork(entry)
+		if !ok || !slices.ContainsFunc(parent, func(outer string) bool { return contains(outer, network) }) {
+			return false
+		}
+	}
+	return len(child) > 0
+}
+
+// contains says whether a network lies within the entry of a list.
+func contains(entry string, network netip.Prefix) bool {
+	outer, ok := parseNetwork(entry)
+	return ok && outer.Bits() <= network.Bits() && outer.Contains(network.Addr())
 }
 
 // parseNetwork reads an address or a CIDR; IPv4 inside IPv6 becomes IPv4.

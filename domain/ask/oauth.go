@@ -6,6 +6,8 @@ import "github.com/callboard/callboard/domain"
 type Granted struct {
 	GrantID string
 	UserID  string
-	Rights  []domain.Permission // now: within what the client and the user may
-	Refresh string              // the refresh token; "": the client gets none
+	// SignInKeyID is the API key whose sign-in link the user came by; "": none.
+	SignInKeyID string
+	Rights      []domain.Permission // now: within what the client and the user may
+	Refresh     string              // the refresh token; "": the client gets none
 }

@@ -79,8 +79,17 @@ func (d *Dashboard) createClient(r *Request) (view, error) {
 	return view{name: "newsecret", title: "A new OAuth client", data: object{"facts": facts, "back": "/access"}}, nil
 }
 
+// revokeKey revokes a key, with what it created where the box is ticked, and
+// shows what remains of it.
 func (d *Dashboard) revokeKey(r *Request) (view, error) {
-	_, err := r.send(http.MethodDelete, "/v1/api-keys/"+r.ID, nil)
+	path := "/v1/api-keys/" + r.ID
+	if r.Form.Get("cascade") != "" {
+		path += "?cascade=true"
+	}
+	done, err := r.send(http.MethodDelete, path, nil)
+	if left, _ := done["remaining"].([]any); err == nil && len(left) > 0 {
+		return view{name: "revoked", title: "Key revoked", data: object{"id": r.ID, "remaining": left, "ended": done["ended"], "cascade": r.Form.Get("cascade") != ""}}, nil
+	}
 	return view{to: "/access?done=revoked"}, err
 }
 

@@ -201,3 +201,22 @@ func TestWhatHappenedInACallIsAskedOnceItIsWorkedOut(t *testing.T) {
 		assert.Equal(t, told.events != "", strings.Contains(body, "<audio"), "the recording is there by then: %s", rest)
 	}
 }
+
+func TestRevokedKeyShowsWhatRemainsOfIt(t *testing.T) {
+	t.Parallel()
+	left := `{"id":"key_1","deleted":true,"remaining":[{"id":"wh_1","object":"webhook"}],"ended":[]}`
+	var cascaded string
+	s := service{"DELETE /v1/api-keys/key_1": func(_, query, _ string) (int, string) {
+		if cascaded = query; query != "" {
+			return 200, `{"id":"key_1","deleted":true,"remaining":[],"ended":[{"id":"wh_1","object":"webhook"}]}`
+		}
+		return 200, left
+	}}
+	page, body := serve(t, s, "POST", "/access/keys/key_1/revoke", nil)
+	assert.Equal(t, 200, page.Status)
+	assert.Contains(t, body, "wh_1")
+	assert.Contains(t, body, `name="cascade" value="yes"`, "it offers to end them")
+	page, _ = serve(t, s, "POST", "/access/keys/key_1/revoke", url.Values{"cascade": {"yes"}})
+	assert.Equal(t, 303, page.Status)
+	assert.Equal(t, "cascade=true", cascaded)
+}

@@ -37,11 +37,12 @@ type Claims struct {
 	WorkspaceID string              `json:"workspace_id"`
 	Environment domain.Environment  `json:"environment"`
 	KeyID       string              `json:"key_id,omitempty"`
-	ClientID    string              `json:"client_id,omitempty"` // of an OAuth token (RFC 9068)
-	Scope       string              `json:"scope,omitempty"`     // as Permissions, in OAuth's spelling
-	GrantID     string              `json:"grant_id,omitempty"`  // what its user has consented to
-	First       int64               `json:"first_iat,omitempty"` // Unix seconds
-	Lifetime    int64               `json:"lifetime,omitempty"`  // seconds
+	ClientID    string              `json:"client_id,omitempty"`      // of an OAuth token (RFC 9068)
+	Scope       string              `json:"scope,omitempty"`          // as Permissions, in OAuth's spelling
+	GrantID     string              `json:"grant_id,omitempty"`       // what its user has consented to
+	SignInKeyID string              `json:"sign_in_key_id,omitempty"` // the API key whose sign-in link that user came by
+	First       int64               `json:"first_iat,omitempty"`      // Unix seconds
+	Lifetime    int64               `json:"lifetime,omitempty"`       // seconds
 }
 
 // GetAudience returns the audience as the JWT library checks it.

@@ -1,0 +1,65 @@
+package domain
+
+import "encoding/json"
+
+// CreatorType is the kind of credential that created a resource.
+type CreatorType string
+
+// The kinds of creators.
+const (
+	CreatorAPIKey   CreatorType = "api_key"
+	CreatorOperator CreatorType = "operator" // an operator key
+	CreatorUser     CreatorType = "user"     // a dashboard session
+	CreatorClient   CreatorType = "oauth_client"
+	CreatorSystem   CreatorType = "system" // the command line on the server, or the service itself
+)
+
+// Creator is the credential that created a resource.
+type Creator struct {
+	Type CreatorType `json:"type" enum:"api_key,operator,user,oauth_client,system" doc:"The kind of credential: an API key or a JWT of it, an operator key, a dashboard session of a user, an OAuth client, or the service itself."`
+	ID   string      `json:"id" doc:"The key, the user or the client; empty for system."`
+}
+
+// UnmarshalJSON also reads the form of earlier versions: the id of an API key
+// as a string, empty for a dashboard session.
+func (c *Creator) UnmarshalJSON(text []byte) error {
+	var id string
+	if json.Unmarshal(text, &id) == nil {
+		*c = Creator{Type: CreatorAPIKey, ID: id}
+		if id == "" {
+			c.Type = CreatorUser
+		}
+		return nil
+	}
+	type plain Creator
+	return json.Unmarshal(text, (*plain)(c))
+}
+
+// KeyID is the id of the API key that created the resource, "" for another creator.
+func (c *Creator) KeyID() string {
+	if c != nil && (c.Type == CreatorAPIKey || c.Type == CreatorOperator) {
+		return c.ID
+	}
+	return ""
+}
+
+// Provenance says which credential created a resource that carries rights.
+type Provenance struct {
+	CreatedBy *Creator `json:"created_by,omitempty" doc:"The credential that created it. Missing where an earlier version created it."`
+}
+
+// Creator is the credential of the principal, as created_by shows it. A JWT
+// counts as its API key.
+func (p *Principal) Creator() *Creator {
+	switch {
+	case p.ClientID != "":
+		return &Creator{CreatorClient, p.ClientID}
+	case p.KeyID != "" && p.Operator:
+		return &Creator{CreatorOperator, p.KeyID}
+	case p.KeyID != "":
+		return &Creator{CreatorAPIKey, p.KeyID}
+	case p.UserID != "":
+		return &Creator{CreatorUser, p.UserID}
+	}
+	return &Creator{Type: CreatorSystem}
+}

@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+)
+
+var updateCredentials = flag.Bool("update-credentials", false, "write the credentials of the routes anew")
+
+// The file is the decision on each route that changes something: whether what it
+// creates or changes outlives the token that it is called with. A new route
+// stands in it before this test passes.
+func TestCredentialsOfEveryWritingRouteAreDecided(t *testing.T) {
+	t.Parallel()
+	b := theBlueprint()
+	names := map[credentialKind]string{anyCredential: "any", keyOrSession: "key or session", keyOnly: "key", jwtOnly: "the token itself"}
+	var lines []string
+	for route, r := range b.rules {
+		if strings.HasPrefix(route, "GET ") {
+			assert.Equal(t, anyCredential, b.credentials[route], route)
+			continue
+		}
+		kind := names[b.credentials[route]]
+		if len(r.need) == 0 {
+			kind = "none"
+		}
+		lines = append(lines, route+": "+kind)
+	}
+	slices.Sort(lines)
+	got, path := strings.Join(lines, "\n")+"\n", filepath.Join("testdata", "credentials.txt")
+	if *updateCredentials {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
+}
+
+func TestCredentialKindsRefuseWhatTheyDoNotTake(t *testing.T) {
+	t.Parallel()
+	holders := map[string]domain.Principal{
+		"key": {KeyID: "key"}, "session": {UserID: "user", InPerson: true}, "JWT": {KeyID: "key", UserID: "user"},
+		"OAuth token": {ClientID: "client"}, "OAuth token of a user": {ClientID: "client", UserID: "user"},
+	}
+	for kind, takes := range map[credentialKind][]string{
+		anyCredential: {"key", "session", "JWT", "OAuth token", "OAuth token of a user"},
+		keyOrSession:  {"key", "session"}, keyOnly: {"key"}, jwtOnly: {"JWT"},
+	} {
+		for name, p := range holders {
+			err := kind.refuse(p)
+			if slices.Contains(takes, name) {
+				assert.NoError(t, err, "%d %s", kind, name)
+			} else {
+				assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(err), "%d %s", kind, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// watchEvery is how often the credential of an open stream or socket is checked.
+const watchEvery = 500 * time.Millisecond
+
+// errCredentialEnded: the credential that opened a stream or a socket was
+// revoked, has expired, or may do less than when it opened it.
+var errCredentialEnded = errors.New("httpapi: the credential has ended")
+
+// principalOf is who a visit's credential stands for now: an API key, a JWT, an
+// OAuth token, or a dashboard session.
+func (s *Server) principalOf(ctx context.Context, v *visit) (domain.Principal, error) {
+	if v.cookie == "" {
+		return s.whose(ctx, v)
+	}
+	u, _, err := s.ports.Users.Session(ctx, v.cookie, v.ip, true)
+	if err != nil {
+		return domain.Principal{}, err
+	}
+	return sessionPrincipal(u), nil
+}
+
+// sessionPrincipal is a user who asks with a dashboard session.
+func sessionPrincipal(u *domain.User) domain.Principal {
+	return domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: u.Role.Permissions()}
+}
+
+// credentialHolds says whether a visit's credential still does what it did when
+// it opened a stream. While the store does not answer, nothing was revoked
+// either, so the credential counts as good.
+func (s *Server) credentialHolds(ctx context.Context, v *visit) bool {
+	if v.credential == "" && v.cookie == "" { // a signed link, which ends by itself
+		return true
+	}
+	now := *v
+	p, err := s.principalOf(ctx, &now)
+	if err != nil {
+		return ctx.Err() != nil || domain.CodeOf(err) == domain.CodeUnavailable || errors.Is(err, context.DeadlineExceeded)
+	}
+	return slices.Equal(p.Permissions, v.principal.Permissions)
+}
+
+// whileCredentialHolds is a context that ends with the credential of a visit,
+// for a stream, a socket or a download. cancel stops the checks.
+func (s *Server) whileCredentialHolds(ctx context.Context, v *visit) (_ context.Context, cancel context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	go func() {
+		t := time.NewTicker(watchEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+				if !s.credentialHolds(ctx, v) {
+					end(errCredentialEnded)
+				}
+			}
+		}
+	}()
+	return ctx, func() { end(nil) }
+}
