@@ -176,6 +176,9 @@ func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Tr
 	if made, err := madeBefore[domain.Trunk](ctx, d, p, domain.PrefixTrunk); made != nil || err != nil {
 		return made, err
 	}
+	if err := mayRewrite(p, &domain.Trunk{}, t); err != nil {
+		return nil, err
+	}
 	if err := d.trunkFits(ctx, t); err != nil {
 		return nil, err
 	}
@@ -212,7 +215,14 @@ func (d *Desk) ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (
 
 // UpdateTrunk changes a trunk; live calls keep what they began with.
 func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error) {
-	t, err := update(ctx, d, p, domain.PrefixTrunk, id, change, func(_ *commit.Change, t *domain.Trunk) error { return d.trunkFits(ctx, t) })
+	allowed := func(t *domain.Trunk) error {
+		was := *t
+		if err := change(t); err != nil {
+			return err
+		}
+		return mayRewrite(p, &was, t)
+	}
+	t, err := update(ctx, d, p, domain.PrefixTrunk, id, allowed, func(_ *commit.Change, t *domain.Trunk) error { return d.trunkFits(ctx, t) })
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +231,32 @@ func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, c
 	}
 	d.shownTrunks(ctx, p, t)
 	return t, nil
+}
+
+// mayRewrite lets operators alone decide what number_strip and number_add make of
+// the numbers that are dialled.
+func mayRewrite(p domain.Principal, was, is *domain.Trunk) error {
+	if is.NumberStrip == "" && is.NumberAdd == "" {
+		is.RewriteApproved = false
+		return nil
+	}
+	param := ""
+	for _, f := range []struct{ name, was, is string }{
+		{"number_strip", was.NumberStrip, is.NumberStrip}, {"number_add", was.NumberAdd, is.NumberAdd},
+		{"number_format", was.NumberFormat, is.NumberFormat}, {"number_country", was.NumberCountry, is.NumberCountry},
+	} {
+		if f.was != f.is && param == "" {
+			param = f.name
+		}
+	}
+	switch {
+	case param == "":
+		return nil
+	case !p.Operator:
+		return &domain.Error{Code: domain.CodeOperatorRequired, Param: param, Message: param + " takes an operator key where number_strip or number_add is set: they change what is dialled. number_format and number_country alone suit most carriers"}
+	}
+	is.RewriteApproved = true
+	return nil
 }
 
 // DeleteTrunk removes a trunk that no number stands on.

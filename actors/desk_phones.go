@@ -194,6 +194,8 @@ func (d *Desk) ring(ctx context.Context, p domain.Principal, to string) (found p
 		return found, true, problem("to", domain.CodeValidation, "there is no such phone, and short numbers are never called")
 	case err != nil:
 		return found, true, err
+	case p.Environment == domain.Test:
+		return found, true, &domain.Error{Code: domain.CodeInvalidState, Param: "to", Message: "phones of the test environment are never called: a test key reaches the built-in carrier only"}
 	case len(found.Contacts) == 0:
 		return found, true, &domain.Error{Code: domain.CodeInvalidState, Param: "to", Message: "the phone is not registered now"}
 	}

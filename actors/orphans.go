@@ -206,6 +206,7 @@ func (n *Node) endOrphans(t *tree, all []*domain.Orphan) {
 					n.cfg.Log.Warn("the dialog of an interrupted call cannot be read", slog.String("call_id", o.CallID), slog.Any("error", err))
 				}
 			}
+			state.Environment = o.Environment
 			until := time.Now().Add(orphanFor)
 			n.sys.Root.Send(linesPID, lines.Hold{CallID: o.CallID, Until: until})
 			n.sys.Root.Send(t.trunks, trunk.Hold{CallID: o.CallID, TrunkID: leg.TrunkID, Until: until})

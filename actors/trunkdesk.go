@@ -43,7 +43,7 @@ func (d *Desk) shownTrunks(ctx context.Context, p domain.Principal, list ...*dom
 		d.log.Warn("the trunks did not tell their health", slog.Any("error", err))
 	}
 	for _, x := range list {
-		if !x.Simulator {
+		if !x.Simulator && !x.Inert() {
 			x.SIPURI = d.node.cfg.SIPURI
 		}
 		if s, ok := now.Trunks[x.ID]; ok {
@@ -92,6 +92,9 @@ func (d *Desk) TestTrunk(ctx context.Context, p domain.Principal, id string) (as
 	if err != nil {
 		return ask.TrunkTest{}, err
 	}
+	if t.Inert() {
+		return untested(t), nil
+	}
 	bound, cancel := context.WithTimeout(ctx, testWait)
 	defer cancel()
 	targets, tests := d.targetsOf(bound, t)
@@ -101,7 +104,7 @@ func (d *Desk) TestTrunk(ctx context.Context, p domain.Principal, id string) (as
 			if tests[i].Error != "" {
 				return
 			}
-			pong, err := d.node.cfg.SIP.Ping(bound, to)
+			pong, err := d.node.cfg.SIP.Ping(bound, t.Environment, to)
 			if err != nil {
 				tests[i].Error = pingProblem(err)
 				return
@@ -116,6 +119,16 @@ func (d *Desk) TestTrunk(ctx context.Context, p domain.Principal, id string) (as
 		out.OK = out.OK || x.Reachable
 	}
 	return out, nil
+}
+
+// untested is the answer for a trunk that is never used.
+func untested(t *domain.Trunk) ask.TrunkTest {
+	out := ask.TrunkTest{TrunkID: t.ID, Targets: []ask.TargetTest{}}
+	for _, x := range t.Proxies {
+		to := sip.Target{Host: x.Host, Port: x.Port, Transport: x.Transport}
+		out.Targets = append(out.Targets, ask.TargetTest{Target: to.String(), Error: "not asked: the test environment reaches the built-in carrier only"})
+	}
+	return out
 }
 
 func pingProblem(err error) string {

@@ -48,7 +48,8 @@ func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Enviro
 		call.TrunkID = own.TrunkID
 	}
 	var out []way
-	for _, i := range route.Trunks(all, call) {
+	best, refused := route.Trunks(all, call)
+	for _, i := range best {
 		if g := gateways[all[i].ID]; g != nil {
 			out = append(out, way{gateway: g})
 			continue
@@ -59,7 +60,7 @@ func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Enviro
 			out = append(out, way{trunk: all[i], proxy: p})
 		}
 	}
-	return out, nil
+	return out, refused
 }
 
 // carriers are the trunks and gateways that carry messages; gateways, which are
@@ -126,8 +127,13 @@ func (d *Desk) hand(ctx context.Context, m *domain.Message, by *way) (sms.Answer
 // handTrunk sends a message by SIP MESSAGE (RFC 3428).
 func (d *Desk) handTrunk(ctx context.Context, m *domain.Message, by *way) (sms.Answer, error) {
 	t, p := by.trunk, by.proxy
+	dialled, err := t.Dial(m.To)
+	if err != nil {
+		return sms.Answer{Unsent: true}, nil //nolint:nilerr // told by the answer
+	}
 	out := &sip.Text{
-		Name: m.ID + " " + strconv.Itoa(m.Tries), To: t.Dialled(m.To), From: t.Written(m.From), FromDomain: t.FromDomain,
+		Environment: m.Environment,
+		Name:        m.ID + " " + strconv.Itoa(m.Tries), To: dialled, From: t.Written(m.From), FromDomain: t.FromDomain,
 		Target: sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}, ContentType: sms.TypePlain, Body: []byte(m.Body),
 	}
 	if p := t.OutboundProxy; p != nil {

@@ -60,17 +60,57 @@ func FuzzReadCaller(f *testing.F) {
 	})
 }
 
-func TestNumbersAreWrittenAsTheTrunkWantsThem(t *testing.T) {
-	for want, trunk := range map[string]domain.Trunk{
-		"+442071838750":   {NumberFormat: "e164"},
-		"442071838750":    {NumberFormat: "digits"},
-		"02071838750":     {NumberFormat: "national", NumberCountry: "GB"},
-		"011442071838750": {NumberFormat: "national", NumberCountry: "US"},
-		"9#2071838750":    {NumberFormat: "national", NumberCountry: "GB", NumberStrip: "0", NumberAdd: "9#"},
-		"0011442":         {NumberFormat: "digits", NumberStrip: "442071838750", NumberAdd: "0011442"},
+func TestTrunkDialsTheSameNumberOrNone(t *testing.T) {
+	t.Parallel()
+	const us, gb = "+12025550100", "+442071838750"
+	digits, national := domain.FormatDigits, domain.FormatNational
+	for _, c := range []struct {
+		to, format, country, strip, add string
+		dialled, approved               string // by a trunk whose rewriting an operator has not set, or has; "": refused
+	}{
+		{gb, "e164", "", "", "", gb, gb},
+		{gb, digits, "", "", "", "442071838750", "442071838750"},
+		{gb, national, "GB", "", "", "02071838750", "02071838750"},
+		{gb, national, "US", "", "", "011442071838750", "011442071838750"},
+		{us, "e164", "", "+", "", "12025550100", "12025550100"},
+		{us, "e164", "", "+", "00", "0012025550100", "0012025550100"},
+		{us, digits, "", "", "011", "01112025550100", "01112025550100"},
+		{us, national, "US", "", "1", "12025550100", "12025550100"},
+		{us, national, "US", "", "9", "", "92025550100"},
+		{us, "e164", "", "+", "9", "", "912025550100"},
+		{us, "e164", "", "", "7777#", "", "7777#+12025550100"},
+		{us, digits, "", "5", "7777", "", "777712025550100"},
+		{gb, national, "GB", "0", "9#", "", "9#2071838750"},
+		{us, "e164", "", "+1", "", "", ""},                     // reads as a number of Egypt
+		{us, digits, "", "12025550100", "911", "", ""},         // emergency
+		{us, digits, "", "", "911", "", ""},                    // emergency, with digits behind
+		{us, digits, "", "1202555", "", "", ""},                // short
+		{us, digits, "", "1202555", "1900555", "", ""},         // premium rate
+		{us, digits, "", "1202555", "0088216", "", ""},         // satellite
+		{us, digits, "", "", "0088216", "", ""},                // international, and no number
+		{us, digits, "", "1202555", "4420794", "", ""},         // another country
+		{us, digits, "", "12025550100", "12025550177", "", ""}, // another number
+		{us, "e164", "", "+1202", "", "", ""},                  // a local number of nobody knows where
+		{us, national, "US", "202", "900", "", ""},             // premium rate, as dialled within the country
+		{gb, digits, "", "442071838750", "0011442", "", ""},    // no number
+		{"+12025570911", digits, "", "12025570", "", "", ""},   // emergency
+		{"+19115550100", "e164", "", "", "", "", ""},           // no number
+		{"+49110", national, "DE", "", "", "", ""},             // emergency within the country
+		{"+493012345678", national, "DE", "", "0", "", ""},     // reads as a number of Greece
+		{"+15005550001", "e164", "", "", "", "+15005550001", "+15005550001"},
 	} {
-		assert.Equal(t, want, trunk.Dialled("+442071838750"))
+		trunk := domain.Trunk{NumberFormat: c.format, NumberCountry: c.country, NumberStrip: c.strip, NumberAdd: c.add}
+		for _, want := range []string{c.dialled, c.approved} {
+			got, err := trunk.Dial(c.to)
+			assert.Equal(t, want, got, "%+v approved %v", c, trunk.RewriteApproved)
+			if want == "" {
+				assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "%+v", c)
+			} else {
+				assert.NoError(t, err, "%+v", c)
+			}
+			trunk.RewriteApproved = true
+		}
 	}
-	us := domain.Trunk{NumberFormat: "national", NumberCountry: "US", NumberAdd: "9"}
-	assert.Equal(t, []string{"92025550100", "2025550100"}, []string{us.Dialled("+12025550100"), us.Written("+12025550100")}, "a caller id has no prefix")
+	trunk := domain.Trunk{NumberFormat: national, NumberCountry: "US", NumberAdd: "9"}
+	assert.Equal(t, "2025550100", trunk.Written(us), "a caller id has no prefix")
 }

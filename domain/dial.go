@@ -20,11 +20,65 @@ func (t *Trunk) Written(e164 string) string {
 	return e164
 }
 
-// Dialled is what is sent to the trunk to call a number in E.164: as it wants
-// it written, then without the prefix that it does not want, then with the one
-// that it does.
-func (t *Trunk) Dialled(e164 string) string {
-	return t.NumberAdd + strings.TrimPrefix(t.Written(e164), t.NumberStrip)
+// Dial is what is sent to the trunk to call or write to a number in E.164: the
+// number as number_format writes it, without number_strip, behind number_add. It
+// is the only source of a dialled number. The rules for numbers judge e164, so
+// what is dialled must read as the same number; otherwise, and for what must
+// never be dialled, the error is destination_not_allowed.
+func (t *Trunk) Dial(e164 string) (string, error) {
+	if reason, forbidden := DialForbidden(e164, t.NumberCountry); forbidden {
+		return "", Errorf(CodeDestination, "this number cannot be called: it is %s", reason)
+	}
+	written := t.Written(e164)
+	if t.NumberStrip == "" && t.NumberAdd == "" {
+		return written, nil
+	}
+	rest := strings.TrimPrefix(written, t.NumberStrip)
+	dialled := t.NumberAdd + rest
+	if t.reads(dialled) == e164 || t.RewriteApproved && t.carrierPrefix(dialled) && t.reads(rest) == e164 {
+		return dialled, nil
+	}
+	return "", Errorf(CodeDestination, "this number cannot be called over trunk %s: number_strip and number_add make %q of it, which does not read as the same number", t.Name, dialled)
+}
+
+// reads is the number in E.164 that a switch understands by what is dialled, as
+// number_format and number_country tell; "": it is not a full number.
+func (t *Trunk) reads(dialled string) string {
+	local := t.NumberFormat == FormatNational
+	switch {
+	case strings.LastIndexByte(dialled, '+') > 0 || strings.ContainsAny(dialled, "*#"):
+		return ""
+	case strings.HasPrefix(dialled, internationalPrefix):
+		dialled = "+" + dialled[len(internationalPrefix):]
+	case !local && strings.HasPrefix(dialled, nanpInternational):
+		dialled = "+" + dialled[len(nanpInternational):]
+	case !local && !strings.HasPrefix(dialled, "+") && !strings.HasPrefix(dialled, "0"):
+		dialled = "+" + dialled
+	}
+	e164, err := E164(dialled, t.NumberCountry)
+	if err != nil {
+		return ""
+	}
+	return e164
+}
+
+// The digits before an international number: of most countries, and of the
+// North American Numbering Plan.
+const (
+	internationalPrefix = "00"
+	nanpInternational   = "011"
+)
+
+// carrierPrefix says whether number_add may be the prefix of a carrier or a
+// private exchange, which takes it off: it summons nobody, and nothing reads it
+// as the beginning of an international number.
+func (t *Trunk) carrierPrefix(dialled string) bool {
+	for _, international := range []string{"+", internationalPrefix, nanpInternational} {
+		if strings.HasPrefix(dialled, international) {
+			return false
+		}
+	}
+	return t.NumberAdd != "" && !emergency[digitsOf(t.NumberAdd)]
 }
 
 // national writes a number as it is dialled within a country: without its

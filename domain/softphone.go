@@ -20,7 +20,12 @@ type Phone struct {
 	// Status and Contacts are shown, not kept here: Registrations holds them.
 	Status   string         `json:"status,omitempty" enum:"registered,unregistered"`
 	Contacts []PhoneContact `json:"contacts,omitempty"`
+	Warnings []Detail       `json:"warnings,omitempty"` // shown, never kept
 }
+
+// Inert says whether a phone is never used: it is of the test environment, which
+// reaches the built-in carrier only.
+func (p *Phone) Inert() bool { return p.Environment == Test }
 
 // The states of a phone.
 const (
@@ -69,6 +74,9 @@ func (p *Phone) Public() *Phone {
 	c.Password = ""
 	if c.Status == "" {
 		c.Status = PhoneUnregistered
+	}
+	if p.Inert() {
+		c.Warnings = []Detail{testEnvironment("this phone cannot register and is never called: the test environment reaches the built-in carrier only. Create it with a live key")}
 	}
 	return &c
 }

@@ -69,16 +69,18 @@ const (
 type Trunk struct {
 	Meta
 	Provenance
-	Name            string        `json:"name"`
-	Proxies         []Proxy       `json:"proxies"`
-	OutboundProxy   *Proxy        `json:"outbound_proxy,omitempty"` // what is sent to the proxies goes by way of it
-	Auth            *TrunkAuth    `json:"auth,omitempty"`
-	Register        bool          `json:"register"` // at its first proxy, with its credentials
-	FromDomain      string        `json:"from_domain,omitempty"`
-	NumberFormat    string        `json:"number_format"`            // e164 | digits | national
-	NumberCountry   string        `json:"number_country,omitempty"` // of national
-	NumberStrip     string        `json:"number_strip,omitempty"`   // taken off the beginning of the number called, once it is written
-	NumberAdd       string        `json:"number_add,omitempty"`     // then put before it
+	Name          string     `json:"name"`
+	Proxies       []Proxy    `json:"proxies"`
+	OutboundProxy *Proxy     `json:"outbound_proxy,omitempty"` // what is sent to the proxies goes by way of it
+	Auth          *TrunkAuth `json:"auth,omitempty"`
+	Register      bool       `json:"register"` // at its first proxy, with its credentials
+	FromDomain    string     `json:"from_domain,omitempty"`
+	NumberFormat  string     `json:"number_format"`            // e164 | digits | national
+	NumberCountry string     `json:"number_country,omitempty"` // of national
+	NumberStrip   string     `json:"number_strip,omitempty"`   // taken off the beginning of the number called, once it is written
+	NumberAdd     string     `json:"number_add,omitempty"`     // then put before it
+	// RewriteApproved says that an operator has set NumberStrip and NumberAdd.
+	RewriteApproved bool          `json:"number_rewrite_approved,omitempty"`
 	Inbound         TrunkInbound  `json:"inbound"`
 	Codecs          []string      `json:"codecs"`             // PCMU, PCMA, G722, opus, in the order of preference
 	DTMF            string        `json:"dtmf"`               // auto | rfc4733 | info | inband
@@ -100,7 +102,12 @@ type Trunk struct {
 	SIPURI          string        `json:"sip_uri,omitempty"`   // where the carrier sends calls; shown, never kept
 	Health          *TrunkHealth  `json:"health,omitempty"`    // shown, never kept
 	Quality         *TrunkQuality `json:"quality,omitempty"`   // shown, never kept
+	Warnings        []Detail      `json:"warnings,omitempty"`  // shown, never kept
 }
+
+// Inert says whether a trunk is never used: it is of the test environment, which
+// reaches the built-in carrier only.
+func (t *Trunk) Inert() bool { return t.Environment == Test && !t.Simulator }
 
 // TrunkHealth is how a trunk does now.
 type TrunkHealth struct {
@@ -166,7 +173,7 @@ func (t *Trunk) Sort() string { return t.ID }
 // shown.
 func (t *Trunk) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *t
-	c.SIPURI, c.Health, c.Quality = "", nil, nil
+	c.SIPURI, c.Health, c.Quality, c.Warnings = "", nil, nil, nil
 	for _, x := range []struct {
 		auth **TrunkAuth
 		name string
@@ -207,8 +214,19 @@ func (t *Trunk) Public() *Trunk {
 			*auth = &a
 		}
 	}
+	if t.Inert() {
+		c.Warnings = []Detail{testEnvironment("this trunk is never used: calls and messages with a test key reach the built-in carrier only. Create it with a live key")}
+	}
 	return &c
 }
+
+// testEnvironment warns of what a test key has created and nothing uses.
+func testEnvironment(message string) Detail {
+	return Detail{Code: WarningTestEnvironment, Message: message}
+}
+
+// WarningTestEnvironment is the code of that warning.
+const WarningTestEnvironment Code = "test_environment"
 
 // NumberStatus says whether a number is used.
 type NumberStatus string

@@ -35,7 +35,7 @@ func (s *Server) phoneRoutes() {
 	const tag, path = "Phones", "/v1/phones"
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createPhone", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Let a phone register",
-		about: "The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only.",
+		about: "The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only. A phone of the test environment is stored and never used, as its warnings tell.",
 	}, s.createPhone)
 	add(s, operation{method: http.MethodGet, path: path, id: "listPhones", tag: tag, summary: "List phones"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Phone]], error) {

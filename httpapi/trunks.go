@@ -57,8 +57,8 @@ type TrunkChange struct {
 	FromDomain      *string           `json:"from_domain,omitempty"`
 	NumberFormat    *string           `json:"number_format,omitempty" enum:"e164,digits,national" doc:"+12025550100, 12025550100, or as it is dialled within number_country."`
 	NumberCountry   *string           `json:"number_country,omitempty" doc:"ISO 3166. Of national, and of numbers that come in without a country code."`
-	NumberStrip     *string           `json:"number_strip,omitempty" doc:"Taken off the beginning of the number called, once it is written."`
-	NumberAdd       *string           `json:"number_add,omitempty" doc:"Then put before it."`
+	NumberStrip     *string           `json:"number_strip,omitempty" doc:"Taken off the beginning of the number called, once it is written. Takes an operator key."`
+	NumberAdd       *string           `json:"number_add,omitempty" doc:"Then put before it. Takes an operator key. What is dialled must read as the same number."`
 	Inbound         *NewTrunkInbound  `json:"inbound,omitempty"`
 	Codecs          []string          `json:"codecs,omitempty" nullable:"false" doc:"PCMU, PCMA, G722, opus, in the order of preference."`
 	DTMF            *string           `json:"dtmf,omitempty" enum:"auto,rfc4733,info,inband"`
@@ -175,7 +175,7 @@ func (n *TrunkChange) applyInbound(t *domain.Trunk) {
 
 func (s *Server) trunkRoutes() {
 	const tag, path = "Trunks", "/v1/trunks"
-	add(s, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk"},
+	add(s, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk", about: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip and number_add take an operator key, else 403 operator_required."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body TrunkChange }) (*answer[*domain.Trunk], error) {
 			t := &domain.Trunk{}
 			if err := in.Body.apply(t); err != nil {
@@ -200,7 +200,7 @@ func (s *Server) trunkRoutes() {
 			}
 			return public(s.ports.Trunks.Trunk(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began."},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body TrunkChange
@@ -214,7 +214,7 @@ func (s *Server) trunkRoutes() {
 		})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/test", id: "testTrunk", tag: tag, summary: "Ask a trunk whether it lives",
-		about: "Sends OPTIONS to each target, those that its names lead to included, and tells what they answered.",
+		about: "Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.",
 	},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[ask.TrunkTest], error) {
 			id, err := named(domain.PrefixTrunk, in.ID)

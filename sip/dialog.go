@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/domain"
+
 	sipmsg "github.com/emiago/sipgo/sip"
 )
 
@@ -49,6 +51,7 @@ type Dialog struct {
 	localURI     string
 	localParty   string // as it stands in From and To, without tag
 	remoteURI    string
+	environment  domain.Environment // of a dialog of ours, as in Invite
 	contactUser  string
 	target       Target
 	preset       []string // the route of an outbound leg until its far end names one

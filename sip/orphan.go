@@ -3,6 +3,8 @@ package sip
 import (
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // afterCrash lifts the CSeq of a dialog above whatever was sent after its
@@ -133,7 +135,7 @@ func (u *UserAgent) fromState(s DialogState) *Dialog {
 	}
 	d := &Dialog{
 		ua: u, key: dialogKey{s.CallID, s.LocalTag}, inbound: s.Inbound, pinned: s.Pinned, remoteCSeq: -1, contactUser: "callboard",
-		localURI: s.LocalURI, localParty: "<" + s.LocalURI + ">", remoteURI: s.RemoteURI, target: t, phase: early,
+		localURI: s.LocalURI, localParty: "<" + s.LocalURI + ">", remoteURI: s.RemoteURI, target: t, phase: early, environment: s.Environment,
 		flow: flow{network: t.Transport}, localCSeq: s.LocalCSeq, sentBy: s.SentBy, preset: s.Route,
 		far: remote{tag: s.RemoteTag, target: s.RemoteTarget, routes: s.Routes},
 	}
@@ -148,7 +150,8 @@ func (u *UserAgent) fromState(s DialogState) *Dialog {
 func (u *UserAgent) endStranded(m *message) {
 	d := &Dialog{
 		ua: u, key: m.key(), remoteCSeq: -1, contactUser: "callboard", phase: over, flow: m.flow, localCSeq: m.cseq,
-		localURI: m.from.uri.String(), remoteURI: m.to.uri.String(),
+		environment: domain.Live, // the answer came from where our INVITE went, which was permitted then
+		localURI:    m.from.uri.String(), remoteURI: m.to.uri.String(),
 		target: Target{
 			Host: m.flow.addr.Addr().String(), Port: int(m.flow.addr.Port()), Transport: strings.ToLower(m.flow.network),
 		},

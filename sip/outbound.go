@@ -58,6 +58,9 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err = u.checkEnvironment(in.Environment, d.target); err != nil {
+		return nil, err
+	}
 	if !u.register(d) {
 		return nil, fmt.Errorf("sip: attempt %s leg %d is on the wire already", in.Attempt, in.Leg)
 	}
@@ -96,7 +99,7 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	d := &Dialog{
 		ua: u, key: dialogKey{callID, u.id.tag(callID)}, notify: in.Notify, flow: f, remoteCSeq: -1, localCSeq: 1,
 		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(in.Target.named()),
-		contactUser: from, target: hop, preset: routes, creds: in.Credentials, out: &outbound{inv: *in},
+		contactUser: from, target: hop, preset: routes, creds: in.Credentials, environment: in.Environment, out: &outbound{inv: *in},
 	}
 	if in.URI != "" {
 		d.remoteURI, d.pinned = in.URI, !in.Moved

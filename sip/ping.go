@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // Pong is what a target answered to OPTIONS.
@@ -39,13 +41,16 @@ func (t Target) String() string {
 
 // Ping asks a target by OPTIONS whether it lives (RFC 3261 11); any answer but
 // 408 means that it does. It waits for the answer or the end of ctx.
-func (u *UserAgent) Ping(ctx context.Context, t Target) (Pong, error) {
+func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t Target) (Pong, error) {
 	select {
 	case <-u.ready:
 	default:
 		return Pong{}, errNotReady
 	}
 	if err := u.checkTarget(&t); err != nil {
+		return Pong{}, err
+	}
+	if err := u.checkEnvironment(env, t); err != nil {
 		return Pong{}, err
 	}
 	found := u.resolve(t)
@@ -60,7 +65,7 @@ func (u *UserAgent) Ping(ctx context.Context, t Target) (Pong, error) {
 	callID, host := u.id.callIDOf(rand.Text()), u.publicHost(f)
 	d := &Dialog{
 		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
-		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + hostPort(t.named()), contactUser: "callboard", target: where[0],
+		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + hostPort(t.named()), contactUser: "callboard", target: where[0], environment: env,
 	}
 	d.far.target = d.remoteURI
 	if !u.register(d) {

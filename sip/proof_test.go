@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -80,19 +81,19 @@ func TestATargetTellsByOPTIONSThatItLives(t *testing.T) {
 	house, carrier := agentAt(t, nil), agentAt(t, nil)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	pong, err := house.Ping(ctx, targetOf(carrier))
+	pong, err := house.Ping(ctx, domain.Live, targetOf(carrier))
 	require.NoError(t, err)
 	assert.Equal(t, []any{200, "carrier/1.0", carrier.Addr("udp")}, []any{pong.Code, pong.Server, pong.Addr})
 	assert.Contains(t, pong.Allow, "INVITE")
 	carrier.Drain(true)
-	pong, err = house.Ping(ctx, targetOf(carrier))
+	pong, err = house.Ping(ctx, domain.Live, targetOf(carrier))
 	require.NoError(t, err)
 	assert.Equal(t, 503, pong.Code, "it lives and wants no calls")
 	brief, end := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer end()
 	silent := targetOf(carrier)
 	silent.Host = "127.0.0.77"
-	_, err = house.Ping(brief, silent)
+	_, err = house.Ping(brief, domain.Live, silent)
 	require.Error(t, err)
 	assert.Eventually(t, func() bool { return house.Counters().Dialogs == 0 }, time.Minute, 10*time.Millisecond, "nothing is kept")
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/domain"
 )
 
 const (
@@ -27,12 +29,13 @@ const (
 
 // RegisterTo is a registration of ours at a carrier (RFC 3261 10.2).
 type RegisterTo struct {
-	Target      Target        // the registrar, or the proxy before it
-	Domain      string        // of the address of record; "": the target's host
-	User        string        // of the address of record
-	ContactUser string        // at which calls shall reach us; "": User
-	Credentials *Credentials  // nil: none are asked for
-	Expires     time.Duration // asked; 0 is an hour
+	Environment domain.Environment // as in Invite
+	Target      Target             // the registrar, or the proxy before it
+	Domain      string             // of the address of record; "": the target's host
+	User        string             // of the address of record
+	ContactUser string             // at which calls shall reach us; "": User
+	Credentials *Credentials       // nil: none are asked for
+	Expires     time.Duration      // asked; 0 is an hour
 	// Notify hears each change, in order, never concurrently; it must not block.
 	Notify func(RegistrationState)
 }
@@ -100,6 +103,9 @@ func (u *UserAgent) Register(to RegisterTo) (*Registration, error) {
 	if err := u.checkTarget(&to.Target); err != nil {
 		return nil, err
 	}
+	if err := u.checkEnvironment(to.Environment, to.Target); err != nil {
+		return nil, err
+	}
 	if to.Domain == "" {
 		to.Domain = to.Target.Host
 	}
@@ -114,7 +120,7 @@ func (u *UserAgent) Register(to RegisterTo) (*Registration, error) {
 	r := &Registration{to: to, expires: min(to.Expires, longestGrant), stopped: make(chan struct{})}
 	r.d = &Dialog{
 		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: flow{network: to.Target.Transport}, remoteCSeq: -1,
-		localURI: aor, localParty: "<" + aor + ">", remoteURI: aor, contactUser: contact, target: to.Target,
+		localURI: aor, localParty: "<" + aor + ">", remoteURI: aor, contactUser: contact, target: to.Target, environment: to.Environment,
 	}
 	r.d.notify = func(e Event) {
 		if s, ok := e.(registrationEvent); ok && to.Notify != nil {

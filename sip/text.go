@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // Text is one MESSAGE of ours outside of any dialog (RFC 3428).
@@ -15,6 +17,7 @@ type Text struct {
 	// Name makes its Call-ID, tag and branch: sent once more under its name
 	// while the far end remembers it, it is a retransmission (RFC 3261 17.2.3).
 	Name        string
+	Environment domain.Environment // as in Invite
 	Target      Target
 	Proxy       *Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
 	Credentials *Credentials
@@ -44,6 +47,9 @@ func (u *UserAgent) SendText(ctx context.Context, t *Text) (Final, error) {
 	}
 	d, err := u.newText(t)
 	if err != nil {
+		return Final{}, err
+	}
+	if err = u.checkEnvironment(t.Environment, d.target); err != nil {
 		return Final{}, err
 	}
 	found := u.reachable(u.resolve(d.target))
@@ -112,7 +118,7 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 	}
 	callID := u.id.callIDOf("text " + t.Name)
 	d := &Dialog{
-		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials,
+		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials, environment: t.Environment,
 		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(named.named()), contactUser: from, target: hop, preset: routes,
 	}
 	d.localParty = "<" + d.localURI + ">"

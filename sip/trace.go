@@ -33,6 +33,9 @@ func (d *Dialog) post(to flow, p parcel) error {
 	if !d.untold {
 		d.ua.trace(d.key.callID, d.traceTag(), to, true, p.b)
 	}
+	if !d.inbound && !d.ua.permits(d.environment, to) {
+		return ErrTestEnvironment
+	}
 	return d.ua.post(to, p)
 }
 

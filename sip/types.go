@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"time"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // Listener names one socket to open, for example {Network: "udp", Addr: "127.0.0.1:5060"}.
@@ -29,6 +31,11 @@ type Config struct {
 	MayReach   func(netip.AddrPort) bool // egress check for targets learnt from Contact, Record-Route or DNS; nil allows
 	MayCall    func() bool               // asked right before an INVITE leaves that begins a call, see HoldCalls, and before one is taken; it must not wait; nil: always
 	Log        *slog.Logger              // nil: silence
+
+	// TestCarrier is the one peer that requests of the test environment may go to,
+	// and those that name no environment. nil: there are no environments. A zero
+	// address: those requests reach nobody.
+	TestCarrier func() netip.AddrPort
 
 	SessionExpires time.Duration // asked of callers (RFC 4028), at least 90 s; 0 leaves it to them
 
@@ -82,6 +89,7 @@ type Header struct{ Name, Value string }
 type Invite struct {
 	Attempt      string // with Leg the source of Call-ID, From-tag and branch
 	Leg          int
+	Environment  domain.Environment // all but live reaches Config.TestCarrier only
 	Target       Target
 	Proxy        *Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
 	Credentials  *Credentials
@@ -251,6 +259,8 @@ type DialogState struct {
 	SessionSeconds int    `json:"session_seconds,omitempty"` // of the session timer (RFC 4028); 0: there is none
 	Refreshes      bool   `json:"refreshes,omitempty"`       // we do, and not the far end
 	Update         bool   `json:"update,omitempty"`          // the far end takes UPDATE
+
+	Environment domain.Environment `json:"-"` // as in Invite; set by the caller of Revive and Orphan, from the row of the call
 }
 
 // Source is who sent a message.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -76,7 +77,7 @@ func TestEveryMessageOfACallIsTold(t *testing.T) {
 		})
 		near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Trace = ours.hear })
 		target := sip.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network}
-		_, err := near.Ping(t.Context(), target)
+		_, err := near.Ping(t.Context(), domain.Live, target)
 		require.NoError(t, err)
 		d, err := near.Invite(sip.Invite{Attempt: "a", Target: target, To: "+1", From: "+2", Body: []byte(sdp), Notify: here.hear})
 		require.NoError(t, err)

@@ -211,10 +211,11 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 	a.legs++
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	in := sip.Invite{
-		Attempt: a.callID, Leg: leg, Target: a.slot.Target, To: a.way.To, From: a.from, RingTimeout: a.ringTimeout,
+		Attempt: a.callID, Leg: leg, Environment: a.environment, Target: a.slot.Target, To: a.way.To, From: a.from, RingTimeout: a.ringTimeout,
 		Replaces: a.replaces, HoldAck: true, Reliable: true, Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
 	}
 	o := media.Options{Notify: func(e media.Event) { root.Send(self, heard{leg, e}) }}
+	var refused error
 	if p := a.way.Phone; p != nil {
 		in.To, in.Contacts = p.To, p.Contacts
 		if a.caller != "" {
@@ -222,13 +223,16 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 		}
 		soundOf(&o, a.slot, hostsOf(p.Contacts))
 	} else {
-		a.slot.Fill(&in, a.way.To, a.shown())
+		refused = a.slot.Fill(&in, a.way.To, a.shown())
 		soundOf(&o, a.slot, nil)
 	}
 	o.Address, o.Far = hostFor(a.cfg.Phone, a.slot, in.Contacts)
 	sound, phone, v, beside, shared := a.cfg.Sound, a.cfg.Phone, a.vessel, a.beside, a.shared
 	cfg, to, scrub := a.cfg, a.way, lists.ScrubAll(a.cfg.Workspace, a.environment)
 	mailbox.Work(ctx, dialLimit, func(bound context.Context) any {
+		if refused != nil {
+			return asidePlaced{leg, refused}
+		}
 		if to.Phone == nil {
 			if err := cfg.bars(bound, scrub, to.To); err != nil {
 				return asidePlaced{leg, err}

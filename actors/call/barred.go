@@ -109,7 +109,12 @@ func (c *call) cleared(ctx actor.Context, m cleared) {
 		c.failTransfer(ctx, whyNot(m.err))
 		return
 	}
-	c.refer(ctx, sip.ReferTo{URI: c.referURI(t.way)})
+	uri, err := c.referURI(t.way)
+	if err != nil {
+		c.failTransfer(ctx, string(domain.CodeDestination))
+		return
+	}
+	c.refer(ctx, sip.ReferTo{URI: uri})
 }
 
 // whyNot names in a transfer's record why somebody was not rung.

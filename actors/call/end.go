@@ -209,6 +209,7 @@ func OpenLeg(number int, trunkID string, state sip.DialogState) domain.AttemptLe
 
 // Opener tells what is known of a leg before its INVITE leaves.
 type Opener interface {
+	CallID(attempt string, leg int) string
 	Opening(in sip.Invite) sip.DialogState
 }
 
@@ -220,7 +221,9 @@ func FirstLeg(ua Opener, callID string, slot *trunk.Slot, to, from string) domai
 func openingOf(ua Opener, callID string, leg int, slot *trunk.Slot, to, from string) sip.DialogState {
 	in := sip.Invite{Attempt: callID, Leg: leg, Target: slot.Target}
 	if slot.Via != nil {
-		slot.Fill(&in, to, trunk.Caller{Number: from})
+		if slot.Fill(&in, to, trunk.Caller{Number: from}) != nil { // its INVITE will not leave either
+			return sip.DialogState{CallID: ua.CallID(callID, leg), Target: slot.Target}
+		}
 		in.Headers = nil // they are none of its dialog's
 	}
 	return ua.Opening(in)

@@ -110,16 +110,19 @@ func otherCodecs(c []media.Codec) []media.Codec {
 func (c *call) dial(ctx actor.Context) {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	in := sip.Invite{
-		Attempt: c.call.ID, Leg: leg, Target: c.slot.Target, To: c.call.To, From: c.call.From,
+		Attempt: c.call.ID, Leg: leg, Environment: c.call.Environment, Target: c.slot.Target, To: c.call.To, From: c.call.From,
 		Contacts: c.contacts, FromName: c.callerName, RingTimeout: c.ringTimeout, HoldAck: true, Reliable: true,
 		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
 	}
-	c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
+	refused := c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
 	c.detour.takes(&in)
 	o, sound, phone, v, may := c.options(ctx), c.cfg.Sound, c.cfg.Phone, c.vessel, c.mayRingOn()
 	c.invitedAt, c.previewed = time.Now(), ""
 	c.stage = preparing
 	mailbox.Work(ctx, dialLimit, func(bound context.Context) any {
+		if refused != nil {
+			return prepared{leg: in.Leg, err: refused, reason: domain.ReasonNotSent}
+		}
 		if may != nil {
 			if err := may(bound); err != nil {
 				return prepared{leg: in.Leg, err: err}

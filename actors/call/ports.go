@@ -51,7 +51,6 @@ type Dialog interface {
 
 // Phone places legs.
 type Phone interface {
-	CallID(attempt string, leg int) string
 	Opener
 	// Host is our address as a far end sees it; zero where that is not known.
 	Host(network string, far netip.AddrPort) netip.Addr

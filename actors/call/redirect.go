@@ -32,7 +32,11 @@ func (c *call) sentOn(f sip.Final) *detour {
 	for i, m := range moved {
 		places[i] = route.Place{User: m.User, Host: m.Host}
 	}
-	i, ok := route.Follow(c.slot.Trunk(), c.slot.Trunk().Dialled(c.call.To), places)
+	dialled, err := c.slot.Trunk().Dial(c.call.To)
+	if err != nil {
+		return nil
+	}
+	i, ok := route.Follow(c.slot.Trunk(), dialled, places)
 	if !ok {
 		return nil
 	}

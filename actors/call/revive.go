@@ -195,11 +195,12 @@ func (c *call) reopen(ctx actor.Context) {
 		return
 	}
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
+	c.dialog.Environment = c.call.Environment
 	r := sip.Revival{State: c.dialog, Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) }}
 	if !c.inbound {
-		var in sip.Invite
-		c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From})
-		r.Credentials = in.Credentials
+		if a := c.slot.Trunk().Auth; a != nil {
+			r.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+		}
 	}
 	o, cfg, v := c.options(ctx), c.cfg, c.vessel
 	o.Answerer = false
@@ -318,6 +319,7 @@ func (c *call) takeLeave(ctx actor.Context) {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	over := signal{leg, sip.Ended{}}
 	if phone, can := c.cfg.Phone.(reviver); can {
+		c.dialog.Environment = c.call.Environment
 		phone.Orphan(c.dialog, func(bool) { root.Send(self, over) })
 		return
 	}

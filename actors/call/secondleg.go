@@ -374,12 +374,15 @@ func codeOf(err error) domain.Code {
 }
 
 // referURI is how the far end reaches a number: through where it came from.
-func (c *call) referURI(w Way) string {
+func (c *call) referURI(w Way) (string, error) {
 	host, port, user := strings.Trim(c.slot.Target.Host, "[]"), c.slot.Target.Port, w.To
 	if c.in != nil {
 		host, port = c.in.Source.Addr().Unmap().String(), int(c.in.Source.Port())
 	} else {
-		user = c.slot.Trunk().Dialled(user)
+		var err error
+		if user, err = c.slot.Trunk().Dial(user); err != nil {
+			return "", err
+		}
 	}
 	switch {
 	case port != 0 && port != 5060:
@@ -387,7 +390,7 @@ func (c *call) referURI(w Way) string {
 	case strings.Contains(host, ":"):
 		host = "[" + host + "]"
 	}
-	return "sip:" + user + "@" + host
+	return "sip:" + user + "@" + host, nil
 }
 
 // targetURI is where the other side of a dialog is reached.

@@ -42,6 +42,9 @@ func (b *Book) Set(workspaceID string, phones []domain.Phone) {
 	}
 	ids := make([]string, 0, len(phones))
 	for _, x := range phones {
+		if x.Inert() {
+			continue
+		}
 		delete(gone, x.ID)
 		ids = append(ids, x.ID)
 		b.byID[x.ID], b.byUser[x.Username] = &x, &x

@@ -78,6 +78,9 @@ func (b *Book) Turn() uint64 {
 func (b *Book) Set(ctx context.Context, turn uint64, workspaceID string, trunks []domain.Trunk) {
 	sources := make([]source, 0, len(trunks))
 	for _, t := range trunks {
+		if t.Inert() {
+			continue
+		}
 		t.Auth = nil
 		e := Entry{WorkspaceID: workspaceID, Trunk: t}
 		if t.Simulator {

@@ -18,10 +18,18 @@ type Caller struct {
 }
 
 // Fill writes the trunk's side of an INVITE to a number in E.164: where it
-// goes, with which credentials, how numbers are written, and who is shown.
-func (s *Slot) Fill(in *sip.Invite, to string, c Caller) {
+// goes, with which credentials, how numbers are written, and who is shown. It is
+// the last check of the number that is dialled: with an error nothing is sent.
+func (s *Slot) Fill(in *sip.Invite, to string, c Caller) error {
 	t := s.Trunk()
-	in.Target, in.To, in.FromDomain = s.Target, t.Dialled(to), t.FromDomain
+	dialled := to
+	if s.Via != nil {
+		var err error
+		if dialled, err = t.Dial(to); err != nil {
+			return err
+		}
+	}
+	in.Target, in.To, in.FromDomain = s.Target, dialled, t.FromDomain
 	if p := t.OutboundProxy; p != nil {
 		in.Proxy = &sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
 	}
@@ -43,6 +51,7 @@ func (s *Slot) Fill(in *sip.Invite, to string, c Caller) {
 		in.From, in.FromName = t.Written(shown), c.Name
 	}
 	in.Headers = append(in.Headers, callerHeaders(t, in, shown, withheld, c)...)
+	return nil
 }
 
 // callerHeaders tell the trunk who calls, as far as it wants to be told

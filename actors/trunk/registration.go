@@ -107,8 +107,8 @@ func registerTo(t *domain.Trunk) (sip.RegisterTo, bool) {
 		}
 	}
 	return sip.RegisterTo{
-		Target: sip.Target{Host: first.Host, Port: first.Port, Transport: first.Transport, TrunkID: t.ID},
-		Domain: t.FromDomain, User: t.Auth.Username,
+		Target:      sip.Target{Host: first.Host, Port: first.Port, Transport: first.Transport, TrunkID: t.ID},
+		Environment: t.Environment, Domain: t.FromDomain, User: t.Auth.Username,
 		Credentials: &sip.Credentials{Username: t.Auth.Username, Password: t.Auth.Password, Realm: t.Auth.Realm},
 	}, true
 }

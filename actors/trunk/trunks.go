@@ -2,6 +2,7 @@ package trunk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -22,13 +23,13 @@ const patience = 5 * time.Second
 // Config of a workspace's trunks. Only Trunks and Log are needed.
 type Config struct {
 	Trunks    []domain.Trunk
-	Simulator func() (sip.Target, bool)                                 // where the built-in carrier listens
-	Workspace func() *domain.Workspace                                  // whose rules hold; nil: none do
-	Resolve   func(context.Context, sip.Target) ([]sip.Target, error)   // what a name leads to, the best first; nil: sip looks it up for each call
-	Ping      func(context.Context, sip.Target) (sip.Pong, error)       // OPTIONS; nil: nobody is pinged
-	Register  func(sip.RegisterTo) (*sip.Registration, error)           // nil: nobody is registered
-	Spent     func(ctx context.Context, since time.Time) (int64, error) // what the ledger says, in millionths of a dollar; nil: nothing
-	Alarm     func(ctx context.Context, a Alarm)                        // hears that a trunk does badly, beside the actor; nil: nobody
+	Simulator func() (sip.Target, bool)                                               // where the built-in carrier listens
+	Workspace func() *domain.Workspace                                                // whose rules hold; nil: none do
+	Resolve   func(context.Context, sip.Target) ([]sip.Target, error)                 // what a name leads to, the best first; nil: sip looks it up for each call
+	Ping      func(context.Context, domain.Environment, sip.Target) (sip.Pong, error) // OPTIONS; nil: nobody is pinged
+	Register  func(sip.RegisterTo) (*sip.Registration, error)                         // nil: nobody is registered
+	Spent     func(ctx context.Context, since time.Time) (int64, error)               // what the ledger says, in millionths of a dollar; nil: nothing
+	Alarm     func(ctx context.Context, a Alarm)                                      // hears that a trunk does badly, beside the actor; nil: nobody
 	// Beside is what was spent today besides, as Keep was given it; nil: nothing.
 	Beside func(ctx context.Context) (domain.Spending, error)
 	// Kept are the states that Keep was given before, of whatever trunks; nil: none.
@@ -199,6 +200,9 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 	}
 	t.trunks, t.records = t.trunks[:0:0], t.records[:0:0]
 	for i := range trunks {
+		if trunks[i].Inert() {
+			continue
+		}
 		tr, b := &trunks[i], old[trunks[i].ID]
 		if b == nil {
 			b = newBucket()
@@ -241,7 +245,12 @@ func (t *Trunks) want(ctx actor.Context, w Want) {
 	if w.Patience <= 0 {
 		w.Patience = patience
 	}
-	one := waiter{want: w, routes: t.routes(w), from: ctx.Sender(), expiry: now.Add(w.Patience)}
+	routes, refused := t.routes(w)
+	if e, ok := errors.AsType[*domain.Error](refused); ok {
+		ctx.Send(ctx.Sender(), NoSlot{CallID: w.CallID, Reason: string(e.Code), Err: e, Generation: w.Generation})
+		return
+	}
+	one := waiter{want: w, routes: routes, from: ctx.Sender(), expiry: now.Add(w.Patience)}
 	if !t.answer(ctx, one, now) {
 		t.waiting = append(t.waiting, one)
 		t.plan(ctx, now)
@@ -259,7 +268,7 @@ func (t *Trunks) serve(ctx actor.Context) {
 func (t *Trunks) reroute(ctx actor.Context) {
 	now := time.Now()
 	for i := range t.waiting {
-		t.waiting[i].routes = t.routes(t.waiting[i].want)
+		t.waiting[i].routes, _ = t.routes(t.waiting[i].want) // none: answered as having no trunk
 	}
 	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return t.answer(ctx, w, now) })
 	t.plan(ctx, now)
@@ -379,14 +388,15 @@ func (n *NoSlot) worse(reason string, until time.Time) {
 }
 
 // routes are the trunks that may take the number, the best first. The test
-// environment has only the simulator.
-func (t *Trunks) routes(w Want) []*bucket {
-	found := route.Trunks(t.records, route.Call{To: w.To, From: w.From, TrunkID: w.TrunkID, Environment: w.Environment})
+// environment has only the simulator. The error says why a trunk for the number
+// cannot be used.
+func (t *Trunks) routes(w Want) ([]*bucket, error) {
+	found, refused := route.Trunks(t.records, route.Call{To: w.To, From: w.From, TrunkID: w.TrunkID, Environment: w.Environment})
 	out := make([]*bucket, len(found))
 	for i, n := range found {
 		out[i] = t.trunks[n]
 	}
-	return out
+	return out, refused
 }
 
 // target is the trunk's next untried target as a slot of it.

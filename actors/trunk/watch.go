@@ -129,7 +129,7 @@ func (t *Trunks) found(ctx actor.Context, m found) {
 
 // ping asks every target of a trunk whether it lives, side by side.
 func (t *Trunks) ping(ctx actor.Context, b *bucket) {
-	ping, id := t.cfg.Ping, b.trunk.ID
+	ping, id, env := t.cfg.Ping, b.trunk.ID, b.trunk.Environment
 	targets := append([]target(nil), b.targets...)
 	mailbox.Work(ctx, pingLimit+time.Second, func(bound context.Context) any {
 		m := ponged{trunkID: id, by: make(map[string]pong, len(targets))}
@@ -139,7 +139,7 @@ func (t *Trunks) ping(ctx actor.Context, b *bucket) {
 		defer cancel()
 		for _, to := range targets {
 			wait.Go(func() {
-				p, err := ping(limit, to.to)
+				p, err := ping(limit, env, to.to)
 				mu.Lock()
 				defer mu.Unlock()
 				m.by[to.key] = pong{p, err}

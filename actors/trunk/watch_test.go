@@ -87,7 +87,7 @@ func TestAMissedPINGNeverBarsATargetWhoseInvitesSucceed(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		trunks := tr("one", two)
 		trunks.OptionsPing = true
-		ping := func(_ context.Context, to sip.Target) (sip.Pong, error) {
+		ping := func(_ context.Context, _ domain.Environment, to sip.Target) (sip.Pong, error) {
 			if to.Host == "192.0.2.1" {
 				return sip.Pong{}, errors.New("no answer")
 			}

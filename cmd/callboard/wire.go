@@ -234,7 +234,7 @@ func (s *service) telephony(root []byte) (err error) {
 	agent := sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, Probes: slices.Concat(cfg.SIPProbes, cfg.SIPPrivate), DSCP: cfg.SIPDSCP,
 		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), OverloadAfter: patience(), Secret: derive(root, "callboard sip"),
-		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, Log: s.log,
+		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, TestCarrier: carrier.address, Log: s.log,
 	}
 	if s.member != nil {
 		s.member.shares(&agent)
@@ -268,6 +268,14 @@ const (
 
 // carrier tells which addresses are the built-in one's.
 type carrier struct{ of *simulator.Simulator }
+
+// address is where the carrier takes calls; zero: there is none.
+func (c *carrier) address() netip.AddrPort {
+	if c.of == nil {
+		return netip.AddrPort{}
+	}
+	return c.of.Addr()
+}
 
 func (c *carrier) signalling(to netip.AddrPort) bool {
 	if c.of == nil {

@@ -24,8 +24,11 @@ type Call struct {
 // Trunks are the indexes of the trunks that may take a call, the best first:
 // by the longest matching prefix, then by priority (lower first), then those
 // that list the number to be shown before those that list only others, then by
-// cost (cheaper first, unknown last), then as they stand.
-func Trunks(all []*domain.Trunk, c Call) []int {
+// cost (cheaper first, unknown last), then as they stand. The environment is part
+// of the choice: the test environment has the built-in carrier only. Left out are
+// trunks that would dial another number; where no trunk remains, the error tells
+// why.
+func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	type way struct {
 		index, length int
 		stranger      int // 1: it lists numbers to show, and this is none of them
@@ -33,11 +36,15 @@ func Trunks(all []*domain.Trunk, c Call) []int {
 	}
 	ways := make([]way, 0, len(all))
 	for i, t := range all {
-		if t.Environment != c.Environment || c.TrunkID != "" && t.ID != c.TrunkID {
+		if t.Environment != c.Environment || t.Inert() || c.TrunkID != "" && t.ID != c.TrunkID {
 			continue
 		}
 		length, ok := Prefix(t.Prefixes, c.To)
 		if !ok {
+			continue
+		}
+		if _, err := t.Dial(c.To); err != nil {
+			refused = cmp.Or(refused, err)
 			continue
 		}
 		w := way{index: i, length: length, cost: unknownCost}
@@ -54,11 +61,14 @@ func Trunks(all []*domain.Trunk, c Call) []int {
 			cmp.Compare(b.length, a.length), cmp.Compare(all[a.index].Priority, all[b.index].Priority),
 			cmp.Compare(a.stranger, b.stranger), cmp.Compare(a.cost, b.cost))
 	})
-	out := make([]int, len(ways))
-	for i, w := range ways {
-		out[i] = w.index
+	if len(ways) == 0 {
+		return nil, refused
 	}
-	return out
+	best = make([]int, len(ways))
+	for i, w := range ways {
+		best[i] = w.index
+	}
+	return best, nil
 }
 
 const unknownCost = 1 << 62

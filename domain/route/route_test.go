@@ -35,7 +35,8 @@ func TestTheLongestPrefixThenPriorityThenTheCallerIDThenTheCostChooseATrunk(t *t
 	}
 	names := func(c route.Call) (out []string) {
 		c.Environment = domain.Live
-		for _, i := range route.Trunks(all, c) {
+		best, _ := route.Trunks(all, c)
+		for _, i := range best {
 			out = append(out, all[i].ID)
 		}
 		return out
@@ -54,6 +55,31 @@ func TestTheLongestPrefixThenPriorityThenTheCallerIDThenTheCostChooseATrunk(t *t
 	} {
 		assert.Equal(t, c.want, names(c.call), name)
 	}
+}
+
+func TestTestEnvironmentHasTheBuiltInCarrierOnly(t *testing.T) {
+	all := []*domain.Trunk{
+		tr("carrier", func(t *domain.Trunk) { t.Environment, t.Prefixes = domain.Test, []string{"+1202555"} }),
+		tr("built in", func(t *domain.Trunk) { t.Environment, t.Simulator = domain.Test, true }),
+	}
+	best, err := route.Trunks(all, route.Call{To: "+12025550199", Environment: domain.Test})
+	require.NoError(t, err)
+	assert.Equal(t, []int{1}, best)
+	best, err = route.Trunks(all, route.Call{To: "+12025550199", TrunkID: "carrier", Environment: domain.Test})
+	require.NoError(t, err)
+	assert.Empty(t, best)
+}
+
+func TestTrunkThatWouldDialAnotherNumberIsNoRoute(t *testing.T) {
+	rewrites := tr("rewrites", func(t *domain.Trunk) {
+		t.NumberFormat, t.NumberStrip, t.NumberAdd, t.RewriteApproved = domain.FormatDigits, "1202555", "1900555", true
+	})
+	best, err := route.Trunks([]*domain.Trunk{rewrites}, route.Call{To: "+12025550199", Environment: domain.Live})
+	assert.Empty(t, best)
+	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err))
+	best, err = route.Trunks([]*domain.Trunk{rewrites, tr("plain", nil)}, route.Call{To: "+12025550199", Environment: domain.Live})
+	require.NoError(t, err)
+	assert.Equal(t, []int{1}, best)
 }
 
 func TestTargetsAreTriedByPriorityThenByLotAndTheFailedOnesLast(t *testing.T) {

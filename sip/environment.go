@@ -1,0 +1,36 @@
+package sip
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// ErrTestEnvironment refuses a request of the test environment to another peer
+// than the built-in carrier.
+var ErrTestEnvironment = errors.New("sip: the test environment reaches the built-in carrier only")
+
+// permits says whether a request of an environment may go to a flow. A request
+// that names no environment is restricted as one of the test environment.
+func (u *UserAgent) permits(env domain.Environment, to flow) bool {
+	if u.cfg.TestCarrier == nil || env == domain.Live {
+		return true
+	}
+	carrier := u.cfg.TestCarrier()
+	return carrier.IsValid() && to.network == networkUDP && to.beyond == nil && to.addr == netip.AddrPortFrom(carrier.Addr().Unmap(), carrier.Port())
+}
+
+// checkEnvironment refuses a target before a name is looked up: the built-in
+// carrier is known by its address.
+func (u *UserAgent) checkEnvironment(env domain.Environment, t Target) error {
+	if u.cfg.TestCarrier == nil || env == domain.Live {
+		return nil
+	}
+	ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
+	if err != nil || t.Through.IsValid() || !u.permits(env, flowOf(settledTarget(t, ip))) {
+		return ErrTestEnvironment
+	}
+	return nil
+}
