@@ -118,7 +118,10 @@ func (s *service) build(root []byte) (err error) {
 	if s.with, err = readEngines(s.cfg, s.roots, s.egress().May); err != nil {
 		return err
 	}
-	if s.speaker, err = s.speakerOf("speech", s.with); err != nil {
+	if err = deleteSpeechCache(s.cfg.Data); err != nil {
+		s.log.Warn("speech that an earlier version kept could not be deleted", slog.String("folder", speechCache), slog.Any("error", err))
+	}
+	if s.speaker, err = s.speakerOf(s.with); err != nil {
 		return err
 	}
 	s.ears, s.models = s.recogniser(s.with), modelsOf(&s.with.file)
@@ -247,7 +250,7 @@ func (s *service) telephony(root []byte) (err error) {
 	if !cfg.Simulator {
 		return nil
 	}
-	speaker, err := s.speakerOf("simulator", nil)
+	speaker, err := s.speakerOf(nil)
 	if err != nil {
 		return err
 	}
@@ -289,9 +292,18 @@ func (c *carrier) sound(to netip.AddrPort) bool {
 	return c.of != nil && to.Addr().IsLoopback() && to.Port() >= phonesLow && to.Port() <= phonesHigh
 }
 
+// speechCache is the folder, in the data folder, in which earlier versions kept
+// spoken sentences as plain WAV files.
+const speechCache = "cache"
+
+// deleteSpeechCache deletes what earlier versions kept of spoken sentences:
+// they hold names, results and what models answered. Speech is remembered in
+// memory only.
+func deleteSpeechCache(data string) error { return os.RemoveAll(filepath.Join(data, speechCache)) }
+
 // speakerOf is what speaks: with engines those of the operator's, too.
-func (s *service) speakerOf(cache string, with *speechEngines) (*speech.Voice, error) {
-	cfg := speech.Config{PromptDir: s.folder("prompts"), CacheDir: s.folder(filepath.Join("cache", cache))}
+func (s *service) speakerOf(with *speechEngines) (*speech.Voice, error) {
+	cfg := speech.Config{PromptDir: s.folder("prompts")}
 	if with != nil {
 		cfg.Sources, cfg.Order = with.sources(), with.file.TTS
 	}

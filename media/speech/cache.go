@@ -3,17 +3,11 @@ package speech
 import (
 	"container/list"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"sync"
 
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/wav"
 )
 
 // Engine speaks while it still thinks how.
@@ -35,12 +29,11 @@ func (w Whole) Utter(ctx context.Context, r Request, out func(mu []byte)) error 
 	return err
 }
 
-// Cache remembers what an engine said, in memory up to a number of bytes and, if it is given a directory, on disk.
-// Many who ask for the same at once cause it to be said once; what nobody waits for any more is not said to its end.
+// Cache remembers what an engine said, in memory up to a number of bytes. Nothing of it is written to disk: texts hold
+// names, results and what models answer. Many who ask for the same at once cause it to be said once; what nobody waits for any more is not said to its end.
 type Cache struct {
 	under Engine
 	most  int
-	dir   string
 
 	mu     sync.Mutex
 	size   int
@@ -64,25 +57,18 @@ type flight struct {
 	err     error
 }
 
-// NewCache stands before a speaker. dir "" keeps nothing on disk.
-func NewCache(under Speaker, most int, dir string) (*Cache, error) {
-	return cacheOf(Whole{under}, most, dir)
-}
+// NewCache stands before a speaker.
+func NewCache(under Speaker, most int) *Cache { return cacheOf(Whole{under}, most) }
 
 // cacheOf stands before an engine.
-func cacheOf(under Engine, most int, dir string) (*Cache, error) {
-	if dir != "" {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("speech: cache: %w", err)
-		}
-	}
+func cacheOf(under Engine, most int) *Cache {
 	return &Cache{
-		under: under, most: most, dir: dir,
+		under: under, most: most,
 		order: list.New(), known: make(map[Request]*list.Element), flight: make(map[Request]*flight),
-	}, nil
+	}
 }
 
-// Speak takes it from memory, from disk, from whoever is just saying it, or from the engine, in this order.
+// Speak takes it from memory, from whoever is just saying it, or from the engine, in this order.
 func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	clip, f := c.board(ctx, r)
 	if f == nil {
@@ -171,15 +157,10 @@ func (c *Cache) fly(ctx context.Context, r Request, f *flight) {
 		f.feed.End()
 		close(f.done)
 	}()
-	if f.clip, f.err = c.load(r); f.err == nil {
-		f.feed.Write(f.clip)
-		return
-	}
 	if f.err = c.under.Utter(ctx, r, f.feed.Write); f.err != nil {
 		return
 	}
 	f.clip, _, _ = f.feed.Wait(ctx, 0) // all of it: nobody writes any more
-	c.store(r, f.clip)
 }
 
 // keep remembers a clip and forgets the ones unused the longest. The lock is held.
@@ -212,44 +193,4 @@ func (c *Cache) Size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.size
-}
-
-func (c *Cache) path(r Request) string {
-	text := r.Voice + "\x00" + strconv.Itoa(r.Rate) + "\x00" + r.Text
-	if r.Engine != "" || r.Model != "" {
-		text = r.Engine + "\x00" + r.Model + "\x00" + r.Language + "\x00" + text
-	}
-	sum := sha256.Sum256([]byte(text))
-	return filepath.Join(c.dir, hex.EncodeToString(sum[:])+".wav")
-}
-
-var errNoDisk = errors.New("speech: nothing kept on disk")
-
-func (c *Cache) load(r Request) (media.Clip, error) {
-	if c.dir == "" {
-		return nil, errNoDisk
-	}
-	sound, err := wav.ReadFile(c.path(r), outputMost)
-	if err != nil {
-		return nil, err
-	}
-	return sound.Mu()
-}
-
-// store writes beside and renames, so that no half file is ever read. A full disk costs the next start some time, no more.
-func (c *Cache) store(r Request, clip media.Clip) {
-	if c.dir == "" {
-		return
-	}
-	f, err := os.CreateTemp(c.dir, "new-*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(wav.EncodeMu(1, clip))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), c.path(r))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
 }

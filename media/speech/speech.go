@@ -40,7 +40,6 @@ type Speaker interface {
 // Config says what a Voice is made of. The zero value works.
 type Config struct {
 	PromptDir   string        // WAV files that are played in place of speech; "": none
-	CacheDir    string        // keeps what was said over a restart; "": memory alone
 	CacheBytes  int           // of memory; zero: 64 MB, over two hours
 	Concurrency int           // processes at once; zero: 4
 	Timeout     time.Duration // of one sentence; zero: 10 s
@@ -101,12 +100,9 @@ func New(cfg Config) (*Voice, error) {
 			return nil, err
 		}
 	}
-	var err error
-	if v.cached, err = cacheOf(engineFunc(v.utter), cfg.CacheBytes/2, cfg.CacheDir); err != nil {
-		return nil, err
-	}
-	v.whole, err = NewCache(speakerFunc(v.compose), cfg.CacheBytes/2, "")
-	return v, err
+	v.cached = cacheOf(engineFunc(v.utter), cfg.CacheBytes/2)
+	v.whole = NewCache(speakerFunc(v.compose), cfg.CacheBytes/2)
+	return v, nil
 }
 
 type (

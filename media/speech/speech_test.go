@@ -115,8 +115,7 @@ func TestWithoutAnEngineThePromptsSpeak(t *testing.T) {
 func TestManyWhoAskAtOnceAreAnsweredByOneProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &engine{gate: make(chan struct{})}
-		c, err := speech.NewCache(e, 1000, "")
-		require.NoError(t, err)
+		c := speech.NewCache(e, 1000)
 		var wait sync.WaitGroup
 		impatient, cancel := context.WithCancel(t.Context())
 		for i := range 50 {
@@ -144,8 +143,7 @@ func TestManyWhoAskAtOnceAreAnsweredByOneProcess(t *testing.T) {
 
 func TestTheCacheKeepsWithinItsBytesAndForgetsTheOldest(t *testing.T) {
 	e := &engine{}
-	c, err := speech.NewCache(e, 30, "")
-	require.NoError(t, err)
+	c := speech.NewCache(e, 30)
 	say := func(text string) {
 		_, errSpeak := c.Speak(t.Context(), speech.Request{Text: text})
 		require.NoError(t, errSpeak)
@@ -165,22 +163,11 @@ func TestTheCacheKeepsWithinItsBytesAndForgetsTheOldest(t *testing.T) {
 	assert.Positive(t, c.Size(), "what is too large drives nothing out")
 }
 
-func TestTheDiskRemembersOverARestartAndErrorsAreNotRemembered(t *testing.T) {
-	dir := t.TempDir()
-	for i, want := range []int32{1, 0} {
-		e := &engine{}
-		c, err := speech.NewCache(e, 1000, dir)
-		require.NoError(t, err)
-		clip, err := c.Speak(t.Context(), speech.Request{Text: "hello"})
-		require.NoError(t, err)
-		assert.Equal(t, media.Clip("xxxxx"), clip)
-		assert.Equal(t, want, e.calls.Load(), i)
-	}
+func TestErrorsAreNotRemembered(t *testing.T) {
 	e := &engine{err: errors.New("no")}
-	c, err := speech.NewCache(e, 1000, "")
-	require.NoError(t, err)
+	c := speech.NewCache(e, 1000)
 	for range 2 {
-		_, err = c.Speak(t.Context(), speech.Request{Text: "hello"})
+		_, err := c.Speak(t.Context(), speech.Request{Text: "hello"})
 		require.Error(t, err)
 	}
 	assert.Equal(t, int32(2), e.calls.Load())
