@@ -87,7 +87,7 @@ func actorRooms() []room {
 		"numbers":      {"mailbox", "dnc"},
 		"trunk":        {"mailbox"},
 		"conversation": {"mailbox"},
-		"webhook":      {"mailbox"},
+		"webhook":      {"mailbox", "content"},
 		"outbox":       {"mailbox", "webhook"},
 		"alerts":       {"mailbox"},
 		"booking":      {"mailbox"},
@@ -96,7 +96,8 @@ func actorRooms() []room {
 		"engines":      nil,         // what speaks and hears elsewhere; no actor
 		"llm":          nil,         // language models over HTTP; no actor
 		"paper":        nil,         // what reads PDF files, in a process of its own; no actor
-		"tools":        nil,         // what models and pathways have done over HTTP and MCP; no actor
+		"content":      nil,         // content codings and charsets of what other servers answer; no actor
+		"tools":        {"content"}, // what models and pathways have done over HTTP and MCP; no actor
 		"simulator":    {"mailbox"}, // the built-in carrier: phones over loopback
 		"phones":       {"mailbox"}, // who registered, and where they are
 		"call":         {"mailbox", "lines", "trunk", "numbers", "dnc", "conversation"},

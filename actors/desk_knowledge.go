@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"path"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/callboard/callboard/actors/content"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -400,7 +400,9 @@ func (d *Desk) textOf(ctx context.Context, s *domain.KnowledgeSource) (text, kin
 		case len(page.Body) > 4*knowledge.MaxBytes:
 			return "", "", "", "the page has more than " + strconv.Itoa(4*knowledge.MaxBytes) + " bytes"
 		default:
-			text = strings.ToValidUTF8(string(page.Body), "\uFFFD")
+			if text, err = content.Text(page.ContentType, page.Body); err != nil {
+				return "", "", "", "the page cannot be read: " + err.Error()
+			}
 		}
 	} else if kind == pdf {
 		file, err := base64.StdEncoding.DecodeString(text)
@@ -421,8 +423,11 @@ func (d *Desk) textOf(ctx context.Context, s *domain.KnowledgeSource) (text, kin
 			return "", "", "", err.Error()
 		}
 	}
-	if !utf8.ValidString(text) || len(text) > knowledge.MaxBytes {
-		return "", "", "", "it has too much text"
+	switch {
+	case !utf8.ValidString(text):
+		return "", "", "", "it is not text in UTF-8"
+	case len(text) > knowledge.MaxBytes:
+		return "", "", "", "it has more than " + strconv.Itoa(knowledge.MaxBytes) + " bytes of text"
 	}
 	return text, kind, title, ""
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/callboard/callboard/actors/content"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/domain/rules"
@@ -77,7 +78,7 @@ func (c *Client) callHTTP(ctx context.Context, h *domain.ToolHTTP, arguments map
 		return "", failure(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	text, err := read(resp.Body)
+	text, err := read(resp)
 	if err != nil {
 		return "", err
 	}
@@ -105,15 +106,23 @@ func setHeaders(req *http.Request, headers map[string]string, arguments map[stri
 	}
 }
 
-func read(from io.Reader) (string, error) {
-	body, err := io.ReadAll(io.LimitReader(from, maxAnswer+1))
-	if err != nil {
+// read is the text of an answer.
+func read(resp *http.Response) (string, error) {
+	body, err := content.Read(resp.Header, resp.Body, maxAnswer)
+	_, shown := errors.AsType[content.Error](err)
+	switch {
+	case errors.Is(err, content.ErrTooLarge):
+		return "", fmt.Errorf("its answer has more than %d bytes", maxAnswer)
+	case shown:
+		return "", fmt.Errorf("its answer cannot be read: %w", err)
+	case err != nil:
 		return "", failure(err)
 	}
-	if len(body) > maxAnswer {
-		return "", fmt.Errorf("its answer has more than %d bytes", maxAnswer)
+	text, err := content.Text(resp.Header.Get("Content-Type"), body)
+	if err != nil {
+		return "", fmt.Errorf("its answer cannot be read: %w", err)
 	}
-	return strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD")), nil
+	return strings.TrimSpace(text), nil
 }
 
 // failure tells why nothing came back, in words that hold nothing of the far

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+
+	"github.com/callboard/callboard/actors/content"
 )
 
 // Fetched is a page that was read.
@@ -25,6 +26,7 @@ func (c *Client) Fetch(ctx context.Context, url string, most int64) (Fetched, er
 		return Fetched{}, errors.New("the URL is not valid")
 	}
 	req.Header.Set("Accept", "text/html, text/markdown, text/plain, application/pdf")
+	req.Header.Set("Accept-Encoding", content.Codings)
 	req.Header.Set("User-Agent", "callboard")
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -37,12 +39,15 @@ func (c *Client) Fetch(ctx context.Context, url string, most int64) (Fetched, er
 	case resp.StatusCode != http.StatusOK:
 		return Fetched{}, fmt.Errorf("the page answered %d", resp.StatusCode)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
-	if err != nil {
-		return Fetched{}, errors.New(c.reason(err))
-	}
-	if int64(len(body)) > most {
+	body, err := content.Read(resp.Header, resp.Body, most)
+	_, shown := errors.AsType[content.Error](err)
+	switch {
+	case errors.Is(err, content.ErrTooLarge):
 		return Fetched{}, fmt.Errorf("the page has more than %d bytes", most)
+	case shown:
+		return Fetched{}, fmt.Errorf("the page cannot be read: %w", err)
+	case err != nil:
+		return Fetched{}, errors.New(c.reason(err))
 	}
 	return Fetched{ContentType: resp.Header.Get("Content-Type"), Body: body}, nil
 }
