@@ -3,8 +3,8 @@ package actors
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +18,7 @@ import (
 const (
 	maxLists   = 100
 	maxListed  = 10_000_000 // numbers of one list
-	importStep = 1 << 20    // numbers in memory: 8 MB
+	importStep = 1 << 20    // numbers that one walk through a list adds
 )
 
 // CreateDNCList keeps a new list.
@@ -108,9 +108,9 @@ func errImporting() error {
 	return domain.Errorf(domain.CodeInvalidState, "an import to this list is running")
 }
 
-// ImportDNC reads numbers to their end, onto a list, in bounded memory. What
-// was added before an error or a crash stays, and hurts nobody: the same
-// import again adds the rest.
+// ImportDNC reads numbers to their end and then adds them to a list: rows that
+// end with an error add none. Its memory is 8 bytes per number, at most
+// maxListed and an importStep of them.
 func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[ask.RawNumber, error]) (ask.DNCImport, error) {
 	none := ask.DNCImport{}
 	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
@@ -121,41 +121,56 @@ func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, row
 		return none, errImporting()
 	}
 	defer d.imports.Delete(l.ID)
-	country := ""
-	if w := d.node.workspace(p.WorkspaceID); w != nil {
-		country = w.DefaultCountry
-	}
-	have, err := d.node.dnc.Count(ctx, p.WorkspaceID, l.ID)
-	if err != nil {
-		return none, storeErr(err)
-	}
-	origin := dnc.Origin{Source: domain.DNCImport, At: stamp()}
-	in := numberImport{
-		sum: ask.DNCImport{ListID: l.ID, Errors: []ask.ContactError{}}, country: country, room: maxListed - have,
-		keep: func(numbers []uint64) (int, error) {
-			return d.node.dnc.Add(ctx, p.WorkspaceID, l.ID, numbers, origin)
-		},
-	}
+	in := numberImport{sum: ask.DNCImport{ListID: l.ID, Errors: []ask.ContactError{}}, country: d.country(p)}
 	for row, err := range rows {
 		if err == nil {
 			err = in.add(row)
 		}
 		if err != nil {
-			return none, errors.Join(err, in.flush())
+			return none, err
 		}
 	}
-	err = in.flush() // which counts
-	return in.sum, err
+	numbers := in.unique()
+	if err = d.fitsList(ctx, p.WorkspaceID, l.ID, numbers); err != nil {
+		return none, err
+	}
+	origin := dnc.Origin{Source: domain.DNCImport, At: stamp()}
+	for some := range slices.Chunk(numbers, importStep) {
+		added, err := d.node.dnc.Add(ctx, p.WorkspaceID, l.ID, some, origin)
+		if err != nil {
+			return none, storeErr(err)
+		}
+		in.sum.Added += added
+	}
+	in.sum.Duplicates = in.sum.Received - in.sum.Invalid - in.sum.Added
+	return in.sum, nil
 }
 
-// numberImport gathers numbers until there are enough to be worth a walk
-// through the list.
+// fitsList refuses numbers that would make a list larger than maxListed.
+func (d *Desk) fitsList(ctx context.Context, workspaceID, listID string, numbers []uint64) error {
+	have, err := d.node.dnc.Count(ctx, workspaceID, listID)
+	if err != nil {
+		return storeErr(err)
+	}
+	if have+len(numbers) <= maxListed {
+		return nil
+	}
+	added, err := d.node.dnc.CountNew(ctx, workspaceID, listID, numbers)
+	if err == nil && have+added > maxListed {
+		return errListFull()
+	}
+	return storeErr(err)
+}
+
+func errListFull() error {
+	return domain.Errorf(domain.CodeValidation, "a list has at most %d numbers; nothing was added", maxListed)
+}
+
+// numberImport gathers the numbers of an import.
 type numberImport struct {
 	sum     ask.DNCImport
 	country string
-	room    int
 	numbers []uint64
-	keep    func([]uint64) (added int, err error)
 }
 
 func (in *numberImport) add(row ask.RawNumber) error {
@@ -164,11 +179,7 @@ func (in *numberImport) add(row ask.RawNumber) error {
 	if text == "" {
 		n, err := numberOf(row.Phone, cmp.Or(row.Country, in.country))
 		if err == nil {
-			in.numbers = append(in.numbers, n)
-			if len(in.numbers) >= importStep {
-				return in.flush()
-			}
-			return nil
+			return in.keep(n)
 		}
 		code, text = "invalid_phone", "phone is "+err.Error()
 	}
@@ -177,6 +188,28 @@ func (in *numberImport) add(row ask.RawNumber) error {
 		in.sum.Errors = append(in.sum.Errors, ask.ContactError{Line: row.Line, Phone: row.Phone, Code: code, Message: text})
 	}
 	return nil
+}
+
+// keep gathers a number. Where there is no room left, duplicates make room
+// first; the capacity then grows by at least one importStep in large imports,
+// so that few rows cause a sort.
+func (in *numberImport) keep(n uint64) error {
+	if len(in.numbers) == cap(in.numbers) {
+		in.numbers = in.unique()
+		if len(in.numbers) > maxListed {
+			return errListFull()
+		}
+		room := min(max(len(in.numbers), 1024), maxListed+importStep-len(in.numbers))
+		in.numbers = slices.Grow(in.numbers, room)
+	}
+	in.numbers = append(in.numbers, n)
+	return nil
+}
+
+// unique are the numbers so far, each once.
+func (in *numberImport) unique() []uint64 {
+	slices.Sort(in.numbers)
+	return slices.Compact(in.numbers)
 }
 
 // numberOf is a number as the lists keep it.
@@ -190,21 +223,6 @@ func numberOf(phone, country string) (uint64, error) {
 		return 0, dnc.ErrNumber
 	}
 	return n, nil
-}
-
-func (in *numberImport) flush() error {
-	if len(in.numbers) == 0 {
-		return nil
-	}
-	if in.room <= 0 {
-		return domain.Errorf(domain.CodeValidation, "a list has at most %d numbers", maxListed)
-	}
-	added, err := in.keep(in.numbers)
-	in.sum.Added += added
-	in.sum.Duplicates += len(in.numbers) - added
-	in.room -= added
-	in.numbers = in.numbers[:0]
-	return storeErr(err)
 }
 
 // ListDNCEntries reads a page of a list, in its own order. The rows stand by

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"iter"
 	"net"
 	"time"
 
@@ -27,6 +28,8 @@ const bodyAtOnce = 64 << 10
 type body struct {
 	stream io.Reader // nil: there is none
 	conn   net.Conn
+	framed bool // stream decodes the framing of an HTTP message: its end has to be checked
+	length int  // that Content-Length declares; negative: the body is chunked
 	limit  int64
 	grace  time.Duration
 	rate   int64 // bytes per second, at least
@@ -39,7 +42,7 @@ type body struct {
 var (
 	errTooLarge = &domain.Error{Code: domain.CodePayloadTooLarge, Message: "The body is larger than this route takes."}
 	errTooSlow  = &domain.Error{Code: codeTimeout, Message: "The body came too slowly."}
-	errBroken   = &domain.Error{Code: domain.CodeInvalidRequest, Message: "The body ended before it was complete."}
+	errBroken   = &domain.Error{Code: domain.CodeInvalidRequest, Message: "The body is incomplete: the connection ended before the declared Content-Length or the last chunk. Nothing of it was kept; send the whole body again."}
 )
 
 func (b *body) Read(p []byte) (int, error) {
@@ -70,6 +73,8 @@ func (b *body) Read(p []byte) (int, error) {
 	case b.read > b.limit:
 		b.err = errTooLarge.With("limit", b.limit)
 	case err == nil:
+	case errors.Is(err, io.EOF) && b.incomplete():
+		b.err = errBroken
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF
 	case domain.CodeOf(err) != "": // of a body within this one
@@ -80,6 +85,36 @@ func (b *body) Read(p []byte) (int, error) {
 		b.err = errBroken
 	}
 	return n, b.err
+}
+
+// incomplete says whether a stream at its end lacks a part of the body (RFC
+// 9112 §6.3, §8): fewer bytes than Content-Length declares, or no last chunk.
+// fasthttp reports the end of the connection in both places as io.EOF.
+func (b *body) incomplete() bool {
+	switch {
+	case !b.framed:
+		return false
+	case b.length >= 0:
+		return b.read < int64(b.length)
+	}
+	c, ok := b.conn.(interface{ InputEnded() bool })
+	return ok && c.InputEnded()
+}
+
+// untilEnd yields rows and then reads the rest of the body: the consumer of
+// the rows learns of an incomplete body before it counts them as all.
+func untilEnd[T any](b *body, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for row, err := range rows {
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+		if _, err := io.Copy(io.Discard, b); err != nil {
+			var none T
+			yield(none, err)
+		}
+	}
 }
 
 // all is the whole body.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"mime"
 	"net/http"
 	"net/url"
 
@@ -121,8 +120,8 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 	s.raw(operation{
 		method: http.MethodPost, path: path, id: "importDNCEntries", tag: tag, summary: "Put numbers onto a do-not-call list",
 		about: "Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold " +
-			"10 million numbers. Rows that cannot be used are counted and the first 100 of them told. What was added before an import broke off stays; " +
-			"the same import again adds the rest. Each number holds from its import on, also for attempts that are queued.",
+			"10 million numbers. Rows that cannot be used are counted and the first 100 of them told. The numbers are added after the whole body was read: " +
+			"a body that is incomplete is 400 and adds none. Each number holds from its import on, also for attempts that are queued.",
 	}, s.describeNumbers, s.importNumbers)
 	add(s, operation{
 		method: http.MethodGet, path: path, id: "listDNCEntries", tag: tag, summary: "List the numbers of a do-not-call list, in an order of its own", errors: []int{http.StatusUnprocessableEntity},
@@ -195,7 +194,7 @@ func (s *Server) importNumbers(c *fiber.Ctx) error {
 		v := visitOf(c.UserContext())
 		ctx, cancel := context.WithCancel(s.begin(v)) // the body has its own clock
 		defer cancel()
-		sum, err := s.ports.DNC.ImportDNC(ctx, v.principal, id, rows)
+		sum, err := s.ports.DNC.ImportDNC(ctx, v.principal, id, untilEnd(bodyOf(c), rows))
 		if err != nil {
 			return err
 		}
@@ -206,15 +205,17 @@ func (s *Server) importNumbers(c *fiber.Ctx) error {
 // numbersOf are the numbers in a request, by its content type.
 func (s *Server) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error) {
 	b := bodyOf(c)
-	kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
-	if err != nil {
-		kind = ""
-	}
+	kind := mediaType(c)
 	switch kind {
-	case mimeCSV:
-		return intake.NumbersOf(intake.CSV(b)), nil
-	case fiber.MIMETextPlain:
-		return intake.NumberLines(b), nil
+	case mimeCSV, fiber.MIMETextPlain:
+		text, err := inUTF8(b, charsetOf(c.Get(fiber.HeaderContentType)))
+		if err != nil {
+			return nil, err
+		}
+		if kind == mimeCSV {
+			return intake.NumbersOf(intake.CSV(text)), nil
+		}
+		return intake.NumberLines(text), nil
 	case fiber.MIMEApplicationJSON:
 		text, err := io.ReadAll(io.LimitReader(b, s.cfg.JSONLimit+1))
 		if err != nil {

@@ -171,6 +171,9 @@ func New(cfg Config, ports Ports) *Server {
 	server.Handler = s.guard(s.routed)
 	server.CloseOnShutdown = true
 	server.ConnState = func(c net.Conn, state fasthttp.ConnState) {
+		if own, ok := c.(interface{ NetConn() net.Conn }); ok {
+			c = own.NetConn()
+		}
 		if between, ok := c.(forward.Idler); ok {
 			between.Idles(state == fasthttp.StateNew || state == fasthttp.StateIdle)
 		}
@@ -243,7 +246,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	if s.closed.Load() {
 		return ln.Close()
 	}
-	return s.app.Listener(ln)
+	return s.app.Listener(listener{ln})
 }
 
 // ServeNodes answers what other nodes of the install pass on, until Shutdown;
@@ -252,7 +255,7 @@ func (s *Server) ServeNodes(ln net.Listener) error {
 	if s.closed.Load() {
 		return ln.Close()
 	}
-	return s.app.Server().Serve(ln)
+	return s.app.Server().Serve(listener{ln})
 }
 
 // Shutdown takes no new connection, lets the requests in flight finish until
@@ -273,6 +276,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		t := s.begun(rc, rc.RequestBodyStream())
+		t.body.framed, t.body.length = true, rc.Request.Header.ContentLength()
 		id := t.visit.requestID
 		s.safely(rc, id)
 		if s.gone.Load() {

@@ -27,6 +27,27 @@ func (r *Register) Add(ctx context.Context, workspace, id string, numbers []uint
 	return added, nil
 }
 
+// CountNew says how many numbers, each of which is given once, are not on a
+// list. It sorts them in place.
+func (r *Register) CountNew(ctx context.Context, workspace, id string, numbers []uint64) (count int, err error) {
+	for _, p := range byBucket(numbers) {
+		b, _, err := r.bucket(ctx, listKey{workspace, id}, p.bucket)
+		if err != nil {
+			return 0, err
+		}
+		listed, err := b.Numbers()
+		if err != nil {
+			return 0, err
+		}
+		for _, n := range p.numbers {
+			if _, ok := slices.BinarySearch(listed, n); !ok {
+				count++
+			}
+		}
+	}
+	return count, nil
+}
+
 // part are the numbers of a change that belong into one bucket.
 type part struct {
 	bucket  int

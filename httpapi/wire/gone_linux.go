@@ -11,11 +11,15 @@ import (
 // sent before that nobody has read. It does not wait. A connection that does not
 // tell is taken to be open; one that knows itself is asked.
 func HungUp(conn net.Conn) bool {
-	if own, ok := conn.(interface{ HungUp() bool }); ok {
-		return own.HungUp()
-	}
-	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
-		conn = secure.NetConn()
+	for {
+		if own, ok := conn.(interface{ HungUp() bool }); ok {
+			return own.HungUp()
+		}
+		outer, ok := conn.(interface{ NetConn() net.Conn }) // TLS, for example
+		if !ok {
+			break
+		}
+		conn = outer.NetConn()
 	}
 	socket, ok := conn.(syscall.Conn)
 	if !ok {

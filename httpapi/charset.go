@@ -1,0 +1,34 @@
+package httpapi
+
+import (
+	"io"
+	"mime"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// charsetOf is the charset parameter of a content type.
+func charsetOf(contentType string) string {
+	_, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return ""
+	}
+	return params["charset"]
+}
+
+// inUTF8 decodes a text whose sender names its charset. UTF-8 and UTF-16 are
+// left to the reader of the text, which knows their byte order marks.
+func inUTF8(r io.Reader, name string) (io.Reader, error) {
+	low := strings.ToLower(strings.TrimSpace(name))
+	if low == "" || strings.HasPrefix(low, "utf") || low == "us-ascii" {
+		return r, nil
+	}
+	text, err := charset.NewReaderLabel(low, r)
+	if err != nil {
+		return nil, domain.Errorf(domain.CodeUnsupportedMedia, "The charset %.40q is not known: send UTF-8.", name)
+	}
+	return text, nil
+}
