@@ -350,12 +350,9 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.desk.addContacts(ctx, r.by, r.row.TargetID, rows, domain.MaxBulkItems*2, func(c *commit.Change, in *intake) {
+	_, err = r.desk.addContacts(ctx, r.by, r.row.TargetID, ask.ContactRows{Rows: rows}, domain.MaxBulkItems*2, func(c *commit.Change, in *intake) {
 		r.change(c, func(b *domain.Bulk, c *commit.Change) {
 			for _, bad := range in.errs {
-				if bad.Code == "missing_variable" { // which was accepted
-					continue
-				}
 				item := r.item(bad.Line-1, &domain.Error{Code: bad.Code, Message: bad.Message, Param: "phone"})
 				b.Failed, b.Pending = b.Failed+1, b.Pending-1
 				b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/pathway"
 )
 
 // maxContext bounds the context of one contact, in bytes of JSON.
@@ -72,6 +73,11 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 	if err != nil {
 		return none, err
 	}
+	if change.Context != nil {
+		if err = d.hasRequired(ctx, p, c, after.Context); err != nil {
+			return none, err
+		}
+	}
 	if after.Phone != before.contact.Phone {
 		if _, err = d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
 			return none, err
@@ -89,6 +95,19 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 		return none, err
 	}
 	return d.Contact(ctx, p, c.ID, contactID)
+}
+
+// hasRequired refuses a context that lacks a required variable of the
+// campaign's pathway.
+func (d *Desk) hasRequired(ctx context.Context, p domain.Principal, c *domain.Campaign, has domain.Context) error {
+	s, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID)
+	if err != nil {
+		return nil //nolint:nilerr // the campaign says what is wrong with its script
+	}
+	if missing := lacking(pathway.MissingVariables(&s.Pathway, nil), has); missing != "" {
+		return problem("context", domain.CodeValidation, "context must keep a value for the required variable "+missing)
+	}
+	return nil
 }
 
 // DeleteContact takes a contact out: it is never rung and counts as cancelled.
@@ -159,12 +178,16 @@ func tooLarge(c domain.Context) bool {
 func (d *Desk) alone(ctx context.Context, c *domain.Campaign, progress *domain.Progress, ordinal int, phone string) error {
 	taken := domain.Errorf(domain.CodeAlreadyExists, "another contact of this campaign has this number")
 	taken.Param = "phone"
+	removed, err := d.removed(ctx, c, progress)
+	if err != nil {
+		return err
+	}
 	edited := make(map[int]bool)
 	for e, err := range d.edits(ctx, c, progress) {
 		if err != nil {
 			return err
 		}
-		if edited[e.Ordinal] = true; e.Ordinal != ordinal && e.Contact.Phone == phone {
+		if edited[e.Ordinal] = true; e.Ordinal != ordinal && !removed[e.Ordinal] && e.Contact.Phone == phone {
 			return taken
 		}
 	}
@@ -172,7 +195,7 @@ func (d *Desk) alone(ctx context.Context, c *domain.Campaign, progress *domain.P
 		if i < 0 {
 			return one.err
 		}
-		if i != ordinal && !edited[i] && one.text == phone {
+		if i != ordinal && !edited[i] && !removed[i] && one.text == phone {
 			return taken
 		}
 	}

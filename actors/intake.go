@@ -28,7 +28,7 @@ const (
 // campaign and a few chunks, whatever the upload's size.
 type intake struct {
 	campaign *domain.Campaign
-	wanted   []string // variables that each contact must bring
+	wanted   []string // variables that a contact must bring to be accepted
 	zones    *calendar.Zones
 	seen     map[uint64]struct{}
 	fields   map[string]struct{} // names in the contexts
@@ -45,8 +45,9 @@ type intake struct {
 	refused  func(phone string) (bool, error)              // by a do-not-call list; nil: there is none
 	sum      ask.ContactsSummary
 	errs     []ask.ContactError
-	most     int   // errors that are kept
-	fault    error // it is not known whether a number may be called
+	columns  *domain.ColumnMapping // of a CSV file; nil: none
+	most     int                   // errors that are kept
+	fault    error                 // it is not known whether a number may be called
 }
 
 // newIntake begins an upload behind the total contacts that the campaign has.
@@ -67,9 +68,16 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 		}
 		edits[e.Ordinal] = e.Contact.Phone
 	}
+	removed, err := d.removed(ctx, c, before)
+	if err != nil {
+		return nil, err
+	}
 	for i, phone := range d.numbers(ctx, c, before.Total) {
 		if i < 0 {
 			return nil, phone.err
+		}
+		if removed[i] {
+			continue
 		}
 		if changed, edited := edits[i]; edited {
 			phone.text = changed
@@ -86,6 +94,24 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 	in.chunk = append(in.chunk, last.Contacts[:before.Total%domain.ChunkSize]...)
 	in.runs = last.Added
 	return in, nil
+}
+
+// removed are the contacts, by ordinal, that were deleted from a campaign:
+// their numbers may be added again.
+func (d *Desk) removed(ctx context.Context, c *domain.Campaign, progress *domain.Progress) (map[int]bool, error) {
+	if progress.Outcomes[domain.OutcomeCancelled] == 0 {
+		return nil, nil
+	}
+	removed := make(map[int]bool)
+	for one, err := range d.people(ctx, c, statesOf(c.Status, domain.ContactCancelled.String())) {
+		if err != nil {
+			return nil, err
+		}
+		if one.result != nil && one.result.Reason == domain.ReasonRemoved {
+			removed[one.ordinal] = true
+		}
+	}
+	return removed, nil
 }
 
 // numberOrErr is a number as numbers hands it out.
@@ -245,6 +271,10 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 		in.sum.Duplicates++
 		return "", ask.ContactError{Code: "duplicate", Message: "this number is in the campaign already"}
 	}
+	if missing := lacking(in.wanted, row.Context); missing != "" {
+		in.sum.MissingVariables++
+		return "", ask.ContactError{Code: "missing_variable", Message: "the required variable " + missing + " has no value: give it in a column of this name, or in context"}
+	}
 	in.seen[key] = struct{}{}
 	if in.refused != nil {
 		listed, err := in.refused(phone)
@@ -256,7 +286,6 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 			return "", ask.ContactError{Code: "dnc", Message: "this number is on a do-not-call list"}
 		}
 	}
-	in.countMissing(row)
 	return phone, bad
 }
 
@@ -275,21 +304,15 @@ func whyBad(text string, err error) string {
 	return err.Error()
 }
 
-func (in *intake) countMissing(row ask.RawContact) {
+// lacking names the required variables that have no value in a context.
+func lacking(required []string, c domain.Context) string {
 	var missing []string
-	for _, name := range in.wanted {
-		if v, _ := row.Context.Text(name); name != "phone" && strings.TrimSpace(v) == "" {
+	for _, name := range required {
+		if v, _ := c.Text(name); name != "phone" && strings.TrimSpace(v) == "" {
 			missing = append(missing, name)
 		}
 	}
-	if len(missing) == 0 {
-		return
-	}
-	in.sum.MissingVariables++
-	in.tell(ask.ContactError{
-		Line: row.Line, Phone: shortened(row.Phone), Code: "missing_variable",
-		Message: "the pathway's variable " + strings.Join(missing, ", ") + " has no value; the contact was accepted",
-	})
+	return strings.Join(missing, ", ")
 }
 
 func (in *intake) pack(index int) {

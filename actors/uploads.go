@@ -108,6 +108,9 @@ func (in *intake) completed(u domain.Upload) *domain.Upload {
 	at := stamp()
 	u.Status, u.UpdatedAt, u.CompletedAt = domain.UploadCompleted, at, &at
 	u.Summary, u.Fields = in.sum, slices.Sorted(maps.Keys(in.fields))
+	if in.columns != nil {
+		u.ColumnMapping = *in.columns
+	}
 	if u.Errors = in.errs[:min(len(in.errs), ask.MaxContactErrors)]; u.Errors == nil {
 		u.Errors = []domain.ContactError{}
 	}
@@ -115,22 +118,44 @@ func (in *intake) completed(u domain.Upload) *domain.Upload {
 }
 
 func summaryOf(u *domain.Upload) ask.UploadSummary {
-	return ask.UploadSummary{UploadID: u.ID, Summary: u.Summary, Errors: u.Errors}
+	return ask.UploadSummary{UploadID: u.ID, Summary: u.Summary, Errors: u.Errors, ColumnMapping: u.ColumnMapping}
 }
 
-// AddContacts appends to a campaign. The chunks are written ahead, invisible,
-// and the campaign's own commit of its new total shows them: an upload that is
-// broken off leaves nothing.
+// AddContacts is UploadContacts of rows that have no columns.
 func (d *Desk) AddContacts(
 	ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error],
 ) (ask.UploadSummary, error) {
-	return d.addContacts(ctx, p, campaignID, rows, ask.MaxContactErrors, nil)
+	return d.UploadContacts(ctx, p, campaignID, ask.ContactRows{Rows: rows})
 }
 
-// addContacts is AddContacts whose commit holds what also adds, which sees up
-// to most of the errors.
+// UploadContacts appends to a campaign. The chunks are written ahead,
+// invisible, and the campaign's own commit of its new total shows them: an
+// upload that is broken off leaves nothing.
+func (d *Desk) UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload ask.ContactRows) (ask.UploadSummary, error) {
+	return d.addContacts(ctx, p, campaignID, upload, ask.MaxContactErrors, nil)
+}
+
+// ContactVariables are the variables that the pathway of a campaign declares.
+func (d *Desk) ContactVariables(ctx context.Context, p domain.Principal, campaignID string) ([]string, error) {
+	c, err := d.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID)
+	if domain.CodeOf(err) != "" { // a script that cannot be used: the campaign says so when it starts
+		return nil, nil
+	}
+	names := make([]string, 0, len(s.Pathway.Variables))
+	for _, v := range s.Pathway.Variables {
+		names = append(names, v.Name)
+	}
+	return names, err
+}
+
+// addContacts is UploadContacts whose commit holds what also adds, which sees
+// up to most of the errors.
 func (d *Desk) addContacts(
-	ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error], most int, also func(*commit.Change, *intake),
+	ctx context.Context, p domain.Principal, campaignID string, upload ask.ContactRows, most int, also func(*commit.Change, *intake),
 ) (ask.UploadSummary, error) {
 	var none ask.UploadSummary
 	c, err := d.Campaign(ctx, p, campaignID)
@@ -161,8 +186,8 @@ func (d *Desk) addContacts(
 		_, failed := d.store.Apply(commit.Alone(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
 		return storeErr(failed)
 	}
-	in.progress, in.yield, in.most = now.progress, d.courtesy(ctx), most
-	if err = in.read(rows); err == nil {
+	in.progress, in.yield, in.most, in.columns = now.progress, d.courtesy(ctx), most, upload.Columns
+	if err = in.read(upload.Rows); err == nil {
 		done := in.completed(row)
 		if err = d.node.contactsAdded(ctx, c, in, done, also); err == nil {
 			return summaryOf(done), nil

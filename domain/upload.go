@@ -20,9 +20,9 @@ type ContactError struct {
 	Message string `json:"message"`
 }
 
-// ContactsSummary counts the rows of one upload. Received is the sum of
-// Accepted, Duplicates, Invalid and DNC; MissingVariables counts accepted rows
-// that lack a variable of the pathway.
+// ContactsSummary counts the rows of one upload. Received is the sum of the
+// others. MissingVariables counts rows that lack a required variable of the
+// pathway: they do not become contacts.
 type ContactsSummary struct {
 	Received         int `json:"received"`
 	Accepted         int `json:"accepted"`
@@ -36,13 +36,36 @@ type ContactsSummary struct {
 // the commit that completes it; of one that failed nothing is left.
 type Upload struct {
 	Meta
-	CampaignID  string          `json:"campaign_id"`
-	Status      UploadStatus    `json:"status"`
-	Reason      string          `json:"reason,omitempty"` // why it failed: an error's code, or interrupted
-	Summary     ContactsSummary `json:"contacts_summary"`
-	Errors      []ContactError  `json:"contact_errors"`
-	Fields      []string        `json:"fields"` // the names in its contexts, sorted; of very many only the first
-	CompletedAt *time.Time      `json:"completed_at"`
+	CampaignID string          `json:"campaign_id"`
+	Status     UploadStatus    `json:"status"`
+	Reason     string          `json:"reason,omitempty"` // why it failed: an error's code, or interrupted
+	Summary    ContactsSummary `json:"contacts_summary"`
+	Errors     []ContactError  `json:"contact_errors"`
+	Fields     []string        `json:"fields"` // the names in its contexts, sorted; of very many only the first
+	ColumnMapping
+	CompletedAt *time.Time `json:"completed_at"`
+}
+
+// ColumnMapping says what the columns of a CSV file hold. It is empty for
+// other files.
+type ColumnMapping struct {
+	Columns  map[string]string `json:"columns"`                   // by the name in the header: phone, timezone, country, name or a variable
+	Unmapped []string          `json:"unmapped" nullable:"false"` // columns that match no variable: context under their own names
+	Missing  []string          `json:"missing" nullable:"false"`  // declared variables that no column gives
+}
+
+// Filled is the mapping without nil members.
+func (m ColumnMapping) Filled() ColumnMapping {
+	if m.Columns == nil {
+		m.Columns = map[string]string{}
+	}
+	if m.Unmapped == nil {
+		m.Unmapped = []string{}
+	}
+	if m.Missing == nil {
+		m.Missing = []string{}
+	}
+	return m
 }
 
 // UploadInterrupted is the reason of an upload that the end of the process

@@ -2,14 +2,10 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"mime"
-	"mime/multipart"
 	"net/http"
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -36,10 +32,13 @@ func (s *Server) contactRoutes() {
 		method: http.MethodPost, path: "/v1/campaigns/{id}/contacts", id: "addContacts", tag: tag,
 		summary: "Add contacts to a campaign",
 		about: "Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. " +
-			"CSV has a header row with a column phone, optionally timezone and country; every other column becomes context. " +
-			"UTF-8 or UTF-16; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. " +
+			"CSV has a header row with a column phone, optionally timezone, country and name; every other column becomes context. " +
+			"Headers match the variables that the pathway declares without regard to case, spaces and punctuation: \"First Name\" gives first_name; two columns for one variable are 422. " +
+			"A column that matches none is kept in the context under its own name. columns, unmapped and missing of the answer say how columns were matched. " +
+			"A row that lacks a required variable does not become a contact and is listed in contact_errors. " +
+			"UTF-8 or UTF-16, or the charset of the Content-Type; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. " +
 			"Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. " +
-			"multipart/form-data takes one such file. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. " +
+			"multipart/form-data takes one such file; a second one is 422. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. " +
 			"An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.",
 	}, s.describeUpload, s.addContacts)
 	add(s, operation{
@@ -187,18 +186,24 @@ func (s *Server) addContacts(c *fiber.Ctx) error {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
 	}
 	return s.onceStream(c, func() error {
-		rows, err := s.rowsOf(c)
+		v := visitOf(c.UserContext())
+		variables, err := s.ports.Contacts.ContactVariables(c.UserContext(), v.principal, id)
+		if err != nil {
+			return err
+		}
+		columns := &intake.Columns{Named: make(intake.Meanings), Variables: variables}
+		rows, err := s.rowsOf(c, columns)
 		if err != nil {
 			return err
 		}
 		// An upload takes as long as the client needs; the body has its own clock.
-		v := visitOf(c.UserContext())
 		ctx, cancel := context.WithCancel(s.begin(v))
 		defer cancel()
-		sum, err := s.ports.Contacts.AddContacts(ctx, v.principal, id, rows)
+		sum, err := s.ports.Contacts.UploadContacts(ctx, v.principal, id, ask.ContactRows{Rows: untilEnd(bodyOf(c), rows), Columns: &columns.Mapping})
 		if err != nil {
 			return err
 		}
+		sum.ColumnMapping = sum.Filled()
 		if sum.Errors == nil {
 			sum.Errors = []ask.ContactError{}
 		}
@@ -228,100 +233,35 @@ func meant(as intake.Meanings, meaning, column string) error {
 }
 
 // rowsOf are the contacts in a request, by its content type.
-func (s *Server) rowsOf(c *fiber.Ctx) (iter.Seq2[ask.RawContact, error], error) {
+func (s *Server) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
 	b := bodyOf(c)
 	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
 		kind = ""
 	}
-	as := make(intake.Meanings)
 	for _, meaning := range meanings() {
-		if err = meant(as, meaning, c.Query(meaning+columnParam)); err != nil {
+		if err = meant(as.Named, meaning, c.Query(meaning+columnParam)); err != nil {
 			return nil, err
 		}
 	}
 	if kind == fiber.MIMEMultipartForm {
 		return s.rowsOfForm(b, params["boundary"], as)
 	}
-	return s.rowsIn(b, kind, as)
+	return s.rowsIn(b, kind, params["charset"], as)
 }
 
-func (s *Server) rowsIn(r io.Reader, kind string, as intake.Meanings) (iter.Seq2[ask.RawContact, error], error) {
+func (s *Server) rowsIn(r io.Reader, kind, charset string, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
 	switch kind {
 	case mimeCSV:
-		return intake.CSVAs(r, as), nil
+		text, err := inUTF8(r, charset)
+		if err != nil {
+			return nil, err
+		}
+		return intake.CSVAs(text, as), nil
 	case mimeNDJSON, "application/ndjson", "application/jsonl", "application/x-jsonlines":
 		return intake.NDJSON(r), nil
 	case fiber.MIMEApplicationJSON:
 		return intake.JSON(r), nil
 	}
 	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "Contacts come as application/json, application/x-ndjson, text/csv or multipart/form-data.")
-}
-
-// rowsOfForm reads the first file of a form, as it comes; fields before it say
-// which column holds what.
-func (s *Server) rowsOfForm(b io.Reader, boundary string, as intake.Meanings) (iter.Seq2[ask.RawContact, error], error) {
-	if boundary == "" {
-		return nil, domain.Errorf(domain.CodeInvalidRequest, "The form has no boundary.")
-	}
-	form := multipart.NewReader(b, boundary)
-	const mostParts = 20
-	for range mostParts {
-		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, formError(err)
-		}
-		if part.FileName() != "" || part.FormName() == "file" || part.FormName() == "contacts" {
-			return s.rowsIn(formPart{part}, kindOfPart(part), as)
-		}
-		if meaning, ok := strings.CutSuffix(part.FormName(), columnParam); ok && slices.Contains(meanings(), meaning) {
-			column, err := io.ReadAll(io.LimitReader(part, maxColumnName+1))
-			if err != nil {
-				return nil, formError(err)
-			}
-			if err = meant(as, meaning, string(column)); err != nil {
-				return nil, err
-			}
-		}
-	}
-	var p domain.Problems
-	p.Add("file", domain.CodeValidation, "the form holds no file")
-	return nil, p.Err()
-}
-
-// formPart tells a broken form from a fault of ours.
-type formPart struct{ io.Reader }
-
-func (f formPart) Read(p []byte) (int, error) {
-	n, err := f.Reader.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = formError(err)
-	}
-	return n, err
-}
-
-func formError(err error) error {
-	if domain.CodeOf(err) != "" {
-		return err
-	}
-	return domain.Errorf(domain.CodeInvalidRequest, "The form cannot be read.")
-}
-
-func kindOfPart(part *multipart.Part) string {
-	switch strings.ToLower(path.Ext(part.FileName())) {
-	case ".ndjson", ".jsonl":
-		return mimeNDJSON
-	case ".json":
-		return fiber.MIMEApplicationJSON
-	case ".csv", ".txt":
-		return mimeCSV
-	}
-	kind, _, err := mime.ParseMediaType(part.Header.Get(fiber.HeaderContentType))
-	if err != nil || kind == fiber.MIMETextPlain || kind == fiber.MIMEOctetStream {
-		return mimeCSV
-	}
-	return kind
 }

@@ -126,11 +126,20 @@ func (f *fake) take(rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, e
 	return sum, nil
 }
 
-func (f *fake) AddContacts(_ context.Context, _ domain.Principal, id string, rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error) {
+func (f *fake) ContactVariables(_ context.Context, _ domain.Principal, id string) ([]string, error) {
+	_, err := f.campaigns.get(id)
+	return []string{"first_name"}, err
+}
+
+func (f *fake) UploadContacts(_ context.Context, _ domain.Principal, id string, upload ask.ContactRows) (ask.UploadSummary, error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return ask.UploadSummary{}, err
 	}
-	return f.take(rows)
+	sum, err := f.take(upload.Rows)
+	if upload.Columns != nil {
+		sum.ColumnMapping = *upload.Columns
+	}
+	return sum, err
 }
 
 func (f *fake) ListContacts(_ context.Context, _ domain.Principal, id string, _ ask.ContactQuery) (ask.List[ask.Contact], error) {

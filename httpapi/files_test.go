@@ -59,10 +59,18 @@ func TestContactsComeInFiveForms(t *testing.T) {
 		require.Len(t, d.contacts, 2, kind)
 		assert.Equal(t, []any{"+12025550123", domain.Context{"name": "Ada; Lady"}}, []any{d.contacts[0].Phone, d.contacts[0].Context}, kind)
 	}
+	r := d.must(200, "POST", path, "operator", "PHONE;First name;Shoe size\n+12025550123;Ada;nine\n", "Content-Type", "text/csv").json(t)
+	assert.Equal(t, []any{m{"PHONE": "phone", "First name": "first_name"}, []any{"Shoe size"}, []any{}}, []any{r["columns"], r["unmapped"], r["missing"]})
+	r = d.must(200, "POST", path, "operator", `[`+ada+`]`).json(t)
+	assert.Equal(t, []any{m{}, []any{}, []any{}}, []any{r["columns"], r["unmapped"], r["missing"]}, "JSON has no columns")
+	d.contacts = nil
+	d.must(200, "POST", path, "operator", "phone,name\n+12025550123,M\xfcller\n", "Content-Type", "text/csv; charset=ISO-8859-1")
+	assert.Equal(t, domain.Context{"name": "Müller"}, d.contacts[0].Context)
 	for kind, c := range map[string]struct {
 		body   string
 		status int
 	}{
+		"text/csv;charset=x-none":        {"phone\n1\n", 415},
 		"text/csv":                       {"name\nAda\n", 422},
 		"text/csv; a=b":                  {"", 422},
 		"application/json":               {"{", 400},

@@ -111,10 +111,12 @@ type Campaigns interface {
 
 // Contacts are the people of a campaign.
 type Contacts interface {
-	// AddContacts reads rows to their end, storing as it goes, in bounded
+	// ContactVariables are the variables that the pathway of a campaign declares.
+	ContactVariables(ctx context.Context, p domain.Principal, campaignID string) ([]string, error)
+	// UploadContacts reads rows to their end, storing as it goes, in bounded
 	// memory. An error among the rows (the client went away, a malformed
 	// stream) ends the upload and is returned; RawContact.Problem only counts.
-	AddContacts(ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error)
+	UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload ask.ContactRows) (ask.UploadSummary, error)
 	ListContacts(ctx context.Context, p domain.Principal, campaignID string, q ask.ContactQuery) (ask.List[ask.Contact], error)
 	// ExportContacts walks the contacts in a state ("": all) in the order of
 	// upload, as they are while it goes on.

@@ -123,6 +123,12 @@ type RawContact struct {
 	Problem  string
 }
 
+// ContactRows are the rows of an upload.
+type ContactRows struct {
+	Rows    iter.Seq2[RawContact, error]
+	Columns *domain.ColumnMapping // complete once the rows were read; nil: no columns
+}
+
 // ContactError tells what was wrong with one row.
 type ContactError = domain.ContactError
 
@@ -137,6 +143,7 @@ type UploadSummary struct {
 	UploadID string          `json:"upload_id"`
 	Summary  ContactsSummary `json:"contacts_summary"`
 	Errors   []ContactError  `json:"contact_errors"` // the first MaxContactErrors
+	domain.ColumnMapping
 }
 
 // CampaignCreated is a new campaign, what became of its inline contacts, and

@@ -24,10 +24,10 @@ const maxColumns = 200
 // CR. Columns without a name and rows without a value are passed over. A row
 // that cannot be read has a Problem. An error of r, or of the header, ends the
 // rows.
-func CSV(r io.Reader) iter.Seq2[ask.RawContact, error] { return CSVAs(r, nil) }
+func CSV(r io.Reader) iter.Seq2[ask.RawContact, error] { return CSVAs(r, &Columns{}) }
 
-// CSVAs is CSV of a file whose columns have other names.
-func CSVAs(r io.Reader, as Meanings) iter.Seq2[ask.RawContact, error] {
+// CSVAs is CSV of a file whose columns are matched to variables.
+func CSVAs(r io.Reader, as *Columns) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
 		t := &table{w: newWindow(decoded(r)), line: 1, delimiter: ',', end: '\n', as: as}
 		if err := t.header(); err != nil {
@@ -58,9 +58,8 @@ type table struct {
 	told      bool // the delimiter was
 	end       byte // of lines: that of the header's
 	columns   []string
-	phone     int
 	fields    []string
-	as        Meanings
+	as        *Columns
 }
 
 func (t *table) header() error {
@@ -76,7 +75,7 @@ func (t *table) header() error {
 		return err
 	}
 	if !utf8.Valid(text) {
-		return headerError("the file must be UTF-8, or UTF-16 with its mark")
+		return headerError("the file is not UTF-8: save it as UTF-8, or name its encoding in Content-Type, as in text/csv; charset=windows-1252")
 	}
 	if !t.told {
 		t.delimiter = delimiterOf(text)
@@ -92,28 +91,13 @@ func (t *table) header() error {
 	if named > maxColumns {
 		return headerError("the file has more than 200 columns")
 	}
-	t.phone = -1
 	for i, name := range names {
 		names[i] = trimmed(name)
 	}
-	if err = t.as.apply(names); err != nil {
+	if t.columns, err = t.as.match(names); err != nil {
 		return err
 	}
-	seen := make(map[string]bool)
-	for i, name := range names {
-		if low := strings.ToLower(name); low == "phone" || low == "timezone" || low == "country" {
-			name = low
-		}
-		if name != "" && seen[name] {
-			return headerError("two columns have the same name")
-		}
-		seen[name] = true
-		if name == "phone" {
-			t.phone = i
-		}
-		t.columns = append(t.columns, name)
-	}
-	if t.phone < 0 {
+	if !slices.Contains(t.columns, "phone") {
 		return headerError("the first row must name the columns, phone among them")
 	}
 	return nil

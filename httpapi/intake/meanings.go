@@ -39,7 +39,7 @@ func (as Meanings) apply(names []string) error {
 	}
 	for _, meaning := range meant {
 		for i, name := range names {
-			if strings.EqualFold(name, meaning) {
+			if fold(name) == meaning {
 				names[i] = "file_" + meaning
 			}
 		}
@@ -51,9 +51,9 @@ func (as Meanings) apply(names []string) error {
 }
 
 // columnsOf are the places of the columns with a name: of those that are
-// written so, else of those that differ by case alone.
+// written so, else of those that differ by case, spaces and punctuation alone.
 func columnsOf(names []string, name string) (at []int) {
-	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold, func(a, b string) bool { return fold(a) == fold(b) && fold(a) != "" }} {
 		for i, n := range names {
 			if same(n, name) {
 				at = append(at, i)

@@ -31,7 +31,7 @@ func TestColumnsAreTakenForWhatTheyAreSaidToMean(t *testing.T) {
 		"quotes, commas and lines": {"\"Tel, \"\"mobile\"\"\nof him\",x\n+12025550123,y\n", intake.Meanings{"phone": "Tel, \"mobile\"\nof him"}, map[string]string{"": "+12025550123", "x": "y"}},
 		"said as it is":            {"phone,x\n+12025550123,y\n", intake.Meanings{"phone": "phone"}, map[string]string{"": "+12025550123", "x": "y"}},
 	} {
-		got, err := all(intake.CSVAs(strings.NewReader(c.text), c.as))
+		got, err := all(intake.CSVAs(strings.NewReader(c.text), &intake.Columns{Named: c.as}))
 		require.NoError(t, err, name)
 		require.Len(t, got, 1, name)
 		assert.Empty(t, got[0].Problem, name)
@@ -57,9 +57,10 @@ func TestColumnsThatAreNotThereOrStandForTwoThingsAreToldByTheirParameter(t *tes
 		"Tel,Tel\n":          {intake.Meanings{"phone": "Tel"}, map[string]string{"phone_column": `the file has 2 columns "Tel"`}},
 		"tel,phone\n":        {intake.Meanings{"name": "tel"}, nil},
 		"tel,x\n":            {intake.Meanings{"name": "tel"}, map[string]string{"header": "the first row must name the columns, phone among them"}},
-		"a,file_phone,phone": {intake.Meanings{"phone": "a"}, map[string]string{"header": "two columns have the same name"}},
+		"a,file_phone,phone": {intake.Meanings{"phone": "a"}, map[string]string{"header": `the columns "file_phone" and "phone" both hold "file_phone": rename or remove one of them`}},
+		"Phone,PHONE ,x\n":   {nil, map[string]string{"header": `the columns "Phone" and "PHONE" both hold "phone": rename or remove one of them`}},
 	} {
-		_, err := all(intake.CSVAs(strings.NewReader(text), c.as))
+		_, err := all(intake.CSVAs(strings.NewReader(text), &intake.Columns{Named: c.as}))
 		if c.says == nil {
 			require.NoError(t, err, text)
 			continue
@@ -72,4 +73,41 @@ func TestColumnsThatAreNotThereOrStandForTwoThingsAreToldByTheirParameter(t *tes
 		}
 		assert.Equal(t, c.says, told, text)
 	}
+}
+
+func TestHeadersMatchVariablesWithoutCaseSpacesAndPunctuation(t *testing.T) {
+	t.Parallel()
+	variables := []string{"first_name", "visitDay", "city"}
+	for header, want := range map[string]domain.ColumnMapping{
+		"Phone,Name,First Name": {
+			Columns:  map[string]string{"Phone": "phone", "Name": "name", "First Name": "first_name"},
+			Unmapped: []string{}, Missing: []string{"visitDay", "city"},
+		},
+		" PHONE ;FIRST_NAME;VISIT DAY;CITY.": {
+			Columns:  map[string]string{"PHONE": "phone", "FIRST_NAME": "first_name", "VISIT DAY": "visitDay", "CITY.": "city"},
+			Unmapped: []string{}, Missing: []string{},
+		},
+		"phone,first-name,Time Zone,COUNTRY,Shoe Size,shoe size": {
+			Columns:  map[string]string{"phone": "phone", "first-name": "first_name", "Time Zone": "timezone", "COUNTRY": "country"},
+			Unmapped: []string{"Shoe Size", "shoe size"}, Missing: []string{"visitDay", "city"},
+		},
+	} {
+		columns := &intake.Columns{Variables: variables}
+		_, err := all(intake.CSVAs(strings.NewReader(header+"\n"), columns))
+		require.NoError(t, err, header)
+		assert.Equal(t, want, columns.Mapping, header)
+	}
+	for header, says := range map[string]string{
+		"phone,First Name,first_name": `the columns "First Name" and "first_name" both hold "first_name": rename or remove one of them`,
+		"phone,name,Name":             `the columns "name" and "Name" both hold "name": rename or remove one of them`,
+	} {
+		_, err := all(intake.CSVAs(strings.NewReader(header+"\n"), &intake.Columns{Variables: variables}))
+		var known *domain.Error
+		require.ErrorAs(t, err, &known, header)
+		assert.Equal(t, domain.CodeValidation, known.Code, header)
+		assert.Contains(t, known.Details[0].Message, says, header)
+	}
+	got, err := all(intake.CSVAs(strings.NewReader("Phone,First Name,Shoe Size\n1,Ada,nine\n"), &intake.Columns{Variables: variables}))
+	require.NoError(t, err)
+	assert.Equal(t, domain.Context{"first_name": "Ada", "Shoe Size": "nine"}, got[0].Context)
 }

@@ -212,10 +212,24 @@ func (s *session) finish(out *imported, start bool) error {
 	sum := out.ContactsSummary
 	s.say("%s is %s: %d of %d contacts taken, %d invalid, %d twice, %d on do-not-call lists, %d without a variable that is spoken",
 		out.CampaignID, out.Status, sum.Accepted, sum.Received, sum.Invalid, sum.Duplicates, sum.DNC, sum.MissingVariables)
+	s.showColumns(out.UploadSummary)
 	for _, e := range out.ContactErrors {
 		s.note("line %d: %s", e.Line, Clean(e.Message))
 	}
 	return refused
+}
+
+// showColumns prints how the columns of a CSV file were matched to variables.
+func (s *session) showColumns(u *client.UploadSummary) {
+	for _, header := range slices.Sorted(maps.Keys(u.Columns)) {
+		s.note("column %s: %s", Clean(header), Clean(u.Columns[header]))
+	}
+	for _, header := range u.Unmapped {
+		s.note("column %s: no variable, kept in the context under this name", Clean(header))
+	}
+	if len(u.Columns) > 0 && len(u.Missing) > 0 {
+		s.note("variables without a column: %s", Clean(strings.Join(u.Missing, ", ")))
+	}
 }
 
 const csvType = "text/csv"

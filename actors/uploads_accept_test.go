@@ -1,0 +1,114 @@
+package actors_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+func TestDeletedContactsNumberMayBeAddedAgainAndIsCalledOnce(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	again, stays := number(1, 1, "14"), number(1, 2, "14")
+	id := h.campaign(h.live, h.agent(h.live, menu()), again, stays)
+	remove := func(ordinal int) {
+		require.NoError(t, h.desk().DeleteContact(ctx, h.live, id, domain.ContactID(id, ordinal)))
+	}
+	add := func(want ask.ContactsSummary) {
+		sum, err := h.desk().AddContacts(ctx, h.live, id, contacts(again, stays))
+		require.NoError(t, err)
+		assert.Equal(t, want, sum.Summary)
+	}
+	remove(0)
+	add(ask.ContactsSummary{Received: 2, Accepted: 1, Duplicates: 1})
+	add(ask.ContactsSummary{Received: 2, Duplicates: 2})
+	remove(2)
+	h.shut()
+	h.open()
+	add(ask.ContactsSummary{Received: 2, Accepted: 1, Duplicates: 1})
+	remove(3)
+	_, err := h.desk().UpdateContact(ctx, h.live, id, domain.ContactID(id, 1), ask.ContactChange{Phone: &again})
+	require.NoError(t, err, "nobody has the number of deleted contacts")
+	d = h.desk()
+	_, err = d.AddContacts(ctx, h.live, id, contacts(stays))
+	require.NoError(t, err)
+	h.runs(id)
+	assert.Equal(t, []int{1, 1}, []int{h.rung(again), h.rung(stays)})
+}
+
+func TestContactWithoutARequiredVariableIsListedAndNotCalled(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	w := menu()
+	w.Variables = []domain.Variable{{Name: "day", Required: true}, {Name: "city"}}
+	id := h.campaign(h.live, h.agent(h.live, w))
+	variables, err := d.ContactVariables(ctx, h.live, id)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"day", "city"}, variables)
+	lacks, has := number(1, 1, "14"), number(1, 2, "14")
+	columns := domain.ColumnMapping{Columns: map[string]string{"Day": "day"}, Unmapped: []string{"Shoe"}, Missing: []string{"city"}}
+	sum, err := d.UploadContacts(ctx, h.live, id, ask.ContactRows{Columns: &columns, Rows: func(yield func(ask.RawContact, error) bool) {
+		for i, c := range []ask.RawContact{
+			{Phone: lacks}, {Phone: has, Context: domain.Context{"day": " "}}, {Phone: has, Context: domain.Context{"day": "Monday"}},
+		} {
+			if c.Line = i + 1; !yield(c, nil) {
+				return
+			}
+		}
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, ask.ContactsSummary{Received: 3, Accepted: 1, MissingVariables: 2}, sum.Summary)
+	require.Len(t, sum.Errors, 2)
+	assert.Equal(t, []any{1, lacks, domain.Code("missing_variable")}, []any{sum.Errors[0].Line, sum.Errors[0].Phone, sum.Errors[0].Code})
+	assert.Equal(t, columns, sum.ColumnMapping)
+	u, err := d.Upload(ctx, h.live, id, sum.UploadID)
+	require.NoError(t, err)
+	assert.Equal(t, columns, u.ColumnMapping, "it is kept")
+	_, err = d.UpdateContact(ctx, h.live, id, domain.ContactID(id, 0), ask.ContactChange{Context: domain.Context{"day": nil}})
+	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "a required variable cannot be taken away")
+	h.runs(id)
+	assert.Equal(t, []int{0, 1}, []int{h.rung(lacks), h.rung(has)})
+}
+
+func TestImportOfNumbersThatEndsWithAnErrorAddsNone(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	l, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
+	require.NoError(t, err)
+	rows := func(n int, end error) func(func(ask.RawNumber, error) bool) {
+		return func(yield func(ask.RawNumber, error) bool) {
+			for i := range n {
+				if !yield(ask.RawNumber{Line: i + 1, Phone: numbered(i % (n - n/10))}, nil) {
+					return
+				}
+			}
+			if end != nil {
+				yield(ask.RawNumber{}, end)
+			}
+		}
+	}
+	entries := func() int {
+		now, err := d.DNCList(ctx, h.live, l.ID)
+		require.NoError(t, err)
+		return now.Entries
+	}
+	broken := errors.New("the body is incomplete")
+	_, err = d.ImportDNC(ctx, h.live, l.ID, rows(5000, broken))
+	require.ErrorIs(t, err, broken)
+	assert.Zero(t, entries())
+	sum, err := d.ImportDNC(ctx, h.live, l.ID, rows(5000, nil))
+	require.NoError(t, err)
+	assert.Equal(t, []int{5000, 4500, 500}, []int{sum.Received, sum.Added, sum.Duplicates})
+	assert.Equal(t, 4500, entries())
+	sum, err = d.ImportDNC(ctx, h.live, l.ID, rows(5000, nil))
+	require.NoError(t, err)
+	assert.Equal(t, []int{0, 5000}, []int{sum.Added, sum.Duplicates})
+}
