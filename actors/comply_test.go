@@ -223,7 +223,7 @@ func TestTheLogOfANumberTellsOfTheEndThatCameBeforeItsTurn(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, d.DeleteContact(ctx, h.live, id, people.Data[1].ID))
 	moved := number(1, 4, "14")
-	_, err = d.UpdateContact(ctx, h.live, id, people.Data[2].ID, ask.ContactChange{Phone: &moved})
+	_, err = d.UpdateContact(ctx, h.live, id, people.Data[2].ID, contactChange{phone: moved}.apply)
 	require.NoError(t, err)
 	_, err = d.CancelCampaign(ctx, h.live, id, false)
 	require.NoError(t, err)

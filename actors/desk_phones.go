@@ -114,7 +114,7 @@ func (d *Desk) registered(ctx context.Context, p domain.Principal, list ...*doma
 }
 
 // UpdatePhone changes a phone. Another password or user name ends its
-// registrations.
+// registrations. A password that the change removes is made anew.
 func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error) {
 	for range tries {
 		x, version, err := get[domain.Phone](ctx, d, p, domain.PrefixPhone, id)
@@ -126,7 +126,7 @@ func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, c
 			return nil, err
 		}
 		if x.Password == "" {
-			x.Password = before.Password
+			x.Password = rand.Text()
 		}
 		x.UpdatedAt = stamp()
 		c := commit.Change{Workspace: x.WorkspaceID, Guards: []commit.Guard{{Key: x.Key(), Version: version}}, Puts: []domain.Record{x}}

@@ -1,9 +1,9 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"sync"
 
 	"github.com/callboard/callboard/actors/campaign"
@@ -54,7 +54,7 @@ func (t *turns) take(ctx context.Context, name string) (end func(), err error) {
 
 // UpdateContact changes a contact that waits to be rung. Changes of one contact
 // follow one another: each sees what the one before has left.
-func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change ask.ContactChange) (ask.Contact, error) {
+func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (ask.Contact, error) {
 	var none ask.Contact
 	c, err := d.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -133,38 +133,24 @@ func (d *Desk) revise(ctx context.Context, c *domain.Campaign, msg any) error {
 }
 
 // changed is a contact with a change made to it.
-func (d *Desk) changed(c *domain.Campaign, one domain.Contact, change ask.ContactChange) (domain.Contact, error) {
+func (d *Desk) changed(c *domain.Campaign, before domain.Contact, change func(*domain.Contact) error) (domain.Contact, error) {
+	one := before
+	if err := change(&one); err != nil {
+		return one, err
+	}
 	var problems domain.Problems
-	if change.Country != nil {
-		one.Country = *change.Country
+	if one.Timezone != before.Timezone && one.Timezone != "" && calendar.NewZones().Load(one.Timezone) == nil {
+		problems.Add("timezone", domain.CodeValidation, "is not a name of the time-zone database")
 	}
-	if change.Timezone != nil {
-		if one.Timezone = *change.Timezone; one.Timezone != "" && calendar.NewZones().Load(one.Timezone) == nil {
-			problems.Add("timezone", domain.CodeValidation, "is not a name of the time-zone database")
-		}
-	}
-	if change.Phone != nil {
-		country := one.Country
-		if country == "" {
-			country = c.DefaultCountry
-		}
-		phone, err := domain.E164(*change.Phone, country)
+	if one.Phone != before.Phone {
+		phone, err := domain.E164(one.Phone, cmp.Or(one.Country, c.DefaultCountry))
 		if err != nil {
-			problems.Add("phone", domain.CodeValidation, "is %s", whyBad(*change.Phone, err))
+			problems.Add("phone", domain.CodeValidation, "is %s", whyBad(one.Phone, err))
 		}
 		one.Phone = phone
 	}
-	if change.Context != nil {
-		merged := make(domain.Context, len(one.Context)+len(change.Context))
-		maps.Copy(merged, one.Context)
-		for name, v := range change.Context {
-			if merged[name] = v; v == nil {
-				delete(merged, name)
-			}
-		}
-		if one.Context = merged; tooLarge(merged) {
-			problems.Add("context", domain.CodeValidation, "is larger than %d kB of JSON with what the contact has already", maxContext>>10)
-		}
+	if tooLarge(one.Context) {
+		problems.Add("context", domain.CodeValidation, "is larger than %d kB of JSON with what the contact has already", maxContext>>10)
 	}
 	return one, problems.Err()
 }

@@ -174,7 +174,7 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	w.told()
 	ids := domain.ContactID(campaign, 0)
 	just("campaign.contact_updated", "contact", ids, func(ctx context.Context) error {
-		return drop(d.UpdateContact(ctx, p, campaign, ids, ask.ContactChange{Context: map[string]any{"name": "Ada"}}))
+		return drop(d.UpdateContact(ctx, p, campaign, ids, contactChange{context: domain.Context{"name": "Ada"}}.apply))
 	})
 	just("campaign.contact_deleted", "contact", ids, func(ctx context.Context) error { return d.DeleteContact(ctx, p, campaign, ids) })
 	just("campaign.contacts_added", "campaign", campaign, func(ctx context.Context) error {

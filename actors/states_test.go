@@ -151,7 +151,7 @@ func TestACopyTakesTheContactsAsTheyAreNow(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.test, h.agent(h.test, menu()), number(3, 1, "11"), number(3, 2, "14"), number(3, 3, "14"), number(3, 4, "19"))
 	moved, zone := number(3, 5, "14"), "Europe/Berlin"
-	_, err := d.UpdateContact(ctx, h.test, id, domain.ContactID(id, 1), ask.ContactChange{Phone: &moved, Timezone: &zone, Context: domain.Context{"name": "Ada"}})
+	_, err := d.UpdateContact(ctx, h.test, id, domain.ContactID(id, 1), contactChange{phone: moved, timezone: zone, context: domain.Context{"name": "Ada"}}.apply)
 	require.NoError(t, err)
 	require.NoError(t, d.DeleteContact(ctx, h.test, id, domain.ContactID(id, 2)))
 	copied := func(states ...string) (phones []string) {

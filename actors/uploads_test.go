@@ -1,10 +1,12 @@
 package actors_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -206,30 +208,49 @@ func TestContactsAreListedAndExportedByTheirState(t *testing.T) {
 	assert.Empty(t, walk("pending", 100))
 }
 
+// contactChange are the members of a contact that a test changes; context is
+// merged by name, and nil takes a name away.
+type contactChange struct {
+	phone, timezone string
+	context         domain.Context
+}
+
+func (n contactChange) apply(c *domain.Contact) error {
+	c.Phone, c.Timezone = cmp.Or(n.phone, c.Phone), cmp.Or(n.timezone, c.Timezone)
+	merged := domain.Context{}
+	maps.Copy(merged, c.Context)
+	for name, v := range n.context {
+		if merged[name] = v; v == nil {
+			delete(merged, name)
+		}
+	}
+	c.Context = merged
+	return nil
+}
+
 func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0), numbered(1), numbered(2))
 	contact := func(i int) string { return domain.ContactID(id, i) }
-	text := func(s string) *string { return &s }
 	_, err := d.AddContacts(ctx, h.live, id, rows(3, 600, nil))
 	require.NoError(t, err)
-	c, err := d.UpdateContact(ctx, h.live, id, contact(550), ask.ContactChange{
-		Phone: text("(202) 555-9999"), Context: domain.Context{"city": "Bonn", "name": nil}, Timezone: text("Europe/Berlin"),
-	})
+	c, err := d.UpdateContact(ctx, h.live, id, contact(550), contactChange{
+		phone: "(202) 555-9999", context: domain.Context{"city": "Bonn", "name": nil}, timezone: "Europe/Berlin",
+	}.apply)
 	require.NoError(t, err)
 	assert.Equal(t, []any{"+12025559999", domain.Context{"city": "Bonn"}, "Europe/Berlin", "pending"}, []any{c.Phone, c.Context, c.Timezone, c.Status})
-	for what, change := range map[string]ask.ContactChange{
-		"another's number": {Phone: text(numbered(2))}, "one that was changed": {Phone: text("+12025559999")},
-		"no number": {Phone: text("12")}, "no zone": {Timezone: text("Mars/Olympus")},
+	for what, change := range map[string]contactChange{
+		"another's number": {phone: numbered(2)}, "one that was changed": {phone: "+12025559999"},
+		"no number": {phone: "12"}, "no zone": {timezone: "Mars/Olympus"},
 	} {
-		_, err = d.UpdateContact(ctx, h.live, id, contact(1), change)
+		_, err = d.UpdateContact(ctx, h.live, id, contact(1), change.apply)
 		assert.Contains(t, []domain.Code{domain.CodeAlreadyExists, domain.CodeValidation}, domain.CodeOf(err), what)
 	}
-	_, err = d.UpdateContact(ctx, h.live, id, contact(1), ask.ContactChange{Phone: text(numbered(550))})
+	_, err = d.UpdateContact(ctx, h.live, id, contact(1), contactChange{phone: numbered(550)}.apply)
 	require.NoError(t, err, "the number is free since")
-	_, err = d.UpdateContact(ctx, h.live, id, contact(603), ask.ContactChange{})
+	_, err = d.UpdateContact(ctx, h.live, id, contact(603), contactChange{}.apply)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	sum, err := d.AddContacts(ctx, h.live, id, func(yield func(ask.RawContact, error) bool) {
 		for i, phone := range []string{"+12025559999", numbered(550), numbered(1), numbered(2)} {
@@ -252,7 +273,7 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	again(h, func(ctx context.Context) (domain.CampaignStatusObject, error) {
 		return d.CancelCampaign(ctx, h.live, id, false)
 	})
-	_, err = d.UpdateContact(ctx, h.live, id, contact(2), ask.ContactChange{})
+	_, err = d.UpdateContact(ctx, h.live, id, contact(2), contactChange{}.apply)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.DeleteContact(ctx, h.live, id, contact(2))))
 }
@@ -265,7 +286,7 @@ func TestChangesOfAContactAtOnceLoseNothing(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 16 {
 		wait.Go(func() {
-			_, err := d.UpdateContact(ctx, h.live, id, domain.ContactID(id, 0), ask.ContactChange{Context: domain.Context{fmt.Sprint("n", i): "x"}})
+			_, err := d.UpdateContact(ctx, h.live, id, domain.ContactID(id, 0), contactChange{context: domain.Context{fmt.Sprint("n", i): "x"}}.apply)
 			assert.NoError(t, err)
 		})
 	}
@@ -274,12 +295,12 @@ func TestChangesOfAContactAtOnceLoseNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, c.Context, 16)
 	big := strings.Repeat("x", 40<<10)
-	_, err = d.UpdateContact(ctx, h.live, id, c.ID, ask.ContactChange{Context: domain.Context{"a": big}})
+	_, err = d.UpdateContact(ctx, h.live, id, c.ID, contactChange{context: domain.Context{"a": big}}.apply)
 	require.NoError(t, err)
-	_, err = d.UpdateContact(ctx, h.live, id, c.ID, ask.ContactChange{Context: domain.Context{"b": big}})
+	_, err = d.UpdateContact(ctx, h.live, id, c.ID, contactChange{context: domain.Context{"b": big}}.apply)
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 	require.ErrorContains(t, err, "64 kB")
-	_, err = d.UpdateContact(ctx, h.live, id, c.ID, ask.ContactChange{Context: domain.Context{"a": nil, "b": big}})
+	_, err = d.UpdateContact(ctx, h.live, id, c.ID, contactChange{context: domain.Context{"a": nil, "b": big}}.apply)
 	require.NoError(t, err)
 }
 

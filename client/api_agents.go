@@ -74,7 +74,7 @@ func (c *Client) AllAgents(ctx context.Context, q ListAgentsQuery, options ...Op
 // POST /v1/agents
 //
 // It is published as version 1 and can take calls at once.
-func (c *Client) CreateAgent(ctx context.Context, body *AgentChange, options ...Option) (*Agent, error) {
+func (c *Client) CreateAgent(ctx context.Context, body *NewAgent, options ...Option) (*Agent, error) {
 	return send[Agent](ctx, c, "POST", "/v1/agents", nil, asJSON(body), options)
 }
 
@@ -101,7 +101,7 @@ func (c *Client) GetAgent(ctx context.Context, id string, options ...Option) (*A
 // PATCH /v1/agents/{id}
 //
 // Calls speak the changes once they are published. name, extension and metadata hold at once.
-func (c *Client) UpdateAgent(ctx context.Context, id string, body *AgentChange, options ...Option) (*Agent, error) {
+func (c *Client) UpdateAgent(ctx context.Context, id string, body *AgentUpdate, options ...Option) (*Agent, error) {
 	return send[Agent](ctx, c, "PATCH", "/v1/agents/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -175,6 +175,16 @@ func (c *Client) AllAgentVersions(ctx context.Context, id string, q ListAgentVer
 // GET /v1/agents/{id}/versions/{version}
 func (c *Client) GetAgentVersion(ctx context.Context, id string, version string, options ...Option) (*AgentVersion, error) {
 	return send[AgentVersion](ctx, c, "GET", "/v1/agents/"+url.PathEscape(id)+"/versions/"+url.PathEscape(version), nil, nil, options)
+}
+
+// AMDUpdate is sent to the service.
+type AMDUpdate struct {
+	// leave_message: what is left behind the beep; {{name}} stands for a variable.
+	Message Optional[string] `json:"message,omitzero"`
+	// off; async: while the agent speaks already; wait: before it speaks, for 6 seconds at most. Of outbound calls. One of off, async, wait.
+	Mode Optional[string] `json:"mode,omitzero"`
+	// What is done where a machine answers; empty: as continue. One of hangup, leave_message, continue.
+	VoicemailAction Optional[string] `json:"voicemail_action,omitzero"`
 }
 
 // Agent is an answer of the service, or a part of one.
@@ -265,56 +275,6 @@ type AgentAnalysis struct {
 	Summary bool `json:"summary"`
 }
 
-// AgentChange is sent to the service.
-type AgentChange struct {
-	// What it does about answering machines.
-	AMD *NewAMD `json:"amd,omitempty"`
-	// What is wanted to be known of its calls.
-	Analysis *NewAnalysis `json:"analysis,omitempty"`
-	// 2 to 6 digits that phones of the workspace dial to reach the agent.
-	Extension *string `json:"extension,omitempty"`
-	// Without a pathway: all that the agent says.
-	FirstMessage *string `json:"first_message,omitempty"`
-	// How it takes calls.
-	Inbound *NewAgentInbound `json:"inbound,omitempty"`
-	// What it may look things up in; 20 at most.
-	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
-	// The language that it speaks, as BCP 47 writes it.
-	Language *string `json:"language,omitempty"`
-	// Languages that its pathway can go over to (set.language of a node), with its voice in each; 20 at most.
-	Languages []AgentLanguage `json:"languages,omitzero"`
-	// What ends a conversation.
-	Limits *NewAgentLimits `json:"limits,omitempty"`
-	// The language model. {} takes it away, as with the objects below.
-	Llm *NewLLM `json:"llm,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
-	Name *string `json:"name,omitempty"`
-	// Whom to ask when a call comes in.
-	OnInbound *NewInboundHook `json:"on_inbound,omitempty"`
-	// Which pathway it follows.
-	PathwayID *string `json:"pathway_id,omitempty"`
-	// An engine that hears and speaks by itself; calls of such an agent need it.
-	Realtime *NewRealtime `json:"realtime,omitempty"`
-	// How it answers text messages to its numbers; not at all unless said.
-	SMS *NewAgentSMS `json:"sms,omitempty"`
-	// How it hears.
-	Stt *NewSTT `json:"stt,omitempty"`
-	// What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model.
-	SystemPrompt *string `json:"system_prompt,omitempty"`
-	// Its zone, for times in texts.
-	Timezone *string `json:"timezone,omitempty"`
-	// What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most.
-	Tools []string `json:"tools,omitzero"`
-	// Whom it may hand callers to.
-	Transfer *NewAgentTransfer `json:"transfer,omitempty"`
-	// When it takes the word. It counts where speech is heard.
-	TurnTaking *NewTurns `json:"turn_taking,omitempty"`
-	// How it sounds.
-	Voice *NewVoice `json:"voice,omitempty"`
-}
-
 // AgentHook is an answer of the service, or a part of one.
 type AgentHook struct {
 	// How long an answer is waited for.
@@ -329,6 +289,14 @@ type AgentInbound struct {
 	Answer string `json:"answer,omitzero"`
 	// How long it rings before the answer.
 	RingSeconds int64 `json:"ring_seconds,omitzero"`
+}
+
+// AgentInboundUpdate is sent to the service.
+type AgentInboundUpdate struct {
+	// ring: 180, then 200. direct: 200 at once. early: 183 with a ringing of ours, for 3 seconds unless ring_seconds says otherwise. One of ring, direct, early.
+	Answer Optional[string] `json:"answer,omitzero"`
+	// ring, early: how long before the answer.
+	RingSeconds Optional[int64] `json:"ring_seconds,omitzero"`
 }
 
 // AgentLLM is an answer of the service, or a part of one.
@@ -361,6 +329,14 @@ type AgentLimits struct {
 	SilenceSeconds int64 `json:"silence_seconds,omitzero"`
 }
 
+// AgentLimitsUpdate is sent to the service.
+type AgentLimitsUpdate struct {
+	// The longest conversation.
+	MaxMinutes Optional[int64] `json:"max_minutes,omitzero"`
+	// So much silence ends it.
+	SilenceSeconds Optional[int64] `json:"silence_seconds,omitzero"`
+}
+
 // AgentRealtime is an answer of the service, or a part of one.
 type AgentRealtime struct {
 	// An engine of the installation; empty: its own choice.
@@ -379,6 +355,16 @@ type AgentSMS struct {
 	MaxReplies int64 `json:"max_replies,omitzero"`
 	// So long without a message ends a conversation.
 	TimeoutMinutes int64 `json:"timeout_minutes,omitzero"`
+}
+
+// AgentSMSUpdate is sent to the service.
+type AgentSMSUpdate struct {
+	// Who writes to a number of the agent gets an answer, by its pathway.
+	Enabled *bool `json:"enabled,omitempty"`
+	// So many replies to one contact within timeout_minutes, over all conversations; then the agent is silent.
+	MaxReplies Optional[int64] `json:"max_replies,omitzero"`
+	// So long without a message ends a conversation; the next one begins anew.
+	TimeoutMinutes Optional[int64] `json:"timeout_minutes,omitzero"`
 }
 
 // AgentSTT is an answer of the service, or a part of one.
@@ -405,6 +391,18 @@ type AgentTransfer struct {
 	Ringback bool `json:"ringback,omitzero"`
 }
 
+// AgentTransferUpdate is sent to the service.
+type AgentTransferUpdate struct {
+	// The far end may send the call elsewhere, by REFER, within the destination rules.
+	AcceptRefer Optional[bool] `json:"accept_refer,omitzero"`
+	// Whom callers may be handed to, by name.
+	Destinations Optional[[]NewDestination] `json:"destinations,omitzero"`
+	// What a party hears while the other side of a bridged call has put it on hold, and the caller while a transfer is dialled without ringback: silence (the default), tone, or wav:NAME.wav, a file of the prompts folder.
+	HoldMusic Optional[string] `json:"hold_music,omitzero"`
+	// The caller hears it ring while a transfer is dialled.
+	Ringback Optional[bool] `json:"ringback,omitzero"`
+}
+
 // AgentTurns is an answer of the service, or a part of one.
 type AgentTurns struct {
 	// So much silence ends the caller's turn.
@@ -413,6 +411,56 @@ type AgentTurns struct {
 	Interruptible bool `json:"interruptible,omitzero"`
 	// So many words count as an interruption.
 	InterruptionWords int64 `json:"interruption_words,omitzero"`
+}
+
+// AgentUpdate is sent to the service.
+type AgentUpdate struct {
+	// What it does about answering machines.
+	AMD Optional[AMDUpdate] `json:"amd,omitzero"`
+	// What is wanted to be known of its calls.
+	Analysis Optional[AnalysisUpdate] `json:"analysis,omitzero"`
+	// 2 to 6 digits that phones of the workspace dial to reach the agent.
+	Extension Optional[string] `json:"extension,omitzero"`
+	// Without a pathway: all that the agent says.
+	FirstMessage Optional[string] `json:"first_message,omitzero"`
+	// How it takes calls.
+	Inbound Optional[AgentInboundUpdate] `json:"inbound,omitzero"`
+	// What it may look things up in; 20 at most.
+	KnowledgeBaseIDs Optional[[]string] `json:"knowledge_base_ids,omitzero"`
+	// The language that it speaks, as BCP 47 writes it. Default: en-US.
+	Language Optional[string] `json:"language,omitzero"`
+	// Languages that its pathway can go over to (set.language of a node), with its voice in each; 20 at most.
+	Languages Optional[[]AgentLanguage] `json:"languages,omitzero"`
+	// What ends a conversation.
+	Limits Optional[AgentLimitsUpdate] `json:"limits,omitzero"`
+	// The language model.
+	Llm Optional[LLMUpdate] `json:"llm,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// Whom to ask when a call comes in.
+	OnInbound Optional[InboundHookUpdate] `json:"on_inbound,omitzero"`
+	// Which pathway it follows.
+	PathwayID Optional[string] `json:"pathway_id,omitzero"`
+	// An engine that hears and speaks by itself; calls of such an agent need it.
+	Realtime Optional[RealtimeUpdate] `json:"realtime,omitzero"`
+	// How it answers text messages to its numbers; not at all unless said.
+	SMS Optional[AgentSMSUpdate] `json:"sms,omitzero"`
+	// How it hears.
+	Stt Optional[STTUpdate] `json:"stt,omitzero"`
+	// What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model.
+	SystemPrompt Optional[string] `json:"system_prompt,omitzero"`
+	// Its zone, for times in texts. Default: UTC.
+	Timezone Optional[string] `json:"timezone,omitzero"`
+	// What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most.
+	Tools Optional[[]string] `json:"tools,omitzero"`
+	// Whom it may hand callers to.
+	Transfer Optional[AgentTransferUpdate] `json:"transfer,omitzero"`
+	// When it takes the word. It counts where speech is heard.
+	TurnTaking Optional[TurnsUpdate] `json:"turn_taking,omitzero"`
+	// How it sounds.
+	Voice Optional[VoiceUpdate] `json:"voice,omitzero"`
 }
 
 // AgentVersion is an answer of the service, or a part of one.
@@ -483,6 +531,16 @@ type AgentVersion struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
+// AnalysisUpdate is sent to the service.
+type AnalysisUpdate struct {
+	// 50 at most.
+	Fields Optional[[]NewAnalysisField] `json:"fields,omitzero"`
+	// When a call was a success, in words.
+	SuccessCriteria Optional[string] `json:"success_criteria,omitzero"`
+	// Whether a summary is wanted.
+	Summary Optional[bool] `json:"summary,omitzero"`
+}
+
 // Destination is an answer of the service, or a part of one.
 type Destination struct {
 	// How callers are handed on; left out: as the transfer says.
@@ -493,6 +551,28 @@ type Destination struct {
 	Phone string `json:"phone,omitzero"`
 	// A telephone number.
 	To string `json:"to,omitzero"`
+}
+
+// InboundHookUpdate is sent to the service.
+type InboundHookUpdate struct {
+	// How long an answer is waited for: 100 to 5000.
+	TimeoutMs Optional[int64] `json:"timeout_ms,omitzero"`
+	// https only, at an address that may be reached.
+	URL Optional[string] `json:"url,omitzero"`
+}
+
+// LLMUpdate is sent to the service.
+type LLMUpdate struct {
+	// An engine of the installation; empty: its own choice.
+	Engine Optional[string] `json:"engine,omitzero"`
+	// Of one answer; 0: as the engine has it.
+	MaxTokens Optional[int64] `json:"max_tokens,omitzero"`
+	// Its model.
+	Model Optional[string] `json:"model,omitzero"`
+	// It is asked as soon as the caller is silent, and again where he says more.
+	Speculative Optional[bool] `json:"speculative,omitzero"`
+	// How freely it chooses words.
+	Temperature Optional[float64] `json:"temperature,omitzero"`
 }
 
 // ListAgent is an answer of the service, or a part of one.
@@ -527,6 +607,56 @@ type NewAMD struct {
 	Mode *string `json:"mode,omitempty"`
 	// What is done where a machine answers; empty: as continue. One of hangup, leave_message, continue.
 	VoicemailAction *string `json:"voicemail_action,omitempty"`
+}
+
+// NewAgent is sent to the service.
+type NewAgent struct {
+	// What it does about answering machines.
+	AMD *NewAMD `json:"amd,omitempty"`
+	// What is wanted to be known of its calls.
+	Analysis *NewAnalysis `json:"analysis,omitempty"`
+	// 2 to 6 digits that phones of the workspace dial to reach the agent.
+	Extension *string `json:"extension,omitempty"`
+	// Without a pathway: all that the agent says.
+	FirstMessage *string `json:"first_message,omitempty"`
+	// How it takes calls.
+	Inbound *NewAgentInbound `json:"inbound,omitempty"`
+	// What it may look things up in; 20 at most.
+	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
+	// The language that it speaks, as BCP 47 writes it. Default: en-US.
+	Language *string `json:"language,omitempty"`
+	// Languages that its pathway can go over to (set.language of a node), with its voice in each; 20 at most.
+	Languages []AgentLanguage `json:"languages,omitzero"`
+	// What ends a conversation.
+	Limits *NewAgentLimits `json:"limits,omitempty"`
+	// The language model.
+	Llm *NewLLM `json:"llm,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// Whom to ask when a call comes in.
+	OnInbound *NewInboundHook `json:"on_inbound,omitempty"`
+	// Which pathway it follows.
+	PathwayID *string `json:"pathway_id,omitempty"`
+	// An engine that hears and speaks by itself; calls of such an agent need it.
+	Realtime *NewRealtime `json:"realtime,omitempty"`
+	// How it answers text messages to its numbers; not at all unless said.
+	SMS *NewAgentSMS `json:"sms,omitempty"`
+	// How it hears.
+	Stt *NewSTT `json:"stt,omitempty"`
+	// What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model.
+	SystemPrompt *string `json:"system_prompt,omitempty"`
+	// Its zone, for times in texts. Default: UTC.
+	Timezone *string `json:"timezone,omitempty"`
+	// What its model may do where the agent has no pathway: tools by id, and the built-in appointment, sms, transfer, dnc and end; 50 at most.
+	Tools []string `json:"tools,omitzero"`
+	// Whom it may hand callers to.
+	Transfer *NewAgentTransfer `json:"transfer,omitempty"`
+	// When it takes the word. It counts where speech is heard.
+	TurnTaking *NewTurns `json:"turn_taking,omitempty"`
+	// How it sounds.
+	Voice *NewVoice `json:"voice,omitempty"`
 }
 
 // NewAgentInbound is sent to the service.
@@ -601,6 +731,38 @@ type OnInboundSecret struct {
 	SecretHint string `json:"secret_hint"`
 }
 
+// RealtimeUpdate is sent to the service.
+type RealtimeUpdate struct {
+	// An engine of the installation; empty: its own choice.
+	Engine Optional[string] `json:"engine,omitzero"`
+	// Its model.
+	Model Optional[string] `json:"model,omitzero"`
+	// Its voice.
+	Voice Optional[string] `json:"voice,omitzero"`
+}
+
+// STTUpdate is sent to the service.
+type STTUpdate struct {
+	// An engine of the installation; empty: its own choice.
+	Engine Optional[string] `json:"engine,omitzero"`
+	// Words that are likely to be said; 100 at most.
+	Keywords Optional[[]string] `json:"keywords,omitzero"`
+	// Where it is not the agent's.
+	Language Optional[string] `json:"language,omitzero"`
+	// Its model.
+	Model Optional[string] `json:"model,omitzero"`
+}
+
+// TurnsUpdate is sent to the service.
+type TurnsUpdate struct {
+	// So much silence ends the caller's turn; 0: as the engine has it.
+	EndOfTurnMs Optional[int64] `json:"end_of_turn_ms,omitzero"`
+	// Speech may cut what it says.
+	Interruptible Optional[bool] `json:"interruptible,omitzero"`
+	// So many words count as an interruption; 0: as the engine has it.
+	InterruptionWords Optional[int64] `json:"interruption_words,omitzero"`
+}
+
 // Voice is sent to the service.
 type Voice struct {
 	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation.
@@ -611,4 +773,16 @@ type Voice struct {
 	Pronunciations []Pronunciation `json:"pronunciations,omitzero"`
 	// How fast it speaks: 1 is normal.
 	Rate *float64 `json:"rate,omitempty"`
+}
+
+// VoiceUpdate is sent to the service.
+type VoiceUpdate struct {
+	// espeak-ng; wav: prompt files, and espeak-ng where there is none; or an engine of the installation. Empty: its own choice.
+	Engine Optional[string] `json:"engine,omitzero"`
+	// The engine's name of the voice.
+	Name Optional[string] `json:"name,omitzero"`
+	// How words are said that it would say wrongly; 200 at most. Transcripts keep the word.
+	Pronunciations Optional[[]Pronunciation] `json:"pronunciations,omitzero"`
+	// How fast it speaks: 1 is normal.
+	Rate Optional[float64] `json:"rate,omitzero"`
 }

@@ -61,8 +61,8 @@ func (c *Client) AllAlertRules(ctx context.Context, q ListAlertRulesQuery, optio
 //
 // POST /v1/alert-rules
 //
-// Needs an API key or a dashboard session. Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.
-func (c *Client) CreateAlertRule(ctx context.Context, body *AlertRuleChange, options ...Option) (*AlertRule, error) {
+// Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.
+func (c *Client) CreateAlertRule(ctx context.Context, body *NewAlertRule, options ...Option) (*AlertRule, error) {
 	return send[AlertRule](ctx, c, "POST", "/v1/alert-rules", nil, asJSON(body), options)
 }
 
@@ -70,7 +70,7 @@ func (c *Client) CreateAlertRule(ctx context.Context, body *AlertRuleChange, opt
 //
 // DELETE /v1/alert-rules/{id}
 //
-// Needs an API key or a dashboard session. What it has found is over, and nobody is told of that.
+// What it has found is over, and nobody is told of that.
 func (c *Client) DeleteAlertRule(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/alert-rules/"+url.PathEscape(id), nil, nil, options)
 }
@@ -85,9 +85,7 @@ func (c *Client) GetAlertRule(ctx context.Context, id string, options ...Option)
 // UpdateAlertRule: Change an alert rule.
 //
 // PATCH /v1/alert-rules/{id}
-//
-// Needs an API key or a dashboard session.
-func (c *Client) UpdateAlertRule(ctx context.Context, id string, body *AlertRuleChange, options ...Option) (*AlertRule, error) {
+func (c *Client) UpdateAlertRule(ctx context.Context, id string, body *AlertRuleUpdate, options ...Option) (*AlertRule, error) {
 	return send[AlertRule](ctx, c, "PATCH", "/v1/alert-rules/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -241,30 +239,30 @@ type AlertRule struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AlertRuleChange is sent to the service.
-type AlertRuleChange struct {
+// AlertRuleUpdate is sent to the service.
+type AlertRuleUpdate struct {
 	// Of answer_rate: the share of the calls, 0 to 1.
-	Below *float64 `json:"below,omitempty"`
+	Below Optional[float64] `json:"below,omitzero"`
 	// Addresses that are sent a mail, ten at most; it takes smtp_addr of the service.
-	Emails []string `json:"emails,omitzero"`
+	Emails Optional[[]string] `json:"emails,omitzero"`
 	// What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed. One of answer_rate, trunk_down, spend, endpoint_disabled.
-	Kind *string `json:"kind,omitempty"`
+	Kind Optional[string] `json:"kind,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// Of answer_rate: with fewer calls nothing is said; 20 where it is left out.
-	MinCalls *int64 `json:"min_calls,omitempty"`
+	MinCalls Optional[int64] `json:"min_calls,omitzero"`
 	// 1 to 60. Of answer_rate: how far back calls count, 15 where it is left out. Of trunk_down: for how long it must be down, 2 where it is left out.
-	Minutes *int64 `json:"minutes,omitempty"`
+	Minutes Optional[int64] `json:"minutes,omitzero"`
 	// For people.
-	Name *string `json:"name,omitempty"`
+	Name Optional[string] `json:"name,omitzero"`
 	// true: nobody looks.
-	Paused *bool `json:"paused,omitempty"`
+	Paused Optional[bool] `json:"paused,omitzero"`
 	// Of spend: the share of the cap, 0 to 1.
-	Share *float64 `json:"share,omitempty"`
+	Share Optional[float64] `json:"share,omitzero"`
 	// Of answer_rate and spend: all workspaces as if they were one.
-	Together *bool `json:"together,omitempty"`
+	Together Optional[bool] `json:"together,omitzero"`
 	// The workspace that is watched; empty: each of the install by itself.
-	WatchesWorkspaceID *string `json:"watches_workspace_id,omitempty"`
+	WatchesWorkspaceID Optional[string] `json:"watches_workspace_id,omitzero"`
 }
 
 // AlertTest is an answer of the service, or a part of one.
@@ -299,4 +297,30 @@ type ListAlertRule struct {
 	NextCursor *string `json:"next_cursor"`
 	// What kind of resource this is. One of list.
 	Object string `json:"object"`
+}
+
+// NewAlertRule is sent to the service.
+type NewAlertRule struct {
+	// Of answer_rate: the share of the calls, 0 to 1.
+	Below *float64 `json:"below,omitempty"`
+	// Addresses that are sent a mail, ten at most; it takes smtp_addr of the service.
+	Emails []string `json:"emails,omitzero"`
+	// What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed. One of answer_rate, trunk_down, spend, endpoint_disabled.
+	Kind *string `json:"kind,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Of answer_rate: with fewer calls nothing is said; 20 where it is left out.
+	MinCalls *int64 `json:"min_calls,omitempty"`
+	// 1 to 60. Of answer_rate: how far back calls count, 15 where it is left out. Of trunk_down: for how long it must be down, 2 where it is left out.
+	Minutes *int64 `json:"minutes,omitempty"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// true: nobody looks.
+	Paused *bool `json:"paused,omitempty"`
+	// Of spend: the share of the cap, 0 to 1.
+	Share *float64 `json:"share,omitempty"`
+	// Of answer_rate and spend: all workspaces as if they were one.
+	Together *bool `json:"together,omitempty"`
+	// The workspace that is watched; empty: each of the install by itself.
+	WatchesWorkspaceID *string `json:"watches_workspace_id,omitempty"`
 }

@@ -164,7 +164,7 @@ func (c *Client) GetAppointment(ctx context.Context, id string, options ...Optio
 // UpdateAppointment: Change an appointment without moving it.
 //
 // PATCH /v1/appointments/{id}
-func (c *Client) UpdateAppointment(ctx context.Context, id string, body *AppointmentChange, options ...Option) (*Appointment, error) {
+func (c *Client) UpdateAppointment(ctx context.Context, id string, body *AppointmentUpdate, options ...Option) (*Appointment, error) {
 	return send[Appointment](ctx, c, "PATCH", "/v1/appointments/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -256,7 +256,7 @@ func (c *Client) AllProviders(ctx context.Context, q ListProvidersQuery, options
 // POST /v1/providers
 //
 // A provider has one appointment at a time. Where clocks are changed, its hours are what they show.
-func (c *Client) CreateProvider(ctx context.Context, body *ProviderChange, options ...Option) (*Provider, error) {
+func (c *Client) CreateProvider(ctx context.Context, body *NewProvider, options ...Option) (*Provider, error) {
 	return send[Provider](ctx, c, "POST", "/v1/providers", nil, asJSON(body), options)
 }
 
@@ -281,7 +281,7 @@ func (c *Client) GetProvider(ctx context.Context, id string, options ...Option) 
 // PATCH /v1/providers/{id}
 //
 // Appointments that there are stay where they are.
-func (c *Client) UpdateProvider(ctx context.Context, id string, body *ProviderChange, options ...Option) (*Provider, error) {
+func (c *Client) UpdateProvider(ctx context.Context, id string, body *ProviderUpdate, options ...Option) (*Provider, error) {
 	return send[Provider](ctx, c, "PATCH", "/v1/providers/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -341,24 +341,6 @@ type Appointment struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// AppointmentChange is sent to the service.
-type AppointmentChange struct {
-	// The call in which it was made.
-	CallID *string `json:"call_id,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Yours, for people; 2000 letters at most.
-	Notes *string `json:"notes,omitempty"`
-	// For whom it is.
-	Patient *NewPatient `json:"patient,omitempty"`
-	// Take the place of those that there are, sent or not.
-	Reminders []NewReminder `json:"reminders,omitzero"`
-	// What became of it, once it has begun. The other states have routes of their own. One of completed, no_show.
-	Status *string `json:"status,omitempty"`
-	// What it is about, in your words.
-	Type *string `json:"type,omitempty"`
-}
-
 // AppointmentReminder is an answer of the service, or a part of one.
 type AppointmentReminder struct {
 	// Who calls.
@@ -383,6 +365,24 @@ type AppointmentReminder struct {
 	SentAt *time.Time `json:"sent_at"`
 	// scheduled, sent, skipped (there was no time left), failed, or cancelled with the appointment.
 	Status string `json:"status"`
+}
+
+// AppointmentUpdate is sent to the service.
+type AppointmentUpdate struct {
+	// The call in which it was made.
+	CallID Optional[string] `json:"call_id,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// Yours, for people; 2000 letters at most.
+	Notes Optional[string] `json:"notes,omitzero"`
+	// For whom it is.
+	Patient Optional[PatientUpdate] `json:"patient,omitzero"`
+	// Take the place of those that there are, sent or not. null: those of the provider.
+	Reminders Optional[[]NewReminder] `json:"reminders,omitzero"`
+	// What became of it, once it has begun. The other states have routes of their own. One of completed, no_show.
+	Status *string `json:"status,omitempty"`
+	// What it is about, in your words.
+	Type Optional[string] `json:"type,omitzero"`
 }
 
 // Availability is an answer of the service, or a part of one.
@@ -473,6 +473,26 @@ type NewPatient struct {
 	Phone string `json:"phone"`
 }
 
+// NewProvider is sent to the service.
+type NewProvider struct {
+	// Days (YYYY-MM-DD, in the zone) without any hours.
+	ExcludedDates []string `json:"excluded_dates,omitzero"`
+	// Opening hours by lowercase weekday; days that are not named are closed. Monday to Friday, 09:00 to 17:00, unless said.
+	Hours map[string][]NewSpan `json:"hours,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Unique among the providers.
+	Name string `json:"name"`
+	// Within which patients are reminded; 08:00 to 21:00 unless said.
+	ReminderHours *NewReminderHours `json:"reminder_hours,omitempty"`
+	// How patients are reminded whose appointment says nothing else; 5 at most. Appointments that there are keep theirs.
+	Reminders []NewReminder `json:"reminders,omitzero"`
+	// How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said.
+	SlotMinutes *int64 `json:"slot_minutes,omitempty"`
+	// In which hours and times without an offset are meant; UTC unless said.
+	Timezone *string `json:"timezone,omitempty"`
+}
+
 // NewReminder is sent to the service.
 type NewReminder struct {
 	// call: who calls; required. Its variables are those of body, and name.
@@ -519,6 +539,14 @@ type Patient struct {
 	Phone string `json:"phone"`
 }
 
+// PatientUpdate is sent to the service.
+type PatientUpdate struct {
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// Best in E.164.
+	Phone *string `json:"phone,omitempty"`
+}
+
 // Provider is an answer of the service, or a part of one.
 type Provider struct {
 	// When it was made.
@@ -551,24 +579,24 @@ type Provider struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ProviderChange is sent to the service.
-type ProviderChange struct {
+// ProviderUpdate is sent to the service.
+type ProviderUpdate struct {
 	// Days (YYYY-MM-DD, in the zone) without any hours.
-	ExcludedDates []string `json:"excluded_dates,omitzero"`
+	ExcludedDates Optional[[]string] `json:"excluded_dates,omitzero"`
 	// Opening hours by lowercase weekday; days that are not named are closed. Monday to Friday, 09:00 to 17:00, unless said.
-	Hours map[string][]NewSpan `json:"hours,omitzero"`
+	Hours Optional[map[string][]NewSpan] `json:"hours,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// Unique among the providers.
 	Name *string `json:"name,omitempty"`
 	// Within which patients are reminded; 08:00 to 21:00 unless said.
-	ReminderHours *NewReminderHours `json:"reminder_hours,omitempty"`
+	ReminderHours Optional[ReminderHoursUpdate] `json:"reminder_hours,omitzero"`
 	// How patients are reminded whose appointment says nothing else; 5 at most. Appointments that there are keep theirs.
-	Reminders []NewReminder `json:"reminders,omitzero"`
+	Reminders Optional[[]NewReminder] `json:"reminders,omitzero"`
 	// How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said.
-	SlotMinutes *int64 `json:"slot_minutes,omitempty"`
+	SlotMinutes Optional[int64] `json:"slot_minutes,omitzero"`
 	// In which hours and times without an offset are meant; UTC unless said.
-	Timezone *string `json:"timezone,omitempty"`
+	Timezone Optional[string] `json:"timezone,omitzero"`
 }
 
 // Reminder is an answer of the service, or a part of one.
@@ -591,6 +619,14 @@ type ReminderHours struct {
 	End string `json:"end"`
 	// HH:MM.
 	Start string `json:"start"`
+}
+
+// ReminderHoursUpdate is sent to the service.
+type ReminderHoursUpdate struct {
+	// HH:MM, up to 24:00.
+	End Optional[string] `json:"end,omitzero"`
+	// HH:MM, as clocks in the appointment's zone show it.
+	Start Optional[string] `json:"start,omitzero"`
 }
 
 // RescheduleRequest is sent to the service.

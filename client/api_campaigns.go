@@ -102,7 +102,7 @@ func (c *Client) GetCampaign(ctx context.Context, id string, options ...Option) 
 // PATCH /v1/campaigns/{id}
 //
 // Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry and compliance; other fields are 409 invalid_state.
-func (c *Client) UpdateCampaign(ctx context.Context, id string, body *CampaignChange, options ...Option) (*CampaignChanged, error) {
+func (c *Client) UpdateCampaign(ctx context.Context, id string, body *CampaignUpdate, options ...Option) (*CampaignChanged, error) {
 	return send[CampaignChanged](ctx, c, "PATCH", "/v1/campaigns/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -280,7 +280,7 @@ func (c *Client) GetContact(ctx context.Context, id string, contactID string, op
 // PATCH /v1/campaigns/{id}/contacts/{contact_id}
 //
 // Only while it is pending or retry_wait. The very next attempt uses what was changed.
-func (c *Client) UpdateContact(ctx context.Context, id string, contactID string, body *ContactPatch, options ...Option) (*Contact, error) {
+func (c *Client) UpdateContact(ctx context.Context, id string, contactID string, body *ContactUpdate, options ...Option) (*Contact, error) {
 	return send[Contact](ctx, c, "PATCH", "/v1/campaigns/"+url.PathEscape(id)+"/contacts/"+url.PathEscape(contactID), nil, asJSON(body), options)
 }
 
@@ -529,6 +529,14 @@ type CallerID struct {
 	Number string `json:"number"`
 }
 
+// CallerIDUpdate is sent to the service.
+type CallerIDUpdate struct {
+	// For people.
+	Name Optional[string] `json:"name,omitzero"`
+	// The workspace's first number unless said.
+	Number Optional[string] `json:"number,omitzero"`
+}
+
 // CallingHours is an answer of the service, or a part of one.
 type CallingHours struct {
 	End      string `json:"end"`
@@ -575,38 +583,6 @@ type Campaign struct {
 	Webhooks  map[string]string `json:"webhooks,omitzero"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
-}
-
-// CampaignChange is sent to the service.
-type CampaignChange struct {
-	// Who speaks.
-	AgentID *string `json:"agent_id,omitempty"`
-	// false: stays open when all contacts are done.
-	AutoComplete *bool `json:"auto_complete,omitempty"`
-	// The number that is shown.
-	CallerID *NewCallerID `json:"caller_id,omitempty"`
-	// Also while it runs.
-	Compliance *NewCompliance `json:"compliance,omitempty"`
-	// For numbers without +.
-	DefaultCountry *string `json:"default_country,omitempty"`
-	// Whether calls speak what is newest when they begin.
-	FollowLatest *bool `json:"follow_latest,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
-	Name *string `json:"name,omitempty"`
-	// Also while it runs.
-	Pacing *PacingChange `json:"pacing,omitempty"`
-	// What is said.
-	PathwayID *string `json:"pathway_id,omitempty"`
-	// Also while it runs: for what ends from now on.
-	Retry *RetryChange `json:"retry,omitempty"`
-	// When it may ring.
-	Schedule *ScheduleChange `json:"schedule,omitempty"`
-	// How its clock goes; with test keys only.
-	Test *NewTest `json:"test,omitempty"`
-	// The whole map.
-	Webhooks map[string]string `json:"webhooks,omitzero"`
 }
 
 // CampaignChanged is an answer of the service, or a part of one.
@@ -735,6 +711,37 @@ type CampaignStatusObjectTimingStruct struct {
 	StartedAt           *time.Time `json:"started_at"`
 }
 
+// CampaignUpdate is sent to the service.
+type CampaignUpdate struct {
+	// agent_id or pathway_id is required.
+	AgentID Optional[string] `json:"agent_id,omitzero"`
+	// false: stays open when all contacts are done.
+	AutoComplete Optional[bool]           `json:"auto_complete,omitzero"`
+	CallerID     Optional[CallerIDUpdate] `json:"caller_id,omitzero"`
+	// Can be changed while it runs.
+	Compliance Optional[ComplianceUpdate] `json:"compliance,omitzero"`
+	// For numbers without +.
+	DefaultCountry Optional[string] `json:"default_country,omitzero"`
+	// Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with.
+	FollowLatest Optional[bool] `json:"follow_latest,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// Can be changed while it runs.
+	Pacing Optional[PacingUpdate] `json:"pacing,omitzero"`
+	// Which pathway it follows.
+	PathwayID Optional[string] `json:"pathway_id,omitzero"`
+	// Can be changed while it runs: for what ends from then on.
+	Retry Optional[RetryUpdate] `json:"retry,omitzero"`
+	// When it may ring. end can be changed while it runs.
+	Schedule Optional[ScheduleUpdate] `json:"schedule,omitzero"`
+	// With test keys only.
+	Test Optional[TestUpdate] `json:"test,omitzero"`
+	// Campaign event name → https URL.
+	Webhooks Optional[map[string]*string] `json:"webhooks,omitzero"`
+}
+
 // CancelRequest is sent to the service.
 type CancelRequest struct {
 	// true: live calls end at once.
@@ -747,6 +754,17 @@ type Compliance struct {
 	DNCListID      string       `json:"dnc_list_id,omitzero"`
 	DNCScrub       bool         `json:"dnc_scrub"`
 	OptOutHandling *OptOut      `json:"opt_out_handling,omitempty"`
+}
+
+// ComplianceUpdate is sent to the service.
+type ComplianceUpdate struct {
+	// 08:00 to 21:00 local unless said.
+	CallingHours Optional[HoursUpdate] `json:"calling_hours,omitzero"`
+	// Scrubbed against beside the default list. Empty: against that alone.
+	DNCListID Optional[string] `json:"dnc_list_id,omitzero"`
+	// true unless said.
+	DNCScrub       Optional[bool]         `json:"dnc_scrub,omitzero"`
+	OptOutHandling Optional[OptOutUpdate] `json:"opt_out_handling,omitzero"`
 }
 
 // Contact is an answer of the service, or a part of one.
@@ -791,16 +809,15 @@ type Contact struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ContactPatch is sent to the service.
-type ContactPatch struct {
-	// Merged by name; null takes a name away.
-	Context map[string]any `json:"context,omitzero"`
-	// Empty: the campaign's.
-	Country *string `json:"country,omitempty"`
-	// E.164, or national in the contact's country.
+// ContactUpdate is sent to the service.
+type ContactUpdate struct {
+	// Variables of the pathway's text.
+	Context Optional[map[string]any] `json:"context,omitzero"`
+	Country Optional[string]         `json:"country,omitzero"`
+	// E.164, or national in the campaign's default_country.
 	Phone *string `json:"phone,omitempty"`
-	// Empty: that of the number.
-	Timezone *string `json:"timezone,omitempty"`
+	// Overrides the zone of the number.
+	Timezone Optional[string] `json:"timezone,omitzero"`
 }
 
 // ContactsSummary is an answer of the service, or a part of one.
@@ -872,6 +889,16 @@ type DuplicateRequest struct {
 	Contacts *bool `json:"contacts,omitempty"`
 	// The same unless said.
 	Name *string `json:"name,omitempty"`
+}
+
+// HoursUpdate is sent to the service.
+type HoursUpdate struct {
+	// HH:MM, up to 24:00
+	End *string `json:"end,omitempty"`
+	// HH:MM
+	Start *string `json:"start,omitempty"`
+	// A zone's name, or local: the contact's.
+	Timezone Optional[string] `json:"timezone,omitzero"`
 }
 
 // ListCampaign is an answer of the service, or a part of one.
@@ -955,9 +982,10 @@ type NewCampaign struct {
 	// agent_id or pathway_id is required.
 	AgentID *string `json:"agent_id,omitempty"`
 	// false: stays open when all contacts are done.
-	AutoComplete *bool          `json:"auto_complete,omitempty"`
-	CallerID     *NewCallerID   `json:"caller_id,omitempty"`
-	Compliance   *NewCompliance `json:"compliance,omitempty"`
+	AutoComplete *bool        `json:"auto_complete,omitempty"`
+	CallerID     *NewCallerID `json:"caller_id,omitempty"`
+	// Can be changed while it runs.
+	Compliance *NewCompliance `json:"compliance,omitempty"`
 	// At most 10,000; upload more to /contacts.
 	Contacts []NewContact `json:"contacts,omitzero"`
 	// For numbers without +.
@@ -969,12 +997,15 @@ type NewCampaign struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
-	Name   string     `json:"name"`
+	Name string `json:"name"`
+	// Can be changed while it runs.
 	Pacing *NewPacing `json:"pacing,omitempty"`
 	// Which pathway it follows.
-	PathwayID *string      `json:"pathway_id,omitempty"`
-	Retry     *NewRetry    `json:"retry,omitempty"`
-	Schedule  *NewSchedule `json:"schedule,omitempty"`
+	PathwayID *string `json:"pathway_id,omitempty"`
+	// Can be changed while it runs: for what ends from then on.
+	Retry *NewRetry `json:"retry,omitempty"`
+	// When it may ring. end can be changed while it runs.
+	Schedule *NewSchedule `json:"schedule,omitempty"`
 	// With test keys only.
 	Test *NewTest `json:"test,omitempty"`
 	// Signs the campaign's webhooks; made here unless said.
@@ -1044,6 +1075,12 @@ type OptOut struct {
 	Keywords []string `json:"keywords"`
 }
 
+// OptOutUpdate is sent to the service.
+type OptOutUpdate struct {
+	Action   Optional[string]   `json:"action,omitzero"`
+	Keywords Optional[[]string] `json:"keywords,omitzero"`
+}
+
 // Pacing is an answer of the service, or a part of one.
 type Pacing struct {
 	CallsPerMinute int64 `json:"calls_per_minute"`
@@ -1052,11 +1089,14 @@ type Pacing struct {
 	Mode string `json:"mode,omitzero"`
 }
 
-// PacingChange is sent to the service.
-type PacingChange struct {
-	CallsPerMinute *int64  `json:"calls_per_minute,omitempty"`
-	MaxConcurrent  *int64  `json:"max_concurrent,omitempty"`
-	Mode           *string `json:"mode,omitempty"`
+// PacingUpdate is sent to the service.
+type PacingUpdate struct {
+	// The plan's ceiling unless said.
+	CallsPerMinute Optional[int64] `json:"calls_per_minute,omitzero"`
+	// The plan's ceiling unless said.
+	MaxConcurrent Optional[int64] `json:"max_concurrent,omitzero"`
+	// fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late.
+	Mode Optional[string] `json:"mode,omitzero"`
 }
 
 // ProgressMark is an answer of the service, or a part of one.
@@ -1093,16 +1133,14 @@ type Retry struct {
 	RetryOn       []string `json:"retry_on"`
 }
 
-// RetryChange is sent to the service.
-type RetryChange struct {
-	// Whether anything is tried again.
-	Enabled *bool `json:"enabled,omitempty"`
-	// Between attempts.
-	IntervalHours *float64 `json:"interval_hours,omitempty"`
+// RetryUpdate is sent to the service.
+type RetryUpdate struct {
+	Enabled       Optional[bool]    `json:"enabled,omitzero"`
+	IntervalHours Optional[float64] `json:"interval_hours,omitzero"`
 	// Counts the first.
-	MaxAttempts *int64 `json:"max_attempts,omitempty"`
-	// no_answer, busy, voicemail, failed, rejected, interrupted.
-	RetryOn []string `json:"retry_on,omitzero"`
+	MaxAttempts Optional[int64] `json:"max_attempts,omitzero"`
+	// no_answer, busy, voicemail, failed, rejected, interrupted
+	RetryOn Optional[[]string] `json:"retry_on,omitzero"`
 }
 
 // Ruling is an answer of the service, or a part of one.
@@ -1144,18 +1182,16 @@ type Schedule struct {
 	Timezone      string     `json:"timezone"`
 }
 
-// ScheduleChange is sent to the service.
-type ScheduleChange struct {
-	// monday … sunday.
-	Days []string `json:"days,omitzero"`
-	// RFC 3339; empty: none. Also while it runs.
-	End *string `json:"end,omitempty"`
-	// YYYY-MM-DD.
-	ExcludedDates []string `json:"excluded_dates,omitzero"`
-	// RFC 3339; empty: none.
-	Start *string `json:"start,omitempty"`
-	// The zone of days and dates.
-	Timezone *string `json:"timezone,omitempty"`
+// ScheduleUpdate is sent to the service.
+type ScheduleUpdate struct {
+	// monday … sunday; all unless said.
+	Days Optional[[]string]  `json:"days,omitzero"`
+	End  Optional[time.Time] `json:"end,omitzero"`
+	// YYYY-MM-DD
+	ExcludedDates Optional[[]string] `json:"excluded_dates,omitzero"`
+	// Ahead: the campaign begins scheduled. Left out or past: it stays a draft until it is started.
+	Start    Optional[time.Time] `json:"start,omitzero"`
+	Timezone Optional[string]    `json:"timezone,omitzero"`
 }
 
 // SimulateDraftRequest is sent to the service.
@@ -1165,9 +1201,10 @@ type SimulateDraftRequest struct {
 	// What the called are taken to do; what is left out is taken from the workspace's latest campaign calls, or from the defaults where there are fewer than 50.
 	Assumptions *NewAssumptions `json:"assumptions,omitempty"`
 	// false: stays open when all contacts are done.
-	AutoComplete *bool          `json:"auto_complete,omitempty"`
-	CallerID     *NewCallerID   `json:"caller_id,omitempty"`
-	Compliance   *NewCompliance `json:"compliance,omitempty"`
+	AutoComplete *bool        `json:"auto_complete,omitempty"`
+	CallerID     *NewCallerID `json:"caller_id,omitempty"`
+	// Can be changed while it runs.
+	Compliance *NewCompliance `json:"compliance,omitempty"`
 	// At most 10,000; upload more to /contacts.
 	Contacts []NewContact `json:"contacts,omitzero"`
 	// For numbers without +.
@@ -1179,12 +1216,15 @@ type SimulateDraftRequest struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
-	Name   string     `json:"name"`
+	Name string `json:"name"`
+	// Can be changed while it runs.
 	Pacing *NewPacing `json:"pacing,omitempty"`
 	// Which pathway it follows.
-	PathwayID *string      `json:"pathway_id,omitempty"`
-	Retry     *NewRetry    `json:"retry,omitempty"`
-	Schedule  *NewSchedule `json:"schedule,omitempty"`
+	PathwayID *string `json:"pathway_id,omitempty"`
+	// Can be changed while it runs: for what ends from then on.
+	Retry *NewRetry `json:"retry,omitempty"`
+	// When it may ring. end can be changed while it runs.
+	Schedule *NewSchedule `json:"schedule,omitempty"`
 	// Draws another course of the same assumptions.
 	Seed *int64 `json:"seed,omitempty"`
 	// When the campaign would go on; now unless said.
@@ -1293,6 +1333,12 @@ type TestMode struct {
 	Since *time.Time `json:"since,omitempty"`
 	// How much faster it goes.
 	TimeFactor int64 `json:"time_factor"`
+}
+
+// TestUpdate is sent to the service.
+type TestUpdate struct {
+	// How much faster the campaign's clock goes: schedule, calling hours, pace and retries. Calls take their time.
+	TimeFactor *int64 `json:"time_factor,omitempty"`
 }
 
 // Upload is an answer of the service, or a part of one.

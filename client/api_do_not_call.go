@@ -86,7 +86,7 @@ func (c *Client) GetDNCList(ctx context.Context, id string, options ...Option) (
 // UpdateDNCList: Change a do-not-call list.
 //
 // PATCH /v1/dnc-lists/{id}
-func (c *Client) UpdateDNCList(ctx context.Context, id string, body *DNCListChange, options ...Option) (*DNCList, error) {
+func (c *Client) UpdateDNCList(ctx context.Context, id string, body *DNCListUpdate, options ...Option) (*DNCList, error) {
 	return send[DNCList](ctx, c, "PATCH", "/v1/dnc-lists/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -277,10 +277,10 @@ type DNCList struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// DNCListChange is sent to the service.
-type DNCListChange struct {
+// DNCListUpdate is sent to the service.
+type DNCListUpdate struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// Yours.
 	Name *string `json:"name,omitempty"`
 }

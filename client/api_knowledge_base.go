@@ -83,7 +83,7 @@ func (c *Client) GetKnowledgeBase(ctx context.Context, id string, options ...Opt
 // UpdateKnowledgeBase: Change a knowledge base.
 //
 // PATCH /v1/knowledge-base/{id}
-func (c *Client) UpdateKnowledgeBase(ctx context.Context, id string, body *KnowledgeChange, options ...Option) (*KnowledgeBase, error) {
+func (c *Client) UpdateKnowledgeBase(ctx context.Context, id string, body *KnowledgeUpdate, options ...Option) (*KnowledgeBase, error) {
 	return send[KnowledgeBase](ctx, c, "PATCH", "/v1/knowledge-base/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -194,14 +194,6 @@ type KnowledgeBase struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// KnowledgeChange is sent to the service.
-type KnowledgeChange struct {
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
-	Name *string `json:"name,omitempty"`
-}
-
 // KnowledgeFound is an answer of the service, or a part of one.
 type KnowledgeFound struct {
 	// The passages, best first.
@@ -276,6 +268,14 @@ type KnowledgeSource struct {
 	URL string `json:"url,omitzero"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
+}
+
+// KnowledgeUpdate is sent to the service.
+type KnowledgeUpdate struct {
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
 }
 
 // ListKnowledgeBase is an answer of the service, or a part of one.

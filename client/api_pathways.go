@@ -62,14 +62,14 @@ func (c *Client) AllPathways(ctx context.Context, q ListPathwaysQuery, options .
 // POST /v1/pathways
 //
 // Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them but condition, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).
-func (c *Client) CreatePathway(ctx context.Context, body *PathwayChange, options ...Option) (*Pathway, error) {
+func (c *Client) CreatePathway(ctx context.Context, body *NewPathway, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "POST", "/v1/pathways", nil, asJSON(body), options)
 }
 
 // ValidatePathway: Check a pathway without saving it.
 //
 // POST /v1/pathways/validate
-func (c *Client) ValidatePathway(ctx context.Context, body *PathwayChange, options ...Option) (*PathwayReport, error) {
+func (c *Client) ValidatePathway(ctx context.Context, body *NewPathway, options ...Option) (*PathwayReport, error) {
 	return send[PathwayReport](ctx, c, "POST", "/v1/pathways/validate", nil, asJSON(body), options)
 }
 
@@ -92,7 +92,7 @@ func (c *Client) GetPathway(ctx context.Context, id string, options ...Option) (
 // PATCH /v1/pathways/{id}
 //
 // Calls and campaigns that are running keep the pathway they began with.
-func (c *Client) UpdatePathway(ctx context.Context, id string, body *PathwayPatch, options ...Option) (*Pathway, error) {
+func (c *Client) UpdatePathway(ctx context.Context, id string, body *PathwayUpdate, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "PATCH", "/v1/pathways/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -326,6 +326,19 @@ type ListPathway struct {
 	Object string `json:"object"`
 }
 
+// NewPathway is sent to the service.
+type NewPathway struct {
+	Edges []Edge `json:"edges,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name  *string `json:"name,omitempty"`
+	Nodes []Node  `json:"nodes,omitzero"`
+	// The id of the first node.
+	Start     *string    `json:"start,omitempty"`
+	Variables []Variable `json:"variables,omitzero"`
+}
+
 // Node is sent to the service.
 type Node struct {
 	// appointment: availability, book, confirm, cancel or reschedule.
@@ -397,34 +410,6 @@ type Pathway struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// PathwayChange is sent to the service.
-type PathwayChange struct {
-	Edges []Edge `json:"edges,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
-	Name  *string `json:"name,omitempty"`
-	Nodes []Node  `json:"nodes,omitzero"`
-	// The id of the first node.
-	Start     *string    `json:"start,omitempty"`
-	Variables []Variable `json:"variables,omitzero"`
-}
-
-// PathwayPatch is sent to the service.
-type PathwayPatch struct {
-	Edges []Edge `json:"edges,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
-	Name  *string `json:"name,omitempty"`
-	Nodes []Node  `json:"nodes,omitzero"`
-	// The id of the first node.
-	Start     *string    `json:"start,omitempty"`
-	Variables []Variable `json:"variables,omitzero"`
-	// The version that the change was made to: 409 invalid_state with current_version, and no change, where another one has been saved since. Unless said, whichever there is is changed.
-	Version *int64 `json:"version,omitempty"`
-}
-
 // PathwayReport is an answer of the service, or a part of one.
 type PathwayReport struct {
 	// What keeps the pathway from being saved.
@@ -459,6 +444,21 @@ type PathwayTested struct {
 	PathwayID      string           `json:"pathway_id"`
 	PathwayVersion int64            `json:"pathway_version"`
 	Scenarios      []ScenarioReport `json:"scenarios"`
+}
+
+// PathwayUpdate is sent to the service.
+type PathwayUpdate struct {
+	Edges Optional[[]Edge] `json:"edges,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// For people.
+	Name  Optional[string] `json:"name,omitzero"`
+	Nodes Optional[[]Node] `json:"nodes,omitzero"`
+	// The id of the first node.
+	Start     Optional[string]     `json:"start,omitzero"`
+	Variables Optional[[]Variable] `json:"variables,omitzero"`
+	// The version that the change was made to: 409 invalid_state with current_version, and no change, where another one has been saved since. Unless said, whichever there is is changed.
+	Version Optional[int64] `json:"version,omitzero"`
 }
 
 // Scenario is sent to the service.

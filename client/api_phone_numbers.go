@@ -83,7 +83,7 @@ func (c *Client) GetNumber(ctx context.Context, id string, options ...Option) (*
 // UpdateNumber: Let somebody else answer a number.
 //
 // PATCH /v1/phone-numbers/{id}
-func (c *Client) UpdateNumber(ctx context.Context, id string, body *NumberChange, options ...Option) (*PhoneNumber, error) {
+func (c *Client) UpdateNumber(ctx context.Context, id string, body *NumberUpdate, options ...Option) (*PhoneNumber, error) {
 	return send[PhoneNumber](ctx, c, "PATCH", "/v1/phone-numbers/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -110,16 +110,16 @@ type NewNumber struct {
 	TrunkID *string `json:"trunk_id,omitempty"`
 }
 
-// NumberChange is sent to the service.
-type NumberChange struct {
+// NumberUpdate is sent to the service.
+type NumberUpdate struct {
 	// Who answers.
 	AgentID *string `json:"agent_id,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Whether messages that name no from may come from it.
-	SMSEnabled *bool `json:"sms_enabled,omitempty"`
-	// The only trunk over which it may be called.
-	TrunkID *string `json:"trunk_id,omitempty"`
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// Messages that name no from come from the oldest number that says so; without one, from the workspace's first.
+	SMSEnabled Optional[bool] `json:"sms_enabled,omitzero"`
+	// The only trunk over which it may be called; * needs it.
+	TrunkID Optional[string] `json:"trunk_id,omitzero"`
 }
 
 // TestInbound is sent to the service.

@@ -61,16 +61,14 @@ func (c *Client) AllPhones(ctx context.Context, q ListPhonesQuery, options ...Op
 //
 // POST /v1/phones
 //
-// Needs an API key or a dashboard session. The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only.
-func (c *Client) CreatePhone(ctx context.Context, body *PhoneChange, options ...Option) (*Phone, error) {
+// The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only.
+func (c *Client) CreatePhone(ctx context.Context, body *NewPhone, options ...Option) (*Phone, error) {
 	return send[Phone](ctx, c, "POST", "/v1/phones", nil, asJSON(body), options)
 }
 
 // DeletePhone: Delete a phone.
 //
 // DELETE /v1/phones/{id}
-//
-// Needs an API key or a dashboard session.
 func (c *Client) DeletePhone(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/phones/"+url.PathEscape(id), nil, nil, options)
 }
@@ -86,8 +84,8 @@ func (c *Client) GetPhone(ctx context.Context, id string, options ...Option) (*P
 //
 // PATCH /v1/phones/{id}
 //
-// Needs an API key or a dashboard session. Calls that are running go on.
-func (c *Client) UpdatePhone(ctx context.Context, id string, body *PhoneChange, options ...Option) (*Phone, error) {
+// Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only.
+func (c *Client) UpdatePhone(ctx context.Context, id string, body *PhoneUpdate, options ...Option) (*Phone, error) {
 	return send[Phone](ctx, c, "PATCH", "/v1/phones/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -103,14 +101,26 @@ type ListPhone struct {
 	Object string `json:"object"`
 }
 
+// NewPhone is sent to the service.
+type NewPhone struct {
+	// 2 to 6 digits, unique among the phones and agents of the workspace.
+	Extension string `json:"extension"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// At least 12 letters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
+	Password *string `json:"password,omitempty"`
+	// What the phone signs in with. Unique in the installation. Default: the extension.
+	Username *string `json:"username,omitempty"`
+}
+
 // Phone is an answer of the service, or a part of one.
 type Phone struct {
 	// Where it is registered now.
 	Contacts []PhoneContact `json:"contacts,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
-	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// What is dialled to reach it.
@@ -135,20 +145,6 @@ type Phone struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// PhoneChange is sent to the service.
-type PhoneChange struct {
-	// 2 to 6 digits, unique among the phones and agents of the workspace.
-	Extension *string `json:"extension,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
-	Name *string `json:"name,omitempty"`
-	// At least 12 letters; made where it is left out, and then shown once. Another one ends the phone's registrations.
-	Password *string `json:"password,omitempty"`
-	// What the phone signs in with; the extension unless said. Unique in the installation.
-	Username *string `json:"username,omitempty"`
-}
-
 // PhoneContact is an answer of the service, or a part of one.
 type PhoneContact struct {
 	// Where its messages come from, and where it is rung.
@@ -163,4 +159,18 @@ type PhoneContact struct {
 	Transport string `json:"transport"`
 	// What it calls itself.
 	UserAgent string `json:"user_agent,omitzero"`
+}
+
+// PhoneUpdate is sent to the service.
+type PhoneUpdate struct {
+	// 2 to 6 digits, unique among the phones and agents of the workspace.
+	Extension *string `json:"extension,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// At least 12 letters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
+	Password Optional[string] `json:"password,omitzero"`
+	// What the phone signs in with. Unique in the installation. Default: the extension.
+	Username Optional[string] `json:"username,omitzero"`
 }

@@ -226,8 +226,8 @@ func (c *Client) AllSMSGateways(ctx context.Context, q ListSMSGatewaysQuery, opt
 //
 // POST /v1/sms-gateways
 //
-// Needs an API key or a dashboard session. Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again (Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.
-func (c *Client) CreateSMSGateway(ctx context.Context, body *SMSGatewayChange, options ...Option) (*SMSGateway, error) {
+// Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again (Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.
+func (c *Client) CreateSMSGateway(ctx context.Context, body *NewSMSGateway, options ...Option) (*SMSGateway, error) {
 	return send[SMSGateway](ctx, c, "POST", "/v1/sms-gateways", nil, asJSON(body), options)
 }
 
@@ -249,8 +249,8 @@ func (c *Client) GetSMSGateway(ctx context.Context, id string, options ...Option
 //
 // PATCH /v1/sms-gateways/{id}
 //
-// Needs an API key or a dashboard session. A changed secret is in this answer only.
-func (c *Client) UpdateSMSGateway(ctx context.Context, id string, body *SMSGatewayChange, options ...Option) (*SMSGateway, error) {
+// A changed secret is in this answer only.
+func (c *Client) UpdateSMSGateway(ctx context.Context, id string, body *SMSGatewayUpdate, options ...Option) (*SMSGateway, error) {
 	return send[SMSGateway](ctx, c, "PATCH", "/v1/sms-gateways/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -386,12 +386,26 @@ type Message struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
+// NewSMSGateway is sent to the service.
+type NewSMSGateway struct {
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// Numbers that it takes; empty: all. Of trunks and gateways the one with the longest is taken.
+	Prefixes []string `json:"prefixes,omitzero"`
+	// Among those of one prefix length: lower first.
+	Priority *int64 `json:"priority,omitempty"`
+	// Signs what is posted, as a webhook's does. Default: Callboard makes one.
+	Secret *string `json:"secret,omitempty"`
+	// Where messages are posted: https only, at an address that may be reached.
+	URL string `json:"url"`
+}
+
 // SMSGateway is an answer of the service, or a part of one.
 type SMSGateway struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
-	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// Names it; never changes and is never given again.
@@ -416,22 +430,6 @@ type SMSGateway struct {
 	URL string `json:"url"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
-}
-
-// SMSGatewayChange is sent to the service.
-type SMSGatewayChange struct {
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
-	Name *string `json:"name,omitempty"`
-	// Numbers that it takes; empty: all. Of trunks and gateways the one with the longest is taken.
-	Prefixes []string `json:"prefixes,omitzero"`
-	// Among those of one prefix length: lower first.
-	Priority *int64 `json:"priority,omitempty"`
-	// Signs what is posted, as a webhook's does; made here where it is left out. An empty one in a PATCH is made anew.
-	Secret *string `json:"secret,omitempty"`
-	// Where messages are posted: https only, at an address that may be reached.
-	URL *string `json:"url,omitempty"`
 }
 
 // SMSGatewayEvent is sent to the service.
@@ -478,6 +476,22 @@ type SMSGatewayResult struct {
 type SMSGatewayResults struct {
 	// One for each event, in their order.
 	Results []SMSGatewayResult `json:"results"`
+}
+
+// SMSGatewayUpdate is sent to the service.
+type SMSGatewayUpdate struct {
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// Numbers that it takes; empty: all. Of trunks and gateways the one with the longest is taken.
+	Prefixes Optional[[]string] `json:"prefixes,omitzero"`
+	// Among those of one prefix length: lower first.
+	Priority Optional[int64] `json:"priority,omitzero"`
+	// Signs what is posted, as a webhook's does. Default: Callboard makes one.
+	Secret Optional[string] `json:"secret,omitzero"`
+	// Where messages are posted: https only, at an address that may be reached.
+	URL *string `json:"url,omitempty"`
 }
 
 // TestMessage is sent to the service.

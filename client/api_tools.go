@@ -61,8 +61,8 @@ func (c *Client) AllTools(ctx context.Context, q ListToolsQuery, options ...Opti
 //
 // POST /v1/tools
 //
-// Needs an API key or a dashboard session. What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.
-func (c *Client) CreateTool(ctx context.Context, body *ToolChange, options ...Option) (*Tool, error) {
+// What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.
+func (c *Client) CreateTool(ctx context.Context, body *NewTool, options ...Option) (*Tool, error) {
 	return send[Tool](ctx, c, "POST", "/v1/tools", nil, asJSON(body), options)
 }
 
@@ -86,8 +86,8 @@ func (c *Client) GetTool(ctx context.Context, id string, options ...Option) (*To
 //
 // PATCH /v1/tools/{id}
 //
-// Needs an API key or a dashboard session.
-func (c *Client) UpdateTool(ctx context.Context, id string, body *ToolChange, options ...Option) (*Tool, error) {
+// A tool that is called another way needs null for the one that it has: {"http": null, "mcp": {…}}.
+func (c *Client) UpdateTool(ctx context.Context, id string, body *ToolUpdate, options ...Option) (*Tool, error) {
 	return send[Tool](ctx, c, "PATCH", "/v1/tools/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -103,11 +103,27 @@ type ListTool struct {
 	Object string `json:"object"`
 }
 
+// NewTool is sent to the service.
+type NewTool struct {
+	// What it is for: a model decides by it.
+	Description *string `json:"description,omitempty"`
+	// One of http and mcp.
+	HTTP *NewToolHTTP `json:"http,omitempty"`
+	// A tool of an MCP server; one of http and mcp.
+	Mcp *NewToolMCP `json:"mcp,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Letters, digits, _ and -; unique in the workspace.
+	Name string `json:"name"`
+	// A JSON Schema of the arguments, which are an object: 32 KiB and 16 levels at most, without references to elsewhere.
+	Parameters map[string]any `json:"parameters,omitzero"`
+}
+
 // NewToolHTTP is sent to the service.
 type NewToolHTTP struct {
 	// JSON that is sent, in whose strings {{name}} stands for an argument. Without it the arguments are sent.
 	Body map[string]any `json:"body,omitzero"`
-	// Secret: kept encrypted and never shown again but for a hint. In a PATCH those that were sent before stay where this is left out and the host stays the same; {} takes them away.
+	// Secret: kept encrypted and never shown again but for a hint. A change of the URL to another host has to send them again, or remove them with null.
 	Headers map[string]string `json:"headers,omitzero"`
 	// The method. One of GET, POST, PUT, PATCH, DELETE.
 	Method *string `json:"method,omitempty"`
@@ -129,8 +145,6 @@ type NewToolMCP struct {
 type Tool struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
-	CreatedBy *Creator `json:"created_by,omitempty"`
 	// What it is for: a model decides by it.
 	Description string `json:"description"`
 	// live or test; the two never see each other.
@@ -155,22 +169,6 @@ type Tool struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// ToolChange is sent to the service.
-type ToolChange struct {
-	// What it is for: a model decides by it.
-	Description *string `json:"description,omitempty"`
-	// One of http and mcp.
-	HTTP *NewToolHTTP `json:"http,omitempty"`
-	// A tool of an MCP server; one of http and mcp.
-	Mcp *NewToolMCP `json:"mcp,omitempty"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Letters, digits, _ and -; unique in the workspace.
-	Name *string `json:"name,omitempty"`
-	// A JSON Schema of the arguments, which are an object: 32 KiB and 16 levels at most, without references to elsewhere.
-	Parameters map[string]any `json:"parameters,omitzero"`
-}
-
 // ToolHTTP is an answer of the service, or a part of one.
 type ToolHTTP struct {
 	// What is sent, in whose strings {{name}} stands for an argument; without it the arguments are.
@@ -185,10 +183,48 @@ type ToolHTTP struct {
 	URL string `json:"url"`
 }
 
+// ToolHTTPUpdate is sent to the service.
+type ToolHTTPUpdate struct {
+	// JSON that is sent, in whose strings {{name}} stands for an argument. Without it the arguments are sent.
+	Body Optional[map[string]any] `json:"body,omitzero"`
+	// Secret: kept encrypted and never shown again but for a hint. A change of the URL to another host has to send them again, or remove them with null.
+	Headers Optional[map[string]*string] `json:"headers,omitzero"`
+	// The method. One of GET, POST, PUT, PATCH, DELETE.
+	Method Optional[string] `json:"method,omitzero"`
+	// How long an answer is waited for: 100 to 60000.
+	TimeoutMs Optional[int64] `json:"timeout_ms,omitzero"`
+	// https only, at an address that may be reached. {{name}} in its path and query stands for an argument.
+	URL *string `json:"url,omitempty"`
+}
+
 // ToolMCP is an answer of the service, or a part of one.
 type ToolMCP struct {
 	// The headers that are sent, each with the end of what it says.
 	HeaderHints map[string]string `json:"header_hints"`
 	// Where the server is.
 	URL string `json:"url"`
+}
+
+// ToolMCPUpdate is sent to the service.
+type ToolMCPUpdate struct {
+	// As those of http.
+	Headers Optional[map[string]*string] `json:"headers,omitzero"`
+	// Of the server, https only, at an address that may be reached. It is asked for the tool's name.
+	URL *string `json:"url,omitempty"`
+}
+
+// ToolUpdate is sent to the service.
+type ToolUpdate struct {
+	// What it is for: a model decides by it.
+	Description Optional[string] `json:"description,omitzero"`
+	// One of http and mcp.
+	HTTP Optional[ToolHTTPUpdate] `json:"http,omitzero"`
+	// A tool of an MCP server; one of http and mcp.
+	Mcp Optional[ToolMCPUpdate] `json:"mcp,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// Letters, digits, _ and -; unique in the workspace.
+	Name *string `json:"name,omitempty"`
+	// A JSON Schema of the arguments, which are an object: 32 KiB and 16 levels at most, without references to elsewhere.
+	Parameters Optional[map[string]any] `json:"parameters,omitzero"`
 }

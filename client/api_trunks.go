@@ -60,9 +60,7 @@ func (c *Client) AllTrunks(ctx context.Context, q ListTrunksQuery, options ...Op
 // CreateTrunk: Connect a trunk.
 //
 // POST /v1/trunks
-//
-// Needs an API key or a dashboard session.
-func (c *Client) CreateTrunk(ctx context.Context, body *TrunkChange, options ...Option) (*Trunk, error) {
+func (c *Client) CreateTrunk(ctx context.Context, body *NewTrunk, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "POST", "/v1/trunks", nil, asJSON(body), options)
 }
 
@@ -86,8 +84,8 @@ func (c *Client) GetTrunk(ctx context.Context, id string, options ...Option) (*T
 //
 // PATCH /v1/trunks/{id}
 //
-// Needs an API key or a dashboard session. Calls that are running go on as they began.
-func (c *Client) UpdateTrunk(ctx context.Context, id string, body *TrunkChange, options ...Option) (*Trunk, error) {
+// Calls that are running go on as they began.
+func (c *Client) UpdateTrunk(ctx context.Context, id string, body *TrunkUpdate, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "PATCH", "/v1/trunks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -134,6 +132,66 @@ type NewRate struct {
 	Prefix string `json:"prefix"`
 }
 
+// NewTrunk is sent to the service.
+type NewTrunk struct {
+	// Beyond these bounds, over the last hour, system.degraded is sent.
+	Alarms *NewTrunkAlarms `json:"alarms,omitempty"`
+	// Answers the trunk's digest challenges.
+	Auth *NewTrunkAuth `json:"auth,omitempty"`
+	// P-Asserted-Identity, Remote-Party-ID, Diversion: sent to the trunk, and believed of it.
+	CallerIDHeaders []string `json:"caller_id_headers,omitzero"`
+	// Numbers that may be shown over it.
+	CallerIDs []string `json:"caller_ids,omitzero"`
+	// 50 unless said. Calls wait for their turn.
+	CallsPerSecond *float64 `json:"calls_per_second,omitempty"`
+	// PCMU, PCMA, G722, opus, in the order of preference.
+	Codecs []string `json:"codecs,omitzero"`
+	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap.
+	Costs []NewRate `json:"costs,omitzero"`
+	// The way of key presses; auto: as events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
+	Dtmf *string `json:"dtmf,omitempty"`
+	// The host of From; empty: our own.
+	FromDomain *string `json:"from_domain,omitempty"`
+	// From where its calls may come.
+	Inbound *NewTrunkInbound `json:"inbound,omitempty"`
+	// 0: no limit of its own.
+	MaxChannels *int64 `json:"max_channels,omitempty"`
+	// From where its sound may come, and where it may go, besides its proxies.
+	MediaNetworks []string `json:"media_networks,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// Then put before it.
+	NumberAdd *string `json:"number_add,omitempty"`
+	// ISO 3166. Of national, and of numbers that come in without a country code.
+	NumberCountry *string `json:"number_country,omitempty"`
+	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
+	NumberFormat *string `json:"number_format,omitempty"`
+	// Taken off the beginning of the number called, once it is written.
+	NumberStrip *string `json:"number_strip,omitempty"`
+	// Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed.
+	OptionsPing *bool `json:"options_ping,omitempty"`
+	// What goes to the proxies is sent by way of it.
+	OutboundProxy *NewProxy `json:"outbound_proxy,omitempty"`
+	// Numbers that it takes; empty: all. The trunk with the longest one is taken.
+	Prefixes []string `json:"prefixes,omitzero"`
+	// Among trunks of one prefix length: lower first.
+	Priority *int64 `json:"priority,omitempty"`
+	// Its targets, 20 at most.
+	Proxies []NewProxy `json:"proxies"`
+	// Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed.
+	RedirectHosts []string `json:"redirect_hosts,omitzero"`
+	// Registers at the first proxy with the credentials of auth.
+	Register *bool `json:"register,omitempty"`
+	// How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports. One of off, plain, imdn.
+	SMS *string `json:"sms,omitempty"`
+	// Keys go in the SDP: without transport tls, optional counts as off. One of off, optional, required.
+	Srtp *string `json:"srtp,omitempty"`
+	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
+	SrtpKeysInClear *bool `json:"srtp_keys_in_clear,omitempty"`
+}
+
 // NewTrunkAlarms is sent to the service.
 type NewTrunkAlarms struct {
 	// Short ones of answered calls, 0 to 1. 0: no alarm.
@@ -150,7 +208,7 @@ type NewTrunkAlarms struct {
 
 // NewTrunkAuth is sent to the service.
 type NewTrunkAuth struct {
-	// Never shown again. In a PATCH it may be left out and stays.
+	// Never shown again.
 	Password *string `json:"password,omitempty"`
 	// The only realm that is answered; empty: any.
 	Realm *string `json:"realm,omitempty"`
@@ -162,7 +220,7 @@ type NewTrunkAuth struct {
 type NewTrunkInbound struct {
 	// Addresses and networks. Empty: the addresses of the proxies.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
-	// Calls have to prove it by digest; an empty username takes it away.
+	// Calls have to prove it by digest.
 	Auth *NewTrunkAuth `json:"auth,omitempty"`
 	// Calls beyond get 503 with Retry-After. 0: no limit of its own.
 	CallsPerSecond *float64 `json:"calls_per_second,omitempty"`
@@ -180,6 +238,20 @@ type Proxy struct {
 	Transport string `json:"transport"`
 	// Share among targets of one priority.
 	Weight int64 `json:"weight"`
+}
+
+// ProxyUpdate is sent to the service.
+type ProxyUpdate struct {
+	// A name or an address.
+	Host *string `json:"host,omitempty"`
+	// 0 or left out: 5060, over TLS 5061; of a name by its SRV records first.
+	Port Optional[int64] `json:"port,omitzero"`
+	// Lower first.
+	Priority Optional[int64] `json:"priority,omitzero"`
+	// Left out: udp, or what the NAPTR and SRV records of a name without a port say. One of udp, tcp, tls.
+	Transport Optional[string] `json:"transport,omitzero"`
+	// Share among targets of one priority.
+	Weight Optional[int64] `json:"weight,omitzero"`
 }
 
 // Rate is an answer of the service, or a part of one.
@@ -252,8 +324,6 @@ type Trunk struct {
 	Costs []Rate `json:"costs"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
-	CreatedBy *Creator `json:"created_by,omitempty"`
 	// The way of key presses.
 	Dtmf string `json:"dtmf"`
 	// live or test; the two never see each other.
@@ -330,6 +400,20 @@ type TrunkAlarms struct {
 	ShortCallSeconds int64 `json:"short_call_seconds"`
 }
 
+// TrunkAlarmsUpdate is sent to the service.
+type TrunkAlarmsUpdate struct {
+	// Short ones of answered calls, 0 to 1. 0: no alarm.
+	MaxShortCallShare Optional[float64] `json:"max_short_call_share,omitzero"`
+	// Mean length of answered calls. 0: no alarm.
+	MinAcdSeconds Optional[float64] `json:"min_acd_seconds,omitzero"`
+	// Answered of attempted calls, 0 to 1. 0: no alarm.
+	MinAsr Optional[float64] `json:"min_asr,omitzero"`
+	// There is no judgement over fewer calls.
+	MinCalls Optional[int64] `json:"min_calls,omitzero"`
+	// Up to here a call is short.
+	ShortCallSeconds Optional[int64] `json:"short_call_seconds,omitzero"`
+}
+
 // TrunkAuth is an answer of the service, or a part of one.
 type TrunkAuth struct {
 	// Never shown.
@@ -340,64 +424,14 @@ type TrunkAuth struct {
 	Username string `json:"username"`
 }
 
-// TrunkChange is sent to the service.
-type TrunkChange struct {
-	// Beyond these bounds, over the last hour, system.degraded is sent.
-	Alarms *NewTrunkAlarms `json:"alarms,omitempty"`
-	// Answers the trunk's digest challenges. An empty username takes it away.
-	Auth *NewTrunkAuth `json:"auth,omitempty"`
-	// P-Asserted-Identity, Remote-Party-ID, Diversion: sent to the trunk, and believed of it.
-	CallerIDHeaders []string `json:"caller_id_headers,omitzero"`
-	// Numbers that may be shown over it.
-	CallerIDs []string `json:"caller_ids,omitzero"`
-	// 50 unless said. Calls wait for their turn.
-	CallsPerSecond *float64 `json:"calls_per_second,omitempty"`
-	// PCMU, PCMA, G722, opus, in the order of preference.
-	Codecs []string `json:"codecs,omitzero"`
-	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap.
-	Costs []NewRate `json:"costs,omitzero"`
-	// The way of key presses; auto: as events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
-	Dtmf *string `json:"dtmf,omitempty"`
-	// The host of From; empty: our own.
-	FromDomain *string `json:"from_domain,omitempty"`
-	// From where its calls may come.
-	Inbound *NewTrunkInbound `json:"inbound,omitempty"`
-	// 0: no limit of its own.
-	MaxChannels *int64 `json:"max_channels,omitempty"`
-	// From where its sound may come, and where it may go, besides its proxies.
-	MediaNetworks []string `json:"media_networks,omitzero"`
-	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// For people.
-	Name *string `json:"name,omitempty"`
-	// Then put before it.
-	NumberAdd *string `json:"number_add,omitempty"`
-	// ISO 3166. Of national, and of numbers that come in without a country code.
-	NumberCountry *string `json:"number_country,omitempty"`
-	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
-	NumberFormat *string `json:"number_format,omitempty"`
-	// Taken off the beginning of the number called, once it is written.
-	NumberStrip *string `json:"number_strip,omitempty"`
-	// Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed.
-	OptionsPing *bool `json:"options_ping,omitempty"`
-	// What goes to the proxies is sent by way of it. An empty host takes it away.
-	OutboundProxy *NewProxy `json:"outbound_proxy,omitempty"`
-	// Numbers that it takes; empty: all. The trunk with the longest one is taken.
-	Prefixes []string `json:"prefixes,omitzero"`
-	// Among trunks of one prefix length: lower first.
-	Priority *int64 `json:"priority,omitempty"`
-	// Its targets, 20 at most.
-	Proxies []NewProxy `json:"proxies,omitzero"`
-	// Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed.
-	RedirectHosts []string `json:"redirect_hosts,omitzero"`
-	// Registers at the first proxy with the credentials of auth.
-	Register *bool `json:"register,omitempty"`
-	// How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports. One of off, plain, imdn.
-	SMS *string `json:"sms,omitempty"`
-	// Keys go in the SDP: without transport tls, optional counts as off. One of off, optional, required.
-	Srtp *string `json:"srtp,omitempty"`
-	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
-	SrtpKeysInClear *bool `json:"srtp_keys_in_clear,omitempty"`
+// TrunkAuthUpdate is sent to the service.
+type TrunkAuthUpdate struct {
+	// Never shown again.
+	Password Optional[string] `json:"password,omitzero"`
+	// The only realm that is answered; empty: any.
+	Realm Optional[string] `json:"realm,omitzero"`
+	// The name at the carrier.
+	Username *string `json:"username,omitempty"`
 }
 
 // TrunkHealth is an answer of the service, or a part of one.
@@ -426,6 +460,16 @@ type TrunkInbound struct {
 	Auth *TrunkAuth `json:"auth,omitempty"`
 	// Calls beyond get 503; 0: no limit of its own.
 	CallsPerSecond float64 `json:"calls_per_second"`
+}
+
+// TrunkInboundUpdate is sent to the service.
+type TrunkInboundUpdate struct {
+	// Addresses and networks. Empty: the addresses of the proxies.
+	AllowedIPs Optional[[]string] `json:"allowed_ips,omitzero"`
+	// Calls have to prove it by digest.
+	Auth Optional[TrunkAuthUpdate] `json:"auth,omitzero"`
+	// Calls beyond get 503 with Retry-After. 0: no limit of its own.
+	CallsPerSecond Optional[float64] `json:"calls_per_second,omitzero"`
 }
 
 // TrunkQuality is an answer of the service, or a part of one.
@@ -476,4 +520,64 @@ type TrunkTest struct {
 	Targets []TargetTest `json:"targets"`
 	// Over which trunk.
 	TrunkID string `json:"trunk_id"`
+}
+
+// TrunkUpdate is sent to the service.
+type TrunkUpdate struct {
+	// Beyond these bounds, over the last hour, system.degraded is sent.
+	Alarms Optional[TrunkAlarmsUpdate] `json:"alarms,omitzero"`
+	// Answers the trunk's digest challenges.
+	Auth Optional[TrunkAuthUpdate] `json:"auth,omitzero"`
+	// P-Asserted-Identity, Remote-Party-ID, Diversion: sent to the trunk, and believed of it.
+	CallerIDHeaders Optional[[]string] `json:"caller_id_headers,omitzero"`
+	// Numbers that may be shown over it.
+	CallerIDs Optional[[]string] `json:"caller_ids,omitzero"`
+	// 50 unless said. Calls wait for their turn.
+	CallsPerSecond Optional[float64] `json:"calls_per_second,omitzero"`
+	// PCMU, PCMA, G722, opus, in the order of preference.
+	Codecs Optional[[]string] `json:"codecs,omitzero"`
+	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap.
+	Costs Optional[[]NewRate] `json:"costs,omitzero"`
+	// The way of key presses; auto: as events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
+	Dtmf Optional[string] `json:"dtmf,omitzero"`
+	// The host of From; empty: our own.
+	FromDomain Optional[string] `json:"from_domain,omitzero"`
+	// From where its calls may come.
+	Inbound Optional[TrunkInboundUpdate] `json:"inbound,omitzero"`
+	// 0: no limit of its own.
+	MaxChannels Optional[int64] `json:"max_channels,omitzero"`
+	// From where its sound may come, and where it may go, besides its proxies.
+	MediaNetworks Optional[[]string] `json:"media_networks,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// Then put before it.
+	NumberAdd Optional[string] `json:"number_add,omitzero"`
+	// ISO 3166. Of national, and of numbers that come in without a country code.
+	NumberCountry Optional[string] `json:"number_country,omitzero"`
+	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
+	NumberFormat Optional[string] `json:"number_format,omitzero"`
+	// Taken off the beginning of the number called, once it is written.
+	NumberStrip Optional[string] `json:"number_strip,omitzero"`
+	// Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed.
+	OptionsPing Optional[bool] `json:"options_ping,omitzero"`
+	// What goes to the proxies is sent by way of it.
+	OutboundProxy Optional[ProxyUpdate] `json:"outbound_proxy,omitzero"`
+	// Numbers that it takes; empty: all. The trunk with the longest one is taken.
+	Prefixes Optional[[]string] `json:"prefixes,omitzero"`
+	// Among trunks of one prefix length: lower first.
+	Priority Optional[int64] `json:"priority,omitzero"`
+	// Its targets, 20 at most.
+	Proxies []NewProxy `json:"proxies,omitzero"`
+	// Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed.
+	RedirectHosts Optional[[]string] `json:"redirect_hosts,omitzero"`
+	// Registers at the first proxy with the credentials of auth.
+	Register Optional[bool] `json:"register,omitzero"`
+	// How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports. One of off, plain, imdn.
+	SMS Optional[string] `json:"sms,omitzero"`
+	// Keys go in the SDP: without transport tls, optional counts as off. One of off, optional, required.
+	Srtp Optional[string] `json:"srtp,omitzero"`
+	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
+	SrtpKeysInClear Optional[bool] `json:"srtp_keys_in_clear,omitzero"`
 }

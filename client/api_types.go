@@ -208,22 +208,16 @@ type Calling struct {
 	MaxCallMinutes int64 `json:"max_call_minutes"`
 }
 
-// CallingChange is sent to the service.
-type CallingChange struct {
+// CallingUpdate is sent to the service.
+type CallingUpdate struct {
 	// Beginnings of numbers that are never called.
-	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
+	BlockedPrefixes Optional[[]string] `json:"blocked_prefixes,omitzero"`
 	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
-	Countries []string `json:"countries,omitzero"`
-	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. Once it is reached, no call, transfer or text message goes out. An empty amount takes it away.
-	DailySpendCap *NewMoney `json:"daily_spend_cap,omitempty"`
+	Countries Optional[[]string] `json:"countries,omitzero"`
+	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. Once it is reached, no call, transfer or text message goes out.
+	DailySpendCap Optional[MoneyUpdate] `json:"daily_spend_cap,omitzero"`
 	// Of an outbound or transferred call. 0: none of its own.
-	MaxCallMinutes *int64 `json:"max_call_minutes,omitempty"`
-}
-
-// CapsChange is sent to the service.
-type CapsChange struct {
-	// Attempts to reach one number on one calendar day where it is: of all campaigns and single calls together. They are counted from the moment a cap is set. 0: no cap.
-	PerNumberPerDay *int64 `json:"per_number_per_day,omitempty"`
+	MaxCallMinutes Optional[int64] `json:"max_call_minutes,omitzero"`
 }
 
 // ContactError is an answer of the service, or a part of one.
@@ -305,6 +299,12 @@ type FrequencyCaps struct {
 	PerNumberPerDay int64 `json:"per_number_per_day"`
 }
 
+// FrequencyCapsUpdate is sent to the service.
+type FrequencyCapsUpdate struct {
+	// Attempts to reach one number on one calendar day where it is: of all campaigns and single calls together. They are counted from the moment a cap is set. 0: no cap.
+	PerNumberPerDay Optional[int64] `json:"per_number_per_day,omitzero"`
+}
+
 // Latency is an answer of the service, or a part of one.
 type Latency struct {
 	// Half of the answers were there by then, in milliseconds from the last word of the far end to the first sound of the agent.
@@ -353,16 +353,16 @@ type Limits struct {
 	RequestsPerMinute int64 `json:"requests_per_minute"`
 }
 
-// LimitsChange is sent to the service.
-type LimitsChange struct {
+// LimitsUpdate is sent to the service.
+type LimitsUpdate struct {
 	// Outbound calls that may begin in a minute.
-	CallsPerMinute *int64 `json:"calls_per_minute,omitempty"`
+	CallsPerMinute Optional[int64] `json:"calls_per_minute,omitzero"`
 	// Inbound calls at once.
-	ConcurrentInbound *int64 `json:"concurrent_inbound,omitempty"`
+	ConcurrentInbound Optional[int64] `json:"concurrent_inbound,omitzero"`
 	// Outbound calls at once.
-	ConcurrentOutbound *int64 `json:"concurrent_outbound,omitempty"`
+	ConcurrentOutbound Optional[int64] `json:"concurrent_outbound,omitzero"`
 	// Requests to the API.
-	RequestsPerMinute *int64 `json:"requests_per_minute,omitempty"`
+	RequestsPerMinute Optional[int64] `json:"requests_per_minute,omitzero"`
 }
 
 // ListEvent is an answer of the service, or a part of one.
@@ -395,6 +395,14 @@ type Money struct {
 	Amount string `json:"amount"`
 	// ISO 4217.
 	Currency string `json:"currency"`
+}
+
+// MoneyUpdate is sent to the service.
+type MoneyUpdate struct {
+	// Decimal text.
+	Amount *string `json:"amount,omitempty"`
+	// ISO 4217. One of USD.
+	Currency Optional[string] `json:"currency,omitzero"`
 }
 
 // NewAgentLimits is sent to the service.
@@ -516,14 +524,6 @@ type NewMessage struct {
 	To string `json:"to"`
 }
 
-// NewMoney is sent to the service.
-type NewMoney struct {
-	// Decimal text.
-	Amount string `json:"amount"`
-	// ISO 4217. One of USD.
-	Currency *string `json:"currency,omitempty"`
-}
-
 // NewOverrides is sent to the service.
 type NewOverrides struct {
 	// What is wanted to be known of the call.
@@ -546,14 +546,6 @@ type NewOverrides struct {
 	TurnTaking *NewTurns `json:"turn_taking,omitempty"`
 	// How it sounds.
 	Voice *NewVoice `json:"voice,omitempty"`
-}
-
-// NewPricing is sent to the service.
-type NewPricing struct {
-	// Per month.
-	IncludedAttempts *int64 `json:"included_attempts,omitempty"`
-	// Of each further one. An empty amount takes the price away.
-	PricePerAttempt NewMoney `json:"price_per_attempt"`
 }
 
 // NewSTT is sent to the service.
@@ -634,6 +626,14 @@ type Pricing struct {
 	PricePerAttempt Money `json:"price_per_attempt"`
 }
 
+// PricingUpdate is sent to the service.
+type PricingUpdate struct {
+	// Per month.
+	IncludedAttempts Optional[int64] `json:"included_attempts,omitzero"`
+	// Of each further one.
+	PricePerAttempt Optional[MoneyUpdate] `json:"price_per_attempt,omitzero"`
+}
+
 // Pronunciation is sent to the service.
 type Pronunciation struct {
 	// What is said in its place.
@@ -686,10 +686,10 @@ type Redaction struct {
 	Patterns []string `json:"patterns"`
 }
 
-// RedactionChange is sent to the service.
-type RedactionChange struct {
+// RedactionUpdate is sent to the service.
+type RedactionUpdate struct {
 	// Regular expressions (RE2), 500 bytes each at most. What one finds in an utterance, in keys pressed in a row or in a text message received is [redacted] before it is stored. [] is none. They hold for calls answered from now on.
-	Patterns []string `json:"patterns,omitzero"`
+	Patterns Optional[[]string] `json:"patterns,omitzero"`
 }
 
 // Retention is an answer of the service, or a part of one.
@@ -708,20 +708,20 @@ type Retention struct {
 	TranscriptDays int64 `json:"transcript_days"`
 }
 
-// RetentionChange is sent to the service.
-type RetentionChange struct {
+// RetentionUpdate is sent to the service.
+type RetentionUpdate struct {
 	// Days after their end after which appointments are deleted; 0: they are kept.
-	AppointmentDays *int64 `json:"appointment_days,omitempty"`
+	AppointmentDays Optional[int64] `json:"appointment_days,omitzero"`
 	// Days after which events and the logs of their deliveries are deleted, 7 at least; 0: they are kept.
-	EventDays *int64 `json:"event_days,omitempty"`
+	EventDays Optional[int64] `json:"event_days,omitzero"`
 	// Days after which text messages are deleted; 0: they are kept.
-	MessageDays *int64 `json:"message_days,omitempty"`
+	MessageDays Optional[int64] `json:"message_days,omitzero"`
 	// Days after which recordings are deleted; 0: they are kept.
-	RecordingDays *int64 `json:"recording_days,omitempty"`
+	RecordingDays Optional[int64] `json:"recording_days,omitzero"`
 	// Days after which the SIP messages of calls are deleted; 0: they are kept.
-	TraceDays *int64 `json:"trace_days,omitempty"`
+	TraceDays Optional[int64] `json:"trace_days,omitzero"`
 	// Days after which transcripts are deleted; 0: they are kept.
-	TranscriptDays *int64 `json:"transcript_days,omitempty"`
+	TranscriptDays Optional[int64] `json:"transcript_days,omitzero"`
 }
 
 // SIPStep is an answer of the service, or a part of one.
@@ -828,30 +828,30 @@ type Workspace struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// WorkspaceChange is sent to the service.
-type WorkspaceChange struct {
+// WorkspaceUpdate is sent to the service.
+type WorkspaceUpdate struct {
 	// Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none.
-	AllowedOrigins []string `json:"allowed_origins,omitzero"`
+	AllowedOrigins Optional[[]string] `json:"allowed_origins,omitzero"`
 	// Operators only.
-	Calling *CallingChange `json:"calling,omitempty"`
-	// ISO 3166: how numbers without a country code are read.
-	DefaultCountry *string `json:"default_country,omitempty"`
+	Calling Optional[CallingUpdate] `json:"calling,omitzero"`
+	// ISO 3166: how numbers without a country code are read. Default: US.
+	DefaultCountry Optional[string] `json:"default_country,omitzero"`
 	// How often somebody may be rung.
-	FrequencyCaps *CapsChange `json:"frequency_caps,omitempty"`
+	FrequencyCaps Optional[FrequencyCapsUpdate] `json:"frequency_caps,omitzero"`
 	// On enterprise only. Operators only.
-	Limits *LimitsChange `json:"limits,omitempty"`
+	Limits Optional[LimitsUpdate] `json:"limits,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
-	Name *string `json:"name,omitempty"`
-	// starter, professional or enterprise. Operators only.
-	Plan *string `json:"plan,omitempty"`
+	Name Optional[string] `json:"name,omitzero"`
+	// starter, professional or enterprise. Default: starter. Operators only.
+	Plan Optional[string] `json:"plan,omitzero"`
 	// What an account on enterprise has agreed to pay. Operators only.
-	Pricing *NewPricing `json:"pricing,omitempty"`
+	Pricing Optional[PricingUpdate] `json:"pricing,omitzero"`
 	// What is not kept of what is said and written to it.
-	Redaction *RedactionChange `json:"redaction,omitempty"`
+	Redaction Optional[RedactionUpdate] `json:"redaction,omitzero"`
 	// How long its data are kept.
-	Retention *RetentionChange `json:"retention,omitempty"`
-	// Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. An empty amount takes it away. Operators only.
-	SMSPricePerSegment *NewMoney `json:"sms_price_per_segment,omitempty"`
+	Retention Optional[RetentionUpdate] `json:"retention,omitzero"`
+	// Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only.
+	SMSPricePerSegment Optional[MoneyUpdate] `json:"sms_price_per_segment,omitzero"`
 }

@@ -61,7 +61,7 @@ func (c *Client) AllUsers(ctx context.Context, q ListUsersQuery, options ...Opti
 //
 // POST /v1/users
 //
-// Needs an API key or a dashboard session.
+// API keys only.
 func (c *Client) CreateUser(ctx context.Context, body *NewUser, options ...Option) (*User, error) {
 	return send[User](ctx, c, "POST", "/v1/users", nil, asJSON(body), options)
 }
@@ -69,8 +69,6 @@ func (c *Client) CreateUser(ctx context.Context, body *NewUser, options ...Optio
 // DeleteUser: Delete a user, with sessions and consents, at once.
 //
 // DELETE /v1/users/{id}
-//
-// Needs an API key or a dashboard session.
 func (c *Client) DeleteUser(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/users/"+url.PathEscape(id), nil, nil, options)
 }
@@ -85,9 +83,7 @@ func (c *Client) GetUser(ctx context.Context, id string, options ...Option) (*Us
 // UpdateUser: Change a user.
 //
 // PATCH /v1/users/{id}
-//
-// Needs an API key or a dashboard session.
-func (c *Client) UpdateUser(ctx context.Context, id string, body *UserChange, options ...Option) (*User, error) {
+func (c *Client) UpdateUser(ctx context.Context, id string, body *UserUpdate, options ...Option) (*User, error) {
 	return send[User](ctx, c, "PATCH", "/v1/users/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -141,8 +137,6 @@ func (c *Client) AllSessions(ctx context.Context, id string, q ListSessionsQuery
 // EndSession: Sign a user out in one browser.
 //
 // DELETE /v1/users/{id}/sessions/{session_id}
-//
-// Needs an API key or a dashboard session.
 func (c *Client) EndSession(ctx context.Context, id string, sessionID string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/users/"+url.PathEscape(id)+"/sessions/"+url.PathEscape(sessionID), nil, nil, options)
 }
@@ -151,7 +145,7 @@ func (c *Client) EndSession(ctx context.Context, id string, sessionID string, op
 //
 // POST /v1/users/{id}/sign-in-link
 //
-// Needs an API key or a dashboard session. The link opens once, within five minutes.
+// API keys only. The link opens once, within five minutes.
 func (c *Client) CreateSignInLink(ctx context.Context, id string, options ...Option) (*SignInLink, error) {
 	return send[SignInLink](ctx, c, "POST", "/v1/users/"+url.PathEscape(id)+"/sign-in-link", nil, nil, options)
 }
@@ -182,7 +176,7 @@ type ListUser struct {
 
 // NewUser is sent to the service.
 type NewUser struct {
-	// Addresses or CIDRs from which the user signs in, within those of the key that creates the user. Default: those of the key. []: from everywhere.
+	// Addresses or CIDRs from which the user signs in; empty: from everywhere.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
@@ -198,8 +192,6 @@ type NewUser struct {
 type Session struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
-	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// When it ends.
@@ -240,8 +232,6 @@ type User struct {
 	AllowedIPs []string `json:"allowed_ips"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
-	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// Names it; never changes and is never given again.
@@ -264,16 +254,16 @@ type User struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// UserChange is sent to the service.
-type UserChange struct {
-	// [] lets every address in. Must lie within the addresses of the key that asks.
-	AllowedIPs []string `json:"allowed_ips,omitzero"`
+// UserUpdate is sent to the service.
+type UserUpdate struct {
+	// Addresses or CIDRs from which the user signs in; empty: from everywhere.
+	AllowedIPs Optional[[]string] `json:"allowed_ips,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
-	// Holds at once; true for who signs in from then on. Operators only, as everything that changes an operator.
-	Operator *bool `json:"operator,omitempty"`
-	// Holds at once, also for programs that the user has let in. One of viewer, agent, manager, admin.
+	// true: the dashboard shows the user all workspaces, and lets an admin stop dialling, drain the node and keep alert rules. Operators only; for a viewer or an admin of the live environment.
+	Operator Optional[bool] `json:"operator,omitzero"`
+	// viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. Not more than the key may that makes it. One of viewer, agent, manager, admin.
 	Role *string `json:"role,omitempty"`
 }

@@ -76,7 +76,7 @@ func (c *Client) AllWebhooks(ctx context.Context, q ListWebhooksQuery, options .
 //
 // POST /v1/webhooks
 //
-// Needs an API key or a dashboard session. The answer holds the secret, this once.
+// The answer holds the secret, this once.
 func (c *Client) CreateWebhook(ctx context.Context, body *NewWebhook, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "POST", "/v1/webhooks", nil, asJSON(body), options)
 }
@@ -84,8 +84,6 @@ func (c *Client) CreateWebhook(ctx context.Context, body *NewWebhook, options ..
 // DeleteWebhook: Remove an endpoint.
 //
 // DELETE /v1/webhooks/{id}
-//
-// Needs an API key or a dashboard session.
 func (c *Client) DeleteWebhook(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/webhooks/"+url.PathEscape(id), nil, nil, options)
 }
@@ -101,8 +99,8 @@ func (c *Client) GetWebhook(ctx context.Context, id string, options ...Option) (
 //
 // PATCH /v1/webhooks/{id}
 //
-// Needs an API key or a dashboard session. The answer to a change of the secret holds it, this once.
-func (c *Client) UpdateWebhook(ctx context.Context, id string, body *WebhookChange, options ...Option) (*Webhook, error) {
+// The answer to a change of the secret holds it, this once.
+func (c *Client) UpdateWebhook(ctx context.Context, id string, body *WebhookUpdate, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "PATCH", "/v1/webhooks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -235,6 +233,18 @@ type EventFilters struct {
 	Numbers []string `json:"numbers,omitzero"`
 }
 
+// EventFiltersUpdate is sent to the service.
+type EventFiltersUpdate struct {
+	// Agents that the event is about, or whose call it is about.
+	AgentIDs Optional[[]string] `json:"agent_ids,omitzero"`
+	// Campaigns that the event is about, or whose call it is about.
+	CampaignIDs Optional[[]string] `json:"campaign_ids,omitzero"`
+	// inbound, outbound: which way the call goes.
+	Directions Optional[[]string] `json:"directions,omitzero"`
+	// Telephone numbers, E.164, one of which the call or message comes from or goes to.
+	Numbers Optional[[]string] `json:"numbers,omitzero"`
+}
+
 // FailedEvent is an answer of the service, or a part of one.
 type FailedEvent struct {
 	Attempts int64 `json:"attempts"`
@@ -357,9 +367,7 @@ type Webhook struct {
 	// Of which campaign it is, where it is of one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// When it was made.
-	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
-	CreatedBy  *Creator   `json:"created_by,omitempty"`
+	CreatedAt  time.Time  `json:"created_at"`
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 	// Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days).
 	DisabledReason string `json:"disabled_reason,omitzero"`
@@ -394,16 +402,18 @@ type Webhook struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// WebhookChange is sent to the service.
-type WebhookChange struct {
+// WebhookUpdate is sent to the service.
+type WebhookUpdate struct {
+	// Event names, a category such as call.*, or *.
 	Events []string `json:"events,omitzero"`
-	// Takes the place of all filters; {} ends them.
-	Filters *EventFilters `json:"filters,omitempty"`
+	// Of these events, only those that pass: of each list one entry.
+	Filters Optional[EventFiltersUpdate] `json:"filters,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Another secret; an empty one is made here and shown in the answer, this once.
-	Secret *string `json:"secret,omitempty"`
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// Another secret. With null Callboard makes one. The answer shows it, this once.
+	Secret Optional[string] `json:"secret,omitzero"`
 	// With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all.
-	SecretOverlapHours *int64  `json:"secret_overlap_hours,omitempty"`
-	URL                *string `json:"url,omitempty"`
+	SecretOverlapHours Optional[int64] `json:"secret_overlap_hours,omitzero"`
+	// https only.
+	URL *string `json:"url,omitempty"`
 }

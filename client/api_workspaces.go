@@ -61,8 +61,8 @@ func (c *Client) AllWorkspaces(ctx context.Context, q ListWorkspacesQuery, optio
 //
 // POST /v1/workspaces
 //
-// Needs an API key or a dashboard session. Operators only, as all of /v1/workspaces. Without a plan it is a starter.
-func (c *Client) CreateWorkspace(ctx context.Context, body *WorkspaceChange, options ...Option) (*WorkspaceCreated, error) {
+// Operators only, as all of /v1/workspaces. Without a plan it is a starter.
+func (c *Client) CreateWorkspace(ctx context.Context, body *NewWorkspace, options ...Option) (*WorkspaceCreated, error) {
 	return send[WorkspaceCreated](ctx, c, "POST", "/v1/workspaces", nil, asJSON(body), options)
 }
 
@@ -70,7 +70,7 @@ func (c *Client) CreateWorkspace(ctx context.Context, body *WorkspaceChange, opt
 //
 // DELETE /v1/workspaces/{id}
 //
-// Needs an API key or a dashboard session. Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.
+// Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.
 func (c *Client) DeleteWorkspace(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/workspaces/"+url.PathEscape(id), nil, nil, options)
 }
@@ -86,8 +86,8 @@ func (c *Client) GetAnyWorkspace(ctx context.Context, id string, options ...Opti
 //
 // PATCH /v1/workspaces/{id}
 //
-// Needs an API key or a dashboard session. Plan, limits and rules hold from the answer on.
-func (c *Client) UpdateAnyWorkspace(ctx context.Context, id string, body *WorkspaceChange, options ...Option) (*Workspace, error) {
+// Plan, limits and rules hold from the answer on.
+func (c *Client) UpdateAnyWorkspace(ctx context.Context, id string, body *WorkspaceUpdate, options ...Option) (*Workspace, error) {
 	return send[Workspace](ctx, c, "PATCH", "/v1/workspaces/"+url.PathEscape(id), nil, asJSON(body), options)
 }
 
@@ -149,7 +149,7 @@ func (c *Client) AllAnyNumbers(ctx context.Context, id string, q ListAnyNumbersQ
 //
 // POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve
 //
-// Needs an API key or a dashboard session. Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.
+// Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.
 func (c *Client) ApproveNumber(ctx context.Context, id string, numberID string, options ...Option) (*PhoneNumber, error) {
 	return send[PhoneNumber](ctx, c, "POST", "/v1/workspaces/"+url.PathEscape(id)+"/phone-numbers/"+url.PathEscape(numberID)+"/approve", nil, nil, options)
 }
@@ -164,6 +164,102 @@ type ListWorkspace struct {
 	NextCursor *string `json:"next_cursor"`
 	// What kind of resource this is. One of list.
 	Object string `json:"object"`
+}
+
+// NewCalling is sent to the service.
+type NewCalling struct {
+	// Beginnings of numbers that are never called.
+	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
+	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
+	Countries []string `json:"countries,omitzero"`
+	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. Once it is reached, no call, transfer or text message goes out.
+	DailySpendCap *NewMoney `json:"daily_spend_cap,omitempty"`
+	// Of an outbound or transferred call. 0: none of its own.
+	MaxCallMinutes *int64 `json:"max_call_minutes,omitempty"`
+}
+
+// NewFrequencyCaps is sent to the service.
+type NewFrequencyCaps struct {
+	// Attempts to reach one number on one calendar day where it is: of all campaigns and single calls together. They are counted from the moment a cap is set. 0: no cap.
+	PerNumberPerDay *int64 `json:"per_number_per_day,omitempty"`
+}
+
+// NewLimits is sent to the service.
+type NewLimits struct {
+	// Outbound calls that may begin in a minute.
+	CallsPerMinute *int64 `json:"calls_per_minute,omitempty"`
+	// Inbound calls at once.
+	ConcurrentInbound *int64 `json:"concurrent_inbound,omitempty"`
+	// Outbound calls at once.
+	ConcurrentOutbound *int64 `json:"concurrent_outbound,omitempty"`
+	// Requests to the API.
+	RequestsPerMinute *int64 `json:"requests_per_minute,omitempty"`
+}
+
+// NewMoney is sent to the service.
+type NewMoney struct {
+	// Decimal text.
+	Amount string `json:"amount"`
+	// ISO 4217. One of USD.
+	Currency *string `json:"currency,omitempty"`
+}
+
+// NewPricing is sent to the service.
+type NewPricing struct {
+	// Per month.
+	IncludedAttempts *int64 `json:"included_attempts,omitempty"`
+	// Of each further one.
+	PricePerAttempt NewMoney `json:"price_per_attempt"`
+}
+
+// NewRedaction is sent to the service.
+type NewRedaction struct {
+	// Regular expressions (RE2), 500 bytes each at most. What one finds in an utterance, in keys pressed in a row or in a text message received is [redacted] before it is stored. [] is none. They hold for calls answered from now on.
+	Patterns []string `json:"patterns,omitzero"`
+}
+
+// NewRetention is sent to the service.
+type NewRetention struct {
+	// Days after their end after which appointments are deleted; 0: they are kept.
+	AppointmentDays *int64 `json:"appointment_days,omitempty"`
+	// Days after which events and the logs of their deliveries are deleted, 7 at least; 0: they are kept.
+	EventDays *int64 `json:"event_days,omitempty"`
+	// Days after which text messages are deleted; 0: they are kept.
+	MessageDays *int64 `json:"message_days,omitempty"`
+	// Days after which recordings are deleted; 0: they are kept.
+	RecordingDays *int64 `json:"recording_days,omitempty"`
+	// Days after which the SIP messages of calls are deleted; 0: they are kept.
+	TraceDays *int64 `json:"trace_days,omitempty"`
+	// Days after which transcripts are deleted; 0: they are kept.
+	TranscriptDays *int64 `json:"transcript_days,omitempty"`
+}
+
+// NewWorkspace is sent to the service.
+type NewWorkspace struct {
+	// Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none.
+	AllowedOrigins []string `json:"allowed_origins,omitzero"`
+	// Operators only.
+	Calling *NewCalling `json:"calling,omitempty"`
+	// ISO 3166: how numbers without a country code are read. Default: US.
+	DefaultCountry *string `json:"default_country,omitempty"`
+	// How often somebody may be rung.
+	FrequencyCaps *NewFrequencyCaps `json:"frequency_caps,omitempty"`
+	// On enterprise only. Operators only.
+	Limits *NewLimits `json:"limits,omitempty"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// starter, professional or enterprise. Default: starter. Operators only.
+	Plan *string `json:"plan,omitempty"`
+	// What an account on enterprise has agreed to pay. Operators only.
+	Pricing *NewPricing `json:"pricing,omitempty"`
+	// What is not kept of what is said and written to it.
+	Redaction *NewRedaction `json:"redaction,omitempty"`
+	// How long its data are kept.
+	Retention *NewRetention `json:"retention,omitempty"`
+	// Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only.
+	SMSPricePerSegment *NewMoney `json:"sms_price_per_segment,omitempty"`
 }
 
 // WorkspaceCreated is an answer of the service, or a part of one.

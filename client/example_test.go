@@ -25,14 +25,14 @@ func Example() {
 
 // ring rings three people of the test environment and tells what became of it.
 func ring(ctx context.Context, c *client.Client) error {
-	pathway, err := c.CreatePathway(ctx, &client.PathwayChange{
+	pathway, err := c.CreatePathway(ctx, &client.NewPathway{
 		Name: new("Greeting"), Start: new("hello"),
 		Nodes: []client.Node{{ID: "hello", Type: "end", Prompt: new("Hello {{name}}, have a good day.")}},
 	})
 	if err != nil {
 		return err
 	}
-	agent, err := c.CreateAgent(ctx, &client.AgentChange{Name: new("Greeter"), PathwayID: &pathway.ID})
+	agent, err := c.CreateAgent(ctx, &client.NewAgent{Name: "Greeter", PathwayID: &pathway.ID})
 	if err != nil {
 		return err
 	}

@@ -47,17 +47,17 @@ type NewAgentInbound struct {
 	RingSeconds int    `json:"ring_seconds,omitempty" minimum:"0" maximum:"60" doc:"ring, early: how long before the answer."`
 }
 
-// AgentChange is an agent as it is sent; in a PATCH what is left out stays.
-type AgentChange struct {
-	Name             *string                `json:"name,omitempty"`
-	PathwayID        *string                `json:"pathway_id,omitempty"`
-	SystemPrompt     *string                `json:"system_prompt,omitempty" doc:"What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model."`
-	FirstMessage     *string                `json:"first_message,omitempty" doc:"Without a pathway: all that the agent says."`
-	Language         *string                `json:"language,omitempty" example:"en-US"`
-	Timezone         *string                `json:"timezone,omitempty" example:"America/New_York"`
+// NewAgent is an agent as it is sent.
+type NewAgent struct {
+	Name             string                 `json:"name"`
+	PathwayID        string                 `json:"pathway_id,omitempty"`
+	SystemPrompt     string                 `json:"system_prompt,omitempty" doc:"What a language model is told of its part. An agent that has neither a pathway nor a first_message speaks by it alone, and its calls need such a model."`
+	FirstMessage     string                 `json:"first_message,omitempty" doc:"Without a pathway: all that the agent says."`
+	Language         string                 `json:"language,omitempty" example:"en-US" doc:"The language that it speaks, as BCP 47 writes it. Default: en-US."`
+	Timezone         string                 `json:"timezone,omitempty" example:"America/New_York" doc:"Its zone, for times in texts. Default: UTC."`
 	Voice            *NewVoice              `json:"voice,omitempty"`
 	Languages        []domain.AgentLanguage `json:"languages,omitempty" nullable:"false" doc:"Languages that its pathway can go over to (set.language of a node), with its voice in each; 20 at most."`
-	LLM              *NewLLM                `json:"llm,omitempty" doc:"The language model. {} takes it away, as with the objects below."`
+	LLM              *NewLLM                `json:"llm,omitempty" doc:"The language model."`
 	STT              *NewSTT                `json:"stt,omitempty" doc:"How it hears."`
 	Realtime         *NewRealtime           `json:"realtime,omitempty" doc:"An engine that hears and speaks by itself; calls of such an agent need it."`
 	TurnTaking       *NewTurns              `json:"turn_taking,omitempty" doc:"When it takes the word. It counts where speech is heard."`
@@ -70,7 +70,7 @@ type AgentChange struct {
 	OnInbound        *NewInboundHook        `json:"on_inbound,omitempty" doc:"Whom to ask when a call comes in."`
 	Analysis         *NewAnalysis           `json:"analysis,omitempty" doc:"What is wanted to be known of its calls."`
 	SMS              *NewAgentSMS           `json:"sms,omitempty" doc:"How it answers text messages to its numbers; not at all unless said."`
-	Extension        *string                `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`
+	Extension        string                 `json:"extension,omitempty" doc:"2 to 6 digits that phones of the workspace dial to reach the agent." example:"200"`
 	Metadata         map[string]string      `json:"metadata,omitempty"`
 }
 
@@ -81,40 +81,25 @@ func set[T any](into, from *T) {
 	}
 }
 
-func (n *AgentChange) apply(a *domain.Agent) error {
-	set(&a.Name, n.Name)
-	set(&a.PathwayID, n.PathwayID)
-	set(&a.SystemPrompt, n.SystemPrompt)
-	set(&a.FirstMessage, n.FirstMessage)
-	set(&a.Language, n.Language)
-	set(&a.Timezone, n.Timezone)
-	set(&a.Extension, n.Extension)
-	if n.Voice != nil {
-		a.Voice = domain.Voice(*n.Voice)
+// valueOf is what a pointer points to; the zero value where it is nil.
+func valueOf[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	if n.Languages != nil {
-		a.Languages = slices.Clone(n.Languages)
-	}
-	if n.Limits != nil {
-		a.Limits = domain.AgentLimits(*n.Limits)
-	}
-	if t := n.Transfer; t != nil {
-		a.Transfer = domain.AgentTransfer{AcceptRefer: t.AcceptRefer, Ringback: t.Ringback, HoldMusic: t.HoldMusic}
-		for _, d := range t.Destinations {
-			a.Transfer.Destinations = append(a.Transfer.Destinations, domain.Destination(d))
-		}
-	}
-	if n.Inbound != nil {
-		a.Inbound = domain.AgentInbound(*n.Inbound)
-	}
-	if n.KnowledgeBaseIDs != nil {
-		a.KnowledgeBaseIDs = slices.Clone(n.KnowledgeBaseIDs)
-	}
-	if n.Tools != nil {
-		a.Tools = slices.Clone(n.Tools)
-	}
-	if n.Metadata != nil {
-		a.Metadata = n.Metadata
+	return v
+}
+
+// apply writes the settings to an agent, and checks the agent.
+func (n *NewAgent) apply(a *domain.Agent) error {
+	a.Name, a.PathwayID, a.Extension, a.Metadata = n.Name, n.PathwayID, n.Extension, n.Metadata
+	a.SystemPrompt, a.FirstMessage = n.SystemPrompt, n.FirstMessage
+	a.Language, a.Timezone, a.Languages = n.Language, n.Timezone, slices.Clone(n.Languages)
+	a.Voice, a.Limits, a.Inbound = domain.Voice(valueOf(n.Voice)), domain.AgentLimits(valueOf(n.Limits)), domain.AgentInbound(valueOf(n.Inbound))
+	a.KnowledgeBaseIDs, a.Tools = slices.Clone(n.KnowledgeBaseIDs), slices.Clone(n.Tools)
+	transfer := valueOf(n.Transfer)
+	a.Transfer = domain.AgentTransfer{AcceptRefer: transfer.AcceptRefer, Ringback: transfer.Ringback, HoldMusic: transfer.HoldMusic}
+	for _, d := range transfer.Destinations {
+		a.Transfer.Destinations = append(a.Transfer.Destinations, domain.Destination(d))
 	}
 	n.applyEngines(a)
 	rules.AgentDefaults(a)
@@ -126,7 +111,7 @@ func (s *Server) agentRoutes() {
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createAgent", tag: tag, status: http.StatusCreated, summary: "Create an agent",
 		about: "It is published as version 1 and can take calls at once.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body AgentChange }) (*answer[*domain.Agent], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewAgent }) (*answer[*domain.Agent], error) {
 		a := &domain.Agent{}
 		if err := in.Body.apply(a); err != nil {
 			return nil, err
@@ -155,14 +140,14 @@ func (s *Server) agentRoutes() {
 		about: "Calls speak the changes once they are published. name, extension and metadata hold at once.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One
-		Body AgentChange
+		Body Patch[NewAgent]
 	},
 	) (*answer[*domain.Agent], error) {
 		id, err := named(domain.PrefixAgent, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return public(s.ports.Agents.UpdateAgent(ctx, p, id, in.Body.apply))
+		return public(s.ports.Agents.UpdateAgent(ctx, p, id, patched(s, &in.Body, (*NewAgent).apply)))
 	})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteAgent", tag: tag, summary: "Delete an agent with its versions", errors: []int{http.StatusConflict},

@@ -29,44 +29,31 @@ type Alerts interface {
 	LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error)
 }
 
-// AlertRuleChange is a rule as it is sent; in a PATCH what is left out stays.
-type AlertRuleChange struct {
-	Name     *string           `json:"name,omitempty" example:"Carrier is down"`
-	Kind     *string           `json:"kind,omitempty" enum:"answer_rate,trunk_down,spend,endpoint_disabled" doc:"What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed."`
-	Watches  *string           `json:"watches_workspace_id,omitempty" doc:"The workspace that is watched; empty: each of the install by itself."`
-	Together *bool             `json:"together,omitempty" doc:"Of answer_rate and spend: all workspaces as if they were one."`
-	Below    *float64          `json:"below,omitempty" minimum:"0" maximum:"1" doc:"Of answer_rate: the share of the calls, 0 to 1."`
-	MinCalls *int              `json:"min_calls,omitempty" doc:"Of answer_rate: with fewer calls nothing is said; 20 where it is left out."`
-	Minutes  *int              `json:"minutes,omitempty" doc:"1 to 60. Of answer_rate: how far back calls count, 15 where it is left out. Of trunk_down: for how long it must be down, 2 where it is left out."`
-	Share    *float64          `json:"share,omitempty" minimum:"0" maximum:"1" doc:"Of spend: the share of the cap, 0 to 1."`
+// NewAlertRule is a rule as it is sent.
+type NewAlertRule struct {
+	Name     string            `json:"name,omitempty" example:"Carrier is down"`
+	Kind     string            `json:"kind,omitempty" enum:"answer_rate,trunk_down,spend,endpoint_disabled" doc:"What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed."`
+	Watches  string            `json:"watches_workspace_id,omitempty" doc:"The workspace that is watched; empty: each of the install by itself."`
+	Together bool              `json:"together,omitempty" doc:"Of answer_rate and spend: all workspaces as if they were one."`
+	Below    float64           `json:"below,omitempty" minimum:"0" maximum:"1" doc:"Of answer_rate: the share of the calls, 0 to 1."`
+	MinCalls int               `json:"min_calls,omitempty" doc:"Of answer_rate: with fewer calls nothing is said; 20 where it is left out."`
+	Minutes  int               `json:"minutes,omitempty" doc:"1 to 60. Of answer_rate: how far back calls count, 15 where it is left out. Of trunk_down: for how long it must be down, 2 where it is left out."`
+	Share    float64           `json:"share,omitempty" minimum:"0" maximum:"1" doc:"Of spend: the share of the cap, 0 to 1."`
 	Emails   []string          `json:"emails,omitempty" nullable:"false" doc:"Addresses that are sent a mail, ten at most; it takes smtp_addr of the service."`
-	Paused   *bool             `json:"paused,omitempty" doc:"true: nobody looks."`
+	Paused   bool              `json:"paused,omitempty" doc:"true: nobody looks."`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-func (n *AlertRuleChange) apply(r *domain.AlertRule) error {
-	kind := string(r.Kind)
-	set(&kind, n.Kind)
-	if r.Kind != "" && kind != string(r.Kind) {
+// apply writes the settings to a rule, and checks the rule.
+func (n *NewAlertRule) apply(r *domain.AlertRule) error {
+	if r.Kind != "" && n.Kind != string(r.Kind) {
 		p := &domain.Problems{}
 		p.Add("kind", domain.CodeValidation, "cannot be changed: the rule is of the kind %s; delete it and create another one", r.Kind)
 		return p.Err()
 	}
-	r.Kind = domain.AlertKind(kind)
-	set(&r.Name, n.Name)
-	set(&r.Watches, n.Watches)
-	set(&r.Together, n.Together)
-	set(&r.Below, n.Below)
-	set(&r.MinCalls, n.MinCalls)
-	set(&r.Minutes, n.Minutes)
-	set(&r.Share, n.Share)
-	set(&r.Paused, n.Paused)
-	if n.Emails != nil {
-		r.Emails = n.Emails
-	}
-	if n.Metadata != nil {
-		r.Metadata = n.Metadata
-	}
+	r.Name, r.Kind, r.Watches, r.Together = n.Name, domain.AlertKind(n.Kind), n.Watches, n.Together
+	r.Below, r.MinCalls, r.Minutes, r.Share = n.Below, n.MinCalls, n.Minutes, n.Share
+	r.Emails, r.Paused, r.Metadata = n.Emails, n.Paused, n.Metadata
 	return rules.AlertRule(r).Err()
 }
 
@@ -76,7 +63,7 @@ func (s *Server) alertRoutes() {
 		method: http.MethodPost, path: path, id: "createAlertRule", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an alert rule",
 		about: "Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; " +
 			"once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body AlertRuleChange }) (*answer[*domain.AlertRule], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewAlertRule }) (*answer[*domain.AlertRule], error) {
 		if err := byOperator(p); err != nil {
 			return nil, err
 		}
@@ -109,14 +96,14 @@ func (s *Server) alertRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAlertRule", credential: keyOrSession, tag: tag, summary: "Change an alert rule"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body AlertRuleChange
+			Body Patch[NewAlertRule]
 		},
 		) (*answer[*domain.AlertRule], error) {
 			id, err := alertRule(p, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, in.Body.apply))
+			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, patched(s, &in.Body, (*NewAlertRule).apply)))
 		})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteAlertRule", credential: keyOrSession, tag: tag, summary: "Delete an alert rule",

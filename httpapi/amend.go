@@ -2,57 +2,15 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/rules"
 )
-
-// ScheduleChange is what can be changed of a schedule.
-type ScheduleChange struct {
-	Start         *string  `json:"start,omitempty" doc:"RFC 3339; empty: none."`
-	End           *string  `json:"end,omitempty" doc:"RFC 3339; empty: none. Also while it runs."`
-	Timezone      *string  `json:"timezone,omitempty"`
-	Days          []string `json:"days,omitempty" nullable:"false"`
-	ExcludedDates []string `json:"excluded_dates,omitempty" nullable:"false"`
-}
-
-// RetryChange is what can be changed of a retry.
-type RetryChange struct {
-	Enabled       *bool    `json:"enabled,omitempty"`
-	MaxAttempts   *int     `json:"max_attempts,omitempty" doc:"Counts the first."`
-	IntervalHours *float64 `json:"interval_hours,omitempty"`
-	RetryOn       []string `json:"retry_on,omitempty" nullable:"false"`
-}
-
-// PacingChange is what can be changed of a pacing.
-type PacingChange struct {
-	CallsPerMinute *int    `json:"calls_per_minute,omitempty"`
-	MaxConcurrent  *int    `json:"max_concurrent,omitempty"`
-	Mode           *string `json:"mode,omitempty"`
-}
-
-// CampaignChange is what can be changed of a campaign: everything of a draft;
-// pacing, schedule.end, retry and compliance of one that is not over.
-type CampaignChange struct {
-	Name           *string           `json:"name,omitempty"`
-	AgentID        *string           `json:"agent_id,omitempty"`
-	PathwayID      *string           `json:"pathway_id,omitempty"`
-	Schedule       *ScheduleChange   `json:"schedule,omitempty"`
-	Pacing         *PacingChange     `json:"pacing,omitempty" doc:"Also while it runs."`
-	Retry          *RetryChange      `json:"retry,omitempty" doc:"Also while it runs: for what ends from now on."`
-	CallerID       *NewCallerID      `json:"caller_id,omitempty"`
-	Webhooks       map[string]string `json:"webhooks,omitempty" doc:"The whole map."`
-	Compliance     *NewCompliance    `json:"compliance,omitempty" doc:"Also while it runs."`
-	DefaultCountry *string           `json:"default_country,omitempty"`
-	AutoComplete   *bool             `json:"auto_complete,omitempty"`
-	FollowLatest   *bool             `json:"follow_latest,omitempty"`
-	Test           *NewTest          `json:"test,omitempty"`
-	Metadata       map[string]string `json:"metadata,omitempty"`
-}
 
 // CampaignChanged is the answer to a change.
 type CampaignChanged struct {
@@ -78,7 +36,7 @@ func (s *Server) amendRoutes(tag, path string) {
 		about: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry and compliance; other fields are 409 invalid_state.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One
-		Body CampaignChange
+		Body Patch[NewCampaign]
 	},
 	) (*answer[*CampaignChanged], error) {
 		id, err := named(domain.PrefixCampaign, in.ID)
@@ -89,7 +47,7 @@ func (s *Server) amendRoutes(tag, path string) {
 		if err != nil {
 			return nil, err
 		}
-		c, secret, err := s.ports.Campaigns.UpdateCampaign(ctx, p, id, func(c *domain.Campaign) error { return in.Body.apply(c, house) })
+		c, secret, err := s.ports.Campaigns.UpdateCampaign(ctx, p, id, changeCampaign(s, &in.Body, house))
 		if err != nil {
 			return nil, err
 		}
@@ -183,159 +141,90 @@ func (s *Server) copyCampaign(
 	return campaignMade(ctx, made, err)
 }
 
-// fields are the names that were sent, by which problems are told.
-func (n *CampaignChange) fields() []string {
+// changedFields are the members of a campaign that a patch names: schedule by
+// its own members, of which some can be changed while the campaign runs.
+func changedFields(patch *Patch[NewCampaign]) []string {
 	var out []string
-	for _, f := range []struct {
-		name string
-		sent bool
-	}{
-		{"name", n.Name != nil},
-		{"agent_id", n.AgentID != nil},
-		{"pathway_id", n.PathwayID != nil},
-		{"pacing", n.Pacing != nil},
-		{"retry", n.Retry != nil},
-		{"caller_id", n.CallerID != nil},
-		{"webhooks", n.Webhooks != nil},
-		{"compliance", n.Compliance != nil},
-		{"default_country", n.DefaultCountry != nil},
-		{"auto_complete", n.AutoComplete != nil},
-		{"follow_latest", n.FollowLatest != nil},
-		{"test", n.Test != nil},
-		{"metadata", n.Metadata != nil},
-	} {
-		if f.sent {
-			out = append(out, f.name)
+	for name, v := range patch.members {
+		schedule, parts := v.(map[string]any)
+		if name != "schedule" || !parts {
+			out = append(out, name)
+			continue
 		}
-	}
-	if x := n.Schedule; x != nil {
-		for name, sent := range map[string]bool{"start": x.Start != nil, "end": x.End != nil, "timezone": x.Timezone != nil, "days": x.Days != nil, "excluded_dates": x.ExcludedDates != nil} {
-			if sent {
-				out = append(out, "schedule."+name)
-			}
+		for part := range schedule {
+			out = append(out, name+"."+part)
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// apply changes a campaign as far as its state allows. Only what was sent is
-// checked: the rest may have become wrong since, and is not to blame here.
-func (n *CampaignChange) apply(c *domain.Campaign, h rules.House) error {
-	fields := n.fields()
+// changeCampaign applies a patch to a campaign as far as its state allows. Only
+// what the patch names is checked: other settings may have become wrong since
+// they were stored.
+func changeCampaign(s *Server, patch *Patch[NewCampaign], h rules.House) func(*domain.Campaign) error {
+	fields := changedFields(patch)
+	merged := patched(s, patch, func(n *NewCampaign, c *domain.Campaign) error {
+		n.fill(c)
+		rules.CampaignDefaults(c, h)
+		var problems domain.Problems
+		for _, d := range rules.Campaign(c, h) {
+			if slices.ContainsFunc(fields, func(f string) bool {
+				return d.Param == f || strings.HasPrefix(d.Param, f+".") || strings.HasPrefix(d.Param, f+"[") || f == "pathway_id" && d.Param == "agent_id"
+			}) {
+				problems = append(problems, d)
+			}
+		}
+		return problems.Err()
+	})
+	return func(c *domain.Campaign) error {
+		if err := mayChange(c, fields); err != nil {
+			return err
+		}
+		return merged(c)
+	}
+}
+
+// mayChange refuses changes that the state of a campaign does not allow.
+func mayChange(c *domain.Campaign, fields []string) error {
 	if c.Status.Final() {
 		return domain.Errorf(domain.CodeInvalidState, "A campaign that is %s cannot be changed.", c.Status).With("current_status", c.Status)
 	}
-	if c.Status != domain.CampaignDraft {
-		for _, f := range fields {
-			if !slices.Contains([]string{"pacing", "schedule.end", "retry", "compliance"}, f) {
-				e := domain.Errorf(domain.CodeInvalidState, "Of a campaign that is %s only pacing, schedule.end, retry and compliance can be changed.", c.Status).
-					With("current_status", c.Status).With("allowed_from", []domain.CampaignStatus{domain.CampaignDraft})
-				e.Param = f
-				return e
+	if c.Status == domain.CampaignDraft {
+		return nil
+	}
+	for _, f := range fields {
+		if !slices.Contains([]string{"pacing", "schedule.end", "retry", "compliance"}, f) {
+			e := domain.Errorf(domain.CodeInvalidState, "Of a campaign that is %s only pacing, schedule.end, retry and compliance can be changed.", c.Status).
+				With("current_status", c.Status).With("allowed_from", []domain.CampaignStatus{domain.CampaignDraft})
+			e.Param = f
+			return e
+		}
+	}
+	return nil
+}
+
+// dropDefaults drops the values that a retry has because it is off, and the zone
+// of the calling hours that campaigns of the test environment have by default:
+// a retry that is switched on, and hours that are set, have the defaults of a
+// new campaign.
+func (*NewCampaign) dropDefaults(current any, stored, patch map[string]any) {
+	retry, _ := stored["retry"].(map[string]any)
+	if on, _ := retry["enabled"].(bool); !on {
+		off := map[string]any{"max_attempts": json.Number("1"), "interval_hours": json.Number("0"), "retry_on": []any{}}
+		for name, v := range off {
+			if reflect.DeepEqual(retry[name], v) {
+				delete(retry, name)
 			}
 		}
 	}
-	var problems domain.Problems
-	n.fill(c, &problems)
-	rules.CampaignDefaults(c, h)
-	for _, d := range rules.Campaign(c, h) {
-		if slices.ContainsFunc(fields, func(f string) bool {
-			return d.Param == f || strings.HasPrefix(d.Param, f+".") || strings.HasPrefix(d.Param, f+"[") || f == "pathway_id" && d.Param == "agent_id"
-		}) {
-			problems = append(problems, d)
-		}
-	}
-	return problems.Err()
-}
-
-func (n *CampaignChange) fill(c *domain.Campaign, problems *domain.Problems) {
-	set(&c.Name, n.Name)
-	set(&c.AgentID, n.AgentID)
-	set(&c.PathwayID, n.PathwayID)
-	set(&c.DefaultCountry, n.DefaultCountry)
-	set(&c.AutoComplete, n.AutoComplete)
-	set(&c.FollowLatest, n.FollowLatest)
-	if n.Metadata != nil {
-		c.Metadata = n.Metadata
-	}
-	if n.Webhooks != nil {
-		c.Webhooks = n.Webhooks
-	}
-	if n.Test != nil {
-		c.Test = &domain.TestMode{TimeFactor: n.Test.TimeFactor}
-	}
-	if id := n.CallerID; id != nil {
-		c.CallerID = domain.CallerID{Number: id.Number, Name: id.Name}
-	}
-	n.Schedule.fill(&c.Schedule, problems)
-	if p := n.Pacing; p != nil {
-		if p.CallsPerMinute != nil {
-			c.Pacing.CallsPerMinute = given(p.CallsPerMinute)
-		}
-		if p.MaxConcurrent != nil {
-			c.Pacing.MaxConcurrent = given(p.MaxConcurrent)
-		}
-		if p.Mode != nil {
-			c.Pacing.Mode = domain.PacingMode(*p.Mode)
-		}
-	}
-	if r := n.Retry; r != nil {
-		set(&c.Retry.Enabled, r.Enabled)
-		set(&c.Retry.IntervalHours, r.IntervalHours)
-		if r.MaxAttempts != nil {
-			c.Retry.MaxAttempts = given(r.MaxAttempts)
-		}
-		if r.RetryOn != nil {
-			c.Retry.RetryOn = r.RetryOn
-		}
-	}
-	n.Compliance.change(&c.Compliance)
-}
-
-func (n *ScheduleChange) fill(s *domain.Schedule, problems *domain.Problems) {
-	if n == nil {
+	c, _ := current.(*domain.Campaign)
+	if c == nil || c.Environment != domain.Test || c.Compliance.CallingHours != rules.TestHours() {
 		return
 	}
-	for _, f := range []struct {
-		param string
-		text  *string
-		into  **time.Time
-	}{{"schedule.start", n.Start, &s.Start}, {"schedule.end", n.End, &s.End}} {
-		if f.text == nil {
-			continue
-		}
-		if *f.text == "" {
-			*f.into = nil
-			continue
-		}
-		t, err := time.Parse(time.RFC3339, *f.text)
-		if err != nil {
-			problems.Add(f.param, domain.CodeValidation, "is no time (RFC 3339)")
-			continue
-		}
-		*f.into = utc(&t)
-	}
-	set(&s.Timezone, n.Timezone)
-	if n.Days != nil {
-		s.Days = n.Days
-	}
-	if n.ExcludedDates != nil {
-		s.ExcludedDates = n.ExcludedDates
-	}
-}
-
-// change is fill, but what was left out stays as it is.
-func (n *NewCompliance) change(c *domain.Compliance) {
-	if n == nil {
-		return
-	}
-	set(&c.DNCScrub, n.DNCScrub)
-	set(&c.DNCListID, n.DNCListID)
-	if h := n.CallingHours; h != nil {
-		c.CallingHours = domain.CallingHours{Start: h.Start, End: h.End, Timezone: h.Timezone}
-	}
-	if o := n.OptOut; o != nil {
-		c.OptOut = &domain.OptOut{Keywords: o.Keywords, Action: o.Action}
+	change, _ := patch["compliance"].(map[string]any)
+	if hours, isObject := change["calling_hours"].(map[string]any); isObject && len(hours) > 0 {
+		compliance, _ := stored["compliance"].(map[string]any)
+		stored["compliance"] = mergePatch(compliance, map[string]any{"calling_hours": map[string]any{"timezone": nil}})
 	}
 }

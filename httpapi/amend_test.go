@@ -25,7 +25,7 @@ func TestOfACampaignThatRunsOnlySomeThingsCanBeChanged(t *testing.T) {
 		"retry.enabled":               {"retry": m{"enabled": true, "max_attempts": 4, "interval_hours": 0.5, "retry_on": []string{"busy"}}},
 		"compliance.dnc_scrub":        {"compliance": m{"dnc_scrub": false}},
 		"compliance.calling_hours":    {"compliance": m{"calling_hours": m{"start": "10:00", "end": "11:00", "timezone": "UTC"}}},
-		"schedule.end and pacing too": {"schedule": m{"end": ""}, "pacing": m{"max_concurrent": 2}},
+		"schedule.end and pacing too": {"schedule": m{"end": nil}, "pacing": m{"max_concurrent": 2}},
 	}
 	drafts := map[string]m{
 		"name": {"name": "other"}, "agent_id": {"agent_id": "agent_" + ulidOf(9)}, "pathway_id": {"pathway_id": "pathway_" + ulidOf(9)},

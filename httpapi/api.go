@@ -185,6 +185,9 @@ func (s *Server) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 	if err == nil && op.RequestBody != nil && len(text) > 0 {
 		err = domain.CheckJSON(text)
 	}
+	if err == nil {
+		err = patchObject(c, text)
+	}
 	if err != nil {
 		_ = s.refuse(c, err)
 		return
@@ -213,7 +216,8 @@ func jsonOnly(c *fiber.Ctx, size int) error {
 	if enc := c.Get(fiber.HeaderContentEncoding); enc != "" && !strings.EqualFold(enc, "identity") {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
 	}
-	if kind := mediaType(c); size > 0 && kind != fiber.MIMEApplicationJSON {
+	kind := mediaType(c)
+	if size > 0 && kind != fiber.MIMEApplicationJSON && !(kind == mimeMergePatch && c.Method() == fiber.MethodPatch) {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must be JSON: Content-Type: application/json.")
 	}
 	return nil

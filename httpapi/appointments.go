@@ -35,41 +35,41 @@ type NewAppointment struct {
 	Metadata        map[string]string `json:"metadata,omitempty"`
 }
 
-// AppointmentChange is what can be changed of an appointment without moving it.
-type AppointmentChange struct {
-	Patient   *NewPatient       `json:"patient,omitempty"`
-	Type      *string           `json:"type,omitempty"`
-	CallID    *string           `json:"call_id,omitempty"`
-	Notes     *string           `json:"notes,omitempty"`
-	Status    *string           `json:"status,omitempty" enum:"completed,no_show" doc:"What became of it, once it has begun. The other states have routes of their own."`
-	Reminders []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"Take the place of those that there are, sent or not."`
+// AppointmentUpdate is what can be changed of an appointment without moving it.
+type AppointmentUpdate struct {
+	Patient   NewPatient        `json:"patient"`
+	Type      string            `json:"type,omitempty"`
+	CallID    string            `json:"call_id,omitempty"`
+	Notes     string            `json:"notes,omitempty"`
+	Status    string            `json:"status" enum:"completed,no_show" doc:"What became of it, once it has begun. The other states have routes of their own."`
+	Reminders []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"Take the place of those that there are, sent or not. null: those of the provider."`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
 
-func (n *AppointmentChange) apply(country string) func(a *domain.Appointment) error {
-	return func(a *domain.Appointment) error {
-		if n.Patient != nil {
-			a.Patient = domain.Patient(*n.Patient)
-		}
-		set(&a.Type, n.Type)
-		set(&a.CallID, n.CallID)
-		set(&a.Notes, n.Notes)
-		if n.Status != nil {
-			a.Status = domain.AppointmentStatus(*n.Status)
-		}
-		if n.Metadata != nil {
-			a.Metadata = n.Metadata
-		}
-		var p domain.Problems
-		if n.Reminders != nil {
+// changeAppointment applies a patch to an appointment, and checks it. Reminders
+// that the patch does not name keep what is known of their delivery.
+func (s *Server) changeAppointment(ctx context.Context, p domain.Principal, patch *Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
+	return patched(s, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
+		a.Patient, a.Type, a.CallID, a.Notes, a.Metadata = domain.Patient(n.Patient), n.Type, n.CallID, n.Notes, n.Metadata
+		a.Status = domain.AppointmentStatus(n.Status)
+		var problems domain.Problems
+		if patch.Has("reminders") {
+			wanted := remindersOf(n.Reminders, &problems)
+			if n.Reminders == nil {
+				provider, err := s.ports.Bookings.Provider(ctx, p, a.ProviderID)
+				if err != nil {
+					return err
+				}
+				wanted = provider.Reminders
+			}
 			a.Reminders = nil
-			for _, r := range remindersOf(n.Reminders, &p) {
+			for _, r := range wanted {
 				a.Reminders = append(a.Reminders, domain.AppointmentReminder{Channel: r.Channel, MinutesBefore: r.MinutesBefore, Body: r.Body, AgentID: r.AgentID, From: r.From})
 			}
 		}
-		rules.Appointment(&p, a, country)
-		return p.Err()
-	}
+		rules.Appointment(&problems, a, country)
+		return problems.Err()
+	})
 }
 
 // CancelAppointmentRequest says why an appointment is cancelled.
@@ -107,7 +107,7 @@ func (s *Server) appointmentRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAppointment", tag: tag, summary: "Change an appointment without moving it"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body AppointmentChange
+			Body Patch[AppointmentUpdate]
 		},
 		) (*answer[*domain.Appointment], error) {
 			id, err := named(domain.PrefixAppoint, in.ID)
@@ -118,7 +118,7 @@ func (s *Server) appointmentRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Bookings.UpdateAppointment(ctx, p, id, in.Body.apply(w.DefaultCountry)))
+			return ok(s.ports.Bookings.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
 		})
 	add(s, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelAppointment", tag: tag, summary: "Cancel an appointment", about: "Its time is free again. Repeated, it has no effect."},
 		func(ctx context.Context, p domain.Principal, in *struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -25,7 +26,8 @@ type blueprint struct {
 	rules     map[string]rule
 	ownLimits map[string]pathLimit // by the routes that spend one
 	queries   queries
-	served    map[string]fiber.Handler // by method and path, as Fiber spells it
+	settings  map[reflect.Type]*huma.Schema // what PATCH bodies change, by its type
+	served    map[string]fiber.Handler      // by method and path, as Fiber spells it
 
 	credentials map[string]credentialKind // by route, which it takes
 
@@ -56,7 +58,7 @@ func draw() *blueprint {
 	useEnvelope()
 	b := &blueprint{
 		rules: routeTable(), ownLimits: limitsByRoute(), queries: make(queries), credentials: make(map[string]credentialKind),
-		served: make(map[string]fiber.Handler),
+		served: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema),
 	}
 	for route := range b.ownLimits {
 		if _, ok := b.rules[route]; !ok {
@@ -110,6 +112,7 @@ func serverOf(ctx context.Context) *Server { return visitOf(ctx).server }
 // drawn registers a JSON route with the library.
 func drawn[I, O any](b *blueprint, op operation) {
 	route := op.key()
+	b.noteSettings(reflect.TypeFor[I]())
 	huma.Register(b.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
 		s := serverOf(ctx)
 		do, ok := s.asks[route].(func(context.Context, domain.Principal, *I) (*O, error))

@@ -80,60 +80,53 @@ type NewCampaign struct {
 	Name           string            `json:"name" example:"Reminders in March"`
 	AgentID        string            `json:"agent_id,omitempty" doc:"agent_id or pathway_id is required."`
 	PathwayID      string            `json:"pathway_id,omitempty"`
-	Contacts       []NewContact      `json:"contacts,omitempty" nullable:"false" doc:"At most 10,000; upload more to /contacts."`
-	Schedule       *NewSchedule      `json:"schedule,omitempty"`
-	Pacing         *NewPacing        `json:"pacing,omitempty"`
-	Retry          *NewRetry         `json:"retry,omitempty"`
+	Contacts       []NewContact      `json:"contacts,omitempty" nullable:"false" update:"-" doc:"At most 10,000; upload more to /contacts."`
+	Schedule       *NewSchedule      `json:"schedule,omitempty" doc:"When it may ring. end can be changed while it runs."`
+	Pacing         *NewPacing        `json:"pacing,omitempty" doc:"Can be changed while it runs."`
+	Retry          *NewRetry         `json:"retry,omitempty" doc:"Can be changed while it runs: for what ends from then on."`
 	CallerID       *NewCallerID      `json:"caller_id,omitempty"`
 	Webhooks       map[string]string `json:"webhooks,omitempty" doc:"Campaign event name → https URL."`
-	Compliance     *NewCompliance    `json:"compliance,omitempty"`
-	WebhookSecret  string            `json:"webhook_secret,omitempty" minLength:"8" maxLength:"256" doc:"Signs the campaign's webhooks; made here unless said."`
+	Compliance     *NewCompliance    `json:"compliance,omitempty" doc:"Can be changed while it runs."`
+	WebhookSecret  string            `json:"webhook_secret,omitempty" minLength:"8" maxLength:"256" update:"-" doc:"Signs the campaign's webhooks; made here unless said."`
 	DefaultCountry string            `json:"default_country,omitempty" doc:"For numbers without +."`
 	AutoComplete   *bool             `json:"auto_complete,omitempty" doc:"false: stays open when all contacts are done."`
 	FollowLatest   bool              `json:"follow_latest,omitempty" doc:"Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with."`
-	Draft          bool              `json:"draft,omitempty" doc:"true: stays a draft even with a start ahead."`
+	Draft          bool              `json:"draft,omitempty" update:"-" doc:"true: stays a draft even with a start ahead."`
 	Test           *NewTest          `json:"test,omitempty" doc:"With test keys only."`
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
-// campaign is the noun of what was sent, before its defaults.
-func (n *NewCampaign) campaign() *domain.Campaign {
-	c := &domain.Campaign{
-		Name: n.Name, Status: domain.CampaignDraft, AgentID: n.AgentID, PathwayID: n.PathwayID,
-		Webhooks: n.Webhooks, DefaultCountry: n.DefaultCountry, AutoComplete: n.AutoComplete == nil || *n.AutoComplete, FollowLatest: n.FollowLatest,
-		Compliance: domain.Compliance{DNCScrub: true},
-	}
-	c.Metadata = n.Metadata
-	if n.Test != nil {
+// fill writes the settings to a campaign, before its defaults.
+func (n *NewCampaign) fill(c *domain.Campaign) {
+	c.Name, c.AgentID, c.PathwayID, c.Metadata = n.Name, n.AgentID, n.PathwayID, n.Metadata
+	c.Webhooks, c.DefaultCountry, c.FollowLatest = n.Webhooks, n.DefaultCountry, n.FollowLatest
+	c.AutoComplete = n.AutoComplete == nil || *n.AutoComplete
+	switch {
+	case n.Test == nil:
+		c.Test = nil
+	case c.Test == nil || c.Test.TimeFactor != n.Test.TimeFactor:
 		c.Test = &domain.TestMode{TimeFactor: n.Test.TimeFactor}
 	}
-	if s := n.Schedule; s != nil {
-		c.Schedule = domain.Schedule{Start: utc(s.Start), End: utc(s.End), Timezone: s.Timezone, Days: s.Days, ExcludedDates: s.ExcludedDates}
+	s, p, r, id := valueOf(n.Schedule), valueOf(n.Pacing), valueOf(n.Retry), valueOf(n.CallerID)
+	c.Schedule = domain.Schedule{Start: utc(s.Start), End: utc(s.End), Timezone: s.Timezone, Days: s.Days, ExcludedDates: s.ExcludedDates}
+	c.Pacing = domain.Pacing{CallsPerMinute: given(p.CallsPerMinute), MaxConcurrent: given(p.MaxConcurrent), Mode: domain.PacingMode(p.Mode)}
+	c.Retry = domain.Retry{Enabled: r.Enabled, MaxAttempts: given(r.MaxAttempts), RetryOn: r.RetryOn}
+	switch {
+	case r.IntervalHours != nil:
+		c.Retry.IntervalHours = *r.IntervalHours
+	case r.Enabled:
+		c.Retry.IntervalHours = rules.DefaultInterval()
 	}
-	if p := n.Pacing; p != nil {
-		c.Pacing = domain.Pacing{CallsPerMinute: given(p.CallsPerMinute), MaxConcurrent: given(p.MaxConcurrent), Mode: domain.PacingMode(p.Mode)}
-	}
-	if r := n.Retry; r != nil {
-		c.Retry = domain.Retry{Enabled: r.Enabled, MaxAttempts: given(r.MaxAttempts), RetryOn: r.RetryOn}
-		switch {
-		case r.IntervalHours != nil:
-			c.Retry.IntervalHours = *r.IntervalHours
-		case r.Enabled:
-			c.Retry.IntervalHours = rules.DefaultInterval()
-		}
-	}
-	if id := n.CallerID; id != nil {
-		c.CallerID = domain.CallerID{Number: id.Number, Name: id.Name}
-	}
+	c.CallerID = domain.CallerID{Number: id.Number, Name: id.Name}
 	n.Compliance.fill(&c.Compliance)
-	return c
 }
 
 func (n *NewCompliance) fill(c *domain.Compliance) {
+	*c = domain.Compliance{DNCScrub: true}
 	if n == nil {
 		return
 	}
-	c.DNCScrub = n.DNCScrub == nil || *n.DNCScrub
+	set(&c.DNCScrub, n.DNCScrub)
 	set(&c.DNCListID, n.DNCListID)
 	if h := n.CallingHours; h != nil {
 		c.CallingHours = domain.CallingHours{Start: h.Start, End: h.End, Timezone: h.Timezone}
@@ -320,7 +313,8 @@ func (s *Server) checked(ctx context.Context, p domain.Principal, n *NewCampaign
 	if err != nil {
 		return nil, house, err
 	}
-	c := n.campaign()
+	c := &domain.Campaign{Status: domain.CampaignDraft}
+	n.fill(c)
 	rules.CampaignDefaults(c, house)
 	problems := rules.Campaign(c, house)
 	if n := len(n.Contacts); n > rules.MaxInlineContacts {

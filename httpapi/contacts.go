@@ -77,12 +77,10 @@ func (o OneContact) ids() (campaign, contact string, err error) {
 	return campaign, contact, err
 }
 
-// ContactPatch is what is to become of a contact; what is left out stays.
-type ContactPatch struct {
-	Phone    *string        `json:"phone,omitempty" maxLength:"64" doc:"E.164, or national in the contact's country."`
-	Context  domain.Context `json:"context,omitempty" doc:"Merged by name; null takes a name away."`
-	Timezone *string        `json:"timezone,omitempty" maxLength:"64" doc:"Empty: that of the number."`
-	Country  *string        `json:"country,omitempty" maxLength:"2" doc:"Empty: the campaign's."`
+// apply writes the settings to a contact.
+func (n *NewContact) apply(c *domain.Contact) error {
+	c.Phone, c.Context, c.Timezone, c.Country = n.Phone, n.Context, n.Timezone, n.Country
+	return nil
 }
 
 func (s *Server) singleContactRoutes(tag string) {
@@ -100,7 +98,7 @@ func (s *Server) singleContactRoutes(tag string) {
 		about: "Only while it is pending or retry_wait. The very next attempt uses what was changed.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		OneContact
-		Body ContactPatch
+		Body Patch[NewContact]
 	},
 	) (*answer[ask.Contact], error) {
 		campaign, contact, err := in.ids()
@@ -108,8 +106,7 @@ func (s *Server) singleContactRoutes(tag string) {
 			return nil, err
 		}
 		touch(ctx, contact)
-		b := in.Body
-		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, ask.ContactChange{Phone: b.Phone, Context: b.Context, Timezone: b.Timezone, Country: b.Country}))
+		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, patched(s, &in.Body, (*NewContact).apply)))
 	})
 	add(s, operation{
 		method: http.MethodDelete, path: path, id: "deleteContact", tag: tag, errors: []int{http.StatusConflict}, summary: "Take a contact out of a campaign",

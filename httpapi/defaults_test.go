@@ -36,9 +36,9 @@ func TestZeroInABodyIsTheDefault(t *testing.T) {
 		assert.Equal(t, []any{201, nil}, []any{r.Status, r.json(t)[one.taken]}, "%v %s", one.body, r.Body)
 	}
 	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hi", "on_inbound": m{"url": "https://example.com/calls"}})
-	assert.Nil(t, d.must(200, "PATCH", "/v1/agents/"+agent, "operator", m{"on_inbound": m{}}).json(t)["on_inbound"])
+	assert.Nil(t, d.must(200, "PATCH", "/v1/agents/"+agent, "operator", m{"on_inbound": nil}).json(t)["on_inbound"])
 	id := d.make("/v1/trunks", trunk(m{"host": "sip.example.com"}))
-	assert.Nil(t, d.must(200, "PATCH", "/v1/trunks/"+id, "operator", m{"outbound_proxy": m{"host": ""}}).json(t)["outbound_proxy"])
+	assert.Nil(t, d.must(200, "PATCH", "/v1/trunks/"+id, "operator", m{"outbound_proxy": nil}).json(t)["outbound_proxy"])
 }
 
 func TestDefaultsOfACall(t *testing.T) {

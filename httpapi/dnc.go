@@ -22,12 +22,6 @@ type NewDNCList struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// DNCListChange is what can be changed of a list.
-type DNCListChange struct {
-	Name     *string           `json:"name,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-}
-
 // DNCNumbers is an import of numbers in JSON.
 type DNCNumbers struct {
 	Entries []DNCNumber `json:"entries" nullable:"false" doc:"Numbers; instead of an object its phone alone may stand as a text."`
@@ -53,11 +47,9 @@ type DNCEntryDeleted struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func (n *DNCListChange) apply(l *domain.DNCList) error {
-	set(&l.Name, n.Name)
-	if n.Metadata != nil {
-		l.Metadata = n.Metadata
-	}
+// apply writes the settings to a list, and checks the list.
+func (n *NewDNCList) apply(l *domain.DNCList) error {
+	l.Name, l.Metadata = n.Name, n.Metadata
 	var p domain.Problems
 	rules.Text(&p, "name", l.Name, true, rules.MaxName)
 	rules.Metadata(&p, l.Metadata)
@@ -69,8 +61,7 @@ func (s *Server) dncRoutes() {
 	add(s, operation{method: http.MethodPost, path: path, id: "createDNCList", tag: tag, status: http.StatusCreated, summary: "Create a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewDNCList }) (*answer[*domain.DNCList], error) {
 			l := &domain.DNCList{}
-			change := DNCListChange{Name: &in.Body.Name, Metadata: in.Body.Metadata}
-			if err := change.apply(l); err != nil {
+			if err := in.Body.apply(l); err != nil {
 				return nil, err
 			}
 			made, err := s.ports.DNC.CreateDNCList(ctx, p, l)
@@ -92,14 +83,14 @@ func (s *Server) dncRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateDNCList", tag: tag, summary: "Change a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body DNCListChange
+			Body Patch[NewDNCList]
 		},
 		) (*answer[*domain.DNCList], error) {
 			id, err := named(domain.PrefixDNC, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.DNC.UpdateDNCList(ctx, p, id, in.Body.apply))
+			return ok(s.ports.DNC.UpdateDNCList(ctx, p, id, patched(s, &in.Body, (*NewDNCList).apply)))
 		})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteDNCList", tag: tag, summary: "Delete a do-not-call list",

@@ -75,12 +75,9 @@ type NewAnalysis struct {
 	Fields          []NewAnalysisField `json:"fields,omitempty" nullable:"false" doc:"50 at most."`
 }
 
-// optional is the new value of an object: {} takes it away.
-func optional[T, N any](was *T, sent *N, convert func(N) T) *T {
-	switch {
-	case sent == nil:
-		return was
-	case reflect.ValueOf(*sent).IsZero():
+// optional is the value of an object; nil where it is left out or says nothing.
+func optional[T, N any](sent *N, convert func(N) T) *T {
+	if sent == nil || reflect.ValueOf(*sent).IsZero() {
 		return nil
 	}
 	v := convert(*sent)
@@ -100,18 +97,18 @@ func saysNothing(sent any) bool {
 }
 
 // applyEngines takes over what is said of engines, turns and analysis.
-func (n *AgentChange) applyEngines(a *domain.Agent) {
-	a.LLM = optional(a.LLM, n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
-	a.STT = optional(a.STT, n.STT, heardAs)
-	a.Realtime = optional(a.Realtime, n.Realtime, func(r NewRealtime) domain.AgentRealtime { return domain.AgentRealtime(r) })
-	a.TurnTaking = optional(a.TurnTaking, n.TurnTaking, func(t NewTurns) domain.AgentTurns { return domain.AgentTurns(t) })
-	a.AMD = optional(a.AMD, n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
-	a.OnInbound = optional(a.OnInbound, n.OnInbound, func(h NewInboundHook) domain.AgentHook { return domain.AgentHook(h) })
+func (n *NewAgent) applyEngines(a *domain.Agent) {
+	a.LLM = optional(n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
+	a.STT = optional(n.STT, heardAs)
+	a.Realtime = optional(n.Realtime, func(r NewRealtime) domain.AgentRealtime { return domain.AgentRealtime(r) })
+	a.TurnTaking = optional(n.TurnTaking, func(t NewTurns) domain.AgentTurns { return domain.AgentTurns(t) })
+	a.AMD = optional(n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
+	a.OnInbound = optional(n.OnInbound, func(h NewInboundHook) domain.AgentHook { return domain.AgentHook(h) })
 	if n.OnInbound != nil && saysNothing(*n.OnInbound) {
 		a.OnInbound = nil
 	}
-	a.Analysis = optional(a.Analysis, n.Analysis, analysed)
-	a.SMS = optional(a.SMS, n.SMS, func(t NewAgentSMS) domain.AgentSMS { return domain.AgentSMS(t) })
+	a.Analysis = optional(n.Analysis, analysed)
+	a.SMS = optional(n.SMS, func(t NewAgentSMS) domain.AgentSMS { return domain.AgentSMS(t) })
 }
 
 func fieldsSent(all []NewAnalysisField) []domain.AnalysisField {

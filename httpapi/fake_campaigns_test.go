@@ -181,14 +181,14 @@ func (f *fake) Contact(_ context.Context, _ domain.Principal, id, contact string
 	return c, nil
 }
 
-func (f *fake) UpdateContact(ctx context.Context, p domain.Principal, id, contact string, change ask.ContactChange) (ask.Contact, error) {
+func (f *fake) UpdateContact(ctx context.Context, p domain.Principal, id, contact string, change func(*domain.Contact) error) (ask.Contact, error) {
 	c, err := f.Contact(ctx, p, id, contact)
-	if change.Phone != nil {
-		c.Phone = *change.Phone
+	if err != nil {
+		return c, err
 	}
-	if change.Context != nil {
-		c.Context = change.Context
-	}
+	stored := domain.Contact{Phone: c.Phone, Context: c.Context, Timezone: c.Timezone, Country: c.Country}
+	err = change(&stored)
+	c.Phone, c.Context, c.Timezone, c.Country = stored.Phone, stored.Context, stored.Timezone, stored.Country
 	return c, err
 }
 

@@ -10,28 +10,19 @@ import (
 	"github.com/callboard/callboard/domain/rules"
 )
 
-// SMSGatewayChange is a gateway as it is sent; in a PATCH what is left out
-// stays.
-type SMSGatewayChange struct {
-	Name     *string           `json:"name,omitempty" example:"House gateway"`
-	URL      *string           `json:"url,omitempty" doc:"Where messages are posted: https only, at an address that may be reached." example:"https://example.com/sms"`
-	Secret   *string           `json:"secret,omitempty" doc:"Signs what is posted, as a webhook's does; made here where it is left out. An empty one in a PATCH is made anew."`
+// NewSMSGateway is a gateway as it is sent.
+type NewSMSGateway struct {
+	Name     string            `json:"name" example:"House gateway"`
+	URL      string            `json:"url" doc:"Where messages are posted: https only, at an address that may be reached." example:"https://example.com/sms"`
+	Secret   string            `json:"secret,omitempty" doc:"Signs what is posted, as a webhook's does. Default: Callboard makes one."`
 	Prefixes []string          `json:"prefixes,omitempty" nullable:"false" doc:"Numbers that it takes; empty: all. Of trunks and gateways the one with the longest is taken."`
-	Priority *int              `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among those of one prefix length: lower first."`
+	Priority int               `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among those of one prefix length: lower first."`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-func (n *SMSGatewayChange) apply(g *domain.SMSGateway) error {
-	set(&g.Name, n.Name)
-	set(&g.URL, n.URL)
-	set(&g.Secret, n.Secret)
-	set(&g.Priority, n.Priority)
-	if n.Prefixes != nil {
-		g.Prefixes = n.Prefixes
-	}
-	if n.Metadata != nil {
-		g.Metadata = n.Metadata
-	}
+// apply writes the settings to a gateway, and checks the gateway.
+func (n *NewSMSGateway) apply(g *domain.SMSGateway) error {
+	g.Name, g.URL, g.Secret, g.Prefixes, g.Priority, g.Metadata = n.Name, n.URL, n.Secret, n.Prefixes, n.Priority, n.Metadata
 	return rules.SMSGateway(g).Err()
 }
 
@@ -74,7 +65,7 @@ func (s *Server) gatewayRoutes() {
 			"with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again " +
 			"(Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.",
 		errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body SMSGatewayChange }) (*answer[*domain.SMSGateway], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewSMSGateway }) (*answer[*domain.SMSGateway], error) {
 		g := &domain.SMSGateway{}
 		if err := in.Body.apply(g); err != nil {
 			return nil, err
@@ -103,15 +94,15 @@ func (s *Server) gatewayRoutes() {
 		about: "A changed secret is in this answer only.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One
-		Body SMSGatewayChange
+		Body Patch[NewSMSGateway]
 	},
 	) (*answer[*domain.SMSGateway], error) {
 		id, err := named(domain.PrefixGateway, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, in.Body.apply)
-		if err == nil && in.Body.Secret != nil {
+		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, patched(s, &in.Body, (*NewSMSGateway).apply))
+		if err == nil && in.Body.Has("secret") {
 			return &answer[*domain.SMSGateway]{Body: g}, nil
 		}
 		return public(g, err)

@@ -46,7 +46,7 @@ func TestAGatewaysSecretIsShownOnce(t *testing.T) {
 
 func TestBadGatewaysAndEventsSayWhatIsWrong(t *testing.T) {
 	d := open(t, httpapi.Config{})
-	r := d.must(422, "POST", "/v1/sms-gateways", "operator", m{"url": "http://example.com", "secret": "x", "prefixes": []string{"abc"}, "priority": 1})
+	r := d.must(422, "POST", "/v1/sms-gateways", "operator", m{"name": "", "url": "http://example.com", "secret": "x", "prefixes": []string{"abc"}, "priority": 1})
 	assert.Equal(t, []string{"name", "prefixes[0]", "secret", "url"}, params(t, r))
 	id := d.make("/v1/sms-gateways", goodGateway())
 	at := "/v1/sms-gateways/" + id + "/events"

@@ -29,13 +29,7 @@ type NewSource struct {
 // NewKnowledge is a knowledge base as it is sent.
 type NewKnowledge struct {
 	Name     string            `json:"name" example:"Front desk"`
-	Sources  []NewSource       `json:"sources,omitempty" nullable:"false" doc:"100 at most."`
-	Metadata map[string]string `json:"metadata,omitempty"`
-}
-
-// KnowledgeChange is what can be changed of a knowledge base.
-type KnowledgeChange struct {
-	Name     *string           `json:"name,omitempty"`
+	Sources  []NewSource       `json:"sources,omitempty" nullable:"false" update:"-" doc:"100 at most."`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
@@ -51,11 +45,9 @@ type SourceOne struct {
 	SourceID string `path:"source_id" doc:"The source's id."`
 }
 
-func (k *KnowledgeChange) apply(into *domain.KnowledgeBase) error {
-	set(&into.Name, k.Name)
-	if k.Metadata != nil {
-		into.Metadata = k.Metadata
-	}
+// apply writes the settings to a knowledge base, and checks it.
+func (n *NewKnowledge) apply(into *domain.KnowledgeBase) error {
+	into.Name, into.Metadata = n.Name, n.Metadata
 	var p domain.Problems
 	rules.KnowledgeBase(&p, into)
 	return p.Err()
@@ -124,14 +116,14 @@ func (s *Server) knowledgeRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateKnowledgeBase", tag: tag, summary: "Change a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body KnowledgeChange
+			Body Patch[NewKnowledge]
 		},
 		) (*answer[*domain.KnowledgeBase], error) {
 			id, err := named(domain.PrefixKnowledge, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Knowledge.UpdateKnowledge(ctx, p, id, in.Body.apply))
+			return ok(s.ports.Knowledge.UpdateKnowledge(ctx, p, id, patched(s, &in.Body, (*NewKnowledge).apply)))
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteKnowledgeBase", tag: tag, summary: "Delete a knowledge base with its sources"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {

@@ -13,19 +13,18 @@ import (
 
 // NewNumber is a phone number as it is sent.
 type NewNumber struct {
-	Number     string            `json:"number" doc:"E.164, or * for whatever else its trunk brings." example:"+12025550100"`
+	Number     string            `json:"number" update:"-" doc:"E.164, or * for whatever else its trunk brings." example:"+12025550100"`
 	AgentID    string            `json:"agent_id" doc:"Who answers."`
 	TrunkID    string            `json:"trunk_id,omitempty"`
 	SMSEnabled bool              `json:"sms_enabled,omitempty" doc:"Messages that name no from come from the oldest number that says so; without one, from the workspace's first."`
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
-// NumberChange is what can be changed of a number.
-type NumberChange struct {
-	AgentID    *string           `json:"agent_id,omitempty"`
-	TrunkID    *string           `json:"trunk_id,omitempty"`
-	SMSEnabled *bool             `json:"sms_enabled,omitempty" doc:"Whether messages that name no from may come from it."`
-	Metadata   map[string]string `json:"metadata,omitempty"`
+// apply writes the settings to a number, and checks the number. The country
+// is that of numbers without a country code.
+func (n *NewNumber) apply(x *domain.PhoneNumber, country string) error {
+	x.AgentID, x.TrunkID, x.SMSEnabled, x.Metadata = n.AgentID, n.TrunkID, n.SMSEnabled, n.Metadata
+	return rules.Number(x, country).Err()
 }
 
 func (s *Server) numberRoutes() {
@@ -107,9 +106,8 @@ func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	n := &domain.PhoneNumber{Number: in.Body.Number, AgentID: in.Body.AgentID, TrunkID: in.Body.TrunkID, SMSEnabled: in.Body.SMSEnabled}
-	n.Metadata = in.Body.Metadata
-	if err = rules.Number(n, w.DefaultCountry).Err(); err != nil {
+	n := &domain.PhoneNumber{Number: in.Body.Number}
+	if err = in.Body.apply(n, w.DefaultCountry); err != nil {
 		return nil, err
 	}
 	made, err := s.ports.Numbers.CreateNumber(ctx, p, n)
@@ -118,20 +116,12 @@ func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struc
 
 func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struct {
 	One
-	Body NumberChange
+	Body Patch[NewNumber]
 },
 ) (*answer[*domain.PhoneNumber], error) {
 	id, err := named(domain.PrefixNumber, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return shownNumber(s.ports.Numbers.UpdateNumber(ctx, p, id, func(n *domain.PhoneNumber) error {
-		set(&n.AgentID, in.Body.AgentID)
-		set(&n.TrunkID, in.Body.TrunkID)
-		set(&n.SMSEnabled, in.Body.SMSEnabled)
-		if in.Body.Metadata != nil {
-			n.Metadata = in.Body.Metadata
-		}
-		return rules.Number(n, "").Err()
-	}))
+	return shownNumber(s.ports.Numbers.UpdateNumber(ctx, p, id, patched(s, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
 }

@@ -102,6 +102,7 @@ func (s *Server) finishDocument() {
 	}
 	allowNull(o.Components.Schemas)
 	describeFields(o.Components.Schemas.Map())
+	s.writeUpdateSchemas()
 }
 
 // Document is the OpenAPI document as it is served.

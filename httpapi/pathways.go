@@ -10,51 +10,38 @@ import (
 	"github.com/callboard/callboard/domain/rules"
 )
 
-// PathwayChange is a pathway as it is sent; in a PATCH what is left out stays,
-// and a list that is sent replaces the old one.
-type PathwayChange struct {
-	Name      *string           `json:"name,omitempty"`
-	Start     *string           `json:"start,omitempty" doc:"The id of the first node."`
+// NewPathway is a pathway as it is sent.
+type NewPathway struct {
+	Name      string            `json:"name,omitempty"`
+	Start     string            `json:"start,omitempty" doc:"The id of the first node."`
 	Variables []domain.Variable `json:"variables,omitempty" nullable:"false"`
 	Nodes     []domain.Node     `json:"nodes,omitempty" nullable:"false"`
 	Edges     []domain.Edge     `json:"edges,omitempty" nullable:"false"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
 
-// PathwayPatch is what is changed of a pathway.
-type PathwayPatch struct {
-	PathwayChange
-	Version *int `json:"version,omitempty" minimum:"1" doc:"The version that the change was made to: 409 invalid_state with current_version, and no change, where another one has been saved since. Unless said, whichever there is is changed."`
+// PathwayUpdate is what can be changed of a pathway.
+type PathwayUpdate struct {
+	NewPathway
+	Version int `json:"version,omitempty" minimum:"1" doc:"The version that the change was made to: 409 invalid_state with current_version, and no change, where another one has been saved since. Unless said, whichever there is is changed."`
 }
 
-func (n *PathwayPatch) apply(w *domain.Pathway) error {
-	if n.Version != nil && *n.Version != w.Version {
-		e := domain.Errorf(domain.CodeInvalidState, "Version %d is saved by now; the change was made to version %d.", w.Version, *n.Version)
+func (n *PathwayUpdate) apply(w *domain.Pathway) error {
+	if n.Version != 0 && n.Version != w.Version {
+		e := domain.Errorf(domain.CodeInvalidState, "Version %d is saved by now; the change was made to version %d.", w.Version, n.Version)
 		e.Param = "version"
 		return e.With("current_version", w.Version)
 	}
-	return n.PathwayChange.apply(w)
+	return n.NewPathway.apply(w)
 }
 
-func (n *PathwayChange) onto(w *domain.Pathway) {
-	set(&w.Name, n.Name)
-	set(&w.Start, n.Start)
-	if n.Variables != nil {
-		w.Variables = n.Variables
-	}
-	if n.Nodes != nil {
-		w.Nodes = n.Nodes
-	}
-	if n.Edges != nil {
-		w.Edges = n.Edges
-	}
-	if n.Metadata != nil {
-		w.Metadata = n.Metadata
-	}
+func (n *NewPathway) fill(w *domain.Pathway) {
+	w.Name, w.Start, w.Variables, w.Nodes, w.Edges, w.Metadata = n.Name, n.Start, n.Variables, n.Nodes, n.Edges, n.Metadata
 }
 
-func (n *PathwayChange) apply(w *domain.Pathway) error {
-	n.onto(w)
+// apply writes the settings to a pathway, and checks the pathway.
+func (n *NewPathway) apply(w *domain.Pathway) error {
+	n.fill(w)
 	return checkPathway(w)
 }
 
@@ -110,7 +97,7 @@ func (s *Server) pathwayRoutes() {
 		about: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
 			"Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them but condition, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; " +
 			"what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body PathwayChange }) (*answer[*domain.Pathway], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*answer[*domain.Pathway], error) {
 		w := &domain.Pathway{}
 		if err := in.Body.apply(w); err != nil {
 			return nil, err
@@ -119,9 +106,9 @@ func (s *Server) pathwayRoutes() {
 		return touched(ctx, made, err)
 	})
 	add(s, operation{method: http.MethodPost, path: path + "/validate", id: "validatePathway", tag: tag, summary: "Check a pathway without saving it"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Body PathwayChange }) (*answer[PathwayReport], error) {
+		func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*answer[PathwayReport], error) {
 			w := &domain.Pathway{}
-			in.Body.onto(w)
+			in.Body.fill(w)
 			return ok(s.reportOn(ctx, p, w))
 		})
 	add(s, operation{method: http.MethodGet, path: path, id: "listPathways", tag: tag, summary: "List pathways"},
@@ -144,14 +131,14 @@ func (s *Server) pathwayRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body PathwayPatch
+			Body Patch[PathwayUpdate]
 		},
 		) (*answer[*domain.Pathway], error) {
 			id, err := named(domain.PrefixPathway, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Pathways.UpdatePathway(ctx, p, id, in.Body.apply))
+			return ok(s.ports.Pathways.UpdatePathway(ctx, p, id, patched(s, &in.Body, (*PathwayUpdate).apply)))
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePathway", tag: tag, summary: "Delete a pathway", errors: []int{http.StatusConflict}},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {

@@ -8,27 +8,26 @@ import (
 	"github.com/callboard/callboard/domain/rules"
 )
 
-// PhoneChange is a phone as it is sent; in a PATCH what is left out stays.
-type PhoneChange struct {
-	Extension *string           `json:"extension,omitempty" doc:"2 to 6 digits, unique among the phones and agents of the workspace." example:"1001"`
-	Username  *string           `json:"username,omitempty" doc:"What the phone signs in with; the extension unless said. Unique in the installation."`
-	Password  *string           `json:"password,omitempty" doc:"At least 12 letters; made where it is left out, and then shown once. Another one ends the phone's registrations."`
-	Name      *string           `json:"name,omitempty" example:"Front desk"`
+// NewPhone is a phone as it is sent.
+type NewPhone struct {
+	Extension string            `json:"extension" doc:"2 to 6 digits, unique among the phones and agents of the workspace." example:"1001"`
+	Username  string            `json:"username,omitempty" doc:"What the phone signs in with. Unique in the installation. Default: the extension."`
+	Password  string            `json:"password,omitempty" doc:"At least 12 letters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations."`
+	Name      string            `json:"name" example:"Front desk"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
 
-func (n *PhoneChange) apply(x *domain.Phone) error {
-	if n.Extension != nil && x.Username == x.Extension && n.Username == nil {
-		x.Username = ""
-	}
-	set(&x.Extension, n.Extension)
-	set(&x.Username, n.Username)
-	set(&x.Password, n.Password)
-	set(&x.Name, n.Name)
-	if n.Metadata != nil {
-		x.Metadata = n.Metadata
-	}
+// apply writes the settings to a phone, and checks the phone.
+func (n *NewPhone) apply(x *domain.Phone) error {
+	x.Extension, x.Username, x.Password, x.Name, x.Metadata = n.Extension, n.Username, n.Password, n.Name, n.Metadata
 	return rules.PhoneRecord(x).Err()
+}
+
+// dropDefaults lets a user name that is the extension follow the extension.
+func (*NewPhone) dropDefaults(_ any, stored, _ map[string]any) {
+	if stored["username"] == stored["extension"] {
+		delete(stored, "username")
+	}
 }
 
 func (s *Server) phoneRoutes() {
@@ -50,17 +49,25 @@ func (s *Server) phoneRoutes() {
 			}
 			return public(s.ports.Phones.Phone(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePhone", credential: keyOrSession, tag: tag, summary: "Change a phone", about: "Calls that are running go on."},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePhone", credential: keyOrSession, tag: tag, summary: "Change a phone", about: "Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body PhoneChange
+			Body Patch[NewPhone]
 		},
 		) (*answer[*domain.Phone], error) {
 			id, err := named(domain.PrefixPhone, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Phones.UpdatePhone(ctx, p, id, in.Body.apply))
+			chosen := ""
+			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, patched(s, &in.Body, func(n *NewPhone, x *domain.Phone) error {
+				chosen = n.Password
+				return n.apply(x)
+			}))
+			if err != nil {
+				return nil, err
+			}
+			return ok(shownPhone(changed, chosen), nil)
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePhone", credential: keyOrSession, tag: tag, summary: "Delete a phone"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
@@ -72,19 +79,23 @@ func (s *Server) phoneRoutes() {
 		})
 }
 
-func (s *Server) createPhone(ctx context.Context, p domain.Principal, in *struct{ Body PhoneChange }) (*answer[*domain.Phone], error) {
+func (s *Server) createPhone(ctx context.Context, p domain.Principal, in *struct{ Body NewPhone }) (*answer[*domain.Phone], error) {
 	x := &domain.Phone{}
 	if err := in.Body.apply(x); err != nil {
 		return nil, err
 	}
-	chosen := x.Password != ""
 	made, err := s.ports.Phones.CreatePhone(ctx, p, x)
 	if err != nil {
 		return nil, err
 	}
-	shown := made.Public()
-	if !chosen {
-		shown.Password = made.Password
+	return touched(ctx, shownPhone(made, in.Body.Password), nil)
+}
+
+// shownPhone is a phone with its password where Callboard made it.
+func shownPhone(x *domain.Phone, chosen string) *domain.Phone {
+	shown := x.Public()
+	if chosen == "" {
+		shown.Password = x.Password
 	}
-	return touched(ctx, shown, nil)
+	return shown
 }

@@ -125,7 +125,7 @@ type Contacts interface {
 	// UpdateContact and DeleteContact are for contacts that wait (pending,
 	// retry_wait): else invalid_state with current_status. One that is deleted
 	// counts as cancelled. A number that another contact has is already_exists.
-	UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change ask.ContactChange) (ask.Contact, error)
+	UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (ask.Contact, error)
 	DeleteContact(ctx context.Context, p domain.Principal, campaignID, contactID string) error
 	// ListUploads and Upload tell of uploads, also while they are received.
 	ListUploads(ctx context.Context, p domain.Principal, campaignID string, page ask.Page) (ask.List[*domain.Upload], error)

@@ -16,14 +16,13 @@ type NewSpan struct {
 	End   string `json:"end" doc:"HH:MM, up to 24:00. What runs over midnight takes two days." example:"17:00"`
 }
 
-// ProviderChange is a provider as it is sent; in a PATCH what is left out
-// stays.
-type ProviderChange struct {
-	Name          *string              `json:"name,omitempty" doc:"Unique among the providers." example:"Dr. Rivera"`
-	Timezone      *string              `json:"timezone,omitempty" doc:"In which hours and times without an offset are meant; UTC unless said." example:"America/New_York"`
+// NewProvider is a provider as it is sent.
+type NewProvider struct {
+	Name          string               `json:"name" doc:"Unique among the providers." example:"Dr. Rivera"`
+	Timezone      string               `json:"timezone,omitempty" doc:"In which hours and times without an offset are meant; UTC unless said." example:"America/New_York"`
 	Hours         map[string][]NewSpan `json:"hours,omitempty" nullable:"false" doc:"Opening hours by lowercase weekday; days that are not named are closed. Monday to Friday, 09:00 to 17:00, unless said."`
 	ExcludedDates []string             `json:"excluded_dates,omitempty" nullable:"false" doc:"Days (YYYY-MM-DD, in the zone) without any hours."`
-	SlotMinutes   *int                 `json:"slot_minutes,omitempty" minimum:"5" maximum:"720" doc:"How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said."`
+	SlotMinutes   int                  `json:"slot_minutes,omitempty" minimum:"5" maximum:"720" doc:"How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said."`
 	Reminders     []NewReminder        `json:"reminders,omitempty" nullable:"false" doc:"How patients are reminded whose appointment says nothing else; 5 at most. Appointments that there are keep theirs."`
 	ReminderHours *NewReminderHours    `json:"reminder_hours,omitempty" doc:"Within which patients are reminded; 08:00 to 21:00 unless said."`
 	Metadata      map[string]string    `json:"metadata,omitempty"`
@@ -54,28 +53,20 @@ func remindersOf(sent []NewReminder, p *domain.Problems) []domain.Reminder {
 	return out
 }
 
-func (n *ProviderChange) apply(x *domain.Provider) error {
-	set(&x.Name, n.Name)
-	set(&x.Timezone, n.Timezone)
-	set(&x.SlotMinutes, n.SlotMinutes)
+// apply writes the settings to a provider, and checks the provider.
+func (n *NewProvider) apply(x *domain.Provider) error {
+	x.Name, x.Timezone, x.SlotMinutes, x.ExcludedDates, x.Metadata = n.Name, n.Timezone, n.SlotMinutes, n.ExcludedDates, n.Metadata
+	x.Hours, x.ReminderHours = nil, nil
 	if n.Hours != nil {
 		x.Hours = make(map[string][]domain.OpenSpan, len(n.Hours))
-		for day, spans := range n.Hours {
-			for _, s := range spans {
-				x.Hours[day] = append(x.Hours[day], domain.OpenSpan(s))
-			}
+	}
+	for day, spans := range n.Hours {
+		for _, s := range spans {
+			x.Hours[day] = append(x.Hours[day], domain.OpenSpan(s))
 		}
 	}
-	if n.ExcludedDates != nil {
-		x.ExcludedDates = n.ExcludedDates
-	}
-	if n.Metadata != nil {
-		x.Metadata = n.Metadata
-	}
 	var p domain.Problems
-	if n.Reminders != nil {
-		x.Reminders = remindersOf(n.Reminders, &p)
-	}
+	x.Reminders = remindersOf(n.Reminders, &p)
 	if h := n.ReminderHours; h != nil {
 		full := booking.RemindHours((*domain.ReminderHours)(h))
 		x.ReminderHours = &full
@@ -91,7 +82,7 @@ func (s *Server) providerRoutes() {
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createProvider", tag: tag, status: http.StatusCreated, summary: "Make a provider that can be booked",
 		about: "A provider has one appointment at a time. Where clocks are changed, its hours are what they show.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body ProviderChange }) (*answer[*domain.Provider], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewProvider }) (*answer[*domain.Provider], error) {
 		x := &domain.Provider{}
 		if err := in.Body.apply(x); err != nil {
 			return nil, err
@@ -115,14 +106,14 @@ func (s *Server) providerRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateProvider", tag: tag, summary: "Change a provider", about: "Appointments that there are stay where they are."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body ProviderChange
+			Body Patch[NewProvider]
 		},
 		) (*answer[*domain.Provider], error) {
 			id, err := named(domain.PrefixProvider, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Bookings.UpdateProvider(ctx, p, id, in.Body.apply))
+			return ok(s.ports.Bookings.UpdateProvider(ctx, p, id, patched(s, &in.Body, (*NewProvider).apply)))
 		})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteProvider", tag: tag, summary: "Delete a provider",

@@ -6,7 +6,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
 )
 
 // Tenants are the workspaces of the install, for operators. The front door has
@@ -66,14 +65,14 @@ func (s *Server) tenantRoutes() {
 		about: "Plan, limits and rules hold from the answer on.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One
-		Body WorkspaceChange
+		Body Patch[NewWorkspace]
 	},
 	) (*answer[*domain.Workspace], error) {
 		w, err := s.tenant(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, in.Body.apply)
+		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, patched(s, &in.Body, (*NewWorkspace).apply))
 		return ok(shownWorkspace(p, w), err)
 	})
 	add(s, operation{
@@ -147,12 +146,12 @@ func (s *Server) tenant(ctx context.Context, p domain.Principal, text string) (*
 	return s.ports.Tenants.AnyWorkspace(ctx, id)
 }
 
-func (s *Server) createWorkspace(ctx context.Context, p domain.Principal, in *struct{ Body WorkspaceChange }) (*answer[*WorkspaceCreated], error) {
+func (s *Server) createWorkspace(ctx context.Context, p domain.Principal, in *struct{ Body NewWorkspace }) (*answer[*WorkspaceCreated], error) {
 	if err := byOperator(p); err != nil {
 		return nil, err
 	}
-	w, err := in.Body.fresh()
-	if err != nil {
+	w := &domain.Workspace{}
+	if err := in.Body.apply(w); err != nil {
 		return nil, err
 	}
 	made, key, text, err := s.ports.Tenants.CreateWorkspace(ctx, w)
@@ -161,20 +160,4 @@ func (s *Server) createWorkspace(ctx context.Context, p domain.Principal, in *st
 	}
 	touch(ctx, made.ID)
 	return ok(&WorkspaceCreated{Workspace: *shownWorkspace(p, made), KeyID: key.ID, Key: text}, nil)
-}
-
-// fresh is a new workspace.
-func (n *WorkspaceChange) fresh() (*domain.Workspace, error) {
-	w := &domain.Workspace{Plan: domain.Starter, DefaultCountry: "US"}
-	w.Limits, _ = domain.PlanLimits(w.Plan)
-	if n.Plan != nil && domain.Plan(*n.Plan) == domain.Enterprise {
-		w.Limits = domain.RoomyLimits()
-	}
-	if err := n.apply(w); err != nil {
-		return nil, err
-	}
-	if n.Calling == nil || n.Calling.Countries == nil {
-		w.Calling.Countries = []string{w.DefaultCountry}
-	}
-	return w, rules.Workspace(w).Err()
 }

@@ -13,7 +13,7 @@ import (
 type NewToolHTTP struct {
 	Method    string            `json:"method,omitempty" enum:"GET,POST,PUT,PATCH,DELETE" default:"POST"`
 	URL       string            `json:"url" doc:"https only, at an address that may be reached. {{name}} in its path and query stands for an argument." example:"https://example.com/orders/{{order}}"`
-	Headers   map[string]string `json:"headers,omitempty" doc:"Secret: kept encrypted and never shown again but for a hint. In a PATCH those that were sent before stay where this is left out and the host stays the same; {} takes them away."`
+	Headers   map[string]string `json:"headers,omitempty" doc:"Secret: kept encrypted and never shown again but for a hint. A change of the URL to another host has to send them again, or remove them with null."`
 	Body      map[string]any    `json:"body,omitempty" doc:"JSON that is sent, in whose strings {{name}} stands for an argument. Without it the arguments are sent."`
 	TimeoutMs int               `json:"timeout_ms,omitempty" minimum:"0" maximum:"60000" default:"10000" doc:"How long an answer is waited for: 100 to 60000."`
 }
@@ -24,57 +24,53 @@ type NewToolMCP struct {
 	Headers map[string]string `json:"headers,omitempty" doc:"As those of http."`
 }
 
-// ToolChange is a tool as it is sent; in a PATCH what is left out stays.
-type ToolChange struct {
-	Name        *string           `json:"name,omitempty" doc:"Letters, digits, _ and -; unique in the workspace." example:"look_up_order"`
-	Description *string           `json:"description,omitempty" doc:"What it is for: a model decides by it." example:"Tells where an order is."`
+// NewTool is a tool as it is sent.
+type NewTool struct {
+	Name        string            `json:"name" doc:"Letters, digits, _ and -; unique in the workspace." example:"look_up_order"`
+	Description string            `json:"description,omitempty" doc:"What it is for: a model decides by it." example:"Tells where an order is."`
 	Parameters  map[string]any    `json:"parameters,omitempty" doc:"A JSON Schema of the arguments, which are an object: 32 KiB and 16 levels at most, without references to elsewhere."`
 	HTTP        *NewToolHTTP      `json:"http,omitempty" doc:"One of http and mcp."`
 	MCP         *NewToolMCP       `json:"mcp,omitempty"`
 	Metadata    map[string]string `json:"metadata,omitempty"`
 }
 
-func (n *ToolChange) apply(t *domain.Tool) error {
-	set(&t.Name, n.Name)
-	set(&t.Description, n.Description)
-	if n.Parameters != nil {
-		t.Parameters = n.Parameters
-	}
-	if n.Metadata != nil {
-		t.Metadata = n.Metadata
-	}
-	var p domain.Problems
-	n.aim(&p, t)
-	rules.ToolDefaults(t)
-	return append(p, rules.Tool(t)...).Err()
-}
-
-// aim sets where the tool is called. Headers that were told for one host are
-// never sent to another.
-func (n *ToolChange) aim(p *domain.Problems, t *domain.Tool) {
-	url, secret := t.URL(), t.Headers()
-	keep := func(param, to string, sent map[string]string) map[string]string {
-		if sent != nil || len(secret) == 0 {
-			return maps.Clone(sent)
-		}
-		if !rules.SameHost(url, to) {
-			p.Add(param, domain.CodeValidation, "must be sent again: those that are kept go to their own host only")
-			return nil
-		}
-		return secret
-	}
+// apply writes the settings to a tool, and checks the tool.
+func (n *NewTool) apply(t *domain.Tool) error {
+	t.Name, t.Description, t.Parameters, t.Metadata = n.Name, n.Description, n.Parameters, n.Metadata
+	t.HTTP, t.MCP = nil, nil
 	if h := n.HTTP; h != nil {
-		t.HTTP = &domain.ToolHTTP{Method: h.Method, URL: h.URL, Body: h.Body, TimeoutMs: h.TimeoutMs, Headers: keep("http.headers", h.URL, h.Headers)}
+		t.HTTP = &domain.ToolHTTP{Method: h.Method, URL: h.URL, Body: h.Body, TimeoutMs: h.TimeoutMs, Headers: maps.Clone(h.Headers)}
 	}
 	if m := n.MCP; m != nil {
-		t.MCP = &domain.ToolMCP{URL: m.URL, Headers: keep("mcp.headers", m.URL, m.Headers)}
+		t.MCP = &domain.ToolMCP{URL: m.URL, Headers: maps.Clone(m.Headers)}
 	}
-	switch { // one takes the place of the other
-	case n.HTTP != nil && n.MCP == nil:
-		t.MCP = nil
-	case n.MCP != nil && n.HTTP == nil:
-		t.HTTP = nil
+	rules.ToolDefaults(t)
+	return rules.Tool(t).Err()
+}
+
+// change is apply for a stored tool. Stored headers are secret: they are never
+// sent to another host than the one that they were set for.
+func (n *NewTool) change(t *domain.Tool, patch *Patch[NewTool]) error {
+	url, stored := t.URL(), t.Headers()
+	var p domain.Problems
+	check := func(kind, to string, headers map[string]string) {
+		for name := range headers {
+			if _, kept := stored[name]; kept && !patch.Has(kind, "headers", name) && !rules.SameHost(url, to) {
+				p.Add(kind+".headers", domain.CodeValidation, "must be sent again: stored headers go to their own host only")
+				return
+			}
+		}
 	}
+	if h := n.HTTP; h != nil {
+		check("http", h.URL, h.Headers)
+	}
+	if m := n.MCP; m != nil {
+		check("mcp", m.URL, m.Headers)
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return n.apply(t)
 }
 
 func (s *Server) toolRoutes() {
@@ -82,7 +78,7 @@ func (s *Server) toolRoutes() {
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createTool", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a tool",
 		about: "What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body ToolChange }) (*answer[*domain.Tool], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewTool }) (*answer[*domain.Tool], error) {
 		t := &domain.Tool{}
 		if err := in.Body.apply(t); err != nil {
 			return nil, err
@@ -106,17 +102,17 @@ func (s *Server) toolRoutes() {
 			}
 			return public(s.ports.Tools.Tool(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTool", credential: keyOrSession, tag: tag, summary: "Change a tool"},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTool", credential: keyOrSession, tag: tag, summary: "Change a tool", about: "A tool that is called another way needs null for the one that it has: {\"http\": null, \"mcp\": {…}}."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body ToolChange
+			Body Patch[NewTool]
 		},
 		) (*answer[*domain.Tool], error) {
 			id, err := named(domain.PrefixTool, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Tools.UpdateTool(ctx, p, id, in.Body.apply))
+			return public(s.ports.Tools.UpdateTool(ctx, p, id, patched(s, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
 		})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteTool", tag: tag, summary: "Delete a tool", errors: []int{http.StatusConflict},

@@ -59,12 +59,12 @@ func TestHeadersOfAToolStayWithTheirHost(t *testing.T) {
 	assert.Len(t, headers(), 1, "the same host")
 	r := d.must(422, "PATCH", path, "operator", m{"http": m{"url": "https://example.org/orders"}})
 	assert.Equal(t, "http.headers", r.failure(t)["param"])
-	assert.Equal(t, "mcp.headers", d.must(422, "PATCH", path, "operator", m{"mcp": m{"url": "https://example.org/mcp"}}).failure(t)["param"])
+	assert.Equal(t, "http", d.must(422, "PATCH", path, "operator", m{"mcp": m{"url": "https://example.org/mcp"}}).failure(t)["param"], "a tool has one of the two")
 	assert.Len(t, headers(), 1)
-	d.must(200, "PATCH", path, "operator", m{"http": m{"url": "https://example.org/orders", "headers": m{"X-Key": "b"}}})
+	d.must(200, "PATCH", path, "operator", m{"http": m{"url": "https://example.org/orders", "headers": m{"Authorization": nil, "X-Key": "b"}}})
 	assert.Equal(t, map[string]string{"X-Key": "b"}, headers())
-	got := d.must(200, "PATCH", path, "operator", m{"mcp": m{"url": "https://example.net/mcp", "headers": m{}}}).json(t)
-	assert.Nil(t, got["http"], "one takes the place of the other")
+	got := d.must(200, "PATCH", path, "operator", m{"http": nil, "mcp": m{"url": "https://example.net/mcp"}}).json(t)
+	assert.Nil(t, got["http"])
 	assert.Empty(t, headers())
 }
 

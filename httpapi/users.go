@@ -48,15 +48,6 @@ type NewUser struct {
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
-// UserChange is what can be changed of a user.
-type UserChange struct {
-	Name       *string           `json:"name,omitempty"`
-	Role       *string           `json:"role,omitempty" enum:"viewer,agent,manager,admin" doc:"Holds at once, also for programs that the user has let in."`
-	Operator   *bool             `json:"operator,omitempty" doc:"Holds at once; true for who signs in from then on. Operators only, as everything that changes an operator."`
-	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"[] lets every address in. Must lie within the addresses of the key that asks."`
-	Metadata   map[string]string `json:"metadata,omitempty"`
-}
-
 // SignInLink is a link as it is shown, this once.
 type SignInLink struct {
 	UserID    string    `json:"user_id" doc:"Whom it signs in."`
@@ -174,9 +165,9 @@ func mayLead(p domain.Principal) func(*domain.User) error {
 }
 
 func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{ Body NewUser }) (*answer[*domain.User], error) {
-	u := &domain.User{Name: in.Body.Name, Role: domain.Role(in.Body.Role), Operator: in.Body.Operator, AllowedIPs: in.Body.AllowedIPs}
-	u.Metadata, u.Environment = in.Body.Metadata, p.Environment
-	if err := checkUser(u); err != nil {
+	u := &domain.User{}
+	u.Environment = p.Environment
+	if err := in.Body.apply(u); err != nil {
 		return nil, err
 	}
 	if err := mayMake(p, u); err != nil {
@@ -192,33 +183,29 @@ func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{
 
 func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct {
 	One
-	Body UserChange
+	Body Patch[NewUser]
 },
 ) (*answer[*domain.User], error) {
 	id, err := named(domain.PrefixUser, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Users.UpdateUser(ctx, p, id, func(u *domain.User) error {
+	return ok(s.ports.Users.UpdateUser(ctx, p, id, patched(s, &in.Body, func(n *NewUser, u *domain.User) error {
 		if err := mayMake(p, u); err != nil {
 			return err
 		}
-		set(&u.Name, in.Body.Name)
-		set(&u.Operator, in.Body.Operator)
-		if in.Body.Role != nil {
-			u.Role = domain.Role(*in.Body.Role)
-		}
-		if in.Body.AllowedIPs != nil {
-			u.AllowedIPs = in.Body.AllowedIPs
-		}
-		if in.Body.Metadata != nil {
-			u.Metadata = in.Body.Metadata
-		}
-		if err := mayMake(p, u); err != nil {
+		if err := n.apply(u); err != nil {
 			return err
 		}
-		return checkUser(u)
-	}))
+		return mayMake(p, u)
+	})))
+}
+
+// apply writes the settings to a user, and checks the user.
+func (n *NewUser) apply(u *domain.User) error {
+	u.Name, u.Role, u.Operator = n.Name, domain.Role(n.Role), n.Operator
+	u.AllowedIPs, u.Metadata = append([]string{}, n.AllowedIPs...), n.Metadata
+	return checkUser(u)
 }
 
 func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *One) (*answer[SignInLink], error) {

@@ -21,16 +21,19 @@ type NewWebhook struct {
 	Metadata map[string]string    `json:"metadata,omitempty"`
 }
 
-// WebhookChange is what can be changed of an endpoint.
-type WebhookChange struct {
-	URL      *string              `json:"url,omitempty"`
-	Events   []string             `json:"events,omitempty" nullable:"false"`
-	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Takes the place of all filters; {} ends them."`
+// WebhookUpdate is what can be changed of an endpoint.
+type WebhookUpdate struct {
+	URL      string               `json:"url" doc:"https only." example:"https://example.com/hooks"`
+	Events   []string             `json:"events" nullable:"false" doc:"Event names, a category such as call.*, or *."`
+	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass: of each list one entry."`
 	Metadata map[string]string    `json:"metadata,omitempty"`
 	// A change of secrets.
-	Secret             *string `json:"secret,omitempty" doc:"Another secret; an empty one is made here and shown in the answer, this once."`
-	SecretOverlapHours *int    `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all."`
+	Secret             string `json:"secret,omitempty" doc:"Another secret. With null Callboard makes one. The answer shows it, this once."`
+	SecretOverlapHours *int   `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all."`
 }
+
+// dropDefaults leaves the stored secret alone: it changes by rotation only.
+func (*WebhookUpdate) dropDefaults(_ any, stored, _ map[string]any) { delete(stored, "secret") }
 
 // LogEntry is a delivery in the log of an endpoint.
 type LogEntry struct {
@@ -141,14 +144,14 @@ func (s *Server) webhookRoutes() {
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateWebhook", credential: keyOrSession, tag: tag, summary: "Change an endpoint", about: "The answer to a change of the secret holds it, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
-			Body WebhookChange
+			Body Patch[WebhookUpdate]
 		},
 		) (*answer[*domain.Webhook], error) {
-			if in.Body.Secret != nil {
+			if in.Body.Has("secret") {
 				return s.rotateWebhook(ctx, p, in.ID, &in.Body)
 			}
 			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
-				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, in.Body.apply)
+				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, patched(s, &in.Body, (*WebhookUpdate).apply))
 			})
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", credential: keyOrSession, tag: tag, summary: "Remove an endpoint"},
@@ -164,35 +167,36 @@ func (s *Server) webhookRoutes() {
 
 const overlapHours = 24
 
-func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id string, n *WebhookChange) (*answer[*domain.Webhook], error) {
+func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id string, patch *Patch[WebhookUpdate]) (*answer[*domain.Webhook], error) {
 	id, err := named(domain.PrefixWebhook, id)
+	if err != nil {
+		return nil, err
+	}
+	n, err := patch.alone()
 	if err != nil {
 		return nil, err
 	}
 	hours := overlapHours
 	set(&hours, n.SecretOverlapHours)
-	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, *n.Secret, time.Duration(hours)*time.Hour, n.apply))
+	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, patched(s, patch, (*WebhookUpdate).applyRotated)))
 }
 
-func (n *WebhookChange) apply(w *domain.Webhook) error {
-	set(&w.URL, n.URL)
-	if n.Events != nil {
-		w.Events = n.Events
-	}
-	if n.Filters != nil {
-		w.Filters = filtersOf(n.Filters)
-	}
-	if n.Metadata != nil {
-		w.Metadata = n.Metadata
-	}
-	if n.SecretOverlapHours != nil && n.Secret == nil {
+// apply writes the settings to an endpoint, and checks the endpoint.
+func (n *WebhookUpdate) apply(w *domain.Webhook) error {
+	if n.SecretOverlapHours != nil {
 		var problems domain.Problems
 		problems.Add("secret_overlap_hours", domain.CodeValidation, "stands beside secret only")
 		return problems.Err()
 	}
+	return n.applyRotated(w)
+}
+
+// applyRotated is apply beside a change of the secret, which it checks.
+func (n *WebhookUpdate) applyRotated(w *domain.Webhook) error {
+	w.URL, w.Events, w.Filters, w.Metadata = n.URL, n.Events, filtersOf(n.Filters), n.Metadata
 	checked := *w
-	if n.Secret != nil {
-		checked.Secret = *n.Secret
+	if n.Secret != "" {
+		checked.Secret = n.Secret
 	}
 	return rules.Webhook(&checked).Err()
 }

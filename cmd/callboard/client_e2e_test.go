@@ -23,9 +23,9 @@ func TestAGoProgramFollowsACampaignThroughACrash(t *testing.T) {
 	c := s.program()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	mute, err := c.CreatePathway(ctx, &client.PathwayChange{Name: new("mute"), Start: new("bye"), Nodes: []client.Node{{ID: "bye", Type: "end"}}})
+	mute, err := c.CreatePathway(ctx, &client.NewPathway{Name: new("mute"), Start: new("bye"), Nodes: []client.Node{{ID: "bye", Type: "end"}}})
 	require.NoError(t, err)
-	agent, err := c.CreateAgent(ctx, &client.AgentChange{Name: new("mute"), PathwayID: &mute.ID})
+	agent, err := c.CreateAgent(ctx, &client.NewAgent{Name: "mute", PathwayID: &mute.ID})
 	require.NoError(t, err)
 	campaign, err := c.CreateCampaign(ctx, &client.NewCampaign{
 		Name: "c", AgentID: &agent.ID, Pacing: &client.NewPacing{MaxConcurrent: new(int64(1))},

@@ -143,7 +143,7 @@ func (d *demoShow) first(ctx context.Context) error {
 
 // agent makes the sample pathway and the agent that speaks it.
 func (d *demoShow) agent(ctx context.Context) (string, error) {
-	made, err := d.api.CreatePathway(ctx, &client.PathwayChange{
+	made, err := d.api.CreatePathway(ctx, &client.NewPathway{
 		Name: new("Confirm an appointment"), Start: new("hello"),
 		Nodes: []client.Node{
 			{ID: "hello", Type: "say", Prompt: new("Hello {{name | there}}, this is Callboard about your appointment on {{day | Monday}}.")},
@@ -165,7 +165,7 @@ func (d *demoShow) agent(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	a, err := d.api.CreateAgent(ctx, &client.AgentChange{Name: new("Receptionist"), PathwayID: &made.ID})
+	a, err := d.api.CreateAgent(ctx, &client.NewAgent{Name: "Receptionist", PathwayID: &made.ID})
 	if err != nil {
 		return "", err
 	}

@@ -182,7 +182,7 @@ func inside(s *service, key string) *client.Client {
 }
 
 func firstCall(ctx context.Context, c *client.Client, a *setup.Answers, done *initialised, note io.Writer) error {
-	agent, err := c.CreateAgent(ctx, &client.AgentChange{Name: new("first call"), FirstMessage: new(firstWords)})
+	agent, err := c.CreateAgent(ctx, &client.NewAgent{Name: "first call", FirstMessage: new(firstWords)})
 	if err != nil {
 		return err
 	}

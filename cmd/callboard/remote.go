@@ -73,8 +73,8 @@ func (r remoteDesk) backup(context.Context, backupOrder) (backedUp, error) {
 }
 
 func (r remoteDesk) createTenant(ctx context.Context, n newTenant) (madeTenant, error) {
-	made, err := r.c.CreateWorkspace(ctx, &client.WorkspaceChange{
-		Name: &n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.CallingChange{Countries: []string{n.Country}},
+	made, err := r.c.CreateWorkspace(ctx, &client.NewWorkspace{
+		Name: &n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.NewCalling{Countries: []string{n.Country}},
 	})
 	return as[madeTenant](made, err)
 }

@@ -171,14 +171,6 @@ type Contact struct {
 	CompletedAt   *time.Time     `json:"completed_at"`
 }
 
-// ContactChange is what is to become of a contact; nil fields stay.
-type ContactChange struct {
-	Phone    *string        // E.164, or national in the contact's country
-	Context  domain.Context // merged by name; a nil value takes the name away
-	Timezone *string        // "": that of the number
-	Country  *string        // "": the campaign's
-}
-
 // ContactsExport is a campaign's contacts in the order of upload. Fields are
 // the names in their contexts, sorted; of very many only the first.
 type ContactsExport struct {

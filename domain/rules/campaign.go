@@ -48,6 +48,12 @@ func CallingHours() *domain.CallingHours {
 	return &domain.CallingHours{Start: "08:00", End: "21:00", Timezone: "local"}
 }
 
+// TestHours are the calling hours of the test environment unless others are set:
+// always.
+func TestHours() domain.CallingHours {
+	return domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}
+}
+
 // CampaignDefaults fills in what was left out.
 func CampaignDefaults(c *domain.Campaign, h House) {
 	s := &c.Schedule
@@ -85,7 +91,7 @@ func CampaignDefaults(c *domain.Campaign, h House) {
 	switch {
 	case *hours != domain.CallingHours{}:
 	case h.Test:
-		*hours = domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}
+		*hours = TestHours()
 	default:
 		*hours = *CallingHours()
 	}

@@ -42,11 +42,11 @@ func alerts() *cobra.Command {
 			return c.GetAlertRule(ctx, id)
 		}),
 		maker("Make a rule of a file", `echo '{"name": "Carrier is down", "kind": "trunk_down", "minutes": 5}' | callboard alerts create -f -`,
-			func(ctx context.Context, c *client.Client, in *client.AlertRuleChange) (*client.AlertRule, error) {
+			func(ctx context.Context, c *client.Client, in *client.NewAlertRule) (*client.AlertRule, error) {
 				return c.CreateAlertRule(ctx, in)
 			}),
 		changer("Change a rule by a file", `echo '{"paused": true}' | callboard alerts update alertrule_01J… -f -`,
-			func(ctx context.Context, c *client.Client, id string, in *client.AlertRuleChange) (*client.AlertRule, error) {
+			func(ctx context.Context, c *client.Client, id string, in *client.AlertRuleUpdate) (*client.AlertRule, error) {
 				return c.UpdateAlertRule(ctx, id, in)
 			}),
 		tryAlert(),

@@ -28,10 +28,10 @@ func agents() *cobra.Command {
 		shower("show AGENT", "Show an agent", "callboard agents show agent_01J…", func(ctx context.Context, c *client.Client, id string) (*client.Agent, error) {
 			return c.GetAgent(ctx, id)
 		}),
-		maker("Make an agent of a file", `echo '{"name": "reception", "first_message": "Hello."}' | callboard agents create -f -`, func(ctx context.Context, c *client.Client, in *client.AgentChange) (*client.Agent, error) {
+		maker("Make an agent of a file", `echo '{"name": "reception", "first_message": "Hello."}' | callboard agents create -f -`, func(ctx context.Context, c *client.Client, in *client.NewAgent) (*client.Agent, error) {
 			return c.CreateAgent(ctx, in)
 		}),
-		changer("Change an agent by a file: calls speak it once it is published", "callboard agents update agent_01J… -f agent.json", func(ctx context.Context, c *client.Client, id string, in *client.AgentChange) (*client.Agent, error) {
+		changer("Change an agent by a file: calls speak it once it is published", "callboard agents update agent_01J… -f agent.json", func(ctx context.Context, c *client.Client, id string, in *client.AgentUpdate) (*client.Agent, error) {
 			return c.UpdateAgent(ctx, id, in)
 		}),
 		doer("publish AGENT...", "Let calls speak what was changed", "callboard agents publish agent_01J…", func(v *client.AgentVersion) string { return fmt.Sprintf("speaks version %d", v.Version) },
@@ -55,10 +55,10 @@ func pathways() *cobra.Command {
 		shower("show PATHWAY", "Show a pathway", "callboard pathways show pathway_01J… --json", func(ctx context.Context, c *client.Client, id string) (*client.Pathway, error) {
 			return c.GetPathway(ctx, id)
 		}),
-		maker("Make a pathway of a file", "callboard pathways create -f visit.json", func(ctx context.Context, c *client.Client, in *client.PathwayChange) (*client.Pathway, error) {
+		maker("Make a pathway of a file", "callboard pathways create -f visit.json", func(ctx context.Context, c *client.Client, in *client.NewPathway) (*client.Pathway, error) {
 			return c.CreatePathway(ctx, in)
 		}),
-		changer("Change a pathway by a file", "callboard pathways update pathway_01J… -f visit.json", func(ctx context.Context, c *client.Client, id string, in *client.PathwayPatch) (*client.Pathway, error) {
+		changer("Change a pathway by a file", "callboard pathways update pathway_01J… -f visit.json", func(ctx context.Context, c *client.Client, id string, in *client.PathwayUpdate) (*client.Pathway, error) {
 			return c.UpdatePathway(ctx, id, in)
 		}),
 		validateCommand(),
@@ -79,8 +79,8 @@ callboard pathways validate -f visit.json`,
 			case (path == "") == (len(args) == 0):
 				return Misuse("either PATHWAY or --file names what is checked")
 			case path != "":
-				var p *client.PathwayChange
-				if p, err = fromFile[client.PathwayChange](s, path); err == nil {
+				var p *client.NewPathway
+				if p, err = fromFile[client.NewPathway](s, path); err == nil {
 					report, err = s.ValidatePathway(s.ctx(), p)
 				}
 			default:
@@ -142,7 +142,7 @@ func numbers() *cobra.Command {
 				return []any{n.ID, n.Number, n.Status, n.AgentID, dash(n.TrunkID), n.SMSEnabled}
 			}),
 		add,
-		changer("Change a number by a file", `echo '{"agent_id": "agent_01J…"}' | callboard numbers update num_01J… -f -`, func(ctx context.Context, c *client.Client, id string, in *client.NumberChange) (*client.PhoneNumber, error) {
+		changer("Change a number by a file", `echo '{"agent_id": "agent_01J…"}' | callboard numbers update num_01J… -f -`, func(ctx context.Context, c *client.Client, id string, in *client.NumberUpdate) (*client.PhoneNumber, error) {
 			return c.UpdateNumber(ctx, id, in)
 		}),
 		doer("delete NUMBER_ID...", "Take numbers away", "callboard numbers delete num_01J…", deleted, func(ctx context.Context, c *client.Client, id string) (*client.Deleted, error) {
@@ -192,10 +192,10 @@ func trunks() *cobra.Command {
 		shower("show TRUNK", "Show a trunk with its health and quality", "callboard trunks show trunk_01J…", func(ctx context.Context, c *client.Client, id string) (*client.Trunk, error) {
 			return c.GetTrunk(ctx, id)
 		}),
-		maker("Make a trunk of a file", `echo '{"name": "carrier", "proxies": [{"host": "sip.example.com"}]}' | callboard trunks create -f -`, func(ctx context.Context, c *client.Client, in *client.TrunkChange) (*client.Trunk, error) {
+		maker("Make a trunk of a file", `echo '{"name": "carrier", "proxies": [{"host": "sip.example.com"}]}' | callboard trunks create -f -`, func(ctx context.Context, c *client.Client, in *client.NewTrunk) (*client.Trunk, error) {
 			return c.CreateTrunk(ctx, in)
 		}),
-		changer("Change a trunk by a file", `echo '{"max_channels": 30}' | callboard trunks update trunk_01J… -f -`, func(ctx context.Context, c *client.Client, id string, in *client.TrunkChange) (*client.Trunk, error) {
+		changer("Change a trunk by a file", `echo '{"max_channels": 30}' | callboard trunks update trunk_01J… -f -`, func(ctx context.Context, c *client.Client, id string, in *client.TrunkUpdate) (*client.Trunk, error) {
 			return c.UpdateTrunk(ctx, id, in)
 		}),
 		test,
@@ -229,7 +229,7 @@ func targets(t *client.Trunk) string {
 func phones() *cobra.Command {
 	name := ""
 	add := command("add EXTENSION", "Let a phone register; its password is shown this once", "callboard phones add 1001 --name desk", cobra.ExactArgs(1), func(s *session, args []string) error {
-		p, err := s.CreatePhone(s.ctx(), &client.PhoneChange{Extension: &args[0], Name: given(name)})
+		p, err := s.CreatePhone(s.ctx(), &client.NewPhone{Extension: args[0], Name: name})
 		if err != nil {
 			return err
 		}

@@ -310,12 +310,12 @@ func unquoted(text string) (string, bool) {
 }
 
 // Trunk is the first trunk as the API takes it.
-func (a *Answers) Trunk() *client.TrunkChange {
+func (a *Answers) Trunk() *client.NewTrunk {
 	proxy := client.NewProxy{Host: a.TrunkHost, Transport: &a.TrunkTransport}
 	if a.TrunkPort != 0 {
 		proxy.Port = new(int64(a.TrunkPort))
 	}
-	t := &client.TrunkChange{Name: &a.TrunkHost, Proxies: []client.NewProxy{proxy}, Register: &a.TrunkRegister}
+	t := &client.NewTrunk{Name: a.TrunkHost, Proxies: []client.NewProxy{proxy}, Register: &a.TrunkRegister}
 	if a.CallerID != "" {
 		t.CallerIDs = []string{a.CallerID}
 	}

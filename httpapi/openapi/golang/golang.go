@@ -18,6 +18,10 @@ const (
 	mimeJSON = "application/json"
 	mimeForm = "application/x-www-form-urlencoded"
 	mimePage = "text/html"
+	// mimeMergePatch is another name of the JSON that a PATCH takes.
+	mimeMergePatch = "application/merge-patch+json"
+	// updateSuffix ends the names of the schemas of merge patches.
+	updateSuffix = "Update"
 )
 
 // Options say how the client is written.
@@ -115,7 +119,7 @@ type typed struct {
 
 func (w *writer) typeOf(s *openapi.Schema) typed {
 	if name, ok := refOf(s); ok {
-		return typed{name: w.named(name), object: true}
+		return typed{name: w.named(name), object: true, null: slices.Contains(w.d.Schemas[name].Types, "null")}
 	}
 	for _, inner := range slices.Concat(s.AllOf, s.AnyOf, s.OneOf) {
 		if !slices.Equal(inner.Types, openapi.Types{"null"}) {
@@ -149,7 +153,11 @@ func (w *writer) typeOf(s *openapi.Schema) typed {
 		t.name, t.holds = "map[string]any", true
 		if s.Others != nil && s.Others.Schema != nil {
 			if inner := w.typeOf(s.Others.Schema); inner.name != "json.RawMessage" {
-				t.name = "map[string]" + inner.name
+				pointer := ""
+				if inner.null && !inner.holds {
+					pointer = "*"
+				}
+				t.name = "map[string]" + pointer + inner.name
 			}
 		}
 	default:
@@ -174,16 +182,22 @@ func (w *writer) object(name string) {
 		p := s.Properties[field]
 		about := p.Description
 		if len(p.Enum) > 0 && len(p.Types) > 0 {
-			words := make([]string, len(p.Enum))
-			for i, e := range p.Enum {
-				words[i] = fmt.Sprint(e)
+			var words []string
+			for _, e := range p.Enum {
+				if e != nil {
+					words = append(words, fmt.Sprint(e))
+				}
 			}
 			about = strings.TrimSpace(about + " One of " + strings.Join(words, ", ") + ".")
 		}
 		if about != "" {
 			w.comment(about)
 		}
-		kind, tag := w.typeOf(p).field(slices.Contains(s.Required, field), w.sent[name])
+		t := w.typeOf(p)
+		kind, tag := t.field(slices.Contains(s.Required, field), w.sent[name])
+		if t.null && strings.HasSuffix(name, updateSuffix) { // null is not the same as left out
+			kind, tag = "Optional["+t.name+"]", ",omitzero"
+		}
 		w.line("%s %s `json:\"%s%s\"`", exported(field), kind, field, tag)
 	}
 	w.line("}\n")
@@ -225,7 +239,9 @@ func (w *writer) methodOf(op *openapi.Operation) *method {
 	if op.Bodies[mimeForm] != nil {
 		return nil
 	}
-	m.from = len(op.Bodies) > 1 || len(op.Bodies) == 1 && m.in == nil
+	for kind := range op.Bodies {
+		m.from = m.from || kind != mimeJSON && kind != mimeMergePatch
+	}
 	for _, p := range op.Parameters {
 		if p.In == "query" && p.Name != "ticket" && p.Name != "token" {
 			m.query = append(m.query, p)

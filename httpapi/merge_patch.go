@@ -1,0 +1,218 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// mimeMergePatch is the media type of a JSON merge patch (RFC 7396 §4).
+const mimeMergePatch = "application/merge-patch+json"
+
+// Patch is the body of a PATCH request: a JSON merge patch (RFC 7396) of the
+// members that a client sets. S is the type of these members, which is the type
+// of the create body where both have the same ones. Members of S with the tag
+// update:"-" are set on create only. The zero value changes nothing.
+type Patch[S any] struct{ members map[string]any }
+
+// UnmarshalJSON reads the members. Numbers stay as they are written.
+func (p *Patch[S]) UnmarshalJSON(text []byte) error {
+	p.members = nil
+	return domain.DecodeJSON(text, &p.members)
+}
+
+// Schema is a reference to the update schema, which writeUpdateSchemas derives
+// from the schema of S.
+func (*Patch[S]) Schema(r huma.Registry) *huma.Schema {
+	t := reflect.TypeFor[S]()
+	r.Schema(t, true, "")
+	name := updateName(schemaName(t, ""))
+	if r.Map()[name] == nil {
+		r.Map()[name] = &huma.Schema{Type: huma.TypeObject}
+	}
+	return &huma.Schema{Ref: schemaPrefix + name}
+}
+
+func (*Patch[S]) settingsType() reflect.Type { return reflect.TypeFor[S]() }
+
+// Has reports whether the patch names a member, also where it sets it to null.
+func (p *Patch[S]) Has(path ...string) bool { return hasMember(p.members, path...) }
+
+// alone is what the patch itself sets.
+func (p *Patch[S]) alone() (n S, err error) {
+	text, err := json.Marshal(mergePatch(nil, p.members))
+	if err != nil {
+		return n, err
+	}
+	return n, domain.DecodeJSON(text, &n)
+}
+
+func hasMember(members map[string]any, path ...string) bool {
+	for i, name := range path {
+		v, has := members[name]
+		if !has || i == len(path)-1 {
+			return has
+		}
+		members, _ = v.(map[string]any)
+	}
+	return false
+}
+
+// patched is a function that applies a merge patch to the stored version of a
+// resource: it merges the patch with the members that a client can set, fills in
+// the defaults of a create body, and passes the result to set, which checks it
+// and writes it to the resource. The store calls the function with the version
+// that it then replaces, so that concurrent patches keep each other's members.
+func patched[S, R any](s *Server, p *Patch[S], set func(*S, R) error) func(R) error {
+	return func(current R) error {
+		next := new(S)
+		if err := s.merge(p.members, current, next); err != nil {
+			return err
+		}
+		return set(next, current)
+	}
+}
+
+// derivedDefaults is a type of settings with defaults that depend on other
+// members. The stored resource has their values; dropDefaults removes them, so
+// that they are computed again from the patched members.
+type derivedDefaults interface {
+	dropDefaults(current any, stored, patch map[string]any)
+}
+
+func (s *Server) merge(patch map[string]any, current, next any) error {
+	text, err := json.Marshal(current)
+	if err != nil {
+		return err
+	}
+	var stored any
+	if err = domain.DecodeJSON(text, &stored); err != nil {
+		return err
+	}
+	schema := s.settings[reflect.TypeOf(next).Elem()]
+	target, _ := s.settable(schema, stored).(map[string]any)
+	if d, ok := next.(derivedDefaults); ok {
+		d.dropDefaults(current, target, patch)
+	}
+	merged, _ := mergePatch(target, patch).(map[string]any)
+	var problems domain.Problems
+	s.complete(schema, merged, "", &problems)
+	if err = problems.Err(); err != nil {
+		return err
+	}
+	if text, err = json.Marshal(merged); err != nil {
+		return err
+	}
+	return domain.DecodeJSON(text, next)
+}
+
+// mergePatch is MergePatch of RFC 7396 §2. It changes neither of its arguments.
+func mergePatch(target, patch any) any {
+	members, isObject := patch.(map[string]any)
+	if !isObject {
+		return patch
+	}
+	into, _ := target.(map[string]any)
+	merged := make(map[string]any, len(into)+len(members))
+	maps.Copy(merged, into)
+	for name, v := range members {
+		if v == nil {
+			delete(merged, name)
+			continue
+		}
+		merged[name] = mergePatch(merged[name], v)
+	}
+	return merged
+}
+
+// settable is the part of a stored value that a schema of settings describes.
+func (s *Server) settable(schema *huma.Schema, v any) any {
+	schema = s.resolve(schema)
+	switch v := v.(type) {
+	case map[string]any:
+		if len(schema.Properties) == 0 {
+			return v
+		}
+		kept := make(map[string]any)
+		for name, inner := range schema.Properties {
+			if v[name] != nil {
+				kept[name] = s.settable(inner, v[name])
+			}
+		}
+		return kept
+	case []any:
+		if schema.Items == nil {
+			return v
+		}
+		kept := make([]any, len(v))
+		for i, item := range v {
+			kept[i] = s.settable(schema.Items, item)
+		}
+		return kept
+	}
+	return v
+}
+
+// complete fills in the defaults of a schema, and notes required members that
+// are missing.
+func (s *Server) complete(schema *huma.Schema, v any, path string, p *domain.Problems) {
+	schema = s.resolve(schema)
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			inner := schema.Properties[name]
+			switch {
+			case v[name] != nil:
+				s.complete(inner, v[name], at, p)
+			case inner.Default != nil:
+				v[name] = inner.Default
+			case slices.Contains(schema.Required, name):
+				p.Add(at, domain.CodeValidation, "is required")
+			}
+		}
+		if each, ok := schema.AdditionalProperties.(*huma.Schema); ok && len(schema.Properties) == 0 {
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				s.complete(each, v[name], strings.TrimPrefix(path+"."+name, "."), p)
+			}
+		}
+	case []any:
+		if schema.Items != nil {
+			for i, item := range v {
+				s.complete(schema.Items, item, path+"["+strconv.Itoa(i)+"]", p)
+			}
+		}
+	}
+}
+
+// resolve follows the reference of a schema, also of one that has a description
+// beside it.
+func (s *Server) resolve(schema *huma.Schema) *huma.Schema {
+	for {
+		switch {
+		case schema.Ref != "":
+			schema = s.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+		case len(schema.AllOf) == 1:
+			schema = schema.AllOf[0]
+		default:
+			return schema
+		}
+	}
+}
+
+// patchObject refuses the body of a PATCH that is not a JSON object.
+func patchObject(c *fiber.Ctx, text []byte) error {
+	if c.Method() != fiber.MethodPatch || !json.Valid(text) || bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return nil // the decoder names what is wrong with a text that is not JSON
+	}
+	return domain.Errorf(domain.CodeInvalidRequest, "The body of a PATCH must be a JSON object with the members to change (RFC 7396).")
+}

@@ -1,0 +1,145 @@
+package httpapi
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+)
+
+const (
+	schemaPrefix = "#/components/schemas/"
+	updateSuffix = "Update"
+	updateWords  = "A JSON merge patch (RFC 7396): members that are left out stay, objects merge, lists are replaced, and null removes a member or resets it to its default."
+)
+
+// updateName is the name of the schema for changes of what another schema
+// describes: AgentUpdate for NewAgent.
+func updateName(schema string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(schema, "New"), updateSuffix) + updateSuffix
+}
+
+// noteSettings remembers the type that the PATCH body of a route changes.
+func (b *blueprint) noteSettings(in reflect.Type) {
+	body, ok := in.FieldByName("Body")
+	if !ok {
+		return
+	}
+	if p, isPatch := reflect.New(body.Type).Interface().(interface{ settingsType() reflect.Type }); isPatch {
+		b.settings[p.settingsType()] = nil
+	}
+}
+
+// writeUpdateSchemas derives the schemas of all PATCH bodies. Descriptions and
+// bounds of the create schemas have to be complete by then.
+func (b *blueprint) writeUpdateSchemas() {
+	w := &updateSchemas{schemas: b.api.OpenAPI().Components.Schemas.Map(), done: make(map[string]bool)}
+	for _, t := range slices.SortedFunc(maps.Keys(b.settings), func(x, y reflect.Type) int { return strings.Compare(x.String(), y.String()) }) {
+		name := schemaName(t, "")
+		b.settings[t] = changeable(t, w.schemas[name])
+		w.write(updateName(name), b.settings[t])
+		root := w.schemas[updateName(name)]
+		root.Nullable, root.Description = false, updateWords
+	}
+	for _, item := range b.api.OpenAPI().Paths {
+		if op := item.Patch; op != nil && op.RequestBody != nil {
+			op.RequestBody.Content[mimeMergePatch] = op.RequestBody.Content[fiber.MIMEApplicationJSON]
+		}
+	}
+	w.finish()
+}
+
+// changeable is a copy of the schema of settings without the members that are
+// set on create only.
+func changeable(t reflect.Type, schema *huma.Schema) *huma.Schema {
+	c := *schema
+	c.Properties, c.Required = maps.Clone(schema.Properties), slices.Clone(schema.Required)
+	for f := range fields(t) {
+		if f.Tag.Get("update") == "-" {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			delete(c.Properties, name)
+			c.Required = slices.DeleteFunc(c.Required, func(required string) bool { return required == name })
+		}
+	}
+	return &c
+}
+
+// updateSchemas writes schemas of merge patches into the document.
+type updateSchemas struct {
+	schemas map[string]*huma.Schema
+	done    map[string]bool
+	enums   []*huma.Schema // that null has to be added to
+}
+
+// write adds the schema of a merge patch of an object.
+func (w *updateSchemas) write(name string, of *huma.Schema) {
+	if w.done[name] {
+		return
+	}
+	w.done[name] = true
+	made := w.patchOf(of)
+	made.Nullable = true
+	w.schemas[name] = made
+}
+
+// patchOf is the schema of a merge patch of a value: objects have no required
+// members and no defaults, and null stands for members that may be left out.
+func (w *updateSchemas) patchOf(s *huma.Schema) *huma.Schema {
+	if name, isRef := strings.CutPrefix(s.Ref, schemaPrefix); isRef {
+		of := w.schemas[name]
+		if of.Type != huma.TypeObject || len(of.Properties) == 0 {
+			return s
+		}
+		w.write(updateName(name), of)
+		return &huma.Schema{Ref: schemaPrefix + updateName(name), Description: s.Description}
+	}
+	c := *s
+	c.Default, c.Required, c.DependentRequired, c.MinProperties = nil, nil, nil, nil
+	for _, list := range []*[]*huma.Schema{&c.AllOf, &c.AnyOf, &c.OneOf} {
+		*list = slices.Clone(*list)
+		for i, one := range *list {
+			(*list)[i] = w.patchOf(one)
+		}
+	}
+	if s.Properties != nil {
+		c.Properties = make(map[string]*huma.Schema, len(s.Properties))
+		for name, p := range s.Properties {
+			c.Properties[name] = w.member(p, slices.Contains(s.Required, name) && p.Default == nil)
+		}
+	}
+	if each, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		c.AdditionalProperties = w.member(each, false)
+	}
+	return &c
+}
+
+// member is the schema of a member of a merge patch.
+func (w *updateSchemas) member(s *huma.Schema, required bool) *huma.Schema {
+	m := w.patchOf(s)
+	if required || m.Ref != "" || m.Type == "" {
+		return m
+	}
+	if m.Nullable = true; len(m.Enum) > 0 {
+		w.enums = append(w.enums, m)
+	}
+	return m
+}
+
+// finish prepares the schemas for validation.
+func (w *updateSchemas) finish() {
+	for name := range w.done {
+		s := w.schemas[name]
+		s.PrecomputeMessages()
+		for _, p := range s.Properties {
+			if each, ok := p.AdditionalProperties.(*huma.Schema); ok {
+				each.PrecomputeMessages()
+			}
+		}
+	}
+	for _, s := range w.enums { // after the messages, which list the other values
+		s.Enum = append(slices.Clone(s.Enum), nil)
+	}
+}
