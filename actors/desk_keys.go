@@ -5,10 +5,12 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
 )
 
 // Authenticate checks an API key. Its use is noted by the front door.
@@ -55,13 +57,60 @@ func (d *Desk) APIKey(_ context.Context, p domain.Principal, id string) (*domain
 	return d.ownKey(p, id)
 }
 
-// ListKeys reads a page of the keys of the caller's environment.
-func (d *Desk) ListKeys(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.APIKey], error) {
-	l, err := list[domain.APIKey](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixKey, q, nil)
-	for _, k := range l.Data {
+// ListKeys reads a page of the keys that the caller may see, newest first. Each
+// environment has an index of its own: a page is merged from one of each, and
+// its cursor is the id of its last key.
+func (d *Desk) ListKeys(ctx context.Context, p domain.Principal, q ask.KeyQuery) (ask.List[*domain.APIKey], error) {
+	out := ask.List[*domain.APIKey]{Data: []*domain.APIKey{}}
+	last, err := domain.ParseID(domain.PrefixKey, q.Cursor)
+	if q.Cursor != "" && err != nil {
+		return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+	}
+	for _, env := range visibleEnvironments(p, q.Environment) {
+		more, err := d.keysBefore(ctx, p.WorkspaceID, env, last, q.Page)
+		if err != nil {
+			return out, err
+		}
+		out.Data = append(out.Data, more...)
+	}
+	slices.SortFunc(out.Data, func(a, b *domain.APIKey) int { return strings.Compare(b.ID, a.ID) })
+	if len(out.Data) > q.Limit {
+		out.Data = out.Data[:q.Limit]
+		out.Next = out.Data[q.Limit-1].ID
+	}
+	for _, k := range out.Data {
 		k.LastUsedAt = d.keys.lastUsed(k)
 	}
-	return l, err
+	return out, nil
+}
+
+// visibleEnvironments are those whose keys a caller sees, or the one of them
+// that is wanted.
+func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain.Environment {
+	all := []domain.Environment{domain.Live, domain.Test}
+	return slices.DeleteFunc(all, func(e domain.Environment) bool {
+		return wanted != "" && e != wanted || p.Environment == domain.Test && e != domain.Test
+	})
+}
+
+// keysBefore reads the newest keys of an environment that are older than the
+// key with the id last, one more than a page has.
+func (d *Desk) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page ask.Page) ([]*domain.APIKey, error) {
+	q := commit.Query{Kind: "api_key", Workspace: workspace, Index: "env=" + string(env), Limit: page.Limit + 1, To: last}
+	if !page.CreatedAfter.IsZero() {
+		q.From = sortAt(domain.PrefixKey, page.CreatedAfter.Add(time.Millisecond))
+	}
+	if before := page.CreatedBefore; !before.IsZero() && (last == "" || sortAt(domain.PrefixKey, before) < last) {
+		q.To = sortAt(domain.PrefixKey, before)
+	}
+	var out []*domain.APIKey
+	_, err := d.store.List(ctx, q, func() domain.Record { return new(domain.APIKey) }, func(r domain.Record) error {
+		if k, ok := r.(*domain.APIKey); ok {
+			out = append(out, k)
+		}
+		return nil
+	})
+	return out, storeErr(err)
 }
 
 // UpdateKey changes a key; the change holds from the answer on. Other addresses

@@ -366,7 +366,7 @@ func calledBy(to, country string) string {
 // overLimit keeps the record of a call that found every line taken.
 func (n *Node) overLimit(ctx context.Context, c *domain.Call) error {
 	now := stamp()
-	c.Status, c.Disposition, c.EndedReason, c.EndedBy, c.EndedAt = domain.CallFailed, string(domain.OutcomeFailed), domain.ReasonConcurrency, "service", &now
+	c.Status, c.Disposition, c.EndedReason, c.EndedBy, c.EndedAt = domain.CallFailed, string(domain.OutcomeFailed), domain.ReasonConcurrency, domain.EndedByService, &now
 	c.Outcome, c.Record = &domain.CallOutcome{Result: domain.OutcomeFailed}, false
 	unit := domain.Unit(c.AgentID)
 	_, err := n.cfg.Store.Apply(ctx, commit.Change{

@@ -140,7 +140,7 @@ func TestARequestThatACrashCutOffHasOneEffect(t *testing.T) {
 	agents, err := d.ListAgents(t.Context(), h.live, ask.Page{Limit: 100})
 	require.NoError(t, err)
 	assert.Len(t, agents.Data, 2)
-	keys, err := d.ListKeys(t.Context(), h.live, ask.Page{Limit: 100})
+	keys, err := d.ListKeys(t.Context(), h.live, ask.KeyQuery{Page: ask.Page{Limit: 100}, Environment: domain.Live})
 	require.NoError(t, err)
 	assert.Len(t, keys.Data, 2)
 

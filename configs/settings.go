@@ -285,13 +285,13 @@ func workspaces() []Setting {
 		{
 			Key: "default_plan", Default: planEnterprise,
 			Rule: "starter, professional or enterprise",
-			Doc:  "Plan of a workspace when it is made.",
+			Doc:  "Plan of the first workspace, `default`, which the first start makes. `POST /v1/workspaces` without `plan` makes a starter, whatever this setting says.",
 			set:  into(func(c *Config) *string { return &c.DefaultPlan }, oneOf("starter", "professional", planEnterprise)),
 		},
 		{
 			Key:  "default_limits",
 			Rule: "a list of requests_per_minute, concurrent_inbound, concurrent_outbound and calls_per_minute, each =1 to =10000000, such as calls_per_minute=600",
-			Doc:  "Ceilings of a workspace when it is made, instead of those of its plan. On `enterprise` only.",
+			Doc:  "Limits of the first workspace, `default`, instead of those of its plan. On `enterprise` only.",
 			set:  into(func(c *Config) *Limits { return &c.DefaultLimits }, parseLimits),
 			with: &together{[]string{"default_plan"}, func(c *Config) string {
 				if c.DefaultPlan != planEnterprise && c.DefaultLimits != (Limits{}) {

@@ -159,6 +159,14 @@ const (
 	NodeAgent       NodeType = "agent"
 )
 
+// Values are all of them.
+func (NodeType) Values() []string {
+	return values(
+		NodeSay, NodeCollect, NodeDTMF, NodeEnd, NodeTransfer, NodeConverse, NodeCondition, NodeTool,
+		NodeAppointment, NodeSMS, NodeAgent,
+	)
+}
+
 // EdgeType is when an edge is taken.
 type EdgeType string
 
@@ -174,6 +182,11 @@ const (
 	EdgeExpr    EdgeType = "expr"   // an expression over the variables holds
 	EdgeLLM     EdgeType = "llm"    // a model thinks that this holds
 )
+
+// Values are all of them.
+func (EdgeType) Values() []string {
+	return values(EdgeAlways, EdgeElse, EdgeDTMF, EdgeTimeout, EdgeSuccess, EdgeFailure, EdgeIntent, EdgeExpr, EdgeLLM)
+}
 
 // Assign is what a node sets when it is entered.
 type Assign struct {

@@ -13,6 +13,11 @@ const (
 	AlertEndpointDisabled AlertKind = "endpoint_disabled" // a webhook endpoint was disabled because it failed
 )
 
+// Values are all of them.
+func (AlertKind) Values() []string {
+	return values(AlertAnswerRate, AlertTrunkDown, AlertSpend, AlertEndpointDisabled)
+}
+
 // AlertRule is what an operator wants to be told of. It is of the workspace
 // whose key made it: its events are that workspace's. What it watches may be
 // others.
@@ -47,6 +52,11 @@ const (
 	AlertPending AlertStatus = "pending" // it is so, and not for long enough yet
 	AlertFiring  AlertStatus = "firing"  // somebody was told
 )
+
+// Values are all of them.
+func (AlertStatus) Values() []string {
+	return values(AlertPending, AlertFiring)
+}
 
 // Alert is one thing that a rule has found. There is at most one of a rule and
 // a subject.

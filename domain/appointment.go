@@ -61,6 +61,13 @@ const (
 	AppointmentNoShow    AppointmentStatus = "no_show"   // nobody came
 )
 
+// Values are all of them.
+func (AppointmentStatus) Values() []string {
+	return values(
+		AppointmentBooked, AppointmentConfirmed, AppointmentCancelled, AppointmentCompleted, AppointmentNoShow,
+	)
+}
+
 // AppointmentStatuses are all of them.
 func AppointmentStatuses() []AppointmentStatus {
 	return []AppointmentStatus{AppointmentBooked, AppointmentConfirmed, AppointmentCancelled, AppointmentCompleted, AppointmentNoShow}

@@ -16,6 +16,11 @@ const (
 	BulkDNC      BulkType = "dnc"
 )
 
+// Values are all of them.
+func (BulkType) Values() []string {
+	return values(BulkCalls, BulkSMS, BulkContacts, BulkDNC)
+}
+
 // BulkStatus is a state of a bulk job.
 type BulkStatus string
 
@@ -26,6 +31,11 @@ const (
 	BulkCompleted BulkStatus = "completed"
 	BulkCancelled BulkStatus = "cancelled"
 )
+
+// Values are all of them.
+func (BulkStatus) Values() []string {
+	return values(BulkQueued, BulkRunning, BulkCompleted, BulkCancelled)
+}
 
 // Bounds of bulk jobs: the items of one, and the errors that it tells by
 // itself; the rest of them stand with their items.
@@ -137,6 +147,11 @@ const (
 	ItemRejected  BulkItemStatus = "rejected"
 	ItemCancelled BulkItemStatus = "cancelled"
 )
+
+// Values are all of them.
+func (BulkItemStatus) Values() []string {
+	return values(ItemPending, ItemWaiting, ItemDone, ItemFailed, ItemRejected, ItemCancelled)
+}
 
 // BulkItem is what became of one item of a bulk job. Its row is written once,
 // in the commit of what the item orders; without a row it is still to come.

@@ -14,6 +14,11 @@ const (
 	Outbound Direction = "outbound"
 )
 
+// Values are all of them.
+func (Direction) Values() []string {
+	return values(Inbound, Outbound)
+}
+
 // CallStatus is where a call stands.
 type CallStatus string
 
@@ -30,6 +35,14 @@ const (
 	CallFailed       CallStatus = "failed"
 	CallCancelled    CallStatus = "cancelled"
 )
+
+// Values are all of them.
+func (CallStatus) Values() []string {
+	return values(
+		CallQueued, CallInitiated, CallRinging, CallInProgress, CallTransferring, CallCompleted, CallBusy,
+		CallNoAnswer, CallFailed, CallCancelled,
+	)
+}
 
 // CallStates are all of them, in the order in which a call may have them.
 func CallStates() []CallStatus {

@@ -18,6 +18,13 @@ const (
 	CampaignCancelled CampaignStatus = "cancelled"
 )
 
+// Values are all of them.
+func (CampaignStatus) Values() []string {
+	return values(
+		CampaignDraft, CampaignScheduled, CampaignRunning, CampaignPaused, CampaignCompleted, CampaignCancelled,
+	)
+}
+
 // Final says whether nothing follows.
 func (s CampaignStatus) Final() bool { return s == CampaignCompleted || s == CampaignCancelled }
 
@@ -39,6 +46,11 @@ const (
 	PacingFixed    PacingMode = "fixed" // so is "", of campaigns that are older
 	PacingAdaptive PacingMode = "adaptive"
 )
+
+// Values are all of them.
+func (PacingMode) Values() []string {
+	return values(PacingFixed, PacingAdaptive)
+}
 
 // Pacing bounds how fast and how wide a campaign rings.
 type Pacing struct {

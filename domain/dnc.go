@@ -17,6 +17,11 @@ const (
 	DNCOptOut DNCSource = "opt_out"
 )
 
+// Values are all of them.
+func (DNCSource) Values() []string {
+	return values(DNCImport, DNCAPI, DNCOptOut)
+}
+
 // DNCList is a list of numbers that are never called. Every environment of a
 // workspace has a default one, which takes its opt-outs.
 type DNCList struct {

@@ -80,7 +80,7 @@ func (e *Error) Sentence() string {
 	if len(e.Details) == 0 || e.Param == "" {
 		return e.Message
 	}
-	return e.Param + " " + e.Message
+	return e.Param + ": " + e.Message
 }
 
 // Errorf makes an Error of a code and a sentence.
@@ -127,8 +127,12 @@ func (p Problems) Err() error {
 		}
 	}
 	e.Code = code
-	if len(p) > 1 {
-		e.Message = fmt.Sprintf("%s (and %d more problems)", p[0].Message, len(p)-1)
+	switch more := len(p) - 1; more {
+	case 0:
+	case 1:
+		e.Message += " (and 1 more problem)"
+	default:
+		e.Message = fmt.Sprintf("%s (and %d more problems)", p[0].Message, more)
 	}
 	return e
 }

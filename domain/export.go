@@ -17,6 +17,14 @@ const (
 	ExportAudit       ExportType = "audit_logs"
 )
 
+// Values are all of them.
+func (ExportType) Values() []string {
+	return values(
+		ExportCalls, ExportLegs, ExportTranscripts, ExportResults, ExportContacts, ExportEvents, ExportUsage,
+		ExportAudit,
+	)
+}
+
 // Reads are the permissions of the resource that an export is of; one of them
 // is enough.
 func (t ExportType) Reads() []Permission {
@@ -45,6 +53,11 @@ const (
 	ExportFailed    ExportStatus = "failed"
 	ExportExpired   ExportStatus = "expired"
 )
+
+// Values are all of them.
+func (ExportStatus) Values() []string {
+	return values(ExportQueued, ExportRunning, ExportCompleted, ExportFailed, ExportExpired)
+}
 
 // ExportLife is how long the file of an export is kept.
 const ExportLife = 7 * 24 * time.Hour

@@ -13,6 +13,11 @@ const (
 	KnowledgeFailed     KnowledgeStatus = "failed"
 )
 
+// Values are all of them.
+func (KnowledgeStatus) Values() []string {
+	return values(KnowledgeProcessing, KnowledgeReady, KnowledgeFailed)
+}
+
 // KnowledgeBase is what an agent may look things up in: sources, cut into
 // passages. Status, Sources, Passages and Bytes follow from the sources.
 type KnowledgeBase struct {
@@ -44,6 +49,11 @@ const (
 	SourceURL  SourceType = "url"
 	SourceFile SourceType = "file"
 )
+
+// Values are all of them.
+func (SourceType) Values() []string {
+	return values(SourceText, SourceURL, SourceFile)
+}
 
 // KnowledgeSource is one text of a knowledge base. Raw is what was sent, until
 // it is cut into passages.

@@ -17,6 +17,11 @@ const (
 	MessageReceived    MessageStatus = "received"
 )
 
+// Values are all of them.
+func (MessageStatus) Values() []string {
+	return values(MessageQueued, MessageSent, MessageDelivered, MessageUndelivered, MessageFailed, MessageReceived)
+}
+
 // MessageEncoding is how the letters of a message go over the air.
 type MessageEncoding string
 
@@ -25,6 +30,11 @@ const (
 	GSM7 MessageEncoding = "gsm7" // 160 letters of a small alphabet, 153 in each of several segments
 	UCS2 MessageEncoding = "ucs2" // 70 units of UTF-16, 67 in each of several segments
 )
+
+// Values are all of them.
+func (MessageEncoding) Values() []string {
+	return values(GSM7, UCS2)
+}
 
 // Message is a text message. Its words, and those that were put into it, are
 // kept sealed.

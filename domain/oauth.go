@@ -15,6 +15,11 @@ const (
 	GrantCredentials GrantType = "client_credentials"
 )
 
+// Values are all of them.
+func (GrantType) Values() []string {
+	return values(GrantCode, GrantRefresh, GrantCredentials)
+}
+
 // OAuthClient is a program of somebody else's that may ask for tokens. Only a
 // keyed hash of its secret is kept.
 type OAuthClient struct {

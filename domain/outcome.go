@@ -16,6 +16,14 @@ const (
 	OutcomeCancelled Outcome = "cancelled"
 )
 
+// Values are all of them.
+func (Outcome) Values() []string {
+	return values(
+		OutcomeCompleted, OutcomeConfirmed, OutcomeDeclined, OutcomeVoicemail, OutcomeNoAnswer, OutcomeBusy,
+		OutcomeFailed, OutcomeCancelled,
+	)
+}
+
 // Reason says why an attempt ended as it did: a closed list, `ended_reason` in
 // the call record.
 type Reason string
@@ -49,6 +57,17 @@ const (
 	ReasonProtocol      Reason = "protocol_error" // the far end broke the dialog (no ACK, bad answer)
 	ReasonRemoved       Reason = "removed"        // of a contact that somebody took out
 )
+
+// Values are all of them.
+func (Reason) Values() []string {
+	return values(
+		ReasonCompleted, ReasonRemoteHangup, ReasonHangup, ReasonTransferred, ReasonMaxDuration, ReasonMediaLost,
+		ReasonBusy, ReasonNoAnswer, ReasonTrunkError, ReasonThrottled, ReasonInvalidNumber, ReasonTrunkRejected,
+		ReasonRejected, ReasonBlocked, ReasonMedia, ReasonIdentity, ReasonRedirected, ReasonInterrupted,
+		ReasonCancelled, ReasonNotSent, ReasonInternal, ReasonConcurrency, ReasonNumberUnknown, ReasonProtocol,
+		ReasonRemoved,
+	)
+}
 
 // NextLeg says whether an attempt may go on with another INVITE at once.
 type NextLeg uint8

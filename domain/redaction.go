@@ -25,7 +25,7 @@ type Redaction struct {
 const (
 	MaxRedactionPatterns = 20
 	MaxRedactionSteps    = 500 // for a letter, of all patterns together
-	maxPatternBytes      = 500
+	MaxPatternBytes      = 500
 
 	maxRedactedBytes = 16 << 10                             // of one text
 	redactionWork    = maxRedactedBytes * MaxRedactionSteps // steps for one text: all patterns look once at the longest
@@ -46,8 +46,8 @@ func CheckRedactionPattern(pattern string) (steps int, err error) {
 	switch {
 	case strings.TrimSpace(pattern) == "":
 		return 0, errors.New("is empty")
-	case len(pattern) > maxPatternBytes:
-		return 0, fmt.Errorf("has more than %d bytes", maxPatternBytes)
+	case len(pattern) > MaxPatternBytes:
+		return 0, fmt.Errorf("has more than %d bytes", MaxPatternBytes)
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

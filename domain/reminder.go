@@ -40,6 +40,11 @@ const (
 	ReminderCancelled ReminderStatus = "cancelled" // the appointment is
 )
 
+// Values are all of them.
+func (ReminderStatus) Values() []string {
+	return values(ReminderScheduled, ReminderSent, ReminderSkipped, ReminderFailed, ReminderCancelled)
+}
+
 // AppointmentReminder is a reminder of an appointment.
 type AppointmentReminder struct {
 	Channel       string         `json:"channel"`

@@ -24,6 +24,11 @@ const (
 	TextingFailed    TextingStatus = "failed"    // it could not be answered
 )
 
+// Values are all of them.
+func (TextingStatus) Values() []string {
+	return values(TextingOpen, TextingCompleted, TextingTimedOut, TextingClosed, TextingFailed)
+}
+
 // Texting is a conversation by text message: an agent with whoever wrote to one
 // of its numbers.
 type Texting struct {

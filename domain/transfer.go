@@ -19,6 +19,11 @@ const (
 	TransferBridge   TransferMode = "bridge"   // we call, and join both through us
 )
 
+// Values are all of them.
+func (TransferMode) Values() []string {
+	return values(TransferBlind, TransferAttended, TransferBridge)
+}
+
 // TransferStatus is where a transfer stands.
 type TransferStatus string
 
@@ -30,6 +35,11 @@ const (
 	TransferReturned  TransferStatus = "returned"    // bridge: the other side has left, and the caller is the agent's again
 	TransferFailed    TransferStatus = "failed"      // nobody was reached; the caller stayed with the agent
 )
+
+// Values are all of them.
+func (TransferStatus) Values() []string {
+	return values(TransferStarted, TransferConnected, TransferCompleted, TransferReturned, TransferFailed)
+}
 
 // Transfer is one attempt to hand a caller on, as the call's record keeps it.
 type Transfer struct {

@@ -238,6 +238,11 @@ const (
 	NumberPending NumberStatus = "pending"
 )
 
+// Values are all of them.
+func (NumberStatus) Values() []string {
+	return values(NumberLive, NumberPending)
+}
+
 // PhoneNumber is a number of a workspace and who answers it.
 type PhoneNumber struct {
 	Meta

@@ -12,6 +12,11 @@ const (
 	UploadFailed    UploadStatus = "failed"
 )
 
+// Values are all of them.
+func (UploadStatus) Values() []string {
+	return values(UploadReceiving, UploadCompleted, UploadFailed)
+}
+
 // ContactError tells what was wrong with one row of an upload.
 type ContactError struct {
 	Line    int    `json:"line"`

@@ -13,6 +13,11 @@ const (
 	RoleAdmin   Role = "admin"
 )
 
+// Values are all of them.
+func (Role) Values() []string {
+	return values(RoleViewer, RoleAgent, RoleManager, RoleAdmin)
+}
+
 // Permissions are those of a role; none of an unknown one.
 func (r Role) Permissions() []Permission {
 	switch r {

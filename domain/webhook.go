@@ -12,6 +12,11 @@ const (
 	WebhookDisabled WebhookStatus = "disabled"
 )
 
+// Values are all of them.
+func (WebhookStatus) Values() []string {
+	return values(WebhookActive, WebhookPaused, WebhookDisabled)
+}
+
 // Webhook is an HTTPS endpoint that events go to.
 type Webhook struct {
 	Meta
@@ -160,6 +165,11 @@ const (
 	DeliveryDelivered DeliveryState = "delivered" // a 2xx came
 	DeliveryFailed    DeliveryState = "failed"    // exhausted, or a final answer
 )
+
+// Values are all of them.
+func (DeliveryState) Values() []string {
+	return values(DeliveryQueued, DeliveryRetrying, DeliveryDelivered, DeliveryFailed)
+}
 
 // Delivery is one event on its way to one endpoint, and afterwards the entry
 // of its log.

@@ -12,6 +12,11 @@ const (
 	Enterprise   Plan = "enterprise"
 )
 
+// Values are all of them.
+func (Plan) Values() []string {
+	return values(Starter, Professional, Enterprise)
+}
+
 // Limits are the ceilings of a workspace.
 type Limits struct {
 	RequestsPerMinute  int `json:"requests_per_minute"`
@@ -87,6 +92,11 @@ const (
 	AgentsWrite   Permission = "agents:write"
 	AnalyticsRead Permission = "analytics:read"
 )
+
+// Values are all of them.
+func (Permission) Values() []string {
+	return values(AllRead, AllWrite, CallsRead, CallsWrite, AgentsRead, AgentsWrite, AnalyticsRead)
+}
 
 // APIKey is a server's credential. Only a keyed hash of its value is kept.
 type APIKey struct {

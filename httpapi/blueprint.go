@@ -31,6 +31,8 @@ type blueprint struct {
 
 	credentials map[string]credentialKind // by route, which it takes
 
+	constraints *constraints // while it is drawn
+
 	mu   sync.Mutex
 	last *papers // of the last server that was made
 }
@@ -66,9 +68,12 @@ func draw() *blueprint {
 		}
 	}
 	b.api = b.newAPI()
+	b.constraints = newConstraints(b.api.OpenAPI().Components.Schemas)
 	s := &Server{blueprint: b, draws: true, app: fiber.New(), pages: newPages(), asks: make(map[string]any)}
 	s.routes()
+	s.describeEvents()
 	s.finishDocument()
+	b.constraints = nil
 	return b
 }
 
@@ -125,6 +130,7 @@ func drawn[I, O any](b *blueprint, op operation) {
 		}
 		return out, nil
 	})
+	b.constraints.apply(operationOf(b.api.OpenAPI().Paths[op.path], op.method))
 }
 
 // serve serves a route by what the library has made of it.

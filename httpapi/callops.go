@@ -170,7 +170,7 @@ func (s *Server) callTraceRoute() {
 	formats := []any{"json", "ladder", "pcap"}
 	s.raw(operation{
 		method: http.MethodGet, path: "/v1/calls/{id}/sip", id: "getCallMessages", tag: "Calls", summary: "See the SIP messages of a call",
-		about: "Of a live call: those so far. A call that a crash interrupted has none. Credentials, keys of SRTP and digits told by INFO are stars. " +
+		about: "Of a live call: those so far. Of a call that a crash interrupted: those up to the last step that was stored. Credentials, keys of SRTP and digits told by INFO are stars. " +
 			"In the capture every message is one UDP packet, whatever carried it.",
 		errors: []int{http.StatusUnprocessableEntity},
 	}, func(h *huma.Operation) {

@@ -209,6 +209,7 @@ var teachHuma sync.Once // huma keeps the shape of errors in package variables
 func useEnvelope() {
 	teachHuma.Do(func() {
 		huma.ValidateStrictCasing = true
+		useMessages()
 		huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 			return fromHuma("", status, msg, errs)
 		}
@@ -229,7 +230,7 @@ func fromHuma(requestID string, status int, msg string, errs []error) *Failure {
 		var detailer huma.ErrorDetailer
 		if errors.As(err, &detailer) { // never its value: that may be the whole body
 			hd := detailer.ErrorDetail()
-			d.Message, d.Param = hd.Message, missingParam(paramOf(hd.Location), hd.Message)
+			d.Param, d.Message = missing(paramOf(hd.Location), hd.Message)
 			if param, message, own := strings.Cut(hd.Message, paramEnd); own {
 				d.Param, d.Message = param, message
 			}
@@ -258,18 +259,6 @@ func paramOf(location string) string {
 	return location
 }
 
-// missingParam names a field that is not there: the library tells of the object
-// in which it is missing.
-func missingParam(param, message string) string {
-	name, ok := strings.CutPrefix(message, "expected required property ")
-	name, found := strings.CutSuffix(name, " to be present")
-	switch {
-	case !ok || !found:
-		return param
-	case param == "":
-		return name
-	}
-	return param + "." + name
 }
 
 // failure turns what a handler or a port returned into an envelope. What is no

@@ -8,26 +8,57 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// exampleText is a body for operations that take one, by the operation's id.
+// exampleText holds an example for the JSON body of each request and of each
+// success answer, by the id of the operation. What the tests sent and were
+// answered is added by: go test ./httpapi -examples.
 //
 //go:embed examples.json
 var exampleText []byte
 
-func examples() map[string]any {
-	var all map[string]any
+// Example is what one operation is sent and answers.
+type Example struct {
+	Request any            `json:"request,omitempty"`
+	Answers map[string]any `json:"answers,omitempty"` // by status
+}
+
+func examples() map[string]Example {
+	var all map[string]Example
 	if err := json.Unmarshal(exampleText, &all); err != nil {
 		panic("httpapi: the examples cannot be read: " + err.Error())
 	}
 	return all
 }
 
-// exemplify shows a body that the operation takes.
-func exemplify(op *huma.Operation, all map[string]any) {
+// exemplify shows what the operation takes and answers.
+func exemplify(op *huma.Operation, all map[string]Example) {
 	example := all[op.OperationID]
-	if example == nil || op.RequestBody == nil {
-		return
+	if op.RequestBody != nil {
+		for kind, m := range op.RequestBody.Content {
+			if m.Example == nil {
+				m.Example = exampleOf(kind, example.Request)
+			}
+		}
 	}
-	if m := op.RequestBody.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil {
-		m.Example = example
+	for status, answer := range example.Answers {
+		r := op.Responses[status]
+		if r == nil {
+			continue
+		}
+		if m := r.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil {
+			m.Example = answer
+		}
 	}
+}
+
+// exampleOf is the example of a body of a media type; nil: there is none.
+func exampleOf(kind string, request any) any {
+	switch kind {
+	case fiber.MIMEApplicationJSON, fiber.MIMEApplicationForm:
+		return request
+	case mimeNDJSON:
+		return "{\"phone\": \"+12025550123\", \"context\": {\"name\": \"Ada\"}}\n{\"phone\": \"+12025550124\"}\n"
+	case fiber.MIMEMultipartForm:
+		return map[string]any{"file": "phone,name\n+12025550123,Ada\n"}
+	}
+	return nil
 }

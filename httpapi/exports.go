@@ -101,8 +101,8 @@ func mayExport(p domain.Principal, e *domain.Export) error {
 		return lacks(e.Type, need...)
 	}
 	for _, name := range e.Filters.Types {
-		if reader := readerOf(event.Type(name)); e.Type == domain.ExportEvents && !allow.Covers(p.Permissions, reader) {
-			return lacks(e.Type, reader)
+		if t := event.Type(name); e.Type == domain.ExportEvents && !mayReadType(p, t) {
+			return lacks(e.Type, readersOf(t)...)
 		}
 	}
 	return nil
@@ -129,7 +129,7 @@ func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 			wanted = []string{"*"}
 		}
 		if e.Filters.Types = mayRead(p, wanted); len(e.Filters.Types) == 0 {
-			return nil, lacks(e.Type, readerOf(event.Type(wanted[0])))
+			return nil, lacks(e.Type, readersOf(event.Type(wanted[0]))...)
 		}
 	}
 	return e, mayExport(p, e)

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -30,8 +29,8 @@ func (f *fake) APIKey(_ context.Context, _ domain.Principal, id string) (*domain
 	return f.apiKeys.get(id)
 }
 
-func (f *fake) ListKeys(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.APIKey], error) {
-	return f.apiKeys.list(q), nil
+func (f *fake) ListKeys(_ context.Context, _ domain.Principal, q ask.KeyQuery) (ask.List[*domain.APIKey], error) {
+	return f.apiKeys.list(q.Page), nil
 }
 
 func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
@@ -128,7 +127,7 @@ func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q ask.EventQuer
 	if q.After == "evt_"+ulidOf(9) {
 		return ask.List[event.Event]{}, domain.Errorf(ask.CodeCursorExpired, "The event is no longer kept.")
 	}
-	e := event.Event{ID: "evt_" + ulidOf(1), Type: event.CallEnded, Subject: "call_x", Sequence: 1, Data: json.RawMessage(`{"call_id":"call_x"}`)}
+	e := oneEvent(1)
 	return ask.List[event.Event]{Data: []event.Event{e}, Next: e.ID}, nil
 }
 

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -42,7 +41,7 @@ func (f *fake) CallEvents(_ context.Context, _ domain.Principal, id string, q as
 	if _, err := f.calls.get(id); err != nil {
 		return ask.List[event.Event]{}, err
 	}
-	e := event.Event{ID: "evt_" + ulidOf(1), Type: event.CallStarted, Subject: id, Sequence: 1, Data: json.RawMessage(`{"call_id":"` + id + `"}`)}
+	e := someEvent(1, event.CallStarted, id)
 	l := ask.List[event.Event]{Data: []event.Event{e}}
 	if q.Limit == 1 {
 		l.Next = e.ID

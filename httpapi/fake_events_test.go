@@ -6,10 +6,12 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
 )
 
 // telling is the events that are told to who follows them. Unless it is live,
@@ -24,7 +26,13 @@ type telling struct {
 }
 
 func oneEvent(n int) event.Event {
-	return event.Event{ID: "evt_" + ulidOf(n), Type: event.CallEnded, Subject: "call_x", Sequence: uint64(n), Data: json.RawMessage(`{"call_id":"call_x"}`)}
+	return someEvent(n, event.CallEnded, "call_x")
+}
+
+// someEvent is an event of a type with a payload of its own.
+func someEvent(n int, t event.Type, subject string) event.Event {
+	data, _ := json.Marshal(hook.Example(t, &domain.Webhook{}, time.Date(2026, 1, 31, 9, 30, 0, 0, time.UTC)))
+	return event.Event{ID: "evt_" + ulidOf(n), Type: t, Subject: subject, Sequence: uint64(n), Data: data}
 }
 
 // open makes streams last.

@@ -65,9 +65,13 @@ func shownKey(k *domain.APIKey, err error) (*answer[*APIKey], error) {
 func (s *Server) keyRoutes() {
 	const tag, path = "API keys", "/v1/api-keys"
 	add(s, operation{method: http.MethodPost, path: path, id: "createKey", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an API key", about: "The answer holds the key, this once."}, s.createKey)
-	add(s, operation{method: http.MethodGet, path: path, id: "listKeys", tag: tag, summary: "List API keys"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*APIKey]], error) {
-			l, err := s.ports.Keys.ListKeys(ctx, p, in.page())
+	add(s, operation{method: http.MethodGet, path: path, id: "listKeys", tag: tag, summary: "List API keys", about: "A live credential sees the live and the test keys of the workspace, a test credential the test keys."},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			Paging
+			Environment string `query:"environment" enum:"live,test" doc:"Only keys of this environment."`
+		},
+		) (*answer[List[*APIKey]], error) {
+			l, err := s.ports.Keys.ListKeys(ctx, p, ask.KeyQuery{Page: in.page(), Environment: domain.Environment(in.Environment)})
 			return page(l, err, showKey)
 		})
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getKey", tag: tag, summary: "Get an API key"},

@@ -135,7 +135,7 @@ func (s *Server) knowledgeRoutes() {
 		})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/search", id: "searchKnowledgeBase", tag: tag, summary: "Search a knowledge base",
-		about: "By words: passages that hold rarer ones, and more of them, come first. Only sources that are ready are searched.",
+		about: "By words: passages that hold rarer ones, and more of them, come first. Where an engine for embeddings is configured, also by meaning. Only sources that are ready are searched.",
 	}, s.searchKnowledge)
 	s.sourceRoutes(tag, path+"/{id}/sources")
 }

@@ -90,8 +90,8 @@ func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct
 	default:
 		o.From = rules.Phone(&problems, "from", b.From, w.DefaultCountry)
 	}
-	rules.Text(&problems, "name", b.Name, false, 80)
-	rules.Text(&problems, "says", b.Says, false, 500)
+	rules.Text(&problems, "name", b.Name, false, rules.MaxTestName)
+	rules.Text(&problems, "says", b.Says, false, rules.MaxTestSays)
 	if !keys.MatchString(b.Digits) {
 		problems.Add("digits", domain.CodeValidation, "may hold 0 to 9, A to D, * and #, 64 at most")
 	}

@@ -52,7 +52,23 @@ func (s *Server) describeRaw(h *huma.Operation, op operation, describe func(*hum
 		h.Parameters = append(h.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
 	}
 	describe(h)
+	s.constraints.apply(h)
 	s.api.OpenAPI().AddOperation(h)
+}
+
+// operationOf is the operation of a path by its method.
+func operationOf(item *huma.PathItem, method string) *huma.Operation {
+	switch method {
+	case http.MethodGet:
+		return item.Get
+	case http.MethodPost:
+		return item.Post
+	case http.MethodPut:
+		return item.Put
+	case http.MethodPatch:
+		return item.Patch
+	}
+	return item.Delete
 }
 
 func pathNames(path string) []string {

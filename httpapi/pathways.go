@@ -95,7 +95,7 @@ func (s *Server) pathwayRoutes() {
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createPathway", tag: tag, status: http.StatusCreated, summary: "Create a pathway",
 		about: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
-			"Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them but condition, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; " +
+			"Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; " +
 			"what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*answer[*domain.Pathway], error) {
 		w := &domain.Pathway{}

@@ -297,7 +297,9 @@ type Keys interface {
 	// made is audited in the same commit, as that it was revoked.
 	CreateKey(ctx context.Context, p domain.Principal, by ask.Act, k *domain.APIKey) (made *domain.APIKey, text string, err error)
 	APIKey(ctx context.Context, p domain.Principal, id string) (*domain.APIKey, error)
-	ListKeys(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.APIKey], error)
+	// ListKeys: a live credential sees the keys of both environments, a test one
+	// those of its own.
+	ListKeys(ctx context.Context, p domain.Principal, q ask.KeyQuery) (ask.List[*domain.APIKey], error)
 	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
 	// RevokeKey: from its return on the key is refused, and its children too. It
 	// answers what became of the resources that they created.

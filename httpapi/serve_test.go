@@ -116,16 +116,17 @@ func (d *door) do(method, path, key string, body any, headers ...string) reply {
 	d.t.Helper()
 	var r io.Reader
 	kind := ""
+	var sent []byte
 	switch b := body.(type) {
 	case nil:
 	case string:
-		r, kind = strings.NewReader(b), "application/json"
+		r, kind, sent = strings.NewReader(b), "application/json", []byte(b)
 	case io.Reader:
 		r = b
 	default:
 		text, err := json.Marshal(b)
 		require.NoError(d.t, err)
-		r, kind = bytes.NewReader(text), "application/json"
+		r, kind, sent = bytes.NewReader(text), "application/json", text
 	}
 	req, err := http.NewRequestWithContext(d.t.Context(), method, "http://"+d.addr+path, r)
 	require.NoError(d.t, err)
@@ -146,6 +147,7 @@ func (d *door) do(method, path, key string, body any, headers ...string) reply {
 	require.NotEmpty(d.t, res.Header.Get("X-Request-Id"))
 	got := reply{res.StatusCode, res.Header, text}
 	require.NoError(d.t, d.contract().Check(method, path, got.Status, got.Header, got.Body))
+	d.record(method, path, sent, got)
 	return got
 }
 

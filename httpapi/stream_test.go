@@ -134,14 +134,28 @@ func TestAStreamShowsWhatItsReaderMayRead(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	d.told.open()
 	d.keys["calls and analytics"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Permissions: []domain.Permission{domain.AnalyticsRead, domain.CallsRead}}
-	assert.Equal(t, "insufficient_permissions", d.must(403, "GET", streamPath, "analytics:read", nil).failure(t)["code"])
-	other := oneEvent(2)
-	other.Type = event.AppointmentCreated
+	other, result := oneEvent(2), oneEvent(4)
+	other.Type, result.Type = event.AppointmentCreated, event.CampaignCallCompleted
 	all, calls, some := d.follow(streamPath, "operator"), d.follow(streamPath, "calls and analytics"), d.follow(streamPath+"?type=appointment.*", "operator")
-	d.told.tell(oneEvent(1), other, oneEvent(3))
+	results := d.follow(streamPath, "analytics:read")
+	d.told.tell(oneEvent(1), other, oneEvent(3), result)
 	assert.Equal(t, evts(1, 3), all.ids(3))
+	assert.Equal(t, evts(4, 4), results.ids(1), "events of results alone")
 	assert.Equal(t, []string{evts(1, 1)[0], evts(3, 3)[0]}, calls.ids(2))
 	assert.Equal(t, evts(2, 2), some.ids(1))
+}
+
+func TestStreamOfCredentialThatMayReadNoneOfTheEventsIsSilent(t *testing.T) {
+	d := open(t, httpapi.Config{Heartbeat: 20 * time.Millisecond})
+	d.told.open()
+	f := d.follow(streamPath+"?type=call.*", "analytics:read")
+	require.Equal(t, http.StatusOK, f.StatusCode)
+	_, err := f.next() // retry
+	require.NoError(t, err)
+	block, err := f.next()
+	require.NoError(t, err)
+	assert.Equal(t, ": still here\n", block)
+	assert.Empty(t, d.must(200, "GET", "/v1/events?type=call.*", "analytics:read", nil).json(t)["data"])
 }
 
 func TestASilentStreamShowsThatItLives(t *testing.T) {

@@ -45,7 +45,7 @@ func (s *Server) tenantRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces"
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createWorkspace", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a workspace",
-		about: "Operators only, as all of /v1/workspaces. Without a plan it is a starter.",
+		about: "Operators only, as all of /v1/workspaces. Default plan: starter. The setting default_plan is the plan of the first workspace only, default, which the first start makes.",
 	}, s.createWorkspace)
 	add(s, operation{method: http.MethodGet, path: path, id: "listWorkspaces", tag: tag, summary: "List the workspaces of the install"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Workspace]], error) {

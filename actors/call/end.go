@@ -17,10 +17,10 @@ import (
 
 // Who ended a call.
 const (
-	byAgent   = "agent"
-	byRemote  = "remote"
-	byAPI     = "api"
-	byService = "service"
+	byAgent   = domain.EndedByAgent
+	byRemote  = domain.EndedByRemote
+	byAPI     = domain.EndedByAPI
+	byService = domain.EndedByService
 )
 
 // dialogRoom holds most dialogs as an attempt's row keeps them.

@@ -437,7 +437,7 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 		}
 	}
 	if a.campaign.Status == domain.CampaignRunning && a.trip.Tripped(now) {
-		a.own(lifecycle.Trip, pauseTrunk)
+		a.own(lifecycle.Trip, domain.PausedByTrunkFailures)
 	}
 	if b.op != nil {
 		a.trip.Reset()

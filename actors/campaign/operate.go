@@ -19,12 +19,6 @@ import (
 
 const maxOperations = 64 // that wait for their commit
 
-// The reasons for which a campaign pauses by itself.
-const (
-	pauseTrunk  = "trunk_failures"
-	pauseScript = "script_unavailable"
-)
-
 // operation changes the campaign's state; one at a time rides in a commit.
 type operation struct {
 	on     lifecycle.Operation
@@ -149,7 +143,7 @@ func (a *Campaign) scripted(ctx actor.Context, m scripted) {
 	op.answer(ctx, m.err)
 	if op.reply == nil {
 		a.log.Error("campaign cannot start", slog.Any("error", m.err))
-		a.ops = append(a.ops, operation{on: lifecycle.Pause, reason: pauseScript})
+		a.ops = append(a.ops, operation{on: lifecycle.Pause, reason: domain.PausedWithoutScript})
 	}
 }
 
@@ -192,9 +186,9 @@ func (a *Campaign) enact(b *batch, op *operation, to domain.CampaignStatus, now 
 		b.progress.Waits = 0
 		b.tell(a, event.CampaignCancelled, a.data(&c, op))
 	case domain.CampaignCompleted:
-		c.EndedAt, c.CompletionReason = &now, "exhausted"
+		c.EndedAt, c.CompletionReason = &now, domain.CompletedExhausted
 		if op.on == lifecycle.Expire {
-			c.CompletionReason = "window_ended"
+			c.CompletionReason = domain.CompletedWindowEnded
 		}
 		if n := b.progress.Remaining(); n > 0 {
 			b.progress.Expired += n

@@ -12,10 +12,8 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain"
 )
-
-// restoredReason is why campaigns of a restored store are paused.
-const restoredReason = "restored"
 
 func restoreCommand() *cobra.Command {
 	goOn, asJSON := false, false
@@ -51,7 +49,7 @@ func restoreCommand() *cobra.Command {
 			defer v.close()
 			paused := 0
 			if !goOn {
-				if paused, err = actors.Standstill(cmd.Context(), v.store, restoredReason); err != nil {
+				if paused, err = actors.Standstill(cmd.Context(), v.store, domain.PausedByRestore); err != nil {
 					return err
 				}
 			}

@@ -52,6 +52,12 @@ type CampaignQuery struct {
 	Status domain.CampaignStatus // "": any
 }
 
+// KeyQuery filters API keys.
+type KeyQuery struct {
+	Page
+	Environment domain.Environment // "": every environment that the credential may see
+}
+
 // ContactQuery filters a campaign's contacts; they stand in the order of
 // upload.
 type ContactQuery struct {

@@ -75,6 +75,15 @@ var twins = map[string]Type{
 	"campaign.call_completed": CampaignCallCompleted,
 }
 
+// Values are all of them.
+func (Type) Values() []string {
+	out := make([]string, len(all))
+	for i, t := range all {
+		out[i] = string(t)
+	}
+	return out
+}
+
 // Types are all names that are emitted.
 func Types() []Type { return append([]Type(nil), all...) }
 

@@ -37,20 +37,20 @@ func Sample(t event.Type, w *domain.Webhook, id string, at time.Time) event.Even
 	}
 	if t == event.WebhookTest || t == "" {
 		e.Type = event.WebhookTest
-		e.Data, _ = domain.EncodeJSON(event.WebhookTestData{WebhookID: w.ID, Message: "This is a test event."}) // a plain struct: cannot fail
+		e.Data, _ = domain.EncodeJSON(Example(event.WebhookTest, w, at)) // a plain struct: cannot fail
 		return e
 	}
-	raw, _ := domain.EncodeJSON(example(t, w, at)) // plain structs: cannot fail
+	raw, _ := domain.EncodeJSON(Example(t, w, at)) // plain structs: cannot fail
 	fields := make(map[string]json.RawMessage)
 	_ = json.Unmarshal(raw, &fields) // objects all
 	fields["test"] = json.RawMessage("true")
 	e.Data, _ = domain.EncodeJSON(fields)
-	e.Subject = cmp.Or(subjectOf(t, w), e.Subject)
+	e.Subject = cmp.Or(SubjectOf(t, w), e.Subject)
 	return e
 }
 
-// subjectOf is what an example is about, as the events of its type are.
-func subjectOf(t event.Type, w *domain.Webhook) string {
+// SubjectOf is what an example is about, as the events of its type are.
+func SubjectOf(t event.Type, w *domain.Webhook) string {
 	switch category, _, _ := strings.Cut(string(t), "."); {
 	case t == event.AgentUpdated:
 		return sampleAgent
@@ -72,8 +72,8 @@ func subjectOf(t event.Type, w *domain.Webhook) string {
 	return ""
 }
 
-// example is the payload of a type.
-func example(t event.Type, w *domain.Webhook, at time.Time) any {
+// Example is a payload of a type, with every field that it may have.
+func Example(t event.Type, w *domain.Webhook, at time.Time) any {
 	switch t {
 	case event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTransferred, event.CallRecordingReady,
 		event.CallTranscriptReady, event.CallAnalysisReady:
@@ -106,7 +106,9 @@ func example(t event.Type, w *domain.Webhook, at time.Time) any {
 			AlertID: sampleAlert, RuleID: "alertrule_00000000000000000000000000", RuleName: "Example", Kind: domain.AlertTrunkDown, OfWorkspaceID: w.WorkspaceID,
 			SubjectID: sampleTrunk, SubjectName: "Example", Since: at, Message: "trunk Example is down",
 		}
-	case event.SystemDegraded, event.WebhookTest: // the latter has a payload of its own
+	case event.WebhookTest:
+		return event.WebhookTestData{WebhookID: w.ID, Message: "This is a test event."}
+	case event.SystemDegraded:
 	}
 	return event.DegradedData{
 		TrunkID: sampleTrunk, TrunkName: "Example", Measure: "asr", Value: 0.31, Bound: 0.4, Calls: 100, WindowSeconds: 3600,
@@ -225,7 +227,7 @@ func campaignExample(t event.Type, at time.Time) any {
 		return d
 	}
 	if t == event.CampaignCompleted {
-		c := &domain.Campaign{Meta: domain.Meta{ID: sampleCampaign}, Status: domain.CampaignCompleted, CompletionReason: "exhausted", StartedAt: &at}
+		c := &domain.Campaign{Meta: domain.Meta{ID: sampleCampaign}, Status: domain.CampaignCompleted, CompletionReason: domain.CompletedExhausted, StartedAt: &at}
 		return domain.StatusObject(c, &domain.Progress{Total: 10, Attempted: 10, Outcomes: map[domain.Outcome]int{domain.OutcomeCompleted: 10}})
 	}
 	d := event.CampaignData{CampaignID: sampleCampaign, Name: "Example", Status: campaignStatus[t]}

@@ -15,7 +15,7 @@ import (
 const (
 	maxNodeTools = 50
 	maxNodeBases = 20
-	maxArguments = 50
+	MaxArguments = 50
 	maxBody      = 1600
 )
 
@@ -23,16 +23,16 @@ const (
 func (v *validation) act(at string, n *domain.Node) {
 	switch n.Type { //nolint:exhaustive // the others have checks of their own
 	case domain.NodeConverse:
-		v.word(at+".prompt", n.Prompt, maxPrompt)
+		v.word(at+".prompt", n.Prompt, MaxPrompt)
 		v.tools(at+".tools", n.Tools)
-		if n.MaxTurns < 0 || n.MaxTurns > maxTurns {
-			v.bad(at+".max_turns", "must be between 1 and %d", maxTurns)
+		if n.MaxTurns < 0 || n.MaxTurns > MaxModelTurns {
+			v.bad(at+".max_turns", "must be between 1 and %d", MaxModelTurns)
 		}
-		if n.TimeoutSeconds < 0 || n.TimeoutSeconds > maxTimeoutSecs {
-			v.bad(at+".timeout_seconds", "must be between 0 and %d", maxTimeoutSecs)
+		if n.TimeoutSeconds < 0 || n.TimeoutSeconds > MaxTimeoutSeconds {
+			v.bad(at+".timeout_seconds", "must be between 0 and %d", MaxTimeoutSeconds)
 		}
-		if n.Retries < 0 || n.Retries > maxRetries {
-			v.bad(at+".retries", "must be between 0 and %d", maxRetries)
+		if n.Retries < 0 || n.Retries > MaxRetries {
+			v.bad(at+".retries", "must be between 0 and %d", MaxRetries)
 		}
 		v.ids(at+".knowledge_base_ids", domain.PrefixKnowledge, n.KnowledgeBaseIDs, maxNodeBases)
 		v.extract(at+".extract", n.Extract)
@@ -57,16 +57,16 @@ func (v *validation) act(at string, n *domain.Node) {
 }
 
 func (v *validation) arguments(at string, n *domain.Node) {
-	if len(n.Arguments) > maxArguments {
-		v.bad(at+".arguments", "has %d entries; %d at most", len(n.Arguments), maxArguments)
+	if len(n.Arguments) > MaxArguments {
+		v.bad(at+".arguments", "has %d entries; %d at most", len(n.Arguments), MaxArguments)
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
 		if !variableName.MatchString(name) {
 			v.bad(at+".arguments", "%q is no name: letters, digits and _, not beginning with a digit", name)
 		}
-		if utf8.RuneCountInString(n.Arguments[name]) > maxNotes {
-			v.bad(at+".arguments."+name, "has more than %d letters", maxNotes)
+		if utf8.RuneCountInString(n.Arguments[name]) > MaxNotes {
+			v.bad(at+".arguments."+name, "has more than %d letters", MaxNotes)
 		}
 	}
 }
@@ -93,8 +93,8 @@ func (v *validation) id(param string, kind domain.Prefix, id string) {
 
 // extract checks what a conversation is to find out.
 func (v *validation) extract(param string, all []domain.AnalysisField) {
-	if len(all) > maxArguments {
-		v.bad(param, "has %d entries; %d at most", len(all), maxArguments)
+	if len(all) > MaxArguments {
+		v.bad(param, "has %d entries; %d at most", len(all), MaxArguments)
 		return
 	}
 	for i, f := range all {
@@ -105,7 +105,7 @@ func (v *validation) extract(param string, all []domain.AnalysisField) {
 		if !slices.Contains([]string{"", "string", "number", "integer", "boolean"}, f.Type) {
 			v.bad(at+".type", "%q is none of string, number, integer and boolean", f.Type)
 		}
-		if utf8.RuneCountInString(f.Description) > maxNotes || len(f.Values) > maxNodes {
+		if utf8.RuneCountInString(f.Description) > MaxNotes || len(f.Values) > MaxNodes {
 			v.bad(at, "is too long")
 		}
 		v.known[f.Name] = true

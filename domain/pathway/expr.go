@@ -278,7 +278,7 @@ func (r *exprReader) operand(depth int) (expr, error) {
 
 // expression checks that of an edge.
 func (v *validation) expression(param, text string) {
-	v.word(param, text, maxNotes)
+	v.word(param, text, MaxNotes)
 	if strings.TrimSpace(text) == "" {
 		return
 	}

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxSpoken bounds a filled text, in bytes: values are strangers' data.
-const maxSpoken = 8000
+// MaxSpoken bounds a filled text, in bytes: values are strangers' data.
+const MaxSpoken = 8000
 
 // placeholder is one {{name | fallback}} of a text.
 type placeholder struct {
@@ -68,10 +68,10 @@ func fill(text string, value func(string) (string, bool)) (filled string, missin
 
 // cut bounds a text without breaking a letter.
 func cut(s string) string {
-	if len(s) <= maxSpoken {
+	if len(s) <= MaxSpoken {
 		return s
 	}
-	n := maxSpoken
+	n := MaxSpoken
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}

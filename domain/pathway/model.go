@@ -136,7 +136,7 @@ func (Meant) do()   {}
 // Bounds of a conversation with a model.
 const (
 	defaultTurns   = 40 // answers of a model at a node
-	maxTurns       = 500
+	MaxModelTurns  = 500
 	maxActRounds   = 8 // in a row without a word of the caller
 	maxHistory     = 120
 	historyBytes   = 64 << 10

@@ -150,7 +150,7 @@ func FieldText(f domain.AnalysisField, v any) (string, bool) {
 		return strconv.FormatBool(b), ok
 	}
 	s, ok := v.(string)
-	return s, ok && utf8.RuneCountInString(s) <= maxNotes && (len(f.Values) == 0 || slices.Contains(f.Values, s))
+	return s, ok && utf8.RuneCountInString(s) <= MaxNotes && (len(f.Values) == 0 || slices.Contains(f.Values, s))
 }
 
 // numberText is a number as people write it, with all its digits.

@@ -9,8 +9,8 @@ import (
 // unreached is what a model is told in place of words.
 const unreached = "(Nobody could be reached; the caller is back.)"
 
-// maxSummary bounds what is told to whoever answers, in bytes.
-const maxSummary = 2000
+// MaxSummary bounds what is told to whoever answers, in bytes.
+const MaxSummary = 2000
 
 // transfer hands the caller on.
 func (w *walk) transfer(n *domain.Node) {

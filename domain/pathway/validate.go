@@ -14,17 +14,17 @@ import (
 
 // Limits of a pathway.
 const (
-	maxNodes       = 500
-	maxEdges       = 2000
-	maxAllWords    = 2000 // of all edges
-	maxVariables   = 200
-	maxPrompt      = 4000 // letters
-	maxNotes       = 2000
-	maxName        = 200
-	maxDigits      = 32
-	maxRetries     = 10
-	maxTimeoutSecs = 60
-	maxProblems    = 100
+	MaxNodes          = 500
+	MaxEdges          = 2000
+	maxAllWords       = 2000 // of all edges
+	MaxVariables      = 200
+	MaxPrompt         = 4000 // letters
+	MaxNotes          = 2000
+	maxName           = 200
+	MaxDigits         = 32
+	MaxRetries        = 10
+	MaxTimeoutSeconds = 60
+	maxProblems       = 100
 )
 
 var (
@@ -83,7 +83,7 @@ func Validate(p *domain.Pathway) error {
 // Fits says whether a pathway is so small that it is looked at: Validate tells
 // what there is too much of.
 func Fits(p *domain.Pathway) bool {
-	return len(p.Nodes) <= maxNodes && len(p.Edges) <= maxEdges && len(p.Variables) <= maxVariables && wordsIn(p) <= maxAllWords
+	return len(p.Nodes) <= MaxNodes && len(p.Edges) <= MaxEdges && len(p.Variables) <= MaxVariables && wordsIn(p) <= maxAllWords
 }
 
 // wordsIn counts the phrases of all edges.
@@ -146,7 +146,7 @@ func (v *validation) head() {
 	for _, c := range []struct {
 		param       string
 		count, most int
-	}{{"nodes", len(v.p.Nodes), maxNodes}, {"edges", len(v.p.Edges), maxEdges}, {"variables", len(v.p.Variables), maxVariables}} {
+	}{{"nodes", len(v.p.Nodes), MaxNodes}, {"edges", len(v.p.Edges), MaxEdges}, {"variables", len(v.p.Variables), MaxVariables}} {
 		if c.count > c.most {
 			v.bad(c.param, "has %d entries; %d at most", c.count, c.most)
 		}
@@ -172,8 +172,8 @@ func (v *validation) variables() {
 		case seen[d.Name]:
 			v.bad(param, "%q is declared twice", d.Name)
 		}
-		if utf8.RuneCountInString(d.Default) > maxNotes {
-			v.bad(fmt.Sprintf("variables[%d].default", i), "has more than %d letters", maxNotes)
+		if utf8.RuneCountInString(d.Default) > MaxNotes {
+			v.bad(fmt.Sprintf("variables[%d].default", i), "has more than %d letters", MaxNotes)
 		}
 		seen[d.Name], v.known[d.Name] = true, true
 	}
@@ -189,11 +189,11 @@ func (v *validation) node(i int, n *domain.Node) {
 	default:
 		v.nodes[n.ID] = n
 	}
-	if utf8.RuneCountInString(n.Prompt) > maxPrompt {
-		v.bad(at+".prompt", "has more than %d letters", maxPrompt)
+	if utf8.RuneCountInString(n.Prompt) > MaxPrompt {
+		v.bad(at+".prompt", "has more than %d letters", MaxPrompt)
 	}
-	if utf8.RuneCountInString(n.RetryPrompt) > maxPrompt {
-		v.bad(at+".retry_prompt", "has more than %d letters", maxPrompt)
+	if utf8.RuneCountInString(n.RetryPrompt) > MaxPrompt {
+		v.bad(at+".retry_prompt", "has more than %d letters", MaxPrompt)
 	} else if n.RetryPrompt != "" && n.Type != domain.NodeCollect {
 		v.bad(at+".retry_prompt", "is for collect nodes, which ask again")
 	}
@@ -207,7 +207,7 @@ func (v *validation) node(i int, n *domain.Node) {
 	case domain.NodeDTMF:
 		if n.Digits == "" {
 			v.bad(at+".digits", "is required for a dtmf node")
-		} else if !strings.Contains(n.Digits, "{{") && digitsOf(n.Digits) != strings.ToUpper(n.Digits) || len(n.Digits) > maxPrompt {
+		} else if !strings.Contains(n.Digits, "{{") && digitsOf(n.Digits) != strings.ToUpper(n.Digits) || len(n.Digits) > MaxPrompt {
 			v.bad(at+".digits", "%q: only 0-9, *, # and A-D can be sent", n.Digits)
 		}
 	case domain.NodeTransfer:
@@ -220,8 +220,8 @@ func (v *validation) node(i int, n *domain.Node) {
 	default:
 		v.bad(at+".type", "%q is no type; the types are say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end", n.Type)
 	}
-	if utf8.RuneCountInString(n.Notes) > maxNotes {
-		v.bad(at+".notes", "has more than %d letters", maxNotes)
+	if utf8.RuneCountInString(n.Notes) > MaxNotes {
+		v.bad(at+".notes", "has more than %d letters", MaxNotes)
 	}
 	v.set(at+".set", n.Set)
 }
@@ -238,8 +238,8 @@ func (v *validation) transfer(at string, n *domain.Node) {
 	default:
 		v.bad(at+".mode", "%q is no mode; the modes are blind, attended and bridge", n.Mode)
 	}
-	if utf8.RuneCountInString(n.Summary) > maxSummary {
-		v.bad(at+".summary", "has more than %d letters", maxSummary)
+	if utf8.RuneCountInString(n.Summary) > MaxSummary {
+		v.bad(at+".summary", "has more than %d letters", MaxSummary)
 	}
 }
 
@@ -258,8 +258,8 @@ func (v *validation) set(at string, s *domain.Assign) {
 		return
 	}
 	v.outcome(at+".outcome", s.Outcome)
-	if utf8.RuneCountInString(s.Notes) > maxNotes {
-		v.bad(at+".notes", "has more than %d letters", maxNotes)
+	if utf8.RuneCountInString(s.Notes) > MaxNotes {
+		v.bad(at+".notes", "has more than %d letters", MaxNotes)
 	}
 	if utf8.RuneCountInString(s.Intent) > maxName {
 		v.bad(at+".intent", "has more than %d letters", maxName)
@@ -271,8 +271,8 @@ func (v *validation) set(at string, s *domain.Assign) {
 		if !variableName.MatchString(name) {
 			v.bad(at+".variables", "%q is no name: letters, digits and _, not beginning with a digit", name)
 		}
-		if utf8.RuneCountInString(s.Variables[name]) > maxNotes {
-			v.bad(at+".variables."+name, "has more than %d letters", maxNotes)
+		if utf8.RuneCountInString(s.Variables[name]) > MaxNotes {
+			v.bad(at+".variables."+name, "has more than %d letters", MaxNotes)
 		}
 		v.known[name] = true
 	}
@@ -288,17 +288,17 @@ func (v *validation) collect(at string, n *domain.Node) {
 		}
 		v.known[n.SaveAs] = true
 	}
-	if n.Length < 0 || n.Length > maxDigits {
-		v.bad(at+".length", "must be between 1 and %d", maxDigits)
+	if n.Length < 0 || n.Length > MaxDigits {
+		v.bad(at+".length", "must be between 1 and %d", MaxDigits)
 	}
-	if n.TimeoutSeconds < 0 || n.TimeoutSeconds > maxTimeoutSecs {
-		v.bad(at+".timeout_seconds", "must be between 0 and %d", maxTimeoutSecs)
+	if n.TimeoutSeconds < 0 || n.TimeoutSeconds > MaxTimeoutSeconds {
+		v.bad(at+".timeout_seconds", "must be between 0 and %d", MaxTimeoutSeconds)
 	}
-	if n.Retries < 0 || n.Retries > maxRetries {
-		v.bad(at+".retries", "must be between 0 and %d", maxRetries)
+	if n.Retries < 0 || n.Retries > MaxRetries {
+		v.bad(at+".retries", "must be between 0 and %d", MaxRetries)
 	}
-	if len(n.Values) > maxNodes {
-		v.bad(at+".values", "has %d entries; %d at most", len(n.Values), maxNodes)
+	if len(n.Values) > MaxNodes {
+		v.bad(at+".values", "has %d entries; %d at most", len(n.Values), MaxNodes)
 	}
 	for i, value := range n.Values {
 		param := fmt.Sprintf("%s.values[%d]", at, i)
@@ -327,7 +327,7 @@ func (v *validation) edge(i int, e *domain.Edge) {
 	switch e.When.Type {
 	case domain.EdgeDTMF:
 		switch {
-		case e.When.Digits == "" || digitsOf(e.When.Digits) != e.When.Digits || len(e.When.Digits) > maxDigits:
+		case e.When.Digits == "" || digitsOf(e.When.Digits) != e.When.Digits || len(e.When.Digits) > MaxDigits:
 			v.bad(at+".when.digits", "%q: keys are 0-9, *, # and A-D", e.When.Digits)
 		case from != nil && len(from.Values) > 0 && !slices.Contains(from.Values, e.When.Digits):
 			v.bad(at+".when.digits", "%q is not among the values of node %q", e.When.Digits, e.From)
@@ -351,7 +351,7 @@ func (v *validation) edge(i int, e *domain.Edge) {
 		}
 		v.expression(at+".when.expr", e.When.Expr)
 	case domain.EdgeLLM:
-		v.word(at+".when.prompt", e.When.Prompt, maxNotes)
+		v.word(at+".when.prompt", e.When.Prompt, MaxNotes)
 	case domain.EdgeElse, domain.EdgeTimeout:
 	default:
 		v.bad(at+".when.type", "%q is no type; the types are always, else, dtmf, timeout, success, failure, intent, expr and llm", e.When.Type)

@@ -20,7 +20,7 @@ const (
 // NotUnderstood stands in a transcript for words that nobody understood.
 const NotUnderstood = "[not understood]"
 
-const maxWords = 50 // of an edge
+const MaxWords = 50 // of an edge
 
 // meant is what words come to.
 type meant struct {
@@ -428,8 +428,8 @@ func sameCase(a, b *domain.When) bool {
 
 // words checks what takes the edge of an intent.
 func (v *validation) words(param string, words []string) {
-	if len(words) > maxWords {
-		v.bad(param, "has %d entries; %d at most", len(words), maxWords)
+	if len(words) > MaxWords {
+		v.bad(param, "has %d entries; %d at most", len(words), MaxWords)
 		return
 	}
 	for i, phrase := range words {

@@ -125,7 +125,7 @@ func Campaign(c *domain.Campaign, h House) domain.Problems {
 	pacing(&p, c.Pacing, h.Limits)
 	retry(&p, c.Retry)
 	Country(&p, "default_country", c.DefaultCountry)
-	Text(&p, "caller_id.name", c.CallerID.Name, false, 80)
+	Text(&p, "caller_id.name", c.CallerID.Name, false, maxCallerName)
 	c.CallerID.Number = CallerID(&p, "caller_id.number", c.CallerID.Number, h)
 	compliance(&p, &c.Compliance)
 	if t := c.Test; t != nil {

@@ -119,7 +119,7 @@ func Trunk(t *domain.Trunk) domain.Problems {
 	for i, x := range atMost(&p, "caller_ids", t.CallerIDs, maxCallerIDs) {
 		t.CallerIDs[i] = Phone(&p, at("caller_ids", i), x, "")
 	}
-	for i, x := range atMost(&p, "caller_id_headers", t.CallerIDHeaders, 3) {
+	for i, x := range atMost(&p, "caller_id_headers", t.CallerIDHeaders, callerIDHeaderKinds) {
 		oneOf(&p, at("caller_id_headers", i), x, domain.HeaderAsserted, domain.HeaderRemote, domain.HeaderDiversion)
 	}
 	oneOf(&p, "sms", t.SMS, domain.SMSOff, domain.SMSPlain, domain.SMSIMDN)
@@ -211,13 +211,13 @@ func alarms(p *domain.Problems, a *domain.TrunkAlarms) {
 		param string
 		value float64
 		most  float64
-	}{{"min_asr", a.MinASR, 1}, {"max_short_call_share", a.MaxShortCallShare, 1}, {"min_acd_seconds", a.MinACDSeconds, 3600}} {
+	}{{"min_asr", a.MinASR, 1}, {"max_short_call_share", a.MaxShortCallShare, 1}, {"min_acd_seconds", a.MinACDSeconds, maxACDSeconds}} {
 		if !(f.value >= 0 && f.value <= f.most) {
 			p.Add("alarms."+f.param, domain.CodeValidation, "must be between 0 and %g", f.most)
 		}
 	}
-	between(p, "alarms.short_call_seconds", a.ShortCallSeconds, 1, 60)
-	between(p, "alarms.min_calls", a.MinCalls, 1, 100_000)
+	between(p, "alarms.short_call_seconds", a.ShortCallSeconds, 1, maxShortSeconds)
+	between(p, "alarms.min_calls", a.MinCalls, 1, maxTrunkCalls)
 }
 
 func proxy(p *domain.Problems, param string, x domain.Proxy) {

@@ -137,6 +137,11 @@ func (c *Contract) Body(o *openapi.Operation, body []byte) error {
 	return c.validate([]string{"paths", o.Path, strings.ToLower(o.Method), "requestBody", "content", "application/json", "schema"}, body)
 }
 
+// Answer says how a JSON answer of a status is not as the document says.
+func (c *Contract) Answer(o *openapi.Operation, status int, body []byte) error {
+	return c.validate([]string{"paths", o.Path, strings.ToLower(o.Method), "responses", strconv.Itoa(status), "content", "application/json", "schema"}, body)
+}
+
 // CompileAll compiles every schema of every answer.
 func (c *Contract) CompileAll() error {
 	var errs []error

@@ -122,9 +122,9 @@ func (w *writer) typeOf(s *openapi.Schema) typed {
 		return typed{name: w.named(name), object: true, null: slices.Contains(w.d.Schemas[name].Types, "null")}
 	}
 	for _, inner := range slices.Concat(s.AllOf, s.AnyOf, s.OneOf) {
-		if !slices.Equal(inner.Types, openapi.Types{"null"}) {
+		if !isNull(inner) {
 			t := w.typeOf(inner)
-			t.null = t.null || len(s.AllOf) == 0
+			t.null = t.null || slices.ContainsFunc(slices.Concat(s.AnyOf, s.OneOf), isNull)
 			return t
 		}
 	}
@@ -165,6 +165,8 @@ func (w *writer) typeOf(s *openapi.Schema) typed {
 	}
 	return t
 }
+
+func isNull(s *openapi.Schema) bool { return slices.Equal(s.Types, openapi.Types{"null"}) }
 
 func (w *writer) named(schema string) string {
 	if name := w.rename[schema]; name != "" {

@@ -1,0 +1,51 @@
+package actors_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+func TestLiveCredentialListsTheKeysOfBothEnvironmentsNewestFirst(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	made := map[domain.Environment][]string{}
+	var all []string
+	for _, env := range []domain.Environment{domain.Live, domain.Test, domain.Test, domain.Live, domain.Test} {
+		k, _, err := d.CreateKey(ctx, h.live, ask.Act{}, &domain.APIKey{Meta: domain.Meta{Environment: env}, Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+		require.NoError(t, err)
+		made[env], all = append([]string{k.ID}, made[env]...), append([]string{k.ID}, all...)
+	}
+	// list walks all pages, and keeps the keys of this test.
+	list := func(p domain.Principal, env domain.Environment, limit int) (ids []string) {
+		q := ask.KeyQuery{Page: ask.Page{Limit: limit}, Environment: env}
+		for {
+			l, err := d.ListKeys(ctx, p, q)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(l.Data), limit)
+			for _, k := range l.Data {
+				if slices.Contains(all, k.ID) {
+					ids = append(ids, k.ID)
+				}
+			}
+			if q.Cursor = l.Next; q.Cursor == "" {
+				return ids
+			}
+		}
+	}
+	for _, limit := range []int{1, 2, 100} {
+		assert.Equal(t, all, list(h.live, "", limit))
+		assert.Equal(t, made[domain.Test], list(h.live, domain.Test, limit))
+		assert.Equal(t, made[domain.Live], list(h.live, domain.Live, limit))
+		assert.Equal(t, made[domain.Test], list(h.test, "", limit))
+		assert.Empty(t, list(h.test, domain.Live, limit), "a test credential sees no live key")
+	}
+	_, err := d.ListKeys(ctx, h.live, ask.KeyQuery{Page: ask.Page{Limit: 1, Cursor: "key_no"}})
+	assert.Equal(t, ask.CodeInvalidCursor, domain.CodeOf(err))
+}

@@ -1,0 +1,99 @@
+package domain_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// enumSources are the packages whose string types have a Values method.
+func enumSources() []string { return []string{"*.go", "event/*.go"} }
+
+func TestValuesListEveryConstantOfTheirType(t *testing.T) {
+	declared, listed := map[string][]string{}, map[string][]string{}
+	for _, pattern := range enumSources() {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for _, d := range file.Decls {
+				constantsOf(d, declared)
+				valuesOf(d, listed)
+			}
+		}
+	}
+	require.Greater(t, len(listed), 30)
+	require.Contains(t, listed, "Type", "of events")
+	for kind, names := range listed {
+		assert.ElementsMatch(t, declared[kind], names, kind)
+	}
+}
+
+// constantsOf adds the constants of a declaration by the name of their type.
+func constantsOf(d ast.Decl, into map[string][]string) {
+	group, ok := d.(*ast.GenDecl)
+	if !ok || group.Tok != token.CONST {
+		return
+	}
+	for _, s := range group.Specs {
+		spec, _ := s.(*ast.ValueSpec)
+		if kind, named := spec.Type.(*ast.Ident); named {
+			for _, name := range spec.Names {
+				into[kind.Name] = append(into[kind.Name], name.Name)
+			}
+		}
+	}
+}
+
+// valuesOf adds the arguments of values(…) in a Values method.
+func valuesOf(d ast.Decl, into map[string][]string) {
+	if group, ok := d.(*ast.GenDecl); ok && group.Tok == token.VAR {
+		listOf(group, into)
+		return
+	}
+	f, ok := d.(*ast.FuncDecl)
+	if !ok || f.Recv == nil || f.Name.Name != "Values" {
+		return
+	}
+	kind, _ := f.Recv.List[0].Type.(*ast.Ident)
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		if name, _ := call.Fun.(*ast.Ident); name == nil || name.Name != "values" {
+			return true
+		}
+		for _, arg := range call.Args {
+			if name, ok := arg.(*ast.Ident); ok {
+				into[kind.Name] = append(into[kind.Name], name.Name)
+			}
+		}
+		return false
+	})
+}
+
+// listOf adds the entries of a variable all = []T{…}.
+func listOf(group *ast.GenDecl, into map[string][]string) {
+	spec, _ := group.Specs[0].(*ast.ValueSpec)
+	if spec.Names[0].Name != "all" || len(spec.Values) == 0 {
+		return
+	}
+	list, _ := spec.Values[0].(*ast.CompositeLit)
+	kind, _ := list.Type.(*ast.ArrayType).Elt.(*ast.Ident)
+	for _, entry := range list.Elts {
+		if name, ok := entry.(*ast.Ident); ok {
+			into[kind.Name] = append(into[kind.Name], name.Name)
+		}
+	}
+}

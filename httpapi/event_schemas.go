@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/hook"
+)
+
+// eventSchemaName is the name of an event type's schema: CallEndedEvent.
+func eventSchemaName(t event.Type) string {
+	var name strings.Builder
+	for word := range strings.FieldsFuncSeq(string(t), func(r rune) bool { return r == '.' || r == '_' }) {
+		first := []rune(word)
+		name.WriteString(string(unicode.ToUpper(first[0])) + string(first[1:]))
+	}
+	return name.String() + "Event"
+}
+
+// TransformSchema makes the event one of its types.
+func (Event) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Discriminator = &huma.Discriminator{PropertyName: "type", Mapping: make(map[string]string)}
+	for _, t := range event.Types() {
+		ref := "#/components/schemas/" + eventSchemaName(t)
+		r.Map()[eventSchemaName(t)] = eventSchema(r, t, s)
+		s.OneOf = append(s.OneOf, &huma.Schema{Ref: ref})
+		s.Discriminator.Mapping[string(t)] = ref
+	}
+	return s
+}
+
+// eventSchema is the envelope with the payload of one type.
+func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Schema {
+	payload := reflect.TypeOf(hook.Example(t, &domain.Webhook{}, time.Time{}))
+	data := r.Schema(payload, true, payload.Name())
+	if plain := r.SchemaFromRef(data.Ref); plain != nil && payload.PkgPath() == reflect.TypeFor[event.Event]().PkgPath() {
+		plain.AdditionalProperties = true // test: true in the event of a test, and members to come
+	}
+	s := &huma.Schema{
+		Type: huma.TypeObject, Description: "The event " + string(t) + ".", Required: envelope.Required, AdditionalProperties: false,
+		Properties: make(map[string]*huma.Schema, len(envelope.Properties)),
+	}
+	for name, p := range envelope.Properties {
+		own := *p
+		s.Properties[name] = &own
+	}
+	s.Properties["type"] = &huma.Schema{Type: huma.TypeString, Enum: []any{string(t)}, Description: "The name of the event."}
+	s.Properties["data"] = data
+	s.PrecomputeMessages()
+	return s
+}
+
+// exampleAt is the time of the examples of events.
+func exampleAt() time.Time { return time.Date(2026, time.January, 31, 9, 30, 0, 0, time.UTC) }
+
+// describeEvents writes the webhooks section: what endpoints are sent.
+func (s *Server) describeEvents() {
+	o := s.api.OpenAPI()
+	s.constraints.listValues()
+	endpoint := &domain.Webhook{URL: "https://example.com/hook"}
+	endpoint.ID, endpoint.WorkspaceID, endpoint.Environment = "wh_"+exampleULID, "ws_"+exampleULID, domain.Live
+	o.Webhooks = make(map[string]*huma.PathItem)
+	for _, t := range event.Types() {
+		subject := hook.SubjectOf(t, endpoint)
+		if subject == "" {
+			subject = endpoint.ID
+		}
+		o.Webhooks[string(t)] = &huma.PathItem{Post: &huma.Operation{
+			OperationID: "on" + strings.TrimSuffix(eventSchemaName(t), "Event"), Method: http.MethodPost, Tags: []string{"Events"},
+			Summary:     "The event " + string(t),
+			Description: "Sent to endpoints that named this event, its category or *. docs/webhooks.md tells of signatures and retries.",
+			Security:    []map[string][]string{},
+			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{fiber.MIMEApplicationJSON: {
+				Schema: &huma.Schema{Ref: "#/components/schemas/" + eventSchemaName(t)},
+				Example: map[string]any{
+					"id": "evt_" + exampleULID, "type": t, "created_at": exampleTime, "workspace_id": endpoint.WorkspaceID, "svc_id": domain.Unit(endpoint.WorkspaceID),
+					"subject": subject, "sequence": 1, "data": hook.Example(t, endpoint, exampleAt()),
+				},
+			}}},
+			Responses: map[string]*huma.Response{
+				"2XX": {Description: "The endpoint has the event."},
+				"4XX": {Description: "Final: the event is not sent again."},
+				"5XX": {Description: "The event is sent again: 5 attempts in all."},
+			},
+		}}
+	}
+}
+
+// What examples have in place of ids and times of their own.
+const (
+	exampleULID = "01J00000000000000000000001"
+	exampleTime = "2026-01-31T09:30:00.000Z"
+)

@@ -1,0 +1,216 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/openapi"
+)
+
+var recordExamples = flag.Bool("examples", false, "add what the tests sent and were answered to examples.json, where an example is missing")
+
+const examplesFile = "examples.json"
+
+// maxExample bounds an example that is recorded, in bytes of JSON.
+const maxExample = 4000
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if *recordExamples {
+		if err := recorded.write(); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(code)
+}
+
+// recorder keeps the richest exchange of each operation that is not too long.
+type recorder struct {
+	mu  sync.Mutex
+	all map[string]*exchange
+}
+
+type exchange struct {
+	request []byte
+	answers map[string][]byte
+}
+
+var recorded recorder
+
+// note keeps an exchange that the document allows.
+func (r *recorder) note(o *openapi.Operation, request []byte, status int, answer []byte) {
+	if len(answer) > maxExample || len(request) > maxExample {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = make(map[string]*exchange)
+	}
+	e := r.all[o.ID]
+	if e == nil {
+		e = &exchange{answers: make(map[string][]byte)}
+		r.all[o.ID] = e
+	}
+	if len(request) > len(e.request) {
+		e.request = request
+	}
+	if code := strconv.Itoa(status); len(answer) > len(e.answers[code]) {
+		e.answers[code] = answer
+	}
+}
+
+// write adds what was recorded to the file where it has no example.
+func (r *recorder) write() error {
+	text, err := os.ReadFile(examplesFile)
+	if err != nil {
+		return err
+	}
+	var all map[string]httpapi.Example
+	if err = json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	for id, e := range r.all {
+		one := all[id]
+		if one.Request == nil && len(e.request) > 0 {
+			one.Request = plainExample(e.request)
+		}
+		for code, answer := range e.answers {
+			if one.Answers[code] != nil {
+				continue
+			}
+			if one.Answers == nil {
+				one.Answers = make(map[string]any)
+			}
+			one.Answers[code] = plainExample(answer)
+		}
+		all[id] = one
+	}
+	var out bytes.Buffer
+	out.WriteString("{\n")
+	for i, id := range slices.Sorted(maps.Keys(all)) {
+		if i > 0 {
+			out.WriteString(",\n")
+		}
+		line, err := json.Marshal(all[id])
+		if err != nil {
+			return err
+		}
+		out.WriteString(strconv.Quote(id) + ": ")
+		out.Write(line)
+	}
+	out.WriteString("\n}\n")
+	return os.WriteFile(examplesFile, out.Bytes(), 0o644)
+}
+
+var (
+	exampleID     = regexp.MustCompile(`\b([a-z]+)_[0-9A-HJKMNP-TV-Z]{26}\b`)
+	exampleTime   = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
+	exampleHost   = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	exampleSecret = regexp.MustCompile(`^(svc_sk_(?:live|test)_|whsec_|svc_cs_|eyJ)\S+$`)
+)
+
+// plainExample replaces what differs from run to run: ids, times, addresses and
+// secrets. A list keeps its first row.
+func plainExample(text []byte) any {
+	var v any
+	if json.Unmarshal(text, &v) != nil {
+		return nil
+	}
+	return plainValue(v)
+}
+
+func plainValue(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if rows, ok := v["data"].([]any); ok && len(rows) > 1 && v["object"] == "list" {
+			v["data"] = rows[:1]
+		}
+		for name, one := range v {
+			v[name] = plainValue(one)
+		}
+	case []any:
+		for i, one := range v {
+			v[i] = plainValue(one)
+		}
+	case string:
+		switch {
+		case exampleTime.MatchString(v):
+			return "2026-01-31T09:30:00.000Z"
+		case exampleSecret.MatchString(v):
+			return exampleSecret.FindStringSubmatch(v)[1] + "…"
+		}
+		v = exampleID.ReplaceAllString(v, "${1}_01J00000000000000000000001")
+		return exampleHost.ReplaceAllString(v, "callboard.example")
+	}
+	return v
+}
+
+func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
+	c := open(t, httpapi.Config{}).contract()
+	shown := map[string]bool{}
+	for _, o := range c.Operations {
+		for kind := range o.Bodies {
+			example := o.Examples[kind]
+			shown[o.ID] = true
+			if !assert.NotNil(t, example, "%s has no example of a request of %s", o.ID, kind) || kind != "application/json" {
+				continue
+			}
+			body, err := json.Marshal(example)
+			require.NoError(t, err)
+			require.NoError(t, c.Body(o, body), o.ID)
+		}
+		for status, r := range o.Responses {
+			media, ok := r.Content["application/json"]
+			if !strings.HasPrefix(status, "2") || !ok {
+				continue
+			}
+			if !assert.NotNil(t, media.Example, "%s has no example of the answer %s", o.ID, status) {
+				continue
+			}
+			shown[o.ID] = true
+			body, err := json.Marshal(media.Example)
+			require.NoError(t, err)
+			code, err := strconv.Atoi(status)
+			require.NoError(t, err)
+			require.NoError(t, c.Answer(o, code, body), o.ID)
+		}
+	}
+	text, err := os.ReadFile(examplesFile)
+	require.NoError(t, err)
+	var all map[string]httpapi.Example
+	require.NoError(t, json.Unmarshal(text, &all))
+	for id := range all {
+		assert.True(t, shown[id], "no operation has the example %s", id)
+	}
+}
+
+// record keeps an exchange of the tests.
+func (d *door) record(method, path string, request []byte, got reply) {
+	if !*recordExamples || got.Status >= http.StatusMultipleChoices || !json.Valid(got.Body) {
+		return
+	}
+	o := d.contract().Operation(method, path)
+	if o == nil {
+		return
+	}
+	if o.Bodies["application/json"] == nil || d.contract().Body(o, request) != nil {
+		request = nil
+	}
+	recorded.note(o, request, got.Status, got.Body)
+}

@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2/validation"
+)
+
+// useMessages gives the schema validation its texts. Each continues a sentence
+// that begins with the name of the member.
+func useMessages() {
+	for text, message := range map[*string]string{
+		&validation.MsgUnexpectedProperty:             "is not known",
+		&validation.MsgExpectedRequiredProperty:       "%s" + missingSuffix,
+		&validation.MsgExpectedRFC3339DateTime:        "must be a time (RFC 3339, e.g. 2026-01-31T09:30:00Z)",
+		&validation.MsgExpectedRFC3339Date:            "must be a date (e.g. 2026-01-31)",
+		&validation.MsgExpectedMatchAtLeastOneSchema:  "has none of the forms that are allowed here",
+		&validation.MsgExpectedMatchExactlyOneSchema:  "has none of the forms that are allowed here",
+		&validation.MsgExpectedBoolean:                "must be true or false",
+		&validation.MsgExpectedNumber:                 "must be a number",
+		&validation.MsgExpectedInteger:                "must be an integer",
+		&validation.MsgExpectedString:                 "must be a text",
+		&validation.MsgExpectedArray:                  "must be a list",
+		&validation.MsgExpectedObject:                 "must be an object",
+		&validation.MsgExpectedArrayItemsUnique:       "must not hold an entry twice",
+		&validation.MsgExpectedOneOf:                  "must be one of %s",
+		&validation.MsgExpectedConst:                  "must be %v",
+		&validation.MsgExpectedMinimumNumber:          "must be at least %v",
+		&validation.MsgExpectedExclusiveMinimumNumber: "must be more than %v",
+		&validation.MsgExpectedMaximumNumber:          "must be at most %v",
+		&validation.MsgExpectedExclusiveMaximumNumber: "must be less than %v",
+		&validation.MsgExpectedMinLength:              "must have at least %d letters",
+		&validation.MsgExpectedMaxLength:              "must have at most %d letters",
+		&validation.MsgExpectedMatchPattern:           "must match the pattern %s",
+		&validation.MsgExpectedMinItems:               "must have at least %d entries",
+		&validation.MsgExpectedMaxItems:               "must have at most %d entries",
+		&validation.MsgExpectedMinProperties:          "must have at least %d entries",
+		&validation.MsgExpectedMaxProperties:          "must have at most %d entries",
+	} {
+		*text = message
+	}
+}
+
+const missingSuffix = " is required"
+
+// missing is the member that a message says is not there, and the message
+// without its name: the library tells it of the object around the member.
+func missing(param, message string) (at, text string) {
+	name, ok := strings.CutSuffix(message, missingSuffix)
+	switch {
+	case !ok || name == "":
+		return param, message
+	case param == "":
+		return name, strings.TrimSpace(missingSuffix)
+	}
+	return param + "." + name, strings.TrimSpace(missingSuffix)
+}
