@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"reflect"
 	"sync"
 
 	"github.com/callboard/callboard/actors/campaign"
@@ -73,7 +74,7 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 	if err != nil {
 		return none, err
 	}
-	if change.Context != nil {
+	if !reflect.DeepEqual(after.Context, before.contact.Context) {
 		if err = d.hasRequired(ctx, p, c, after.Context); err != nil {
 			return none, err
 		}

@@ -33,7 +33,10 @@ func TestDeletedContactsNumberMayBeAddedAgainAndIsCalledOnce(t *testing.T) {
 	h.open()
 	add(ask.ContactsSummary{Received: 2, Accepted: 1, Duplicates: 1})
 	remove(3)
-	_, err := h.desk().UpdateContact(ctx, h.live, id, domain.ContactID(id, 1), ask.ContactChange{Phone: &again})
+	_, err := h.desk().UpdateContact(ctx, h.live, id, domain.ContactID(id, 1), func(c *domain.Contact) error {
+		c.Phone = again
+		return nil
+	})
 	require.NoError(t, err, "nobody has the number of deleted contacts")
 	d = h.desk()
 	_, err = d.AddContacts(ctx, h.live, id, contacts(stays))
@@ -71,7 +74,10 @@ func TestContactWithoutARequiredVariableIsListedAndNotCalled(t *testing.T) {
 	u, err := d.Upload(ctx, h.live, id, sum.UploadID)
 	require.NoError(t, err)
 	assert.Equal(t, columns, u.ColumnMapping, "it is kept")
-	_, err = d.UpdateContact(ctx, h.live, id, domain.ContactID(id, 0), ask.ContactChange{Context: domain.Context{"day": nil}})
+	_, err = d.UpdateContact(ctx, h.live, id, domain.ContactID(id, 0), func(c *domain.Contact) error {
+		c.Context = domain.Context{}
+		return nil
+	})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err), "a required variable cannot be taken away")
 	h.runs(id)
 	assert.Equal(t, []int{0, 1}, []int{h.rung(lacks), h.rung(has)})

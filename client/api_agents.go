@@ -543,7 +543,7 @@ type AnalysisUpdate struct {
 
 // Destination is an answer of the service, or a part of one.
 type Destination struct {
-	// How callers are handed on; left out: as the transfer says.
+	// How callers are handed on; left out: as the transfer says. One of blind, attended, bridge.
 	Mode string `json:"mode,omitzero"`
 	// For people.
 	Name string `json:"name"`

@@ -61,7 +61,7 @@ func (c *Client) AllAlertRules(ctx context.Context, q ListAlertRulesQuery, optio
 //
 // POST /v1/alert-rules
 //
-// Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.
+// Needs an API key or a dashboard session. Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.
 func (c *Client) CreateAlertRule(ctx context.Context, body *NewAlertRule, options ...Option) (*AlertRule, error) {
 	return send[AlertRule](ctx, c, "POST", "/v1/alert-rules", nil, asJSON(body), options)
 }
@@ -70,7 +70,7 @@ func (c *Client) CreateAlertRule(ctx context.Context, body *NewAlertRule, option
 //
 // DELETE /v1/alert-rules/{id}
 //
-// What it has found is over, and nobody is told of that.
+// Needs an API key or a dashboard session. What it has found is over, and nobody is told of that.
 func (c *Client) DeleteAlertRule(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/alert-rules/"+url.PathEscape(id), nil, nil, options)
 }
@@ -85,6 +85,8 @@ func (c *Client) GetAlertRule(ctx context.Context, id string, options ...Option)
 // UpdateAlertRule: Change an alert rule.
 //
 // PATCH /v1/alert-rules/{id}
+//
+// Needs an API key or a dashboard session.
 func (c *Client) UpdateAlertRule(ctx context.Context, id string, body *AlertRuleUpdate, options ...Option) (*AlertRule, error) {
 	return send[AlertRule](ctx, c, "PATCH", "/v1/alert-rules/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -161,7 +163,7 @@ type Alert struct {
 	FiredAt *time.Time `json:"fired_at"`
 	// Names it; never changes and is never given again.
 	ID string `json:"id"`
-	// answer_rate, trunk_down, spend or endpoint_disabled.
+	// answer_rate, trunk_down, spend or endpoint_disabled. One of answer_rate, trunk_down, spend, endpoint_disabled.
 	Kind string `json:"kind"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
@@ -175,7 +177,7 @@ type Alert struct {
 	RuleName string `json:"rule_name"`
 	// Since when it is so.
 	Since time.Time `json:"since"`
-	// pending: it is so, and not for long enough yet. firing: somebody was told.
+	// pending: it is so, and not for long enough yet. firing: somebody was told. One of pending, firing.
 	Status string `json:"status"`
 	// The trunk, the endpoint or the workspace that it is about; all: all workspaces together.
 	Subject string `json:"subject"`
@@ -213,7 +215,7 @@ type AlertRule struct {
 	Environment string `json:"environment"`
 	// Names it; never changes and is never given again.
 	ID string `json:"id"`
-	// answer_rate, trunk_down, spend or endpoint_disabled.
+	// answer_rate, trunk_down, spend or endpoint_disabled. One of answer_rate, trunk_down, spend, endpoint_disabled.
 	Kind string `json:"kind"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`

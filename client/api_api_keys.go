@@ -20,6 +20,8 @@ type ListKeysQuery struct {
 	CreatedAfter time.Time
 	// Only what was created before this time.
 	CreatedBefore time.Time
+	// Only keys of this environment.
+	Environment string
 }
 
 func (q *ListKeysQuery) values() url.Values {
@@ -36,12 +38,17 @@ func (q *ListKeysQuery) values() url.Values {
 	if !q.CreatedBefore.IsZero() {
 		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
 	}
+	if q.Environment != "" {
+		v.Set("environment", q.Environment)
+	}
 	return v
 }
 
 // ListKeys: List API keys.
 //
 // GET /v1/api-keys
+//
+// A live credential sees the live and the test keys of the workspace, a test credential the test keys.
 func (c *Client) ListKeys(ctx context.Context, q ListKeysQuery, options ...Option) (*ListAPIKey, error) {
 	return send[ListAPIKey](ctx, c, "GET", "/v1/api-keys", q.values(), nil, options)
 }

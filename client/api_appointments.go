@@ -329,7 +329,7 @@ type Appointment struct {
 	Reminders []AppointmentReminder `json:"reminders,omitzero"`
 	// How often it was changed, as its calendar file says it.
 	Sequence int64 `json:"sequence"`
-	// booked, confirmed, cancelled, completed or no_show.
+	// booked, confirmed, cancelled, completed or no_show. One of booked, confirmed, cancelled, completed, no_show.
 	Status string `json:"status"`
 	// In which local_datetime is told.
 	Timezone string `json:"timezone"`
@@ -363,7 +363,7 @@ type AppointmentReminder struct {
 	Reason string `json:"reason,omitzero"`
 	// When its message was queued or its call placed.
 	SentAt *time.Time `json:"sent_at"`
-	// scheduled, sent, skipped (there was no time left), failed, or cancelled with the appointment.
+	// scheduled, sent, skipped (there was no time left), failed, or cancelled with the appointment. One of scheduled, sent, skipped, failed, cancelled.
 	Status string `json:"status"`
 }
 
@@ -529,14 +529,6 @@ type OpenSpan struct {
 	End string `json:"end"`
 	// HH:MM.
 	Start string `json:"start"`
-}
-
-// Patient is an answer of the service, or a part of one.
-type Patient struct {
-	// For people.
-	Name string `json:"name"`
-	// E.164.
-	Phone string `json:"phone"`
 }
 
 // PatientUpdate is sent to the service.

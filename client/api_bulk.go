@@ -194,13 +194,13 @@ type Bulk struct {
 	Pending int64 `json:"pending"`
 	// How many of them were invalid by themselves.
 	Rejected int64 `json:"rejected"`
-	// queued, running, completed or cancelled.
+	// queued, running, completed or cancelled. One of queued, running, completed, cancelled.
 	Status string `json:"status"`
 	// The campaign that takes the contacts, or the list that takes the numbers.
 	TargetID string `json:"target_id,omitzero"`
 	// How many items came.
 	Total int64 `json:"total"`
-	// What its items become: calls, sms, contacts or dnc.
+	// What its items become: calls, sms, contacts or dnc. One of calls, sms, contacts, dnc.
 	Type string `json:"type"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -230,7 +230,7 @@ type BulkItem struct {
 	Param string `json:"param,omitzero"`
 	// What it became, e.g. a call.
 	ResultID string `json:"result_id,omitzero"`
-	// pending, done, failed, rejected or cancelled.
+	// pending, done, failed, rejected or cancelled. One of pending, waiting, done, failed, rejected, cancelled.
 	Status string `json:"status"`
 	// When the calling hours of one that waits open.
 	Until *time.Time `json:"until,omitempty"`

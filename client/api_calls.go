@@ -230,7 +230,7 @@ func (q *GetCallMessagesQuery) values() url.Values {
 //
 // GET /v1/calls/{id}/sip
 //
-// Of a live call: those so far. A call that a crash interrupted has none. Credentials, keys of SRTP and digits told by INFO are stars. In the capture every message is one UDP packet, whatever carried it.
+// Of a live call: those so far. Of a call that a crash interrupted: those up to the last step that was stored. Credentials, keys of SRTP and digits told by INFO are stars. In the capture every message is one UDP packet, whatever carried it.
 func (c *Client) GetCallMessages(ctx context.Context, id string, q GetCallMessagesQuery, options ...Option) (*CallMessages, error) {
 	return send[CallMessages](ctx, c, "GET", "/v1/calls/"+url.PathEscape(id)+"/sip", q.values(), nil, options)
 }
@@ -239,7 +239,7 @@ func (c *Client) GetCallMessages(ctx context.Context, id string, q GetCallMessag
 //
 // GET /v1/calls/{id}/sip
 //
-// Of a live call: those so far. A call that a crash interrupted has none. Credentials, keys of SRTP and digits told by INFO are stars. In the capture every message is one UDP packet, whatever carried it.
+// Of a live call: those so far. Of a call that a crash interrupted: those up to the last step that was stored. Credentials, keys of SRTP and digits told by INFO are stars. In the capture every message is one UDP packet, whatever carried it.
 //
 // The caller reads the body and closes it.
 func (c *Client) GetCallMessagesRaw(ctx context.Context, id string, q GetCallMessagesQuery, options ...Option) (*http.Response, error) {

@@ -199,7 +199,7 @@ func (q *AddContactsQuery) values() url.Values {
 //
 // POST /v1/campaigns/{id}/contacts
 //
-// Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. CSV has a header row with a column phone, optionally timezone and country; every other column becomes context. UTF-8 or UTF-16; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. multipart/form-data takes one such file. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.
+// Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. CSV has a header row with a column phone, optionally timezone, country and name; every other column becomes context. Headers match the variables that the pathway declares without regard to case, spaces and punctuation: "First Name" gives first_name; two columns for one variable are 422. A column that matches none is kept in the context under its own name. columns, unmapped and missing of the answer say how columns were matched. A row that lacks a required variable does not become a contact and is listed in contact_errors. UTF-8 or UTF-16, or the charset of the Content-Type; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. multipart/form-data takes one such file; a second one is 422. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.
 func (c *Client) AddContacts(ctx context.Context, id string, q AddContactsQuery, body *ContactsUpload, options ...Option) (*UploadSummary, error) {
 	return send[UploadSummary](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", q.values(), asJSON(body), options)
 }
@@ -547,9 +547,10 @@ type CallingHours struct {
 // Campaign is an answer of the service, or a part of one.
 type Campaign struct {
 	// Which agent speaks.
-	AgentID          string     `json:"agent_id,omitzero"`
-	AutoComplete     bool       `json:"auto_complete"`
-	CallerID         CallerID   `json:"caller_id"`
+	AgentID      string   `json:"agent_id,omitzero"`
+	AutoComplete bool     `json:"auto_complete"`
+	CallerID     CallerID `json:"caller_id"`
+	// One of exhausted, window_ended.
 	CompletionReason string     `json:"completion_reason,omitzero"`
 	Compliance       Compliance `json:"compliance"`
 	// When it was made.
@@ -570,12 +571,14 @@ type Campaign struct {
 	Object string `json:"object"`
 	Pacing Pacing `json:"pacing"`
 	// Which pathway it follows.
-	PathwayID   string     `json:"pathway_id,omitzero"`
+	PathwayID string `json:"pathway_id,omitzero"`
+	// One of trunk_failures, script_unavailable, restored.
 	PauseReason string     `json:"pause_reason,omitzero"`
 	Retry       Retry      `json:"retry"`
 	Schedule    Schedule   `json:"schedule"`
 	StartedAt   *time.Time `json:"started_at,omitempty"`
-	Status      string     `json:"status"`
+	// One of draft, scheduled, running, paused, completed, cancelled.
+	Status string `json:"status"`
 	// How its clock goes; test environment only.
 	Test *TestMode `json:"test,omitempty"`
 	// When it was last changed.
@@ -588,9 +591,10 @@ type Campaign struct {
 // CampaignChanged is an answer of the service, or a part of one.
 type CampaignChanged struct {
 	// Which agent speaks.
-	AgentID          string     `json:"agent_id,omitzero"`
-	AutoComplete     bool       `json:"auto_complete"`
-	CallerID         CallerID   `json:"caller_id"`
+	AgentID      string   `json:"agent_id,omitzero"`
+	AutoComplete bool     `json:"auto_complete"`
+	CallerID     CallerID `json:"caller_id"`
+	// One of exhausted, window_ended.
 	CompletionReason string     `json:"completion_reason,omitzero"`
 	Compliance       Compliance `json:"compliance"`
 	// When it was made.
@@ -611,12 +615,14 @@ type CampaignChanged struct {
 	Object string `json:"object"`
 	Pacing Pacing `json:"pacing"`
 	// Which pathway it follows.
-	PathwayID   string     `json:"pathway_id,omitzero"`
+	PathwayID string `json:"pathway_id,omitzero"`
+	// One of trunk_failures, script_unavailable, restored.
 	PauseReason string     `json:"pause_reason,omitzero"`
 	Retry       Retry      `json:"retry"`
 	Schedule    Schedule   `json:"schedule"`
 	StartedAt   *time.Time `json:"started_at,omitempty"`
-	Status      string     `json:"status"`
+	// One of draft, scheduled, running, paused, completed, cancelled.
+	Status string `json:"status"`
 	// How its clock goes; test environment only.
 	Test *TestMode `json:"test,omitempty"`
 	// When it was last changed.
@@ -631,9 +637,10 @@ type CampaignChanged struct {
 // CampaignMade is an answer of the service, or a part of one.
 type CampaignMade struct {
 	// Which agent speaks.
-	AgentID          string     `json:"agent_id,omitzero"`
-	AutoComplete     bool       `json:"auto_complete"`
-	CallerID         CallerID   `json:"caller_id"`
+	AgentID      string   `json:"agent_id,omitzero"`
+	AutoComplete bool     `json:"auto_complete"`
+	CallerID     CallerID `json:"caller_id"`
+	// One of exhausted, window_ended.
 	CompletionReason string     `json:"completion_reason,omitzero"`
 	Compliance       Compliance `json:"compliance"`
 	// What was wrong, row by row; the first 100.
@@ -657,12 +664,14 @@ type CampaignMade struct {
 	Object string `json:"object"`
 	Pacing Pacing `json:"pacing"`
 	// Which pathway it follows.
-	PathwayID   string     `json:"pathway_id,omitzero"`
+	PathwayID string `json:"pathway_id,omitzero"`
+	// One of trunk_failures, script_unavailable, restored.
 	PauseReason string     `json:"pause_reason,omitzero"`
 	Retry       Retry      `json:"retry"`
 	Schedule    Schedule   `json:"schedule"`
 	StartedAt   *time.Time `json:"started_at,omitempty"`
-	Status      string     `json:"status"`
+	// One of draft, scheduled, running, paused, completed, cancelled.
+	Status string `json:"status"`
 	// How its clock goes; test environment only.
 	Test *TestMode `json:"test,omitempty"`
 	// When it was last changed.
@@ -680,35 +689,6 @@ type CampaignProgress struct {
 	// Of which campaign it is, where it is of one.
 	CampaignID string         `json:"campaign_id"`
 	Marks      []ProgressMark `json:"marks"`
-}
-
-// CampaignStatusObject is an answer of the service, or a part of one.
-type CampaignStatusObject struct {
-	// Of which campaign it is, where it is of one.
-	CampaignID       string                             `json:"campaign_id"`
-	CompletionReason string                             `json:"completion_reason,omitzero"`
-	Expired          int64                              `json:"expired"`
-	Outcomes         map[string]int64                   `json:"outcomes"`
-	PauseReason      string                             `json:"pause_reason,omitzero"`
-	Progress         CampaignStatusObjectProgressStruct `json:"progress"`
-	Skipped          Skipped                            `json:"skipped"`
-	Status           string                             `json:"status"`
-	Timing           CampaignStatusObjectTimingStruct   `json:"timing"`
-	Waiting          *Waiting                           `json:"waiting"`
-}
-
-// CampaignStatusObjectProgressStruct is an answer of the service, or a part of one.
-type CampaignStatusObjectProgressStruct struct {
-	Attempted  int64 `json:"attempted"`
-	InProgress int64 `json:"in_progress"`
-	Remaining  int64 `json:"remaining"`
-	Total      int64 `json:"total"`
-}
-
-// CampaignStatusObjectTimingStruct is an answer of the service, or a part of one.
-type CampaignStatusObjectTimingStruct struct {
-	EstimatedCompletion *time.Time `json:"estimated_completion"`
-	StartedAt           *time.Time `json:"started_at"`
 }
 
 // CampaignUpdate is sent to the service.
@@ -793,13 +773,13 @@ type Contact struct {
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	// What kind of resource this is.
 	Object string `json:"object"`
-	// How its last attempt ended.
+	// How its last attempt ended. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
 	// E.164.
 	Phone string `json:"phone"`
 	// Why.
 	Reason string `json:"reason,omitzero"`
-	// pending, dialing, in_call (the call was answered), retry_wait, or how it ended.
+	// pending, dialing, in_call (the call was answered), retry_wait, or how it ended. One of pending, dialing, retry_wait, completed, confirmed, declined, voicemail, no_answer, busy, failed, skipped, expired, cancelled, in_call.
 	Status string `json:"status"`
 	// Its zone, where it is not that of its number.
 	Timezone string `json:"timezone,omitzero"`
@@ -830,7 +810,7 @@ type ContactsSummary struct {
 	Duplicates int64 `json:"duplicates"`
 	// Rows that cannot be used.
 	Invalid int64 `json:"invalid"`
-	// Accepted rows without a variable that the pathway requires.
+	// Rows without a value for a variable that the pathway requires. They do not become contacts.
 	MissingVariables int64 `json:"missing_variables"`
 	// Rows that were read.
 	Received int64 `json:"received"`
@@ -1085,7 +1065,7 @@ type OptOutUpdate struct {
 type Pacing struct {
 	CallsPerMinute int64 `json:"calls_per_minute"`
 	MaxConcurrent  int64 `json:"max_concurrent"`
-	// fixed keeps the pace; adaptive goes slower, never faster, while calls go badly.
+	// fixed keeps the pace; adaptive goes slower, never faster, while calls go badly. One of fixed, adaptive.
 	Mode string `json:"mode,omitzero"`
 }
 
@@ -1165,7 +1145,7 @@ type Ruling struct {
 	Passed bool `json:"passed"`
 	// schedule, calling_hours, dnc, frequency, destination, line (somebody else talks with the number), cancelled, removed or unknown (the store did not say).
 	Rule string `json:"rule"`
-	// How the number came onto the list.
+	// How the number came onto the list. One of import, api, opt_out.
 	Source string `json:"source,omitzero"`
 	// Calling hours.
 	Window string `json:"window,omitzero"`
@@ -1297,7 +1277,7 @@ type Simulation struct {
 	CampaignID string `json:"campaign_id,omitzero"`
 	// When the last call would be over; null where that is more than 400 days ahead.
 	CompletesAt *time.Time `json:"completes_at"`
-	// exhausted: everybody would be done. window_ended: the end of the schedule comes before.
+	// exhausted: everybody would be done. window_ended: the end of the schedule comes before. One of exhausted, window_ended.
 	CompletionReason string `json:"completion_reason,omitzero"`
 	// Contacts to whom something may still happen.
 	Contacts int64 `json:"contacts"`
@@ -1319,14 +1299,6 @@ type Simulation struct {
 	TalkMinutes float64 `json:"talk_minutes"`
 }
 
-// Skipped is an answer of the service, or a part of one.
-type Skipped struct {
-	DNC       int64 `json:"dnc"`
-	Frequency int64 `json:"frequency"`
-	Hours     int64 `json:"hours"`
-	Invalid   int64 `json:"invalid"`
-}
-
 // TestMode is an answer of the service, or a part of one.
 type TestMode struct {
 	// When the clock began to go faster.
@@ -1345,6 +1317,8 @@ type TestUpdate struct {
 type Upload struct {
 	// Of which campaign it is, where it is of one.
 	CampaignID string `json:"campaign_id"`
+	// What the columns of a CSV file hold, by their names in the header: phone, timezone, country, name, or a variable of the pathway.
+	Columns map[string]string `json:"columns"`
 	// When its contacts became the campaign's.
 	CompletedAt *time.Time `json:"completed_at"`
 	// What was wrong, row by row; the first 100.
@@ -1361,12 +1335,16 @@ type Upload struct {
 	ID string `json:"id"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// The variables that the pathway declares and that no column of a CSV file gives.
+	Missing []string `json:"missing"`
 	// What kind of resource this is.
 	Object string `json:"object"`
 	// Why it failed: an error's code, or interrupted where the service ended meanwhile.
 	Reason string `json:"reason,omitzero"`
-	// receiving, completed or failed. The contacts of one that failed are not in the campaign.
+	// receiving, completed or failed. The contacts of one that failed are not in the campaign. One of receiving, completed, failed.
 	Status string `json:"status"`
+	// The columns of a CSV file that match no variable. Their values are kept in the context under the column's own name.
+	Unmapped []string `json:"unmapped"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Whose it is.
@@ -1375,15 +1353,15 @@ type Upload struct {
 
 // UploadSummary is an answer of the service, or a part of one.
 type UploadSummary struct {
+	// What the columns of a CSV file hold, by their names in the header: phone, timezone, country, name, or a variable of the pathway.
+	Columns map[string]string `json:"columns"`
 	// What was wrong, row by row; the first 100.
 	ContactErrors []ContactError `json:"contact_errors"`
 	// What became of the rows, counted.
 	ContactsSummary ContactsSummary `json:"contacts_summary"`
-	UploadID        string          `json:"upload_id"`
-}
-
-// Waiting is an answer of the service, or a part of one.
-type Waiting struct {
-	Reason string     `json:"reason"`
-	Until  *time.Time `json:"until"`
+	// The variables that the pathway declares and that no column of a CSV file gives.
+	Missing []string `json:"missing"`
+	// The columns of a CSV file that match no variable. Their values are kept in the context under the column's own name.
+	Unmapped []string `json:"unmapped"`
+	UploadID string   `json:"upload_id"`
 }

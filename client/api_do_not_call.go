@@ -143,7 +143,7 @@ func (c *Client) AllDNCEntries(ctx context.Context, id string, q ListDNCEntriesQ
 //
 // POST /v1/dnc-lists/{id}/entries
 //
-// Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold 10 million numbers. Rows that cannot be used are counted and the first 100 of them told. What was added before an import broke off stays; the same import again adds the rest. Each number holds from its import on, also for attempts that are queued.
+// Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold 10 million numbers. Rows that cannot be used are counted and the first 100 of them told. The numbers are added after the whole body was read: a body that is incomplete is 400 and adds none. Each number holds from its import on, also for attempts that are queued.
 func (c *Client) ImportDNCEntries(ctx context.Context, id string, body *DNCNumbers, options ...Option) (*DNCImport, error) {
 	return send[DNCImport](ctx, c, "POST", "/v1/dnc-lists/"+url.PathEscape(id)+"/entries", nil, asJSON(body), options)
 }
@@ -203,7 +203,7 @@ type DNCEntry struct {
 	MessageID string `json:"message_id,omitzero"`
 	// E.164.
 	Phone string `json:"phone"`
-	// import, api or opt_out.
+	// import, api or opt_out. One of import, api, opt_out.
 	Source string `json:"source"`
 }
 
@@ -233,7 +233,7 @@ type DNCFound struct {
 	Name string `json:"name"`
 	// E.164.
 	Phone string `json:"phone"`
-	// import, api or opt_out.
+	// import, api or opt_out. One of import, api, opt_out.
 	Source string `json:"source"`
 }
 

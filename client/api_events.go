@@ -92,7 +92,7 @@ func (q *StreamEventsQuery) values() url.Values {
 //
 // GET /v1/events/stream
 //
-// Server-sent events (EventSource), forwards in the order in which they happened: each with its id and, as data, an Event in one line. Begins after Last-Event-ID or after; at the oldest event that is kept without either; with after=now at the next that happens. A comment every 15 seconds shows that the line holds. Nothing is lost on a reader who is slow, nor on one who comes back with the last id. The stream ends with its credential, and when the service stops: come back then. A workspace may have 100 open. Browsers use a ticket, and another each time they come back.
+// Server-sent events (EventSource), forwards in the order in which they happened: each with its id and, as data, an Event in one line. Begins after Last-Event-ID or after; at the oldest event that is kept without either; with after=now at the next that happens. A comment every 15 seconds shows that the line holds. Nothing is lost on a reader who is slow, nor on one who comes back with the last id. The stream ends with its credential, and when the service stops: come back then. Only events of resources that the credential may read are sent. A workspace may have 100 open. Browsers use a ticket, and another each time they come back.
 //
 // The caller reads the body and closes it.
 func (c *Client) StreamEvents(ctx context.Context, q StreamEventsQuery, options ...Option) (*http.Response, error) {

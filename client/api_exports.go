@@ -113,9 +113,9 @@ type Export struct {
 	Rows int64 `json:"rows"`
 	// Of the file, in bytes.
 	Size int64 `json:"size"`
-	// queued, running, completed, failed or expired: its file was deleted.
+	// queued, running, completed, failed or expired: its file was deleted. One of queued, running, completed, failed, expired.
 	Status string `json:"status"`
-	// What the rows are.
+	// What the rows are. One of calls, legs, transcripts, campaign_results, contacts, events, usage, audit_logs.
 	Type string `json:"type"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`

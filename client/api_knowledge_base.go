@@ -91,7 +91,7 @@ func (c *Client) UpdateKnowledgeBase(ctx context.Context, id string, body *Knowl
 //
 // POST /v1/knowledge-base/{id}/search
 //
-// By words: passages that hold rarer ones, and more of them, come first. Only sources that are ready are searched.
+// By words: passages that hold rarer ones, and more of them, come first. Where an engine for embeddings is configured, also by meaning. Only sources that are ready are searched.
 func (c *Client) SearchKnowledgeBase(ctx context.Context, id string, body *KnowledgeQuery, options ...Option) (*KnowledgeFound, error) {
 	return send[KnowledgeFound](ctx, c, "POST", "/v1/knowledge-base/"+url.PathEscape(id)+"/search", nil, asJSON(body), options)
 }
@@ -186,7 +186,7 @@ type KnowledgeBase struct {
 	PassageCount int64 `json:"passage_count"`
 	// How many sources it has.
 	SourceCount int64 `json:"source_count"`
-	// processing: some source is still to be read. ready. failed: no source could be read.
+	// processing: some source is still to be read. ready. failed: no source could be read. One of processing, ready, failed.
 	Status string `json:"status"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -256,11 +256,11 @@ type KnowledgeSource struct {
 	PassageCount int64 `json:"passage_count"`
 	// When it was read.
 	ReadyAt *time.Time `json:"ready_at"`
-	// processing, ready or failed.
+	// processing, ready or failed. One of processing, ready, failed.
 	Status string `json:"status"`
 	// What the page calls itself.
 	Title string `json:"title,omitzero"`
-	// text, url or file.
+	// text, url or file. One of text, url, file.
 	Type string `json:"type"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`

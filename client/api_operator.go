@@ -324,7 +324,7 @@ type WorkspaceLoad struct {
 	Name string `json:"name"`
 	// What kind of resource this is.
 	Object string `json:"object"`
-	// starter, professional or enterprise.
+	// starter, professional or enterprise. One of starter, professional, enterprise.
 	Plan string `json:"plan"`
 	// Which part that is of what all workspaces did.
 	Share Shares `json:"share"`

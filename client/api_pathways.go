@@ -61,7 +61,7 @@ func (c *Client) AllPathways(ctx context.Context, q ListPathwaysQuery, options .
 //
 // POST /v1/pathways
 //
-// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them but condition, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).
+// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).
 func (c *Client) CreatePathway(ctx context.Context, body *NewPathway, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "POST", "/v1/pathways", nil, asJSON(body), options)
 }
@@ -136,8 +136,9 @@ type Assign struct {
 	AddToDNC *bool   `json:"add_to_dnc,omitempty"`
 	Intent   *string `json:"intent,omitempty"`
 	// The language that is spoken and heard from this node on, as BCP 47 writes it.
-	Language  *string           `json:"language,omitempty"`
-	Notes     *string           `json:"notes,omitempty"`
+	Language *string `json:"language,omitempty"`
+	Notes    *string `json:"notes,omitempty"`
+	// One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome   *string           `json:"outcome,omitempty"`
 	Variables map[string]string `json:"variables,omitzero"`
 }
@@ -172,7 +173,7 @@ type CallReplayResult struct {
 	Intent string `json:"intent,omitzero"`
 	// The notes that were set.
 	Notes string `json:"notes,omitzero"`
-	// How it ended.
+	// How it ended. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
 }
 
@@ -230,7 +231,7 @@ type ChatAnswer struct {
 	Notes string `json:"notes,omitzero"`
 	// What kind of resource this is.
 	Object string `json:"object"`
-	// How it ended.
+	// How it ended. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
 	// Which pathway it follows.
 	PathwayID string `json:"pathway_id"`
@@ -362,10 +363,12 @@ type Node struct {
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
 	Length           *int64   `json:"length,omitempty"`
 	// converse: how many answers its model may give before the node is left, 1 to 500; 40 unless said.
-	MaxTurns *int64  `json:"max_turns,omitempty"`
-	Mode     *string `json:"mode,omitempty"`
-	Notes    *string `json:"notes,omitempty"`
-	Outcome  *string `json:"outcome,omitempty"`
+	MaxTurns *int64 `json:"max_turns,omitempty"`
+	// One of blind, attended, bridge.
+	Mode  *string `json:"mode,omitempty"`
+	Notes *string `json:"notes,omitempty"`
+	// One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	Outcome *string `json:"outcome,omitempty"`
 	// What is said; of a converse node what is to be talked about.
 	Prompt         *string  `json:"prompt,omitempty"`
 	Retries        *int64   `json:"retries,omitempty"`
@@ -379,7 +382,7 @@ type Node struct {
 	ToolID *string `json:"tool_id,omitempty"`
 	// converse: what its model may do there and nothing else: tools by id, and the built-in appointment, sms, transfer, dnc and end.
 	Tools []string `json:"tools,omitzero"`
-	// say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent or end.
+	// say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent or end. One of say, collect, dtmf, end, transfer, converse, condition, tool, appointment, sms, agent.
 	Type   string   `json:"type"`
 	Values []string `json:"values,omitzero"`
 }
@@ -578,7 +581,7 @@ type When struct {
 	Intent *string `json:"intent,omitempty"`
 	// llm: what has to hold, in words.
 	Prompt *string `json:"prompt,omitempty"`
-	// always, else, dtmf, timeout, success, failure, intent, expr or llm.
+	// always, else, dtmf, timeout, success, failure, intent, expr or llm. One of always, else, dtmf, timeout, success, failure, intent, expr, llm.
 	Type string `json:"type"`
 	// intent: what is said for it. Without any it takes the usual English words of yes, no, person or repeat; another intent takes a language model then.
 	Words []string `json:"words,omitzero"`

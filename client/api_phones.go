@@ -61,7 +61,7 @@ func (c *Client) AllPhones(ctx context.Context, q ListPhonesQuery, options ...Op
 //
 // POST /v1/phones
 //
-// The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only.
+// Needs an API key or a dashboard session. The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only. A phone of the test environment is stored and never used, as its warnings tell.
 func (c *Client) CreatePhone(ctx context.Context, body *NewPhone, options ...Option) (*Phone, error) {
 	return send[Phone](ctx, c, "POST", "/v1/phones", nil, asJSON(body), options)
 }
@@ -69,6 +69,8 @@ func (c *Client) CreatePhone(ctx context.Context, body *NewPhone, options ...Opt
 // DeletePhone: Delete a phone.
 //
 // DELETE /v1/phones/{id}
+//
+// Needs an API key or a dashboard session.
 func (c *Client) DeletePhone(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/phones/"+url.PathEscape(id), nil, nil, options)
 }
@@ -84,7 +86,7 @@ func (c *Client) GetPhone(ctx context.Context, id string, options ...Option) (*P
 //
 // PATCH /v1/phones/{id}
 //
-// Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only.
+// Needs an API key or a dashboard session. Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only.
 func (c *Client) UpdatePhone(ctx context.Context, id string, body *PhoneUpdate, options ...Option) (*Phone, error) {
 	return send[Phone](ctx, c, "PATCH", "/v1/phones/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -121,6 +123,8 @@ type Phone struct {
 	Contacts []PhoneContact `json:"contacts,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// What is dialled to reach it.
@@ -141,6 +145,8 @@ type Phone struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// What it signs in with.
 	Username string `json:"username"`
+	// test_environment: the phone was created with a test key and is never used.
+	Warnings []Detail `json:"warnings,omitzero"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
 }

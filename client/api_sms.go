@@ -226,7 +226,7 @@ func (c *Client) AllSMSGateways(ctx context.Context, q ListSMSGatewaysQuery, opt
 //
 // POST /v1/sms-gateways
 //
-// Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again (Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.
+// Needs an API key or a dashboard session. Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again (Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.
 func (c *Client) CreateSMSGateway(ctx context.Context, body *NewSMSGateway, options ...Option) (*SMSGateway, error) {
 	return send[SMSGateway](ctx, c, "POST", "/v1/sms-gateways", nil, asJSON(body), options)
 }
@@ -249,7 +249,7 @@ func (c *Client) GetSMSGateway(ctx context.Context, id string, options ...Option
 //
 // PATCH /v1/sms-gateways/{id}
 //
-// A changed secret is in this answer only.
+// Needs an API key or a dashboard session. A changed secret is in this answer only.
 func (c *Client) UpdateSMSGateway(ctx context.Context, id string, body *SMSGatewayUpdate, options ...Option) (*SMSGateway, error) {
 	return send[SMSGateway](ctx, c, "PATCH", "/v1/sms-gateways/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -336,9 +336,9 @@ type Message struct {
 	CreatedAt time.Time `json:"created_at"`
 	// When it was reported as delivered.
 	DeliveredAt *time.Time `json:"delivered_at"`
-	// outbound or inbound.
+	// outbound or inbound. One of inbound, outbound.
 	Direction string `json:"direction"`
-	// gsm7: up to 160 letters, or 153 in each of several segments. ucs2: 70, or 67.
+	// gsm7: up to 160 letters, or 153 in each of several segments. ucs2: 70, or 67. One of gsm7, ucs2.
 	Encoding string `json:"encoding"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
@@ -374,7 +374,7 @@ type Message struct {
 	Segments int64 `json:"segments"`
 	// When a carrier took it.
 	SentAt *time.Time `json:"sent_at"`
-	// queued, sent (a carrier has it), delivered or undelivered (so it reports), failed (none took it), received.
+	// queued, sent (a carrier has it), delivered or undelivered (so it reports), failed (none took it), received. One of queued, sent, delivered, undelivered, failed, received.
 	Status string `json:"status"`
 	// E.164.
 	To string `json:"to"`
@@ -406,6 +406,8 @@ type NewSMSGateway struct {
 type SMSGateway struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// Names it; never changes and is never given again.
@@ -534,7 +536,7 @@ type Texting struct {
 	Number string `json:"number"`
 	// What kind of resource this is.
 	Object string `json:"object"`
-	// What the pathway came to.
+	// What the pathway came to. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
 	// Which pathway it follows.
 	PathwayID string `json:"pathway_id,omitzero"`
@@ -542,7 +544,7 @@ type Texting struct {
 	Reason string `json:"reason,omitzero"`
 	// How many messages the agent has written.
 	Replies int64 `json:"replies"`
-	// open, completed, timed_out, closed or failed.
+	// open, completed, timed_out, closed or failed. One of open, completed, timed_out, closed, failed.
 	Status string `json:"status"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`

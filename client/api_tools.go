@@ -61,7 +61,7 @@ func (c *Client) AllTools(ctx context.Context, q ListToolsQuery, options ...Opti
 //
 // POST /v1/tools
 //
-// What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.
+// Needs an API key or a dashboard session. What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.
 func (c *Client) CreateTool(ctx context.Context, body *NewTool, options ...Option) (*Tool, error) {
 	return send[Tool](ctx, c, "POST", "/v1/tools", nil, asJSON(body), options)
 }
@@ -86,7 +86,7 @@ func (c *Client) GetTool(ctx context.Context, id string, options ...Option) (*To
 //
 // PATCH /v1/tools/{id}
 //
-// A tool that is called another way needs null for the one that it has: {"http": null, "mcp": {…}}.
+// Needs an API key or a dashboard session. A tool that is called another way needs null for the one that it has: {"http": null, "mcp": {…}}.
 func (c *Client) UpdateTool(ctx context.Context, id string, body *ToolUpdate, options ...Option) (*Tool, error) {
 	return send[Tool](ctx, c, "PATCH", "/v1/tools/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -145,6 +145,8 @@ type NewToolMCP struct {
 type Tool struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// What it is for: a model decides by it.
 	Description string `json:"description"`
 	// live or test; the two never see each other.

@@ -60,6 +60,8 @@ func (c *Client) AllTrunks(ctx context.Context, q ListTrunksQuery, options ...Op
 // CreateTrunk: Connect a trunk.
 //
 // POST /v1/trunks
+//
+// Needs an API key or a dashboard session. A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip and number_add take an operator key, else 403 operator_required.
 func (c *Client) CreateTrunk(ctx context.Context, body *NewTrunk, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "POST", "/v1/trunks", nil, asJSON(body), options)
 }
@@ -84,7 +86,7 @@ func (c *Client) GetTrunk(ctx context.Context, id string, options ...Option) (*T
 //
 // PATCH /v1/trunks/{id}
 //
-// Calls that are running go on as they began.
+// Needs an API key or a dashboard session. Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required.
 func (c *Client) UpdateTrunk(ctx context.Context, id string, body *TrunkUpdate, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "PATCH", "/v1/trunks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -93,7 +95,7 @@ func (c *Client) UpdateTrunk(ctx context.Context, id string, body *TrunkUpdate, 
 //
 // POST /v1/trunks/{id}/test
 //
-// Sends OPTIONS to each target, those that its names lead to included, and tells what they answered.
+// Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.
 func (c *Client) TestTrunk(ctx context.Context, id string, options ...Option) (*TrunkTest, error) {
 	return send[TrunkTest](ctx, c, "POST", "/v1/trunks/"+url.PathEscape(id)+"/test", nil, nil, options)
 }
@@ -162,13 +164,13 @@ type NewTrunk struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
-	// Then put before it.
+	// Then put before it. Takes an operator key. What is dialled must read as the same number.
 	NumberAdd *string `json:"number_add,omitempty"`
 	// ISO 3166. Of national, and of numbers that come in without a country code.
 	NumberCountry *string `json:"number_country,omitempty"`
 	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
 	NumberFormat *string `json:"number_format,omitempty"`
-	// Taken off the beginning of the number called, once it is written.
+	// Taken off the beginning of the number called, once it is written. Takes an operator key.
 	NumberStrip *string `json:"number_strip,omitempty"`
 	// Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed.
 	OptionsPing *bool `json:"options_ping,omitempty"`
@@ -324,6 +326,8 @@ type Trunk struct {
 	Costs []Rate `json:"costs"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// The way of key presses.
 	Dtmf string `json:"dtmf"`
 	// live or test; the two never see each other.
@@ -350,6 +354,8 @@ type Trunk struct {
 	NumberCountry string `json:"number_country,omitzero"`
 	// e164, digits or national.
 	NumberFormat string `json:"number_format"`
+	// Whether an operator has set number_strip and number_add. Only then number_add may be the prefix of a carrier or a private exchange.
+	NumberRewriteApproved bool `json:"number_rewrite_approved,omitzero"`
 	// Taken off the beginning of the number called.
 	NumberStrip string `json:"number_strip,omitzero"`
 	// What kind of resource this is.
@@ -382,6 +388,8 @@ type Trunk struct {
 	SrtpKeysInClear bool `json:"srtp_keys_in_clear"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
+	// test_environment: the trunk was created with a test key and is never used.
+	Warnings []Detail `json:"warnings,omitzero"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
 }
@@ -552,13 +560,13 @@ type TrunkUpdate struct {
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
-	// Then put before it.
+	// Then put before it. Takes an operator key. What is dialled must read as the same number.
 	NumberAdd Optional[string] `json:"number_add,omitzero"`
 	// ISO 3166. Of national, and of numbers that come in without a country code.
 	NumberCountry Optional[string] `json:"number_country,omitzero"`
 	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
 	NumberFormat Optional[string] `json:"number_format,omitzero"`
-	// Taken off the beginning of the number called, once it is written.
+	// Taken off the beginning of the number called, once it is written. Takes an operator key.
 	NumberStrip Optional[string] `json:"number_strip,omitzero"`
 	// Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed.
 	OptionsPing Optional[bool] `json:"options_ping,omitzero"`

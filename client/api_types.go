@@ -14,6 +14,227 @@ type Actor struct {
 	Type string `json:"type"`
 }
 
+// AgentActionData is an answer of the service, or a part of one.
+type AgentActionData struct {
+	// The tool or built-in action.
+	Action string `json:"action"`
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// The arguments, an object.
+	Arguments json.RawMessage `json:"arguments"`
+	// The call.
+	CallID string `json:"call_id"`
+	// How long the action took, in milliseconds.
+	LatencyMs int64 `json:"latency_ms"`
+	// The result, an object.
+	Result json.RawMessage `json:"result"`
+}
+
+// AgentActionTriggeredEvent is an answer of the service, or a part of one.
+type AgentActionTriggeredEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AgentActionData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of agent.action.triggered.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AgentErrorData is an answer of the service, or a part of one.
+type AgentErrorData struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// The call.
+	CallID string `json:"call_id"`
+	// The kind of the error, for programs.
+	Code string `json:"code"`
+	// The error in words.
+	Message string `json:"message"`
+	// Whether the conversation goes on.
+	Recovered bool `json:"recovered"`
+	// The part that failed: speech, hearing, model or tool.
+	Stage string `json:"stage"`
+}
+
+// AgentErrorEvent is an answer of the service, or a part of one.
+type AgentErrorEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AgentErrorData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of agent.error.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AgentEscalationData is an answer of the service, or a part of one.
+type AgentEscalationData struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// The call.
+	CallID string `json:"call_id"`
+	// To whom the call is handed.
+	Destination string `json:"destination"`
+	// Why the call is handed to a person.
+	Reason string `json:"reason"`
+	// The conversation in short, for the person.
+	Summary string `json:"summary"`
+}
+
+// AgentEscalationEvent is an answer of the service, or a part of one.
+type AgentEscalationEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AgentEscalationData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of agent.escalation.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AgentIntentData is an answer of the service, or a part of one.
+type AgentIntentData struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// The call.
+	CallID string `json:"call_id"`
+	// How sure the recognition is, 0 to 1.
+	Confidence float64 `json:"confidence"`
+	// What the caller named: date, time, number, name, yes_no.
+	Entities map[string]string `json:"entities"`
+	// What the caller wants.
+	Intent string `json:"intent"`
+}
+
+// AgentIntentDetectedEvent is an answer of the service, or a part of one.
+type AgentIntentDetectedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AgentIntentData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of agent.intent.detected.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AgentUpdatedEvent is an answer of the service, or a part of one.
+type AgentUpdatedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data ChangedData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of agent.updated.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AlertData is an answer of the service, or a part of one.
+type AlertData struct {
+	// The alert.
+	AlertID string `json:"alert_id"`
+	// The bound of the rule.
+	Bound float64 `json:"bound"`
+	// Calls that an answer rate is measured over.
+	Calls int64 `json:"calls"`
+	// The kind of the alert rule. One of answer_rate, trunk_down, spend, endpoint_disabled.
+	Kind string `json:"kind"`
+	// The finding in words.
+	Message string `json:"message"`
+	// The workspace that the alert is about; empty: all workspaces together.
+	OfWorkspaceID string `json:"of_workspace_id"`
+	// The alert rule.
+	RuleID string `json:"rule_id"`
+	// The name of the alert rule.
+	RuleName string `json:"rule_name"`
+	// Since when the finding holds.
+	Since time.Time `json:"since"`
+	// The trunk, endpoint or workspace that the alert is about, or all.
+	SubjectID string `json:"subject_id"`
+	// The name of the subject.
+	SubjectName string `json:"subject_name"`
+	// The measured value.
+	Value float64 `json:"value"`
+}
+
+// AlertFiringEvent is an answer of the service, or a part of one.
+type AlertFiringEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AlertData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of alert.firing.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AlertResolvedEvent is an answer of the service, or a part of one.
+type AlertResolvedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AlertData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of alert.resolved.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AnalysisData is an answer of the service, or a part of one.
+type AnalysisData struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// The analysis of the call.
+	Analysis CallAnalysis `json:"analysis"`
+	// The call.
+	CallID string `json:"call_id"`
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id,omitzero"`
+	// inbound or outbound. One of inbound, outbound.
+	Direction string `json:"direction"`
+}
+
 // AnalysisField is sent to the service.
 type AnalysisField struct {
 	// What it is.
@@ -26,6 +247,152 @@ type AnalysisField struct {
 	Type string `json:"type"`
 	// The ones that it may have.
 	Values []string `json:"values,omitzero"`
+}
+
+// AppointmentCancelledEvent is an answer of the service, or a part of one.
+type AppointmentCancelledEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AppointmentData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of appointment.cancelled.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AppointmentConfirmedEvent is an answer of the service, or a part of one.
+type AppointmentConfirmedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AppointmentData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of appointment.confirmed.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AppointmentCreatedEvent is an answer of the service, or a part of one.
+type AppointmentCreatedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AppointmentData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of appointment.created.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AppointmentData is an answer of the service, or a part of one.
+type AppointmentData struct {
+	// The appointment.
+	AppointmentID string `json:"appointment_id"`
+	// The call.
+	CallID string `json:"call_id,omitzero"`
+	// Why the appointment was cancelled.
+	CancelReason string `json:"cancel_reason,omitzero"`
+	// Of a reminder: sms or call.
+	Channel string `json:"channel,omitzero"`
+	// When the appointment begins.
+	Datetime time.Time `json:"datetime"`
+	// The length of the appointment.
+	DurationMinutes int64 `json:"duration_minutes"`
+	// When the appointment ends.
+	EndsAt time.Time `json:"ends_at"`
+	// The begin as clocks in the zone show it.
+	LocalDatetime string `json:"local_datetime"`
+	// The text message of the reminder.
+	MessageID string `json:"message_id,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Notes for people.
+	Notes string `json:"notes,omitzero"`
+	// For whom the appointment is.
+	Patient Patient `json:"patient"`
+	// The former values of the members that changed.
+	Previous map[string]any `json:"previous,omitzero"`
+	// The name of the provider.
+	Provider string `json:"provider"`
+	// The provider.
+	ProviderID string `json:"provider_id"`
+	// The call of the reminder.
+	ReminderCallID string `json:"reminder_call_id,omitzero"`
+	// When the reminder was sent.
+	SentAt *time.Time `json:"sent_at,omitempty"`
+	// The state of the appointment. One of booked, confirmed, cancelled, completed, no_show.
+	Status string `json:"status"`
+	// The zone of the provider.
+	Timezone string `json:"timezone"`
+	// The kind of appointment.
+	Type string `json:"type"`
+}
+
+// AppointmentReminderSentEvent is an answer of the service, or a part of one.
+type AppointmentReminderSentEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AppointmentData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of appointment.reminder.sent.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AppointmentRescheduledEvent is an answer of the service, or a part of one.
+type AppointmentRescheduledEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AppointmentData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of appointment.rescheduled.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// AppointmentUpdatedEvent is an answer of the service, or a part of one.
+type AppointmentUpdatedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AppointmentData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of appointment.updated.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
 }
 
 // BulkError is an answer of the service, or a part of one.
@@ -50,7 +417,7 @@ type Call struct {
 	Analysis *CallAnalysis `json:"analysis,omitempty"`
 	// When it was answered; null: never.
 	AnsweredAt *time.Time `json:"answered_at"`
-	// Who answered, where that is known.
+	// Who answered, where that is known. One of human, voicemail, ivr, call_screening, fax, unavailable, unknown.
 	AnsweredBy string `json:"answered_by,omitzero"`
 	// Which attempt at its contact this is, from 1.
 	Attempt int64 `json:"attempt"`
@@ -66,15 +433,15 @@ type Call struct {
 	Cost *Money `json:"cost,omitempty"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// inbound or outbound.
+	// inbound or outbound. One of inbound, outbound.
 	Direction string `json:"direction"`
-	// The outcome in a word, once it is over.
+	// The outcome in a word, once it is over. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Disposition string `json:"disposition,omitzero"`
 	// From the answer to the end.
 	DurationSeconds int64 `json:"duration_seconds"`
 	// When it ended; null: it lives.
 	EndedAt *time.Time `json:"ended_at"`
-	// Who ended it: agent, remote, api or service.
+	// Who ended it: agent, remote, api or service. One of agent, remote, api, service.
 	EndedBy string `json:"ended_by,omitzero"`
 	// Why it ended: one of a closed list.
 	EndedReason string `json:"ended_reason,omitzero"`
@@ -118,7 +485,7 @@ type Call struct {
 	SlowestTurnMs int64 `json:"slowest_turn_ms,omitzero"`
 	// When it began.
 	StartedAt *time.Time `json:"started_at"`
-	// Where it stands. completed, busy, no_answer, failed and cancelled are final.
+	// Where it stands. completed, busy, no_answer, failed and cancelled are final. One of queued, initiated, ringing, in_progress, transferring, completed, busy, no_answer, failed, cancelled.
 	Status string `json:"status"`
 	// The number or extension that was called.
 	To string `json:"to"`
@@ -154,10 +521,117 @@ type CallAnalysis struct {
 	Summary string `json:"summary,omitzero"`
 }
 
+// CallAnalysisReadyEvent is an answer of the service, or a part of one.
+type CallAnalysisReadyEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data AnalysisData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of call.analysis.ready.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CallAnsweredEvent is an answer of the service, or a part of one.
+type CallAnsweredEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CallData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of call.answered.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
 // CallCompliance is sent to the service.
 type CallCompliance struct {
 	// When it may ring.
 	CallingHours *NewHours `json:"calling_hours,omitempty"`
+}
+
+// CallData is an answer of the service, or a part of one.
+type CallData struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// Who answered, where the agent or the call classifies the answerer. One of human, voicemail, ivr, call_screening, fax, unavailable, unknown.
+	AnsweredBy string `json:"answered_by,omitzero"`
+	// The call.
+	CallID string `json:"call_id"`
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id,omitzero"`
+	// inbound or outbound. One of inbound, outbound.
+	Direction string `json:"direction"`
+	// The caller's number.
+	From string `json:"from"`
+	// The called number.
+	To string `json:"to"`
+}
+
+// CallEndedData is an answer of the service, or a part of one.
+type CallEndedData struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// Who answered, where the agent or the call classifies the answerer. One of human, voicemail, ivr, call_screening, fax, unavailable, unknown.
+	AnsweredBy string `json:"answered_by,omitzero"`
+	// The call.
+	CallID string `json:"call_id"`
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id,omitzero"`
+	// inbound or outbound. One of inbound, outbound.
+	Direction string `json:"direction"`
+	// The outcome of the call. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	Disposition string `json:"disposition"`
+	// Seconds from answer to end.
+	Duration int64 `json:"duration"`
+	// The same as duration.
+	DurationSeconds int64 `json:"duration_seconds"`
+	// Why the call ended.
+	EndedReason string `json:"ended_reason"`
+	// The caller's number.
+	From string `json:"from"`
+	// What the caller wanted; empty where it is not known.
+	Intent string `json:"intent"`
+	// The outcome with what was agreed in the call.
+	Outcome CallOutcome `json:"outcome"`
+	// Whether a recording exists or is being written.
+	RecordingAvailable bool `json:"recording_available"`
+	// The address of the recording; empty without one.
+	RecordingURL string `json:"recording_url"`
+	// The called number.
+	To string `json:"to"`
+	// Whether a transcript exists.
+	TranscriptAvailable bool `json:"transcript_available"`
+	// The address of the transcript; empty without one.
+	TranscriptURL string `json:"transcript_url"`
+}
+
+// CallEndedEvent is an answer of the service, or a part of one.
+type CallEndedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CallEndedData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of call.ended.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
 }
 
 // CallOutcome is an answer of the service, or a part of one.
@@ -174,8 +648,93 @@ type CallOutcome struct {
 	Intent string `json:"intent,omitzero"`
 	// As the pathway put it.
 	Notes string `json:"notes,omitzero"`
-	// The outcome in a word.
+	// The outcome in a word. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Result string `json:"result"`
+}
+
+// CallRecordingReadyEvent is an answer of the service, or a part of one.
+type CallRecordingReadyEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data RecordingData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of call.recording.ready.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CallRingingEvent is an answer of the service, or a part of one.
+type CallRingingEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CallData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of call.ringing.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CallStartedEvent is an answer of the service, or a part of one.
+type CallStartedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CallData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of call.started.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CallTranscriptionReadyEvent is an answer of the service, or a part of one.
+type CallTranscriptionReadyEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data TranscriptData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of call.transcription.ready.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CallTransferredEvent is an answer of the service, or a part of one.
+type CallTransferredEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data TransferredData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of call.transferred.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
 }
 
 // Caller is an answer of the service, or a part of one.
@@ -220,6 +779,234 @@ type CallingUpdate struct {
 	MaxCallMinutes Optional[int64] `json:"max_call_minutes,omitzero"`
 }
 
+// CampaignCallCompletedEvent is an answer of the service, or a part of one.
+type CampaignCallCompletedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CampaignCallData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of campaign.call.completed.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CampaignCallData is an answer of the service, or a part of one.
+type CampaignCallData struct {
+	// Who answered, where the agent or the call classifies the answerer. One of human, voicemail, ivr, call_screening, fax, unavailable, unknown.
+	AnsweredBy string `json:"answered_by,omitzero"`
+	// Attempts for this contact so far.
+	Attempts int64 `json:"attempts"`
+	// The call.
+	CallID string `json:"call_id"`
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id"`
+	// The progress of the campaign with this attempt.
+	CampaignProgress CampaignCallDataProgressStruct `json:"campaign_progress"`
+	// The contact that was called.
+	Contact ContactData `json:"contact"`
+	// Whether no further attempt follows.
+	Final bool `json:"final"`
+	// The outcome of the attempt. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	Outcome string `json:"outcome"`
+	// Why the attempt ended.
+	Reason string `json:"reason"`
+}
+
+// CampaignCallDataProgressStruct is an answer of the service, or a part of one.
+type CampaignCallDataProgressStruct struct {
+	// Contacts in a final state.
+	Completed int64 `json:"completed"`
+	// The share of contacts in a final state, 0 to 100.
+	PercentComplete float64 `json:"percent_complete"`
+	// Contacts that wait.
+	Remaining int64 `json:"remaining"`
+}
+
+// CampaignCancelledEvent is an answer of the service, or a part of one.
+type CampaignCancelledEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CampaignData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of campaign.cancelled.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CampaignCompletedEvent is an answer of the service, or a part of one.
+type CampaignCompletedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CampaignStatusObject `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of campaign.completed.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CampaignCreatedEvent is an answer of the service, or a part of one.
+type CampaignCreatedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CampaignData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of campaign.created.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CampaignData is an answer of the service, or a part of one.
+type CampaignData struct {
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id"`
+	// For people.
+	Name string `json:"name"`
+	// Why the state changed, where there is a reason.
+	Reason string `json:"reason,omitzero"`
+	// The state of the campaign. One of draft, scheduled, running, paused, completed, cancelled.
+	Status string `json:"status"`
+}
+
+// CampaignPausedEvent is an answer of the service, or a part of one.
+type CampaignPausedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CampaignData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of campaign.paused.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CampaignProgressEvent is an answer of the service, or a part of one.
+type CampaignProgressEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data ProgressData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of campaign.progress.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CampaignResumedEvent is an answer of the service, or a part of one.
+type CampaignResumedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CampaignData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of campaign.resumed.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CampaignStartedEvent is an answer of the service, or a part of one.
+type CampaignStartedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data CampaignData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of campaign.started.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// CampaignStatusObject is an answer of the service, or a part of one.
+type CampaignStatusObject struct {
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id"`
+	// One of exhausted, window_ended.
+	CompletionReason string           `json:"completion_reason,omitzero"`
+	Expired          int64            `json:"expired"`
+	Outcomes         map[string]int64 `json:"outcomes"`
+	// One of trunk_failures, script_unavailable, restored.
+	PauseReason string                             `json:"pause_reason,omitzero"`
+	Progress    CampaignStatusObjectProgressStruct `json:"progress"`
+	Skipped     Skipped                            `json:"skipped"`
+	// One of draft, scheduled, running, paused, completed, cancelled.
+	Status  string                           `json:"status"`
+	Timing  CampaignStatusObjectTimingStruct `json:"timing"`
+	Waiting *Waiting                         `json:"waiting"`
+}
+
+// CampaignStatusObjectProgressStruct is an answer of the service, or a part of one.
+type CampaignStatusObjectProgressStruct struct {
+	Attempted  int64 `json:"attempted"`
+	InProgress int64 `json:"in_progress"`
+	Remaining  int64 `json:"remaining"`
+	Total      int64 `json:"total"`
+}
+
+// CampaignStatusObjectTimingStruct is an answer of the service, or a part of one.
+type CampaignStatusObjectTimingStruct struct {
+	EstimatedCompletion *time.Time `json:"estimated_completion"`
+	StartedAt           *time.Time `json:"started_at"`
+}
+
+// ChangedData is an answer of the service, or a part of one.
+type ChangedData struct {
+	// The names of the members that changed.
+	Changed []string `json:"changed"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+}
+
+// ContactData is an answer of the service, or a part of one.
+type ContactData struct {
+	// For people.
+	Name string `json:"name"`
+	// The number of the contact, E.164.
+	Phone string `json:"phone"`
+}
+
 // ContactError is an answer of the service, or a part of one.
 type ContactError struct {
 	// The rule: invalid_row, invalid_phone, invalid_timezone, duplicate, dnc or missing_variable.
@@ -230,6 +1017,23 @@ type ContactError struct {
 	Message string `json:"message"`
 	// The number as it was sent.
 	Phone string `json:"phone,omitzero"`
+}
+
+// ContactOptedOutEvent is an answer of the service, or a part of one.
+type ContactOptedOutEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data OptedOutData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of contact.opted_out.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
 }
 
 // Creator is an answer of the service, or a part of one.
@@ -246,6 +1050,28 @@ type DNCNumber struct {
 	Country *string `json:"country,omitempty"`
 	// A number that is not to be called.
 	Phone string `json:"phone"`
+}
+
+// DegradedData is an answer of the service, or a part of one.
+type DegradedData struct {
+	// The bound that the trunk's alarms set.
+	Bound float64 `json:"bound"`
+	// Calls that the value is measured over.
+	Calls int64 `json:"calls"`
+	// asr, acd, short_call_share, trunk_rejected or identity.
+	Measure string `json:"measure"`
+	// The finding in words.
+	Message string `json:"message"`
+	// true: the value is within its bound again.
+	Recovered bool `json:"recovered"`
+	// Over which trunk.
+	TrunkID string `json:"trunk_id"`
+	// The name of the trunk.
+	TrunkName string `json:"trunk_name"`
+	// The measured value.
+	Value float64 `json:"value"`
+	// The length of the measured window.
+	WindowSeconds int64 `json:"window_seconds"`
 }
 
 // Deleted is an answer of the service, or a part of one.
@@ -287,7 +1113,7 @@ type Event struct {
 	Subject string `json:"subject"`
 	// The unit that it is of.
 	SvcID string `json:"svc_id"`
-	// What happened, such as call.ended.
+	// What happened, such as call.ended. One of call.started, call.ringing, call.answered, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
 	Type string `json:"type"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
@@ -590,6 +1416,34 @@ type NewVoicemail struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// OptedOutData is an answer of the service, or a part of one.
+type OptedOutData struct {
+	// The call.
+	CallID string `json:"call_id,omitzero"`
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id,omitzero"`
+	// speech, dtmf, sms or pathway.
+	Channel string `json:"channel"`
+	// For which contact it is, where it is for one.
+	ContactID string `json:"contact_id,omitzero"`
+	// The do-not-call list that has the number now.
+	DNCListID string `json:"dnc_list_id"`
+	// The word or key that opted out.
+	Keyword string `json:"keyword,omitzero"`
+	// The text message that opted out.
+	MessageID string `json:"message_id,omitzero"`
+	// The number that wants no more calls or messages.
+	Phone string `json:"phone"`
+}
+
+// Patient is an answer of the service, or a part of one.
+type Patient struct {
+	// For people.
+	Name string `json:"name"`
+	// E.164.
+	Phone string `json:"phone"`
+}
+
 // PhoneNumber is an answer of the service, or a part of one.
 type PhoneNumber struct {
 	// Who answers.
@@ -608,7 +1462,7 @@ type PhoneNumber struct {
 	Object string `json:"object"`
 	// Whether messages that name no from may come from it.
 	SMSEnabled bool `json:"sms_enabled"`
-	// live, or pending: it waits for an operator to approve it, and no call and no message reaches it or comes from it until then.
+	// live, or pending: it waits for an operator to approve it, and no call and no message reaches it or comes from it until then. One of live, pending.
 	Status string `json:"status"`
 	// The only trunk over which it may be called; empty: any of the workspace.
 	TrunkID string `json:"trunk_id"`
@@ -632,6 +1486,18 @@ type PricingUpdate struct {
 	IncludedAttempts Optional[int64] `json:"included_attempts,omitzero"`
 	// Of each further one.
 	PricePerAttempt Optional[MoneyUpdate] `json:"price_per_attempt,omitzero"`
+}
+
+// ProgressData is an answer of the service, or a part of one.
+type ProgressData struct {
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id"`
+	// campaign.progress. One of call.started, call.ringing, call.answered, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
+	Event string `json:"event"`
+	// Contacts in a final state, by outcome.
+	Outcomes map[string]int64 `json:"outcomes"`
+	// The share of contacts in a final state, 0 to 100.
+	ProgressPercent float64 `json:"progress_percent"`
 }
 
 // Pronunciation is sent to the service.
@@ -680,6 +1546,22 @@ type QualityStretch struct {
 	RoundTripMs float64 `json:"round_trip_ms"`
 }
 
+// RecordingData is an answer of the service, or a part of one.
+type RecordingData struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// The call.
+	CallID string `json:"call_id"`
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id,omitzero"`
+	// inbound or outbound. One of inbound, outbound.
+	Direction string `json:"direction"`
+	// The length of the recording.
+	DurationSeconds float64 `json:"duration_seconds"`
+	// The address of the recording.
+	RecordingURL string `json:"recording_url"`
+}
+
 // Redaction is an answer of the service, or a part of one.
 type Redaction struct {
 	// Regular expressions (RE2): what they find is [redacted] before it is stored.
@@ -726,27 +1608,170 @@ type RetentionUpdate struct {
 
 // SIPStep is an answer of the service, or a part of one.
 type SIPStep struct {
-	// When it came.
+	// When the answer came.
 	At time.Time `json:"at"`
-	// The answer; 0: none came.
+	// The SIP status code; 0 where no answer came.
 	Code int64 `json:"code"`
 	// REFER, NOTIFY or INVITE.
 	Method string `json:"method"`
-	// Its phrase.
+	// The reason phrase of the answer.
 	Phrase string `json:"phrase,omitzero"`
+}
+
+// SMSData is an answer of the service, or a part of one.
+type SMSData struct {
+	// Why the message failed.
+	ErrorCode string `json:"error_code,omitzero"`
+	// The number that the message is from.
+	From string `json:"from"`
+	// The message.
+	MessageID string `json:"message_id"`
+	// How many parts the message has on the air.
+	Segments int64 `json:"segments"`
+	// The state of the message. One of queued, sent, delivered, undelivered, failed, received.
+	Status string `json:"status"`
+	// The number that the message is for.
+	To string `json:"to"`
+}
+
+// SMSReceivedData is an answer of the service, or a part of one.
+type SMSReceivedData struct {
+	// The text of the message.
+	Body string `json:"body"`
+	// The number that the message is from.
+	From string `json:"from"`
+	// Addresses of pictures and files in the message.
+	Media []string `json:"media"`
+	// The message.
+	MessageID string `json:"message_id"`
+	// Whether the message opted out of further messages.
+	OptOut bool `json:"opt_out"`
+	// The message that this one answers.
+	ReplyTo string `json:"reply_to,omitzero"`
+	// The number that the message is for.
+	To string `json:"to"`
+}
+
+// Skipped is an answer of the service, or a part of one.
+type Skipped struct {
+	DNC       int64 `json:"dnc"`
+	Frequency int64 `json:"frequency"`
+	Hours     int64 `json:"hours"`
+	Invalid   int64 `json:"invalid"`
+}
+
+// SmsDeliveredEvent is an answer of the service, or a part of one.
+type SmsDeliveredEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data SMSData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of sms.delivered.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// SmsFailedEvent is an answer of the service, or a part of one.
+type SmsFailedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data SMSData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of sms.failed.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// SmsReceivedEvent is an answer of the service, or a part of one.
+type SmsReceivedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data SMSReceivedData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of sms.received.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// SmsSentEvent is an answer of the service, or a part of one.
+type SmsSentEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data SMSData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of sms.sent.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// SystemDegradedEvent is an answer of the service, or a part of one.
+type SystemDegradedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data DegradedData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of system.degraded.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// TranscriptData is an answer of the service, or a part of one.
+type TranscriptData struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// The call.
+	CallID string `json:"call_id"`
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id,omitzero"`
+	// inbound or outbound. One of inbound, outbound.
+	Direction string `json:"direction"`
+	// How many utterances the transcript has.
+	Segments int64 `json:"segments"`
+	// The address of the transcript.
+	TranscriptURL string `json:"transcript_url"`
 }
 
 // Transfer is an answer of the service, or a part of one.
 type Transfer struct {
 	// When somebody answered.
 	AnsweredAt *time.Time `json:"answered_at,omitempty"`
-	// Who began it: api, agent or remote.
+	// Who began it: api, agent or remote. One of agent, remote, api, service.
 	By string `json:"by"`
 	// When it was over.
 	EndedAt *time.Time `json:"ended_at,omitempty"`
 	// Which legs of the call it dialled, from 1.
 	Legs []int64 `json:"legs,omitzero"`
-	// blind, attended or bridge.
+	// blind, attended or bridge. One of blind, attended, bridge.
 	Mode string `json:"mode"`
 	// The agent's name of the destination.
 	Name string `json:"name,omitzero"`
@@ -756,11 +1781,33 @@ type Transfer struct {
 	SIP []SIPStep `json:"sip,omitzero"`
 	// When it began.
 	StartedAt time.Time `json:"started_at"`
-	// in_progress, connected, completed, returned or failed. The last three are final.
+	// in_progress, connected, completed, returned or failed. The last three are final. One of in_progress, connected, completed, returned, failed.
 	Status string `json:"status"`
 	// What was told to whoever answered.
 	Summary string `json:"summary,omitzero"`
 	// A number, an extension or a SIP address.
+	To string `json:"to"`
+}
+
+// TransferredData is an answer of the service, or a part of one.
+type TransferredData struct {
+	// Which agent speaks.
+	AgentID string `json:"agent_id"`
+	// The call.
+	CallID string `json:"call_id"`
+	// Of which campaign it is, where it is of one.
+	CampaignID string `json:"campaign_id,omitzero"`
+	// inbound or outbound. One of inbound, outbound.
+	Direction string `json:"direction"`
+	// blind, attended or bridge. One of blind, attended, bridge.
+	Mode string `json:"mode"`
+	// Why the transfer failed.
+	Reason string `json:"reason,omitzero"`
+	// The SIP answers to the transfer so far, 16 at most.
+	SIP []SIPStep `json:"sip,omitzero"`
+	// The state of the transfer. One of in_progress, connected, completed, returned, failed.
+	Status string `json:"status"`
+	// The number, extension or SIP URI that the call goes to.
 	To string `json:"to"`
 }
 
@@ -782,6 +1829,66 @@ type TurnLatency struct {
 	TotalMs int64 `json:"total_ms"`
 	// From the text of the answer to its first sound.
 	TtsFirstAudioMs int64 `json:"tts_first_audio_ms"`
+}
+
+// Waiting is an answer of the service, or a part of one.
+type Waiting struct {
+	Reason string     `json:"reason"`
+	Until  *time.Time `json:"until"`
+}
+
+// WebhookDisabledData is an answer of the service, or a part of one.
+type WebhookDisabledData struct {
+	// When the endpoint was disabled.
+	At time.Time `json:"at"`
+	// Why the endpoint was disabled.
+	Reason string `json:"reason"`
+	// The address of the endpoint.
+	URL string `json:"url"`
+	// The endpoint.
+	WebhookID string `json:"webhook_id"`
+}
+
+// WebhookDisabledEvent is an answer of the service, or a part of one.
+type WebhookDisabledEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data WebhookDisabledData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of webhook.disabled.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// WebhookTestData is an answer of the service, or a part of one.
+type WebhookTestData struct {
+	// A text for people.
+	Message string `json:"message"`
+	// The endpoint.
+	WebhookID string `json:"webhook_id"`
+}
+
+// WebhookTestEvent is an answer of the service, or a part of one.
+type WebhookTestEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data WebhookTestData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of webhook.test.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
 }
 
 // Workspace is an answer of the service, or a part of one.
@@ -810,7 +1917,7 @@ type Workspace struct {
 	Name string `json:"name"`
 	// What kind of resource this is.
 	Object string `json:"object"`
-	// starter, professional or enterprise.
+	// starter, professional or enterprise. One of starter, professional, enterprise.
 	Plan string `json:"plan"`
 	// What an account on enterprise pays for an attempt; null: nothing.
 	Pricing *Pricing `json:"pricing,omitempty"`
@@ -854,4 +1961,21 @@ type WorkspaceUpdate struct {
 	Retention Optional[RetentionUpdate] `json:"retention,omitzero"`
 	// Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only.
 	SMSPricePerSegment Optional[MoneyUpdate] `json:"sms_price_per_segment,omitzero"`
+}
+
+// WorkspaceUpdatedEvent is an answer of the service, or a part of one.
+type WorkspaceUpdatedEvent struct {
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The rows of this page.
+	Data ChangedData `json:"data"`
+	// Names it; never changes and is never given again.
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	Subject  string `json:"subject"`
+	SvcID    string `json:"svc_id"`
+	// The name of the event. One of workspace.updated.
+	Type string `json:"type"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
 }

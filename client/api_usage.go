@@ -111,7 +111,7 @@ type Usage struct {
 	Months []UsedIn `json:"months"`
 	// usage.
 	Object string `json:"object"`
-	// The plan of now.
+	// The plan of now. One of starter, professional, enterprise.
 	Plan string `json:"plan"`
 	// The last day.
 	To string `json:"to"`

@@ -61,7 +61,7 @@ func (c *Client) AllUsers(ctx context.Context, q ListUsersQuery, options ...Opti
 //
 // POST /v1/users
 //
-// API keys only.
+// Needs an API key or a dashboard session.
 func (c *Client) CreateUser(ctx context.Context, body *NewUser, options ...Option) (*User, error) {
 	return send[User](ctx, c, "POST", "/v1/users", nil, asJSON(body), options)
 }
@@ -69,6 +69,8 @@ func (c *Client) CreateUser(ctx context.Context, body *NewUser, options ...Optio
 // DeleteUser: Delete a user, with sessions and consents, at once.
 //
 // DELETE /v1/users/{id}
+//
+// Needs an API key or a dashboard session.
 func (c *Client) DeleteUser(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/users/"+url.PathEscape(id), nil, nil, options)
 }
@@ -83,6 +85,8 @@ func (c *Client) GetUser(ctx context.Context, id string, options ...Option) (*Us
 // UpdateUser: Change a user.
 //
 // PATCH /v1/users/{id}
+//
+// Needs an API key or a dashboard session.
 func (c *Client) UpdateUser(ctx context.Context, id string, body *UserUpdate, options ...Option) (*User, error) {
 	return send[User](ctx, c, "PATCH", "/v1/users/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -137,6 +141,8 @@ func (c *Client) AllSessions(ctx context.Context, id string, q ListSessionsQuery
 // EndSession: Sign a user out in one browser.
 //
 // DELETE /v1/users/{id}/sessions/{session_id}
+//
+// Needs an API key or a dashboard session.
 func (c *Client) EndSession(ctx context.Context, id string, sessionID string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/users/"+url.PathEscape(id)+"/sessions/"+url.PathEscape(sessionID), nil, nil, options)
 }
@@ -145,7 +151,7 @@ func (c *Client) EndSession(ctx context.Context, id string, sessionID string, op
 //
 // POST /v1/users/{id}/sign-in-link
 //
-// API keys only. The link opens once, within five minutes.
+// Needs an API key or a dashboard session. The link opens once, within five minutes.
 func (c *Client) CreateSignInLink(ctx context.Context, id string, options ...Option) (*SignInLink, error) {
 	return send[SignInLink](ctx, c, "POST", "/v1/users/"+url.PathEscape(id)+"/sign-in-link", nil, nil, options)
 }
@@ -176,7 +182,7 @@ type ListUser struct {
 
 // NewUser is sent to the service.
 type NewUser struct {
-	// Addresses or CIDRs from which the user signs in; empty: from everywhere.
+	// Addresses or CIDRs from which the user signs in, within those of the key that creates the user. Default: those of the key. []: from everywhere.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
@@ -192,6 +198,8 @@ type NewUser struct {
 type Session struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// When it ends.
@@ -232,6 +240,8 @@ type User struct {
 	AllowedIPs []string `json:"allowed_ips"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// Names it; never changes and is never given again.
@@ -246,7 +256,7 @@ type User struct {
 	Operator bool `json:"operator"`
 	// When the user was made an operator. Who signed in before does so anew to see all workspaces.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
-	// viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything.
+	// viewer reads; agent places calls; manager changes agents and campaigns, too; admin may do everything. One of viewer, agent, manager, admin.
 	Role string `json:"role"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -256,7 +266,7 @@ type User struct {
 
 // UserUpdate is sent to the service.
 type UserUpdate struct {
-	// Addresses or CIDRs from which the user signs in; empty: from everywhere.
+	// Addresses or CIDRs from which the user signs in, within those of the key that creates the user. Default: those of the key. []: from everywhere.
 	AllowedIPs Optional[[]string] `json:"allowed_ips,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`

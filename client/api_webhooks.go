@@ -76,7 +76,7 @@ func (c *Client) AllWebhooks(ctx context.Context, q ListWebhooksQuery, options .
 //
 // POST /v1/webhooks
 //
-// The answer holds the secret, this once.
+// Needs an API key or a dashboard session. The answer holds the secret, this once.
 func (c *Client) CreateWebhook(ctx context.Context, body *NewWebhook, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "POST", "/v1/webhooks", nil, asJSON(body), options)
 }
@@ -84,6 +84,8 @@ func (c *Client) CreateWebhook(ctx context.Context, body *NewWebhook, options ..
 // DeleteWebhook: Remove an endpoint.
 //
 // DELETE /v1/webhooks/{id}
+//
+// Needs an API key or a dashboard session.
 func (c *Client) DeleteWebhook(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/webhooks/"+url.PathEscape(id), nil, nil, options)
 }
@@ -99,7 +101,7 @@ func (c *Client) GetWebhook(ctx context.Context, id string, options ...Option) (
 //
 // PATCH /v1/webhooks/{id}
 //
-// The answer to a change of the secret holds it, this once.
+// Needs an API key or a dashboard session. The answer to a change of the secret holds it, this once.
 func (c *Client) UpdateWebhook(ctx context.Context, id string, body *WebhookUpdate, options ...Option) (*Webhook, error) {
 	return send[Webhook](ctx, c, "PATCH", "/v1/webhooks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -293,7 +295,8 @@ type LogEntry struct {
 	ResponseStatus int64      `json:"response_status"`
 	ResponseTimeMs int64      `json:"response_time_ms"`
 	Retries        int64      `json:"retries,omitzero"`
-	Status         string     `json:"status"`
+	// One of queued, retrying, delivered, failed.
+	Status string `json:"status"`
 }
 
 // Logs is an answer of the service, or a part of one.
@@ -367,7 +370,9 @@ type Webhook struct {
 	// Of which campaign it is, where it is of one.
 	CampaignID string `json:"campaign_id,omitzero"`
 	// When it was made.
-	CreatedAt  time.Time  `json:"created_at"`
+	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy  *Creator   `json:"created_by,omitempty"`
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 	// Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days).
 	DisabledReason string `json:"disabled_reason,omitzero"`
@@ -394,7 +399,8 @@ type Webhook struct {
 	PausedAt   *time.Time `json:"paused_at,omitempty"`
 	Secret     string     `json:"secret,omitzero"`
 	SecretHint string     `json:"secret_hint"`
-	Status     string     `json:"status"`
+	// One of active, paused, disabled.
+	Status string `json:"status"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	URL       string    `json:"url"`

@@ -61,7 +61,7 @@ func (c *Client) AllWorkspaces(ctx context.Context, q ListWorkspacesQuery, optio
 //
 // POST /v1/workspaces
 //
-// Operators only, as all of /v1/workspaces. Without a plan it is a starter.
+// Needs an API key or a dashboard session. Operators only, as all of /v1/workspaces. Default plan: starter. The setting default_plan is the plan of the first workspace only, default, which the first start makes.
 func (c *Client) CreateWorkspace(ctx context.Context, body *NewWorkspace, options ...Option) (*WorkspaceCreated, error) {
 	return send[WorkspaceCreated](ctx, c, "POST", "/v1/workspaces", nil, asJSON(body), options)
 }
@@ -70,7 +70,7 @@ func (c *Client) CreateWorkspace(ctx context.Context, body *NewWorkspace, option
 //
 // DELETE /v1/workspaces/{id}
 //
-// Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.
+// Needs an API key or a dashboard session. Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.
 func (c *Client) DeleteWorkspace(ctx context.Context, id string, options ...Option) (*Deleted, error) {
 	return send[Deleted](ctx, c, "DELETE", "/v1/workspaces/"+url.PathEscape(id), nil, nil, options)
 }
@@ -86,7 +86,7 @@ func (c *Client) GetAnyWorkspace(ctx context.Context, id string, options ...Opti
 //
 // PATCH /v1/workspaces/{id}
 //
-// Plan, limits and rules hold from the answer on.
+// Needs an API key or a dashboard session. Plan, limits and rules hold from the answer on.
 func (c *Client) UpdateAnyWorkspace(ctx context.Context, id string, body *WorkspaceUpdate, options ...Option) (*Workspace, error) {
 	return send[Workspace](ctx, c, "PATCH", "/v1/workspaces/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -149,7 +149,7 @@ func (c *Client) AllAnyNumbers(ctx context.Context, id string, q ListAnyNumbersQ
 //
 // POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve
 //
-// Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.
+// Needs an API key or a dashboard session. Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.
 func (c *Client) ApproveNumber(ctx context.Context, id string, numberID string, options ...Option) (*PhoneNumber, error) {
 	return send[PhoneNumber](ctx, c, "POST", "/v1/workspaces/"+url.PathEscape(id)+"/phone-numbers/"+url.PathEscape(numberID)+"/approve", nil, nil, options)
 }
@@ -285,7 +285,8 @@ type WorkspaceCreated struct {
 	// For people.
 	Name string `json:"name"`
 	// What kind of resource this is.
-	Object             string    `json:"object"`
+	Object string `json:"object"`
+	// One of starter, professional, enterprise.
 	Plan               string    `json:"plan"`
 	Pricing            *Pricing  `json:"pricing,omitempty"`
 	Redaction          Redaction `json:"redaction"`

@@ -11,11 +11,6 @@ const (
 	Test Environment = "test"
 )
 
-// Values are all of them.
-func (Environment) Values() []string {
-	return values(Live, Test)
-}
-
 // Meta is what every resource carries.
 type Meta struct {
 	ID          string            `json:"id"`

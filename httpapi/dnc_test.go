@@ -76,7 +76,7 @@ func (f *fake) DeleteDNCEntry(_ context.Context, _ domain.Principal, id, phone s
 }
 
 func (f *fake) CheckDNC(_ context.Context, _ domain.Principal, phone string) (ask.DNCCheck, error) {
-	return ask.DNCCheck{Phone: phone, Listed: true, Lists: []ask.DNCFound{{ListID: "dnc_" + ulidOf(1), Name: "Ours", Default: true}}}, nil
+	return ask.DNCCheck{Phone: phone, Listed: true, Lists: []ask.DNCFound{{ListID: "dnc_" + ulidOf(1), Name: "Ours", Default: true, DNCEntry: domain.DNCEntry{Phone: phone, Source: domain.DNCImport}}}}, nil
 }
 
 func TestADoNotCallListIsKeptThroughTheDoor(t *testing.T) {

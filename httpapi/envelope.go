@@ -259,8 +259,6 @@ func paramOf(location string) string {
 	return location
 }
 
-}
-
 // failure turns what a handler or a port returned into an envelope. What is no
 // fault of the client's is logged here, once.
 func (s *Server) failure(ctx context.Context, err error) *Failure {

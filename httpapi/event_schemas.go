@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"strings"
@@ -73,6 +74,10 @@ func (s *Server) describeEvents() {
 		if subject == "" {
 			subject = endpoint.ID
 		}
+		data, err := domain.EncodeJSON(hook.Example(t, endpoint, exampleAt()))
+		if err != nil {
+			panic("httpapi: the example of " + string(t) + " cannot be written: " + err.Error())
+		}
 		o.Webhooks[string(t)] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on" + strings.TrimSuffix(eventSchemaName(t), "Event"), Method: http.MethodPost, Tags: []string{"Events"},
 			Summary:     "The event " + string(t),
@@ -82,7 +87,7 @@ func (s *Server) describeEvents() {
 				Schema: &huma.Schema{Ref: "#/components/schemas/" + eventSchemaName(t)},
 				Example: map[string]any{
 					"id": "evt_" + exampleULID, "type": t, "created_at": exampleTime, "workspace_id": endpoint.WorkspaceID, "svc_id": domain.Unit(endpoint.WorkspaceID),
-					"subject": subject, "sequence": 1, "data": hook.Example(t, endpoint, exampleAt()),
+					"subject": subject, "sequence": 1, "data": json.RawMessage(data),
 				},
 			}}},
 			Responses: map[string]*huma.Response{

@@ -19,6 +19,7 @@ var exampleText []byte
 type Example struct {
 	Request any            `json:"request,omitempty"`
 	Answers map[string]any `json:"answers,omitempty"` // by status
+	Lines   string         `json:"lines,omitempty"`   // of an answer in JSON lines
 }
 
 func examples() map[string]Example {
@@ -39,13 +40,12 @@ func exemplify(op *huma.Operation, all map[string]Example) {
 			}
 		}
 	}
-	for status, answer := range example.Answers {
-		r := op.Responses[status]
-		if r == nil {
-			continue
-		}
+	for status, r := range op.Responses {
 		if m := r.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil {
-			m.Example = answer
+			m.Example = example.Answers[status]
+		}
+		if m := r.Content[mimeNDJSON]; m != nil && example.Lines != "" {
+			m.Example = example.Lines
 		}
 	}
 }

@@ -25,8 +25,11 @@ var recordExamples = flag.Bool("examples", false, "add what the tests sent and w
 
 const examplesFile = "examples.json"
 
-// maxExample bounds an example that is recorded, in bytes of JSON.
-const maxExample = 4000
+// Bounds of what is recorded, in bytes of JSON.
+const (
+	maxExampleRequest = 600
+	maxExampleAnswer  = 4000
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -48,17 +51,13 @@ type recorder struct {
 type exchange struct {
 	request []byte
 	answers map[string][]byte
+	lines   []byte // of an answer in JSON lines
 }
 
 var recorded recorder
 
-// note keeps an exchange that the document allows.
-func (r *recorder) note(o *openapi.Operation, request []byte, status int, answer []byte) {
-	if len(answer) > maxExample || len(request) > maxExample {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// of is what was recorded of an operation. The caller holds the lock.
+func (r *recorder) of(o *openapi.Operation) *exchange {
 	if r.all == nil {
 		r.all = make(map[string]*exchange)
 	}
@@ -67,6 +66,17 @@ func (r *recorder) note(o *openapi.Operation, request []byte, status int, answer
 		e = &exchange{answers: make(map[string][]byte)}
 		r.all[o.ID] = e
 	}
+	return e
+}
+
+// note keeps an exchange that the document allows.
+func (r *recorder) note(o *openapi.Operation, request []byte, status int, answer []byte) {
+	if len(answer) > maxExampleAnswer || len(request) > maxExampleRequest {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.of(o)
 	if len(request) > len(e.request) {
 		e.request = request
 	}
@@ -98,6 +108,9 @@ func (r *recorder) write() error {
 				one.Answers = make(map[string]any)
 			}
 			one.Answers[code] = plainExample(answer)
+		}
+		if one.Lines == "" {
+			one.Lines = plainLines(e.lines)
 		}
 		all[id] = one
 	}
@@ -133,6 +146,18 @@ func plainExample(text []byte) any {
 		return nil
 	}
 	return plainValue(v)
+}
+
+// plainLines is plainExample of JSON lines, of which two are kept.
+func plainLines(text []byte) string {
+	var out strings.Builder
+	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
+		if plain := plainExample(line); plain != nil && i < 2 {
+			one, _ := json.Marshal(plain) // it was read as JSON
+			out.Write(append(one, '\n'))
+		}
+	}
+	return out.String()
 }
 
 func plainValue(v any) any {
@@ -176,6 +201,10 @@ func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
 			require.NoError(t, c.Body(o, body), o.ID)
 		}
 		for status, r := range o.Responses {
+			if lines, ok := r.Content["application/x-ndjson"]; ok {
+				shown[o.ID] = true
+				assert.NotEmpty(t, lines.Example, "%s has no example of its lines", o.ID)
+			}
 			media, ok := r.Content["application/json"]
 			if !strings.HasPrefix(status, "2") || !ok {
 				continue
@@ -202,11 +231,22 @@ func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
 
 // record keeps an exchange of the tests.
 func (d *door) record(method, path string, request []byte, got reply) {
-	if !*recordExamples || got.Status >= http.StatusMultipleChoices || !json.Valid(got.Body) {
+	if !*recordExamples || got.Status >= http.StatusMultipleChoices {
 		return
 	}
 	o := d.contract().Operation(method, path)
 	if o == nil {
+		return
+	}
+	if strings.HasPrefix(got.Header.Get("Content-Type"), "application/x-ndjson") {
+		recorded.mu.Lock()
+		defer recorded.mu.Unlock()
+		if e := recorded.of(o); len(e.lines) == 0 {
+			e.lines = got.Body
+		}
+		return
+	}
+	if !json.Valid(got.Body) {
 		return
 	}
 	if o.Bodies["application/json"] == nil || d.contract().Body(o, request) != nil {

@@ -102,7 +102,7 @@ func (f *fake) noted() []string {
 }
 
 func (f *fake) ListAudit(context.Context, domain.Principal, ask.AuditQuery) (ask.List[*domain.AuditEntry], error) {
-	return ask.List[*domain.AuditEntry]{Data: []*domain.AuditEntry{{Type: "auth", Action: "api_key.used", Count: 3, Outcome: "success"}}}, nil
+	return ask.List[*domain.AuditEntry]{Data: []*domain.AuditEntry{{Meta: fakeMeta("audit"), Type: "auth", Action: "api_key.used", Count: 3, Outcome: "success"}}}, nil
 }
 
 func (f *fake) Workspace(context.Context, domain.Principal) (*domain.Workspace, error) {

@@ -146,7 +146,7 @@ func (f *fake) ListContacts(_ context.Context, _ domain.Principal, id string, _ 
 	if _, err := f.campaigns.get(id); err != nil {
 		return ask.List[ask.Contact]{}, err
 	}
-	return ask.List[ask.Contact]{Data: []ask.Contact{{CampaignID: id, Phone: "+12025550123", Status: "pending"}}}, nil
+	return ask.List[ask.Contact]{Data: []ask.Contact{{Meta: fakeMeta("contact"), CampaignID: id, Phone: "+12025550123", Status: "pending"}}}, nil
 }
 
 func (f *fake) contact(id string) ask.Contact {

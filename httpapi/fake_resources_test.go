@@ -203,7 +203,7 @@ func (f *fake) source(id string, o ask.NewSource) (*domain.KnowledgeSource, erro
 	if _, err := f.knowledge.get(id); err != nil {
 		return nil, err
 	}
-	return &domain.KnowledgeSource{KnowledgeBaseID: id, Type: o.Type, Name: o.Name, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: "nobody's business"}, nil
+	return &domain.KnowledgeSource{Meta: fakeMeta("source"), KnowledgeBaseID: id, Type: o.Type, Name: o.Name, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: "nobody's business"}, nil
 }
 
 func (f *fake) AddSource(_ context.Context, _ domain.Principal, id string, o ask.NewSource) (*domain.KnowledgeSource, error) {
@@ -212,11 +212,11 @@ func (f *fake) AddSource(_ context.Context, _ domain.Principal, id string, o ask
 }
 
 func (f *fake) Source(_ context.Context, _ domain.Principal, id, _ string) (*domain.KnowledgeSource, error) {
-	return f.source(id, ask.NewSource{})
+	return f.source(id, ask.NewSource{Type: domain.SourceText})
 }
 
 func (f *fake) ListSources(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.KnowledgeSource], error) {
-	s, err := f.source(id, ask.NewSource{})
+	s, err := f.source(id, ask.NewSource{Type: domain.SourceText})
 	return ask.List[*domain.KnowledgeSource]{Data: []*domain.KnowledgeSource{s}}, err
 }
 

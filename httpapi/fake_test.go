@@ -42,6 +42,12 @@ func (s *shelf[T]) add(v T) T {
 	return v
 }
 
+// fakeMeta is the Meta of a row that is made up where it is asked for.
+func fakeMeta(kind string) domain.Meta {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	return domain.Meta{ID: kind + "_" + ulidOf(1), Object: kind, WorkspaceID: "ws_" + ulidOf(1), Environment: domain.Live, CreatedAt: at, UpdatedAt: at}
+}
+
 func (s *shelf[T]) get(id string) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

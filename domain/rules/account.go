@@ -193,7 +193,7 @@ func Workspace(w *domain.Workspace) domain.Problems {
 		}
 	}
 	redaction(&p, &w.Redaction)
-	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, 24*60)
+	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, maxCallMinutes)
 	for i, x := range atMost(&p, "calling.blocked_prefixes", w.Calling.BlockedPrefixes, maxPrefixes) {
 		if !prefix.MatchString(x) || len(x) > maxPrefixLength {
 			p.Add(at("calling.blocked_prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1900)", clip(x))

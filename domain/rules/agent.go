@@ -100,7 +100,7 @@ func voice(p *domain.Problems, param string, v *domain.Voice) {
 		Text(p, param+".engine", v.Engine, false, maxEngineName)
 	}
 	Text(p, param+".name", v.Name, false, 64)
-	if r := v.Rate; r != 0 && !(r >= 0.5 && r <= 2) {
+	if r := v.Rate; r != 0 && !(r >= minRate && r <= maxRate) {
 		p.Add(param+".rate", domain.CodeValidation, "must be between 0.5 and 2")
 	}
 	for i, how := range atMost(p, param+".pronunciations", v.Pronunciations, maxPronunciations) {

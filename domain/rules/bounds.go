@@ -45,6 +45,10 @@ const (
 	maxACDSeconds       = 3600
 	maxShortSeconds     = 60
 	maxTrunkCalls       = 100_000
+	maxExpectations     = 20
+	maxSentences        = 100
+	maxCallMinutes      = 24 * 60
+	minRate, maxRate    = 0.5, 2
 )
 
 func text(letters int) Bound           { return Bound{Length: letters} }
@@ -88,7 +92,7 @@ func agentBounds() map[string]Bound {
 	return map[string]Bound{
 		"*.first_message": text(maxFirstMessage), "*.system_prompt": text(maxSystemPrompt), "*.engine": text(maxEngineName),
 		"*.languages": list(maxLanguages, 0), "*.tools": list(maxAgentTools, maxID), "*.knowledge_base_ids": list(maxAgentBases, maxID),
-		"*.pronunciations": list(maxPronunciations, 0), "*.word": text(MaxName), "*.say": text(MaxName), "*.rate": number(0.5, 2),
+		"*.pronunciations": list(maxPronunciations, 0), "*.word": text(MaxName), "*.say": text(MaxName), "*.rate": number(minRate, maxRate),
 		"NewSTT.keywords": list(maxEngineWords, maxEngineName), "NewAgentTransfer.destinations": list(maxDestinations, 0),
 		"NewAnalysis.fields": list(maxFields, 0), "NewAnalysisField.values": list(maxFieldValues, MaxName),
 		"NewReminder.body": text(sms.MaxBody), "*.reminders": list(maxReminders, 0), "*.hours": list(len(Weekdays()), 0),
@@ -102,7 +106,7 @@ func agentBounds() map[string]Bound {
 }
 
 func pathwayBounds() map[string]Bound {
-	words := list(20, pathway.MaxNotes) // each of them stands in what is said
+	words := list(maxExpectations, pathway.MaxNotes) // each of them stands in what is said
 	values := list(pathway.MaxVariables, pathway.MaxNotes)
 	return map[string]Bound{
 		"*.nodes": list(pathway.MaxNodes, 0), "*.edges": list(pathway.MaxEdges, 0), "*.variables": values,
@@ -118,7 +122,7 @@ func pathwayBounds() map[string]Bound {
 		"AnalysisField.name":   text(maxID), "AnalysisField.type": text(maxWord), "AnalysisField.values": list(pathway.MaxNodes, MaxName),
 		"Variable.name": text(maxID), "Variable.default": text(pathway.MaxNotes),
 		"Assign.intent": text(MaxName), "Assign.notes": text(pathway.MaxNotes),
-		"ChatModelCall.tool": text(maxID), "ChatModelAnswer.sentences": list(100, pathway.MaxSpoken),
+		"ChatModelCall.tool": text(maxID), "ChatModelAnswer.sentences": list(maxSentences, pathway.MaxSpoken),
 		"ScenarioResult.intent": text(MaxName), "ScenarioResult.outcome": text(maxWord),
 		"ScenarioResult.says": words, "ScenarioResult.says_not": words, "ScenarioResult.actions": words,
 		"ScenarioExpect.says": words, "ScenarioExpect.says_not": words, "ScenarioExpect.actions": words,
@@ -160,7 +164,7 @@ func accountBounds() map[string]Bound {
 		"EventFilters.agent_ids": list(maxFilter, maxID), "EventFilters.campaign_ids": list(maxFilter, maxID),
 		"EventFilters.directions": list(len(domain.Direction("").Values()), maxWord), "EventFilters.numbers": list(maxFilter, maxNumber),
 		"*.allowed_origins": list(maxOrigins, maxOriginLength), "*.blocked_prefixes": list(maxPrefixes, maxPrefixLength), "*.countries": list(maxCountries, maxCountry),
-		"*.max_call_minutes": number(0, 24*60), "RedactionChange.patterns": {Length: domain.MaxPatternBytes},
+		"*.max_call_minutes": number(0, maxCallMinutes), "RedactionChange.patterns": {Length: domain.MaxPatternBytes},
 		"*.requests_per_minute": number(1, maxLimit), "*.concurrent_inbound": number(0, maxLimit), "*.concurrent_outbound": number(0, maxLimit),
 		"*.emails": list(MaxEmails, maxMail), "*.minutes": number(0, maxAlertMinutes), "*.min_calls": number(0, maxAlertCalls),
 	}
