@@ -222,8 +222,8 @@ func TestACallIsShownAsItsTrunkWants(t *testing.T) {
 		},
 	}
 	var open, withheld sip.Invite
-	slot.Fill(&open, "+12025550123", trunk.Caller{Number: "+12025550177", Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken, d.e.f;ppt=div"})
-	slot.Fill(&withheld, "+12025550123", trunk.Caller{Number: domain.Anonymous, Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken"})
+	require.NoError(t, slot.Fill(&open, "+12025550123", trunk.Caller{Number: "+12025550177", Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken, d.e.f;ppt=div"}))
+	require.NoError(t, slot.Fill(&withheld, "+12025550123", trunk.Caller{Number: domain.Anonymous, Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken"}))
 	assert.Equal(t, sip.Invite{
 		Target: slot.Target, To: "12025550123", From: "12025550177", FromName: "Ann", Credentials: &sip.Credentials{Username: "u", Password: "p"},
 		Headers: []sip.Header{

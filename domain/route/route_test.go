@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/route"
