@@ -176,6 +176,9 @@ func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Tr
 	if made, err := madeBefore[domain.Trunk](ctx, d, p, domain.PrefixTrunk); made != nil || err != nil {
 		return made, err
 	}
+	if err := mayPrice(p, &domain.Trunk{}, t); err != nil {
+		return nil, err
+	}
 	if err := mayRewrite(p, &domain.Trunk{}, t); err != nil {
 		return nil, err
 	}
@@ -220,6 +223,9 @@ func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, c
 		if err := change(t); err != nil {
 			return err
 		}
+		if err := mayPrice(p, &was, t); err != nil {
+			return err
+		}
 		return mayRewrite(p, &was, t)
 	}
 	t, err := update(ctx, d, p, domain.PrefixTrunk, id, allowed, func(_ *commit.Change, t *domain.Trunk) error { return d.trunkFits(ctx, t) })
@@ -231,6 +237,14 @@ func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, c
 	}
 	d.shownTrunks(ctx, p, t)
 	return t, nil
+}
+
+// mayPrice lets operators alone decide what calls over a trunk cost.
+func mayPrice(p domain.Principal, was, is *domain.Trunk) error {
+	if p.Operator || slices.Equal(was.Costs, is.Costs) {
+		return nil
+	}
+	return &domain.Error{Code: domain.CodeOperatorRequired, Param: "costs", Message: "costs takes an operator key: daily_spend_cap counts by it"}
 }
 
 // mayRewrite lets operators alone decide what number_strip and number_add make of

@@ -241,7 +241,7 @@ func tellHow(s *ask.Simulation, r rehearsal.Report) {
 // used in these months already.
 func (d *Desk) costOf(ctx context.Context, w *domain.Workspace, months map[string]int) (ask.SimulatedCost, error) {
 	cost := ask.SimulatedCost{Months: []ask.SimulatedMonth{}}
-	tariff, total := billing.TariffOf(w), int64(0)
+	tariff, total := billing.TariffOf(w), domain.Amount(0)
 	for _, month := range slices.Sorted(maps.Keys(months)) {
 		before, err := d.usedIn(ctx, w.ID, month)
 		if err != nil {
@@ -254,7 +254,7 @@ func (d *Desk) costOf(ctx context.Context, w *domain.Workspace, months map[strin
 			Month: month, Attempts: months[month], Included: charge.Included, Overage: charge.Overage, Amount: domain.Dollars(charge.Micros),
 		}
 		cost.Attempts, cost.Included, cost.Overage = cost.Attempts+m.Attempts, cost.Included+m.Included, cost.Overage+m.Overage
-		total += charge.Micros
+		total = total.Plus(charge.Micros)
 		cost.Months = append(cost.Months, m)
 	}
 	cost.Amount = domain.Dollars(total)

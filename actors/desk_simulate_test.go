@@ -62,7 +62,7 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	require.Len(t, s.Cost.Months, 1)
 	assert.Equal(t, "2027-03", s.Cost.Months[0].Month)
 	assert.Equal(t, min(500, s.Attempts), s.Cost.Included, "the plan covers 500")
-	assert.Equal(t, domain.Dollars(int64(s.Cost.Overage)*100_000), s.Cost.Amount)
+	assert.Equal(t, domain.Dollars(domain.Amount(s.Cost.Overage)*100_000), s.Cost.Amount)
 	require.NotNil(t, s.CompletesAt)
 
 	again, err := d.SimulateCampaign(ctx, h.live, id, o)

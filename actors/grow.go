@@ -322,7 +322,9 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 		return trunk.New(trunk.Config{
 			Trunks: trunks, Simulator: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
 			Register: n.cfg.SIP.Register, Log: n.cfg.Log, Alarm: n.alarm,
-			Spent:  func(ctx context.Context, since time.Time) (int64, error) { return n.spent(ctx, t.record.Load(), since) },
+			Spent: func(ctx context.Context, since time.Time) (domain.Amount, error) {
+				return n.spent(ctx, t.record.Load(), since)
+			},
 			Beside: func(ctx context.Context) (domain.Spending, error) { return n.keptSpending(ctx, ws) },
 			Kept:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.keptTrunks(ctx, ws) },
 			Keep: func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error {

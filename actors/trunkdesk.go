@@ -43,6 +43,7 @@ func (d *Desk) shownTrunks(ctx context.Context, p domain.Principal, list ...*dom
 		d.log.Warn("the trunks did not tell their health", slog.Any("error", err))
 	}
 	for _, x := range list {
+		x.Warnings = trunkWarnings(t.record.Load(), x)
 		if !x.Simulator && !x.Inert() {
 			x.SIPURI = d.node.cfg.SIPURI
 		}
@@ -194,7 +195,7 @@ func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
 // spent is what the ledger says of the outbound calls since the beginning of a
 // day, by their trunks' costs and by the plan's price of an attempt where those
 // name none, and what the text messages have cost since then.
-func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) (int64, error) {
+func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) (domain.Amount, error) {
 	micros := billing.TariffOf(w).Micros
 	sum, err := n.spentOnTexts(ctx, w, since)
 	if err != nil {
@@ -207,8 +208,8 @@ func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) 
 	for {
 		next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.LedgerRow{} }, func(r domain.Record) error {
 			if l, ok := r.(*domain.LedgerRow); ok && l.Direction != domain.Inbound {
-				if sum += l.CostMicros; !l.Priced {
-					sum += micros
+				if sum = sum.Plus(l.CostMicros); !l.Priced {
+					sum = sum.Plus(micros)
 				}
 			}
 			return nil
@@ -221,14 +222,14 @@ func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) 
 }
 
 // spentOnTexts is what the text messages of a day have cost.
-func (n *Node) spentOnTexts(ctx context.Context, w *domain.Workspace, day time.Time) (sum int64, err error) {
+func (n *Node) spentOnTexts(ctx context.Context, w *domain.Workspace, day time.Time) (sum domain.Amount, err error) {
 	of, err := tariffs(ctx, n.cfg.Store, w)
 	if err != nil {
 		return 0, err
 	}
 	rows, err := counters(ctx, n.cfg.Store, w.ID, day, day)
 	for _, u := range rows {
-		sum += int64(u.Segments()) * of[u.Tariff].Segment
+		sum = sum.Plus(of[u.Tariff].Segment.Times(u.Segments()))
 	}
 	return sum, err
 }
@@ -261,9 +262,9 @@ func (n *Node) textAside(m *domain.Message) {
 	}
 }
 
-// textCosts is the price of a text message now, in millionths of a dollar.
-func textCosts(w *domain.Workspace, segments int) int64 {
-	return billing.TariffOf(w).Segment * int64(segments)
+// textCosts is the price of a text message now.
+func textCosts(w *domain.Workspace, segments int) domain.Amount {
+	return billing.TariffOf(w).Segment.Times(segments)
 }
 
 // mayText says whether a text message may go by the rules of a workspace, and

@@ -95,7 +95,7 @@ type priced struct {
 	*domain.Usage
 	before int // attempts of the month before it
 	charge billing.Charge
-	texts  int64 // what its text messages cost, in millionths of a dollar
+	texts  domain.Amount // what its text messages cost
 }
 
 // price meters the counters of whole months, in order.
@@ -108,7 +108,7 @@ func price(rows []*domain.Usage, of map[int]domain.Tariff) []priced {
 			meter, used, month = billing.Meter{}, 0, m
 		}
 		t := of[u.Tariff]
-		out = append(out, priced{u, used, meter.Use(t, u.Attempts()), int64(u.Segments()) * t.Segment})
+		out = append(out, priced{u, used, meter.Use(t, u.Attempts()), t.Segment.Times(u.Segments())})
 		used += u.Attempts()
 	}
 	return out
@@ -173,13 +173,13 @@ type sum struct {
 	name   string
 	counts domain.Usage
 	charge billing.Charge
-	texts  int64
+	texts  domain.Amount
 }
 
 func (s *sum) add(r priced) {
 	s.counts.Add(r.Usage)
 	s.charge.Add(r.charge)
-	s.texts += r.texts
+	s.texts = s.texts.Plus(r.texts)
 }
 
 func addTo(sums []*sum, name string, r priced) []*sum {
@@ -196,7 +196,7 @@ func (s *sum) used() ask.Used {
 		Attempts: u.Attempts(), Included: s.charge.Included, Overage: s.charge.Overage, Amount: domain.Dollars(s.charge.Micros),
 		Minutes:         math.Round(float64(u.OutboundSeconds()+u.InboundSeconds())*100/60) / 100,
 		OutboundSeconds: u.OutboundSeconds(), InboundCalls: u.InboundCalls(), InboundSeconds: u.InboundSeconds(), SMS: u.SMS(),
-		Segments: u.Segments(), SMSAmount: domain.Dollars(s.texts), TotalAmount: domain.Dollars(s.charge.Micros + s.texts),
+		Segments: u.Segments(), SMSAmount: domain.Dollars(s.texts), TotalAmount: domain.Dollars(s.charge.Micros.Plus(s.texts)),
 	}
 }
 

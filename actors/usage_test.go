@@ -89,7 +89,7 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 		rows, err := d.Ledger(ctx, h.live, q)
 		require.NoError(t, err)
 		var n, included int
-		var micros int64
+		var micros domain.Amount
 		last := time.Time{}
 		for l, err := range rows {
 			require.NoError(t, err)

@@ -28,7 +28,7 @@ type LedgerRow struct {
 	ClosedAt    time.Time   `json:"closed_at"`
 	Seconds     int         `json:"seconds"`
 	Priced      bool        `json:"priced,omitempty"`      // the trunk names a cost for the number
-	CostMicros  int64       `json:"cost_micros,omitempty"` // by it, in millionths of a dollar
+	CostMicros  Amount      `json:"cost_micros,omitempty"` // by it
 }
 
 // Key names the row.
@@ -55,9 +55,39 @@ func (l *LedgerRow) Usage() *Usage {
 // micro is a dollar's millionths.
 const micro = 1_000_000
 
-// Micros reads an amount of decimal text, not below zero, as millionths; what
-// is finer is refused.
-func Micros(text string) (int64, error) {
+// Amount is a sum of money in millionths of a dollar, from 0 to MaxAmount. Its
+// methods stay within these bounds: no sum overflows.
+type Amount int64
+
+const (
+	// MaxAmount is the largest sum, a trillion dollars.
+	MaxAmount Amount = 1_000_000_000_000 * micro
+	// MaxPrice bounds a minute of a call, an attempt and a segment of a message.
+	MaxPrice Amount = 1000 * micro
+)
+
+func (a Amount) bounded() Amount { return min(max(a, 0), MaxAmount) }
+
+// Plus is the sum of two amounts.
+func (a Amount) Plus(b Amount) Amount { return min(a.bounded()+b.bounded(), MaxAmount) }
+
+// Minus is what is left of an amount, 0 at least.
+func (a Amount) Minus(b Amount) Amount { return max(a.bounded()-b.bounded(), 0) }
+
+// Times is an amount n times.
+func (a Amount) Times(n int) Amount {
+	switch a = a.bounded(); {
+	case n <= 0:
+		return 0
+	case a > MaxAmount/Amount(n):
+		return MaxAmount
+	}
+	return a * Amount(n)
+}
+
+// Micros reads an amount of decimal text, not below zero; what is finer than
+// millionths is refused.
+func Micros(text string) (Amount, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	if len(text) == 0 || len(whole) > 12 || len(fraction) > 6 || whole+fraction == "" {
 		return 0, fmt.Errorf("%q is no amount of money", text)
@@ -66,17 +96,13 @@ func Micros(text string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%q is no amount of money", text)
 	}
-	return n, nil
+	return Amount(n), nil
 }
 
-// Dollars spells millionths of a dollar as decimal text with two places, more
-// where needed.
-func Dollars(micros int64) Money {
-	sign := ""
-	if micros < 0 {
-		sign, micros = "-", -micros
-	}
-	fraction := strconv.FormatInt(micro+micros%micro, 10)[1:]
+// Dollars spells an amount as decimal text with two places, more where needed.
+func Dollars(a Amount) Money {
+	a = a.bounded()
+	fraction := strconv.FormatInt(int64(micro+a%micro), 10)[1:]
 	fraction = fraction[:2] + strings.TrimRight(fraction[2:], "0")
-	return Money{Amount: sign + strconv.FormatInt(micros/micro, 10) + "." + fraction, Currency: "USD"}
+	return Money{Amount: strconv.FormatInt(int64(a/micro), 10) + "." + fraction, Currency: "USD"}
 }

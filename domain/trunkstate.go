@@ -53,8 +53,11 @@ func (s *TrunkState) Sort() string { return "" }
 // There is one row.
 type Spending struct {
 	WorkspaceID string `json:"workspace_id"`
-	Day         int64  `json:"day"`    // of Unix time, in UTC
-	Micros      int64  `json:"micros"` // millionths of a dollar
+	Day         int64  `json:"day"` // of Unix time, in UTC
+	Micros      Amount `json:"micros"`
+	// Live is what of Micros is of calls that were live, by call: a call that
+	// goes on in another process is counted there.
+	Live map[string]Amount `json:"live,omitempty"`
 }
 
 // Key names the row.

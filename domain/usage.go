@@ -114,8 +114,8 @@ type Tariff struct {
 	Number      int       `json:"number"` // from 0
 	Plan        Plan      `json:"plan"`
 	Included    int       `json:"included"`          // attempts per month
-	Micros      int64     `json:"micros"`            // of each further one, in millionths of a dollar
-	Segment     int64     `json:"segment,omitempty"` // of each segment of a text message, likewise
+	Micros      Amount    `json:"micros"`            // of each further one
+	Segment     Amount    `json:"segment,omitempty"` // of each segment of a text message
 	From        time.Time `json:"from"`
 }
 

@@ -68,6 +68,7 @@ type Workspace struct {
 	Retention      Retention     `json:"retention"`
 	AllowedOrigins []string      `json:"allowed_origins"`
 	Redaction      Redaction     `json:"redaction"`
+	Warnings       []Detail      `json:"warnings,omitempty"` // shown, never kept
 }
 
 // Key names the row.

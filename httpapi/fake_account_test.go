@@ -111,6 +111,13 @@ func (f *fake) Workspace(context.Context, domain.Principal) (*domain.Workspace, 
 	return f.workspace, nil
 }
 
+func (f *fake) SpendWarnings(_ context.Context, w *domain.Workspace) ([]domain.Detail, error) {
+	if w.Calling.DailySpendCap == nil {
+		return nil, nil
+	}
+	return []domain.Detail{{Code: domain.WarnSpendCap, Param: "calling.daily_spend_cap", Message: "The cap does not hold."}}, nil
+}
+
 func (f *fake) UpdateWorkspace(_ context.Context, _ domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -206,7 +206,7 @@ func TestPathLimitIsChargedAfterPermissionAndValidation(t *testing.T) {
 		path     string
 		good     m
 		status   int
-		limit    int // 0: it is not reached here
+		limit    int          // 0: it is not reached here
 		refusals map[string]m // by credential and status; nil: nothing is sent
 	}{
 		"exports": {"/v1/exports", m{"type": "calls"}, 202, 10, map[string]m{

@@ -338,6 +338,8 @@ type Workspaces interface {
 	// Workspace answers from memory: it stands before every request.
 	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
+	// SpendWarnings tell for which trunks the spend cap of a workspace does not hold.
+	SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error)
 }
 
 // Usages are what a workspace used, and what that costs.

@@ -36,7 +36,7 @@ type NewTrunkInbound struct {
 // NewRate is what calls to a prefix cost, as it is sent.
 type NewRate struct {
 	Prefix string `json:"prefix" example:"+1202" doc:"+ is everywhere. The longest that matches counts."`
-	Cost   string `json:"cost" example:"0.0045" doc:"Dollars a minute; counted by the second."`
+	Cost   string `json:"cost" example:"0.0045" doc:"Dollars a minute, at most 1000.00; counted by the second."`
 }
 
 // NewTrunkAlarms are the bounds of system.degraded as they are sent.
@@ -73,7 +73,7 @@ type NewTrunk struct {
 	SMS             string            `json:"sms,omitempty" enum:"off,plain,imdn" doc:"How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports."`
 	Prefixes        []string          `json:"prefixes,omitempty" nullable:"false" doc:"Numbers that it takes; empty: all. The trunk with the longest one is taken."`
 	Priority        int               `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among trunks of one prefix length: lower first."`
-	Costs           []NewRate         `json:"costs,omitempty" nullable:"false" doc:"Among trunks of one priority: cheaper first. They also count for daily_spend_cap."`
+	Costs           []NewRate         `json:"costs,omitempty" nullable:"false" doc:"Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key."`
 	CallerIDs       []string          `json:"caller_ids,omitempty" nullable:"false" doc:"Numbers that may be shown over it."`
 	CallerIDHeaders []string          `json:"caller_id_headers,omitempty" nullable:"false" doc:"P-Asserted-Identity, Remote-Party-ID, Diversion: sent to the trunk, and believed of it."`
 	Alarms          *NewTrunkAlarms   `json:"alarms,omitempty" doc:"Beyond these bounds, over the last hour, system.degraded is sent."`
@@ -117,7 +117,7 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 
 func (s *Server) trunkRoutes() {
 	const tag, path = "Trunks", "/v1/trunks"
-	add(s, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk", about: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip and number_add take an operator key, else 403 operator_required."},
+	add(s, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk", about: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add and costs take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewTrunk }) (*answer[*domain.Trunk], error) {
 			t := &domain.Trunk{}
 			if err := in.Body.apply(t); err != nil {
@@ -142,7 +142,7 @@ func (s *Server) trunkRoutes() {
 			}
 			return public(s.ports.Trunks.Trunk(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required."},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required; so does a change of costs."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body Patch[NewTrunk]

@@ -22,7 +22,7 @@ type NewLimits struct {
 type NewCalling struct {
 	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others."`
 	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
-	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. Once it is reached, no call, transfer or text message goes out."`
+	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out."`
 	MaxCallMinutes  int       `json:"max_call_minutes,omitempty" doc:"Of an outbound or transferred call. 0: none of its own."`
 }
 
@@ -80,17 +80,30 @@ func (s *Server) workspaceRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "getWorkspace", tag: tag, summary: "Get the workspace"},
 		func(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[*domain.Workspace], error) {
 			w, err := s.ports.Workspaces.Workspace(ctx, p)
-			return ok(shownWorkspace(p, w), err)
+			return s.warned(ctx, shownWorkspace(p, w), err)
 		})
-	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", credential: keyOrSession, tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required."},
+	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", credential: keyOrSession, tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body Patch[NewWorkspace] }) (*answer[*domain.Workspace], error) {
 			b := &in.Body
 			if !p.Operator && slices.ContainsFunc(operatorSettings(), func(name string) bool { return b.Has(name) }) {
 				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
 			}
 			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, patched(s, b, (*NewWorkspace).apply))
-			return touched(ctx, shownWorkspace(p, w), err)
+			if err != nil {
+				return nil, err
+			}
+			touch(ctx, w.ID)
+			return s.warned(ctx, shownWorkspace(p, w), nil)
 		})
+}
+
+// warned is the answer of one workspace, with its warnings.
+func (s *Server) warned(ctx context.Context, shown *domain.Workspace, err error) (*answer[*domain.Workspace], error) {
+	if err != nil {
+		return nil, err
+	}
+	shown.Warnings, err = s.ports.Workspaces.SpendWarnings(ctx, shown)
+	return ok(shown, err)
 }
 
 // shownWorkspace is a workspace as the environment that asks sees it: with that

@@ -159,6 +159,8 @@ func (a *aside) Receive(ctx actor.Context) {
 		a.giveUp(ctx, m.why)
 	case asideMaxed:
 		a.giveUp(ctx, string(domain.ReasonMaxDuration))
+	case trunk.OutOfMoney:
+		a.giveUp(ctx, string(domain.ReasonSpendCap))
 	case asideLate:
 		a.over(ctx, a.ending, sip.Ended{})
 	case mailbox.Crashed:

@@ -236,6 +236,8 @@ func (c *call) Receive(ctx actor.Context) {
 		c.late(ctx, m)
 	case maxed:
 		c.bye(ctx, byService, domain.ReasonMaxDuration)
+	case trunk.OutOfMoney:
+		c.bye(ctx, byService, domain.ReasonSpendCap)
 	case saved:
 		c.saved(ctx, m)
 	case repeat:

@@ -151,6 +151,10 @@ func (c *call) unslotted(ctx actor.Context, m trunk.NoSlot) {
 		return
 	}
 	v := c.verdict
+	if m.Reason == trunk.SpendCap {
+		v = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonSpendCap, RetryOn: "failed"}
+		v.Throttled = c.call.RingingAt == nil // the attempt is not spent
+	}
 	if (m.Reason == trunk.Throttled || m.Reason == trunk.Channels) && c.call.RingingAt == nil {
 		v.Throttled = true
 	}

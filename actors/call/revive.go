@@ -184,6 +184,7 @@ func (c *call) revive(ctx actor.Context) {
 	if c.cfg.Trunks != nil && c.slot.Via != nil && !c.inbound { // as in begin
 		ctx.Send(c.cfg.Trunks, trunk.Hold{CallID: c.call.ID, TrunkID: c.slot.Via.ID, Until: now.Add(heldFor)})
 		ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})
+		ctx.Send(c.cfg.Trunks, trunk.Resume{CallID: c.call.ID, TrunkID: c.slot.Via.ID, To: c.call.To, Answered: c.answeredAt})
 	}
 	c.after(ctx, reviveLimit, unasked{})
 	c.reopen(ctx)

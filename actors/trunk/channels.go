@@ -27,6 +27,7 @@ func (t *Trunks) release(call, key string) {
 	h.channels = slices.DeleteFunc(h.channels, func(c channel) bool {
 		if c.key == key {
 			c.of.channels--
+			t.purse.unreserve(c.reserved)
 		}
 		return c.key == key
 	})
@@ -49,6 +50,7 @@ func (t *Trunks) releaseAll(call string) {
 	if h := t.held[call]; h != nil {
 		for _, c := range h.channels {
 			c.of.channels--
+			t.purse.unreserve(c.reserved)
 		}
 		delete(t.held, call)
 	}

@@ -50,7 +50,7 @@ func (wasKept) Control() {}
 type keeper struct {
 	dirty      map[string]bool // trunks
 	gone       []string
-	spent      int64 // as kept last
+	spent      domain.Amount // as kept last
 	spentOn    int64
 	generation int
 	armed      bool // a wake-up is set
@@ -129,7 +129,7 @@ func (t *Trunks) keep(ctx actor.Context) {
 	now := time.Now()
 	var s *domain.Spending
 	if beside := t.purse.beside(now); t.purse.known && (beside != k.spent || t.purse.day != k.spentOn) && (beside > 0 || k.spent > 0) {
-		s = &domain.Spending{Day: t.purse.day, Micros: beside}
+		s = &domain.Spending{Day: t.purse.day, Micros: beside, Live: t.purse.liveNow(now)}
 		k.spent, k.spentOn = beside, t.purse.day
 	}
 	if t.cfg.Keep == nil || len(k.dirty) == 0 && len(k.gone) == 0 && s == nil {

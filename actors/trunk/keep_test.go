@@ -138,11 +138,11 @@ func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
 func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}}}
-		d, ledger := &drawer{states: map[string]domain.TrunkState{}}, int64(0)
+		d, ledger := &drawer{states: map[string]domain.TrunkState{}}, domain.Amount(0)
 		cfg := trunk.Config{
 			Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
 			Workspace: func() *domain.Workspace { return w },
-			Spent:     func(context.Context, time.Time) (int64, error) { return ledger, nil },
+			Spent:     func(context.Context, time.Time) (domain.Amount, error) { return ledger, nil },
 		}
 		d.serve(&cfg)
 		a, ask, end := launch(sys, cfg)
@@ -171,7 +171,7 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 			w.Calling.DailySpendCap.Amount = "0.85"
 			sys.Root.Send(ask, want("more"))
 			assert.Equal(t, "spend_cap_reached", heardOf(t, a))
-			w.Calling.DailySpendCap.Amount = "0.96"
+			w.Calling.DailySpendCap.Amount = "1.10"
 			sys.Root.Send(ask, want("more"))
 			assert.Equal(t, "192.0.2.1", heardOf(t, a))
 			end()
@@ -180,7 +180,7 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 		ledger = 0
 		time.Sleep(24 * time.Hour)
 		a, ask, end = launch(sys, cfg)
-		w.Calling.DailySpendCap.Amount = "0.01"
+		w.Calling.DailySpendCap.Amount = "0.10"
 		sys.Root.Send(ask, want("tomorrow"))
 		assert.Equal(t, "192.0.2.1", heardOf(t, a))
 		end()
@@ -190,7 +190,7 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 func TestWhatWasSpentIsNotKnownUntilTheLedgerWasRead(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		reads := 0
-		a, _, end := launch(sys, trunk.Config{Spent: func(context.Context, time.Time) (int64, error) {
+		a, _, end := launch(sys, trunk.Config{Spent: func(context.Context, time.Time) (domain.Amount, error) {
 			if reads++; reads == 1 {
 				return 0, errors.New("the store is away")
 			}
@@ -203,7 +203,7 @@ func TestWhatWasSpentIsNotKnownUntilTheLedgerWasRead(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		now, err = mailbox.Ask[trunk.HealthNow](t.Context(), sys, a.trunks, trunk.Health{})
 		require.NoError(t, err)
-		assert.Equal(t, []any{int64(700), true}, []any{now.Spent, now.SpentKnown})
+		assert.Equal(t, []any{domain.Amount(700), true}, []any{now.Spent, now.SpentKnown})
 		end()
 	})
 }

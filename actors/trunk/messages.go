@@ -60,7 +60,7 @@ type (
 		Environment domain.Environment
 		// Message is set aside for what it will cost, until Paid; "": it is a call.
 		Message    string
-		Micros     int64 // millionths of a dollar
+		Micros     domain.Amount
 		CallID     string
 		Generation int
 	}
@@ -68,14 +68,14 @@ type (
 	// process before, until Paid.
 	Aside struct {
 		Message string
-		Micros  int64
+		Micros  domain.Amount
 	}
 	// Paid ends what was set aside for a text message: it has cost so much, 0 for
 	// one that did not go. Whoever has stored that it was sent tells of it once;
 	// whoever has found it stored tells as often as it likes.
 	Paid struct {
 		Message string
-		Micros  int64
+		Micros  domain.Amount
 		Found   bool // by somebody else: it counts if something is set aside for it
 	}
 	// Set replaces the trunks of the workspace.
@@ -84,6 +84,12 @@ type (
 	Hold struct {
 		CallID, TrunkID string
 		Until           time.Time
+	}
+	// Resume goes on counting an answered call that an earlier process had over a
+	// trunk: what it costs since its answer.
+	Resume struct {
+		CallID, TrunkID, To string
+		Answered            time.Time
 	}
 	// Free ends a Hold, and whatever else a call has or waits for.
 	Free struct{ CallID string }
@@ -127,12 +133,15 @@ type (
 		MaxDuration time.Duration // of what is called so; 0: no rule
 		Generation  int
 	}
+	// OutOfMoney tells the owner of an answered call that the workspace's cap leaves
+	// nothing for its next minute: the call has to end now.
+	OutOfMoney struct{ CallID string }
 	// HealthNow is the state of each trunk by id, and what today's outbound calls
 	// have cost so far.
 	HealthNow struct {
 		Trunks     map[string]State
-		Spent      int64 // millionths of a dollar
-		SpentKnown bool  // false until the ledger was read: Spent says less than all
+		Spent      domain.Amount
+		SpentKnown bool // false until the ledger was read: Spent says less than all
 	}
 	// LatelyNow answers Lately, over all trunks of the live environment.
 	LatelyNow struct{ Attempts, Answered int }
@@ -191,3 +200,9 @@ func (Free) Control()    {}
 func (Slot) Control()    {}
 func (NoSlot) Control()  {}
 func (tick) Control()    {}
+
+// Control admits it always: it belongs to a call that is live.
+func (Resume) Control() {}
+
+// Control admits it always: it ends a call.
+func (OutOfMoney) Control() {}

@@ -9,30 +9,25 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/route"
 )
 
 // purse is what the workspace's outbound calls of the day have cost, the live
-// ones included.
+// ones included, and what is reserved for those to come.
 type purse struct {
 	day    int64 // in UTC
-	micros int64
-	booked int64 // of micros: what the ledger says, or will say
-	known  bool  // what an earlier process spent today was read
-	live   map[string]meter
-	aside  map[string]int64 // by text message that is queued
-	held   int64            // the sum of aside
+	micros domain.Amount
+	booked domain.Amount // of micros: what the ledger says, or will say
+	known  bool          // what an earlier process spent today was read
+	live   map[string]*meter
+	aside  map[string]domain.Amount // by text message that is queued
+	held   domain.Amount            // the sum of aside, and of the calls that are not answered yet
+	before map[string]domain.Amount // of micros: calls that were live in an earlier process
+	payOff func()                   // ends the wait for the next look at the minutes of live calls
 	// settled are the messages of the day that were counted before whoever
 	// stored that they were sent has told of it.
 	settled map[string]bool
 	unsure  bool // a message was sent while the ledger is being read: it may say so or not
-}
-
-// meter runs while a call is answered.
-type meter struct {
-	perMinute int64
-	since     time.Time
 }
 
 // Control admits it always: it belongs to a message that was admitted.
@@ -44,7 +39,7 @@ func (Aside) Control() {}
 // spentBefore is what the ledger says of today, and what was kept besides.
 type spentBefore struct {
 	day    int64
-	micros int64
+	micros domain.Amount
 	beside domain.Spending
 	err    error
 }
@@ -90,10 +85,14 @@ func (t *Trunks) spentBefore(ctx actor.Context, m spentBefore) {
 	}
 	t.purse.turn(time.Now())
 	if m.day == t.purse.day && !t.purse.known {
-		t.purse.micros += m.micros
-		t.purse.booked += m.micros
+		t.purse.micros = t.purse.micros.Plus(m.micros)
+		t.purse.booked = t.purse.booked.Plus(m.micros)
 		if m.beside.Day == m.day {
-			t.purse.micros += m.beside.Micros
+			t.purse.micros = t.purse.micros.Plus(m.beside.Micros)
+			t.purse.before = m.beside.Live
+			for call := range t.purse.live {
+				t.purse.countAnew(call)
+			}
 		}
 	}
 	t.purse.known = true
@@ -108,51 +107,54 @@ func (readSpent) Control() {}
 // turn begins a new day.
 func (p *purse) turn(now time.Time) {
 	if day := dayOf(now); day != p.day {
-		p.day, p.micros, p.booked, p.settled = day, 0, 0, nil
+		p.day, p.micros, p.booked, p.settled, p.before = day, 0, 0, nil, nil
 	}
 }
 
 // spent is what today has cost so far.
-func (p *purse) spent(now time.Time) int64 {
+func (p *purse) spent(now time.Time) domain.Amount {
 	p.turn(now)
 	sum := p.micros
 	for _, m := range p.live {
-		sum += route.Spend(m.perMinute, now.Sub(m.since))
+		sum = sum.Plus(m.spent(now))
 	}
 	return sum
 }
 
-// bound is what today has cost and what is set aside: what counts for the cap.
-func (p *purse) bound(now time.Time) int64 { return p.spent(now) + p.held }
+// bound is what today has cost and what is reserved: what counts for the cap.
+func (p *purse) bound(now time.Time) domain.Amount {
+	p.turn(now)
+	sum := p.micros.Plus(p.held)
+	for _, m := range p.live {
+		sum = sum.Plus(max(m.spent(now), route.Spend(m.perMinute, m.paid)))
+	}
+	return sum
+}
+
+func (p *purse) reserve(micros domain.Amount)   { p.held = p.held.Plus(micros) }
+func (p *purse) unreserve(micros domain.Amount) { p.held = p.held.Minus(micros) }
 
 // setAside keeps money for a text message, instead of what is kept for it.
-func (p *purse) setAside(message string, micros int64) {
+func (p *purse) setAside(message string, micros domain.Amount) {
 	p.giveBack(message)
 	if p.aside == nil {
-		p.aside = make(map[string]int64)
+		p.aside = make(map[string]domain.Amount)
 	}
 	p.aside[message] = micros
-	p.held += micros
+	p.reserve(micros)
 }
 
 // giveBack frees what is set aside for one.
 func (p *purse) giveBack(message string) {
-	p.held -= p.aside[message]
+	p.unreserve(p.aside[message])
 	delete(p.aside, message)
 }
 
-// began starts the meter of a call that was answered.
-func (p *purse) began(call string, perMinute int64, now time.Time) {
-	if perMinute > 0 {
-		p.live[call] = meter{perMinute, now}
-	}
-}
-
 // beside is what the ledger will not say unless the live calls end well.
-func (p *purse) beside(now time.Time) int64 { return max(p.spent(now)-p.booked, 0) }
+func (p *purse) beside(now time.Time) domain.Amount { return p.spent(now).Minus(p.booked) }
 
-// ended stops it; talked below zero: as long as it ran. What the ledger says
-// of it is booked.
+// ended stops the meter of a call; talked below zero: as long as it ran. What
+// the ledger says of it is booked.
 func (p *purse) ended(call string, talked time.Duration, booked bool, now time.Time) {
 	m, ok := p.live[call]
 	if !ok {
@@ -166,30 +168,10 @@ func (p *purse) ended(call string, talked time.Duration, booked bool, now time.T
 	p.add(route.Spend(m.perMinute, talked), booked)
 }
 
-func (p *purse) add(micros int64, booked bool) {
-	p.micros += micros
+func (p *purse) add(micros domain.Amount, booked bool) {
+	p.micros = p.micros.Plus(micros)
 	if booked {
-		p.booked += micros
-	}
-}
-
-// charge counts what a leg that came to its end or its answer costs by itself:
-// the plan's price of an attempt where its trunk names no cost.
-func (t *Trunks) charge(b *bucket, m *Result, now time.Time) {
-	h := t.held[m.CallID]
-	if b.trunk.Environment != domain.Live || h == nil {
-		return
-	}
-	perMinute, known := route.Cost(b.trunk.Costs, h.to)
-	switch {
-	case known && m.Answered:
-		t.purse.began(m.CallID, perMinute, now)
-	case known:
-	case m.Answered || m.Final.Sent && m.Verdict.NextLeg == domain.NextLegNone && m.Verdict.Spent():
-		if w := t.workspace(); w != nil {
-			t.purse.turn(now)
-			t.purse.add(billing.TariffOf(w).Micros, !m.Second)
-		}
+		p.booked = p.booked.Plus(micros)
 	}
 }
 
@@ -200,9 +182,9 @@ func (t *Trunks) workspace() *domain.Workspace {
 	return t.cfg.Workspace()
 }
 
-// forbidden says why a number may not be called by the rules of the workspace;
-// until: when it may be asked again, zero for never.
-func (t *Trunks) forbidden(asked *Want, micros int64, now time.Time) (err *domain.Error, until time.Time) {
+// forbidden says why a number may not be called, or sent a message, by the rules
+// of the workspace; until: when it may be asked again, zero for never.
+func (t *Trunks) forbidden(asked *Want, micros domain.Amount, now time.Time) (err *domain.Error, until time.Time) {
 	w := t.workspace()
 	if w == nil {
 		return nil, time.Time{}
@@ -212,25 +194,13 @@ func (t *Trunks) forbidden(asked *Want, micros int64, now time.Time) (err *domai
 			return e, time.Time{}
 		}
 	}
-	if w.Calling.DailySpendCap == nil || asked.Environment != domain.Live {
-		return nil, time.Time{}
-	}
-	limit, bad := domain.Micros(w.Calling.DailySpendCap.Amount)
-	full := t.purse.bound(now) >= limit
-	if micros > 0 { // a message tells what it costs; of a call nobody knows
-		full = t.purse.bound(now)+micros > limit
-	}
 	switch {
+	case !t.capped(asked.Environment):
+		return nil, time.Time{}
 	case !t.purse.known:
 		return domain.Errorf(domain.CodeUnavailable, "what was spent today is still being counted; try again").With("retry_after", 1), now.Add(time.Second)
-	case bad != nil || full:
-		at := midnight(now)
-		again := now.Add(lookAtCap) // it may be raised before
-		if at.Before(again) {
-			again = at
-		}
-		return domain.Errorf(domain.CodeSpendCap, "the workspace has spent what its daily_spend_cap allows for today").
-			With("daily_spend_cap", w.Calling.DailySpendCap).With("retry_at", at), again
+	case !t.affords(asked, micros, now):
+		return t.capReached(now)
 	}
 	return nil, time.Time{}
 }

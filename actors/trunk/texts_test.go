@@ -18,15 +18,15 @@ import (
 
 // purseOf is a workspace that may spend a dollar a day, by what is asked for
 // texts.
-func purseOf(spent func(context.Context, time.Time) (int64, error)) trunk.Config {
+func purseOf(spent func(context.Context, time.Time) (domain.Amount, error)) trunk.Config {
 	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}}}
 	return trunk.Config{Workspace: func() *domain.Workspace { return w }, Spent: spent}
 }
 
 // leaves asserts that a purse leaves exactly so much.
-func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros int64, why string) {
+func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros domain.Amount, why string) {
 	t.Helper()
-	fits := func(micros int64) bool {
+	fits := func(micros domain.Amount) bool {
 		ask := trunk.Check{To: "+12025550100", Environment: domain.Live, Message: "probe", Micros: micros}
 		got, err := mailbox.Ask[trunk.Checked](t.Context(), sys, trunks, ask)
 		require.NoError(t, err)
@@ -42,7 +42,7 @@ func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros int6
 
 func TestATextMessageIsPaidOnceWhoeverFindsItSent(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		a, _, end := launch(sys, purseOf(func(context.Context, time.Time) (int64, error) { return 0, nil }))
+		a, _, end := launch(sys, purseOf(func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }))
 		tell := func(m any) { sys.Root.Send(a.trunks, m) }
 		stored, found := trunk.Paid{Message: "a", Micros: 100_000}, trunk.Paid{Message: "a", Micros: 100_000, Found: true}
 		tell(found)
@@ -68,11 +68,11 @@ func TestATextMessageIsPaidOnceWhoeverFindsItSent(t *testing.T) {
 }
 
 func TestATextMessageThatIsSentWhileTheLedgerIsReadCountsOnce(t *testing.T) {
-	for name, first := range map[string]int64{"the ledger knows it": 300_000, "it does not yet": 200_000} {
+	for name, first := range map[string]domain.Amount{"the ledger knows it": 300_000, "it does not yet": 200_000} {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-				reads := make(chan int64)
-				a, _, end := launch(sys, purseOf(func(context.Context, time.Time) (int64, error) { return <-reads, nil }))
+				reads := make(chan domain.Amount)
+				a, _, end := launch(sys, purseOf(func(context.Context, time.Time) (domain.Amount, error) { return <-reads, nil }))
 				sys.Root.Send(a.trunks, trunk.Aside{Message: "a", Micros: 100_000})
 				sys.Root.Send(a.trunks, trunk.Paid{Message: "a", Micros: 100_000})
 				synctest.Wait()

@@ -28,7 +28,7 @@ type Config struct {
 	Resolve   func(context.Context, sip.Target) ([]sip.Target, error)                 // what a name leads to, the best first; nil: sip looks it up for each call
 	Ping      func(context.Context, domain.Environment, sip.Target) (sip.Pong, error) // OPTIONS; nil: nobody is pinged
 	Register  func(sip.RegisterTo) (*sip.Registration, error)                         // nil: nobody is registered
-	Spent     func(ctx context.Context, since time.Time) (int64, error)               // what the ledger says, in millionths of a dollar; nil: nothing
+	Spent     func(ctx context.Context, since time.Time) (domain.Amount, error)       // what the ledger says; nil: nothing
 	Alarm     func(ctx context.Context, a Alarm)                                      // hears that a trunk does badly, beside the actor; nil: nobody
 	// Beside is what was spent today besides, as Keep was given it; nil: nothing.
 	Beside func(ctx context.Context) (domain.Spending, error)
@@ -46,8 +46,9 @@ type Trunks struct {
 	trunks     []*bucket // oldest first
 	records    []*domain.Trunk
 	waiting    []waiter
-	held       map[string]*holding // by call
-	calls      map[string]string   // pid → call
+	held       map[string]*holding   // by call
+	calls      map[string]string     // pid → call
+	owners     map[string]*actor.PID // call → its actor
 	generation int
 	cancel     func()
 	wakeAt     time.Time // while cancel is set
@@ -76,8 +77,9 @@ type holding struct {
 
 // channel is a taken slot.
 type channel struct {
-	of  *bucket
-	key string
+	of       *bucket
+	key      string
+	reserved domain.Amount // until the leg ends or is answered
 }
 
 // signed is the registration of a trunk.
@@ -89,7 +91,7 @@ type signed struct {
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	return &Trunks{
-		cfg: cfg, held: make(map[string]*holding), calls: make(map[string]string), purse: purse{live: make(map[string]meter)},
+		cfg: cfg, held: make(map[string]*holding), calls: make(map[string]string), owners: make(map[string]*actor.PID), purse: purse{live: make(map[string]*meter)},
 		looked: make(map[string]time.Time), pinged: make(map[string]time.Time), told: make(map[string]time.Time),
 		signed: make(map[string]signed),
 	}
@@ -126,6 +128,8 @@ func (t *Trunks) Receive(ctx actor.Context) {
 		t.reroute(ctx)
 	case Hold:
 		t.hold(m)
+	case Resume:
+		t.resume(ctx, m)
 	case Free:
 		t.forget(m.CallID)
 		t.serve(ctx)
@@ -142,6 +146,7 @@ func (t *Trunks) Receive(ctx actor.Context) {
 	case *actor.Terminated:
 		if call, ok := t.calls[m.Who.Id]; ok {
 			delete(t.calls, m.Who.Id)
+			delete(t.owners, call)
 			t.forget(call)
 			t.serve(ctx)
 		}
@@ -188,6 +193,8 @@ func (t *Trunks) receiveOwn(ctx actor.Context) {
 		t.readSpent(ctx)
 	case spentBefore:
 		t.spentBefore(ctx, m)
+	case payMinutes:
+		t.payMinutes(ctx)
 	case mailbox.Crashed:
 		t.cfg.Log.Error("work beside the trunks failed", slog.Any("reason", m.Value), slog.String("stack", m.Stack))
 	}
@@ -331,6 +338,10 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 	var last Slot
 	var of *bucket
 	for _, b := range one.routes {
+		if t.capped(w.Environment) && !t.affords(&w, t.firstPrice(b, w.To), now) {
+			verdict.worse(SpendCap, time.Time{})
+			continue
+		}
 		slot, rests, ok := t.target(b, &w, now)
 		switch {
 		case !ok && rests.IsZero():
@@ -360,6 +371,9 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 	if soon && now.Before(one.expiry) {
 		return false
 	}
+	if verdict.Reason == SpendCap {
+		verdict.Err, verdict.Until = t.capReached(now)
+	}
 	ctx.Send(one.from, verdict)
 	return true
 }
@@ -371,14 +385,19 @@ func (t *Trunks) grant(ctx actor.Context, one *waiter, b *bucket, slot Slot, now
 		h = &holding{to: one.want.To}
 		t.held[slot.CallID] = h
 	}
-	h.channels = append(h.channels, channel{of: b, key: slot.Key})
+	c := channel{of: b, key: slot.Key}
+	if one.want.Environment == domain.Live {
+		c.reserved = t.firstPrice(b, one.want.To)
+		t.purse.reserve(c.reserved)
+	}
+	h.channels = append(h.channels, c)
 	ctx.Send(one.from, slot)
 }
 
 // worse keeps the reason that says most: what only has to wait wins over what
 // cannot be.
 func (n *NoSlot) worse(reason string, until time.Time) {
-	rank := map[string]int{NoTrunk: 0, Exhausted: 1, Channels: 2, Throttled: 3}
+	rank := map[string]int{NoTrunk: 0, Exhausted: 1, SpendCap: 2, Channels: 3, Throttled: 4}
 	switch {
 	case rank[reason] > rank[n.Reason]:
 		n.Reason, n.Until = reason, until
@@ -421,7 +440,7 @@ func (t *Trunks) bind(ctx actor.Context, m Bind) {
 	if _, known := t.calls[m.Call.Id]; known {
 		return
 	}
-	t.calls[m.Call.Id] = m.CallID
+	t.calls[m.Call.Id], t.owners[m.CallID] = m.CallID, m.Call
 	ctx.Watch(m.Call)
 }
 
@@ -430,7 +449,7 @@ func (t *Trunks) result(ctx actor.Context, m *Result) {
 	now := time.Now()
 	if b := t.byID(m.TrunkID); b != nil {
 		b.learn(m, now)
-		t.charge(b, m, now)
+		t.charge(ctx, b, m, now)
 		t.changed(ctx, b)
 		if m.Verdict.Alert && !m.Moved {
 			t.raise(ctx, b, Alarm{
@@ -458,6 +477,7 @@ func (t *Trunks) ended(ctx actor.Context, m *Ended) {
 		b.record.Ended(m.Talked, route.ShortCall(b.trunk.Alarms), now)
 		t.judge(ctx, b, now)
 	}
+	t.serve(ctx) // what the call had reserved is free
 }
 
 func (t *Trunks) arrived(ctx actor.Context, m Arrived) {

@@ -180,7 +180,7 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 		cfg := trunk.Config{
 			Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
 			Workspace: func() *domain.Workspace { return w },
-			Spent:     func(context.Context, time.Time) (int64, error) { return 500_000, nil },
+			Spent:     func(context.Context, time.Time) (domain.Amount, error) { return 500_000, nil },
 		}
 		a, ask, end := launch(sys, cfg)
 		sys.Root.Send(ask, want("a"))
@@ -189,12 +189,12 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 		assert.Equal(t, 7*time.Minute, slot.MaxDuration)
 		sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: slot.Key, TrunkID: "one", Answered: true})
 		var got []string
-		for _, at := range []time.Duration{4 * time.Minute, time.Minute, time.Minute} {
+		for _, at := range []time.Duration{3 * time.Minute, time.Minute, time.Minute} {
 			time.Sleep(at)
 			sys.Root.Send(ask, want("b"))
 			got = append(got, heardOf(t, a))
 		}
-		assert.Equal(t, []string{"192.0.2.1", "spend_cap_reached", "spend_cap_reached"}, got, "fifty cents before, ten for each minute of the live call")
+		assert.Equal(t, []string{"192.0.2.1", "spend_cap_reached", "spend_cap_reached"}, got, "fifty cents before, ten for each minute of the live call that was paid for, and ten for the first of another")
 		sys.Root.Send(a.trunks, trunk.Ended{CallID: "a", TrunkID: "one", Talked: 3 * time.Minute})
 		sys.Root.Send(ask, want("c"))
 		assert.Equal(t, "192.0.2.1", heardOf(t, a), "it was shorter than it seemed")

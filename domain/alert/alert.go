@@ -129,9 +129,8 @@ func AnswerRate(r *domain.AlertRule, of, subject, name string, attempts, answere
 	return in
 }
 
-// Spend reads how much of a cap is used up, both in millionths of a dollar; a cap
-// of 0 is none, and never used up.
-func Spend(r *domain.AlertRule, of, subject, name string, spent, most int64) Reading {
+// Spend reads how much of a cap is used up; a cap of 0 is none, and never used up.
+func Spend(r *domain.AlertRule, of, subject, name string, spent, most domain.Amount) Reading {
 	in := Reading{Of: of, Subject: subject, Name: name, Bound: r.Share, Known: true}
 	if most > 0 {
 		in.Value = float64(spent) / float64(most)

@@ -13,12 +13,12 @@ type Look struct {
 	// Silent says that some of Unread are of a part that did not answer at all:
 	// what they may add to a rule that takes all together is not known either.
 	Silent bool `json:"silent,omitempty"`
-	// What its workspaces add to a rule that takes all of them together: calls,
-	// and millionths of money.
-	Attempts int64 `json:"attempts,omitempty"`
-	Answered int64 `json:"answered,omitempty"`
-	Spent    int64 `json:"spent,omitempty"`
-	Most     int64 `json:"most,omitempty"`
+	// What its workspaces add to a rule that takes all of them together: calls
+	// and money.
+	Attempts int64         `json:"attempts,omitempty"`
+	Answered int64         `json:"answered,omitempty"`
+	Spent    domain.Amount `json:"spent,omitempty"`
+	Most     domain.Amount `json:"most,omitempty"`
 }
 
 // Add counts another part in.
@@ -27,8 +27,7 @@ func (l *Look) Add(o Look) {
 	l.Unread = append(l.Unread, o.Unread...)
 	l.Attempts += o.Attempts
 	l.Answered += o.Answered
-	l.Spent += o.Spent
-	l.Most += o.Most
+	l.Spent, l.Most = l.Spent.Plus(o.Spent), l.Most.Plus(o.Most)
 	l.Silent = l.Silent || o.Silent
 }
 

@@ -54,7 +54,7 @@ func (p *Part) Page(q Page) List[*WorkspaceLoad] {
 // sumUp adds up what all workspaces do.
 func (l *NodeLoad) sumUp(rows []*WorkspaceLoad) {
 	l.Workspaces, l.SpentKnown = len(rows), true
-	spent := int64(0)
+	spent := domain.Amount(0)
 	for _, w := range rows {
 		l.SpentKnown = l.SpentKnown && w.SpentKnown
 		if w.Silent {
@@ -69,7 +69,7 @@ func (l *NodeLoad) sumUp(rows []*WorkspaceLoad) {
 		l.Trunks.Degraded += w.Trunks.Degraded
 		l.Trunks.Down += w.Trunks.Down
 		if micros, err := domain.Micros(w.SpentToday.Amount); err == nil {
-			spent += micros
+			spent = spent.Plus(micros)
 		}
 	}
 	l.SpentToday = domain.Dollars(spent)

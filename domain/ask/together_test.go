@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 )
 
-func row(id string, calls int, spent int64) *ask.WorkspaceLoad {
+func row(id string, calls int, spent domain.Amount) *ask.WorkspaceLoad {
 	return &ask.WorkspaceLoad{
 		ID: id, LiveCalls: calls, Lines: ask.LinesNow{Outbound: ask.LineUse{Used: calls, Limit: 10}}, SpentToday: domain.Dollars(spent), SpentKnown: true,
 		LastMinute: ask.Activity{Calls: calls, Commits: 10, Requests: 1}, Trunks: ask.TrunkCounts{Up: 1, Down: 1},

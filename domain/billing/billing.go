@@ -6,8 +6,8 @@ import "github.com/callboard/callboard/domain"
 
 // Terms are the price of attempts within one month.
 type Terms struct {
-	Included int   // attempts that the plan covers
-	Micros   int64 // price of each further one, in millionths of a dollar
+	Included int           // attempts that the plan covers
+	Micros   domain.Amount // price of each further one
 }
 
 // TermsOf are the terms of a plan (specification, Limits). Those of enterprise

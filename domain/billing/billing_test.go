@@ -46,7 +46,7 @@ func TestAnAccountOnEnterprisePaysWhatWasAgreed(t *testing.T) {
 	w.ID, w.UpdatedAt = "ws_1", at
 	agreed := billing.TariffOf(w)
 	assert.Equal(t, 10, agreed.Included)
-	assert.Equal(t, int64(12_500), agreed.Micros)
+	assert.Equal(t, domain.Amount(12_500), agreed.Micros)
 	assert.Equal(t, 4, agreed.Number)
 	w.Plan = domain.Starter
 	assert.Equal(t, 500, billing.TariffOf(w).Included, "a plan with a price has no other")
@@ -68,7 +68,7 @@ func TestHoweverAMonthIsCutItsPriceIsTheSame(t *testing.T) {
 		var whole, cut billing.Meter
 		var one, parts billing.Charge
 		for range rapid.IntRange(1, 4).Draw(t, "tariffs") {
-			of := domain.Tariff{Included: rapid.IntRange(0, 50).Draw(t, "included"), Micros: rapid.Int64Range(0, 5e6).Draw(t, "micros")}
+			of := domain.Tariff{Included: rapid.IntRange(0, 50).Draw(t, "included"), Micros: domain.Amount(rapid.Int64Range(0, 5e6).Draw(t, "micros"))}
 			n := rapid.IntRange(0, 120).Draw(t, "attempts")
 			one.Add(whole.Use(of, n))
 			for range n {

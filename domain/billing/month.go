@@ -32,7 +32,7 @@ func (m *Meter) Use(t domain.Tariff, attempts int) Charge {
 	attempts = max(0, attempts)
 	c := Charge{Included: min(attempts, max(0, t.Included-m.used))}
 	c.Overage = attempts - c.Included
-	c.Micros = int64(c.Overage) * t.Micros
+	c.Micros = t.Micros.Times(c.Overage)
 	m.used += attempts
 	return c
 }
@@ -40,12 +40,12 @@ func (m *Meter) Use(t domain.Tariff, attempts int) Charge {
 // Charge is what attempts cost.
 type Charge struct {
 	Included, Overage int
-	Micros            int64
+	Micros            domain.Amount
 }
 
 // Add adds another one.
 func (c *Charge) Add(o Charge) {
 	c.Included += o.Included
 	c.Overage += o.Overage
-	c.Micros += o.Micros
+	c.Micros = c.Micros.Plus(o.Micros)
 }

@@ -32,7 +32,7 @@ func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	type way struct {
 		index, length int
 		stranger      int // 1: it lists numbers to show, and this is none of them
-		cost          int64
+		cost          domain.Amount
 	}
 	ways := make([]way, 0, len(all))
 	for i, t := range all {
@@ -89,9 +89,9 @@ func Prefix(prefixes []string, to string) (length int, ok bool) {
 	return length, ok
 }
 
-// Cost is what a minute to a number costs, in millionths of a dollar, by the
-// longest prefix; known is false where no rate matches.
-func Cost(rates []domain.Rate, to string) (micros int64, known bool) {
+// Cost is what a minute to a number costs, by the longest prefix; known is false
+// where no rate matches.
+func Cost(rates []domain.Rate, to string) (perMinute domain.Amount, known bool) {
 	digits, best := strings.TrimPrefix(to, "+"), -1
 	for i := range rates {
 		p := strings.TrimPrefix(rates[i].Prefix, "+")
@@ -99,17 +99,29 @@ func Cost(rates []domain.Rate, to string) (micros int64, known bool) {
 			continue
 		}
 		if m, err := domain.Micros(rates[i].Cost); err == nil {
-			micros, known, best = m, true, len(p)
+			perMinute, known, best = min(m, domain.MaxPrice), true, len(p)
 		}
 	}
-	return micros, known
+	return perMinute, known
 }
 
-// Spend is the price of a call in millionths of a dollar: its minutes at the
-// trunk's cost, counted by the second and rounded up.
-func Spend(perMinute int64, talked time.Duration) int64 {
-	seconds := int64((max(0, talked) + time.Second - 1) / time.Second)
-	return (seconds*perMinute + 59) / 60
+// Priced says whether a trunk names a cost for every number that it takes.
+func Priced(t *domain.Trunk) bool {
+	takes := t.Prefixes
+	if len(takes) == 0 {
+		takes = []string{"+"}
+	}
+	return !slices.ContainsFunc(takes, func(prefix string) bool {
+		_, known := Cost(t.Costs, prefix)
+		return !known
+	})
+}
+
+// Spend is the price of a call: its minutes at the trunk's cost, counted by the
+// second and rounded up.
+func Spend(perMinute domain.Amount, talked time.Duration) domain.Amount {
+	seconds := int((max(0, talked) + time.Second - 1) / time.Second)
+	return (perMinute.Times(seconds) + 59) / 60
 }
 
 // Target is one way into a trunk.

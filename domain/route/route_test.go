@@ -160,8 +160,8 @@ func ln(x float64) float64 { // by halving: the test needs no more
 func TestASecondCountsAsASixtiethOfAMinute(t *testing.T) {
 	cost, known := route.Cost([]domain.Rate{{Prefix: "+1", Cost: "0.006"}}, "+12025550100")
 	assert.True(t, known)
-	got := []int64{route.Spend(cost, 0), route.Spend(cost, time.Second), route.Spend(cost, 59500*time.Millisecond), route.Spend(cost, time.Hour)}
-	assert.Equal(t, []int64{0, 100, 6000, 360_000}, got)
+	got := []domain.Amount{route.Spend(cost, 0), route.Spend(cost, time.Second), route.Spend(cost, 59500*time.Millisecond), route.Spend(cost, time.Hour)}
+	assert.Equal(t, []domain.Amount{0, 100, 6000, 360_000}, got)
 	_, known = route.Cost([]domain.Rate{{Prefix: "+1", Cost: "0.006"}}, "+442071838750")
 	assert.False(t, known)
 }

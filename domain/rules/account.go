@@ -98,10 +98,6 @@ const (
 	maxOriginLength = 200
 )
 
-// maxSegmentPrice is the most that a segment of a text message may cost, in
-// millionths of a dollar.
-const maxSegmentPrice = 1000_000_000
-
 var origin = regexp.MustCompile(`^https?://[a-z0-9.\[\]:-]+$`)
 
 // OperatorUser notes why somebody cannot be an operator at the dashboard: the
@@ -143,14 +139,16 @@ func money(p *domain.Problems, w *domain.Workspace) {
 	if m := w.SegmentPrice; m != nil {
 		if micros, err := domain.Micros(m.Amount); err != nil {
 			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is no amount of money (e.g. 0.0079)", clip(m.Amount))
-		} else if micros > maxSegmentPrice {
-			p.Add("sms_price_per_segment", domain.CodeValidation, "is %s dollars; a segment costs at most %s", clip(m.Amount), domain.Dollars(maxSegmentPrice).Amount)
+		} else if micros > domain.MaxPrice {
+			p.Add("sms_price_per_segment", domain.CodeValidation, "is %s dollars; a segment costs at most %s", clip(m.Amount), domain.Dollars(domain.MaxPrice).Amount)
 		}
 	}
 	if x := w.Pricing; x != nil {
 		between(p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
-		if _, err := domain.Micros(x.PricePerAttempt.Amount); err != nil {
+		if micros, err := domain.Micros(x.PricePerAttempt.Amount); err != nil {
 			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is no amount of money (e.g. 0.05)", clip(x.PricePerAttempt.Amount))
+		} else if micros > domain.MaxPrice {
+			p.Add("pricing.price_per_attempt", domain.CodeValidation, "is %s dollars; an attempt costs at most %s", clip(x.PricePerAttempt.Amount), domain.Dollars(domain.MaxPrice).Amount)
 		}
 	}
 }

@@ -200,8 +200,9 @@ func choice(p *domain.Problems, t *domain.Trunk) {
 		if x.Prefix != "+" && !prefix.MatchString(x.Prefix) {
 			p.Add(at("costs", i)+".prefix", domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x.Prefix))
 		}
-		if _, err := domain.Micros(x.Cost); err != nil {
-			p.Add(at("costs", i)+".cost", domain.CodeValidation, "%q is no amount of money (e.g. 0.0045)", clip(x.Cost))
+		if cost, err := domain.Micros(x.Cost); err != nil || cost > domain.MaxPrice {
+			p.Add(at("costs", i)+".cost", domain.CodeValidation, "%q must be dollars a minute from 0 to %s, with six decimals at most (e.g. 0.0045)",
+				clip(x.Cost), domain.Dollars(domain.MaxPrice).Amount)
 		}
 	}
 }
