@@ -61,7 +61,7 @@ func (c *Client) AllTrunks(ctx context.Context, q ListTrunksQuery, options ...Op
 //
 // POST /v1/trunks
 //
-// Needs an API key or a dashboard session. A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip and number_add take an operator key, else 403 operator_required.
+// Needs an API key or a dashboard session. A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add and costs take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap.
 func (c *Client) CreateTrunk(ctx context.Context, body *NewTrunk, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "POST", "/v1/trunks", nil, asJSON(body), options)
 }
@@ -86,7 +86,7 @@ func (c *Client) GetTrunk(ctx context.Context, id string, options ...Option) (*T
 //
 // PATCH /v1/trunks/{id}
 //
-// Needs an API key or a dashboard session. Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required.
+// Needs an API key or a dashboard session. Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required; so does a change of costs.
 func (c *Client) UpdateTrunk(ctx context.Context, id string, body *TrunkUpdate, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "PATCH", "/v1/trunks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -128,7 +128,7 @@ type NewProxy struct {
 
 // NewRate is sent to the service.
 type NewRate struct {
-	// Dollars a minute; counted by the second.
+	// Dollars a minute, at most 1000.00; counted by the second.
 	Cost string `json:"cost"`
 	// + is everywhere. The longest that matches counts.
 	Prefix string `json:"prefix"`
@@ -148,7 +148,7 @@ type NewTrunk struct {
 	CallsPerSecond *float64 `json:"calls_per_second,omitempty"`
 	// PCMU, PCMA, G722, opus, in the order of preference.
 	Codecs []string `json:"codecs,omitzero"`
-	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap.
+	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key.
 	Costs []NewRate `json:"costs,omitzero"`
 	// The way of key presses; auto: as events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
 	Dtmf *string `json:"dtmf,omitempty"`
@@ -388,7 +388,7 @@ type Trunk struct {
 	SrtpKeysInClear bool `json:"srtp_keys_in_clear"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
-	// test_environment: the trunk was created with a test key and is never used.
+	// test_environment: the trunk was created with a test key and is never used. spend_cap_without_costs: daily_spend_cap does not hold for all calls over it.
 	Warnings []Detail `json:"warnings,omitzero"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
@@ -544,7 +544,7 @@ type TrunkUpdate struct {
 	CallsPerSecond Optional[float64] `json:"calls_per_second,omitzero"`
 	// PCMU, PCMA, G722, opus, in the order of preference.
 	Codecs Optional[[]string] `json:"codecs,omitzero"`
-	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap.
+	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key.
 	Costs Optional[[]NewRate] `json:"costs,omitzero"`
 	// The way of key presses; auto: as events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
 	Dtmf Optional[string] `json:"dtmf,omitzero"`

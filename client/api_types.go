@@ -443,7 +443,7 @@ type Call struct {
 	EndedAt *time.Time `json:"ended_at"`
 	// Who ended it: agent, remote, api or service. One of agent, remote, api, service.
 	EndedBy string `json:"ended_by,omitzero"`
-	// Why it ended: one of a closed list.
+	// Why it ended: one of a closed list. spend_cap_reached: the daily_spend_cap left no money for the next minute.
 	EndedReason string `json:"ended_reason,omitzero"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
@@ -773,7 +773,7 @@ type CallingUpdate struct {
 	BlockedPrefixes Optional[[]string] `json:"blocked_prefixes,omitzero"`
 	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
 	Countries Optional[[]string] `json:"countries,omitzero"`
-	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. Once it is reached, no call, transfer or text message goes out.
+	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out.
 	DailySpendCap Optional[MoneyUpdate] `json:"daily_spend_cap,omitzero"`
 	// Of an outbound or transferred call. 0: none of its own.
 	MaxCallMinutes Optional[int64] `json:"max_call_minutes,omitzero"`
@@ -1931,6 +1931,8 @@ type Workspace struct {
 	Tariff int64 `json:"tariff"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
+	// spend_cap_without_costs: daily_spend_cap does not hold for calls over trunks without costs.
+	Warnings []Detail `json:"warnings,omitzero"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
 }

@@ -172,7 +172,7 @@ type NewCalling struct {
 	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
 	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
 	Countries []string `json:"countries,omitzero"`
-	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. Once it is reached, no call, transfer or text message goes out.
+	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out.
 	DailySpendCap *NewMoney `json:"daily_spend_cap,omitempty"`
 	// Of an outbound or transferred call. 0: none of its own.
 	MaxCallMinutes *int64 `json:"max_call_minutes,omitempty"`
@@ -295,6 +295,7 @@ type WorkspaceCreated struct {
 	Tariff             int64     `json:"tariff"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
+	Warnings  []Detail  `json:"warnings,omitzero"`
 	// Whose it is.
 	WorkspaceID string `json:"workspace_id"`
 }

@@ -28,5 +28,4 @@ func TestWorkspaceWithACapWarns(t *testing.T) {
 	want := []any{m{"code": "spend_cap_without_costs", "param": "calling.daily_spend_cap", "message": "The cap does not hold."}}
 	assert.Equal(t, want, w["warnings"])
 	assert.Equal(t, want, d.must(200, "GET", "/v1/workspace", "operator", nil).json(t)["warnings"])
-	assert.Equal(t, want, d.must(200, "GET", "/v1/workspaces/"+d.workspace.ID, "operator", nil).json(t)["warnings"])
 }

@@ -166,7 +166,7 @@ func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 			_, err := mailbox.Ask[trunk.Flushed](t.Context(), sys, a.trunks, trunk.Flush{})
 			require.NoError(t, err)
 			d.mu.Lock()
-			assert.InDelta(t, 300_000+400_000, d.spent.Micros, 40_000)
+			assert.InDelta(t, 300_000+400_000, int64(d.spent.Micros), 40_000)
 			d.mu.Unlock()
 			w.Calling.DailySpendCap.Amount = "0.85"
 			sys.Root.Send(ask, want("more"))

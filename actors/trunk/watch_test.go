@@ -198,6 +198,7 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 		sys.Root.Send(a.trunks, trunk.Ended{CallID: "a", TrunkID: "one", Talked: 3 * time.Minute})
 		sys.Root.Send(ask, want("c"))
 		assert.Equal(t, "192.0.2.1", heardOf(t, a), "it was shorter than it seemed")
+		w.Calling.DailySpendCap.Amount = "2.00"
 		for number, code := range map[string]domain.Code{"2025550100": "", "+442071838750": domain.CodeDestination, "911": domain.CodeDestination, "sip:x": domain.CodeDestination} {
 			c, err := mailbox.Ask[trunk.Checked](context.Background(), sys, a.trunks, trunk.Check{To: number, Environment: domain.Live})
 			require.NoError(t, err)
