@@ -9,8 +9,9 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 )
 
-func (f *fake) CreateCampaign(_ context.Context, _ domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error) {
+func (f *fake) CreateCampaign(_ context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error) {
 	sum, err := f.take(rows)
+	c.Environment = p.Environment
 	return ask.CampaignCreated{Campaign: f.campaigns.add(c), Upload: sum, WebhookSecret: secret}, err
 }
 

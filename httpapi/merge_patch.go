@@ -50,10 +50,10 @@ func (p *Patch[S]) Has(path ...string) bool { return hasMember(p.members, path..
 // alone is what the patch itself sets.
 func (p *Patch[S]) alone() (n S, err error) {
 	text, err := json.Marshal(mergePatch(nil, p.members))
-	if err != nil {
-		return n, err
+	if err == nil {
+		err = domain.DecodeJSON(text, &n)
 	}
-	return n, domain.DecodeJSON(text, &n)
+	return n, err
 }
 
 func hasMember(members map[string]any, path ...string) bool {

@@ -90,8 +90,9 @@ func TestPatchMergesMembersAndNullResetsThem(t *testing.T) {
 
 func TestPatchOfAPlainCampaignHasTheDefaultsOfACreate(t *testing.T) {
 	d := open(t, httpapi.Config{})
+	d.keys["tester"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Environment: domain.Test, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
 	plain := m{"name": "d", "agent_id": "agent_" + ulidOf(1)}
-	for _, key := range []string{"operator", "test"} {
+	for _, key := range []string{"operator", "tester"} {
 		for part, v := range map[string]m{
 			"retry": {"enabled": true, "max_attempts": 4, "retry_on": []string{"busy"}}, "pacing": {"calls_per_minute": 5}, "schedule": {"timezone": "America/New_York"},
 			"compliance": {"calling_hours": m{"start": "10:00", "end": "12:00"}},

@@ -17,7 +17,7 @@ import (
 
 const documentIntro = "Campaigns and calls by voice agents. Success answers with the bare resource, failure with " +
 	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
-	"Times are ISO 8601 in UTC. HEAD is answered as GET is, without the body, but for streams and sockets. POST takes an Idempotency-Key, but for /oauth/* and the sign-in pages, where the rules of OAuth 2.0 hold: a code is used once, a refresh token brings the next one, and no answer that holds a token is kept. A field of a request that may be left out may also be null, which means the same. A query parameter that a route under /v1 does not know is 422 unknown_parameter, which names it."
+	"Times are ISO 8601 in UTC. HEAD is answered as GET is, without the body, but for streams and sockets. POST takes an Idempotency-Key, but for /oauth/* and the sign-in pages, where the rules of OAuth 2.0 hold: a code is used once, a refresh token brings the next one, and no answer that holds a token is kept. A field of a request that may be left out may also be null, which means the same; in a PATCH, which is a JSON merge patch (RFC 7396), null removes the member or resets it to its default. A query parameter that a route under /v1 does not know is 422 unknown_parameter, which names it."
 
 func (s *Server) documentRoutes() {
 	s.raw(operation{method: http.MethodGet, path: "/openapi.json", id: "getDocument", tag: "Document", summary: "This document", open: true},

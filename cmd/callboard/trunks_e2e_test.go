@@ -162,7 +162,7 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 	assert.Equal(t, 403, status, "%s: also after a crash", body)
 	assert.Contains(t, string(body), "spend_cap_reached")
 	assert.Len(t, answers.rung(), 1)
-	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": object{"amount": ""}}})
+	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": nil}})
 	require.Error(t, refers("+12025550124"), "an agent that takes REFERs takes the ones that are allowed")
 	s.outbound("+12025550124", agent, nil)
 }
