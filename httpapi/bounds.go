@@ -107,7 +107,7 @@ func setBound(s *huma.Schema, b rules.Bound) {
 		if b.Items > 0 && s.MaxProperties == nil {
 			s.MaxProperties = &b.Items
 		}
-		setBound(values, rules.Bound{Length: b.Length})
+		setBound(values, rules.Bound{Length: b.Length, Items: b.Each})
 		values.PrecomputeMessages()
 	case huma.TypeInteger, huma.TypeNumber:
 		if s.Minimum == nil && s.ExclusiveMinimum == nil {

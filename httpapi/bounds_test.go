@@ -74,7 +74,7 @@ func TestBoundsOfTheDocumentAreEnforced(t *testing.T) {
 		"a value of a map":   {"/v1/agents", `{"name":"a","metadata":{"k":"` + strings.Repeat("a", 501) + `"}}`, "metadata.k", "must have at most 500 letters"},
 		"a number":           {"/v1/trunks", `{"name":"a","proxies":[{"host":"sip.example.com"}],"max_channels":100001}`, "max_channels", "must be at most 100000"},
 		"a member of a list": {"/v1/trunks", `{"name":"a","proxies":[{"host":"` + strings.Repeat("a", 254) + `"}]}`, "proxies[0].host", "must have at most 253 letters"},
-		"a required member":  {"/v1/trunks", `{"name":"a"}`, "proxies", "is required"},
+		"a required member":  {"/v1/users", `{"name":"a"}`, "role", "is required"},
 		"a nested one":       {"/v1/trunks", `{"name":"a","proxies":[{}]}`, "proxies[0].host", "is required"},
 	} {
 		e := d.must(422, "POST", c.path, "operator", c.body).failure(t)

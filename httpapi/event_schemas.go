@@ -29,6 +29,10 @@ func eventSchemaName(t event.Type) string {
 // TransformSchema makes the event one of its types.
 func (Event) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Discriminator = &huma.Discriminator{PropertyName: "type", Mapping: make(map[string]string)}
+	known := words()
+	for name, p := range s.Properties {
+		p.Description = known["Event."+name]
+	}
 	for _, t := range event.Types() {
 		ref := "#/components/schemas/" + eventSchemaName(t)
 		r.Map()[eventSchemaName(t)] = eventSchema(r, t, s)
@@ -54,7 +58,7 @@ func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Sch
 		s.Properties[name] = &own
 	}
 	s.Properties["type"] = &huma.Schema{Type: huma.TypeString, Enum: []any{string(t)}, Description: "The name of the event."}
-	s.Properties["data"] = data
+	s.Properties["data"] = &huma.Schema{AllOf: []*huma.Schema{data}, Description: envelope.Properties["data"].Description}
 	s.PrecomputeMessages()
 	return s
 }

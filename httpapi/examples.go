@@ -3,6 +3,7 @@ package httpapi
 import (
 	_ "embed"
 	"encoding/json"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
@@ -28,6 +29,37 @@ func examples() map[string]Example {
 		panic("httpapi: the examples cannot be read: " + err.Error())
 	}
 	return all
+}
+
+// exemplifyAll gives every body an example, where none is kept one that is made
+// of the schema.
+func (s *Server) exemplifyAll() {
+	all, values := examples(), exampleValues{s.api.OpenAPI().Components.Schemas}
+	for _, item := range s.api.OpenAPI().Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op != nil {
+				exemplify(op, all)
+				complete(op, values)
+			}
+		}
+	}
+}
+
+// complete makes the examples of JSON bodies that have none.
+func complete(op *huma.Operation, values exampleValues) {
+	if op.RequestBody != nil {
+		if m := op.RequestBody.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil {
+			m.Example = values.of("", m.Schema, 0)
+		}
+	}
+	for status, r := range op.Responses {
+		if m := r.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil && strings.HasPrefix(status, "2") {
+			m.Example = values.of("", m.Schema, 0)
+		}
+		if m := r.Content[mimeNDJSON]; m != nil && m.Example == nil {
+			m.Example = "{\"id\": \"call_" + exampleULID + "\"}\n"
+		}
+	}
 }
 
 // exemplify shows what the operation takes and answers.

@@ -157,7 +157,7 @@ func (f *fake) SendMessage(_ context.Context, _ domain.Principal, o ask.NewMessa
 	case "+12025550189":
 		return nil, domain.Errorf(domain.CodeOptedOut, "No more.")
 	}
-	return f.messages.add(&domain.Message{To: o.To, Body: o.Body, Status: domain.MessageQueued, Todo: domain.TodoSend}), nil
+	return f.messages.add(&domain.Message{Direction: domain.Outbound, Encoding: domain.GSM7, To: o.To, Body: o.Body, Status: domain.MessageQueued, Todo: domain.TodoSend}), nil
 }
 
 func (f *fake) Message(_ context.Context, _ domain.Principal, id string) (*domain.Message, error) {
@@ -174,7 +174,7 @@ func (f *fake) DeleteMessage(_ context.Context, _ domain.Principal, id string) e
 }
 
 func (f *fake) TestInboundMessage(_ context.Context, _ domain.Principal, o ask.InboundMessage) (*domain.Message, error) {
-	return f.messages.add(&domain.Message{From: o.From, To: o.To, Body: o.Body, Status: domain.MessageReceived, OptOut: true}), nil
+	return f.messages.add(&domain.Message{Direction: domain.Inbound, Encoding: domain.GSM7, From: o.From, To: o.To, Body: o.Body, Status: domain.MessageReceived, OptOut: true}), nil
 }
 
 func (f *fake) CreateKnowledge(_ context.Context, _ domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error) {

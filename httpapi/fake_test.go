@@ -369,6 +369,7 @@ func (f *fake) DeletePhone(_ context.Context, _ domain.Principal, id string) err
 }
 
 func (f *fake) CreateNumber(_ context.Context, _ domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
+	n.Status = domain.NumberLive
 	return f.numbers.add(n), nil
 }
 

@@ -104,7 +104,6 @@ func (s *Server) finishDocument() {
 		"WWW-Authenticate":      {Description: "How to show a credential.", Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	o.Components.Responses = make(map[string]*huma.Response)
-	bodies := examples()
 	for _, item := range o.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
@@ -112,13 +111,13 @@ func (s *Server) finishDocument() {
 				op.Security = s.credentialsOf(op)
 				finish(op, o.Components.Responses)
 				describeParameters(op)
-				exemplify(op, bodies)
 			}
 		}
 	}
 	allowNull(o.Components.Schemas)
 	describeFields(o.Components.Schemas.Map())
 	s.writeUpdateSchemas()
+	s.exemplifyAll()
 }
 
 // Document is the OpenAPI document as it is served.

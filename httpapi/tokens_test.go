@@ -78,7 +78,7 @@ func TestWhatATokenIsAskedForIsChecked(t *testing.T) {
 	}{
 		"no user":       {m{"user_id": "", "permissions": []string{"calls:read"}}, 422, "user_id"},
 		"no rights":     {m{"user_id": "u", "permissions": []string{}}, 422, "permissions"},
-		"unknown right": {m{"user_id": "u", "permissions": []string{"calls:*"}}, 422, "permissions"},
+		"unknown right": {m{"user_id": "u", "permissions": []string{"calls:*"}}, 422, "permissions[0]"},
 		"too short":     {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": 59}, 422, "expires_in"},
 		"too long":      {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": 86401}, 422, "expires_in"},
 		"negative":      {m{"user_id": "u", "permissions": []string{"calls:read"}, "expires_in": -5}, 422, "expires_in"},

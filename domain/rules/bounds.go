@@ -14,6 +14,7 @@ import (
 type Bound struct {
 	Length   int      // letters of a text, or of each text of a list or map
 	Items    int      // entries of a list or map
+	Each     int      // entries of each list of a map
 	Min, Max *float64 // of a number
 }
 
@@ -47,6 +48,7 @@ const (
 	maxTrunkCalls       = 100_000
 	maxExpectations     = 20
 	maxSentences        = 100
+	maxSpans            = 10 // opening hours of a day
 	maxCallMinutes      = 24 * 60
 	minRate, maxRate    = 0.5, 2
 )
@@ -95,7 +97,7 @@ func agentBounds() map[string]Bound {
 		"*.pronunciations": list(maxPronunciations, 0), "*.word": text(MaxName), "*.say": text(MaxName), "*.rate": number(minRate, maxRate),
 		"NewSTT.keywords": list(maxEngineWords, maxEngineName), "NewAgentTransfer.destinations": list(maxDestinations, 0),
 		"NewAnalysis.fields": list(maxFields, 0), "NewAnalysisField.values": list(maxFieldValues, MaxName),
-		"NewReminder.body": text(sms.MaxBody), "*.reminders": list(maxReminders, 0), "*.hours": list(len(Weekdays()), 0),
+		"NewReminder.body": text(sms.MaxBody), "*.reminders": list(maxReminders, 0), "*.hours": {Items: len(Weekdays()), Each: maxSpans},
 		"*.type": text(maxType), "CancelAppointmentRequest.reason": text(MaxReason),
 		"*.sources": list(knowledge.MaxSources, 0), "NewSource.content": text(knowledge.MaxPaper * 4 / 3), "NewSource.text": text(knowledge.MaxBytes),
 		"KnowledgeQuery.query": text(knowledge.MaxQuery), "*.description": text(maxDescription),

@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// maxExampleDepth ends the examples of schemas that contain themselves.
+const maxExampleDepth = 6
+
+// exampleValues makes examples of schemas: of the examples, values and bounds
+// that they have.
+type exampleValues struct{ registry huma.Registry }
+
+// of is an example of a schema, that of a member of the name.
+func (e exampleValues) of(name string, s *huma.Schema, depth int) any {
+	if s == nil || depth > maxExampleDepth {
+		return nil
+	}
+	if s.Ref != "" {
+		return e.of(name, e.registry.SchemaFromRef(s.Ref), depth)
+	}
+	switch {
+	case len(s.Examples) > 0:
+		return s.Examples[0]
+	case s.Default != nil:
+		return s.Default
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	}
+	for _, part := range slices.Concat(s.AllOf, s.OneOf, s.AnyOf) {
+		if part.Type != "null" {
+			return e.of(name, part, depth)
+		}
+	}
+	switch s.Type {
+	case huma.TypeObject:
+		return e.object(s, depth)
+	case huma.TypeArray:
+		if one := e.of(name, s.Items, depth+1); one != nil && depth < maxExampleDepth {
+			return []any{one}
+		}
+		return []any{}
+	case huma.TypeString:
+		return exampleWord(name, s)
+	case huma.TypeInteger, huma.TypeNumber:
+		if s.Minimum != nil && *s.Minimum > 1 {
+			return *s.Minimum
+		}
+		return 1
+	case huma.TypeBoolean:
+		return true
+	}
+	return map[string]any{}
+}
+
+// object is an example with the required members and those that show one.
+func (e exampleValues) object(s *huma.Schema, depth int) map[string]any {
+	out := make(map[string]any, len(s.Properties))
+	for name, p := range s.Properties {
+		if slices.Contains(s.Required, name) || len(p.Examples) > 0 {
+			out[name] = e.of(name, p, depth+1)
+		}
+	}
+	return out
+}
+
+// exampleWord is an example of a text by the name of its member.
+func exampleWord(name string, s *huma.Schema) string {
+	switch s.Format {
+	case "date-time":
+		return exampleTime
+	case "date":
+		return exampleTime[:len("2026-01-31")]
+	}
+	kind, isID := strings.CutSuffix(name, "_id")
+	switch {
+	case isID:
+		return kind + "_" + exampleULID
+	case name == "phone", name == "to", name == "from", name == "number":
+		return "+12025550123"
+	case strings.HasSuffix(name, "url"):
+		return "https://example.com"
+	case s.MaxLength != nil && *s.MaxLength < len("text"):
+		return "US"
+	}
+	return "text"
+}
