@@ -138,7 +138,7 @@ func routeCases() []routeCase {
 		{"GET /v1/agents/{id}/talk", "calls:write", nil, 426, ""},
 		{"POST /v1/tickets", "calls:write analytics:read", m{"path": "/v1/calls/call_" + ulidOf(1) + "/listen"}, 201, ""},
 		{"GET /v1/events", "analytics:read", nil, 200, ""},
-		{"GET /v1/events/stream", "*:read", nil, 200, ""},
+		{"GET /v1/events/stream", "analytics:read", nil, 200, ""},
 		{"GET /v1/events/{id}", "*:read", nil, 200, ""},
 		{"GET /v1/usage", "analytics:read", nil, 200, ""},
 		{"GET /v1/usage/ledger", "analytics:read", nil, 200, ""},

@@ -166,7 +166,7 @@ func accountBounds() map[string]Bound {
 		"EventFilters.agent_ids": list(maxFilter, maxID), "EventFilters.campaign_ids": list(maxFilter, maxID),
 		"EventFilters.directions": list(len(domain.Direction("").Values()), maxWord), "EventFilters.numbers": list(maxFilter, maxNumber),
 		"*.allowed_origins": list(maxOrigins, maxOriginLength), "*.blocked_prefixes": list(maxPrefixes, maxPrefixLength), "*.countries": list(maxCountries, maxCountry),
-		"*.max_call_minutes": number(0, maxCallMinutes), "RedactionChange.patterns": {Length: domain.MaxPatternBytes},
+		"*.max_call_minutes": number(0, maxCallMinutes), "*.patterns": {Length: domain.MaxPatternBytes},
 		"*.requests_per_minute": number(1, maxLimit), "*.concurrent_inbound": number(0, maxLimit), "*.concurrent_outbound": number(0, maxLimit),
 		"*.emails": list(MaxEmails, maxMail), "*.minutes": number(0, maxAlertMinutes), "*.min_calls": number(0, maxAlertCalls),
 	}
