@@ -32,18 +32,21 @@ type AgentActionData struct {
 
 // AgentActionTriggeredEvent is an answer of the service, or a part of one.
 type AgentActionTriggeredEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AgentActionData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of agent.action.triggered.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -65,18 +68,21 @@ type AgentErrorData struct {
 
 // AgentErrorEvent is an answer of the service, or a part of one.
 type AgentErrorEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AgentErrorData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of agent.error.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -96,18 +102,21 @@ type AgentEscalationData struct {
 
 // AgentEscalationEvent is an answer of the service, or a part of one.
 type AgentEscalationEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AgentEscalationData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of agent.escalation.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -127,35 +136,41 @@ type AgentIntentData struct {
 
 // AgentIntentDetectedEvent is an answer of the service, or a part of one.
 type AgentIntentDetectedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AgentIntentData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of agent.intent.detected.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // AgentUpdatedEvent is an answer of the service, or a part of one.
 type AgentUpdatedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data ChangedData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of agent.updated.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -189,35 +204,41 @@ type AlertData struct {
 
 // AlertFiringEvent is an answer of the service, or a part of one.
 type AlertFiringEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AlertData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of alert.firing.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // AlertResolvedEvent is an answer of the service, or a part of one.
 type AlertResolvedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AlertData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of alert.resolved.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -251,52 +272,61 @@ type AnalysisField struct {
 
 // AppointmentCancelledEvent is an answer of the service, or a part of one.
 type AppointmentCancelledEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AppointmentData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of appointment.cancelled.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // AppointmentConfirmedEvent is an answer of the service, or a part of one.
 type AppointmentConfirmedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AppointmentData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of appointment.confirmed.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // AppointmentCreatedEvent is an answer of the service, or a part of one.
 type AppointmentCreatedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AppointmentData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of appointment.created.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -346,52 +376,61 @@ type AppointmentData struct {
 
 // AppointmentReminderSentEvent is an answer of the service, or a part of one.
 type AppointmentReminderSentEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AppointmentData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of appointment.reminder.sent.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // AppointmentRescheduledEvent is an answer of the service, or a part of one.
 type AppointmentRescheduledEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AppointmentData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of appointment.rescheduled.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // AppointmentUpdatedEvent is an answer of the service, or a part of one.
 type AppointmentUpdatedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AppointmentData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of appointment.updated.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -523,35 +562,41 @@ type CallAnalysis struct {
 
 // CallAnalysisReadyEvent is an answer of the service, or a part of one.
 type CallAnalysisReadyEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data AnalysisData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of call.analysis.ready.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CallAnsweredEvent is an answer of the service, or a part of one.
 type CallAnsweredEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CallData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of call.answered.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -619,18 +664,21 @@ type CallEndedData struct {
 
 // CallEndedEvent is an answer of the service, or a part of one.
 type CallEndedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CallEndedData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of call.ended.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -654,86 +702,101 @@ type CallOutcome struct {
 
 // CallRecordingReadyEvent is an answer of the service, or a part of one.
 type CallRecordingReadyEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data RecordingData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of call.recording.ready.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CallRingingEvent is an answer of the service, or a part of one.
 type CallRingingEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CallData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of call.ringing.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CallStartedEvent is an answer of the service, or a part of one.
 type CallStartedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CallData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of call.started.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CallTranscriptionReadyEvent is an answer of the service, or a part of one.
 type CallTranscriptionReadyEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data TranscriptData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of call.transcription.ready.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CallTransferredEvent is an answer of the service, or a part of one.
 type CallTransferredEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data TransferredData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of call.transferred.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -781,18 +844,21 @@ type CallingUpdate struct {
 
 // CampaignCallCompletedEvent is an answer of the service, or a part of one.
 type CampaignCallCompletedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CampaignCallData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of campaign.call.completed.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -830,52 +896,61 @@ type CampaignCallDataProgressStruct struct {
 
 // CampaignCancelledEvent is an answer of the service, or a part of one.
 type CampaignCancelledEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CampaignData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of campaign.cancelled.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CampaignCompletedEvent is an answer of the service, or a part of one.
 type CampaignCompletedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CampaignStatusObject `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of campaign.completed.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CampaignCreatedEvent is an answer of the service, or a part of one.
 type CampaignCreatedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CampaignData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of campaign.created.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -893,69 +968,81 @@ type CampaignData struct {
 
 // CampaignPausedEvent is an answer of the service, or a part of one.
 type CampaignPausedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CampaignData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of campaign.paused.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CampaignProgressEvent is an answer of the service, or a part of one.
 type CampaignProgressEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data ProgressData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of campaign.progress.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CampaignResumedEvent is an answer of the service, or a part of one.
 type CampaignResumedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CampaignData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of campaign.resumed.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // CampaignStartedEvent is an answer of the service, or a part of one.
 type CampaignStartedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data CampaignData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of campaign.started.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -963,32 +1050,44 @@ type CampaignStartedEvent struct {
 type CampaignStatusObject struct {
 	// Of which campaign it is, where it is of one.
 	CampaignID string `json:"campaign_id"`
-	// One of exhausted, window_ended.
-	CompletionReason string           `json:"completion_reason,omitzero"`
-	Expired          int64            `json:"expired"`
-	Outcomes         map[string]int64 `json:"outcomes"`
-	// One of trunk_failures, script_unavailable, restored.
-	PauseReason string                             `json:"pause_reason,omitzero"`
-	Progress    CampaignStatusObjectProgressStruct `json:"progress"`
-	Skipped     Skipped                            `json:"skipped"`
-	// One of draft, scheduled, running, paused, completed, cancelled.
-	Status  string                           `json:"status"`
-	Timing  CampaignStatusObjectTimingStruct `json:"timing"`
-	Waiting *Waiting                         `json:"waiting"`
+	// exhausted: every contact has a final state. window_ended: the end of the schedule came first. One of exhausted, window_ended.
+	CompletionReason string `json:"completion_reason,omitzero"`
+	// Contacts that were not reached before the end of the schedule.
+	Expired int64 `json:"expired"`
+	// Contacts in a final state, by outcome.
+	Outcomes map[string]int64 `json:"outcomes"`
+	// Why the service paused the campaign. A campaign that the API paused has none. One of trunk_failures, script_unavailable, restored.
+	PauseReason string `json:"pause_reason,omitzero"`
+	// How many contacts were called and how many wait.
+	Progress CampaignStatusObjectProgressStruct `json:"progress"`
+	// Contacts that were not called, by rule.
+	Skipped Skipped `json:"skipped"`
+	// The state of the campaign. One of draft, scheduled, running, paused, completed, cancelled.
+	Status string `json:"status"`
+	// When the campaign started and when it is expected to end.
+	Timing CampaignStatusObjectTimingStruct `json:"timing"`
+	// Why no call is placed now; null where calls are placed.
+	Waiting *Waiting `json:"waiting"`
 }
 
 // CampaignStatusObjectProgressStruct is an answer of the service, or a part of one.
 type CampaignStatusObjectProgressStruct struct {
-	Attempted  int64 `json:"attempted"`
+	// Contacts with at least one attempt.
+	Attempted int64 `json:"attempted"`
+	// Contacts with an open attempt.
 	InProgress int64 `json:"in_progress"`
-	Remaining  int64 `json:"remaining"`
-	Total      int64 `json:"total"`
+	// Contacts that wait.
+	Remaining int64 `json:"remaining"`
+	// Contacts in all.
+	Total int64 `json:"total"`
 }
 
 // CampaignStatusObjectTimingStruct is an answer of the service, or a part of one.
 type CampaignStatusObjectTimingStruct struct {
+	// When the last contact is expected to have a final state.
 	EstimatedCompletion *time.Time `json:"estimated_completion"`
-	StartedAt           *time.Time `json:"started_at"`
+	// When the campaign started.
+	StartedAt *time.Time `json:"started_at"`
 }
 
 // ChangedData is an answer of the service, or a part of one.
@@ -1021,18 +1120,21 @@ type ContactError struct {
 
 // ContactOptedOutEvent is an answer of the service, or a part of one.
 type ContactOptedOutEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data OptedOutData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of contact.opted_out.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -1086,9 +1188,12 @@ type Deleted struct {
 
 // Detail is an answer of the service, or a part of one.
 type Detail struct {
-	Code    string `json:"code"`
+	// The kind of the problem, for programs.
+	Code string `json:"code"`
+	// The problem in words.
 	Message string `json:"message"`
-	Param   string `json:"param"`
+	// The member that the problem is about.
+	Param string `json:"param"`
 }
 
 // Diverted is an answer of the service, or a part of one.
@@ -1101,11 +1206,11 @@ type Diverted struct {
 
 // Event is an answer of the service, or a part of one.
 type Event struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 	// What happened; its shape goes by the type.
 	Data json.RawMessage `json:"data"`
-	// Names it; never changes and is never given again.
+	// Names the event.
 	ID string `json:"id"`
 	// Counts the events of a subject from 1.
 	Sequence int64 `json:"sequence"`
@@ -1115,7 +1220,7 @@ type Event struct {
 	SvcID string `json:"svc_id"`
 	// What happened, such as call.ended. One of call.started, call.ringing, call.answered, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -1654,94 +1759,113 @@ type SMSReceivedData struct {
 
 // Skipped is an answer of the service, or a part of one.
 type Skipped struct {
-	DNC       int64 `json:"dnc"`
+	// Contacts on a do-not-call list.
+	DNC int64 `json:"dnc"`
+	// Contacts that were called as often as the frequency cap allows.
 	Frequency int64 `json:"frequency"`
-	Hours     int64 `json:"hours"`
-	Invalid   int64 `json:"invalid"`
+	// Contacts whose calling hours did not open.
+	Hours int64 `json:"hours"`
+	// Contacts whose number cannot be called.
+	Invalid int64 `json:"invalid"`
 }
 
 // SmsDeliveredEvent is an answer of the service, or a part of one.
 type SmsDeliveredEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data SMSData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of sms.delivered.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // SmsFailedEvent is an answer of the service, or a part of one.
 type SmsFailedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data SMSData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of sms.failed.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // SmsReceivedEvent is an answer of the service, or a part of one.
 type SmsReceivedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data SMSReceivedData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of sms.received.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // SmsSentEvent is an answer of the service, or a part of one.
 type SmsSentEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data SMSData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of sms.sent.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
 // SystemDegradedEvent is an answer of the service, or a part of one.
 type SystemDegradedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data DegradedData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of system.degraded.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -1833,8 +1957,10 @@ type TurnLatency struct {
 
 // Waiting is an answer of the service, or a part of one.
 type Waiting struct {
-	Reason string     `json:"reason"`
-	Until  *time.Time `json:"until"`
+	// What is waited for: calling_hours, schedule, line, pacing, trunk, no_contacts, store, dialling_stopped or draining.
+	Reason string `json:"reason"`
+	// Until when, where that is known.
+	Until *time.Time `json:"until"`
 }
 
 // WebhookDisabledData is an answer of the service, or a part of one.
@@ -1851,18 +1977,21 @@ type WebhookDisabledData struct {
 
 // WebhookDisabledEvent is an answer of the service, or a part of one.
 type WebhookDisabledEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data WebhookDisabledData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of webhook.disabled.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -1876,18 +2005,21 @@ type WebhookTestData struct {
 
 // WebhookTestEvent is an answer of the service, or a part of one.
 type WebhookTestEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data WebhookTestData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of webhook.test.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
 
@@ -1967,17 +2099,20 @@ type WorkspaceUpdate struct {
 
 // WorkspaceUpdatedEvent is an answer of the service, or a part of one.
 type WorkspaceUpdatedEvent struct {
-	// When it was made.
+	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
-	// The rows of this page.
+	// What happened; its shape goes by the type.
 	Data ChangedData `json:"data"`
-	// Names it; never changes and is never given again.
-	ID       string `json:"id"`
-	Sequence int64  `json:"sequence"`
-	Subject  string `json:"subject"`
-	SvcID    string `json:"svc_id"`
+	// Names the event.
+	ID string `json:"id"`
+	// Counts the events of a subject from 1.
+	Sequence int64 `json:"sequence"`
+	// What it is about: a call, a campaign.
+	Subject string `json:"subject"`
+	// The unit that it is of.
+	SvcID string `json:"svc_id"`
 	// The name of the event. One of workspace.updated.
 	Type string `json:"type"`
-	// Whose it is.
+	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
 }
