@@ -101,7 +101,7 @@ func (c *Client) GetCampaign(ctx context.Context, id string, options ...Option) 
 //
 // PATCH /v1/campaigns/{id}
 //
-// Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry and compliance; other fields are 409 invalid_state.
+// Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.
 func (c *Client) UpdateCampaign(ctx context.Context, id string, body *CampaignUpdate, options ...Option) (*CampaignChanged, error) {
 	return send[CampaignChanged](ctx, c, "PATCH", "/v1/campaigns/"+url.PathEscape(id), nil, asJSON(body), options)
 }

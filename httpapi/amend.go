@@ -33,7 +33,7 @@ type RedialRequest struct {
 func (s *Server) amendRoutes(tag, path string) {
 	add(s, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateCampaign", tag: tag, summary: "Change a campaign", errors: []int{http.StatusConflict},
-		about: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry and compliance; other fields are 409 invalid_state.",
+		about: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One
 		Body Patch[NewCampaign]
@@ -194,8 +194,8 @@ func mayChange(c *domain.Campaign, fields []string) error {
 		return nil
 	}
 	for _, f := range fields {
-		if !slices.Contains([]string{"pacing", "schedule.end", "retry", "compliance"}, f) {
-			e := domain.Errorf(domain.CodeInvalidState, "Of a campaign that is %s only pacing, schedule.end, retry and compliance can be changed.", c.Status).
+		if !slices.Contains([]string{"pacing", "schedule.end", "retry", "compliance", "metadata"}, f) {
+			e := domain.Errorf(domain.CodeInvalidState, "Of a campaign that is %s only pacing, schedule.end, retry, compliance and metadata can be changed.", c.Status).
 				With("current_status", c.Status).With("allowed_from", []domain.CampaignStatus{domain.CampaignDraft})
 			e.Param = f
 			return e

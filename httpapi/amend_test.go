@@ -23,6 +23,7 @@ func TestOfACampaignThatRunsOnlySomeThingsCanBeChanged(t *testing.T) {
 	always := map[string]m{
 		"pacing.calls_per_minute": {"pacing": m{"calls_per_minute": 7}}, "schedule.end": {"schedule": m{"end": "2090-01-01T00:00:00+01:00"}},
 		"retry.enabled":               {"retry": m{"enabled": true, "max_attempts": 4, "interval_hours": 0.5, "retry_on": []string{"busy"}}},
+		"metadata":                    {"metadata": m{"a": "b"}},
 		"compliance.dnc_scrub":        {"compliance": m{"dnc_scrub": false}},
 		"compliance.calling_hours":    {"compliance": m{"calling_hours": m{"start": "10:00", "end": "11:00", "timezone": "UTC"}}},
 		"schedule.end and pacing too": {"schedule": m{"end": nil}, "pacing": m{"max_concurrent": 2}},
@@ -32,7 +33,7 @@ func TestOfACampaignThatRunsOnlySomeThingsCanBeChanged(t *testing.T) {
 		"schedule.start": {"schedule": m{"start": "2089-01-01T00:00:00Z", "end": "2090-01-01T00:00:00Z"}}, "schedule.days": {"schedule": m{"days": []string{"monday"}}},
 		"schedule.timezone": {"schedule": m{"timezone": "Europe/Berlin"}}, "schedule.excluded_dates": {"schedule": m{"excluded_dates": []string{"2089-01-01"}}},
 		"caller_id": {"caller_id": m{"number": "+12025550100"}}, "webhooks": {"webhooks": m{"campaign.started": "https://example.com/x"}},
-		"default_country": {"default_country": "DE"}, "auto_complete": {"auto_complete": false}, "follow_latest": {"follow_latest": true}, "metadata": {"metadata": m{"a": "b"}},
+		"default_country": {"default_country": "DE"}, "auto_complete": {"auto_complete": false}, "follow_latest": {"follow_latest": true},
 	}
 	for _, s := range []domain.CampaignStatus{
 		domain.CampaignDraft, domain.CampaignScheduled, domain.CampaignRunning, domain.CampaignPaused, domain.CampaignCompleted, domain.CampaignCancelled,
