@@ -94,9 +94,6 @@ func (d *Desk) tellHooks(ctx context.Context, p domain.Principal, moved hookChan
 
 func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaign) (hookChange, error) {
 	var out hookChange
-	if err := needsKey(p, "webhooks"); err != nil {
-		return out, err
-	}
 	wanted, secret, err := d.campaignWebhooks(ctx, p, c, "")
 	if err != nil {
 		return out, err
@@ -122,6 +119,11 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 	}
 	for _, w := range wanted {
 		i := slices.IndexFunc(have, func(h *domain.Webhook) bool { return h.URL == w.URL })
+		if i < 0 || slices.ContainsFunc(w.Events, func(name string) bool { return !slices.Contains(have[i].Events, name) }) {
+			if err = needsKey(p, "webhooks"); err != nil { // an address or events that outlive a token
+				return out, err
+			}
+		}
 		if i < 0 {
 			out.kept, out.secret = append(out.kept, w), secret
 			continue

@@ -80,7 +80,7 @@ func (e *Error) Sentence() string {
 	if len(e.Details) == 0 || e.Param == "" {
 		return e.Message
 	}
-	return e.Param + ": " + e.Message
+	return e.Param + " " + e.Message
 }
 
 // Errorf makes an Error of a code and a sentence.

@@ -44,7 +44,7 @@ func TestAKeyMakesNoneThatMayDoMore(t *testing.T) {
 	op := d.apiKeys.add(&domain.APIKey{Name: "op", Operator: true}).ID
 	assert.Equal(t, "operator_required", d.must(403, "DELETE", "/v1/api-keys/"+op, "all", nil).failure(t)["code"])
 	assert.Equal(t, "operator_required", d.must(403, "PUT", "/v1/api-keys/"+op, "all", m{"allowed_ips": []string{"192.0.2.1"}}).failure(t)["code"])
-	assert.Equal(t, m{"id": op, "object": "api_key", "deleted": true}, d.must(200, "DELETE", "/v1/api-keys/"+op, "operator", nil).json(t))
+	assert.Equal(t, m{"id": op, "object": "api_key", "deleted": true, "ended": []any{}, "remaining": []any{}}, d.must(200, "DELETE", "/v1/api-keys/"+op, "operator", nil).json(t))
 }
 
 func TestAKeyDisposesOfNoneThatMayDoMore(t *testing.T) {

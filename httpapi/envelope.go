@@ -296,7 +296,10 @@ func readable(e *domain.Error) *domain.Error {
 		return e
 	}
 	c := *e
-	c.Details, c.Message = e.Details[:min(len(e.Details), maxDetails)], e.Sentence()
+	c.Details = e.Details[:min(len(e.Details), maxDetails)]
+	if c.Param != "" {
+		c.Message = c.Param + ": " + c.Message
+	}
 	return &c
 }
 

@@ -65,7 +65,7 @@ func TestAClientsSecretIsShownOnceAndItsMakersRightsBoundIt(t *testing.T) {
 	}{
 		"more than its maker":      {m{"name": "c", "scopes": []string{"calls:read"}}, 403, ""},
 		"no scope":                 {m{"name": "c", "scopes": []string{}}, 422, "scopes"},
-		"unknown scope":            {m{"name": "c", "scopes": []string{"root"}}, 422, "scopes"},
+		"unknown scope":            {m{"name": "c", "scopes": []string{"root"}}, 422, "scopes[0]"},
 		"consent without redirect": {m{"name": "c", "scopes": []string{"*:write"}, "grant_types": []string{"authorization_code"}}, 422, "redirect_uris"},
 		"another grant":            {m{"name": "c", "scopes": []string{"*:write"}, "grant_types": []string{"password"}}, 422, "grant_types[0]"},
 		"a public machine":         {m{"name": "c", "scopes": []string{"*:write"}, "public": true}, 422, "grant_types"},
