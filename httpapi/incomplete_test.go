@@ -42,9 +42,9 @@ func (d *door) sendFramed(path, kind, body, framing, once string) reply {
 	conn := d.dial()
 	_, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nContent-Type: %s\r\nIdempotency-Key: %s\r\n%s", path, kind, once, framed)
 	require.NoError(d.t, err)
-	half2, ok := conn.(*net.TCPConn)
+	tcp, ok := conn.(*net.TCPConn)
 	require.True(d.t, ok)
-	require.NoError(d.t, half2.CloseWrite())
+	require.NoError(d.t, tcp.CloseWrite())
 	return d.readReply(bufio.NewReader(conn))
 }
 
@@ -67,15 +67,13 @@ func TestIncompleteBodyIs400AndFreesItsIdempotencyKey(t *testing.T) {
 		"a small body":            {"/v1/campaigns", "application/json", `{"name":"c","agent_id":"agent_` + ulidOf(1) + `"}`},
 		"a body larger than 8 kB": {"/v1/campaigns", "application/json", `{"name":"c","agent_id":"agent_` + ulidOf(1) + `"}` + strings.Repeat(" ", 20_000)},
 	} {
-		for _, framing := range []string{lengthHalf, chunksHalf, chunksNoLast, chunksNoEnd} {
+		for framing, whole := range map[string]string{lengthHalf: lengthWhole, chunksHalf: chunksWhole, chunksNoLast: chunksTrailers, chunksNoEnd: lengthWhole} {
 			key := strings.ReplaceAll(name+framing, " ", "-")
 			r := d.sendFramed(c.path, c.kind, c.body, framing, key)
 			assert.Equal(t, 400, r.Status, "%s, %s: %s", name, framing, r.Body)
 			assert.Equal(t, "invalid_request", r.failure(t)["code"], "%s, %s", name, framing)
-			for _, whole := range []string{lengthWhole, chunksWhole, chunksTrailers} {
-				r = d.sendFramed(c.path, c.kind, c.body, whole, key)
-				assert.Less(t, r.Status, 300, "%s, %s after %s: %s", name, whole, framing, r.Body)
-			}
+			r = d.sendFramed(c.path, c.kind, c.body, whole, key)
+			assert.Less(t, r.Status, 300, "%s, %s after %s: %s", name, whole, framing, r.Body)
 		}
 	}
 }
