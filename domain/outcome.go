@@ -66,7 +66,7 @@ func (Reason) Values() []string {
 		ReasonBusy, ReasonNoAnswer, ReasonTrunkError, ReasonThrottled, ReasonInvalidNumber, ReasonTrunkRejected,
 		ReasonRejected, ReasonBlocked, ReasonMedia, ReasonIdentity, ReasonRedirected, ReasonInterrupted,
 		ReasonCancelled, ReasonNotSent, ReasonInternal, ReasonConcurrency, ReasonNumberUnknown, ReasonProtocol,
-		ReasonRemoved,
+		ReasonRemoved, ReasonSpendCap,
 	)
 }
 

@@ -39,7 +39,7 @@ func TestAQueryParameterThatARouteDoesNotKnowIsNamed(t *testing.T) {
 	}
 	assert.Greater(t, n, 100)
 	e := d.must(422, "GET", "/v1/calls?stauts=active", "operator", nil).failure(t)
-	assert.Contains(t, e["message"], "stauts is no query parameter of GET /v1/calls: it takes agent_id, campaign_id")
+	assert.Contains(t, e["message"], "stauts: is no query parameter of GET /v1/calls: it takes agent_id, campaign_id")
 	d.must(200, "GET", "/v1/calls?&=&status=active", "operator", nil)
 	d.must(422, "HEAD", "/v1/calls?stauts=active", "operator", nil)
 }

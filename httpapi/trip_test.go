@@ -95,27 +95,31 @@ func TestDefaultsOfACampaign(t *testing.T) {
 
 func TestEverythingWrongWithACampaignIsToldAtOnce(t *testing.T) {
 	d := open(t, httpapi.Config{})
-	e := d.must(http.StatusUnprocessableEntity, "POST", "/v1/campaigns", "all", m{
-		"name": "", "agent_id": "agent_1",
-		"schedule":   m{"timezone": "Mars/Olympus", "days": []string{"moonday"}, "excluded_dates": []string{"1 May"}, "start": "2099-01-02T00:00:00Z", "end": "2099-01-01T00:00:00Z"},
-		"pacing":     m{"calls_per_minute": 0, "max_concurrent": 9999},
-		"retry":      m{"enabled": true, "max_attempts": 99, "retry_on": []string{"bad_mood"}},
-		"webhooks":   m{"call.ended": "https://example.com", "campaign.call_completed": "http://example.com"},
-		"compliance": m{"calling_hours": m{"start": "8", "end": "25:00", "timezone": "nowhere"}, "dnc_list_id": "dnc_1", "opt_out_handling": m{"action": "cry"}},
-		"caller_id":  m{"number": "12"},
-	}).failure(t)
-	var got []string
-	for _, p := range e["details"].([]any) {
-		got = append(got, fmt.Sprint(p.(m)["param"], " ", p.(m)["code"]))
+	wrong := func(pacing, retry m) (params []string) {
+		e := d.must(http.StatusUnprocessableEntity, "POST", "/v1/campaigns", "all", m{
+			"name": "", "agent_id": "agent_1",
+			"schedule":   m{"timezone": "Mars/Olympus", "days": []string{"moonday"}, "excluded_dates": []string{"1 May"}, "start": "2099-01-02T00:00:00Z", "end": "2099-01-01T00:00:00Z"},
+			"pacing":     pacing,
+			"retry":      retry,
+			"webhooks":   m{"call.ended": "https://example.com", "campaign.call_completed": "http://example.com"},
+			"compliance": m{"calling_hours": m{"start": "8", "end": "25:00", "timezone": "nowhere"}, "dnc_list_id": "dnc_1", "opt_out_handling": m{"action": "cry"}},
+			"caller_id":  m{"number": "12"},
+		}).failure(t)
+		for _, p := range e["details"].([]any) {
+			params = append(params, fmt.Sprint(p.(m)["param"], " ", p.(m)["code"]))
+		}
+		return params
 	}
+	assert.Equal(t, []string{"pacing.calls_per_minute validation_error", "retry.max_attempts validation_error"},
+		wrong(m{"calls_per_minute": 0, "max_concurrent": 9999}, m{"enabled": true, "max_attempts": 99, "retry_on": []string{"bad_mood"}}), "what the document says")
 	assert.Equal(t, []string{
 		"name validation_error", "agent_id validation_error", "schedule.timezone validation_error", "schedule.end validation_error",
-		"schedule.days[0] validation_error", "schedule.excluded_dates[0] validation_error", "pacing.calls_per_minute validation_error",
-		"pacing.max_concurrent exceeds_plan_limit", "retry.max_attempts validation_error", "retry.retry_on[0] validation_error",
+		"schedule.days[0] validation_error", "schedule.excluded_dates[0] validation_error",
+		"pacing.max_concurrent exceeds_plan_limit", "retry.retry_on[0] validation_error",
 		"caller_id.number validation_error", "compliance.calling_hours.start validation_error", "compliance.calling_hours.end validation_error",
 		"compliance.calling_hours.timezone validation_error", "compliance.dnc_list_id validation_error", "compliance.opt_out_handling.action validation_error",
 		"webhooks validation_error", "webhooks.campaign.call_completed invalid_url",
-	}, got)
+	}, wrong(m{"max_concurrent": 9999}, m{"enabled": true, "max_attempts": 9, "retry_on": []string{"bad_mood"}}), "and what it cannot say")
 	one := d.must(422, "POST", "/v1/campaigns", "operator", m{"name": "x", "agent_id": "agent_" + ulidOf(1), "pacing": m{"max_concurrent": 201}}).failure(t)
 	assert.Equal(t, []any{"exceeds_plan_limit", "pacing.max_concurrent"}, []any{one["code"], one["param"]})
 	require.Contains(t, one["message"], "201")
