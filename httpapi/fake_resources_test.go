@@ -85,7 +85,13 @@ func (f *fake) ListAppointments(_ context.Context, _ domain.Principal, q ask.App
 }
 
 func (f *fake) UpdateAppointment(_ context.Context, _ domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error) {
-	return alter(&f.appointments, id, change)
+	return alter(&f.appointments, id, func(a *domain.Appointment) error {
+		err := change(a)
+		for i := range a.Reminders {
+			a.Reminders[i].Status = domain.ReminderScheduled
+		}
+		return err
+	})
 }
 
 func (f *fake) ConfirmAppointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
