@@ -97,6 +97,9 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 	a.Voice, a.Limits, a.Inbound = domain.Voice(valueOf(n.Voice)), domain.AgentLimits(valueOf(n.Limits)), domain.AgentInbound(valueOf(n.Inbound))
 	a.KnowledgeBaseIDs, a.Tools = slices.Clone(n.KnowledgeBaseIDs), slices.Clone(n.Tools)
 	transfer := valueOf(n.Transfer)
+	if valueOf(transfer.Ringback) { // the default, with and without transfer settings
+		transfer.Ringback = nil
+	}
 	a.Transfer = domain.AgentTransfer{AcceptRefer: transfer.AcceptRefer, Ringback: transfer.Ringback, HoldMusic: transfer.HoldMusic}
 	for _, d := range transfer.Destinations {
 		a.Transfer.Destinations = append(a.Transfer.Destinations, domain.Destination(d))

@@ -230,7 +230,7 @@ func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
 		"TEST_KEY="+s.testKey(), "CALLBOARD_DATA="+s.data(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
 	require.Len(t, said, len(blocks))
 	assert.Regexp(t, `^2 1 2 0 \[\{'index': 2, 'code': 'destination_not_allowed'.*'param': 'to'\}\]\n$`, said.with(t, blocks, `"to": "911"`))
-	assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:00:00Z\ncancelled\n$`, said.with(t, blocks, "status=waiting"))
+	assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z\ncancelled\n$`, said.with(t, blocks, "status=waiting"))
 	assert.Equal(t, "['+15005550001', '+15005550005']\nid,dire\n", said.with(t, blocks, "/v1/exports"))
 	assert.Equal(t, "1\n['default']\n", said.with(t, blocks, "callboard workspaces"))
 	assert.Equal(t, "1\n", said.with(t, blocks, "--role admin"))
