@@ -130,7 +130,7 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 	s.unlimited()
 	answers := sipp(t, "uas-answer-logged")
 	dear := s.api("POST", "/v1/trunks", object{
-		"name": "dear", "proxies": []object{{"host": "127.0.0.1", "port": answers.port}}, "costs": []object{{"prefix": "+", "cost": "600.00"}},
+		"name": "dear", "proxies": []object{{"host": "127.0.0.1", "port": answers.port}}, "costs": []object{{"prefix": "+", "cost": "5.00"}},
 	})["id"]
 	agent := s.hello()
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.branches(object{"accept_refer": true}), "trunk_id": dear})
