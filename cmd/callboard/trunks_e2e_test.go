@@ -32,7 +32,7 @@ func TestATrunkIsCalledAsItWants(t *testing.T) {
 	busy := sipp(t, "uas-callerid")
 	id := s.api("POST", "/v1/trunks", object{
 		"name": "carrier", "proxies": []object{{"host": "127.0.0.2", "port": 5999}},
-		"outbound_proxy": object{"host": "127.0.0.1", "port": busy.port}, "number_format": "digits", "number_strip": "1", "number_add": "9",
+		"outbound_proxy": object{"host": "127.0.0.1", "port": busy.port}, "number_format": "digits", "number_add": "9",
 		"from_domain": "us.example", "caller_ids": []string{"+12025550100"}, "caller_id_headers": []string{"P-Asserted-Identity", "Remote-Party-ID"},
 		"costs": []object{{"prefix": "+1", "cost": "0.01"}},
 	})["id"].(string)
@@ -41,7 +41,7 @@ func TestATrunkIsCalledAsItWants(t *testing.T) {
 	got := busy.logged()
 	got["FROM"], _, _ = strings.Cut(got["FROM"], ";tag")
 	assert.Equal(t, map[string]string{
-		"URI": "INVITE sip:92025550123@127.0.0.2:5999", "FROM": "<sip:12025550100@us.example>", "PAI": "<sip:12025550100@us.example>",
+		"URI": "INVITE sip:912025550123@127.0.0.2:5999", "FROM": "<sip:12025550100@us.example>", "PAI": "<sip:12025550100@us.example>",
 		"RPID": "<sip:12025550100@us.example>;party=calling;screen=yes;privacy=off", "PRIVACY": "",
 		"ROUTE": "<sip:127.0.0.1:" + strconv.Itoa(busy.port) + ";lr>",
 	}, got)
