@@ -151,7 +151,6 @@ func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
 		assert.Equal(t, "tenant "+strconv.Itoa(i), c.nodes[(i+2)%3].api("GET", "/v1/workspaces/"+one.id, nil)["name"], "an operator's")
 		at.api("POST", "/v1/trunks", object{
 			"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": answer.port, "transport": "udp"}},
-			"costs": []object{{"prefix": "+", "cost": "6.00"}},
 		})
 		at.api("POST", "/v1/webhooks", object{"url": c.nodes[0].receiver.url, "events": []string{"campaign.call.completed"}})
 	}

@@ -186,7 +186,7 @@ func (s *soak) begin(k kind, n, atOnce int) string {
 	var rows strings.Builder
 	rows.WriteString("phone\n")
 	for range n {
-		fmt.Fprintf(&rows, "%s%0*d\n", k.prefix, 12-len(k.prefix), 10000+s.next[k.prefix]%90000)
+		fmt.Fprintf(&rows, "%s%0*d\n", k.prefix, 12-len(k.prefix), 20000+s.next[k.prefix]%80000)
 		s.next[k.prefix]++
 	}
 	id := s.api("POST", "/v1/campaigns", object{
