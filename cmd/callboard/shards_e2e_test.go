@@ -160,7 +160,7 @@ func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
 	}
 	for i, one := range all {
 		at := c.nodes[i%3].as(one.key)
-		one.campaign = at.campaign(at.terse(), phones(fmt.Sprintf("+1202%d", 510+i), contacts), object{"pacing": object{"calls_per_minute": 300, "max_concurrent": 20}})
+		one.campaign = at.campaign(at.terse(), phones(fmt.Sprintf("+1202%d", 520+i), contacts), object{"pacing": object{"calls_per_minute": 300, "max_concurrent": 20}})
 	}
 	front := c.nodes[0]
 	for _, one := range all {

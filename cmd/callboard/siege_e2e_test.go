@@ -122,7 +122,7 @@ func newSiege(t *testing.T, p plan) *siege {
 	return o
 }
 
-func siegePrefix(tenant int) string { return fmt.Sprintf("+1202%d", 510+tenant) }
+func siegePrefix(tenant int) string { return fmt.Sprintf("+1202%d", 520+tenant) }
 
 // siegeNumber is the number at which a workspace is called.
 func siegeNumber(tenant int) string { return fmt.Sprintf("+120255501%02d", tenant) }
