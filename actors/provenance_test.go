@@ -155,9 +155,8 @@ func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
 	inside, outside := netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("198.51.100.1")
 	param := func(err error) string {
 		var e *domain.Error
-		if !assert.ErrorAs(t, err, &e) || len(e.Details) == 0 {
-			return ""
-		}
+		require.ErrorAs(t, err, &e)
+		require.NotEmpty(t, e.Details)
 		return e.Details[0].Param
 	}
 	create := func(edit func(*domain.APIKey)) error {

@@ -14,7 +14,7 @@ import (
 func TestDeletedContactsNumberMayBeAddedAgainAndIsCalledOnce(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	ctx, d := t.Context(), h.desk()
+	ctx := t.Context()
 	again, stays := number(1, 1, "14"), number(1, 2, "14")
 	id := h.campaign(h.live, h.agent(h.live, menu()), again, stays)
 	remove := func(ordinal int) {
@@ -38,8 +38,7 @@ func TestDeletedContactsNumberMayBeAddedAgainAndIsCalledOnce(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err, "nobody has the number of deleted contacts")
-	d = h.desk()
-	_, err = d.AddContacts(ctx, h.live, id, contacts(stays))
+	_, err = h.desk().AddContacts(ctx, h.live, id, contacts(stays))
 	require.NoError(t, err)
 	h.runs(id)
 	assert.Equal(t, []int{1, 1}, []int{h.rung(again), h.rung(stays)})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
 )
@@ -106,7 +107,7 @@ func TestTrunkDialsTheSameNumberOrNone(t *testing.T) {
 			if want == "" {
 				assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "%+v", c)
 			} else {
-				assert.NoError(t, err, "%+v", c)
+				require.NoError(t, err, "%+v", c)
 			}
 			trunk.RewriteApproved = true
 		}

@@ -145,7 +145,7 @@ func readContext(d *jsontext.Decoder, c *Context) error {
 }
 
 func freeValue(d *jsontext.Decoder) (any, error) {
-	switch d.PeekKind() {
+	switch d.PeekKind() { //nolint:exhaustive // the other kinds are single tokens, read below
 	case jsontext.KindNumber:
 		text, err := d.ReadValue()
 		if err != nil {
@@ -165,7 +165,7 @@ func freeValue(d *jsontext.Decoder) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // objects, lists and numbers are read above
 	case jsontext.KindString:
 		return t.String(), nil
 	case jsontext.KindTrue, jsontext.KindFalse:
@@ -228,8 +228,8 @@ func readInteger(d *jsontext.Decoder, v any) error {
 		return err
 	}
 	if field.CanInt() {
-		n, err := strconv.ParseInt(digits, 10, field.Type().Bits())
-		if err != nil {
+		n, failed := strconv.ParseInt(digits, 10, field.Type().Bits())
+		if failed != nil {
 			return errNumberRange
 		}
 		field.SetInt(n)

@@ -217,7 +217,7 @@ func jsonOnly(c *fiber.Ctx, size int) error {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
 	}
 	kind := mediaType(c)
-	if size > 0 && kind != fiber.MIMEApplicationJSON && !(kind == mimeMergePatch && c.Method() == fiber.MethodPatch) {
+	if size > 0 && kind != fiber.MIMEApplicationJSON && (kind != mimeMergePatch || c.Method() != fiber.MethodPatch) {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must be JSON: Content-Type: application/json.")
 	}
 	return nil

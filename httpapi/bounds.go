@@ -186,7 +186,7 @@ func valuesOf(t reflect.Type) []string {
 	if t.Kind() != reflect.String {
 		return nil
 	}
-	if e, ok := reflect.Zero(t).Interface().(enumerated); ok {
+	if e, ok := reflect.TypeAssert[enumerated](reflect.Zero(t)); ok {
 		return e.Values()
 	}
 	return nil

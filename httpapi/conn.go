@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -57,7 +58,7 @@ type tlsConn struct {
 }
 
 // Handshake runs the TLS handshake, if it has not run.
-func (c *tlsConn) Handshake() error { return c.secure.Handshake() }
+func (c *tlsConn) Handshake() error { return c.secure.HandshakeContext(context.Background()) }
 
 // ConnectionState describes the TLS connection.
 func (c *tlsConn) ConnectionState() tls.ConnectionState { return c.secure.ConnectionState() }

@@ -111,7 +111,7 @@ func (s *Server) revokeKey(ctx context.Context, p domain.Principal, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	if err := mayTouch(p, k); err != nil {
+	if err = mayTouch(p, k); err != nil {
 		return nil, err
 	}
 	done, err := s.ports.Keys.RevokeKey(ctx, p, actOf(ctx), id, ask.KeyRevocation{Cascade: in.Cascade, MayEnd: mayLead(p)})

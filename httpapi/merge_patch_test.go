@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"maps"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -98,9 +99,7 @@ func TestPatchOfAPlainCampaignHasTheDefaultsOfACreate(t *testing.T) {
 			"compliance": {"calling_hours": m{"start": "10:00", "end": "12:00"}},
 		} {
 			body := m{part: v}
-			for name, x := range plain {
-				body[name] = x
-			}
+			maps.Copy(body, plain)
 			made := d.must(201, "POST", "/v1/campaigns", key, body).json(t)
 			id, _ := d.must(201, "POST", "/v1/campaigns", key, plain).json(t)["id"].(string)
 			assert.Equal(t, made[part], d.must(200, "PATCH", "/v1/campaigns/"+id, key, m{part: v}).json(t)[part], "%s by %s", part, key)

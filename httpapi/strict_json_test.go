@@ -60,5 +60,5 @@ func TestNumbersOfAFreeObjectStayAsWritten(t *testing.T) {
 	d.must(201, "POST", "/v1/calls/outbound", "operator", `{"to":"+12025550123","agent_id":"agent_`+ulidOf(1)+`","context":`+free+`}`)
 	kept, err := domain.EncodeJSON(d.orders[len(d.orders)-1].Context)
 	require.NoError(t, err)
-	assert.Equal(t, free, string(kept))
+	assert.Equal(t, free, string(kept)) //nolint:testifylint // to the letter
 }

@@ -28,7 +28,7 @@ func (b *blueprint) noteSettings(in reflect.Type) {
 	if !ok {
 		return
 	}
-	if p, isPatch := reflect.New(body.Type).Interface().(interface{ settingsType() reflect.Type }); isPatch {
+	if p, isPatch := reflect.TypeAssert[interface{ settingsType() reflect.Type }](reflect.New(body.Type)); isPatch {
 		b.settings[p.settingsType()] = nil
 	}
 }

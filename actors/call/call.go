@@ -201,7 +201,7 @@ func newCall(cfg *Config, o *order, v *vessel) actor.Actor {
 }
 
 // Receive is the table of contents.
-func (c *call) Receive(ctx actor.Context) {
+func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of contents
 	if c.cfg.Before != nil {
 		c.cfg.Before("call", c.call.ID, ctx.Message())
 	}

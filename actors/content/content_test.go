@@ -60,7 +60,7 @@ func TestContentCodingsAreUndoneWithinABound(t *testing.T) {
 		}
 		got, err := content.Read(h, strings.NewReader(c.body), most)
 		if c.says != "" {
-			assert.EqualError(t, err, c.says, name)
+			require.EqualError(t, err, c.says, name)
 			continue
 		}
 		require.NoError(t, err, name)
@@ -92,7 +92,7 @@ func TestTextIsDecodedByItsCharset(t *testing.T) {
 	} {
 		got, err := content.Text(c.kind, []byte(c.body))
 		if c.says != "" {
-			assert.EqualError(t, err, c.says, name)
+			require.EqualError(t, err, c.says, name)
 			continue
 		}
 		require.NoError(t, err, name)

@@ -143,8 +143,8 @@ func (t *Trunks) resume(ctx actor.Context, m Resume) {
 		return
 	}
 	now := time.Now()
-	minutes := max(now.Sub(m.Answered), 0)/paidMinute + 1
-	t.purse.live[m.CallID] = &meter{perMinute: perMinute, since: m.Answered, paid: minutes * paidMinute}
+	paid := (max(now.Sub(m.Answered), 0) + paidMinute).Truncate(paidMinute) // with the minute that has begun
+	t.purse.live[m.CallID] = &meter{perMinute: perMinute, since: m.Answered, paid: paid}
 	t.purse.countAnew(m.CallID)
 	t.planPay(ctx, now)
 }

@@ -98,7 +98,7 @@ func New(cfg Config) actor.Actor {
 }
 
 // Receive is the table of contents.
-func (t *Trunks) Receive(ctx actor.Context) {
+func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of contents
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		t.set(ctx, t.cfg.Trunks)

@@ -297,14 +297,15 @@ func keysRevoke() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				text := done.ID + " is revoked\n"
+				var text strings.Builder
+				fmt.Fprintf(&text, "%s is revoked\n", done.ID)
 				for _, x := range done.Ended {
-					text += "ended      " + x.Object + " " + x.ID + "\n"
+					fmt.Fprintf(&text, "ended      %s %s\n", x.Object, x.ID)
 				}
 				for _, x := range done.Remaining {
-					text += "remains    " + x.Object + " " + x.ID + "\n"
+					fmt.Fprintf(&text, "remains    %s %s\n", x.Object, x.ID)
 				}
-				return tell(cmd, asJSON, done, "%s", text)
+				return tell(cmd, asJSON, done, "%s", text.String())
 			})
 		},
 	}

@@ -59,7 +59,8 @@ func (t *Trip) Add(v domain.Verdict, now time.Time) {
 	case domain.ReasonCompleted, domain.ReasonRemoteHangup, domain.ReasonHangup, domain.ReasonMaxDuration,
 		domain.ReasonMediaLost, domain.ReasonTrunkRejected, domain.ReasonRejected, domain.ReasonBlocked,
 		domain.ReasonMedia, domain.ReasonIdentity, domain.ReasonRedirected, domain.ReasonInternal,
-		domain.ReasonConcurrency, domain.ReasonNumberUnknown, domain.ReasonProtocol, domain.ReasonRemoved, domain.ReasonTransferred:
+		domain.ReasonConcurrency, domain.ReasonNumberUnknown, domain.ReasonProtocol, domain.ReasonRemoved, domain.ReasonTransferred,
+		domain.ReasonSpendCap:
 		t.ends = append(t.ends, end{now, false})
 	default: // sip_<code>: the carrier answered
 		t.ends = append(t.ends, end{now, false})

@@ -20,7 +20,8 @@ const (
 // NotUnderstood stands in a transcript for words that nobody understood.
 const NotUnderstood = "[not understood]"
 
-const MaxWords = 50 // of an edge
+// MaxWords is how many words an edge has at most.
+const MaxWords = 50
 
 // meant is what words come to.
 type meant struct {

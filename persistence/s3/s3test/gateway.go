@@ -33,7 +33,7 @@ func Gateway(t testing.TB, bucket string) (url string) {
 	require.NoError(t, err)
 	at := ln.Addr().String()
 	require.NoError(t, ln.Close())
-	cmd := exec.CommandContext(context.Background(), program, "--port", at, "--access", GatewayID, "--secret", GatewaySecret, "--region", GatewayRegion, //nolint:gosec // ours
+	cmd := exec.CommandContext(context.Background(), program, "--port", at, "--access", GatewayID, "--secret", GatewaySecret, "--region", GatewayRegion, //nolint:gosec,forbidigo // ours, started by tests
 		"posix", "--sidecar", filepath.Join(dir, "side"), filepath.Join(dir, "root"))
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
