@@ -256,8 +256,10 @@ func mayRewrite(p domain.Principal, was, is *domain.Trunk) error {
 	}
 	param := ""
 	for _, f := range []struct{ name, was, is string }{
-		{"number_strip", was.NumberStrip, is.NumberStrip}, {"number_add", was.NumberAdd, is.NumberAdd},
-		{"number_format", was.NumberFormat, is.NumberFormat}, {"number_country", was.NumberCountry, is.NumberCountry},
+		{"number_strip", was.NumberStrip, is.NumberStrip},
+		{"number_add", was.NumberAdd, is.NumberAdd},
+		{"number_format", was.NumberFormat, is.NumberFormat},
+		{"number_country", was.NumberCountry, is.NumberCountry},
 	} {
 		if f.was != f.is && param == "" {
 			param = f.name

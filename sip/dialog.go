@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/callboard/callboard/domain"
-
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // The timers of RFC 3261 17 and 13, and ours.
