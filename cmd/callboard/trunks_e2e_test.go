@@ -152,7 +152,7 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 	assert.Empty(t, answers.rung())
 	call := s.ended(s.outbound("+12025550123", agent, nil), 30*time.Second)
 	assert.Equal(t, "completed", call["status"], "%v", call)
-	require.NoError(t, refers("+12025550124"), "nor do callers spend more than the cap")
+	require.Error(t, refers("+12025550124"), "the REFER is accepted; its leg finds no money for a minute and is not dialled")
 	status, body, _ := s.try("POST", "/v1/calls/outbound", object{"to": "+12025550124", "agent_id": agent, "from": "+12025550100"})
 	assert.Equal(t, 403, status, "%s", body)
 	assert.Contains(t, string(body), "spend_cap_reached")
