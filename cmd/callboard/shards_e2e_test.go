@@ -149,6 +149,7 @@ func TestWorkspacesAreSpreadOverNodesAndOutliveThem(t *testing.T) {
 		at := c.nodes[(i+1)%3].as(one.key)
 		assert.Equal(t, one.id, at.api("GET", "/v1/workspace", nil)["id"])
 		assert.Equal(t, "tenant "+strconv.Itoa(i), c.nodes[(i+2)%3].api("GET", "/v1/workspaces/"+one.id, nil)["name"], "an operator's")
+		c.nodes[i%3].api("PATCH", "/v1/workspaces/"+one.id, object{"pricing": object{"included_attempts": 0, "price_per_attempt": object{"amount": "0.10"}}})
 		at.api("POST", "/v1/trunks", object{
 			"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": answer.port, "transport": "udp"}},
 		})
