@@ -55,3 +55,50 @@ func TestCostsTakeAnOperatorAndACapWithoutThemWarns(t *testing.T) {
 	assert.Equal(t, []any{domain.WarnSpendCap, "calling.daily_spend_cap"}, []any{warnings[0].Code, warnings[0].Param})
 	assert.Contains(t, warnings[0].Message, `"other"`)
 }
+
+func TestNumberRewritesTakeAnOperatorAndCanBeClearedByAnybody(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := h.Context(), h.desk()
+	operator, clerk := h.live, h.live
+	operator.Operator, clerk.Operator = true, false
+	trunk := func(strip, add string) *domain.Trunk {
+		return &domain.Trunk{
+			Name: "carrier", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
+			NumberFormat: domain.FormatE164, NumberStrip: strip, NumberAdd: add, Prefixes: []string{"+44"},
+		}
+	}
+	refused := func(err error, param string) {
+		t.Helper()
+		var e *domain.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, []any{domain.CodeOperatorRequired, param}, []any{e.Code, e.Param})
+	}
+	_, err := d.CreateTrunk(ctx, clerk, trunk("+", ""))
+	refused(err, "number_strip")
+	_, err = d.CreateTrunk(ctx, clerk, trunk("", "9"))
+	refused(err, "number_add")
+	made, err := d.CreateTrunk(ctx, operator, trunk("+", "00"))
+	require.NoError(t, err)
+	assert.True(t, made.RewriteApproved)
+
+	change := func(p domain.Principal, f func(*domain.Trunk)) (*domain.Trunk, error) {
+		return d.UpdateTrunk(ctx, p, made.ID, func(x *domain.Trunk) error { f(x); return nil })
+	}
+	kept, err := change(clerk, func(x *domain.Trunk) { x.Name = "other" })
+	require.NoError(t, err, "what is dialled stays as it was")
+	assert.True(t, kept.RewriteApproved)
+	_, err = change(clerk, func(x *domain.Trunk) { x.NumberAdd = "911" })
+	refused(err, "number_add")
+	_, err = change(clerk, func(x *domain.Trunk) { x.NumberFormat = domain.FormatDigits })
+	refused(err, "number_format")
+	_, err = change(clerk, func(x *domain.Trunk) { x.NumberCountry = "US" })
+	refused(err, "number_country")
+	_, err = change(operator, func(x *domain.Trunk) { x.NumberFormat = domain.FormatDigits })
+	require.NoError(t, err)
+	cleared, err := change(clerk, func(x *domain.Trunk) { x.NumberStrip, x.NumberAdd = "", "" })
+	require.NoError(t, err)
+	assert.False(t, cleared.RewriteApproved)
+	_, err = change(clerk, func(x *domain.Trunk) { x.NumberFormat = domain.FormatE164 })
+	require.NoError(t, err, "nothing is rewritten any more")
+}

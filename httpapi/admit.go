@@ -252,6 +252,8 @@ func audited(c *fiber.Ctx, r rule) (*visit, ask.Act, bool) {
 		id = c.Params("contact_id")
 	case "phone_number":
 		id = cmp.Or(c.Params("number_id"), id)
+	case "trunk":
+		id = cmp.Or(c.Params("trunk_id"), id)
 	}
 	act.Resource = domain.Resource{Type: r.object, ID: domain.CanonicalID(cmp.Or(v.touched, id))}
 	return v, act, true

@@ -192,7 +192,7 @@ func (s *Server) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 		_ = s.refuse(c, err)
 		return
 	}
-	do := func() { next(&read{humaContext: hc, body: bytes.NewReader(text)}) }
+	do := func() { next(&read{humaContext: hc, text: text, body: bytes.NewReader(text)}) }
 	if isLent(c) { // another node has done the rest
 		do()
 		return
@@ -236,7 +236,8 @@ func bodyOf(c *fiber.Ctx) *body { return &tripOf(c.Context()).body }
 // read is a huma.Context whose body was read already, within its limits.
 type read struct {
 	humaContext
-	body io.Reader
+	text []byte
+	body io.Reader // reads text
 }
 
 // humaContext is huma.Context under a name that hides none of its methods.

@@ -177,33 +177,39 @@ func (s *Server) appointmentICS(c *fiber.Ctx) error {
 }
 
 func (s *Server) book(ctx context.Context, p domain.Principal, in *struct{ Body NewAppointment }) (*answer[*domain.Appointment], error) {
-	b := &in.Body
 	w, err := s.ports.Workspaces.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	a := &domain.Appointment{Patient: domain.Patient(b.Patient), Type: b.Type, CallID: b.CallID, Notes: b.Notes}
-	a.Metadata = b.Metadata
-	var problems domain.Problems
-	rules.Appointment(&problems, a, w.DefaultCountry)
-	rules.Text(&problems, "provider", b.Provider, true, rules.MaxName)
-	rules.Text(&problems, "datetime", b.Datetime, true, 40)
-	if b.Timezone != "" {
-		rules.Zone(&problems, "timezone", b.Timezone)
-	}
-	var reminders *[]domain.Reminder
-	if b.Reminders != nil {
-		all := remindersOf(b.Reminders, &problems)
-		reminders = &all
-	}
-	if err = problems.Err(); err != nil {
+	order, err := in.Body.order(w.DefaultCountry)
+	if err != nil {
 		return nil, err
 	}
-	made, err := s.ports.Bookings.Book(ctx, p, ask.NewAppointment{
-		Patient: a.Patient, Provider: b.Provider, Datetime: b.Datetime, Timezone: b.Timezone, Minutes: b.DurationMinutes,
-		Type: a.Type, CallID: a.CallID, Notes: a.Notes, Confirmed: b.Status == string(domain.AppointmentConfirmed), Metadata: b.Metadata, Reminders: reminders,
-	})
+	made, err := s.ports.Bookings.Book(ctx, p, order)
 	return touched(ctx, made, err)
+}
+
+// order is the appointment that is asked for. The country is that of numbers
+// without a country code.
+func (n *NewAppointment) order(country string) (ask.NewAppointment, error) {
+	a := &domain.Appointment{Patient: domain.Patient(n.Patient), Type: n.Type, CallID: n.CallID, Notes: n.Notes}
+	a.Metadata = n.Metadata
+	var problems domain.Problems
+	rules.Appointment(&problems, a, country)
+	rules.Text(&problems, "provider", n.Provider, true, rules.MaxName)
+	rules.Text(&problems, "datetime", n.Datetime, true, 40)
+	if n.Timezone != "" {
+		rules.Zone(&problems, "timezone", n.Timezone)
+	}
+	var reminders *[]domain.Reminder
+	if n.Reminders != nil {
+		all := remindersOf(n.Reminders, &problems)
+		reminders = &all
+	}
+	return ask.NewAppointment{
+		Patient: a.Patient, Provider: n.Provider, Datetime: n.Datetime, Timezone: n.Timezone, Minutes: n.DurationMinutes,
+		Type: a.Type, CallID: a.CallID, Notes: a.Notes, Confirmed: n.Status == string(domain.AppointmentConfirmed), Metadata: n.Metadata, Reminders: reminders,
+	}, problems.Err()
 }
 
 func (s *Server) reschedule(ctx context.Context, p domain.Principal, in *struct {

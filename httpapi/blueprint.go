@@ -27,6 +27,7 @@ type blueprint struct {
 	ownLimits map[string]pathLimit // by the routes that spend one
 	queries   queries
 	settings  map[reflect.Type]*huma.Schema // what PATCH bodies change, by its type
+	ruled     map[string]reflect.Type       // bodies with rules beyond their schema, by route
 	served    map[string]fiber.Handler      // by method and path, as Fiber spells it
 
 	credentials map[string]credentialKind // by route, which it takes
@@ -60,7 +61,7 @@ func draw() *blueprint {
 	useEnvelope()
 	b := &blueprint{
 		rules: routeTable(), ownLimits: limitsByRoute(), queries: make(queries), credentials: make(map[string]credentialKind),
-		served: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema),
+		served: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema), ruled: make(map[string]reflect.Type),
 	}
 	for route := range b.ownLimits {
 		if _, ok := b.rules[route]; !ok {
@@ -118,6 +119,7 @@ func serverOf(ctx context.Context) *Server { return visitOf(ctx).server }
 func drawn[I, O any](b *blueprint, op operation) {
 	route := op.key()
 	b.noteSettings(reflect.TypeFor[I]())
+	b.noteRules(route, reflect.TypeFor[I]())
 	huma.Register(b.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
 		s := serverOf(ctx)
 		do, ok := s.asks[route].(func(context.Context, domain.Principal, *I) (*O, error))

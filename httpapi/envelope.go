@@ -214,7 +214,12 @@ func useEnvelope() {
 			return fromHuma("", status, msg, errs)
 		}
 		huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
-			return fromHuma(visitOf(ctx.Context()).requestID, status, msg, errs)
+			f := fromHuma(visitOf(ctx.Context()).requestID, status, msg, errs)
+			if status == http.StatusUnprocessableEntity {
+				f.err.Details = append(f.err.Details, ruleProblems(ctx, f.err.Details)...)
+				f.err.Details = f.err.Details[:min(len(f.err.Details), maxDetails)]
+			}
+			return f
 		}
 	})
 }

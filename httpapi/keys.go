@@ -118,16 +118,19 @@ func (s *Server) revokeKey(ctx context.Context, p domain.Principal, in *struct {
 	return ok(KeyRevoked{Deleted: Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
 }
 
-func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ Body NewKey }) (*answer[*APIKey], error) {
-	k := &domain.APIKey{
-		Name: in.Body.Name, Permissions: in.Body.Permissions, AllowedIPs: in.Body.AllowedIPs,
-		ExpiresAt: utc(in.Body.ExpiresAt), ParentID: p.KeyID,
-	}
-	k.Metadata, k.Environment = in.Body.Metadata, domain.Environment(in.Body.Environment)
+// key is the key that is asked for.
+func (n *NewKey) key(p domain.Principal) (*domain.APIKey, error) {
+	k := &domain.APIKey{Name: n.Name, Permissions: n.Permissions, AllowedIPs: n.AllowedIPs, ExpiresAt: utc(n.ExpiresAt), ParentID: p.KeyID}
+	k.Metadata, k.Environment = n.Metadata, domain.Environment(n.Environment)
 	if k.Environment == "" {
 		k.Environment = p.Environment
 	}
-	if err := rules.Key(k, time.Now()).Err(); err != nil {
+	return k, rules.Key(k, time.Now()).Err()
+}
+
+func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ Body NewKey }) (*answer[*APIKey], error) {
+	k, err := in.Body.key(p)
+	if err != nil {
 		return nil, err
 	}
 	if !allow.Subset(k.Permissions, p.Permissions) {

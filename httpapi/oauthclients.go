@@ -116,17 +116,21 @@ func (s *Server) clientRoutes() {
 	})
 }
 
+// client is the client that is asked for.
+func (n *NewClient) client() (*domain.OAuthClient, error) {
+	c := &domain.OAuthClient{Name: n.Name, Scopes: n.Scopes, RedirectURIs: n.RedirectURIs, GrantTypes: n.GrantTypes, AllowedIPs: n.AllowedIPs, Public: n.Public}
+	c.Metadata = n.Metadata
+	problems := rules.Client(c)
+	allow.CheckAllowedIPs("allowed_ips", c.AllowedIPs, &problems)
+	return c, problems.Err()
+}
+
 func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struct{ Body NewClient }) (*answer[*Client], error) {
 	if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
 		return nil, err
 	}
-	c := &domain.OAuthClient{
-		Name: in.Body.Name, Scopes: in.Body.Scopes, RedirectURIs: in.Body.RedirectURIs, GrantTypes: in.Body.GrantTypes, AllowedIPs: in.Body.AllowedIPs, Public: in.Body.Public,
-	}
-	c.Metadata = in.Body.Metadata
-	problems := rules.Client(c)
-	allow.CheckAllowedIPs("allowed_ips", c.AllowedIPs, &problems)
-	if err := problems.Err(); err != nil {
+	c, err := in.Body.client()
+	if err != nil {
 		return nil, err
 	}
 	if !allow.Subset(c.Scopes, p.Permissions) {

@@ -225,6 +225,8 @@ func tenantRules() map[string]rule {
 
 		"GET /v1/workspaces/{id}/phone-numbers":                      {need: readAll},
 		"POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve": {writeAll, "admin", "phone_number.approved", "phone_number"},
+		"GET /v1/workspaces/{id}/trunks":                             {need: readAll},
+		"PATCH /v1/workspaces/{id}/trunks/{trunk_id}":                {writeAll, "admin", "trunk.updated", "trunk"},
 	}
 }
 

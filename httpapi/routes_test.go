@@ -102,6 +102,8 @@ func routeCases() []routeCase {
 		{"DELETE /v1/workspaces/{id}", "operator", nil, 200, "workspace.deleted"},
 		{"GET /v1/workspaces/{id}/phone-numbers", "operator", nil, 200, ""},
 		{"POST /v1/workspaces/{id}/phone-numbers/{number_id}/approve", "operator", nil, 200, "phone_number.approved"},
+		{"GET /v1/workspaces/{id}/trunks", "operator", nil, 200, ""},
+		{"PATCH /v1/workspaces/{id}/trunks/{trunk_id}", "operator", m{"costs": []m{{"prefix": "+", "cost": "0.0100"}}}, 200, "trunk.updated"},
 		{"GET /v1/operator/load", "operator", nil, 200, ""},
 		{"GET /v1/operator/nodes", "operator", nil, 200, ""},
 		{"GET /v1/operator/workspaces", "operator", nil, 200, ""},
@@ -275,6 +277,8 @@ func actedOn(route, path string) string {
 		return "contact_" + ulidOf(1)
 	case strings.Contains(route, "{number_id}"):
 		return "num_" + ulidOf(1)
+	case strings.Contains(route, "{trunk_id}"):
+		return "trunk_" + ulidOf(1)
 	}
 	return idIn(path)
 }
@@ -289,7 +293,7 @@ func (d *door) stock(route string) string {
 	if !strings.Contains(path, "{id}") {
 		return path
 	}
-	path = strings.NewReplacer("{contact_id}", "contact_"+ulidOf(1), "{number_id}", "num_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
+	path = strings.NewReplacer("{contact_id}", "contact_"+ulidOf(1), "{number_id}", "num_"+ulidOf(1), "{trunk_id}", "trunk_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
 	kind := strings.Split(path, "/")[2]
 	bodies := map[string]any{
 		"campaigns": m{"name": "c", "agent_id": "agent_" + ulidOf(1)}, "agents": m{"name": "a", "first_message": "Hello."},
@@ -312,6 +316,9 @@ func (d *door) stock(route string) string {
 	_ = method
 	if strings.Contains(route, "{number_id}") {
 		d.make("/v1/phone-numbers", bodies["phone-numbers"])
+	}
+	if strings.Contains(route, "{trunk_id}") {
+		d.make("/v1/trunks", bodies["trunks"])
 	}
 	if id := d.stockJob(kind); id != "" {
 		return strings.Replace(path, "{id}", id, 1)
@@ -449,7 +456,7 @@ func TestWhatDoesNotExistIsNotFound(t *testing.T) {
 		kind := idIn(d.stock(c.route))
 		prefix, _, _ := strings.Cut(kind, "_")
 		for _, id := range []string{prefix + "_01J9999999ZZZZZZZZZZZZZZZZ", "x", "other_" + ulidOf(1), "%00", strings.Repeat("a", 3000)} {
-			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{number_id}", "num_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
+			inner := strings.NewReplacer("{id}", id, "{contact_id}", "contact_"+ulidOf(1), "{number_id}", "num_"+ulidOf(1), "{trunk_id}", "trunk_"+ulidOf(1), "{upload_id}", "upload_"+ulidOf(1), "{phone}", "12025550123", "{source_id}", "src_"+ulidOf(1), "{version}", "1").Replace(path)
 			if scarce(inner) {
 				d.unlimited()
 			}

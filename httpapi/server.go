@@ -222,6 +222,7 @@ func (s *Server) routes() {
 	s.workspaceRoutes()
 	s.tenantRoutes()
 	s.tenantNumberRoutes()
+	s.tenantTrunkRoutes()
 	s.operatorRoutes()
 	s.alertRoutes()
 	s.eventRoutes()

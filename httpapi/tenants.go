@@ -126,6 +126,54 @@ func (s *Server) tenantNumberRoutes() {
 	})
 }
 
+// tenantTrunkRoutes are those by which operators set what a workspace may not set
+// on its own trunks: costs, number_strip and number_add.
+func (s *Server) tenantTrunkRoutes() {
+	const tag, path = "Workspaces", "/v1/workspaces/{id}/trunks"
+	add(s, operation{method: http.MethodGet, path: path, id: "listAnyTrunks", tag: tag, summary: "List the trunks of a workspace of the install", about: "Operators only. Those of the live environment."},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			One
+			Paging
+		},
+		) (*answer[List[*domain.Trunk]], error) {
+			tenant, err := s.asTenant(ctx, p, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.ports.Trunks.ListTrunks(ctx, tenant, in.page())
+			return page(l, err, (*domain.Trunk).Public)
+		})
+	add(s, operation{
+		method: http.MethodPatch, path: path + "/{trunk_id}", id: "updateAnyTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk of a workspace of the install",
+		about: "Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip and number_add; every other member too. Trunks of the live environment.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		One
+		TrunkID string `path:"trunk_id" doc:"The trunk's id."`
+		Body    Patch[NewTrunk]
+	},
+	) (*answer[*domain.Trunk], error) {
+		tenant, err := s.asTenant(ctx, p, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		id, err := named(domain.PrefixTrunk, in.TrunkID)
+		if err != nil {
+			return nil, err
+		}
+		touch(ctx, id)
+		return public(s.ports.Trunks.UpdateTrunk(ctx, tenant, id, patched(s, &in.Body, (*NewTrunk).apply)))
+	})
+}
+
+// asTenant is the operator who acts on the live environment of another workspace.
+func (s *Server) asTenant(ctx context.Context, p domain.Principal, workspaceID string) (domain.Principal, error) {
+	w, err := s.tenant(ctx, p, workspaceID)
+	if err != nil {
+		return domain.Principal{}, err
+	}
+	return domain.Principal{WorkspaceID: w.ID, Environment: domain.Live, Operator: true, KeyID: p.KeyID}, nil
+}
+
 // shownNumber is the answer of a number.
 func shownNumber(n *domain.PhoneNumber, err error) (*answer[*domain.PhoneNumber], error) {
 	if err != nil {

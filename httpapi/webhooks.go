@@ -101,13 +101,19 @@ func failedEvent(d *domain.Delivery) FailedEvent {
 	}
 }
 
+// webhook is the endpoint that is asked for.
+func (n *NewWebhook) webhook() (*domain.Webhook, error) {
+	w := &domain.Webhook{URL: n.URL, Events: n.Events, Filters: filtersOf(n.Filters), Secret: n.Secret, Status: domain.WebhookActive}
+	w.Metadata = n.Metadata
+	return w, rules.Webhook(w).Err()
+}
+
 func (s *Server) webhookRoutes() {
 	const tag, path = "Webhooks", "/v1/webhooks"
 	add(s, operation{method: http.MethodPost, path: path, id: "createWebhook", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Register an endpoint", about: "The answer holds the secret, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*answer[*domain.Webhook], error) {
-			w := &domain.Webhook{URL: in.Body.URL, Events: in.Body.Events, Filters: filtersOf(in.Body.Filters), Secret: in.Body.Secret, Status: domain.WebhookActive}
-			w.Metadata = in.Body.Metadata
-			if err := rules.Webhook(w).Err(); err != nil {
+			w, err := in.Body.webhook()
+			if err != nil {
 				return nil, err
 			}
 			made, err := s.ports.Webhooks.CreateWebhook(ctx, p, w)

@@ -1,0 +1,179 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// ruledBody is a request body with rules that its schema does not have. Where a
+// body does not fit its schema, the answer tells the problems with these rules as
+// well: all problems at once.
+type ruledBody interface {
+	checkRules(ctx context.Context, s *Server, p domain.Principal) error
+}
+
+// noteRules keeps which routes take a body with rules.
+func (b *blueprint) noteRules(route string, input reflect.Type) {
+	if f, ok := input.FieldByName("Body"); ok && reflect.PointerTo(f.Type).Implements(reflect.TypeFor[ruledBody]()) {
+		b.ruled[route] = f.Type
+	}
+}
+
+// ruleProblems are the problems of a body with its rules, beside those with its
+// schema. None where the body cannot be decoded.
+func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
+	r, ok := hc.(*read)
+	if !ok {
+		return nil
+	}
+	op := r.Operation()
+	ctx := r.Context()
+	s := tripOf(humafiber.UnwrapV2(r.humaContext).Context()).visit.server
+	t, ok := s.ruled[op.Method+" "+op.Path]
+	if !ok {
+		return nil
+	}
+	var members any
+	if domain.DecodeJSON(r.text, &members) != nil {
+		return nil
+	}
+	var missing domain.Problems // of which the schema has told
+	s.complete(op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema, members, "", &missing)
+	text, err := json.Marshal(members)
+	if err != nil {
+		return nil
+	}
+	body, _ := reflect.New(t).Interface().(ruledBody)
+	if domain.DecodeJSON(text, body) != nil {
+		return nil
+	}
+	e, ok := errors.AsType[*domain.Error](body.checkRules(ctx, s, visitOf(ctx).principal))
+	if !ok || statusOf(e.Code) != http.StatusUnprocessableEntity {
+		return nil
+	}
+	details := e.Details
+	if len(details) == 0 && e.Param != "" {
+		details = []domain.Detail{{Param: e.Param, Code: e.Code, Message: e.Message}}
+	}
+	return slices.DeleteFunc(slices.Clone(details), func(d domain.Detail) bool {
+		return slices.ContainsFunc(known, func(k domain.Detail) bool { return sameField(k.Param, d.Param) })
+	})
+}
+
+// sameField says whether one of two fields is the other one or within it.
+func sameField(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	rest, ok := strings.CutPrefix(b, a)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+func (n *NewAgent) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.Agent{})
+}
+
+func (n *NewAlertRule) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.AlertRule{})
+}
+
+func (n *NewDNCList) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.DNCList{})
+}
+
+func (n *NewSMSGateway) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.SMSGateway{})
+}
+
+func (n *NewPathway) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.Pathway{})
+}
+
+func (n *NewPhone) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.Phone{})
+}
+
+func (n *NewProvider) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.Provider{})
+}
+
+func (n *NewTool) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.Tool{})
+}
+
+func (n *NewTrunk) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.Trunk{})
+}
+
+func (n *NewWorkspace) checkRules(context.Context, *Server, domain.Principal) error {
+	return n.apply(&domain.Workspace{})
+}
+
+func (n *NewUser) checkRules(_ context.Context, _ *Server, p domain.Principal) error {
+	u := &domain.User{}
+	u.Environment = p.Environment
+	return n.apply(u)
+}
+
+func (n *NewKey) checkRules(_ context.Context, _ *Server, p domain.Principal) error {
+	_, err := n.key(p)
+	return err
+}
+
+func (n *NewClient) checkRules(context.Context, *Server, domain.Principal) error {
+	_, err := n.client()
+	return err
+}
+
+func (n *NewWebhook) checkRules(context.Context, *Server, domain.Principal) error {
+	_, err := n.webhook()
+	return err
+}
+
+func (n *NewExport) checkRules(context.Context, *Server, domain.Principal) error {
+	_, err := n.export()
+	return err
+}
+
+func (n *NewNumber) checkRules(ctx context.Context, s *Server, p domain.Principal) error {
+	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return err
+	}
+	return n.apply(&domain.PhoneNumber{Number: n.Number}, w.DefaultCountry)
+}
+
+func (n *NewAppointment) checkRules(ctx context.Context, s *Server, p domain.Principal) error {
+	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	if err != nil {
+		return err
+	}
+	_, err = n.order(w.DefaultCountry)
+	return err
+}
+
+func (n *NewCampaign) checkRules(ctx context.Context, s *Server, p domain.Principal) error {
+	_, _, err := s.checked(ctx, p, n)
+	return err
+}
+
+func (b *NewCallRequest) checkRules(ctx context.Context, s *Server, p domain.Principal) error {
+	house, err := s.house(ctx, p)
+	if err != nil {
+		return err
+	}
+	var problems domain.Problems
+	b.order(house, &problems)
+	return problems.Err()
+}
