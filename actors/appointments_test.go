@@ -124,13 +124,13 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 	assert.Equal(t, []any{domain.AppointmentBooked, 30, "America/New_York", at.Add(30 * time.Minute)}, []any{a.Status, a.DurationMinutes, a.Timezone, a.EndsAt})
 	zone, err := time.LoadLocation("America/New_York")
 	require.NoError(t, err)
-	assert.Equal(t, at.In(zone).Format(time.RFC3339), a.LocalDatetime)
+	assert.Equal(t, at.In(zone).Format(domain.LocalTimeFormat), a.LocalDatetime)
 
 	_, err = d.Book(ctx, p, order(x.ID, at.Add(10*time.Minute), 0))
 	var refused *domain.Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "booked", refused.Extra["reason"])
-	assert.Equal(t, []string{at.Add(30 * time.Minute).Format(time.RFC3339), at.Add(60 * time.Minute).Format(time.RFC3339), at.Add(90 * time.Minute).Format(time.RFC3339)}, refused.Extra["next_available"])
+	assert.Equal(t, []string{at.Add(30 * time.Minute).Format(domain.TimeFormat), at.Add(60 * time.Minute).Format(domain.TimeFormat), at.Add(90 * time.Minute).Format(domain.TimeFormat)}, refused.Extra["next_available"])
 	open, err := d.Availability(ctx, p, ask.AvailabilityQuery{Provider: "dr. rivera", From: at.Format(time.RFC3339), To: at.Add(2 * time.Hour).Format(time.RFC3339), Limit: 2})
 	require.NoError(t, err)
 	assert.True(t, open.HasMore)

@@ -32,9 +32,9 @@ type Desk struct {
 	audit     *auditor
 	log       *slog.Logger
 	uploads   uploads
-	revising  turns    // contacts
-	booking   turns    // by provider
-	imports   sync.Map // of numbers, by list: one at a time
+	revising  turns // contacts
+	booking   turns // by provider
+	imports   numberImports
 	searches  sync.Map // in transcripts, by workspace: one at a time
 	logs      sync.Map // logEnd, by workspace
 	scripts   recall[domain.Script]

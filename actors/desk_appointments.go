@@ -137,7 +137,7 @@ func setTime(a *domain.Appointment, x *domain.Provider, to ask.Reschedule) error
 	}
 	a.Provider, a.ProviderID, a.Timezone, a.DurationMinutes = x.Name, x.ID, name, minutes
 	a.Datetime, a.EndsAt = at.UTC(), at.UTC().Add(time.Duration(minutes)*time.Minute)
-	a.LocalDatetime = at.In(zone).Format(time.RFC3339)
+	a.LocalDatetime = at.In(zone).Format(domain.LocalTimeFormat)
 	return nil
 }
 
@@ -235,7 +235,7 @@ func (d *Desk) unavailable(ctx context.Context, x *domain.Provider, h *booking.H
 		}
 		free, _ := h.Slots(s.Start, to, s.End.Sub(s.Start), booked, suggested)
 		for _, f := range free {
-			next = append(next, f.Start.UTC().Format(time.RFC3339))
+			next = append(next, f.Start.UTC().Format(domain.TimeFormat))
 		}
 	}
 	return e.With("reason", why).With("next_available", next)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -19,6 +20,10 @@ const (
 	maxLists   = 100
 	maxListed  = 10_000_000 // numbers of one list
 	importStep = 1 << 20    // numbers that one walk through a list adds
+	// maxImporting bounds the numbers that all imports of a node hold in memory,
+	// 8 bytes each.
+	maxImporting = 4 * maxListed
+	maxImports   = 4 // of a workspace at once
 )
 
 // CreateDNCList keeps a new list.
@@ -83,10 +88,10 @@ func (d *Desk) DeleteDNCList(ctx context.Context, p domain.Principal, id string)
 	if l.Default {
 		return domain.Errorf(domain.CodeInvalidState, "the default list cannot be deleted")
 	}
-	if _, busy := d.imports.LoadOrStore(l.ID, struct{}{}); busy {
-		return errImporting()
+	if err = d.imports.lock(l); err != nil {
+		return err
 	}
-	defer d.imports.Delete(l.ID)
+	defer d.imports.end(l, 0)
 	used := ""
 	if err = every(ctx, d.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.Compliance.DNCListID == l.ID {
@@ -104,6 +109,66 @@ func (d *Desk) DeleteDNCList(ctx context.Context, p domain.Principal, id string)
 	return remove[domain.DNCList](ctx, d, p, domain.PrefixDNC, l.ID)
 }
 
+// numberImports are the imports to do-not-call lists that a node is receiving.
+type numberImports struct {
+	mu      sync.Mutex
+	lists   map[string]string // the workspace, by list
+	numbers int               // that they have room for
+}
+
+// begin locks a list for an import. Error: invalid_state or unavailable.
+func (i *numberImports) begin(l *domain.DNCList) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	own := 0
+	for _, workspaceID := range i.lists {
+		if workspaceID == l.WorkspaceID {
+			own++
+		}
+	}
+	if own >= maxImports {
+		return domain.Errorf(domain.CodeUnavailable, "%d imports of numbers are running in this workspace; wait for one to end", own).With("retry_after", 5)
+	}
+	return i.take(l)
+}
+
+// lock keeps imports away from a list. Error: invalid_state.
+func (i *numberImports) lock(l *domain.DNCList) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.take(l)
+}
+
+func (i *numberImports) take(l *domain.DNCList) error {
+	if _, busy := i.lists[l.ID]; busy {
+		return errImporting()
+	}
+	if i.lists == nil {
+		i.lists = make(map[string]string)
+	}
+	i.lists[l.ID] = l.WorkspaceID
+	return nil
+}
+
+// end frees the list, and the room that its import had.
+func (i *numberImports) end(l *domain.DNCList, room int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.lists, l.ID)
+	i.numbers -= room
+}
+
+// grow takes room for more numbers. Error: unavailable.
+func (i *numberImports) grow(by int) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.numbers+by > maxImporting {
+		return domain.Errorf(domain.CodeUnavailable, "too many numbers are being imported at once; nothing was added, send the import again later").With("retry_after", 60)
+	}
+	i.numbers += by
+	return nil
+}
+
 func errImporting() error {
 	return domain.Errorf(domain.CodeInvalidState, "an import to this list is running")
 }
@@ -117,11 +182,11 @@ func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, row
 	if err != nil {
 		return none, err
 	}
-	if _, busy := d.imports.LoadOrStore(l.ID, struct{}{}); busy {
-		return none, errImporting()
+	if err = d.imports.begin(l); err != nil {
+		return none, err
 	}
-	defer d.imports.Delete(l.ID)
-	in := numberImport{sum: ask.DNCImport{ListID: l.ID, Errors: []ask.ContactError{}}, country: d.country(p)}
+	in := numberImport{sum: ask.DNCImport{ListID: l.ID, Errors: []ask.ContactError{}}, country: d.country(p), running: &d.imports}
+	defer func() { d.imports.end(l, cap(in.numbers)) }()
 	for row, err := range rows {
 		if err == nil {
 			err = in.add(row)
@@ -171,6 +236,7 @@ type numberImport struct {
 	sum     ask.DNCImport
 	country string
 	numbers []uint64
+	running *numberImports // which counts the capacity of numbers
 }
 
 func (in *numberImport) add(row ask.RawNumber) error {
@@ -200,7 +266,14 @@ func (in *numberImport) keep(n uint64) error {
 			return errListFull()
 		}
 		room := min(max(len(in.numbers), 1024), maxListed+importStep-len(in.numbers))
-		in.numbers = slices.Grow(in.numbers, room)
+		more := len(in.numbers) + room - cap(in.numbers)
+		if more <= 0 {
+			return in.keep(n)
+		}
+		if err := in.running.grow(more); err != nil {
+			return err
+		}
+		in.numbers = append(make([]uint64, 0, len(in.numbers)+room), in.numbers...)
 	}
 	in.numbers = append(in.numbers, n)
 	return nil

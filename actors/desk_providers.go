@@ -206,7 +206,7 @@ func (d *Desk) Availability(ctx context.Context, p domain.Principal, q ask.Avail
 		From: from, To: to, Slots: make([]ask.Slot, 0, len(slots)), HasMore: more,
 	}
 	for _, s := range slots {
-		out.Slots = append(out.Slots, ask.Slot{Start: s.Start.UTC(), End: s.End.UTC(), LocalStart: s.Start.In(zone).Format(time.RFC3339)})
+		out.Slots = append(out.Slots, ask.Slot{Start: s.Start.UTC(), End: s.End.UTC(), LocalStart: s.Start.In(zone).Format(domain.LocalTimeFormat)})
 	}
 	return out, nil
 }

@@ -74,9 +74,9 @@ func (d *Desk) UpdateUser(ctx context.Context, p domain.Principal, id string, ch
 		was, from := u.Operator, u.AllowedIPs
 		err := change(u)
 		u.Promote(was, stamp())
-		if err == nil && !slices.Equal(from, u.AllowedIPs) {
+		if err == nil && (u.AllowedIPs == nil || !slices.Equal(from, u.AllowedIPs)) {
 			bounds := d.boundsOf(p)
-			_, err = bounds.addresses(u.AllowedIPs)
+			u.AllowedIPs, err = bounds.addresses(u.AllowedIPs)
 		}
 		return err
 	})

@@ -3,7 +3,6 @@ package actors
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +57,7 @@ func (n *Node) lookUp(ctx context.Context, h *domain.AgentHook, c *domain.Call) 
 
 // askAbout answers what is known of a call. The error names nothing secret.
 func (n *Node) askAbout(ctx context.Context, url string, c *domain.Call) (known domain.Context, code string, err error) {
-	body, err := json.Marshal(lookupAsked{
+	body, err := domain.EncodeJSON(lookupAsked{
 		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To, AgentID: c.AgentID, Environment: c.Environment, Caller: c.Caller, StartedAt: c.StartedAt,
 	})
 	if err != nil {

@@ -105,6 +105,13 @@ func TestImportOfNumbersThatEndsWithAnErrorAddsNone(t *testing.T) {
 		require.NoError(t, err)
 		return now.Entries
 	}
+	var within error // of a second import to the same list
+	_, err = d.ImportDNC(ctx, h.live, l.ID, func(yield func(ask.RawNumber, error) bool) {
+		_, within = d.ImportDNC(ctx, h.live, l.ID, rows(1, nil))
+	})
+	require.NoError(t, err)
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(within))
+
 	broken := errors.New("the body is incomplete")
 	_, err = d.ImportDNC(ctx, h.live, l.ID, rows(5000, broken))
 	require.ErrorIs(t, err, broken)
@@ -116,4 +123,27 @@ func TestImportOfNumbersThatEndsWithAnErrorAddsNone(t *testing.T) {
 	sum, err = d.ImportDNC(ctx, h.live, l.ID, rows(5000, nil))
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 5000}, []int{sum.Added, sum.Duplicates})
+}
+
+func TestImportsOfNumbersOfAWorkspaceAreBounded(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	var lists []string
+	for range 5 {
+		l, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
+		require.NoError(t, err)
+		lists = append(lists, l.ID)
+	}
+	var begin func(i int) error // an import to each list, within the one before
+	begin = func(i int) (last error) {
+		_, err := d.ImportDNC(ctx, h.live, lists[i], func(func(ask.RawNumber, error) bool) {
+			if i+1 < len(lists) {
+				last = begin(i + 1)
+			}
+		})
+		return errors.Join(last, err)
+	}
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(begin(0)), "the fifth one has to wait")
+	require.NoError(t, begin(4), "those before have ended")
 }

@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -179,7 +178,7 @@ func (d *Desk) handGateway(ctx context.Context, m *domain.Message, g *domain.SMS
 	if media == nil {
 		media = []string{}
 	}
-	body, err := json.Marshal(GatewayMessage{m.ID, m.From, m.To, m.Body, media, m.Segments, m.Encoding, m.CreatedAt})
+	body, err := domain.EncodeJSON(GatewayMessage{m.ID, m.From, m.To, m.Body, media, m.Segments, m.Encoding, m.CreatedAt})
 	if err != nil {
 		return sms.Answer{HTTP: true, Unsent: true}
 	}

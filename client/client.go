@@ -103,10 +103,18 @@ func send[T any](ctx context.Context, c *Client, method, path string, query url.
 	}
 	defer func() { _ = resp.Body.Close() }()
 	out := new(T)
-	if err = json.NewDecoder(resp.Body).Decode(out); err != nil {
+	if err = decodeJSON(resp.Body, out); err != nil {
 		return nil, fmt.Errorf("callboard: %s %s: %w", method, path, err)
 	}
 	return out, nil
+}
+
+// decodeJSON reads one JSON text. Numbers of free members, such as those of
+// Context, become json.Number: a float64 cannot hold each of them.
+func decodeJSON(r io.Reader, into any) error {
+	d := json.NewDecoder(r)
+	d.UseNumber()
+	return d.Decode(into)
 }
 
 // open sends a request, again where it was refused for now. What comes back

@@ -1,6 +1,9 @@
 package client
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Optional is a member of an update: left out, null or a value. The zero value
 // is left out, which keeps what the service has stored. Null removes the member
@@ -49,5 +52,5 @@ func (o *Optional[T]) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	o.state = isSet
-	return json.Unmarshal(text, &o.value)
+	return decodeJSON(bytes.NewReader(text), &o.value)
 }

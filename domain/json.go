@@ -20,6 +20,9 @@ import (
 // UTC: RFC 3339 with milliseconds.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
+// LocalTimeFormat is TimeFormat for a time of a zone, with its offset.
+const LocalTimeFormat = "2006-01-02T15:04:05.000Z07:00"
+
 var (
 	// writeOptions are those of EncodeJSON.
 	writeOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant

@@ -48,6 +48,7 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	if domain.DecodeJSON(r.text, &members) != nil {
 		return nil
 	}
+	members = s.settable(op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema, members) // without members that are not known
 	var missing domain.Problems // of which the schema has told
 	s.complete(op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema, members, "", &missing)
 	text, err := json.Marshal(members)

@@ -41,11 +41,9 @@ func (s *Server) refuseHead(rc *fasthttp.RequestCtx) bool {
 }
 
 // answerUnrouted answers a request that reaches no route. It counts like any
-// other request, and gets 429 instead where its sender is over the limit.
+// other request, and gets its own answer also where its sender is over the limit.
 func (s *Server) answerUnrouted(c *fiber.Ctx, status int, e *domain.Error) error {
-	if err := s.countUnrouted(c); statusOf(domain.CodeOf(err)) == http.StatusTooManyRequests {
-		return s.refuse(c, err)
-	}
+	_ = s.countUnrouted(c) // sets the headers of the rate limit
 	return s.refuse(c, &Failure{status: status, requestID: requestID(c), err: e})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -204,7 +205,7 @@ func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct 
 // apply writes the settings to a user, and checks the user.
 func (n *NewUser) apply(u *domain.User) error {
 	u.Name, u.Role, u.Operator = n.Name, domain.Role(n.Role), n.Operator
-	u.AllowedIPs, u.Metadata = append([]string{}, n.AllowedIPs...), n.Metadata
+	u.AllowedIPs, u.Metadata = slices.Clone(n.AllowedIPs), n.Metadata
 	return checkUser(u)
 }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 
@@ -102,8 +103,10 @@ func (s *Server) warned(ctx context.Context, shown *domain.Workspace, err error)
 	if err != nil {
 		return nil, err
 	}
-	shown.Warnings, err = s.ports.Workspaces.SpendWarnings(ctx, shown)
-	return ok(shown, err)
+	if shown.Warnings, err = s.ports.Workspaces.SpendWarnings(ctx, shown); err != nil { // the change holds all the same
+		s.log.WarnContext(ctx, "warnings of a workspace are not known", slog.String("workspace_id", shown.ID), slog.Any("error", err))
+	}
+	return ok(shown, nil)
 }
 
 // shownWorkspace is a workspace as the environment that asks sees it: with that

@@ -64,15 +64,7 @@ func (a *adminSocket) close() {
 
 func adminRoutes(keys keyDesk) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /keys", func(w http.ResponseWriter, r *http.Request) {
-		var k newKey
-		if err := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody)).Decode(&k); err != nil {
-			answer(w, nil, err)
-			return
-		}
-		made, err := keys.create(r.Context(), k)
-		answer(w, made, err)
-	})
+	asked(mux, "POST /keys", keys.create)
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, r *http.Request) {
 		list, err := keys.list(r.Context(), r.URL.Query().Get("workspace"))
 		answer(w, list, err)
@@ -80,15 +72,7 @@ func adminRoutes(keys keyDesk) http.Handler {
 	asked(mux, "POST /keys/revoke", keys.revoke)
 	asked(mux, "POST /backup", keys.backup)
 	asked(mux, "POST /blobs/move", keys.moveBlobs)
-	mux.HandleFunc("POST /recount", func(w http.ResponseWriter, r *http.Request) {
-		var o recountOrder
-		if err := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody)).Decode(&o); err != nil {
-			answer(w, nil, err)
-			return
-		}
-		done, err := keys.recount(r.Context(), o)
-		answer(w, done, err)
-	})
+	asked(mux, "POST /recount", keys.recount)
 	staffRoutes(mux, keys)
 	return mux
 }
@@ -97,7 +81,11 @@ func adminRoutes(keys keyDesk) http.Handler {
 func asked[In, Out any](mux *http.ServeMux, route string, do func(context.Context, In) (Out, error)) {
 	mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
 		var in In
-		if err := json.NewDecoder(io.LimitReader(r.Body, maxAdminBody)).Decode(&in); err != nil {
+		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAdminBody))
+		if err == nil {
+			err = domain.DecodeJSON(text, &in)
+		}
+		if err != nil {
 			answer(w, nil, err)
 			return
 		}

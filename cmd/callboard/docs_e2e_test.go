@@ -178,7 +178,7 @@ func TestEveryCommandOfTheAppointmentsGuideWorks(t *testing.T) {
 	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey())
 	require.Len(t, said, len(blocks))
 	booked := said.with(t, blocks, "/confirm")
-	assert.Regexp(t, `"local_start":"\d{4}-\d\d-\d\dT09:00:00\+0[12]:00"`, booked)
+	assert.Regexp(t, `"local_start":"\d{4}-\d\d-\d\dT09:00:00\.000\+0[12]:00"`, booked)
 	assert.Contains(t, booked, `"code":"slot_unavailable"`)
 	assert.Regexp(t, `(?m)^confirmed\n\d{4}-\d\d-\d\dT14:00:00\+0[12]:00\n1\ncancelled\n`, booked)
 	messages := said.with(t, blocks, "/v1/sms")

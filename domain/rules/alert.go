@@ -72,6 +72,7 @@ func AlertRule(r *domain.AlertRule) *domain.Problems {
 func emails(p *domain.Problems, r *domain.AlertRule) {
 	if len(r.Emails) > MaxEmails {
 		p.Add("emails", domain.CodeValidation, "has %d addresses; %d at most", len(r.Emails), MaxEmails)
+		return
 	}
 	for i, text := range r.Emails {
 		at, err := mail.ParseAddress(text)

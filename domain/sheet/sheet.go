@@ -27,7 +27,7 @@ func Time(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return t.UTC().Format(time.RFC3339)
+	return t.UTC().Format(domain.TimeFormat)
 }
 
 // Columns are those of a type of export, in order.

@@ -341,6 +341,7 @@ func fromFile[T any](s *session, path string) (*T, error) {
 	out := new(T)
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
+	d.UseNumber()
 	if err = d.Decode(out); err != nil {
 		return nil, Misuse("%s: %w", path, err)
 	}
