@@ -248,7 +248,7 @@ type AlertRuleUpdate struct {
 	// Addresses that are sent a mail, ten at most; it takes smtp_addr of the service.
 	Emails Optional[[]string] `json:"emails,omitzero"`
 	// What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed. One of answer_rate, trunk_down, spend, endpoint_disabled.
-	Kind Optional[string] `json:"kind,omitzero"`
+	Kind *string `json:"kind,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// Of answer_rate: with fewer calls nothing is said; 20 where it is left out.
@@ -256,7 +256,7 @@ type AlertRuleUpdate struct {
 	// 1 to 60. Of answer_rate: how far back calls count, 15 where it is left out. Of trunk_down: for how long it must be down, 2 where it is left out.
 	Minutes Optional[int64] `json:"minutes,omitzero"`
 	// For people.
-	Name Optional[string] `json:"name,omitzero"`
+	Name *string `json:"name,omitempty"`
 	// true: nobody looks.
 	Paused Optional[bool] `json:"paused,omitzero"`
 	// Of spend: the share of the cap, 0 to 1.
@@ -308,7 +308,7 @@ type NewAlertRule struct {
 	// Addresses that are sent a mail, ten at most; it takes smtp_addr of the service.
 	Emails []string `json:"emails,omitzero"`
 	// What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed. One of answer_rate, trunk_down, spend, endpoint_disabled.
-	Kind *string `json:"kind,omitempty"`
+	Kind string `json:"kind"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Of answer_rate: with fewer calls nothing is said; 20 where it is left out.
@@ -316,7 +316,7 @@ type NewAlertRule struct {
 	// 1 to 60. Of answer_rate: how far back calls count, 15 where it is left out. Of trunk_down: for how long it must be down, 2 where it is left out.
 	Minutes *int64 `json:"minutes,omitempty"`
 	// For people.
-	Name *string `json:"name,omitempty"`
+	Name string `json:"name"`
 	// true: nobody looks.
 	Paused *bool `json:"paused,omitempty"`
 	// Of spend: the share of the cap, 0 to 1.

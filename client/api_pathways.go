@@ -69,6 +69,8 @@ func (c *Client) CreatePathway(ctx context.Context, body *NewPathway, options ..
 // ValidatePathway: Check a pathway without saving it.
 //
 // POST /v1/pathways/validate
+//
+// The report lists all problems, those of missing members as well.
 func (c *Client) ValidatePathway(ctx context.Context, body *NewPathway, options ...Option) (*PathwayReport, error) {
 	return send[PathwayReport](ctx, c, "POST", "/v1/pathways/validate", nil, asJSON(body), options)
 }
@@ -333,10 +335,10 @@ type NewPathway struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
-	Name  *string `json:"name,omitempty"`
-	Nodes []Node  `json:"nodes,omitzero"`
+	Name  string `json:"name"`
+	Nodes []Node `json:"nodes"`
 	// The id of the first node.
-	Start     *string    `json:"start,omitempty"`
+	Start     string     `json:"start"`
 	Variables []Variable `json:"variables,omitzero"`
 }
 
@@ -455,10 +457,10 @@ type PathwayUpdate struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
-	Name  Optional[string] `json:"name,omitzero"`
-	Nodes Optional[[]Node] `json:"nodes,omitzero"`
+	Name  *string `json:"name,omitempty"`
+	Nodes []Node  `json:"nodes,omitzero"`
 	// The id of the first node.
-	Start     Optional[string]     `json:"start,omitzero"`
+	Start     *string              `json:"start,omitempty"`
 	Variables Optional[[]Variable] `json:"variables,omitzero"`
 	// The version that the change was made to: 409 invalid_state with current_version, and no change, where another one has been saved since. Unless said, whichever there is is changed.
 	Version Optional[int64] `json:"version,omitzero"`

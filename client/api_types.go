@@ -1320,6 +1320,18 @@ type ListPhoneNumber struct {
 	Object string `json:"object"`
 }
 
+// ListTrunk is an answer of the service, or a part of one.
+type ListTrunk struct {
+	// The rows of this page.
+	Data []Trunk `json:"data"`
+	// Whether there is another page.
+	HasMore bool `json:"has_more"`
+	// Send it as cursor for the next page; null at the end.
+	NextCursor *string `json:"next_cursor"`
+	// What kind of resource this is. One of list.
+	Object string `json:"object"`
+}
+
 // Money is an answer of the service, or a part of one.
 type Money struct {
 	// Decimal text.
@@ -1479,6 +1491,28 @@ type NewOverrides struct {
 	Voice *NewVoice `json:"voice,omitempty"`
 }
 
+// NewProxy is sent to the service.
+type NewProxy struct {
+	// A name or an address.
+	Host string `json:"host"`
+	// 0 or left out: 5060, over TLS 5061; of a name by its SRV records first.
+	Port *int64 `json:"port,omitempty"`
+	// Lower first.
+	Priority *int64 `json:"priority,omitempty"`
+	// Left out: udp, or what the NAPTR and SRV records of a name without a port say. One of udp, tcp, tls.
+	Transport *string `json:"transport,omitempty"`
+	// Share among targets of one priority.
+	Weight *int64 `json:"weight,omitempty"`
+}
+
+// NewRate is sent to the service.
+type NewRate struct {
+	// Dollars a minute, at most 1000.00; counted by the second.
+	Cost string `json:"cost"`
+	// + is everywhere. The longest that matches counts.
+	Prefix string `json:"prefix"`
+}
+
 // NewSTT is sent to the service.
 type NewSTT struct {
 	// An engine of the installation; empty: its own choice.
@@ -1613,6 +1647,34 @@ type Pronunciation struct {
 	Word string `json:"word"`
 }
 
+// Proxy is an answer of the service, or a part of one.
+type Proxy struct {
+	// A name or an address.
+	Host string `json:"host"`
+	// 0: by DNS.
+	Port int64 `json:"port"`
+	// Lower first.
+	Priority int64 `json:"priority"`
+	// udp, tcp or tls; empty: by DNS.
+	Transport string `json:"transport"`
+	// Share among targets of one priority.
+	Weight int64 `json:"weight"`
+}
+
+// ProxyUpdate is sent to the service.
+type ProxyUpdate struct {
+	// A name or an address.
+	Host *string `json:"host,omitempty"`
+	// 0 or left out: 5060, over TLS 5061; of a name by its SRV records first.
+	Port Optional[int64] `json:"port,omitzero"`
+	// Lower first.
+	Priority Optional[int64] `json:"priority,omitzero"`
+	// Left out: udp, or what the NAPTR and SRV records of a name without a port say. One of udp, tcp, tls.
+	Transport Optional[string] `json:"transport,omitzero"`
+	// Share among targets of one priority.
+	Weight Optional[int64] `json:"weight,omitzero"`
+}
+
 // Quality is an answer of the service, or a part of one.
 type Quality struct {
 	// What the sound was written with.
@@ -1649,6 +1711,14 @@ type QualityStretch struct {
 	MOS float64 `json:"mos"`
 	// To the far end and back, at worst, by its reports.
 	RoundTripMs float64 `json:"round_trip_ms"`
+}
+
+// Rate is an answer of the service, or a part of one.
+type Rate struct {
+	// Dollars a minute.
+	Cost string `json:"cost"`
+	// The beginning of the number; + is everywhere.
+	Prefix string `json:"prefix"`
 }
 
 // RecordingData is an answer of the service, or a part of one.
@@ -1869,6 +1939,30 @@ type SystemDegradedEvent struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
+// TargetHealth is an answer of the service, or a part of one.
+type TargetHealth struct {
+	// How often it failed since it last did not.
+	ConsecutiveFailures int64 `json:"consecutive_failures"`
+	// What went wrong last.
+	LastError string `json:"last_error,omitzero"`
+	// Until then it is tried last.
+	OutUntil *time.Time `json:"out_until"`
+	// What it answered to OPTIONS.
+	PingCode int64 `json:"ping_code,omitzero"`
+	// How long that took.
+	PingMs int64 `json:"ping_ms,omitzero"`
+	// Whether it answered.
+	PingOk *bool `json:"ping_ok"`
+	// When it was asked by OPTIONS.
+	PingedAt *time.Time `json:"pinged_at"`
+	// As the trunk names it.
+	Proxy string `json:"proxy"`
+	// up, out (tried last) or resting (not tried).
+	Status string `json:"status"`
+	// host:port;transport.
+	Target string `json:"target"`
+}
+
 // TranscriptData is an answer of the service, or a part of one.
 type TranscriptData struct {
 	// Which agent speaks.
@@ -1933,6 +2027,278 @@ type TransferredData struct {
 	Status string `json:"status"`
 	// The number, extension or SIP URI that the call goes to.
 	To string `json:"to"`
+}
+
+// Trunk is an answer of the service, or a part of one.
+type Trunk struct {
+	// Bounds beyond which system.degraded is sent.
+	Alarms TrunkAlarms `json:"alarms"`
+	// What answers its digest challenges; without the password.
+	Auth *TrunkAuth `json:"auth,omitempty"`
+	// Headers that tell who calls: sent to it, and believed of it.
+	CallerIDHeaders []string `json:"caller_id_headers"`
+	// Numbers that may be shown over it.
+	CallerIDs []string `json:"caller_ids"`
+	// How many calls may begin in a second; others wait for their turn.
+	CallsPerSecond float64 `json:"calls_per_second"`
+	// In the order of preference.
+	Codecs []string `json:"codecs"`
+	// What a minute costs, by prefix.
+	Costs []Rate `json:"costs"`
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+	// The credential that created it. Missing where an earlier version created it.
+	CreatedBy *Creator `json:"created_by,omitempty"`
+	// The way of key presses.
+	Dtmf string `json:"dtmf"`
+	// live or test; the two never see each other.
+	Environment string `json:"environment"`
+	// The host of From; empty: our own.
+	FromDomain string `json:"from_domain,omitzero"`
+	// How it does now.
+	Health *TrunkHealth `json:"health,omitempty"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// From where its calls may come.
+	Inbound TrunkInbound `json:"inbound"`
+	// Calls at once; 0: no limit of its own.
+	MaxChannels int64 `json:"max_channels"`
+	// From where its sound may come, and where it may go, besides its proxies.
+	MediaNetworks []string `json:"media_networks"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// For people.
+	Name string `json:"name"`
+	// Put before the number called.
+	NumberAdd string `json:"number_add,omitzero"`
+	// ISO 3166: how numbers without a country code are read and written.
+	NumberCountry string `json:"number_country,omitzero"`
+	// e164, digits or national.
+	NumberFormat string `json:"number_format"`
+	// Whether an operator has set number_strip and number_add. Only then number_add may be the prefix of a carrier or a private exchange.
+	NumberRewriteApproved bool `json:"number_rewrite_approved,omitzero"`
+	// Taken off the beginning of the number called.
+	NumberStrip string `json:"number_strip,omitzero"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// Whether its targets are asked every 30 seconds if they live.
+	OptionsPing bool `json:"options_ping"`
+	// What is sent to the proxies goes by way of it.
+	OutboundProxy *Proxy `json:"outbound_proxy,omitempty"`
+	// Beginnings of the numbers that it takes; empty: all.
+	Prefixes []string `json:"prefixes"`
+	// Among trunks of one prefix length: lower first.
+	Priority int64 `json:"priority"`
+	// Its targets.
+	Proxies []Proxy `json:"proxies"`
+	// What became of its calls.
+	Quality *TrunkQuality `json:"quality,omitempty"`
+	// Names, addresses and networks to which its 3xx may send a call on, for the same number; empty: it is not followed.
+	RedirectHosts []string `json:"redirect_hosts"`
+	// Whether it is registered at.
+	Register bool `json:"register"`
+	// The built-in carrier.
+	Simulator bool `json:"simulator,omitzero"`
+	// Where the carrier is to send calls.
+	SIPURI string `json:"sip_uri,omitzero"`
+	// How it carries text messages by SIP MESSAGE: off, plain, or imdn for CPIM with delivery reports.
+	SMS string `json:"sms"`
+	// Whether the sound is encrypted: off, optional or required.
+	Srtp string `json:"srtp"`
+	// Whether keys are told without TLS.
+	SrtpKeysInClear bool `json:"srtp_keys_in_clear"`
+	// When it was last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// test_environment: the trunk was created with a test key and is never used. spend_cap_without_costs: daily_spend_cap does not hold for all calls over it.
+	Warnings []Detail `json:"warnings,omitzero"`
+	// Whose it is.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// TrunkAlarms is an answer of the service, or a part of one.
+type TrunkAlarms struct {
+	// Short ones of answered calls, 0 to 1; 0: no alarm.
+	MaxShortCallShare float64 `json:"max_short_call_share"`
+	// Mean length of answered calls; 0: no alarm.
+	MinAcdSeconds float64 `json:"min_acd_seconds"`
+	// Answered of attempted calls, 0 to 1; 0: no alarm.
+	MinAsr float64 `json:"min_asr"`
+	// There is no judgement over fewer calls.
+	MinCalls int64 `json:"min_calls"`
+	// Up to here a call is short.
+	ShortCallSeconds int64 `json:"short_call_seconds"`
+}
+
+// TrunkAlarmsUpdate is sent to the service.
+type TrunkAlarmsUpdate struct {
+	// Short ones of answered calls, 0 to 1. 0: no alarm.
+	MaxShortCallShare Optional[float64] `json:"max_short_call_share,omitzero"`
+	// Mean length of answered calls. 0: no alarm.
+	MinAcdSeconds Optional[float64] `json:"min_acd_seconds,omitzero"`
+	// Answered of attempted calls, 0 to 1. 0: no alarm.
+	MinAsr Optional[float64] `json:"min_asr,omitzero"`
+	// There is no judgement over fewer calls.
+	MinCalls Optional[int64] `json:"min_calls,omitzero"`
+	// Up to here a call is short.
+	ShortCallSeconds Optional[int64] `json:"short_call_seconds,omitzero"`
+}
+
+// TrunkAuth is an answer of the service, or a part of one.
+type TrunkAuth struct {
+	// Never shown.
+	Password string `json:"password,omitzero"`
+	// The only realm that is answered; empty: any.
+	Realm string `json:"realm,omitzero"`
+	// The name at the carrier.
+	Username string `json:"username"`
+}
+
+// TrunkAuthUpdate is sent to the service.
+type TrunkAuthUpdate struct {
+	// Never shown again.
+	Password Optional[string] `json:"password,omitzero"`
+	// The only realm that is answered; empty: any.
+	Realm Optional[string] `json:"realm,omitzero"`
+	// The name at the carrier.
+	Username *string `json:"username,omitempty"`
+}
+
+// TrunkHealth is an answer of the service, or a part of one.
+type TrunkHealth struct {
+	// It asked for a pause until then.
+	BackoffUntil *time.Time `json:"backoff_until"`
+	// Calls over it now.
+	Channels int64 `json:"channels"`
+	// What went wrong last.
+	LastError string `json:"last_error,omitzero"`
+	// Where its registration stands; only of a trunk that registers.
+	Registration *TrunkRegistration `json:"registration,omitempty"`
+	// up, degraded (a target is out, or it rests) or down (all are out).
+	Status string `json:"status"`
+	// Each of its targets, those that DNS yields included.
+	Targets []TargetHealth `json:"targets"`
+	// Calls that wait for their turn.
+	Waiting int64 `json:"waiting"`
+}
+
+// TrunkInbound is an answer of the service, or a part of one.
+type TrunkInbound struct {
+	// From where its calls may come; empty: its proxies' addresses.
+	AllowedIPs []string `json:"allowed_ips"`
+	// What its calls have to prove; without the password.
+	Auth *TrunkAuth `json:"auth,omitempty"`
+	// Calls beyond get 503; 0: no limit of its own.
+	CallsPerSecond float64 `json:"calls_per_second"`
+}
+
+// TrunkInboundUpdate is sent to the service.
+type TrunkInboundUpdate struct {
+	// Addresses and networks. Empty: the addresses of the proxies.
+	AllowedIPs Optional[[]string] `json:"allowed_ips,omitzero"`
+	// Calls have to prove it by digest.
+	Auth Optional[TrunkAuthUpdate] `json:"auth,omitzero"`
+	// Calls beyond get 503 with Retry-After. 0: no limit of its own.
+	CallsPerSecond Optional[float64] `json:"calls_per_second,omitzero"`
+}
+
+// TrunkQuality is an answer of the service, or a part of one.
+type TrunkQuality struct {
+	// Mean length of answered calls.
+	AcdSeconds float64 `json:"acd_seconds"`
+	// What is beyond its bound now.
+	Alarms []string `json:"alarms"`
+	// Calls that were answered.
+	Answered int64 `json:"answered"`
+	// Answered of attempted calls, 0 to 1.
+	Asr float64 `json:"asr"`
+	// Calls that came to an answer or a refusal.
+	Attempts int64 `json:"attempts"`
+	// Calls that came in and were taken, since the start of the service.
+	InboundCalls int64 `json:"inbound_calls"`
+	// Calls that came in and were refused, by reason.
+	InboundRefusals map[string]int64 `json:"inbound_refusals"`
+	// Calls that it refused, by reason.
+	Refusals map[string]int64 `json:"refusals"`
+	// Short ones of answered calls, 0 to 1.
+	ShortCallShare float64 `json:"short_call_share"`
+	// Answered calls that were short.
+	ShortCalls int64 `json:"short_calls"`
+	// How far back this looks.
+	WindowSeconds int64 `json:"window_seconds"`
+}
+
+// TrunkRegistration is an answer of the service, or a part of one.
+type TrunkRegistration struct {
+	// The last answer.
+	Code int64 `json:"code,omitzero"`
+	// When it ends.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// The phrase of the last answer.
+	Reason string `json:"reason,omitzero"`
+	// When it is tried again.
+	RetryAt *time.Time `json:"retry_at"`
+	// trying, registered, failed or removed.
+	Status string `json:"status"`
+}
+
+// TrunkUpdate is sent to the service.
+type TrunkUpdate struct {
+	// Beyond these bounds, over the last hour, system.degraded is sent.
+	Alarms Optional[TrunkAlarmsUpdate] `json:"alarms,omitzero"`
+	// Answers the trunk's digest challenges.
+	Auth Optional[TrunkAuthUpdate] `json:"auth,omitzero"`
+	// P-Asserted-Identity, Remote-Party-ID, Diversion: sent to the trunk, and believed of it.
+	CallerIDHeaders Optional[[]string] `json:"caller_id_headers,omitzero"`
+	// Numbers that may be shown over it.
+	CallerIDs Optional[[]string] `json:"caller_ids,omitzero"`
+	// 50 unless said. Calls wait for their turn.
+	CallsPerSecond Optional[float64] `json:"calls_per_second,omitzero"`
+	// PCMU, PCMA, G722, opus, in the order of preference.
+	Codecs Optional[[]string] `json:"codecs,omitzero"`
+	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key.
+	Costs Optional[[]NewRate] `json:"costs,omitzero"`
+	// The way of key presses; auto: as events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
+	Dtmf Optional[string] `json:"dtmf,omitzero"`
+	// The host of From; empty: our own.
+	FromDomain Optional[string] `json:"from_domain,omitzero"`
+	// From where its calls may come.
+	Inbound Optional[TrunkInboundUpdate] `json:"inbound,omitzero"`
+	// 0: no limit of its own.
+	MaxChannels Optional[int64] `json:"max_channels,omitzero"`
+	// From where its sound may come, and where it may go, besides its proxies.
+	MediaNetworks Optional[[]string] `json:"media_networks,omitzero"`
+	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
+	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// For people.
+	Name *string `json:"name,omitempty"`
+	// Then put before it. Takes an operator key. What is dialled must read as the same number.
+	NumberAdd Optional[string] `json:"number_add,omitzero"`
+	// ISO 3166. Of national, and of numbers that come in without a country code.
+	NumberCountry Optional[string] `json:"number_country,omitzero"`
+	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
+	NumberFormat Optional[string] `json:"number_format,omitzero"`
+	// Taken off the beginning of the number called, once it is written. Takes an operator key.
+	NumberStrip Optional[string] `json:"number_strip,omitzero"`
+	// Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed.
+	OptionsPing Optional[bool] `json:"options_ping,omitzero"`
+	// What goes to the proxies is sent by way of it.
+	OutboundProxy Optional[ProxyUpdate] `json:"outbound_proxy,omitzero"`
+	// Numbers that it takes; empty: all. The trunk with the longest one is taken.
+	Prefixes Optional[[]string] `json:"prefixes,omitzero"`
+	// Among trunks of one prefix length: lower first.
+	Priority Optional[int64] `json:"priority,omitzero"`
+	// Its targets, 20 at most.
+	Proxies []NewProxy `json:"proxies,omitzero"`
+	// Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed.
+	RedirectHosts Optional[[]string] `json:"redirect_hosts,omitzero"`
+	// Registers at the first proxy with the credentials of auth.
+	Register Optional[bool] `json:"register,omitzero"`
+	// How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports. One of off, plain, imdn.
+	SMS Optional[string] `json:"sms,omitzero"`
+	// Keys go in the SDP: without transport tls, optional counts as off. One of off, optional, required.
+	Srtp Optional[string] `json:"srtp,omitzero"`
+	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
+	SrtpKeysInClear Optional[bool] `json:"srtp_keys_in_clear,omitzero"`
 }
 
 // TurnLatency is an answer of the service, or a part of one.
@@ -2084,7 +2450,7 @@ type WorkspaceUpdate struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
-	Name Optional[string] `json:"name,omitzero"`
+	Name *string `json:"name,omitempty"`
 	// starter, professional or enterprise. Default: starter. Operators only.
 	Plan Optional[string] `json:"plan,omitzero"`
 	// What an account on enterprise has agreed to pay. Operators only.

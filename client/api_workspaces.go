@@ -154,6 +154,64 @@ func (c *Client) ApproveNumber(ctx context.Context, id string, numberID string, 
 	return send[PhoneNumber](ctx, c, "POST", "/v1/workspaces/"+url.PathEscape(id)+"/phone-numbers/"+url.PathEscape(numberID)+"/approve", nil, nil, options)
 }
 
+// ListAnyTrunksQuery is what ListAnyTrunks can be asked; what is zero is left out.
+type ListAnyTrunksQuery struct {
+	// Rows per page.
+	Limit int64
+	// next_cursor of the page before.
+	Cursor string
+	// Only what was created after this time.
+	CreatedAfter time.Time
+	// Only what was created before this time.
+	CreatedBefore time.Time
+}
+
+func (q *ListAnyTrunksQuery) values() url.Values {
+	v := make(url.Values)
+	if q.Limit != 0 {
+		v.Set("limit", strconv.FormatInt(q.Limit, 10))
+	}
+	if q.Cursor != "" {
+		v.Set("cursor", q.Cursor)
+	}
+	if !q.CreatedAfter.IsZero() {
+		v.Set("created_after", q.CreatedAfter.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.CreatedBefore.IsZero() {
+		v.Set("created_before", q.CreatedBefore.UTC().Format(time.RFC3339Nano))
+	}
+	return v
+}
+
+// ListAnyTrunks: List the trunks of a workspace of the install.
+//
+// GET /v1/workspaces/{id}/trunks
+//
+// Operators only. Those of the live environment.
+func (c *Client) ListAnyTrunks(ctx context.Context, id string, q ListAnyTrunksQuery, options ...Option) (*ListTrunk, error) {
+	return send[ListTrunk](ctx, c, "GET", "/v1/workspaces/"+url.PathEscape(id)+"/trunks", q.values(), nil, options)
+}
+
+// AllAnyTrunks walks the pages of ListAnyTrunks to their end; an error is the last that comes.
+func (c *Client) AllAnyTrunks(ctx context.Context, id string, q ListAnyTrunksQuery, options ...Option) iter.Seq2[Trunk, error] {
+	return pages(&q.Cursor, func() ([]Trunk, *string, error) {
+		l, err := c.ListAnyTrunks(ctx, id, q, options...)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.Data, l.NextCursor, nil
+	})
+}
+
+// UpdateAnyTrunk: Change a trunk of a workspace of the install.
+//
+// PATCH /v1/workspaces/{id}/trunks/{trunk_id}
+//
+// Needs an API key or a dashboard session. Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip and number_add; every other member too. Trunks of the live environment.
+func (c *Client) UpdateAnyTrunk(ctx context.Context, id string, trunkID string, body *TrunkUpdate, options ...Option) (*Trunk, error) {
+	return send[Trunk](ctx, c, "PATCH", "/v1/workspaces/"+url.PathEscape(id)+"/trunks/"+url.PathEscape(trunkID), nil, asJSON(body), options)
+}
+
 // ListWorkspace is an answer of the service, or a part of one.
 type ListWorkspace struct {
 	// The rows of this page.
@@ -249,7 +307,7 @@ type NewWorkspace struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
-	Name *string `json:"name,omitempty"`
+	Name string `json:"name"`
 	// starter, professional or enterprise. Default: starter. Operators only.
 	Plan *string `json:"plan,omitempty"`
 	// What an account on enterprise has agreed to pay. Operators only.

@@ -88,6 +88,11 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 		return domain.Errorf(domain.CodeInsufficientPermissions, "The key lacks the permission %s.", strings.Join(required, " or ")).
 			With("required", required)
 	}
+	if _, only := s.byOperators[route]; only {
+		if err := byOperator(v.principal); err != nil {
+			return err
+		}
+	}
 	if l, limited := s.ownLimits[route]; limited && !s.countedAsPage(c) {
 		v.charge = func() (refund func(), err error) { return s.charge(c, l) }
 	}

@@ -31,8 +31,8 @@ type Alerts interface {
 
 // NewAlertRule is a rule as it is sent.
 type NewAlertRule struct {
-	Name     string            `json:"name,omitempty" example:"Carrier is down"`
-	Kind     string            `json:"kind,omitempty" enum:"answer_rate,trunk_down,spend,endpoint_disabled" doc:"What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed."`
+	Name     string            `json:"name,omitempty" required:"true" example:"Carrier is down"`
+	Kind     string            `json:"kind,omitempty" required:"true" enum:"answer_rate,trunk_down,spend,endpoint_disabled" doc:"What is looked for; it stays as the rule was made. answer_rate: below of at least min_calls outbound calls of the last minutes were answered. trunk_down: every target of a trunk is out, or its registration failed, for minutes. spend: share of the daily_spend_cap is used up. endpoint_disabled: a webhook endpoint was disabled because it failed."`
 	Watches  string            `json:"watches_workspace_id,omitempty" doc:"The workspace that is watched; empty: each of the install by itself."`
 	Together bool              `json:"together,omitempty" doc:"Of answer_rate and spend: all workspaces as if they were one."`
 	Below    float64           `json:"below,omitempty" minimum:"0" maximum:"1" doc:"Of answer_rate: the share of the calls, 0 to 1."`

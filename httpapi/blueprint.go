@@ -25,10 +25,13 @@ type blueprint struct {
 	api       huma.API
 	rules     map[string]rule
 	ownLimits map[string]pathLimit // by the routes that spend one
-	queries   queries
-	settings  map[reflect.Type]*huma.Schema // what PATCH bodies change, by its type
-	ruled     map[string]reflect.Type       // bodies with rules beyond their schema, by route
-	served    map[string]fiber.Handler      // by method and path, as Fiber spells it
+
+	byOperators map[string]rule // those of rules that take an operator
+
+	queries  queries
+	settings map[reflect.Type]*huma.Schema // what PATCH bodies change, by its type
+	ruled    map[string]reflect.Type       // bodies with rules beyond their schema, by route
+	served   map[string]fiber.Handler      // by method and path, as Fiber spells it
 
 	credentials map[string]credentialKind // by route, which it takes
 
@@ -60,7 +63,7 @@ func Prepare() {
 func draw() *blueprint {
 	useEnvelope()
 	b := &blueprint{
-		rules: routeTable(), ownLimits: limitsByRoute(), queries: make(queries), credentials: make(map[string]credentialKind),
+		rules: routeTable(), byOperators: tenantRules(), ownLimits: limitsByRoute(), queries: make(queries), credentials: make(map[string]credentialKind),
 		served: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema), ruled: make(map[string]reflect.Type),
 	}
 	for route := range b.ownLimits {

@@ -49,7 +49,7 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 		return nil
 	}
 	members = s.settable(op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema, members) // without members that are not known
-	var missing domain.Problems // of which the schema has told
+	var missing domain.Problems                                                             // of which the schema has told
 	s.complete(op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema, members, "", &missing)
 	text, err := json.Marshal(members)
 	if err != nil {

@@ -373,6 +373,7 @@ func (s *Server) bulkNumbers(ctx context.Context, p domain.Principal, in *struct
 	}, func(d *BulkNumberDefaults) DNCNumber { return DNCNumber{Country: d.Country} },
 		func(one *DNCNumber, wrong *domain.Problems) ask.BulkOrder {
 			rules.Text(wrong, "phone", one.Phone, true, 64)
+			rules.Text(wrong, "country", one.Country, false, 2)
 			return ask.BulkOrder{Number: &ask.RawNumber{Phone: one.Phone, Country: one.Country}}
 		})
 	if err == nil {

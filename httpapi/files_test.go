@@ -145,7 +145,7 @@ func TestResultsAreStreamedAndDefused(t *testing.T) {
 	}
 	r := d.must(200, "GET", "/v1/campaigns/"+id+"/results", "analytics:read", nil)
 	assert.Equal(t, "phone,name,outcome,duration,confirmed,notes,completed_at\r\n"+
-		"+12025550123,\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\",confirmed,12,true,\"line one\r\nline, \"\"two\"\"\",2026-03-01T11:00:00Z\r\n"+
+		"+12025550123,\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\",confirmed,12,true,\"line one\r\nline, \"\"two\"\"\",2026-03-01T11:00:00.000Z\r\n"+
 		"+12025550124,' +1,pending,0,false,'-1,\r\n", string(r.Body))
 	assert.Equal(t, "text/csv; charset=utf-8; header=present", r.Header.Get("Content-Type"))
 
@@ -258,7 +258,7 @@ func TestContactsAreExportedAsTheyAre(t *testing.T) {
 	assert.Equal(t, "text/csv; charset=utf-8; header=present", r.Header.Get("Content-Type"))
 	assert.Equal(t, `attachment; filename="`+id+`-contacts.csv"`, r.Header.Get("Content-Disposition"))
 	const head = "phone,timezone,country,status,outcome,reason,attempts,last_call_id,next_attempt_at,completed_at,contact_id,n,name\r\n"
-	assert.Equal(t, head+"+12025550123,,,busy,,,2,,,2026-03-01T09:00:00Z,contact_"+ulidOf(1)+",7,'=Ada\r\n", string(r.Body))
+	assert.Equal(t, head+"+12025550123,,,busy,,,2,,,2026-03-01T09:00:00.000Z,contact_"+ulidOf(1)+",7,'=Ada\r\n", string(r.Body))
 	assert.Equal(t, head, string(d.must(200, "GET", path+".csv?status=pending", "operator", nil).Body))
 	lines := d.must(200, "GET", path+".jsonl?status=busy", "operator", nil)
 	assert.Equal(t, "application/x-ndjson", lines.Header.Get("Content-Type"))

@@ -12,10 +12,10 @@ import (
 
 // NewPathway is a pathway as it is sent.
 type NewPathway struct {
-	Name      string            `json:"name,omitempty"`
-	Start     string            `json:"start,omitempty" doc:"The id of the first node."`
+	Name      string            `json:"name,omitempty" required:"true"`
+	Start     string            `json:"start,omitempty" required:"true" doc:"The id of the first node."`
 	Variables []domain.Variable `json:"variables,omitempty" nullable:"false"`
-	Nodes     []domain.Node     `json:"nodes,omitempty" nullable:"false"`
+	Nodes     []domain.Node     `json:"nodes,omitempty" required:"true" nullable:"false"`
 	Edges     []domain.Edge     `json:"edges,omitempty" nullable:"false"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
@@ -105,7 +105,7 @@ func (s *Server) pathwayRoutes() {
 		made, err := s.ports.Pathways.CreatePathway(ctx, p, w)
 		return touched(ctx, made, err)
 	})
-	add(s, operation{method: http.MethodPost, path: path + "/validate", id: "validatePathway", tag: tag, summary: "Check a pathway without saving it"},
+	add(s, operation{method: http.MethodPost, path: path + "/validate", id: "validatePathway", tag: tag, unchecked: true, summary: "Check a pathway without saving it", about: "The report lists all problems, those of missing members as well."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*answer[PathwayReport], error) {
 			w := &domain.Pathway{}
 			in.Body.fill(w)

@@ -62,7 +62,7 @@ type NewRedaction struct {
 
 // NewWorkspace is a workspace as it is sent.
 type NewWorkspace struct {
-	Name           string            `json:"name,omitempty"`
+	Name           string            `json:"name,omitempty" required:"true"`
 	Plan           string            `json:"plan,omitempty" doc:"starter, professional or enterprise. Default: starter. Operators only."`
 	Limits         *NewLimits        `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
 	Calling        *NewCalling       `json:"calling,omitempty" doc:"Operators only."`
