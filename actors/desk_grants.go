@@ -86,7 +86,7 @@ func (d *Desk) granted(client *domain.OAuthClient, g *domain.OAuthGrant, rights 
 // rightsOf is what a grant still gives: within what its client can be given and
 // its user may do.
 func (d *Desk) rightsOf(client *domain.OAuthClient, g *domain.OAuthGrant, asked []domain.Permission) ([]domain.Permission, error) {
-	if ended, err := d.keyBehindEnded(g.CreatedBy); err != nil {
+	if ended, err := d.creatorKeyInvalid(g.CreatedBy); err != nil {
 		return nil, err
 	} else if ended {
 		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The API key that let the user sign in has ended.")

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/netip"
@@ -18,17 +19,19 @@ func (d *Desk) Authenticate(ctx context.Context, text string, from netip.Addr) (
 	return d.keys.Authenticate(ctx, text, from)
 }
 
-// CreateKey creates a key, child of the caller's and within its addresses and
-// its lifetime. Errors: validation_error of allowed_ips or expires_at.
+// CreateKey creates a key: a child of the caller's key, or of the key whose
+// sign-in link opened the caller's dashboard session. It lies within the
+// allowed_ips and the expiry of its parent. Errors: validation_error of
+// allowed_ips or expires_at.
 func (d *Desk) CreateKey(ctx context.Context, p domain.Principal, act ask.Act, k *domain.APIKey) (*domain.APIKey, string, error) {
-	k.WorkspaceID, k.ParentID = p.WorkspaceID, p.KeyID
+	k.WorkspaceID, k.ParentID = p.WorkspaceID, cmp.Or(p.KeyID, p.SignInKeyID)
 	if k.Environment == "" {
 		k.Environment = p.Environment
 	}
-	bounds := d.boundsOf(p)
+	restrictions := d.restrictionsOf(p)
 	var err error
-	if k.AllowedIPs, err = bounds.addresses(k.AllowedIPs); err == nil {
-		k.ExpiresAt, err = bounds.end(k.ExpiresAt)
+	if k.AllowedIPs, err = restrictions.limitAllowedIPs(k.AllowedIPs); err == nil {
+		k.ExpiresAt, err = restrictions.limitExpiry(k.ExpiresAt)
 	}
 	if err != nil {
 		return nil, "", err
@@ -125,28 +128,27 @@ func (d *Desk) UpdateKey(ctx context.Context, p domain.Principal, id string, cha
 		if err := change(key); err != nil {
 			return err
 		}
-		if before.ParentID != "" && key.ParentID == "" && d.keys.ended(&before, time.Now()) {
+		if before.ParentID != "" && key.ParentID == "" && d.keys.isInvalid(&before, time.Now()) {
 			return domain.Errorf(domain.CodeInvalidState, "the key has ended with its parent; create a new one")
 		}
 		if before.ParentID != "" && key.ParentID == "" {
-			d.keys.dropInheritedEnd(key, before.ParentID)
+			d.keys.clearInheritedExpiry(key, before.ParentID)
 		}
 		if slices.Equal(before.AllowedIPs, key.AllowedIPs) {
 			return nil
 		}
-		bounds := d.boundsOf(p)
+		restrictions := d.restrictionsOf(p)
 		if key.ParentID != "" {
-			bounds.addKey(d.keys, d.keys.known(key.ParentID))
+			restrictions.addKey(d.keys, d.keys.known(key.ParentID))
 		}
-		_, err := bounds.addresses(key.AllowedIPs)
-		return err
+		return restrictions.checkAllowedIPs(key.AllowedIPs)
 	})
 }
 
-// dropInheritedEnd lets a key that is adopted go on after the end that it has
-// from its former parent.
-func (k *Keyring) dropInheritedEnd(key *domain.APIKey, parent string) {
-	var of credentialBounds
+// clearInheritedExpiry removes the expiry of an adopted key if it is the expiry
+// of its former parent.
+func (k *Keyring) clearInheritedExpiry(key *domain.APIKey, parent string) {
+	var of credentialRestrictions
 	of.addKey(k, k.known(parent))
 	if key.ExpiresAt != nil && of.until != nil && key.ExpiresAt.Equal(*of.until) {
 		key.ExpiresAt = nil

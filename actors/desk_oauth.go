@@ -30,8 +30,8 @@ func (d *Desk) OAuthPlan(workspace string) error {
 // public one.
 func (d *Desk) CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (made *domain.OAuthClient, secret string, err error) {
 	defer d.guests.changing.lock(p.WorkspaceID)()
-	bounds := d.boundsOf(p)
-	if c.AllowedIPs, err = bounds.addresses(c.AllowedIPs); err != nil {
+	restrictions := d.restrictionsOf(p)
+	if c.AllowedIPs, err = restrictions.limitAllowedIPs(c.AllowedIPs); err != nil {
 		return nil, "", err
 	}
 	if d.guests.count(p.WorkspaceID) >= clientsMost {

@@ -34,9 +34,9 @@ func (d *Desk) createUser(ctx context.Context, p domain.Principal, u *domain.Use
 		return made, err
 	}
 	defer d.guests.changing.lock(p.WorkspaceID)()
-	bounds := d.boundsOf(p)
+	restrictions := d.restrictionsOf(p)
 	var err error
-	if u.AllowedIPs, err = bounds.addresses(u.AllowedIPs); err != nil {
+	if u.AllowedIPs, err = restrictions.limitAllowedIPs(u.AllowedIPs); err != nil {
 		return nil, err
 	}
 	if u.AllowedIPs == nil {
@@ -75,8 +75,11 @@ func (d *Desk) UpdateUser(ctx context.Context, p domain.Principal, id string, ch
 		err := change(u)
 		u.Promote(was, stamp())
 		if err == nil && (u.AllowedIPs == nil || !slices.Equal(from, u.AllowedIPs)) {
-			bounds := d.boundsOf(p)
-			u.AllowedIPs, err = bounds.addresses(u.AllowedIPs)
+			restrictions := d.restrictionsOf(p)
+			u.AllowedIPs, err = restrictions.limitAllowedIPs(u.AllowedIPs)
+		}
+		if u.AllowedIPs == nil {
+			u.AllowedIPs = []string{}
 		}
 		return err
 	})
@@ -121,7 +124,7 @@ func (d *Desk) signInLink(
 	for range tries {
 		u, guard, err := d.led(ctx, p, userID, may)
 		if err == nil {
-			err = d.mayLetIn(p, u)
+			err = d.checkSignInLink(p, u)
 		}
 		if err != nil {
 			return "", time.Time{}, err
@@ -138,11 +141,12 @@ func (d *Desk) signInLink(
 	return "", time.Time{}, errBusy()
 }
 
-// mayLetIn refuses a sign-in link for a user who may come from addresses that
-// bind the credential which asks for the link.
-func (d *Desk) mayLetIn(p domain.Principal, u *domain.User) error {
-	bounds := d.boundsOf(p)
-	for _, outer := range bounds.networks {
+// checkSignInLink refuses a sign-in link for a user whose allowed_ips are wider
+// than those of the credential that creates the link. Errors:
+// insufficient_permissions.
+func (d *Desk) checkSignInLink(p domain.Principal, u *domain.User) error {
+	restrictions := d.restrictionsOf(p)
+	for _, outer := range restrictions.networks {
 		if !allow.Within(u.AllowedIPs, outer) {
 			return domain.Errorf(domain.CodeInsufficientPermissions,
 				"The user may sign in from addresses outside allowed_ips of the key (%s). Use a key without allowed_ips, or narrow allowed_ips of the user.", strings.Join(outer, ", "))
@@ -167,7 +171,7 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 	if err != nil {
 		return "", nil, storeErr(err)
 	}
-	ended, err := d.keyBehindEnded(link.CreatedBy)
+	ended, err := d.creatorKeyInvalid(link.CreatedBy)
 	if err != nil {
 		return "", nil, err
 	}
@@ -218,7 +222,7 @@ func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr, watc
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return nil, nil, storeErr(err)
 	}
-	ended, unknown := d.keyBehindEnded(s.CreatedBy)
+	ended, unknown := d.creatorKeyInvalid(s.CreatedBy)
 	if unknown != nil {
 		return nil, nil, unknown
 	}

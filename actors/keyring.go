@@ -147,7 +147,8 @@ func (k *Keyring) operatorWorkspaces() []string {
 	return ids
 }
 
-func (k *Keyring) isGone(workspace string) bool {
+// isDeleted says whether a workspace was deleted.
+func (k *Keyring) isDeleted(workspace string) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.gone[workspace]
@@ -197,9 +198,9 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 	}
 	now := time.Now()
 	switch {
-	case k.ended(key, now) && key.HasExpired(now):
+	case k.isInvalid(key, now) && key.HasExpired(now):
 		return p, domain.Errorf(domain.CodeExpiredAPIKey, "the API key has expired")
-	case k.ended(key, now):
+	case k.isInvalid(key, now):
 		return p, domain.Errorf(domain.CodeExpiredAPIKey, "the API key has been revoked")
 	case !k.allows(key, from):
 		return p, domain.Errorf(domain.CodeIPNotAllowed, "requests with this API key are not allowed from this address")
@@ -213,13 +214,14 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 	return p, nil
 }
 
-// longestLineage bounds how many parents a key can have above it.
-const longestLineage = 32
+// maxParents is the maximum number of parents above a key.
+const maxParents = 32
 
-// lineage walks from a key to its parent and so on, until visit returns false.
-// whole is false where a parent is missing or the walk was stopped.
-func (k *Keyring) lineage(key *domain.APIKey, visit func(*domain.APIKey) bool) (whole bool) {
-	for range longestLineage {
+// walkParents visits a key, its parent, the parent of that, and so on, until
+// visit returns false. whole is false where a parent is missing or visit stopped
+// the walk.
+func (k *Keyring) walkParents(key *domain.APIKey, visit func(*domain.APIKey) bool) (whole bool) {
+	for range maxParents {
 		if key == nil || !visit(key) {
 			return false
 		}
@@ -231,16 +233,15 @@ func (k *Keyring) lineage(key *domain.APIKey, visit func(*domain.APIKey) bool) (
 	return false
 }
 
-// ended says whether a key, or a key that it descends from, was revoked or has
-// expired: a child key ends with its parent.
-func (k *Keyring) ended(key *domain.APIKey, now time.Time) bool {
-	return !k.lineage(key, func(one *domain.APIKey) bool { return one.RevokedAt == nil && !one.HasExpired(now) })
+// isInvalid says whether a key or one of its parents was revoked or has expired.
+func (k *Keyring) isInvalid(key *domain.APIKey, now time.Time) bool {
+	return !k.walkParents(key, func(one *domain.APIKey) bool { return one.RevokedAt == nil && !one.HasExpired(now) })
 }
 
-// allows says whether a key and all that it descends from may be used from an
-// address: a parent that is narrowed narrows its children.
+// allows says whether a key and its parents may be used from an address. Other
+// allowed_ips of a parent apply to its child keys at once.
 func (k *Keyring) allows(key *domain.APIKey, from netip.Addr) bool {
-	return k.lineage(key, func(one *domain.APIKey) bool { return allow.From(one.AllowedIPs, from) })
+	return k.walkParents(key, func(one *domain.APIKey) bool { return allow.From(one.AllowedIPs, from) })
 }
 
 func (k *Keyring) touch(id string, now time.Time) {
@@ -312,7 +313,7 @@ func (k *Keyring) Create(ctx context.Context, by Author, key *domain.APIKey) (ma
 		c.Guards = []commit.Guard{commit.Absent(key.Key())}
 	}
 	defer k.change.lock(key.WorkspaceID)()
-	if k.isGone(key.WorkspaceID) {
+	if k.isDeleted(key.WorkspaceID) {
 		return nil, "", missing("workspace")
 	}
 	if _, err = k.store.Apply(ctx, c); err != nil {
@@ -330,7 +331,7 @@ func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(
 // alter is Change with rows that are committed with the key.
 func (k *Keyring) alter(ctx context.Context, workspace, id string, change func(*domain.APIKey) ([]domain.Record, error)) (*domain.APIKey, error) {
 	defer k.change.lock(workspace)()
-	if k.isGone(workspace) {
+	if k.isDeleted(workspace) {
 		return nil, missing("API key")
 	}
 	for range tries {

@@ -10,40 +10,54 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// dependent is a resource that carries rights, and the credential that created it.
+// dependent is a resource that carries rights, and the credentials that created it.
 type dependent struct {
 	ask.ResourceRef
 
 	environment domain.Environment
-	creator     string // its id
+	creators    []string // ids of keys, users and OAuth clients
 }
 
-// creatorOfKey is the credential that a key hangs on: its parent, else the user
-// or the client that created it. A key that an operator has adopted hangs on none.
-func creatorOfKey(k *domain.APIKey) string {
-	if k.ParentID == "" && k.CreatedBy.KeyID() == "" && k.CreatedBy != nil {
-		return k.CreatedBy.ID
+// creatorsOf are the ids of the credential that created a resource and of the
+// API key whose sign-in link opened the session of that user.
+func creatorsOf(c *domain.Creator) (ids []string) {
+	if c == nil { // a version without created_by created the resource
+		return nil
 	}
-	return k.ParentID
+	for _, id := range []string{c.ID, c.SignInKeyID} {
+		if id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// creatorsOfKey are the ids of the credentials that a key depends on: its parent,
+// and the user who created it. A key that an operator has adopted depends on none.
+func creatorsOfKey(k *domain.APIKey) []string {
+	if k.ParentID == "" && k.CreatedBy.KeyID() != "" { // adopted
+		return nil
+	}
+	ids := creatorsOf(k.CreatedBy)
+	if k.ParentID != "" && !slices.Contains(ids, k.ParentID) {
+		ids = append(ids, k.ParentID)
+	}
+	return ids
 }
 
 // resourcesWithRights are those of a workspace that name their creator.
 func (d *Desk) resourcesWithRights(ctx context.Context, workspace string) (all []dependent, err error) {
-	note := func(m *domain.Meta, creator string) {
-		if creator != "" {
-			all = append(all, dependent{ask.ResourceRef{ID: m.ID, Object: m.Object}, m.Environment, creator})
+	note := func(m *domain.Meta, creators []string) {
+		if len(creators) > 0 {
+			all = append(all, dependent{ask.ResourceRef{ID: m.ID, Object: m.Object}, m.Environment, creators})
 		}
 	}
-	created := func(m *domain.Meta, p *domain.Provenance) {
-		if p.CreatedBy != nil {
-			note(m, p.CreatedBy.ID)
-		}
-	}
+	created := func(m *domain.Meta, p *domain.Provenance) { note(m, creatorsOf(p.CreatedBy)) }
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		index := "env=" + string(env)
 		for _, read := range []func() error{
 			func() error {
-				return every(ctx, d.store, "api_key", workspace, index, func(k *domain.APIKey) { note(&k.Meta, creatorOfKey(k)) })
+				return every(ctx, d.store, "api_key", workspace, index, func(k *domain.APIKey) { note(&k.Meta, creatorsOfKey(k)) })
 			},
 			func() error {
 				return every(ctx, d.store, "oauth_client", workspace, index, func(c *domain.OAuthClient) { created(&c.Meta, &c.Provenance) })
@@ -76,7 +90,7 @@ func (d *Desk) resourcesWithRights(ctx context.Context, workspace string) (all [
 }
 
 // dependentsOf are the resources that a credential created, directly or through
-// other credentials that it created; each stands behind its creator.
+// other credentials that it created. Each stands behind one of its creators.
 func (d *Desk) dependentsOf(ctx context.Context, workspace, credential string) (found []dependent, err error) {
 	all, err := d.resourcesWithRights(ctx, workspace)
 	if err != nil {
@@ -84,7 +98,9 @@ func (d *Desk) dependentsOf(ctx context.Context, workspace, credential string) (
 	}
 	by := make(map[string][]dependent)
 	for _, x := range all {
-		by[x.creator] = append(by[x.creator], x)
+		for _, creator := range x.creators {
+			by[creator] = append(by[creator], x)
+		}
 	}
 	seen := map[string]bool{credential: true}
 	for queue := []string{credential}; len(queue) > 0; queue = queue[1:] {
@@ -98,8 +114,9 @@ func (d *Desk) dependentsOf(ctx context.Context, workspace, credential string) (
 	return found, nil
 }
 
-// RevokeKey refuses a key, its child keys and all that hangs on them from its
-// return on. It also works on a key that was revoked before or has expired.
+// RevokeKey revokes a key. From its return on the key, its child keys, and their
+// tokens, sign-in links and sessions are refused. The key may have been revoked
+// before or have expired.
 func (d *Desk) RevokeKey(ctx context.Context, p domain.Principal, act ask.Act, id string, o ask.KeyRevocation) (ask.RevokedKey, error) {
 	k, err := d.ownKey(p, id)
 	if err != nil {
@@ -117,13 +134,13 @@ func (d *Desk) revokeKey(ctx context.Context, by Author, k *domain.APIKey, o ask
 		return done, err
 	}
 	done.Remaining, done.Ended = []ask.ResourceRef{}, []ask.ResourceRef{}
-	for _, x := range slices.Backward(all) { // a creator goes last: after a crash the way to what it created is still there
-		if key := d.keys.known(x.ID); key != nil && d.keys.ended(key, time.Now()) {
+	for _, x := range slices.Backward(all) { // creators last: after a crash, what they created can still be found through them
+		if key := d.keys.known(x.ID); key != nil && d.keys.isInvalid(key, time.Now()) {
 			continue
 		}
 		ended := false
 		if o.Cascade {
-			if ended, err = d.endDependent(ctx, by, k.WorkspaceID, x, o.MayEnd); err != nil {
+			if ended, err = d.revokeDependent(ctx, by, k.WorkspaceID, x, o.MayEnd); err != nil {
 				return done, err
 			}
 		}
@@ -138,10 +155,10 @@ func (d *Desk) revokeKey(ctx context.Context, by Author, k *domain.APIKey, o ask
 	return done, nil
 }
 
-// endDependent revokes or deletes a resource, with its row in the audit log.
-// ended is false for what the caller may not delete, and for trunks, gateways
-// and tools: calls may need them.
-func (d *Desk) endDependent(ctx context.Context, by Author, workspace string, x dependent, may func(*domain.User) error) (ended bool, err error) {
+// revokeDependent revokes or deletes a resource and adds a row to the audit log.
+// ended is false for users whom the caller may not delete, and for trunks, SMS
+// gateways and tools: calls may need them.
+func (d *Desk) revokeDependent(ctx context.Context, by Author, workspace string, x dependent, may func(*domain.User) error) (ended bool, err error) {
 	p := domain.Principal{WorkspaceID: workspace, Environment: x.environment}
 	ctx = commit.WithRider(ctx, commit.NewRider(*by.says(workspace, x.environment, "admin", x.Object+".deleted", domain.Resource{Type: x.Object, ID: x.ID})))
 	switch x.Object {
@@ -162,20 +179,22 @@ func (d *Desk) endDependent(ctx context.Context, by Author, workspace string, x 
 			return refused
 		})
 		if refused != nil {
-			return false, nil //nolint:nilerr // whoever asks may not end it: it remains
+			return false, nil //nolint:nilerr // the caller may not delete the user, who remains
 		}
 	default:
 		return false, nil
 	}
-	if domain.CodeOf(err) == domain.CodeNotFound { // somebody else was faster
+	if domain.CodeOf(err) == domain.CodeNotFound { // deleted meanwhile
 		err = nil
 	}
 	return err == nil, err
 }
 
-// keyBehindEnded says whether the API key behind a sign-in link, a session or a
-// consent was revoked or has expired: what it let in ends with it.
-func (d *Desk) keyBehindEnded(c *domain.Creator) (bool, error) {
+// creatorKeyInvalid says whether the API key that created a sign-in link was
+// revoked or has expired. The link, its session and the consents that the user
+// gave in that session end with the key. Errors: unavailable while the keys are
+// being read.
+func (d *Desk) creatorKeyInvalid(c *domain.Creator) (bool, error) {
 	id := c.KeyID()
 	if id == "" {
 		return false, nil
@@ -184,5 +203,5 @@ func (d *Desk) keyBehindEnded(c *domain.Creator) (bool, error) {
 	if key == nil && d.keys.reading.Load() {
 		return false, domain.Errorf(domain.CodeUnavailable, "the keys are being read; try again").With("retry_after", 1)
 	}
-	return key == nil || d.keys.ended(key, time.Now()), nil
+	return key == nil || d.keys.isInvalid(key, time.Now()), nil
 }

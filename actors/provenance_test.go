@@ -146,6 +146,91 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 }
 
+// session signs a user in with a link that a principal creates, and returns the
+// cookie and the principal of the session.
+func (h *house) session(by domain.Principal, u *domain.User, from netip.Addr) (string, domain.Principal) {
+	h.Helper()
+	link, _, err := h.desk().SignInLink(h.Context(), by, u.ID, anyone)
+	require.NoError(h, err)
+	cookie, _, err := h.desk().SignIn(h.Context(), link, from, "browser")
+	require.NoError(h, err)
+	_, s, err := h.desk().Session(h.Context(), cookie, from, true)
+	require.NoError(h, err)
+	return cookie, domain.Principal{
+		UserID: u.ID, WorkspaceID: u.WorkspaceID, Environment: u.Environment, Permissions: by.Permissions, InPerson: true, SignInKeyID: s.CreatedBy.KeyID(),
+	}
+}
+
+func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	_, u := h.guest(domain.RoleAdmin) // existed before the key
+	other, err := d.CreateUser(ctx, h.live, &domain.User{Name: "Grace", Role: domain.RoleAdmin})
+	require.NoError(t, err)
+	p, key, _ := h.key(h.live, nil)
+	_, session := h.session(p, u, here)
+	assert.Equal(t, key.ID, session.SignInKeyID)
+	made := h.belongings(session, "2001")
+	_, child, childText := h.key(session, nil)
+	assert.Equal(t, key.ID, child.ParentID)
+	assert.Equal(t, &domain.Creator{Type: domain.CreatorUser, ID: u.ID, SignInKeyID: key.ID}, child.CreatedBy)
+	link, _, err := d.SignInLink(ctx, session, other.ID, anyone)
+	require.NoError(t, err)
+	cookie, second := h.session(session, other, here)
+	assert.Equal(t, key.ID, second.SignInKeyID)
+	made = append(made, h.belongings(second, "2002")...)
+	_, adopted, adoptedText := h.key(session, nil)
+	_, err = d.UpdateKey(ctx, h.live, adopted.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
+	require.NoError(t, err)
+
+	done, err := d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.KeyRevocation{})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, made, done.Remaining)
+	_, err = d.Authenticate(ctx, childText, here)
+	assert.Equal(t, domain.CodeExpiredAPIKey, domain.CodeOf(err))
+	_, err = d.Authenticate(ctx, adoptedText, here)
+	require.NoError(t, err)
+	_, _, err = d.SignIn(ctx, link, here, "browser")
+	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
+	_, _, err = d.Session(ctx, cookie, here, true)
+	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
+	done, err = d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.KeyRevocation{Cascade: true})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, made, done.Ended)
+	assert.Empty(t, done.Remaining)
+	_, err = d.User(ctx, h.live, u.ID)
+	require.NoError(t, err, "the user existed before")
+}
+
+func TestSessionIsWithinTheKeyOfItsSignInLink(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	p, key, _ := h.key(h.live, func(k *domain.APIKey) { k.AllowedIPs, k.ExpiresAt = []string{"192.0.2.0/24"}, &end })
+	u, err := d.CreateUser(ctx, h.live, &domain.User{Name: "Ada", Role: domain.RoleAdmin, AllowedIPs: []string{"192.0.2.0/25"}})
+	require.NoError(t, err)
+	_, session := h.session(p, u, netip.MustParseAddr("192.0.2.7"))
+	_, child, _ := h.key(session, nil)
+	assert.Equal(t, []any{u.AllowedIPs, &end}, []any{child.AllowedIPs, child.ExpiresAt})
+	made, err := d.CreateUser(ctx, session, &domain.User{Name: "u", Role: domain.RoleViewer})
+	require.NoError(t, err)
+	assert.Equal(t, u.AllowedIPs, made.AllowedIPs)
+
+	_, err = d.UpdateUser(ctx, h.live, u.ID, func(u *domain.User) error { u.AllowedIPs = []string{}; return nil }) // by somebody who may
+	require.NoError(t, err)
+	_, child, _ = h.key(session, nil)
+	assert.Equal(t, key.AllowedIPs, child.AllowedIPs)
+	late := end.Add(time.Second)
+	for name, k := range map[string]*domain.APIKey{"addresses": {AllowedIPs: []string{"198.51.100.1"}}, "expiry": {ExpiresAt: &late}} {
+		k.Name, k.Permissions = "k", []domain.Permission{domain.AllRead}
+		assert.Equal(t, domain.CodeValidation, domain.CodeOf(drop2(d.CreateKey(ctx, session, ask.Act{}, k))), name)
+	}
+	_, anywhere := h.guest(domain.RoleAdmin)
+	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.SignInLink(ctx, session, anywhere.ID, anyone))))
+}
+
 func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)

@@ -205,7 +205,7 @@ func (d *Desk) nextSigner(ctx context.Context, s domain.Signing, fresh func() (p
 
 // KeyAlive says whether the API key behind a token still holds: a token dies with its key.
 func (d *Desk) KeyAlive(_ context.Context, workspace, keyID string) error {
-	if key := d.keys.known(keyID); key == nil || key.WorkspaceID != workspace || d.keys.ended(key, time.Now()) {
+	if key := d.keys.known(keyID); key == nil || key.WorkspaceID != workspace || d.keys.isInvalid(key, time.Now()) {
 		return domain.Errorf(domain.CodeExpiredToken, "The API key behind the token no longer holds.")
 	}
 	return nil

@@ -1142,6 +1142,8 @@ type ContactOptedOutEvent struct {
 type Creator struct {
 	// The key, the user or the client; empty for system.
 	ID string `json:"id"`
+	// Of a user: the API key whose sign-in link opened the dashboard session. Missing where no key did.
+	SignInKeyID string `json:"sign_in_key_id,omitzero"`
 	// The kind of credential: an API key or a JWT of it, an operator key, a dashboard session of a user, an OAuth client, or the service itself. One of api_key, operator, user, oauth_client, system.
 	Type string `json:"type"`
 }
@@ -2273,7 +2275,7 @@ type TrunkUpdate struct {
 	Name *string `json:"name,omitempty"`
 	// Then put before it. Takes an operator key. What is dialled must read as the same number.
 	NumberAdd Optional[string] `json:"number_add,omitzero"`
-	// ISO 3166. Of national, and of numbers that come in without a country code.
+	// ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key.
 	NumberCountry Optional[string] `json:"number_country,omitzero"`
 	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
 	NumberFormat Optional[string] `json:"number_format,omitzero"`
@@ -2450,7 +2452,7 @@ type WorkspaceUpdate struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
-	Name *string `json:"name,omitempty"`
+	Name Optional[string] `json:"name,omitzero"`
 	// starter, professional or enterprise. Default: starter. Operators only.
 	Plan Optional[string] `json:"plan,omitzero"`
 	// What an account on enterprise has agreed to pay. Operators only.

@@ -18,6 +18,8 @@ const (
 type Creator struct {
 	Type CreatorType `json:"type" enum:"api_key,operator,user,oauth_client,system" doc:"The kind of credential: an API key or a JWT of it, an operator key, a dashboard session of a user, an OAuth client, or the service itself."`
 	ID   string      `json:"id" doc:"The key, the user or the client; empty for system."`
+	// SignInKeyID is the API key that the session of a user depends on.
+	SignInKeyID string `json:"sign_in_key_id,omitempty" doc:"Of a user: the API key whose sign-in link opened the dashboard session. Missing where no key did."`
 }
 
 // UnmarshalJSON also reads the form of earlier versions: the id of an API key
@@ -35,12 +37,16 @@ func (c *Creator) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(c))
 }
 
-// KeyID is the id of the API key that created the resource, "" for another creator.
+// KeyID is the id of the API key that the creator is, or that the session of a
+// user depends on. "" stands for a creator without a key.
 func (c *Creator) KeyID() string {
-	if c != nil && (c.Type == CreatorAPIKey || c.Type == CreatorOperator) {
+	switch {
+	case c == nil:
+		return ""
+	case c.Type == CreatorAPIKey || c.Type == CreatorOperator:
 		return c.ID
 	}
-	return ""
+	return c.SignInKeyID
 }
 
 // Provenance says which credential created a resource that carries rights.
@@ -53,13 +59,13 @@ type Provenance struct {
 func (p *Principal) Creator() *Creator {
 	switch {
 	case p.ClientID != "":
-		return &Creator{CreatorClient, p.ClientID}
+		return &Creator{Type: CreatorClient, ID: p.ClientID}
 	case p.KeyID != "" && p.Operator:
-		return &Creator{CreatorOperator, p.KeyID}
+		return &Creator{Type: CreatorOperator, ID: p.KeyID}
 	case p.KeyID != "":
-		return &Creator{CreatorAPIKey, p.KeyID}
+		return &Creator{Type: CreatorAPIKey, ID: p.KeyID}
 	case p.UserID != "":
-		return &Creator{CreatorUser, p.UserID}
+		return &Creator{Type: CreatorUser, ID: p.UserID, SignInKeyID: p.SignInKeyID}
 	}
 	return &Creator{Type: CreatorSystem}
 }

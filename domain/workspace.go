@@ -185,6 +185,7 @@ type Principal struct {
 	InPerson    bool   // at the dashboard, by a session
 	UserID      string // with a token of a user: its sub; or who is there in person
 	ClientID    string // with an OAuth token: whose it is
+	SignInKeyID string // with a dashboard session: the API key that the session depends on (Session.CreatedBy.KeyID); empty: none
 }
 
 // HasToken says whether it came with a JWT or an OAuth token: neither with an

@@ -65,6 +65,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	v.principal, v.cookie = domain.Principal{
 		WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights,
 		Operator: r.Operator, InPerson: true, // an operator on the operator's page alone
+		SignInKeyID: session.CreatedBy.KeyID(),
 	}, c.Cookies(cookieName)
 	fresh := session.Fresh(time.Now())
 	if r.Again && !fresh {

@@ -14,7 +14,7 @@ import (
 func TestWebhooksAndClientsAreMadeByWhoMayAndTheirSecretsShownOnce(t *testing.T) {
 	t.Parallel()
 	d := open(t, httpapi.Config{PublicURL: base})
-	b, _ := d.signedIn("admin")
+	b, user := d.signedIn("admin")
 	viewer, _ := d.signedIn("viewer")
 	for path, form := range map[string]url.Values{
 		"/webhooks":       {"url": {"https://example.com/hook"}, "events": {"call.*, campaign.completed"}},
@@ -31,6 +31,9 @@ func TestWebhooksAndClientsAreMadeByWhoMayAndTheirSecretsShownOnce(t *testing.T)
 	assert.Equal(t, []any{"https://example.com/hook", []any{"call.*", "campaign.completed"}}, []any{hook["url"], hook["events"]})
 	client := d.must(200, "GET", "/v1/oauth/clients", "operator", nil).json(t)["data"].([]any)[0].(map[string]any)
 	assert.Equal(t, []any{"CRM <b>", []any{"https://crm.example.com/cb", "https://crm.example.com/other"}}, []any{client["name"], client["redirect_uris"]})
+	created := client["created_by"].(map[string]any)
+	assert.Equal(t, []any{"user", user}, []any{created["type"], created["id"]})
+	assert.NotEmpty(t, created["sign_in_key_id"], "the API key whose sign-in link opened the session")
 	wrong := b.send("POST", "/webhooks", url.Values{"url": {"ftp://example.com"}, "events": {"*"}})
 	assert.Equal(t, 422, wrong.Status)
 	assert.Contains(t, string(wrong.Body), `value="ftp://example.com"`, "what was typed stays")

@@ -22,16 +22,13 @@ func (s *Server) principalOf(ctx context.Context, v *visit) (domain.Principal, e
 	if v.cookie == "" {
 		return s.whose(ctx, v)
 	}
-	u, _, err := s.ports.Users.Session(ctx, v.cookie, v.ip, true)
+	u, session, err := s.ports.Users.Session(ctx, v.cookie, v.ip, true)
 	if err != nil {
 		return domain.Principal{}, err
 	}
-	return sessionPrincipal(u), nil
-}
-
-// sessionPrincipal is a user who asks with a dashboard session.
-func sessionPrincipal(u *domain.User) domain.Principal {
-	return domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: u.Role.Permissions()}
+	return domain.Principal{
+		WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: u.Role.Permissions(), SignInKeyID: session.CreatedBy.KeyID(),
+	}, nil
 }
 
 // credentialHolds says whether a visit's credential still does what it did when

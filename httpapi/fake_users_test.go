@@ -69,7 +69,7 @@ func (f *fake) DeleteUser(_ context.Context, _ domain.Principal, id string, may 
 	return f.users.drop(id)
 }
 
-func (f *fake) SignInLink(_ context.Context, _ domain.Principal, id string, may func(*domain.User) error) (string, time.Time, error) {
+func (f *fake) SignInLink(_ context.Context, p domain.Principal, id string, may func(*domain.User) error) (string, time.Time, error) {
 	u, err := f.led(id, may)
 	if err != nil {
 		return "", time.Time{}, err
@@ -77,7 +77,7 @@ func (f *fake) SignInLink(_ context.Context, _ domain.Principal, id string, may 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text := "link-" + strconv.Itoa(len(f.links))
-	f.links[text] = &domain.SignIn{UserID: id, Until: time.Now().Add(domain.SignInLife).UTC(), OperatorSince: u.OperatorSince}
+	f.links[text] = &domain.SignIn{Provenance: domain.Provenance{CreatedBy: p.Creator()}, UserID: id, Until: time.Now().Add(domain.SignInLife).UTC(), OperatorSince: u.OperatorSince}
 	return text, f.links[text].Until, nil
 }
 
@@ -97,7 +97,7 @@ func (f *fake) SignIn(_ context.Context, text string, from netip.Addr, agent str
 		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "Not from there.")
 	}
 	now := time.Now().UTC()
-	s := f.sessions.add(&domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now, OperatorSince: link.OperatorSince, Hash: "hash of a session"})
+	s := f.sessions.add(&domain.Session{Provenance: link.Provenance, UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now, OperatorSince: link.OperatorSince, Hash: "hash of a session"})
 	f.mu.Lock()
 	s.CreatedAt = now
 	f.mu.Unlock()

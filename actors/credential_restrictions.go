@@ -1,0 +1,95 @@
+package actors
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/allow"
+)
+
+// credentialRestrictions are the allowed_ips and the expiry of a credential.
+// They also apply to everything that the credential creates.
+type credentialRestrictions struct {
+	networks [][]string // allowed_ips lists that must all allow an address; the list of the credential itself is the first
+	until    *time.Time // expiry; nil: none
+}
+
+// restrictionsOf returns the restrictions of the caller: of its API key and the
+// parents of that key, of its user, or of its OAuth client. A dashboard session
+// that a sign-in link of an API key opened also has the restrictions of that key.
+func (d *Desk) restrictionsOf(p domain.Principal) credentialRestrictions {
+	var r credentialRestrictions
+	switch {
+	case p.KeyID != "":
+		r.addKey(d.keys, d.keys.known(p.KeyID))
+	case p.UserID != "":
+		if u := d.guests.user(p.UserID); u != nil {
+			r.addNetworks(u.AllowedIPs)
+		}
+	case p.ClientID != "":
+		if c, _ := d.guests.client(p.ClientID); c != nil {
+			r.addNetworks(c.AllowedIPs)
+		}
+	}
+	if p.SignInKeyID != "" {
+		r.addKey(d.keys, d.keys.known(p.SignInKeyID))
+	}
+	return r
+}
+
+// addKey adds the restrictions of a key and of its parents.
+func (r *credentialRestrictions) addKey(keys *Keyring, key *domain.APIKey) {
+	keys.walkParents(key, func(one *domain.APIKey) bool {
+		r.addNetworks(one.AllowedIPs)
+		if one.ExpiresAt != nil && (r.until == nil || one.ExpiresAt.Before(*r.until)) {
+			r.until = one.ExpiresAt
+		}
+		return true
+	})
+}
+
+func (r *credentialRestrictions) addNetworks(list []string) {
+	if len(list) > 0 {
+		r.networks = append(r.networks, list)
+	}
+}
+
+// checkAllowedIPs refuses a list of addresses and networks that does not lie
+// within each list of the credential. Errors: validation_error of allowed_ips.
+func (r *credentialRestrictions) checkAllowedIPs(list []string) error {
+	for _, outer := range r.networks {
+		if !allow.Within(list, outer) {
+			return problem("allowed_ips", domain.CodeValidation, "must lie within the addresses of the credential that creates or changes it: "+strings.Join(outer, ", "))
+		}
+	}
+	return nil
+}
+
+// limitAllowedIPs returns the allowed_ips of a resource that the credential
+// creates. A nil list gets the first list of the credential that lies within its
+// other lists. Errors: validation_error of allowed_ips.
+func (r *credentialRestrictions) limitAllowedIPs(list []string) (_ []string, err error) {
+	if list != nil || len(r.networks) == 0 {
+		return list, r.checkAllowedIPs(list)
+	}
+	for _, own := range r.networks {
+		if err = r.checkAllowedIPs(own); err == nil {
+			return slices.Clone(own), nil
+		}
+	}
+	return nil, err
+}
+
+// limitExpiry returns the expires_at of a key that the credential creates. nil
+// gets the expiry of the credential. Errors: validation_error of expires_at.
+func (r *credentialRestrictions) limitExpiry(at *time.Time) (*time.Time, error) {
+	if r.until != nil && at != nil && at.After(*r.until) {
+		return nil, problem("expires_at", domain.CodeValidation, "must not be later than the end of the key that creates it: "+r.until.UTC().Format(time.RFC3339))
+	}
+	if at == nil {
+		at = r.until
+	}
+	return at, nil
+}
