@@ -129,7 +129,8 @@ func (d *Desk) carry(m *domain.Message) {
 }
 
 // carryOne hands a message to a carrier: what it is about to do is stored
-// before, what came of it after. An error leaves it as it was.
+// before, what came of it after. A message that a rule or its trunk refuses fails.
+// An error leaves the message as it was.
 func (d *Desk) carryOne(ctx context.Context, key domain.Key) error {
 	m, version, err := d.messageAt(ctx, key)
 	if err != nil || m == nil {
@@ -140,7 +141,8 @@ func (d *Desk) carryOne(ctx context.Context, key domain.Key) error {
 		return nil
 	}
 	ways, err := d.waysOf(ctx, m.WorkspaceID, m.Environment, m.From, m.To)
-	if err != nil {
+	refused := refusalOf(err)
+	if err != nil && refused == nil {
 		return err
 	}
 	if m.Todo == domain.TodoAwait { // by a process that ended
@@ -149,10 +151,12 @@ func (d *Desk) carryOne(ctx context.Context, key domain.Key) error {
 		}
 		return d.fails(ctx, m, version, domain.CodeUnknownFate, "the service ended while a carrier was given the message: nobody knows whether it has it")
 	}
-	refused, err := d.refusedNow(ctx, m)
+	if refused == nil {
+		if refused, err = d.refusedNow(ctx, m); err != nil {
+			return err
+		}
+	}
 	switch {
-	case err != nil:
-		return err
 	case refused != nil:
 		return d.fails(ctx, m, version, string(refused.Code), refused.Message)
 	case len(ways) == 0:
@@ -208,11 +212,20 @@ func (d *Desk) refusedNow(ctx context.Context, m *domain.Message) (*domain.Error
 	if err == nil {
 		err = d.mayPay(ctx, m)
 	}
-	refused, ok := errors.AsType[*domain.Error](err)
-	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestination}, refused.Code) {
+	if refused := refusalOf(err); refused != nil {
 		return refused, nil
 	}
 	return nil, err
+}
+
+// refusalOf is the refusal of a rule, which fails a message; nil: no error, or one
+// after which the message is tried again.
+func refusalOf(err error) *domain.Error {
+	refused, ok := errors.AsType[*domain.Error](err)
+	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestination}, refused.Code) {
+		return refused
+	}
+	return nil
 }
 
 // messageAt reads a message; nil: there is none any more.

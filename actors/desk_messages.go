@@ -51,11 +51,11 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	if err = d.mayWrite(ctx, p, number.E164); err != nil {
 		return nil, err
 	}
-	if err = d.carried(ctx, p, "", number.E164); err != nil {
-		return nil, err
-	}
 	from, err := d.sender(ctx, p, w, o.From)
 	if err != nil {
+		return nil, err
+	}
+	if err = d.carried(ctx, p, from, number.E164); err != nil {
 		return nil, err
 	}
 	m := &domain.Message{
@@ -85,7 +85,9 @@ func (d *Desk) mayPay(ctx context.Context, m *domain.Message) error {
 	return d.node.mayText(ctx, w, m.Environment, m.ID, m.To, m.Segments)
 }
 
-// carried refuses a live message that nothing would carry.
+// carried refuses a live message that no trunk and no gateway would carry. The
+// trunk of its sender decides the route. Errors: no_sms_route,
+// destination_not_allowed.
 func (d *Desk) carried(ctx context.Context, p domain.Principal, from, to string) error {
 	if p.Environment == domain.Test {
 		return nil

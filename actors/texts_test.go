@@ -304,6 +304,41 @@ func TestAMessageThatACrashCutOffIsNotSentTwice(t *testing.T) {
 	assert.Equal(t, map[string]int{long.ID: 1}, told(h.events(h.live.WorkspaceID), event.SMSFailed))
 }
 
+func TestMessageThatTheTrunkOfItsSenderRefusesFails(t *testing.T) {
+	h := build(t, nil)
+	ctx, d := h.Context(), h.desk()
+	newSMSC(h).carries(domain.SMSPlain, "") // another route, which does not carry the number of the sender
+	c := newSMSC(h)
+	trunk := c.carries(domain.SMSPlain, "+12025550171")
+	answer := make(chan struct{})
+	c.mu.Lock()
+	c.answer = func(sipText) string {
+		<-answer
+		return "SIP/2.0 200 OK"
+	}
+	c.mu.Unlock()
+	order := ask.NewMessage{To: "+12025550123", Body: "Hello."}
+	first, err := d.SendMessage(ctx, h.live, order)
+	require.NoError(t, err)
+	h.until(10*time.Second, "the first is with the carrier", func() bool { return h.message(first.ID).Todo == domain.TodoAwait })
+	second, err := d.SendMessage(ctx, h.live, order) // waits for the first, which goes to the same number
+	require.NoError(t, err)
+	_, err = d.UpdateTrunk(ctx, h.live, trunk.ID, func(x *domain.Trunk) error {
+		x.NumberStrip = "+1202" // what is left does not read as the same number
+		return nil
+	})
+	require.NoError(t, err)
+	close(answer)
+	h.reaches(first.ID, domain.MessageSent)
+	failed := h.reaches(second.ID, domain.MessageFailed)
+	assert.Equal(t, []any{string(domain.CodeDestination), domain.MessageTodo(""), 0}, []any{failed.ErrorCode, failed.Todo, failed.Tries})
+	assert.Contains(t, failed.ErrorMessage, "number_strip")
+	assert.Equal(t, map[string]int{second.ID: 1}, told(h.events(h.live.WorkspaceID), event.SMSFailed))
+
+	_, err = d.SendMessage(ctx, h.live, order)
+	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "a message is refused before it is queued")
+}
+
 func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := h.Context(), h.desk()

@@ -32,7 +32,8 @@ func (w *way) id() string {
 // waysOf are the ways of a message, the best first: by the longest prefix and
 // the priority of trunks and gateways, those of one trunk by the priority of its
 // proxies. A number that belongs to a trunk which carries messages goes over
-// that trunk.
+// that trunk. Errors: destination_not_allowed where the trunks with this prefix
+// must not dial the number, else errors of the store.
 func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Environment, from, to string) ([]way, error) {
 	all, gateways, err := d.carriers(ctx, workspaceID, env)
 	if err != nil || len(all) == 0 {
