@@ -176,10 +176,7 @@ func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Tr
 	if made, err := madeBefore[domain.Trunk](ctx, d, p, domain.PrefixTrunk); made != nil || err != nil {
 		return made, err
 	}
-	if err := mayPrice(p, &domain.Trunk{}, t); err != nil {
-		return nil, err
-	}
-	if err := mayRewrite(p, &domain.Trunk{}, t); err != nil {
+	if err := d.checkTrunkChange(p, &domain.Trunk{}, t); err != nil {
 		return nil, err
 	}
 	if err := d.trunkFits(ctx, t); err != nil {
@@ -216,17 +213,16 @@ func (d *Desk) ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (
 	return l, err
 }
 
-// UpdateTrunk changes a trunk; live calls keep what they began with.
+// UpdateTrunk changes a trunk; live calls keep what they began with. change sets
+// RewriteApproved to ask for the approval of number_strip and number_add; the
+// update of an operator grants it. Errors: operator_required.
 func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error) {
 	allowed := func(t *domain.Trunk) error {
 		was := *t
 		if err := change(t); err != nil {
 			return err
 		}
-		if err := mayPrice(p, &was, t); err != nil {
-			return err
-		}
-		return mayRewrite(p, &was, t)
+		return d.checkTrunkChange(p, &was, t)
 	}
 	t, err := update(ctx, d, p, domain.PrefixTrunk, id, allowed, func(_ *commit.Change, t *domain.Trunk) error { return d.trunkFits(ctx, t) })
 	if err != nil {
@@ -237,42 +233,6 @@ func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, c
 	}
 	d.shownTrunks(ctx, p, t)
 	return t, nil
-}
-
-// mayPrice lets operators alone decide what calls over a trunk cost.
-func mayPrice(p domain.Principal, was, is *domain.Trunk) error {
-	if p.Operator || slices.Equal(was.Costs, is.Costs) {
-		return nil
-	}
-	return &domain.Error{Code: domain.CodeOperatorRequired, Param: "costs", Message: "costs takes an operator key: daily_spend_cap counts by it"}
-}
-
-// mayRewrite lets operators alone decide what number_strip and number_add make of
-// the numbers that are dialled.
-func mayRewrite(p domain.Principal, was, is *domain.Trunk) error {
-	if is.NumberStrip == "" && is.NumberAdd == "" {
-		is.RewriteApproved = false
-		return nil
-	}
-	param := ""
-	for _, f := range []struct{ name, was, is string }{
-		{"number_strip", was.NumberStrip, is.NumberStrip},
-		{"number_add", was.NumberAdd, is.NumberAdd},
-		{"number_format", was.NumberFormat, is.NumberFormat},
-		{"number_country", was.NumberCountry, is.NumberCountry},
-	} {
-		if f.was != f.is && param == "" {
-			param = f.name
-		}
-	}
-	switch {
-	case param == "":
-		return nil
-	case !p.Operator:
-		return &domain.Error{Code: domain.CodeOperatorRequired, Param: param, Message: param + " takes an operator key where number_strip or number_add is set: they change what is dialled. number_format and number_country alone suit most carriers"}
-	}
-	is.RewriteApproved = true
-	return nil
 }
 
 // DeleteTrunk removes a trunk that no number stands on.

@@ -96,9 +96,75 @@ func TestNumberRewritesTakeAnOperatorAndCanBeClearedByAnybody(t *testing.T) {
 	refused(err, "number_country")
 	_, err = change(operator, func(x *domain.Trunk) { x.NumberFormat = domain.FormatDigits })
 	require.NoError(t, err)
+
+	moved := []domain.Proxy{{Host: "192.0.2.2", Port: 5060, Transport: "udp"}}
+	now, err := change(operator, func(x *domain.Trunk) { x.Proxies = moved })
+	require.NoError(t, err)
+	assert.True(t, now.RewriteApproved)
+	for name, edit := range map[string]func(*domain.Trunk){
+		"proxies": func(x *domain.Trunk) {
+			x.Proxies = append([]domain.Proxy{{Host: "192.0.2.3", Port: 5060, Transport: "udp"}}, x.Proxies...)
+		},
+		"outbound_proxy": func(x *domain.Trunk) { x.OutboundProxy = &domain.Proxy{Host: "192.0.2.9"} },
+	} {
+		now, err = change(clerk, edit)
+		require.NoError(t, err)
+		assert.False(t, now.RewriteApproved, "%s: the prefix was approved for another carrier", name)
+		now, err = change(clerk, func(x *domain.Trunk) { x.RewriteApproved = true })
+		require.NoError(t, err)
+		assert.False(t, now.RewriteApproved, "only operators approve")
+		now, err = change(operator, func(x *domain.Trunk) { x.Name = "third" })
+		require.NoError(t, err)
+		assert.False(t, now.RewriteApproved, "other changes of an operator approve nothing")
+		now, err = change(operator, func(x *domain.Trunk) { x.RewriteApproved = true })
+		require.NoError(t, err)
+		assert.True(t, now.RewriteApproved)
+	}
+
 	cleared, err := change(clerk, func(x *domain.Trunk) { x.NumberStrip, x.NumberAdd = "", "" })
 	require.NoError(t, err)
 	assert.False(t, cleared.RewriteApproved)
 	_, err = change(clerk, func(x *domain.Trunk) { x.NumberFormat = domain.FormatE164 })
 	require.NoError(t, err, "nothing is rewritten any more")
+}
+
+func TestNationalNumbersOfAnotherCountryTakeAnOperator(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil) // default_country US
+	ctx, d := h.Context(), h.desk()
+	operator, clerk := h.live, h.live
+	operator.Operator, clerk.Operator = true, false
+	create := func(p domain.Principal, format, country string) (*domain.Trunk, error) {
+		return d.CreateTrunk(ctx, p, &domain.Trunk{
+			Name: "carrier", Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}}, NumberFormat: format, NumberCountry: country, Prefixes: []string{"+44"},
+		})
+	}
+	refused := func(err error, param string) {
+		t.Helper()
+		var e *domain.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, []any{domain.CodeOperatorRequired, param}, []any{e.Code, e.Param})
+		assert.Contains(t, e.Message, "number_format e164")
+	}
+	_, err := create(clerk, domain.FormatNational, "CO")
+	refused(err, "number_country")
+	home, err := create(clerk, domain.FormatNational, "US")
+	require.NoError(t, err)
+	_, err = create(clerk, domain.FormatE164, "CO")
+	require.NoError(t, err, "the country only reads numbers that come in")
+
+	change := func(p domain.Principal, id string, f func(*domain.Trunk)) error {
+		return drop(d.UpdateTrunk(ctx, p, id, func(x *domain.Trunk) error { f(x); return nil }))
+	}
+	refused(change(clerk, home.ID, func(x *domain.Trunk) { x.NumberCountry = "CO" }), "number_country")
+	require.NoError(t, change(clerk, home.ID, func(x *domain.Trunk) { x.NumberFormat, x.NumberCountry = domain.FormatDigits, "CO" }))
+	refused(change(clerk, home.ID, func(x *domain.Trunk) { x.NumberFormat = domain.FormatNational }), "number_format")
+
+	abroad, err := create(operator, domain.FormatNational, "CO")
+	require.NoError(t, err)
+	require.NoError(t, change(clerk, abroad.ID, func(x *domain.Trunk) { x.Name = "other" }))
+	refused(change(clerk, abroad.ID, func(x *domain.Trunk) { x.Proxies = []domain.Proxy{{Host: "192.0.2.2"}} }), "proxies")
+	refused(change(clerk, abroad.ID, func(x *domain.Trunk) { x.OutboundProxy = &domain.Proxy{Host: "192.0.2.2"} }), "outbound_proxy")
+	require.NoError(t, change(operator, abroad.ID, func(x *domain.Trunk) { x.Proxies = []domain.Proxy{{Host: "192.0.2.2"}} }))
+	require.NoError(t, change(clerk, abroad.ID, func(x *domain.Trunk) { x.NumberFormat = domain.FormatE164 }))
 }

@@ -61,7 +61,7 @@ func (c *Client) AllTrunks(ctx context.Context, q ListTrunksQuery, options ...Op
 //
 // POST /v1/trunks
 //
-// Needs an API key or a dashboard session. A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add and costs take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap.
+// Needs an API key or a dashboard session. A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap.
 func (c *Client) CreateTrunk(ctx context.Context, body *NewTrunk, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "POST", "/v1/trunks", nil, asJSON(body), options)
 }
@@ -86,7 +86,7 @@ func (c *Client) GetTrunk(ctx context.Context, id string, options ...Option) (*T
 //
 // PATCH /v1/trunks/{id}
 //
-// Needs an API key or a dashboard session. Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required; so does a change of costs.
+// Needs an API key or a dashboard session. Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval.
 func (c *Client) UpdateTrunk(ctx context.Context, id string, body *TrunkUpdate, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "PATCH", "/v1/trunks/"+url.PathEscape(id), nil, asJSON(body), options)
 }
@@ -132,7 +132,7 @@ type NewTrunk struct {
 	Name string `json:"name"`
 	// Then put before it. Takes an operator key. What is dialled must read as the same number.
 	NumberAdd *string `json:"number_add,omitempty"`
-	// ISO 3166. Of national, and of numbers that come in without a country code.
+	// ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key.
 	NumberCountry *string `json:"number_country,omitempty"`
 	// +12025550100, 12025550100, or as it is dialled within number_country. One of e164, digits, national.
 	NumberFormat *string `json:"number_format,omitempty"`

@@ -207,7 +207,7 @@ func (c *Client) AllAnyTrunks(ctx context.Context, id string, q ListAnyTrunksQue
 //
 // PATCH /v1/workspaces/{id}/trunks/{trunk_id}
 //
-// Needs an API key or a dashboard session. Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip and number_add; every other member too. Trunks of the live environment.
+// Needs an API key or a dashboard session. Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip, number_add and number_format national with any number_country; every other member too. A patch that names number_strip or number_add approves both, also with the same values. Trunks of the live environment.
 func (c *Client) UpdateAnyTrunk(ctx context.Context, id string, trunkID string, body *TrunkUpdate, options ...Option) (*Trunk, error) {
 	return send[Trunk](ctx, c, "PATCH", "/v1/workspaces/"+url.PathEscape(id)+"/trunks/"+url.PathEscape(trunkID), nil, asJSON(body), options)
 }
@@ -307,7 +307,7 @@ type NewWorkspace struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
-	Name string `json:"name"`
+	Name *string `json:"name,omitempty"`
 	// starter, professional or enterprise. Default: starter. Operators only.
 	Plan *string `json:"plan,omitempty"`
 	// What an account on enterprise has agreed to pay. Operators only.

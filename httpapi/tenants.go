@@ -127,7 +127,8 @@ func (s *Server) tenantNumberRoutes() {
 }
 
 // tenantTrunkRoutes are those by which operators set what a workspace may not set
-// on its own trunks: costs, number_strip and number_add.
+// on its own trunks: costs, number_strip, number_add and national formats of other
+// countries.
 func (s *Server) tenantTrunkRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/trunks"
 	add(s, operation{method: http.MethodGet, path: path, id: "listAnyTrunks", tag: tag, summary: "List the trunks of a workspace of the install", about: "Operators only. Those of the live environment."},
@@ -145,7 +146,7 @@ func (s *Server) tenantTrunkRoutes() {
 		})
 	add(s, operation{
 		method: http.MethodPatch, path: path + "/{trunk_id}", id: "updateAnyTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk of a workspace of the install",
-		about: "Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip and number_add; every other member too. Trunks of the live environment.",
+		about: "Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip, number_add and number_format national with any number_country; every other member too. A patch that names number_strip or number_add approves both, also with the same values. Trunks of the live environment.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One
 		TrunkID string `path:"trunk_id" doc:"The trunk's id."`
@@ -161,7 +162,7 @@ func (s *Server) tenantTrunkRoutes() {
 			return nil, err
 		}
 		touch(ctx, id)
-		return public(s.ports.Trunks.UpdateTrunk(ctx, tenant, id, patched(s, &in.Body, (*NewTrunk).apply)))
+		return public(s.ports.Trunks.UpdateTrunk(ctx, tenant, id, s.changeTrunk(&in.Body)))
 	})
 }
 

@@ -29,3 +29,18 @@ func TestWorkspaceWithACapWarns(t *testing.T) {
 	assert.Equal(t, want, w["warnings"])
 	assert.Equal(t, want, d.must(200, "GET", "/v1/workspace", "operator", nil).json(t)["warnings"])
 }
+
+func TestPatchThatNamesARewriteAsksForItsApproval(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	id := d.make("/v1/trunks", m{"name": "carrier", "proxies": []m{{"host": "sip.example.com"}}, "number_add": "9"})
+	patch := func(path, body string) any {
+		t.Helper()
+		return d.must(200, "PATCH", path+id, "operator", body).json(t)["number_rewrite_approved"]
+	}
+	tenant := "/v1/workspaces/" + d.make("/v1/workspaces", m{"name": "clinic"}) + "/trunks/"
+	assert.Nil(t, patch("/v1/trunks/", `{"name": "other"}`))
+	assert.Nil(t, patch(tenant, `{"name": "third"}`))
+	assert.Equal(t, true, patch(tenant, `{"number_add": "9"}`), "also with the stored value")
+	id = d.make("/v1/trunks", m{"name": "carrier", "proxies": []m{{"host": "sip.example.com"}}, "number_add": "9"})
+	assert.Equal(t, true, patch("/v1/trunks/", `{"number_strip": ""}`))
+}

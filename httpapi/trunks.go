@@ -57,7 +57,7 @@ type NewTrunk struct {
 	Register        bool              `json:"register,omitempty" doc:"Registers at the first proxy with the credentials of auth."`
 	FromDomain      string            `json:"from_domain,omitempty"`
 	NumberFormat    string            `json:"number_format,omitempty" enum:"e164,digits,national" doc:"+12025550100, 12025550100, or as it is dialled within number_country."`
-	NumberCountry   string            `json:"number_country,omitempty" doc:"ISO 3166. Of national, and of numbers that come in without a country code."`
+	NumberCountry   string            `json:"number_country,omitempty" doc:"ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key."`
 	NumberStrip     string            `json:"number_strip,omitempty" doc:"Taken off the beginning of the number called, once it is written. Takes an operator key."`
 	NumberAdd       string            `json:"number_add,omitempty" doc:"Then put before it. Takes an operator key. What is dialled must read as the same number."`
 	Inbound         *NewTrunkInbound  `json:"inbound,omitempty"`
@@ -115,9 +115,18 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 	return rules.Trunk(t).Err()
 }
 
+// changeTrunk applies a merge patch to a trunk. A patch that names number_strip or
+// number_add also asks for the approval of both.
+func (s *Server) changeTrunk(body *Patch[NewTrunk]) func(*domain.Trunk) error {
+	return patched(s, body, func(n *NewTrunk, t *domain.Trunk) error {
+		t.RewriteApproved = t.RewriteApproved || body.Has("number_strip") || body.Has("number_add")
+		return n.apply(t)
+	})
+}
+
 func (s *Server) trunkRoutes() {
 	const tag, path = "Trunks", "/v1/trunks"
-	add(s, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk", about: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add and costs take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
+	add(s, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk", about: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewTrunk }) (*answer[*domain.Trunk], error) {
 			t := &domain.Trunk{}
 			if err := in.Body.apply(t); err != nil {
@@ -142,7 +151,7 @@ func (s *Server) trunkRoutes() {
 			}
 			return public(s.ports.Trunks.Trunk(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required; so does a change of costs."},
+	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body Patch[NewTrunk]
@@ -152,7 +161,7 @@ func (s *Server) trunkRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Trunks.UpdateTrunk(ctx, p, id, patched(s, &in.Body, (*NewTrunk).apply)))
+			return public(s.ports.Trunks.UpdateTrunk(ctx, p, id, s.changeTrunk(&in.Body)))
 		})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/test", id: "testTrunk", tag: tag, summary: "Ask a trunk whether it lives",
