@@ -29,12 +29,13 @@ type TracedMessage struct {
 // send puts a message of the dialog on the wire.
 func (d *Dialog) send(to flow, b []byte) error { return d.post(to, parcel{b: b}) }
 
+// post sends a parcel and traces it, unless the environment forbids the flow.
 func (d *Dialog) post(to flow, p parcel) error {
+	if !d.inbound && !d.ua.allowsTarget(d.environment, to) {
+		return ErrTestEnvironment
+	}
 	if !d.untold {
 		d.ua.trace(d.key.callID, d.traceTag(), to, true, p.b)
-	}
-	if !d.inbound && !d.ua.permits(d.environment, to) {
-		return ErrTestEnvironment
 	}
 	return d.ua.post(to, p)
 }

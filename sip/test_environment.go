@@ -12,9 +12,9 @@ import (
 // than the built-in carrier.
 var ErrTestEnvironment = errors.New("sip: the test environment reaches the built-in carrier only")
 
-// permits says whether a request of an environment may go to a flow. A request
+// allowsTarget says whether a request of an environment may go to a flow. A request
 // that names no environment is restricted as one of the test environment.
-func (u *UserAgent) permits(env domain.Environment, to flow) bool {
+func (u *UserAgent) allowsTarget(env domain.Environment, to flow) bool {
 	if u.cfg.TestCarrier == nil || env == domain.Live {
 		return true
 	}
@@ -29,7 +29,7 @@ func (u *UserAgent) checkEnvironment(env domain.Environment, t Target) error {
 		return nil
 	}
 	ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
-	if err != nil || t.Through.IsValid() || !u.permits(env, flowOf(settledTarget(t, ip))) {
+	if err != nil || t.Through.IsValid() || !u.allowsTarget(env, flowOf(settledTarget(t, ip))) {
 		return ErrTestEnvironment
 	}
 	return nil

@@ -74,12 +74,14 @@ func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
 
 func TestDialogOfTheTestEnvironmentFollowsNoContactElsewhere(t *testing.T) {
 	var other netip.AddrPort
+	var told traced
 	heard, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
 	defer func() { _ = heard.Close() }()
 	other = heard.LocalAddr().(*net.UDPAddr).AddrPort()
 	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.TestCarrier = func() netip.AddrPort { return netip.MustParseAddrPort("127.0.0.1:9") }
+		c.Trace = told.hear
 	})
 	done := make(chan bool, 1)
 	ua.Orphan(sip.DialogState{
@@ -90,4 +92,5 @@ func TestDialogOfTheTestEnvironmentFollowsNoContactElsewhere(t *testing.T) {
 	require.NoError(t, heard.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
 	_, _, err = heard.ReadFromUDP(make([]byte, 2048))
 	assert.Error(t, err, "a request of the test environment has left")
+	assert.Empty(t, told.lines(), "a request that has not left is not in the trace")
 }
