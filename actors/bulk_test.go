@@ -202,6 +202,30 @@ func TestBulkContactsAndNumbersArriveOnce(t *testing.T) {
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 }
 
+func TestBulkContactErrorsNameTheParameter(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	ctx, d := t.Context(), h.desk()
+	w := menu()
+	w.Variables = []domain.Variable{{Name: "day", Required: true}}
+	day := domain.Context{"day": "Monday"}
+	order := ask.NewBulk{Type: domain.BulkContacts, Target: h.campaign(h.live, h.agent(h.live, w)), Items: []ask.BulkOrder{
+		{Contact: &ask.RawContact{Phone: numbered(1)}},
+		{Contact: &ask.RawContact{Phone: "x", Context: day}},
+		{Contact: &ask.RawContact{Phone: numbered(2), Context: day, Timezone: "Mars/Base"}},
+	}}
+	b, err := d.StartBulk(ctx, h.live, order)
+	require.NoError(t, err)
+	h.until(patience, "the job is over", func() bool { return h.bulk(h.live, b.ID).Final() })
+	failed, err := d.BulkItems(ctx, h.live, b.ID, ask.BulkItemQuery{Limit: 10, Status: domain.ItemFailed})
+	require.NoError(t, err)
+	params := make(map[domain.Code]string)
+	for _, item := range failed.Data {
+		params[item.Code] = item.Param
+	}
+	assert.Equal(t, map[domain.Code]string{"missing_variable": "context", "invalid_phone": "phone", "invalid_timezone": "timezone"}, params)
+}
+
 func TestABulkJobSendsEachMessageOnceWhateverBreaksOff(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)

@@ -353,7 +353,7 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 	_, err = r.desk.addContacts(ctx, r.by, r.row.TargetID, ask.ContactRows{Rows: rows}, domain.MaxBulkItems*2, func(c *commit.Change, in *intake) {
 		r.change(c, func(b *domain.Bulk, c *commit.Change) {
 			for _, bad := range in.errs {
-				item := r.item(bad.Line-1, &domain.Error{Code: bad.Code, Message: bad.Message, Param: "phone"})
+				item := r.item(bad.Line-1, &domain.Error{Code: bad.Code, Message: bad.Message, Param: contactParam(bad.Code)})
 				b.Failed, b.Pending = b.Failed+1, b.Pending-1
 				b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})
 				c.Puts = append(c.Puts, &item)
@@ -368,6 +368,17 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 		return err // another upload is running
 	}
 	return r.failAll(ctx, err)
+}
+
+// contactParam is the parameter of a contact that an error is about.
+func contactParam(code domain.Code) string {
+	switch code {
+	case "missing_variable":
+		return "context"
+	case "invalid_timezone":
+		return "timezone"
+	}
+	return "phone"
 }
 
 // failAll ends a job of which nothing can be done any more.
