@@ -23,9 +23,10 @@ const (
 	flushEvery  = time.Second
 	pendingMost = 10_000
 	keepWithin  = 5 * time.Second
-	// strangersMost bounds the addresses and reasons whose failures with unknown
-	// credentials have rows of their own in a minute. All others share one row.
-	strangersMost = 50
+	// maxUnknownSources is the maximum number of addresses and reasons whose failures
+	// with unknown credentials have rows of their own in a minute. All others share
+	// one row.
+	maxUnknownSources = 50
 )
 
 // auditor merges acts and keeps them beside the requests. Equal acts (same
@@ -38,12 +39,12 @@ type auditor struct {
 	entries map[mergeKey]*domain.AuditEntry
 	dirty   map[mergeKey]bool
 	lost    int
-	unknown strangers
+	unknown unknownSources
 	wake    chan struct{}
 }
 
-// strangers are the sources of failures with unknown credentials within a minute.
-type strangers struct {
+// unknownSources are the sources of failures with unknown credentials within a minute.
+type unknownSources struct {
 	minute  int64
 	sources map[mergeKey]bool
 }
@@ -209,7 +210,7 @@ func (a *auditor) forget(minute int64) {
 // a workspace that is gone, which a token may still name, nothing is kept.
 func (d *Desk) Note(_ context.Context, p domain.Principal, act ask.Act) {
 	if p.WorkspaceID == "" {
-		d.audit.stranger(slices.DeleteFunc(d.keys.operatorWorkspaces(), func(id string) bool { return d.node.workspace(id) == nil }), act, time.Now())
+		d.audit.noteUnknownCredential(slices.DeleteFunc(d.keys.operatorWorkspaces(), func(id string) bool { return d.node.workspace(id) == nil }), act, time.Now())
 		return
 	}
 	if d.node.workspace(p.WorkspaceID) != nil {
@@ -254,16 +255,16 @@ func (d *Desk) Record(ctx context.Context, p domain.Principal, act ask.Act) {
 	}
 }
 
-// stranger notes a failure with an unknown credential: one row per address,
-// reason and minute in each of the workspaces, and one line in the log. Beyond
-// strangersMost the failures share a row without an address.
-func (a *auditor) stranger(workspaces []string, act ask.Act, now time.Time) {
+// noteUnknownCredential notes a failure with an unknown credential: one row per
+// address, reason and minute in each of the workspaces, and one line in the log.
+// Beyond maxUnknownSources the failures share a row without an address.
+func (a *auditor) noteUnknownCredential(workspaces []string, act ask.Act, now time.Time) {
 	source := mergeKey{action: act.Action, reason: act.Reason, ip: act.IP, minute: now.Unix() / 60}
 	a.mu.Lock()
 	if a.unknown.minute != source.minute || a.unknown.sources == nil {
-		a.unknown = strangers{source.minute, make(map[mergeKey]bool)}
+		a.unknown = unknownSources{source.minute, make(map[mergeKey]bool)}
 	}
-	known, full := a.unknown.sources[source], len(a.unknown.sources) >= strangersMost
+	known, full := a.unknown.sources[source], len(a.unknown.sources) >= maxUnknownSources
 	if !known && !full {
 		a.unknown.sources[source] = true
 	}

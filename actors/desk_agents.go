@@ -91,7 +91,7 @@ func (d *Desk) agentFits(ctx context.Context, p domain.Principal, a, before *dom
 		return err
 	}
 	if h := a.OnInbound; h != nil && (before.OnInbound == nil || h.URL != before.OnInbound.URL) {
-		if err := needsKey(p, "on_inbound"); err != nil {
+		if err := refuseToken(p, "on_inbound"); err != nil {
 			return err
 		}
 		return d.node.checkURL(ctx, "on_inbound.url", h.URL)

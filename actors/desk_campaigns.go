@@ -46,7 +46,7 @@ func (d *Desk) CreateCampaign(
 	}
 	hooks, secret, err := d.campaignWebhooks(ctx, p, c, secret)
 	if err == nil && len(hooks) > 0 {
-		err = needsKey(p, "webhooks")
+		err = refuseToken(p, "webhooks")
 	}
 	if err != nil {
 		return none, err
@@ -128,9 +128,10 @@ func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.C
 	return unspoken
 }
 
-// needsKey refuses a JWT and an OAuth token where a field names an address that
-// events or calls are sent to: the address outlives the token.
-func needsKey(p domain.Principal, field string) error {
+// refuseToken refuses a JWT and an OAuth token where a field names an address that
+// receives events or calls: the address outlives the token. Errors:
+// insufficient_permissions.
+func refuseToken(p domain.Principal, field string) error {
 	if !p.HasToken() {
 		return nil
 	}

@@ -196,7 +196,7 @@ func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, row
 		}
 	}
 	numbers := in.unique()
-	if err = d.fitsList(ctx, p.WorkspaceID, l.ID, numbers); err != nil {
+	if err = d.checkListCapacity(ctx, p.WorkspaceID, l.ID, numbers); err != nil {
 		return none, err
 	}
 	origin := dnc.Origin{Source: domain.DNCImport, At: stamp()}
@@ -211,8 +211,9 @@ func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, row
 	return in.sum, nil
 }
 
-// fitsList refuses numbers that would make a list larger than maxListed.
-func (d *Desk) fitsList(ctx context.Context, workspaceID, listID string, numbers []uint64) error {
+// checkListCapacity refuses numbers that would make a list larger than maxListed.
+// Errors: validation_error.
+func (d *Desk) checkListCapacity(ctx context.Context, workspaceID, listID string, numbers []uint64) error {
 	have, err := d.node.dnc.Count(ctx, workspaceID, listID)
 	if err != nil {
 		return storeErr(err)

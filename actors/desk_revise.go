@@ -75,7 +75,7 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 		return none, err
 	}
 	if !reflect.DeepEqual(after.Context, before.contact.Context) {
-		if err = d.hasRequired(ctx, p, c, after.Context); err != nil {
+		if err = d.checkRequiredVariables(ctx, p, c, after.Context); err != nil {
 			return none, err
 		}
 	}
@@ -98,14 +98,14 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 	return d.Contact(ctx, p, c.ID, contactID)
 }
 
-// hasRequired refuses a context that lacks a required variable of the
-// campaign's pathway.
-func (d *Desk) hasRequired(ctx context.Context, p domain.Principal, c *domain.Campaign, has domain.Context) error {
+// checkRequiredVariables refuses a context without a value for a required variable
+// of the campaign's pathway. Errors: validation_error of context.
+func (d *Desk) checkRequiredVariables(ctx context.Context, p domain.Principal, c *domain.Campaign, has domain.Context) error {
 	s, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID)
 	if err != nil {
 		return nil //nolint:nilerr // the campaign says what is wrong with its script
 	}
-	if missing := lacking(pathway.MissingVariables(&s.Pathway, nil), has); missing != "" {
+	if missing := missingVariables(pathway.MissingVariables(&s.Pathway, nil), has); missing != "" {
 		return problem("context", domain.CodeValidation, "context must keep a value for the required variable "+missing)
 	}
 	return nil
@@ -165,7 +165,7 @@ func tooLarge(c domain.Context) bool {
 func (d *Desk) alone(ctx context.Context, c *domain.Campaign, progress *domain.Progress, ordinal int, phone string) error {
 	taken := domain.Errorf(domain.CodeAlreadyExists, "another contact of this campaign has this number")
 	taken.Param = "phone"
-	removed, err := d.removed(ctx, c, progress)
+	deleted, err := d.deletedOrdinals(ctx, c, progress)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (d *Desk) alone(ctx context.Context, c *domain.Campaign, progress *domain.P
 		if err != nil {
 			return err
 		}
-		if edited[e.Ordinal] = true; e.Ordinal != ordinal && !removed[e.Ordinal] && e.Contact.Phone == phone {
+		if edited[e.Ordinal] = true; e.Ordinal != ordinal && !deleted[e.Ordinal] && e.Contact.Phone == phone {
 			return taken
 		}
 	}
@@ -182,7 +182,7 @@ func (d *Desk) alone(ctx context.Context, c *domain.Campaign, progress *domain.P
 		if i < 0 {
 			return one.err
 		}
-		if i != ordinal && !edited[i] && !removed[i] && one.text == phone {
+		if i != ordinal && !edited[i] && !deleted[i] && one.text == phone {
 			return taken
 		}
 	}

@@ -68,7 +68,7 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 		}
 		edits[e.Ordinal] = e.Contact.Phone
 	}
-	removed, err := d.removed(ctx, c, before)
+	deleted, err := d.deletedOrdinals(ctx, c, before)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 		if i < 0 {
 			return nil, phone.err
 		}
-		if removed[i] {
+		if deleted[i] {
 			continue
 		}
 		if changed, edited := edits[i]; edited {
@@ -96,22 +96,22 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 	return in, nil
 }
 
-// removed are the contacts, by ordinal, that were deleted from a campaign:
-// their numbers may be added again.
-func (d *Desk) removed(ctx context.Context, c *domain.Campaign, progress *domain.Progress) (map[int]bool, error) {
+// deletedOrdinals are the ordinals of the contacts that were deleted from a
+// campaign. Their numbers may be added again.
+func (d *Desk) deletedOrdinals(ctx context.Context, c *domain.Campaign, progress *domain.Progress) (map[int]bool, error) {
 	if progress.Outcomes[domain.OutcomeCancelled] == 0 {
 		return nil, nil
 	}
-	removed := make(map[int]bool)
+	deleted := make(map[int]bool)
 	for one, err := range d.people(ctx, c, statesOf(c.Status, domain.ContactCancelled.String())) {
 		if err != nil {
 			return nil, err
 		}
 		if one.result != nil && one.result.Reason == domain.ReasonRemoved {
-			removed[one.ordinal] = true
+			deleted[one.ordinal] = true
 		}
 	}
-	return removed, nil
+	return deleted, nil
 }
 
 // numberOrErr is a number as numbers hands it out.
@@ -271,7 +271,7 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 		in.sum.Duplicates++
 		return "", ask.ContactError{Code: "duplicate", Message: "this number is in the campaign already"}
 	}
-	if missing := lacking(in.wanted, row.Context); missing != "" {
+	if missing := missingVariables(in.wanted, row.Context); missing != "" {
 		in.sum.MissingVariables++
 		return "", ask.ContactError{Code: "missing_variable", Message: "the required variable " + missing + " has no value: give it in a column of this name, or in context"}
 	}
@@ -304,8 +304,9 @@ func whyBad(text string, err error) string {
 	return err.Error()
 }
 
-// lacking names the required variables that have no value in a context.
-func lacking(required []string, c domain.Context) string {
+// missingVariables names the required variables that have no value in a context,
+// separated by commas.
+func missingVariables(required []string, c domain.Context) string {
 	var missing []string
 	for _, name := range required {
 		if v, _ := c.Text(name); name != "phone" && strings.TrimSpace(v) == "" {

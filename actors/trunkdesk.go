@@ -44,7 +44,7 @@ func (d *Desk) shownTrunks(ctx context.Context, p domain.Principal, list ...*dom
 	}
 	for _, x := range list {
 		x.Warnings = trunkWarnings(t.record.Load(), x)
-		if !x.Simulator && !x.Inert() {
+		if !x.Simulator && !x.IsTestOnly() {
 			x.SIPURI = d.node.cfg.SIPURI
 		}
 		if s, ok := now.Trunks[x.ID]; ok {
@@ -93,7 +93,7 @@ func (d *Desk) TestTrunk(ctx context.Context, p domain.Principal, id string) (as
 	if err != nil {
 		return ask.TrunkTest{}, err
 	}
-	if t.Inert() {
+	if t.IsTestOnly() {
 		return untested(t), nil
 	}
 	bound, cancel := context.WithTimeout(ctx, testWait)

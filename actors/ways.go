@@ -127,7 +127,7 @@ func (d *Desk) hand(ctx context.Context, m *domain.Message, by *way) (sms.Answer
 // handTrunk sends a message by SIP MESSAGE (RFC 3428).
 func (d *Desk) handTrunk(ctx context.Context, m *domain.Message, by *way) (sms.Answer, error) {
 	t, p := by.trunk, by.proxy
-	dialled, err := t.Dial(m.To)
+	dialled, err := t.DialString(m.To)
 	if err != nil {
 		return sms.Answer{Unsent: true}, nil //nolint:nilerr // told by the answer
 	}

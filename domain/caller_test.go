@@ -102,7 +102,7 @@ func TestTrunkDialsTheSameNumberOrNone(t *testing.T) {
 	} {
 		trunk := domain.Trunk{NumberFormat: c.format, NumberCountry: c.country, NumberStrip: c.strip, NumberAdd: c.add}
 		for _, want := range []string{c.dialled, c.approved} {
-			got, err := trunk.Dial(c.to)
+			got, err := trunk.DialString(c.to)
 			assert.Equal(t, want, got, "%+v approved %v", c, trunk.RewriteApproved)
 			if want == "" {
 				assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "%+v", c)

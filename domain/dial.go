@@ -20,12 +20,12 @@ func (t *Trunk) Written(e164 string) string {
 	return e164
 }
 
-// Dial is what is sent to the trunk to call or write to a number in E.164: the
+// DialString is what is sent to the trunk to call or write to a number in E.164: the
 // number as number_format writes it, without number_strip, behind number_add. It
 // is the only source of a dialled number. The rules for numbers judge e164, so
 // what is dialled must read as the same number; otherwise, and for what must
 // never be dialled, the error is destination_not_allowed.
-func (t *Trunk) Dial(e164 string) (string, error) {
+func (t *Trunk) DialString(e164 string) (string, error) {
 	if reason, forbidden := DialForbidden(e164, t.NumberCountry); forbidden {
 		return "", Errorf(CodeDestination, "this number cannot be called: it is %s", reason)
 	}
@@ -35,15 +35,15 @@ func (t *Trunk) Dial(e164 string) (string, error) {
 	}
 	rest := strings.TrimPrefix(written, t.NumberStrip)
 	dialled := t.NumberAdd + rest
-	if t.reads(dialled) == e164 || t.RewriteApproved && t.carrierPrefix(dialled) && t.reads(rest) == e164 {
+	if t.parseDialString(dialled) == e164 || t.RewriteApproved && t.isAllowedCarrierPrefix(dialled) && t.parseDialString(rest) == e164 {
 		return dialled, nil
 	}
 	return "", Errorf(CodeDestination, "this number cannot be called over trunk %s: number_strip and number_add make %q of it, which does not read as the same number", t.Name, dialled)
 }
 
-// reads is the number in E.164 that a switch understands by what is dialled, as
-// number_format and number_country tell; "": it is not a full number.
-func (t *Trunk) reads(dialled string) string {
+// parseDialString is the E.164 number that a switch reads in a dial string, by
+// number_format and number_country; "": it is not a full number.
+func (t *Trunk) parseDialString(dialled string) string {
 	local := t.NumberFormat == FormatNational
 	switch {
 	case strings.LastIndexByte(dialled, '+') > 0 || strings.ContainsAny(dialled, "*#"):
@@ -69,10 +69,10 @@ const (
 	nanpInternational   = "011"
 )
 
-// carrierPrefix says whether number_add may be the prefix of a carrier or a
-// private exchange, which takes it off: it summons nobody, and nothing reads it
-// as the beginning of an international number.
-func (t *Trunk) carrierPrefix(dialled string) bool {
+// isAllowedCarrierPrefix says whether number_add may be a prefix that the carrier or
+// a private exchange removes: it is no emergency number, and the dial string does not
+// begin with an international prefix.
+func (t *Trunk) isAllowedCarrierPrefix(dialled string) bool {
 	for _, international := range []string{"+", internationalPrefix, nanpInternational} {
 		if strings.HasPrefix(dialled, international) {
 			return false

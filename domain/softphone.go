@@ -23,9 +23,9 @@ type Phone struct {
 	Warnings []Detail       `json:"warnings,omitempty"` // shown, never kept
 }
 
-// Inert says whether a phone is never used: it is of the test environment, which
-// reaches the built-in carrier only.
-func (p *Phone) Inert() bool { return p.Environment == Test }
+// IsTestOnly says whether a phone belongs to the test environment. Such a phone is
+// stored and never used.
+func (p *Phone) IsTestOnly() bool { return p.Environment == Test }
 
 // The states of a phone.
 const (
@@ -75,8 +75,8 @@ func (p *Phone) Public() *Phone {
 	if c.Status == "" {
 		c.Status = PhoneUnregistered
 	}
-	if p.Inert() {
-		c.Warnings = []Detail{testEnvironment("this phone cannot register and is never called: the test environment reaches the built-in carrier only. Create it with a live key")}
+	if p.IsTestOnly() {
+		c.Warnings = []Detail{testEnvironmentWarning("this phone cannot register and is never called: the test environment reaches the built-in carrier only. Create it with a live key")}
 	}
 	return &c
 }

@@ -105,9 +105,9 @@ type Trunk struct {
 	Warnings        []Detail      `json:"warnings,omitempty"`  // shown, never kept
 }
 
-// Inert says whether a trunk is never used: it is of the test environment, which
-// reaches the built-in carrier only.
-func (t *Trunk) Inert() bool { return t.Environment == Test && !t.Simulator }
+// IsTestOnly says whether a trunk belongs to the test environment and is not the
+// built-in carrier. Such a trunk is stored and never used.
+func (t *Trunk) IsTestOnly() bool { return t.Environment == Test && !t.Simulator }
 
 // TrunkHealth is how a trunk does now.
 type TrunkHealth struct {
@@ -214,18 +214,19 @@ func (t *Trunk) Public() *Trunk {
 			*auth = &a
 		}
 	}
-	if t.Inert() {
-		c.Warnings = []Detail{testEnvironment("this trunk is never used: calls and messages with a test key reach the built-in carrier only. Create it with a live key")}
+	if t.IsTestOnly() {
+		c.Warnings = []Detail{testEnvironmentWarning("this trunk is never used: calls and messages with a test key reach the built-in carrier only. Create it with a live key")}
 	}
 	return &c
 }
 
-// testEnvironment warns of what a test key has created and nothing uses.
-func testEnvironment(message string) Detail {
+// testEnvironmentWarning is the warning of a trunk or a phone that a test key has
+// created and that is never used.
+func testEnvironmentWarning(message string) Detail {
 	return Detail{Code: WarningTestEnvironment, Message: message}
 }
 
-// WarningTestEnvironment is the code of that warning.
+// WarningTestEnvironment is the code of testEnvironmentWarning.
 const WarningTestEnvironment Code = "test_environment"
 
 // NumberStatus says whether a number is used.

@@ -178,15 +178,16 @@ func changeCampaign(s *Server, patch *Patch[NewCampaign], h rules.House) func(*d
 		return problems.Err()
 	})
 	return func(c *domain.Campaign) error {
-		if err := mayChange(c, fields); err != nil {
+		if err := checkChange(c, fields); err != nil {
 			return err
 		}
 		return merged(c)
 	}
 }
 
-// mayChange refuses changes that the state of a campaign does not allow.
-func mayChange(c *domain.Campaign, fields []string) error {
+// checkChange refuses a change of fields that the status of a campaign does not
+// allow. Errors: invalid_state.
+func checkChange(c *domain.Campaign, fields []string) error {
 	if c.Status.Final() {
 		return domain.Errorf(domain.CodeInvalidState, "A campaign that is %s cannot be changed.", c.Status).With("current_status", c.Status)
 	}

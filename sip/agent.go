@@ -132,7 +132,7 @@ func New(cfg Config) (*UserAgent, error) {
 	}
 	u.hands = newHands(u.closed)
 	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), newAuthority("", u.id, nil)
-	u.trunks.elders.wait = elderWait
+	u.trunks.md5.wait = trunkProofWait
 	if len(cfg.RelayKey) > 0 {
 		u.relay = newRelay(u)
 	}

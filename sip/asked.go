@@ -27,7 +27,7 @@ func (u *UserAgent) isProbe(b []byte, s Source) bool {
 // them knows.
 func (u *UserAgent) probe(m *message) bool {
 	return m.method == methodOptions && m.to.tag == "" && m.passed == nil &&
-		(u.dispatches(m.source().Addr.Addr()) || u.relay.vouches(m.source(), time.Now()))
+		(u.dispatches(m.source().Addr.Addr()) || u.relay.isKnownElsewhere(m.source(), time.Now()))
 }
 
 // asked answers OPTIONS: whether calls are taken here, or passed on to nodes that

@@ -49,8 +49,8 @@ type authority struct {
 	account func(user string) (Account, bool)
 	nonces  *nonces
 	wrong   *limiter
-	elders  *elders
-	sources bool // elders are known by their source: what calls is not who proves itself
+	md5     *md5Fallback
+	sources bool // peers of md5 are identified by their source alone: the caller in From is not the user of the credentials
 	id      identity
 }
 
@@ -59,7 +59,7 @@ func newAuthority(realm string, id identity, account func(string) (Account, bool
 		realm = defaultRealm
 	}
 	return &authority{
-		realm: realm, account: account, nonces: newNonces(id.secret), wrong: newLimiter(wrongRate, wrongBurst), elders: newElders(), id: id,
+		realm: realm, account: account, nonces: newNonces(id.secret), wrong: newLimiter(wrongRate, wrongBurst), md5: newMD5Fallback(), id: id,
 	}
 }
 
@@ -186,12 +186,12 @@ func (a *authority) check(m *message, now time.Time) (Account, verdict) {
 	case old || !a.nonces.count(account.ID, p.nonce, made, p.nc, now):
 		return Account{}, vStale
 	}
-	a.elders.proved(source, a.elder(source, p.user), p.better, now)
+	a.md5.authenticated(source, a.md5User(source, p.user), p.better, now)
 	return account, vGood
 }
 
-// elder is the name under which one is remembered who knows MD5 alone.
-func (a *authority) elder(source netip.Addr, user string) string {
+// md5User is the name under which md5 remembers a peer.
+func (a *authority) md5User(source netip.Addr, user string) string {
 	if a.sources {
 		return source.String()
 	}

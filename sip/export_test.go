@@ -35,7 +35,7 @@ func (u *UserAgent) Remembered() (sources, peers, pool int) {
 func (l *limiter) kept() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.each.Len() + l.networks.Len()
+	return l.bySource.Len() + l.networks.Len()
 }
 
 // SpendFor takes n tokens of one source at one moment and tells how many there were.

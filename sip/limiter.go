@@ -11,33 +11,33 @@ import (
 // maxSources is how many sources a limiter tells apart.
 const maxSources = 4096
 
-// limiter is a token bucket per source, an IPv6 source being its /64. It keeps
-// the buckets that may lack tokens and nothing else, so a source never gets
-// tokens because of others. While maxSources buckets lack tokens, new sources
-// share the bucket of their wide network, and beyond as many networks one.
+// limiter is a token bucket per source: per IPv4 address and per IPv6 /64. It
+// stores only the buckets that may lack tokens. While maxSources buckets are
+// stored, new sources share a bucket per network (IPv4 /16, IPv6 /32). While
+// maxSources networks are stored, too, all further sources share one bucket.
 type limiter struct {
 	mu       sync.Mutex
 	rate     float64 // tokens per second
 	burst    float64
-	each     *buckets
+	bySource *buckets
 	networks *buckets
-	rest     bucket
+	overflow bucket
 }
 
-// buckets are in the order of their last use.
+// buckets are buckets by address or network, the last used first.
 type buckets = simplelru.LRU[netip.Addr, *bucket]
 
-// bucket had so many tokens at that time.
+// bucket is a token bucket.
 type bucket struct {
 	tokens float64
-	at     time.Time
+	at     time.Time // when it had these tokens
 }
 
 func newLimiter(rate, burst float64) *limiter {
-	return &limiter{rate: rate, burst: burst, each: newLRU[netip.Addr, *bucket](), networks: newLRU[netip.Addr, *bucket](), rest: bucket{tokens: burst}}
+	return &limiter{rate: rate, burst: burst, bySource: newLRU[netip.Addr, *bucket](), networks: newLRU[netip.Addr, *bucket](), overflow: bucket{tokens: burst}}
 }
 
-// newLRU has room for maxSources.
+// newLRU returns a cache of at most maxSources entries.
 func newLRU[K comparable, V any]() *simplelru.LRU[K, V] {
 	l, err := simplelru.NewLRU[K, V](maxSources, nil)
 	if err != nil { // only for a size below 1
@@ -61,20 +61,20 @@ func (l *limiter) spend(a netip.Addr, cost float64, now time.Time) bool {
 	return true
 }
 
-// bucket is the one that a source takes tokens from. A new bucket is kept only
-// where tokens are taken.
+// bucket is the bucket of a source. A new bucket is stored only if keep is true.
 func (l *limiter) bucket(a netip.Addr, keep bool, now time.Time) *bucket {
-	if b := l.among(l.each, subnet(a), keep, now); b != nil {
+	if b := l.findOrAdd(l.bySource, subnet(a), keep, now); b != nil {
 		return b
 	}
-	if b := l.among(l.networks, wideNetwork(a), keep, now); b != nil {
+	if b := l.findOrAdd(l.networks, wideNetwork(a), keep, now); b != nil {
 		return b
 	}
-	return &l.rest
+	return &l.overflow
 }
 
-// among finds or adds a bucket; nil: all the buckets may lack tokens.
-func (l *limiter) among(all *buckets, key netip.Addr, keep bool, now time.Time) *bucket {
+// findOrAdd returns the bucket of a key, or a new full one, which it stores only if
+// keep is true. Full buckets are removed first. nil: maxSources buckets lack tokens.
+func (l *limiter) findOrAdd(all *buckets, key netip.Addr, keep bool, now time.Time) *bucket {
 	if b, ok := all.Get(key); ok {
 		return b
 	}
@@ -96,11 +96,12 @@ func (l *limiter) among(all *buckets, key netip.Addr, keep bool, now time.Time) 
 	return b
 }
 
-// subnet is what counts as one source: an address, and of IPv6 its /64.
+// subnet is the source that an address belongs to: the IPv4 address, the IPv6 /64.
 func subnet(a netip.Addr) netip.Addr { return prefixOf(a, 32, 64) }
 
-// wideNetwork is what sources share while there are too many of them: of IPv4
-// the /16, of IPv6 the /32, which registries give to one network operator.
+// wideNetwork is the network whose sources share a bucket when bySource is full:
+// the IPv4 /16, the IPv6 /32. Registries allocate such an IPv6 network to one
+// network operator.
 func wideNetwork(a netip.Addr) netip.Addr { return prefixOf(a, 16, 32) }
 
 func prefixOf(a netip.Addr, bits4, bits6 int) netip.Addr {

@@ -104,7 +104,7 @@ func (p *tcpPool) listen(l streamListener) {
 // costs us before that is one accept and one close.
 func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
 	source := Source{Addr: remote, Network: l.network}
-	known := p.u.known(source) || p.u.dispatches(remote.Addr()) || p.u.phones.presence(source) != Absent || p.u.relay.vouches(source, time.Now())
+	known := p.u.known(source) || p.u.dispatches(remote.Addr()) || p.u.phones.presence(source) != Absent || p.u.relay.isKnownElsewhere(source, time.Now())
 	switch {
 	case !known && !p.u.phones.callable(source, time.Now()) && !p.u.relay.callable(source, time.Now()):
 		p.u.stats.unknown.Add(1)

@@ -51,15 +51,15 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 	return false
 }
 
-// offers are the choices of challenges, the best first. Where a source may be
-// forged the first one is sent that is not larger than what was asked: whoever
-// forges it gains nothing. Who has shown that it knows MD5 alone is asked for
-// that.
+// offers are the choices of challenges, the best first. To a source
+// that may be forged goes the first one that is not larger than the request, so
+// that a forged source gains an attacker nothing. A peer that does not answer
+// SHA-256 is challenged with MD5 only.
 func (a *authority) offers(m *message, stale bool, now time.Time) [][]Header {
 	source := m.source().Addr.Addr()
 	all := a.challenges(source, stale, now)
 	fresh := len(m.every("authorization")) == 0
-	if a.elders.asks(source, a.elder(source, userOf(m.from.uri)), m.callID, m.cseq, fresh, now) {
+	if a.md5.md5Only(source, a.md5User(source, userOf(m.from.uri)), m.callID, m.cseq, fresh, now) {
 		return [][]Header{all[1:]}
 	}
 	return [][]Header{all, all[:1], all[1:]}

@@ -173,7 +173,7 @@ func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
 	r.u.stats.rejected.Add(1)
 	offers := r.auth.challenges(m.source().Addr.Addr(), stale, now)
 	fresh := len(m.every("authorization")) == 0
-	if r.auth.elders.asks(m.source().Addr.Addr(), userOf(m.from.uri), m.callID, m.cseq, fresh, now) {
+	if r.auth.md5.md5Only(m.source().Addr.Addr(), userOf(m.from.uri), m.callID, m.cseq, fresh, now) {
 		offers = offers[1:]
 	}
 	tag := r.u.id.answerTag(m.callID, m.from.tag+m.branch())

@@ -40,14 +40,14 @@ type Whose struct {
 
 // relay passes requests on to the nodes that they belong to.
 type relay struct {
-	u       *UserAgent
-	id      identity // of the key of the install
-	each    *limiter // strangers, by source
-	all     *limiter // and together
-	asks    *limiter // look-ups for them
-	pings   *limiter // their OPTIONS, together
-	others  *limiter // questions to other nodes, by source that is known
-	vouched *vouches
+	u      *UserAgent
+	id     identity // of the key of the install
+	each   *limiter // strangers, by source
+	all    *limiter // and together
+	asks   *limiter // look-ups for them
+	pings  *limiter // their OPTIONS, together
+	others *limiter // questions to other nodes, by source that is known
+	remote *remoteSources
 
 	waiting atomic.Int64 // look-ups under way
 	mu      sync.Mutex
@@ -72,7 +72,7 @@ type asking struct {
 func newRelay(u *UserAgent) *relay {
 	return &relay{
 		u: u, id: newIdentity(u.cfg.RelayKey), each: newLimiter(foreignRate, foreignBurst), all: newLimiter(foreignAll, foreignAll),
-		asks: newLimiter(strangeAsks, strangeAsks), pings: newLimiter(strangePings, strangePings), vouched: newVouches(), of: make(map[askKey]*asking),
+		asks: newLimiter(strangeAsks, strangeAsks), pings: newLimiter(strangePings, strangePings), remote: newRemoteSources(), of: make(map[askKey]*asking),
 		others: newLimiter(oneAsks, oneAsks), by: make(map[netip.Addr]int),
 	}
 }
@@ -80,9 +80,9 @@ func newRelay(u *UserAgent) *relay {
 // looks tells whether anything here may belong to another node.
 func (r *relay) looks() bool { return r != nil && r.u.cfg.Elsewhere != nil }
 
-// vouches tells whether another node has answered a source.
-func (r *relay) vouches(s Source, now time.Time) bool {
-	return r.looks() && r.vouched.has(s.Addr.Addr(), now)
+// isKnownElsewhere says whether another node has answered a source.
+func (r *relay) isKnownElsewhere(s Source, now time.Time) bool {
+	return r.looks() && r.remote.has(s.Addr.Addr(), now)
 }
 
 // welcome lets messages pass that another node may know the source of.
@@ -95,14 +95,14 @@ func (r *relay) welcome(b []byte, s Source, now time.Time) bool {
 		return false
 	}
 	if string(method) == methodOptions { // what scanners send most
-		return r.vouched.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.pings.spend(netip.Addr{}, 1, now)
+		return r.remote.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.pings.spend(netip.Addr{}, 1, now)
 	}
 	return r.callable(s, now)
 }
 
 // callable lets a stranger connect, and be read.
 func (r *relay) callable(s Source, now time.Time) bool {
-	return r.looks() && (r.vouched.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.all.spend(netip.Addr{}, 1, now))
+	return r.looks() && (r.remote.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.all.spend(netip.Addr{}, 1, now))
 }
 
 // takes passes a request on that no dialog here knows, or looks up whose it
@@ -222,7 +222,7 @@ func (r *relay) ask(key askKey, w Whose, m *message) bool {
 // other node has answered it.
 func (r *relay) strangerAt(m *message, now time.Time) bool {
 	s := m.source()
-	return !r.u.known(s) && r.u.phones.presence(s) == Absent && !r.vouched.has(s.Addr.Addr(), now)
+	return !r.u.known(s) && r.u.phones.presence(s) == Absent && !r.remote.has(s.Addr.Addr(), now)
 }
 
 // next is the first message that waits for a look-up; nil ends it.
@@ -251,7 +251,7 @@ func (r *relay) found(m *message, at netip.AddrPort, elsewhere bool) {
 	switch {
 	case m.method == methodOptions && m.to.tag == "":
 		if elsewhere && at.IsValid() {
-			r.vouched.add(m.source().Addr.Addr(), time.Now())
+			r.remote.add(m.source().Addr.Addr(), time.Now())
 		}
 	case elsewhere && r.hand(m, at):
 		return

@@ -135,6 +135,6 @@ func TestARegisterThroughANodeGainsNothing(t *testing.T) {
 			n.peer.send(a.text(), n.us())
 		}
 		synctest.Wait()
-		assert.LessOrEqual(t, n.asked.Load(), int64(32), "a refused REGISTER vouches for nobody")
+		assert.LessOrEqual(t, n.asked.Load(), int64(32), "after a refused REGISTER the source stays unknown")
 	})
 }

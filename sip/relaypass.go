@@ -96,7 +96,7 @@ func (r *relay) back(m *message) {
 		return
 	}
 	if m.code < 300 || m.cseqMethod != methodRegister {
-		r.vouched.add(p.peer.Addr.Addr(), time.Now())
+		r.remote.add(p.peer.Addr.Addr(), time.Now())
 	}
 	to := flow{network: p.peer.Network, addr: p.peer.Addr, udp: p.socket}
 	if to.stream() {

@@ -348,7 +348,7 @@ func (c *tcpConn) skipKeepAlive() error {
 // or at another node.
 func (c *tcpConn) registered() bool {
 	s := Source{Addr: c.remote, Network: c.key.network}
-	return c.pool.u.phones.presence(s) != Absent || c.pool.u.relay.vouches(s, time.Now())
+	return c.pool.u.phones.presence(s) != Absent || c.pool.u.relay.isKnownElsewhere(s, time.Now())
 }
 
 func addrPort(a net.Addr) netip.AddrPort {

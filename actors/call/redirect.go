@@ -32,7 +32,7 @@ func (c *call) sentOn(f sip.Final) *detour {
 	for i, m := range moved {
 		places[i] = route.Place{User: m.User, Host: m.Host}
 	}
-	dialled, err := c.slot.Trunk().Dial(c.call.To)
+	dialled, err := c.slot.Trunk().DialString(c.call.To)
 	if err != nil {
 		return nil
 	}

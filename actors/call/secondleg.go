@@ -380,7 +380,7 @@ func (c *call) referURI(w Way) (string, error) {
 		host, port = c.in.Source.Addr().Unmap().String(), int(c.in.Source.Port())
 	} else {
 		var err error
-		if user, err = c.slot.Trunk().Dial(user); err != nil {
+		if user, err = c.slot.Trunk().DialString(user); err != nil {
 			return "", err
 		}
 	}

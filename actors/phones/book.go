@@ -42,7 +42,7 @@ func (b *Book) Set(workspaceID string, phones []domain.Phone) {
 	}
 	ids := make([]string, 0, len(phones))
 	for _, x := range phones {
-		if x.Inert() {
+		if x.IsTestOnly() {
 			continue
 		}
 		delete(gone, x.ID)

@@ -78,7 +78,7 @@ func (b *Book) Turn() uint64 {
 func (b *Book) Set(ctx context.Context, turn uint64, workspaceID string, trunks []domain.Trunk) {
 	sources := make([]source, 0, len(trunks))
 	for _, t := range trunks {
-		if t.Inert() {
+		if t.IsTestOnly() {
 			continue
 		}
 		t.Auth = nil

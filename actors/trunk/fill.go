@@ -25,7 +25,7 @@ func (s *Slot) Fill(in *sip.Invite, to string, c Caller) error {
 	dialled := to
 	if s.Via != nil {
 		var err error
-		if dialled, err = t.Dial(to); err != nil {
+		if dialled, err = t.DialString(to); err != nil {
 			return err
 		}
 	}

@@ -207,7 +207,7 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 	}
 	t.trunks, t.records = t.trunks[:0:0], t.records[:0:0]
 	for i := range trunks {
-		if trunks[i].Inert() {
+		if trunks[i].IsTestOnly() {
 			continue
 		}
 		tr, b := &trunks[i], old[trunks[i].ID]

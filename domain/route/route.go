@@ -31,25 +31,25 @@ type Call struct {
 func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	type way struct {
 		index, length int
-		stranger      int // 1: it lists numbers to show, and this is none of them
+		otherCallerID int // 1: caller_ids does not list the number to show
 		cost          domain.Amount
 	}
 	ways := make([]way, 0, len(all))
 	for i, t := range all {
-		if t.Environment != c.Environment || t.Inert() || c.TrunkID != "" && t.ID != c.TrunkID {
+		if t.Environment != c.Environment || t.IsTestOnly() || c.TrunkID != "" && t.ID != c.TrunkID {
 			continue
 		}
 		length, ok := Prefix(t.Prefixes, c.To)
 		if !ok {
 			continue
 		}
-		if _, err := t.Dial(c.To); err != nil {
+		if _, err := t.DialString(c.To); err != nil {
 			refused = cmp.Or(refused, err)
 			continue
 		}
 		w := way{index: i, length: length, cost: unknownCost}
 		if len(t.CallerIDs) > 0 && c.From != "" && !slices.Contains(t.CallerIDs, c.From) {
-			w.stranger = 1
+			w.otherCallerID = 1
 		}
 		if cost, known := Cost(t.Costs, c.To); known {
 			w.cost = cost
@@ -59,7 +59,7 @@ func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	slices.SortStableFunc(ways, func(a, b way) int {
 		return cmp.Or(
 			cmp.Compare(b.length, a.length), cmp.Compare(all[a.index].Priority, all[b.index].Priority),
-			cmp.Compare(a.stranger, b.stranger), cmp.Compare(a.cost, b.cost))
+			cmp.Compare(a.otherCallerID, b.otherCallerID), cmp.Compare(a.cost, b.cost))
 	})
 	if len(ways) == 0 {
 		return nil, refused

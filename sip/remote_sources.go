@@ -1,0 +1,39 @@
+package sip
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// remoteSourceFor is how long a source counts as known after another node has
+// answered it.
+const remoteSourceFor = time.Hour
+
+// remoteSources remembers the addresses that another node has answered: carriers
+// and phones of workspaces on that node. They have the request rates of known
+// sources, and no other rights. It stores the last maxSources addresses, and no
+// unknown ones.
+type remoteSources struct {
+	mu    sync.Mutex
+	until *simplelru.LRU[netip.Addr, time.Time]
+}
+
+func newRemoteSources() *remoteSources {
+	return &remoteSources{until: newLRU[netip.Addr, time.Time]()}
+}
+
+func (r *remoteSources) add(a netip.Addr, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.until.Add(a, now.Add(remoteSourceFor))
+}
+
+func (r *remoteSources) has(a netip.Addr, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	until, ok := r.until.Get(a)
+	return ok && now.Before(until)
+}
