@@ -2452,7 +2452,7 @@ type WorkspaceUpdate struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
-	Name Optional[string] `json:"name,omitzero"`
+	Name *string `json:"name,omitempty"`
 	// starter, professional or enterprise. Default: starter. Operators only.
 	Plan Optional[string] `json:"plan,omitzero"`
 	// What an account on enterprise has agreed to pay. Operators only.

@@ -307,7 +307,7 @@ type NewWorkspace struct {
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
-	Name *string `json:"name,omitempty"`
+	Name string `json:"name"`
 	// starter, professional or enterprise. Default: starter. Operators only.
 	Plan *string `json:"plan,omitempty"`
 	// What an account on enterprise has agreed to pay. Operators only.
