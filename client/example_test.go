@@ -26,7 +26,7 @@ func Example() {
 // ring rings three people of the test environment and tells what became of it.
 func ring(ctx context.Context, c *client.Client) error {
 	pathway, err := c.CreatePathway(ctx, &client.NewPathway{
-		Name: new("Greeting"), Start: new("hello"),
+		Name: "Greeting", Start: "hello",
 		Nodes: []client.Node{{ID: "hello", Type: "end", Prompt: new("Hello {{name}}, have a good day.")}},
 	})
 	if err != nil {

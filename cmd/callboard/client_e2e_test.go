@@ -23,7 +23,7 @@ func TestAGoProgramFollowsACampaignThroughACrash(t *testing.T) {
 	c := s.program()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	mute, err := c.CreatePathway(ctx, &client.NewPathway{Name: new("mute"), Start: new("bye"), Nodes: []client.Node{{ID: "bye", Type: "end"}}})
+	mute, err := c.CreatePathway(ctx, &client.NewPathway{Name: "mute", Start: "bye", Nodes: []client.Node{{ID: "bye", Type: "end"}}})
 	require.NoError(t, err)
 	agent, err := c.CreateAgent(ctx, &client.NewAgent{Name: "mute", PathwayID: &mute.ID})
 	require.NoError(t, err)

@@ -144,7 +144,7 @@ func (d *demoShow) first(ctx context.Context) error {
 // agent makes the sample pathway and the agent that speaks it.
 func (d *demoShow) agent(ctx context.Context) (string, error) {
 	made, err := d.api.CreatePathway(ctx, &client.NewPathway{
-		Name: new("Confirm an appointment"), Start: new("hello"),
+		Name: "Confirm an appointment", Start: "hello",
 		Nodes: []client.Node{
 			{ID: "hello", Type: "say", Prompt: new("Hello {{name | there}}, this is Callboard about your appointment on {{day | Monday}}.")},
 			{

@@ -74,7 +74,7 @@ func (r remoteDesk) backup(context.Context, backupOrder) (backedUp, error) {
 
 func (r remoteDesk) createTenant(ctx context.Context, n newTenant) (madeTenant, error) {
 	made, err := r.c.CreateWorkspace(ctx, &client.NewWorkspace{
-		Name: &n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.NewCalling{Countries: []string{n.Country}},
+		Name: n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.NewCalling{Countries: []string{n.Country}},
 	})
 	return as[madeTenant](made, err)
 }
