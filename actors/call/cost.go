@@ -13,20 +13,39 @@ import (
 // bill tells the trunk how long an answered call over it was, and writes into
 // the final record what that cost by the trunk's own word.
 func (c *call) bill(ctx actor.Context, e *Ended) {
-	if c.inbound || c.slot.Trunk().ID == "" {
+	trunkID := c.trunkID()
+	if c.inbound || trunkID == "" {
 		return
 	}
 	var talked time.Duration
 	if e.Call.AnsweredAt != nil {
 		talked = max(0, e.Call.EndedAt.Sub(*e.Call.AnsweredAt))
 	}
-	if perMinute, known := route.Cost(c.slot.Trunk().Costs, e.Call.To); known {
+	if perMinute, known := c.pricePerMinute(); known {
 		cost := domain.Dollars(route.Spend(perMinute, talked))
 		e.Call.Cost = &cost
 	}
 	if c.cfg.Trunks != nil && e.Call.AnsweredAt != nil {
-		ctx.Send(c.cfg.Trunks, trunk.Ended{CallID: e.CallID, TrunkID: c.slot.Trunk().ID, Talked: talked})
+		ctx.Send(c.cfg.Trunks, trunk.Ended{CallID: e.CallID, TrunkID: trunkID, Talked: talked})
 	}
+}
+
+// trunkID is the ID of the trunk of the call's leg; "": it goes to a phone. A
+// resumed call knows it also after the trunk was deleted.
+func (c *call) trunkID() string {
+	if id := c.slot.Trunk().ID; id != "" || c.survivor == nil {
+		return id
+	}
+	return c.attempt.Legs[c.survivor.Leg-1].TrunkID
+}
+
+// pricePerMinute is the price of a minute by the call's trunk as it was when the
+// slot was granted; known is false where the trunk names none.
+func (c *call) pricePerMinute() (perMinute domain.Amount, known bool) {
+	if c.survivor != nil && c.survivor.PerMinute != nil {
+		return *c.survivor.PerMinute, true
+	}
+	return route.Cost(c.slot.Trunk().Costs, c.call.To)
 }
 
 // talked tells the trunk how long a second leg over it was.

@@ -181,10 +181,11 @@ func (c *call) revive(ctx actor.Context) {
 		tag = c.dialog.LocalTag
 	}
 	c.cfg.Traces.Keep(c.call.ID, c.dialog.CallID, tag)
-	if c.cfg.Trunks != nil && c.slot.Via != nil && !c.inbound { // as in begin
-		ctx.Send(c.cfg.Trunks, trunk.Hold{CallID: c.call.ID, TrunkID: c.slot.Via.ID, Until: now.Add(heldFor)})
+	if id := c.trunkID(); c.cfg.Trunks != nil && id != "" && !c.inbound { // as in begin
+		ctx.Send(c.cfg.Trunks, trunk.Hold{CallID: c.call.ID, TrunkID: id, Until: now.Add(heldFor)})
 		ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})
-		ctx.Send(c.cfg.Trunks, trunk.Resume{CallID: c.call.ID, TrunkID: c.slot.Via.ID, To: c.call.To, Answered: c.answeredAt})
+		perMinute, _ := c.pricePerMinute()
+		ctx.Send(c.cfg.Trunks, trunk.Resume{CallID: c.call.ID, Environment: c.call.Environment, PerMinute: perMinute, Answered: c.answeredAt})
 	}
 	c.after(ctx, reviveLimit, unasked{})
 	c.reopen(ctx)

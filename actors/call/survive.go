@@ -43,6 +43,7 @@ type kept struct {
 	Networks     []string            `json:"networks,omitempty"`
 	MaxDuration  time.Duration       `json:"max_duration"`
 	RingTimeout  time.Duration       `json:"ring_timeout,omitempty"`
+	PerMinute    *domain.Amount      `json:"per_minute,omitempty"` // price of a minute; nil: the trunk names none
 	Appointments booking.Made        `json:"appointments,omitempty"`
 	Confidential bool                `json:"confidential,omitempty"`
 	Paused       bool                `json:"paused,omitempty"` // nothing is recorded
@@ -101,6 +102,9 @@ func (c *call) keep(now time.Time) json.RawMessage {
 		At: now, Leg: c.leg, Sound: s.Memo(), Talk: c.keeps.stands, Script: c.keptScript(), Variables: c.variables, CallerName: c.callerName,
 		OptOut: c.optOut, Scrub: c.scrub, Networks: c.networks, MaxDuration: c.maxDuration, RingTimeout: c.ringTimeout,
 		Appointments: c.appointments, Confidential: c.keysHidden, Paused: c.paused, Times: c.timesTakenUp(), Handed: c.keeps.parting == letting,
+	}
+	if perMinute, known := c.pricePerMinute(); known && !c.inbound {
+		k.PerMinute = &perMinute
 	}
 	b, err := domain.AppendRow(nil, &k)
 	if err != nil {

@@ -16,7 +16,7 @@ func (t *Trunks) hold(m Hold) {
 		h = &holding{}
 		t.held[m.CallID] = h
 	}
-	h.channels = append(h.channels, channel{of: b})
+	h.channels = append(h.channels, channel{of: b, trunk: b.trunk})
 }
 
 func (t *Trunks) release(call, key string) {
@@ -36,6 +36,21 @@ func (t *Trunks) release(call, key string) {
 	}
 }
 
+// channel is the channel of a call's leg, and the number that the call goes to;
+// nil: the leg has none.
+func (t *Trunks) channel(call, key string) (c *channel, to string) {
+	h := t.held[call]
+	if h == nil {
+		return nil, ""
+	}
+	for i := range h.channels {
+		if h.channels[i].key == key {
+			return &h.channels[i], h.to
+		}
+	}
+	return nil, ""
+}
+
 // forget is for a call that is gone: a slot that it still waits for would be
 // nobody's to return.
 func (t *Trunks) forget(call string) {
@@ -43,10 +58,10 @@ func (t *Trunks) forget(call string) {
 	t.releaseAll(call)
 }
 
-// releaseAll frees what a call has; its meter stops, unless its end was told:
-// then the ledger may know nothing of it.
+// releaseAll frees all channels of a call. A meter that still runs belongs to a
+// call whose actor stopped without a report of its end.
 func (t *Trunks) releaseAll(call string) {
-	t.purse.ended(call, -1, false, time.Now())
+	t.purse.lost(call, time.Now())
 	if h := t.held[call]; h != nil {
 		for _, c := range h.channels {
 			c.of.channels--

@@ -86,10 +86,12 @@ type (
 		Until           time.Time
 	}
 	// Resume goes on counting an answered call that an earlier process had over a
-	// trunk: what it costs since its answer.
+	// trunk: what it costs since its answer. The trunk may have been deleted.
 	Resume struct {
-		CallID, TrunkID, To string
-		Answered            time.Time
+		CallID      string
+		Environment domain.Environment
+		PerMinute   domain.Amount // the price of a minute; 0: nothing is counted
+		Answered    time.Time
 	}
 	// Free ends a Hold, and whatever else a call has or waits for.
 	Free struct{ CallID string }

@@ -60,25 +60,38 @@ func (t *Trunks) firstPrice(b *bucket, to string) domain.Amount {
 	return 0
 }
 
-// capped says whether a cap holds for calls and messages of an environment.
-func (t *Trunks) capped(env domain.Environment) bool {
-	w := t.workspace()
-	return w != nil && w.Calling.DailySpendCap != nil && env == domain.Live
+// spendCap is the daily_spend_cap as one decision sees it. An operator may change
+// or remove the cap at any time, so a decision reads the workspace once.
+type spendCap struct {
+	micros domain.Amount
+	shown  *domain.Money // as the API shows it
 }
 
-// affords says whether the cap of the workspace leaves so much for today.
-func (t *Trunks) affords(asked *Want, micros domain.Amount, now time.Time) bool {
-	if !t.capped(asked.Environment) {
+// spendCapOf is the cap for calls and messages of an environment; nil: there is
+// none.
+func spendCapOf(w *domain.Workspace, env domain.Environment) *spendCap {
+	if w == nil || w.Calling.DailySpendCap == nil || env != domain.Live {
+		return nil
+	}
+	micros, err := domain.Micros(w.Calling.DailySpendCap.Amount)
+	if err != nil { // it is checked when it is set
+		micros = 0
+	}
+	return &spendCap{micros: micros, shown: w.Calling.DailySpendCap}
+}
+
+// affords says whether a cap leaves so much for today.
+func (t *Trunks) affords(limit *spendCap, micros domain.Amount, now time.Time) bool {
+	if limit == nil {
 		return true
 	}
-	limit, err := domain.Micros(t.workspace().Calling.DailySpendCap.Amount)
 	bound := t.purse.bound(now)
-	return err == nil && t.purse.known && bound < limit && bound.Plus(micros) <= limit
+	return t.purse.known && bound < limit.micros && bound.Plus(micros) <= limit.micros
 }
 
 // capReached is the refusal of a call that the cap leaves no money for, and when
 // to ask again: soon where money is only reserved.
-func (t *Trunks) capReached(now time.Time) (err *domain.Error, until time.Time) {
+func (t *Trunks) capReached(limit *spendCap, now time.Time) (err *domain.Error, until time.Time) {
 	end, wait := midnight(now), lookAtCap // the cap may be raised before
 	if t.purse.bound(now) > t.purse.spent(now) {
 		wait = lookAtFreed
@@ -87,28 +100,22 @@ func (t *Trunks) capReached(now time.Time) (err *domain.Error, until time.Time) 
 	if end.Before(until) {
 		until = end
 	}
-	err = domain.Errorf(domain.CodeSpendCap, "the workspace has spent or reserved what its daily_spend_cap allows for today")
-	if w := t.workspace(); w != nil {
-		err = err.With("daily_spend_cap", w.Calling.DailySpendCap)
-	}
-	return err.With("retry_at", end), until
+	return domain.Errorf(domain.CodeSpendCap, "the workspace has spent or reserved what its daily_spend_cap allows for today").
+		With("daily_spend_cap", limit.shown).With("retry_at", end), until
 }
 
 // charge counts what a leg that came to its end or its answer costs by itself:
-// the plan's price of an attempt where its trunk names no cost.
-func (t *Trunks) charge(ctx actor.Context, b *bucket, m *Result, now time.Time) {
-	h := t.held[m.CallID]
-	if b.trunk.Environment != domain.Live || h == nil {
+// the plan's price of an attempt where its trunk names no cost. Trunk and price
+// are those of the leg's slot: the trunk may have been changed or deleted since.
+func (t *Trunks) charge(ctx actor.Context, m *Result, now time.Time) {
+	c, to := t.channel(m.CallID, m.Key)
+	if c == nil || c.trunk.Environment != domain.Live {
 		return
 	}
-	perMinute, known := route.Cost(b.trunk.Costs, h.to)
+	perMinute, known := route.Cost(c.trunk.Costs, to)
 	if m.Answered { // what was reserved for the leg is counted from here on
-		for i := range h.channels {
-			if c := &h.channels[i]; c.key == m.Key {
-				t.purse.unreserve(c.reserved)
-				c.reserved = 0
-			}
-		}
+		t.purse.unreserve(c.reserved)
+		c.reserved = 0
 	}
 	switch {
 	case known && m.Answered:
@@ -118,6 +125,7 @@ func (t *Trunks) charge(ctx actor.Context, b *bucket, m *Result, now time.Time) 
 		if w := t.workspace(); w != nil {
 			t.purse.turn(now)
 			t.purse.add(billing.TariffOf(w).Micros, !m.Second)
+			t.wake(ctx)
 		}
 	}
 }
@@ -129,24 +137,34 @@ func (t *Trunks) began(ctx actor.Context, call string, perMinute domain.Amount, 
 	}
 	t.purse.live[call] = &meter{perMinute: perMinute, since: since, paid: paidMinute}
 	t.planPay(ctx, time.Now())
+	t.wake(ctx)
 }
 
 // resume goes on with the meter of a call that was answered in an earlier
 // process, which has kept what the call had cost by then.
 func (t *Trunks) resume(ctx actor.Context, m Resume) {
-	b := t.byID(m.TrunkID)
-	if b == nil || b.trunk.Environment != domain.Live {
-		return
-	}
-	perMinute, known := route.Cost(b.trunk.Costs, m.To)
-	if !known || perMinute == 0 {
+	if m.Environment != domain.Live || m.PerMinute == 0 {
 		return
 	}
 	now := time.Now()
 	paid := (max(now.Sub(m.Answered), 0) + paidMinute).Truncate(paidMinute) // with the minute that has begun
-	t.purse.live[m.CallID] = &meter{perMinute: perMinute, since: m.Answered, paid: paid}
-	t.purse.countAnew(m.CallID)
+	t.purse.live[m.CallID] = &meter{perMinute: m.PerMinute, since: m.Answered, paid: paid}
+	t.purse.resume(m.CallID, now)
 	t.planPay(ctx, now)
+	t.wake(ctx)
+}
+
+// resume leaves to the meter of a call what an earlier process had counted, now
+// or once that is read.
+func (p *purse) resume(call string, now time.Time) {
+	p.turn(now)
+	p.countAnew(call)
+	if !p.known {
+		if p.resumed == nil {
+			p.resumed = make(map[string]bool)
+		}
+		p.resumed[call] = true
+	}
 }
 
 // countAnew leaves to the meter of a call what an earlier process had counted.
@@ -186,10 +204,10 @@ func (t *Trunks) planPay(ctx actor.Context, now time.Time) {
 // tells those to end that there is no money for.
 func (t *Trunks) payMinutes(ctx actor.Context) {
 	now := time.Now()
+	defer t.planPay(ctx, now) // whatever happens: no other message plans it for calls that are live
 	left := domain.MaxAmount
-	if t.capped(domain.Live) {
-		limit, _ := domain.Micros(t.workspace().Calling.DailySpendCap.Amount) // checked where it was taken
-		left = limit.Minus(t.purse.bound(now))
+	if limit := spendCapOf(t.workspace(), domain.Live); limit != nil {
+		left = limit.micros.Minus(t.purse.bound(now))
 	}
 	for call, m := range t.purse.live {
 		switch owner := t.owners[call]; {
@@ -204,5 +222,4 @@ func (t *Trunks) payMinutes(ctx actor.Context) {
 			}
 		}
 	}
-	t.planPay(ctx, now)
 }

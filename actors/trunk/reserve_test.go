@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/mailbox/actortest"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -125,29 +126,160 @@ func TestMoneyOfALegThatEndsUnansweredIsFreeAgain(t *testing.T) {
 	})
 }
 
+// resumed is the message that resumes the meter of call a.
+func resumed(answered time.Time) trunk.Resume {
+	return trunk.Resume{CallID: "a", Environment: domain.Live, PerMinute: 100_000, Answered: answered}
+}
+
 func TestResumedCallCountsFromItsAnswerAndOnce(t *testing.T) {
+	for name, handedOver := range map[string]bool{"after a crash": false, "after a hand-over": true} {
+		t.Run(name, func(t *testing.T) {
+			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+				_, cfg := capped("1.00", "0.10")
+				d := &drawer{states: map[string]domain.TrunkState{}}
+				d.serve(&cfg)
+				cfg.Spent = func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }
+				a, ask, end := launch(sys, cfg)
+				call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
+				sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
+				sys.Root.Send(ask, want("a"))
+				synctest.Wait()
+				answered := time.Now()
+				sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+				time.Sleep(5*time.Minute + 11*time.Second)
+				if handedOver { // the call actor stops before the trunks are stored
+					sys.Root.Poison(call)
+					synctest.Wait()
+					_, err := mailbox.Ask[trunk.Flushed](t.Context(), sys, a.trunks, trunk.Flush{})
+					require.NoError(t, err)
+				}
+				end()
+				sys.Root.Poison(call)
+				time.Sleep(time.Second)
+
+				a, ask, end = launch(sys, cfg)
+				synctest.Wait()
+				sys.Root.Send(a.trunks, resumed(answered))
+				for n := range 6 { // six minutes of ten are paid: four are left
+					sys.Root.Send(ask, want(strconv.Itoa(n)))
+				}
+				synctest.Wait()
+				assert.Len(t, a.granted(), 4)
+				end()
+			})
+		})
+	}
+}
+
+// spentNow is what the trunks say that the day has cost.
+func spentNow(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID) float64 {
+	t.Helper()
+	now, err := mailbox.Ask[trunk.HealthNow](t.Context(), sys, trunks, trunk.Health{})
+	require.NoError(t, err)
+	return float64(now.Spent)
+}
+
+func TestCallResumedBeforeTheLedgerIsReadCountsOnce(t *testing.T) {
+	for name, stops := range map[string]bool{"and lives": false, "and stops": true} {
+		t.Run(name, func(t *testing.T) {
+			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+				_, cfg := capped("9.00", "0.10")
+				day := time.Now().Unix() / 86400
+				cfg.Beside = func(context.Context) (domain.Spending, error) {
+					return domain.Spending{Day: day, Micros: 700_000, Live: map[string]domain.Amount{"a": 500_000}}, nil
+				}
+				read := make(chan struct{})
+				cfg.Spent = func(context.Context, time.Time) (domain.Amount, error) { <-read; return 0, nil }
+				a, _, end := launch(sys, cfg)
+				call := sys.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
+				sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
+				sys.Root.Send(a.trunks, resumed(time.Now().Add(-5*time.Minute)))
+				synctest.Wait()
+				if stops {
+					sys.Root.Poison(call)
+					synctest.Wait()
+				}
+				close(read)
+				synctest.Wait()
+				assert.InDelta(t, 700_000, spentNow(t, sys, a.trunks), 1000)
+				if stops {
+					sys.Root.Send(a.trunks, resumed(time.Now().Add(-5*time.Minute)))
+					assert.InDelta(t, 700_000, spentNow(t, sys, a.trunks), 1000, "resumed once more")
+				}
+				end()
+				sys.Root.Poison(call)
+			})
+		})
+	}
+}
+
+func TestLiveCallIsMeteredWhileAnOperatorRemovesTheCap(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		_, cfg := capped("1.00", "0.10")
-		d := &drawer{states: map[string]domain.TrunkState{}}
-		d.serve(&cfg)
-		cfg.Spent = func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }
+		with, cfg := capped("1.00", "0.30")
+		without := *with
+		without.Calling.DailySpendCap = nil
+		reads, changes := 0, true
+		cfg.Workspace = func() *domain.Workspace { // the cap is removed and set again between any two reads
+			if reads++; changes && reads%2 == 0 {
+				return &without
+			}
+			return with
+		}
 		a, ask, end := launch(sys, cfg)
+		o := &owner{trunks: a.trunks, call: "a", since: time.Now()}
+		call := sys.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return o }))
+		sys.Root.Send(a.trunks, trunk.Bind{CallID: "a", Call: call})
 		sys.Root.Send(ask, want("a"))
 		synctest.Wait()
-		answered := time.Now()
+		require.Contains(t, a.granted(), "a")
 		sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
-		time.Sleep(5*time.Minute + 11*time.Second)
+		time.Sleep(90 * time.Second)
+		changes = false
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		assert.InDelta(t, 180, o.lasted.Seconds(), 1, "three minutes of 0.30 within 1.00")
+		sys.Root.Poison(call)
 		end()
-		time.Sleep(time.Second)
+	})
+}
 
-		a, ask, end = launch(sys, cfg)
-		synctest.Wait()
-		sys.Root.Send(a.trunks, trunk.Resume{CallID: "a", TrunkID: "one", To: "+12025550100", Answered: answered})
-		for n := range 6 { // six minutes of ten are paid: four are left
-			sys.Root.Send(ask, want(strconv.Itoa(n)))
-		}
-		synctest.Wait()
-		assert.Len(t, a.granted(), 4)
+func TestCallIsMeteredAtThePriceOfItsSlot(t *testing.T) {
+	free := tr("one", nil)
+	for name, trunks := range map[string][]domain.Trunk{
+		"the trunk is deleted while the call rings": nil,
+		"its costs are removed meanwhile":           {free},
+	} {
+		t.Run(name, func(t *testing.T) {
+			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+				_, cfg := capped("5.00", "0.30")
+				d := &drawer{states: map[string]domain.TrunkState{}}
+				d.serve(&cfg)
+				a, ask, end := launch(sys, cfg)
+				sys.Root.Send(ask, want("a"))
+				synctest.Wait()
+				sys.Root.Send(a.trunks, trunk.Set{Trunks: trunks})
+				sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
+				time.Sleep(10*time.Minute + 15*time.Second)
+				assert.InDelta(t, 3_075_000, spentNow(t, sys, a.trunks), 1000)
+				d.mu.Lock()
+				assert.InDelta(t, 3_075_000, float64(d.spent.Micros), 80_000, "it is stored now and then")
+				d.mu.Unlock()
+				sys.Root.Send(a.trunks, trunk.Ended{CallID: "a", TrunkID: "one", Talked: 10 * time.Minute})
+				assert.InDelta(t, 3_000_000, spentNow(t, sys, a.trunks), 1)
+				end()
+			})
+		})
+	}
+}
+
+func TestResumedCallOfADeletedTrunkIsMetered(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		_, cfg := capped("5.00", "0.30")
+		cfg.Trunks = nil
+		a, _, end := launch(sys, cfg)
+		sys.Root.Send(a.trunks, resumed(time.Now()))
+		time.Sleep(10 * time.Minute)
+		assert.InDelta(t, 1_000_000, spentNow(t, sys, a.trunks), 1000)
 		end()
 	})
 }

@@ -3,6 +3,7 @@ package trunk
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -22,8 +23,12 @@ type purse struct {
 	live   map[string]*meter
 	aside  map[string]domain.Amount // by text message that is queued
 	held   domain.Amount            // the sum of aside, and of the calls that are not answered yet
-	before map[string]domain.Amount // of micros: calls that were live in an earlier process
-	payOff func()                   // ends the wait for the next look at the minutes of live calls
+	// before are the parts of micros that belong to calls which another process
+	// may resume: calls that were live in an earlier process, and calls whose
+	// actor stopped without a report of their end.
+	before  map[string]domain.Amount
+	resumed map[string]bool // calls that were resumed while known is false
+	payOff  func()          // ends the wait for the next look at the minutes of live calls
 	// settled are the messages of the day that were counted before whoever
 	// stored that they were sent has told of it.
 	settled map[string]bool
@@ -89,13 +94,11 @@ func (t *Trunks) spentBefore(ctx actor.Context, m spentBefore) {
 		t.purse.booked = t.purse.booked.Plus(m.micros)
 		if m.beside.Day == m.day {
 			t.purse.micros = t.purse.micros.Plus(m.beside.Micros)
-			t.purse.before = m.beside.Live
-			for call := range t.purse.live {
-				t.purse.countAnew(call)
-			}
+			t.purse.restore(m.beside.Live)
 		}
 	}
-	t.purse.known = true
+	t.purse.known, t.purse.resumed = true, nil
+	t.wake(ctx)
 	t.serve(ctx)
 }
 
@@ -107,7 +110,7 @@ func (readSpent) Control() {}
 // turn begins a new day.
 func (p *purse) turn(now time.Time) {
 	if day := dayOf(now); day != p.day {
-		p.day, p.micros, p.booked, p.settled, p.before = day, 0, 0, nil, nil
+		p.day, p.micros, p.booked, p.settled, p.before, p.resumed = day, 0, 0, nil, nil, nil
 	}
 }
 
@@ -153,19 +156,46 @@ func (p *purse) giveBack(message string) {
 // beside is what the ledger will not say unless the live calls end well.
 func (p *purse) beside(now time.Time) domain.Amount { return p.spent(now).Minus(p.booked) }
 
-// ended stops the meter of a call; talked below zero: as long as it ran. What
-// the ledger says of it is booked.
+// ended stops the meter of a call that lasted for talked. What the ledger says
+// of it is booked.
 func (p *purse) ended(call string, talked time.Duration, booked bool, now time.Time) {
 	m, ok := p.live[call]
 	if !ok {
 		return
 	}
 	delete(p.live, call)
-	if talked < 0 {
-		talked = now.Sub(m.since)
-	}
 	p.turn(now)
 	p.add(route.Spend(m.perMinute, talked), booked)
+}
+
+// lost stops the meter of a call whose actor stopped without a report of its end.
+// The cost so far stays in before as well: after a hand-over the next process
+// resumes the meter from the answer and subtracts what is counted here.
+func (p *purse) lost(call string, now time.Time) {
+	m, ok := p.live[call]
+	if !ok {
+		return
+	}
+	delete(p.live, call)
+	p.turn(now)
+	cost := m.spent(now)
+	p.add(cost, false)
+	if p.before == nil {
+		p.before = make(map[string]domain.Amount)
+	}
+	p.before[call] = cost
+}
+
+// restore takes over what an earlier process counted for its live calls. It is
+// dropped for calls that were resumed before the amounts were read.
+func (p *purse) restore(live map[string]domain.Amount) {
+	own := p.before
+	p.before = make(map[string]domain.Amount, len(live)+len(own))
+	maps.Copy(p.before, live)
+	for call := range p.resumed {
+		p.countAnew(call)
+	}
+	maps.Copy(p.before, own)
 }
 
 func (p *purse) add(micros domain.Amount, booked bool) {
@@ -194,13 +224,14 @@ func (t *Trunks) forbidden(asked *Want, micros domain.Amount, now time.Time) (er
 			return e, time.Time{}
 		}
 	}
+	limit := spendCapOf(w, asked.Environment)
 	switch {
-	case !t.capped(asked.Environment):
+	case limit == nil:
 		return nil, time.Time{}
 	case !t.purse.known:
 		return domain.Errorf(domain.CodeUnavailable, "what was spent today is still being counted; try again").With("retry_after", 1), now.Add(time.Second)
-	case !t.affords(asked, micros, now):
-		return t.capReached(now)
+	case !t.affords(limit, micros, now):
+		return t.capReached(limit, now)
 	}
 	return nil, time.Time{}
 }

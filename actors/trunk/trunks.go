@@ -78,6 +78,7 @@ type holding struct {
 // channel is a taken slot.
 type channel struct {
 	of       *bucket
+	trunk    *domain.Trunk // as it was when the slot was granted
 	key      string
 	reserved domain.Amount // until the leg ends or is answered
 }
@@ -337,8 +338,9 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 	verdict := NoSlot{CallID: w.CallID, Reason: NoTrunk, Generation: w.Generation}
 	var last Slot
 	var of *bucket
+	limit := spendCapOf(t.workspace(), w.Environment)
 	for _, b := range one.routes {
-		if t.capped(w.Environment) && !t.affords(&w, t.firstPrice(b, w.To), now) {
+		if limit != nil && !t.affords(limit, t.firstPrice(b, w.To), now) {
 			verdict.worse(SpendCap, time.Time{})
 			continue
 		}
@@ -372,7 +374,7 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 		return false
 	}
 	if verdict.Reason == SpendCap {
-		verdict.Err, verdict.Until = t.capReached(now)
+		verdict.Err, verdict.Until = t.capReached(limit, now)
 	}
 	ctx.Send(one.from, verdict)
 	return true
@@ -385,7 +387,7 @@ func (t *Trunks) grant(ctx actor.Context, one *waiter, b *bucket, slot Slot, now
 		h = &holding{to: one.want.To}
 		t.held[slot.CallID] = h
 	}
-	c := channel{of: b, key: slot.Key}
+	c := channel{of: b, trunk: b.trunk, key: slot.Key}
 	if one.want.Environment == domain.Live {
 		c.reserved = t.firstPrice(b, one.want.To)
 		t.purse.reserve(c.reserved)
@@ -447,9 +449,9 @@ func (t *Trunks) bind(ctx actor.Context, m Bind) {
 // result learns from how a leg ended, or that it was answered.
 func (t *Trunks) result(ctx actor.Context, m *Result) {
 	now := time.Now()
+	t.charge(ctx, m, now)
 	if b := t.byID(m.TrunkID); b != nil {
 		b.learn(m, now)
-		t.charge(ctx, b, m, now)
 		t.changed(ctx, b)
 		if m.Verdict.Alert && !m.Moved {
 			t.raise(ctx, b, Alarm{
@@ -472,6 +474,7 @@ func (t *Trunks) result(ctx actor.Context, m *Result) {
 func (t *Trunks) ended(ctx actor.Context, m *Ended) {
 	now := time.Now()
 	t.purse.ended(m.CallID, m.Talked, !m.Second, now)
+	t.wake(ctx)
 	if b := t.byID(m.TrunkID); b != nil {
 		t.changed(ctx, b)
 		b.record.Ended(m.Talked, route.ShortCall(b.trunk.Alarms), now)

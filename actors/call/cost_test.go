@@ -1,0 +1,53 @@
+package call_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{
+		config: func(c *call.Config) { c.Survive = true },
+		trunks: func(h *house) []domain.Trunk {
+			return []domain.Trunk{{
+				Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())},
+				Costs: []domain.Rate{{Prefix: "+1", Cost: "0.60"}},
+			}}
+		},
+	})
+	c, a := h.keeps()
+	resumes, ends := make(chan trunk.Resume, 4), make(chan trunk.Ended, 4)
+	broker := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		switch m := ctx.Message().(type) {
+		case trunk.Resume:
+			resumes <- m
+		case trunk.Ended:
+			ends <- m
+		}
+	}))
+	m := medium{revive: func(r sip.Revival) (call.Dialog, error) {
+		r.Notify(sip.Ended{ByRemote: true})
+		return nil, sip.ErrUnknown
+	}}
+	all := h.survivors(1, c, a)
+	require.Nil(t, all[0].Trunk, "the trunk is deleted")
+	h.takesUp(all, m, func(c *call.Config) { c.Trunks = broker })
+	resumed := soon(t, resumes)
+	assert.WithinDuration(t, *c.AnsweredAt, resumed.Answered, time.Second)
+	resumed.Answered = time.Time{}
+	assert.Equal(t, trunk.Resume{CallID: "call_0", Environment: domain.Live, PerMinute: 600_000}, resumed)
+	assert.Equal(t, "trunk_sim", soon(t, ends).TrunkID)
+	e := h.end("call_0")
+	require.NotNil(t, e.Call.Cost)
+	assert.NotEqual(t, "0.00", e.Call.Cost.Amount)
+}
