@@ -23,8 +23,8 @@ func (t *Trunk) Written(e164 string) string {
 // DialString is what is sent to the trunk to call or write to a number in E.164: the
 // number as number_format writes it, without number_strip, behind number_add. It
 // is the only source of a dialled number. The rules for numbers judge e164, so
-// what is dialled must read as the same number; otherwise, and for what must
-// never be dialled, the error is destination_not_allowed.
+// what is dialled must read as the same number: otherwise the error is a
+// *RewriteError. For what must never be dialled it is destination_not_allowed.
 func (t *Trunk) DialString(e164 string) (string, error) {
 	if reason, forbidden := DialForbidden(e164, t.NumberCountry); forbidden {
 		return "", Errorf(CodeDestination, "this number cannot be called: it is %s", reason)
@@ -38,8 +38,19 @@ func (t *Trunk) DialString(e164 string) (string, error) {
 	if t.parseDialString(dialled) == e164 || t.RewriteApproved && t.isAllowedCarrierPrefix(dialled) && t.parseDialString(rest) == e164 {
 		return dialled, nil
 	}
-	return "", Errorf(CodeDestination, "this number cannot be called over trunk %s: number_strip and number_add make %q of it, which does not read as the same number", t.Name, dialled)
+	return "", &RewriteError{Errorf(CodeDestination, "this number cannot be called over trunk %s: number_strip and number_add make %q of it, which does not read as the same number", t.Name, dialled)}
 }
+
+// RewriteError says that number_strip and number_add of a trunk make another
+// number of the one to call. The trunk is at fault: the number itself may be
+// called, for example over another trunk. It unwraps to an *Error with the code
+// destination_not_allowed.
+type RewriteError struct{ refusal *Error }
+
+func (e *RewriteError) Error() string { return e.refusal.Error() }
+
+// Unwrap returns the *Error that the API shows.
+func (e *RewriteError) Unwrap() error { return e.refusal }
 
 // parseDialString is the E.164 number that a switch reads in a dial string, by
 // number_format and number_country; "": it is not a full number.

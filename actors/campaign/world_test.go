@@ -70,6 +70,7 @@ type world struct {
 	alive     *process
 	log       *slog.Logger
 	noSlot    func() (trunk.NoSlot, bool)
+	route     func() actor.Actor // answers for the trunks instead of noSlot; nil: noSlot does
 	check     campaign.Check
 	calling   func() domain.Calling
 	before    func(any)
@@ -166,7 +167,12 @@ func (w *world) begin() {
 		p.all = append(p.all, pid)
 		return pid
 	}
-	p.trunks = spawn(func() actor.Actor { return actor.ReceiveFunc(w.trunk) })
+	p.trunks = spawn(func() actor.Actor {
+		if w.route != nil {
+			return w.route()
+		}
+		return actor.ReceiveFunc(w.trunk)
+	})
 	p.calls = spawn(func() actor.Actor { return &calls{w: w, p: p, live: make(map[string]*ring)} })
 	p.lines = spawn(func() actor.Actor {
 		return lines.New(lines.Config{Concurrent: w.limit, PerMinute: w.perMinute})

@@ -283,3 +283,21 @@ func TestResumedCallOfADeletedTrunkIsMetered(t *testing.T) {
 		end()
 	})
 }
+
+func TestRefusedRewritingIsNoFaultOfTheNumber(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, ask, end := start(sys, tr("one", func(t *domain.Trunk) { t.NumberAdd = "+44" }))
+		sys.Root.Send(ask, want("a"))
+		short := want("b")
+		short.To = "911"
+		sys.Root.Send(ask, short)
+		synctest.Wait()
+		require.Len(t, a.heard, 2)
+		rewritten, forbidden := a.heard[0].(trunk.NoSlot), a.heard[1].(trunk.NoSlot)
+		require.NotNil(t, rewritten.Err)
+		assert.Equal(t, []any{trunk.NoTrunk, domain.CodeDestination}, []any{rewritten.Reason, rewritten.Err.Code})
+		assert.Contains(t, rewritten.Err.Message, "number_add")
+		assert.Equal(t, trunk.Forbidden, forbidden.Reason)
+		end()
+	})
+}

@@ -255,7 +255,11 @@ func (t *Trunks) want(ctx actor.Context, w Want) {
 	}
 	routes, refused := t.routes(w)
 	if e, ok := errors.AsType[*domain.Error](refused); ok {
-		ctx.Send(ctx.Sender(), NoSlot{CallID: w.CallID, Reason: string(e.Code), Err: e, Generation: w.Generation})
+		reason := Forbidden
+		if _, rewriting := errors.AsType[*domain.RewriteError](refused); rewriting {
+			reason = NoTrunk // a fault of the trunk: the number itself may be called
+		}
+		ctx.Send(ctx.Sender(), NoSlot{CallID: w.CallID, Reason: reason, Err: e, Generation: w.Generation})
 		return
 	}
 	one := waiter{want: w, routes: routes, from: ctx.Sender(), expiry: now.Add(w.Patience)}
