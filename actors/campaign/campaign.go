@@ -144,7 +144,8 @@ type Campaign struct {
 	gates      uint64
 	lastSent   time.Time
 	ahead      time.Duration
-	trunkUntil time.Time
+	trunkUntil time.Time // no slot is asked for before
+	spendCap   bool      // trunkUntil is because of the daily_spend_cap
 	draining   bool
 	looks      atomic.Int64 // at what may be due
 

@@ -433,7 +433,7 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 			a.people.seen.Held(e.Call.EndedAt.Sub(*e.Call.StartedAt))
 		}
 		if e.Verdict.Reason == domain.ReasonNotSent {
-			a.trunkUntil = later(a.trunkUntil, now.Add(brake))
+			a.holdBack(now.Add(brake), false)
 		}
 	}
 	if a.campaign.Status == domain.CampaignRunning && a.trip.Tripped(now) {

@@ -58,7 +58,7 @@ func (a *Campaign) view(now time.Time) dialplan.View {
 		Making: a.asked + len(a.tries) + len(a.made), Asked: a.asked,
 		Idle: a.progress.Remaining(), Ready: len(a.people.ready) + len(a.people.due), Retries: len(a.people.due),
 		Unread: a.people.unread(now), NextRetry: a.people.nextRetry(), NextOpening: a.people.nextOpening(),
-		TrunkUntil: a.trunkUntil, StoreDown: a.down || a.phase != ready, Draining: a.drains(),
+		TrunkUntil: a.trunkUntil, SpendCap: a.spendCap, StoreDown: a.down || a.phase != ready, Draining: a.drains(),
 		Stopped: a.stopped(),
 	}
 	if s := a.campaign.Schedule.Start; s != nil {
@@ -282,11 +282,20 @@ func (a *Campaign) unslotted(ctx actor.Context, m trunk.NoSlot) {
 		a.leaveOut(t, SkipInvalid, a.why(t.who.ordinal, SkipInvalid))
 		return
 	}
-	a.trunkUntil = later(a.trunkUntil, m.Until)
-	if !a.trunkUntil.After(now) {
-		a.trunkUntil = now.Add(brake)
+	until := m.Until
+	if !until.After(now) {
+		until = now.Add(brake)
 	}
+	a.holdBack(until, m.Reason == trunk.SpendCap)
 	a.putBack(ctx, t, now)
+}
+
+// holdBack asks the trunks for no slot before a time, and notes whether the
+// daily_spend_cap is why.
+func (a *Campaign) holdBack(until time.Time, spendCap bool) {
+	if until.After(a.trunkUntil) {
+		a.trunkUntil, a.spendCap = until, spendCap
+	}
 }
 
 // putBack gives permit and slot back; the contact is the next in turn.

@@ -61,3 +61,28 @@ func TestCampaignWaitsWhileItsTrunkRewritesNumbersWrongly(t *testing.T) {
 		assert.Equal(w, []any{0, 3}, []any{o.Skipped.Invalid, o.Progress.Attempted})
 	})
 }
+
+func TestCampaignWaitsForTheSpendCap(t *testing.T) {
+	t.Parallel()
+	in(t, 3, nil, func(w *world) {
+		ws := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}}}
+		w.routed(trunk.Config{
+			Workspace: func() *domain.Workspace { return ws },
+			Trunks:    []domain.Trunk{carrier(func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "2.00"}} })},
+		})
+		w.must(campaign.Begin{})
+		time.Sleep(10 * time.Second)
+		o := w.must(campaign.Status{})
+		require.NotNil(w, o.Waiting)
+		assert.Equal(w, "spend_cap", o.Waiting.Reason)
+		require.NotNil(w, o.Waiting.Until)
+		assert.WithinDuration(w, time.Now().Add(50*time.Second), *o.Waiting.Until, 2*time.Second, "the cap is looked at once a minute")
+		assert.Empty(w, w.calls())
+
+		w.sys.Root.Send(w.alive.trunks, trunk.Set{})
+		time.Sleep(time.Minute)
+		reasons := w.waitingReasons()
+		assert.Contains(w, reasons, "trunk")
+		assert.NotContains(w, reasons, "spend_cap", "the last refusal counts")
+	})
+}

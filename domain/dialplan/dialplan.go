@@ -28,6 +28,7 @@ const (
 	ForLine     = "line"
 	ForPacing   = "pacing"
 	ForTrunk    = "trunk"
+	ForSpendCap = "spend_cap" // the daily_spend_cap of the workspace is spent or reserved
 	ForContacts = "no_contacts"
 	ForStore    = "store"
 	ForDialling = "dialling_stopped" // an operator has stopped all dialling
@@ -59,7 +60,8 @@ type View struct {
 	NextRetry   time.Time // the earliest retry that is not due
 	NextOpening time.Time // when the first zone opens in which contacts wait
 
-	TrunkUntil time.Time // the trunks have nothing before then
+	TrunkUntil time.Time // the trunks grant no slot before then
+	SpendCap   bool      // they refuse it because of the daily_spend_cap
 	StoreDown  bool
 	Draining   bool
 	Stopped    string // ForDialling or ForDrain: nobody may be rung, until somebody says otherwise; ""
@@ -75,13 +77,20 @@ type Decision struct {
 	LookAt  time.Time
 }
 
-// Able says whether somebody is at hand who may be rung, and only lines, pace
-// or trunks hold it back.
+// Able says whether somebody is at hand who may be rung, and only lines, pace,
+// trunks or the spend cap hold it back.
 func (d Decision) Able() bool {
 	if d.Do == Dial {
 		return true
 	}
-	return d.Waiting != nil && (d.Waiting.Reason == ForLine || d.Waiting.Reason == ForPacing || d.Waiting.Reason == ForTrunk)
+	if d.Waiting == nil {
+		return false
+	}
+	switch d.Waiting.Reason {
+	case ForLine, ForPacing, ForTrunk, ForSpendCap:
+		return true
+	}
+	return false
 }
 
 // Interval is the least time between two attempts: no burst, and never more
@@ -161,7 +170,11 @@ func running(v View, now time.Time) Decision {
 	case !v.Open.Allows(now):
 		return until(closed(v, now), v.Ends)
 	case v.TrunkUntil.After(now):
-		return until(wait(ForTrunk, v.TrunkUntil), v.Ends)
+		reason := ForTrunk
+		if v.SpendCap {
+			reason = ForSpendCap
+		}
+		return until(wait(reason, v.TrunkUntil), v.Ends)
 	}
 	return until(dial(v, now), v.Ends)
 }

@@ -59,6 +59,8 @@ func TestWhyNothingRingsIsAlwaysVisible(t *testing.T) {
 		"no permit yet":      {func(v *dialplan.View) { v.Ready, v.Asked, v.Making = 2, 2, 2 }, seen{reason: "line"}},
 		"the pace":           {func(v *dialplan.View) { v.LastSent = epoch }, seen{reason: "pacing", until: epoch.Add(dialplan.Interval(v60())), look: epoch.Add(dialplan.Interval(v60()) - 5*time.Millisecond)}},
 		"the trunk":          {func(v *dialplan.View) { v.TrunkUntil = soon }, seen{reason: "trunk", until: soon, look: soon}},
+		"the spend cap":      {func(v *dialplan.View) { v.TrunkUntil, v.SpendCap = soon, true }, seen{reason: "spend_cap", until: soon, look: soon}},
+		"the cap is over":    {func(v *dialplan.View) { v.TrunkUntil, v.SpendCap = epoch, true }, seen{do: dialplan.Dial}},
 		"reading":            {func(v *dialplan.View) { v.Ready, v.Unread = 0, true }, seen{}},
 		"a retry is due":     {func(v *dialplan.View) { v.Ready, v.NextRetry = 0, soon }, seen{reason: "no_contacts", until: soon, look: soon}},
 		"a zone opens":       {func(v *dialplan.View) { v.Ready, v.NextRetry, v.NextOpening = 0, later, soon }, seen{reason: "calling_hours", until: soon, look: soon}},
