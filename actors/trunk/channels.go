@@ -3,7 +3,23 @@ package trunk
 import (
 	"slices"
 	"time"
+
+	"github.com/callboard/callboard/domain"
 )
+
+// holding is what a call has: a channel for each leg that is not over.
+type holding struct {
+	to       string
+	channels []channel
+}
+
+// channel is a taken slot.
+type channel struct {
+	of       *bucket
+	trunk    *domain.Trunk // as it was when the slot was granted
+	key      string
+	reserved domain.Amount // until the leg ends or is answered
+}
 
 func (t *Trunks) hold(m Hold) {
 	b := t.byID(m.TrunkID)

@@ -69,20 +69,6 @@ type waiter struct {
 	expiry time.Time
 }
 
-// holding is what a call has: a channel for each leg that is not over.
-type holding struct {
-	to       string
-	channels []channel
-}
-
-// channel is a taken slot.
-type channel struct {
-	of       *bucket
-	trunk    *domain.Trunk // as it was when the slot was granted
-	key      string
-	reserved domain.Amount // until the leg ends or is answered
-}
-
 // signed is the registration of a trunk.
 type signed struct {
 	pid *actor.PID
