@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"os"
 	"strconv"
 	"strings"
@@ -165,4 +166,28 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": nil}})
 	require.Error(t, refers("+12025550124"), "an agent that takes REFERs takes the ones that are allowed")
 	s.outbound("+12025550124", agent, nil)
+}
+
+func TestLiveCallEndsWhenTheSpendCapIsReached(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	carrier := sipp(t, "uas-answer-logged", "-rtp_echo")
+	s.api("POST", "/v1/trunks", object{
+		"name": "dear", "proxies": []object{{"host": "127.0.0.1", "port": carrier.port}}, "costs": []object{{"prefix": "+", "cost": "5.00"}},
+	})
+	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": object{"amount": "9.99"}}})
+	id := s.outbound("+12025550123", s.lasting(), nil)
+	call := s.ended(id, 3*time.Minute)
+	assert.Equal(t, []any{"spend_cap_reached", "service", "completed"}, []any{call["ended_reason"], call["ended_by"], call["status"]}, "%v", call)
+	assert.InDelta(t, 59.5, call["duration_seconds"], 1, "the first minute is reserved, the second one is not")
+	found := false
+	for _, e := range s.committedEvents() {
+		if e.Type == "call.ended" && e.Subject == id {
+			found = true
+			var data object
+			require.NoError(t, json.Unmarshal(e.Data, &data))
+			assert.Equal(t, "spend_cap_reached", data["ended_reason"])
+		}
+	}
+	assert.True(t, found, "the record is written together with call.ended")
 }
