@@ -32,7 +32,7 @@ type glance struct {
 	hooks   bool
 
 	health    *trunk.HealthNow // nil: it did not answer
-	lately    map[int]trunk.LatelyNow
+	lately    map[int]trunk.RecentCalls
 	endpoints []alert.Reading
 	listed    bool // endpoints were read
 }
@@ -87,7 +87,7 @@ func (n *Node) lookFor(ctx context.Context, rules []*domain.AlertRule) map[strin
 				if t == nil {
 					continue // it is gone, or another node's
 				}
-				seen[id] = &glance{tree: t, lately: make(map[int]trunk.LatelyNow)}
+				seen[id] = &glance{tree: t, lately: make(map[int]trunk.RecentCalls)}
 			}
 			seen[id].want(r)
 		}
@@ -193,7 +193,7 @@ func (n *Node) readGlance(ctx context.Context, id string, g *glance) error {
 		g.health = &now
 	}
 	for _, m := range g.minutes {
-		now, err := askWithin[trunk.LatelyNow](ctx, n, g.tree, trunk.Lately{Window: time.Duration(m) * time.Minute})
+		now, err := askWithin[trunk.RecentCalls](ctx, n, g.tree, trunk.CountRecentCalls{Window: time.Duration(m) * time.Minute})
 		if err != nil {
 			return err
 		}

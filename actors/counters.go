@@ -87,7 +87,7 @@ func (n *Node) countTree(ctx context.Context, t *tree, c *Counters) error {
 	if err != nil {
 		return err
 	}
-	trunks, err := mailbox.Ask[trunk.CensusNow](ctx, n.sys, t.trunks, trunk.Census{})
+	trunks, err := mailbox.Ask[trunk.HeldCounts](ctx, n.sys, t.trunks, trunk.CountHeld{})
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (n *Node) countTree(ctx context.Context, t *tree, c *Counters) error {
 	c.LinesWaiting += out.Waiting + tests.Waiting + in.Waiting
 	c.TrunkChannels += trunks.Channels
 	c.TrunkHoldings += trunks.Holding
-	c.TrunkBound += trunks.Bound
+	c.TrunkBound += trunks.WatchedActors
 	c.TrunkMeters += trunks.Meters
 	c.TrunkWaiting += trunks.Waiting
 	return nil

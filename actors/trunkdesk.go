@@ -234,12 +234,12 @@ func (n *Node) spentOnTexts(ctx context.Context, w *domain.Workspace, day time.T
 	return sum, err
 }
 
-// textPaid settles what was set aside for a text message, by whoever has stored
-// what became of it.
+// textPaid settles the reservation of an SMS message. The process that has stored
+// the result of the message calls it.
 func (n *Node) textPaid(m *domain.Message, sent bool) { n.settleText(m, sent, false) }
 
-// textFound settles what may still be set aside for a text message that was
-// found ended: the answer to the commit was lost, or a report was faster.
+// textFound settles the reservation, if any, of an SMS message that was found ended:
+// the answer to the commit was lost, or a delivery report was faster.
 func (n *Node) textFound(m *domain.Message) { n.settleText(m, m.SentAt != nil, true) }
 
 func (n *Node) settleText(m *domain.Message, sent, found bool) {
@@ -247,7 +247,7 @@ func (n *Node) settleText(m *domain.Message, sent, found bool) {
 	if t == nil || m.Environment != domain.Live {
 		return
 	}
-	p := trunk.Paid{Message: m.ID, Found: found}
+	p := trunk.SettleSMS{Message: m.ID, Found: found}
 	if sent {
 		p.Micros = textCosts(t.record.Load(), m.Segments)
 	}
@@ -258,7 +258,7 @@ func (n *Node) settleText(m *domain.Message, sent, found bool) {
 // carrier may have it.
 func (n *Node) textAside(m *domain.Message) {
 	if t := n.tree(m.WorkspaceID); t != nil && m.Environment == domain.Live {
-		n.sys.Root.Send(t.trunks, trunk.Aside{Message: m.ID, Micros: textCosts(t.record.Load(), m.Segments)})
+		n.sys.Root.Send(t.trunks, trunk.ReserveSMS{Message: m.ID, Micros: textCosts(t.record.Load(), m.Segments)})
 	}
 }
 

@@ -48,15 +48,16 @@ func (s *TrunkState) Indexes() []string { return nil }
 // Sort is of no use.
 func (s *TrunkState) Sort() string { return "" }
 
-// Spending is what a workspace's outbound calls of a day have cost beyond what
-// the ledger says: second legs, and calls that were live when it was written.
-// There is one row.
+// Spending is what a workspace has spent on outbound calls on one day outside the
+// billing ledger: transfer legs, and calls that were live when the row was written.
+// A workspace has one row.
 type Spending struct {
 	WorkspaceID string `json:"workspace_id"`
-	Day         int64  `json:"day"` // of Unix time, in UTC
+	Day         int64  `json:"day"` // days since 1970 in UTC
 	Micros      Amount `json:"micros"`
-	// Live is what of Micros is of calls that were live, by call: a call that
-	// goes on in another process is counted there.
+	// Live holds the parts of Micros that belong to live calls, by call ID. A
+	// process that resumes such a call subtracts the part and counts the call from
+	// its answer.
 	Live map[string]Amount `json:"live,omitempty"`
 }
 

@@ -159,7 +159,7 @@ func (a *aside) Receive(ctx actor.Context) {
 		a.giveUp(ctx, m.why)
 	case asideMaxed:
 		a.giveUp(ctx, string(domain.ReasonMaxDuration))
-	case trunk.OutOfMoney:
+	case trunk.SpendCapReached:
 		a.giveUp(ctx, string(domain.ReasonSpendCap))
 	case asideLate:
 		a.over(ctx, a.ending, sip.Ended{})

@@ -236,7 +236,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 		c.late(ctx, m)
 	case maxed:
 		c.bye(ctx, byService, domain.ReasonMaxDuration)
-	case trunk.OutOfMoney:
+	case trunk.SpendCapReached:
 		c.bye(ctx, byService, domain.ReasonSpendCap)
 	case saved:
 		c.saved(ctx, m)

@@ -26,10 +26,10 @@ func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 		},
 	})
 	c, a := h.keeps()
-	resumes, ends := make(chan trunk.Resume, 4), make(chan trunk.Ended, 4)
+	resumes, ends := make(chan trunk.ResumeMeter, 4), make(chan trunk.Ended, 4)
 	broker := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
 		switch m := ctx.Message().(type) {
-		case trunk.Resume:
+		case trunk.ResumeMeter:
 			resumes <- m
 		case trunk.Ended:
 			ends <- m
@@ -45,7 +45,7 @@ func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 	resumed := soon(t, resumes)
 	assert.WithinDuration(t, *c.AnsweredAt, resumed.Answered, time.Second)
 	resumed.Answered = time.Time{}
-	assert.Equal(t, trunk.Resume{CallID: "call_0", Environment: domain.Live, PerMinute: 600_000}, resumed)
+	assert.Equal(t, trunk.ResumeMeter{CallID: "call_0", Environment: domain.Live, PerMinute: 600_000}, resumed)
 	assert.Equal(t, "trunk_sim", soon(t, ends).TrunkID)
 	e := h.end("call_0")
 	require.NotNil(t, e.Call.Cost)

@@ -185,7 +185,7 @@ func (c *call) revive(ctx actor.Context) {
 		ctx.Send(c.cfg.Trunks, trunk.Hold{CallID: c.call.ID, TrunkID: id, Until: now.Add(heldFor)})
 		ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})
 		perMinute, _ := c.pricePerMinute()
-		ctx.Send(c.cfg.Trunks, trunk.Resume{CallID: c.call.ID, Environment: c.call.Environment, PerMinute: perMinute, Answered: c.answeredAt})
+		ctx.Send(c.cfg.Trunks, trunk.ResumeMeter{CallID: c.call.ID, Environment: c.call.Environment, PerMinute: perMinute, Answered: c.answeredAt})
 	}
 	c.after(ctx, reviveLimit, unasked{})
 	c.reopen(ctx)

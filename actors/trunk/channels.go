@@ -7,20 +7,21 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// holding is what a call has: a channel for each leg that is not over.
+// holding lists the channels of a call: one for each leg that is not over.
 type holding struct {
-	to       string
+	to       string // E.164
 	channels []channel
 }
 
-// channel is a taken slot.
+// channel is a granted slot.
 type channel struct {
-	of       *bucket
+	of       *trunkState
 	trunk    *domain.Trunk // as it was when the slot was granted
-	key      string
-	reserved domain.Amount // until the leg ends or is answered
+	key      string        // of the target, as in Slot
+	reserved domain.Amount // price of the first minute, until the leg ends or is answered
 }
 
+// hold takes a channel for a call of an earlier process, without a slot.
 func (t *Trunks) hold(m Hold) {
 	b := t.byID(m.TrunkID)
 	if b == nil {
@@ -35,6 +36,7 @@ func (t *Trunks) hold(m Hold) {
 	h.channels = append(h.channels, channel{of: b, trunk: b.trunk})
 }
 
+// release frees the channel of one leg and its reservation.
 func (t *Trunks) release(call, key string) {
 	h := t.held[call]
 	if h == nil {
@@ -43,7 +45,7 @@ func (t *Trunks) release(call, key string) {
 	h.channels = slices.DeleteFunc(h.channels, func(c channel) bool {
 		if c.key == key {
 			c.of.channels--
-			t.purse.unreserve(c.reserved)
+			t.spend.releaseReservation(c.reserved)
 		}
 		return c.key == key
 	})
@@ -52,8 +54,8 @@ func (t *Trunks) release(call, key string) {
 	}
 }
 
-// channel is the channel of a call's leg, and the number that the call goes to;
-// nil: the leg has none.
+// channel finds the channel of a leg, and the number that is called in E.164. c is
+// nil where the leg has no channel.
 func (t *Trunks) channel(call, key string) (c *channel, to string) {
 	h := t.held[call]
 	if h == nil {
@@ -67,21 +69,21 @@ func (t *Trunks) channel(call, key string) (c *channel, to string) {
 	return nil, ""
 }
 
-// forget is for a call that is gone: a slot that it still waits for would be
-// nobody's to return.
+// forget frees what a call has and removes its waiting requests: no actor is left
+// that could return a slot.
 func (t *Trunks) forget(call string) {
 	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return w.want.CallID == call })
 	t.releaseAll(call)
 }
 
 // releaseAll frees all channels of a call. A meter that still runs belongs to a
-// call whose actor stopped without a report of its end.
+// call whose actor stopped without a report of the end.
 func (t *Trunks) releaseAll(call string) {
-	t.purse.lost(call, time.Now())
+	t.spend.lost(call, time.Now())
 	if h := t.held[call]; h != nil {
 		for _, c := range h.channels {
 			c.of.channels--
-			t.purse.unreserve(c.reserved)
+			t.spend.releaseReservation(c.reserved)
 		}
 		delete(t.held, call)
 	}

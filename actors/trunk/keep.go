@@ -99,7 +99,7 @@ func (t *Trunks) keptBefore(ctx actor.Context, m keptBefore) {
 }
 
 // changed notes that something of a trunk is to be kept.
-func (t *Trunks) changed(ctx actor.Context, b *bucket) {
+func (t *Trunks) changed(ctx actor.Context, b *trunkState) {
 	if t.cfg.Keep == nil || b.trunk.Simulator {
 		return
 	}
@@ -128,9 +128,9 @@ func (t *Trunks) keep(ctx actor.Context) {
 	}
 	now := time.Now()
 	var s *domain.Spending
-	if beside := t.purse.beside(now); t.purse.known && (beside != k.spent || t.purse.day != k.spentOn) && (beside > 0 || k.spent > 0) {
-		s = &domain.Spending{Day: t.purse.day, Micros: beside, Live: t.purse.liveNow(now)}
-		k.spent, k.spentOn = beside, t.purse.day
+	if outside := t.spend.outsideLedger(now); t.spend.known && (outside != k.spent || t.spend.day != k.spentOn) && (outside > 0 || k.spent > 0) {
+		s = &domain.Spending{Day: t.spend.day, Micros: outside, Live: t.spend.liveSpendByCall(now)}
+		k.spent, k.spentOn = outside, t.spend.day
 	}
 	if t.cfg.Keep == nil || len(k.dirty) == 0 && len(k.gone) == 0 && s == nil {
 		t.flushed(ctx)
@@ -169,7 +169,7 @@ func (t *Trunks) wasKept(ctx actor.Context, m wasKept) {
 	case len(k.waiting) > 0 && len(k.dirty) > 0: // whoever waits wants to see what came meanwhile too
 		t.keep(ctx)
 		return
-	case len(k.dirty) > 0 || len(k.gone) > 0 || len(t.purse.live) > 0:
+	case len(k.dirty) > 0 || len(k.gone) > 0 || len(t.spend.live) > 0:
 		t.wake(ctx)
 	}
 	t.flushed(ctx)
@@ -185,7 +185,7 @@ func (t *Trunks) flushed(ctx actor.Context) {
 }
 
 // kept is what is known of a trunk, as it is kept.
-func (b *bucket) kept(told map[string]time.Time, now time.Time) domain.TrunkState {
+func (b *trunkState) kept(told map[string]time.Time, now time.Time) domain.TrunkState {
 	s := domain.TrunkState{
 		TrunkID: b.trunk.ID, WorkspaceID: b.trunk.WorkspaceID, Backoff: b.backoff, Wait: b.wait, LastError: b.lastErr,
 		Raised: maps.Clone(b.raised), Told: make(map[string]time.Time), Minutes: b.record.Minutes(now),
@@ -208,7 +208,7 @@ func (b *bucket) kept(told map[string]time.Time, now time.Time) domain.TrunkStat
 
 // restore goes on from what was kept; what this process has seen itself counts
 // more.
-func (b *bucket) restore(s *domain.TrunkState, now time.Time) {
+func (b *trunkState) restore(s *domain.TrunkState, now time.Time) {
 	b.record.Add(s.Minutes, now)
 	b.arrived += s.Arrived
 	for why, n := range s.Refused {

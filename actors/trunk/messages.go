@@ -39,7 +39,7 @@ type (
 		Final                sip.Final
 		Verdict              domain.Verdict
 		Answered             bool
-		Second               bool // a second leg's: the ledger does not know it
+		Second               bool // of a transfer leg: the billing ledger gets no row of it
 		Moved                bool // it went where a 3xx had sent it: its failure is not the target's
 	}
 	// Ended tells how long an answered call was; before or after its slot is
@@ -58,25 +58,24 @@ type (
 	Check struct {
 		To          string // as a person or a far end writes it
 		Environment domain.Environment
-		// Message is set aside for what it will cost, until Paid; "": it is a call.
-		Message    string
-		Micros     domain.Amount
-		CallID     string
-		Generation int
+		Message     string        // SMS message whose price is reserved until SettleSMS; "": it is a call
+		Micros      domain.Amount // price of the message
+		CallID      string
+		Generation  int
 	}
-	// Aside sets aside what a text message will cost that was admitted by a
-	// process before, until Paid.
-	Aside struct {
+	// ReserveSMS reserves the price of an SMS message that an earlier process has
+	// accepted, until SettleSMS. The cap is not checked.
+	ReserveSMS struct {
 		Message string
 		Micros  domain.Amount
 	}
-	// Paid ends what was set aside for a text message: it has cost so much, 0 for
-	// one that did not go. Whoever has stored that it was sent tells of it once;
-	// whoever has found it stored tells as often as it likes.
-	Paid struct {
+	// SettleSMS ends the reservation of an SMS message and counts its price; 0: it was
+	// not sent. The process that stores the message as sent sends it once. With Found
+	// it may be sent any number of times.
+	SettleSMS struct {
 		Message string
 		Micros  domain.Amount
-		Found   bool // by somebody else: it counts if something is set aside for it
+		Found   bool // the message was found stored: it counts only while its price is reserved
 	}
 	// Set replaces the trunks of the workspace.
 	Set struct{ Trunks []domain.Trunk }
@@ -85,9 +84,9 @@ type (
 		CallID, TrunkID string
 		Until           time.Time
 	}
-	// Resume goes on counting an answered call that an earlier process had over a
-	// trunk: what it costs since its answer. The trunk may have been deleted.
-	Resume struct {
+	// ResumeMeter counts the cost of a resumed call from its answer in an earlier
+	// process on. The trunk may have been deleted since.
+	ResumeMeter struct {
 		CallID      string
 		Environment domain.Environment
 		PerMinute   domain.Amount // the price of a minute; 0: nothing is counted
@@ -100,11 +99,11 @@ type (
 	Arrived struct{ TrunkID, Refusal string }
 	// Health asks for the state of each trunk: HealthNow.
 	Health struct{}
-	// Lately asks what became of the live outbound calls of a window, an hour at
-	// most: LatelyNow.
-	Lately struct{ Window time.Duration }
-	// Census asks what calls have and wait for: CensusNow.
-	Census struct{}
+	// CountRecentCalls asks for the outbound calls of the live environment within a
+	// window, one hour at most: RecentCalls.
+	CountRecentCalls struct{ Window time.Duration }
+	// CountHeld asks what the actor holds for calls: HeldCounts.
+	CountHeld struct{}
 )
 
 // What it answers.
@@ -122,7 +121,7 @@ type (
 	NoSlot struct {
 		CallID     string
 		Reason     string        // no_trunk | exhausted | throttled | channels | destination_not_allowed | spend_cap_reached
-		Err        *domain.Error // of the last two
+		Err        *domain.Error // of the last two; with no_trunk: why number_strip and number_add rule the trunks out; else nil
 		Until      time.Time
 		Generation int
 	}
@@ -135,25 +134,26 @@ type (
 		MaxDuration time.Duration // of what is called so; 0: no rule
 		Generation  int
 	}
-	// OutOfMoney tells the owner of an answered call that the workspace's cap leaves
-	// nothing for its next minute: the call has to end now.
-	OutOfMoney struct{ CallID string }
+	// SpendCapReached tells the owner of an answered call that daily_spend_cap leaves no
+	// money for the next minute: the call has to end now. It is sent again every second.
+	SpendCapReached struct{ CallID string }
 	// HealthNow is the state of each trunk by id, and what today's outbound calls
 	// have cost so far.
 	HealthNow struct {
 		Trunks     map[string]State
 		Spent      domain.Amount
-		SpentKnown bool // false until the ledger was read: Spent says less than all
+		SpentKnown bool // false until the billing ledger is read: Spent is incomplete
 	}
-	// LatelyNow answers Lately, over all trunks of the live environment.
-	LatelyNow struct{ Attempts, Answered int }
-	// CensusNow counts what is kept for calls; without calls all of it is 0.
-	CensusNow struct {
-		Channels int // taken, on all trunks
-		Holding  int // calls that have any
-		Bound    int // actors of calls that are watched
-		Meters   int // answered calls that are being paid for
-		Waiting  int // calls that wait for a slot
+	// RecentCalls answers CountRecentCalls: the sums of all trunks of the live
+	// environment.
+	RecentCalls struct{ Attempts, Answered int }
+	// HeldCounts answers CountHeld. Without calls all counts are 0.
+	HeldCounts struct {
+		Channels      int // granted, on all trunks
+		Holding       int // calls that have channels
+		WatchedActors int // call actors
+		Meters        int // answered calls with a price per minute
+		Waiting       int // calls that wait for a slot
 	}
 	// State is how a trunk is doing, in the words of the API.
 	State struct {
@@ -203,8 +203,8 @@ func (Slot) Control()    {}
 func (NoSlot) Control()  {}
 func (tick) Control()    {}
 
-// Control admits it always: it belongs to a call that is live.
-func (Resume) Control() {}
+// Control admits the message also when the mailbox is full: it belongs to a live call.
+func (ResumeMeter) Control() {}
 
-// Control admits it always: it ends a call.
-func (OutOfMoney) Control() {}
+// Control admits the message also when the mailbox is full: it ends a call.
+func (SpendCapReached) Control() {}

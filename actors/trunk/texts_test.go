@@ -16,21 +16,21 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// purseOf is a workspace that may spend a dollar a day, by what is asked for
-// texts.
-func purseOf(spent func(context.Context, time.Time) (domain.Amount, error)) trunk.Config {
+// workspaceWithCap is a workspace with a daily_spend_cap of 1.00; spent reads its
+// billing ledger.
+func workspaceWithCap(spent func(context.Context, time.Time) (domain.Amount, error)) trunk.Config {
 	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}}}
 	return trunk.Config{Workspace: func() *domain.Workspace { return w }, Spent: spent}
 }
 
-// leaves asserts that a purse leaves exactly so much.
+// leaves asserts that the cap leaves exactly micros for an SMS message.
 func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros domain.Amount, why string) {
 	t.Helper()
 	fits := func(micros domain.Amount) bool {
 		ask := trunk.Check{To: "+12025550100", Environment: domain.Live, Message: "probe", Micros: micros}
 		got, err := mailbox.Ask[trunk.Checked](t.Context(), sys, trunks, ask)
 		require.NoError(t, err)
-		sys.Root.Send(trunks, trunk.Paid{Message: "probe"})
+		sys.Root.Send(trunks, trunk.SettleSMS{Message: "probe"})
 		if got.Err != nil {
 			assert.Equal(t, domain.CodeSpendCap, got.Err.Code, why)
 		}
@@ -42,13 +42,13 @@ func leaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros doma
 
 func TestATextMessageIsPaidOnceWhoeverFindsItSent(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		a, _, end := launch(sys, purseOf(func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }))
+		a, _, end := launch(sys, workspaceWithCap(func(context.Context, time.Time) (domain.Amount, error) { return 0, nil }))
 		tell := func(m any) { sys.Root.Send(a.trunks, m) }
-		stored, found := trunk.Paid{Message: "a", Micros: 100_000}, trunk.Paid{Message: "a", Micros: 100_000, Found: true}
+		stored, found := trunk.SettleSMS{Message: "a", Micros: 100_000}, trunk.SettleSMS{Message: "a", Micros: 100_000, Found: true}
 		tell(found)
 		leaves(t, sys, a.trunks, 1_000_000, "nothing is set aside for it: whoever stored it tells")
-		tell(trunk.Aside{Message: "a", Micros: 100_000})
-		tell(trunk.Aside{Message: "a", Micros: 100_000})
+		tell(trunk.ReserveSMS{Message: "a", Micros: 100_000})
+		tell(trunk.ReserveSMS{Message: "a", Micros: 100_000})
 		leaves(t, sys, a.trunks, 900_000, "it is set aside once")
 		for range 2 {
 			tell(found)
@@ -56,12 +56,12 @@ func TestATextMessageIsPaidOnceWhoeverFindsItSent(t *testing.T) {
 		}
 		tell(stored)
 		leaves(t, sys, a.trunks, 900_000, "it was found before it was told of")
-		tell(trunk.Aside{Message: "b", Micros: 100_000})
-		tell(trunk.Paid{Message: "b", Micros: 100_000})
-		tell(trunk.Paid{Message: "b", Micros: 100_000, Found: true})
+		tell(trunk.ReserveSMS{Message: "b", Micros: 100_000})
+		tell(trunk.SettleSMS{Message: "b", Micros: 100_000})
+		tell(trunk.SettleSMS{Message: "b", Micros: 100_000, Found: true})
 		leaves(t, sys, a.trunks, 800_000, "told of before it was found")
-		tell(trunk.Aside{Message: "c", Micros: 100_000})
-		tell(trunk.Paid{Message: "c", Found: true})
+		tell(trunk.ReserveSMS{Message: "c", Micros: 100_000})
+		tell(trunk.SettleSMS{Message: "c", Found: true})
 		leaves(t, sys, a.trunks, 800_000, "it failed")
 		end()
 	})
@@ -72,15 +72,15 @@ func TestATextMessageThatIsSentWhileTheLedgerIsReadCountsOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 				reads := make(chan domain.Amount)
-				a, _, end := launch(sys, purseOf(func(context.Context, time.Time) (domain.Amount, error) { return <-reads, nil }))
-				sys.Root.Send(a.trunks, trunk.Aside{Message: "a", Micros: 100_000})
-				sys.Root.Send(a.trunks, trunk.Paid{Message: "a", Micros: 100_000})
+				a, _, end := launch(sys, workspaceWithCap(func(context.Context, time.Time) (domain.Amount, error) { return <-reads, nil }))
+				sys.Root.Send(a.trunks, trunk.ReserveSMS{Message: "a", Micros: 100_000})
+				sys.Root.Send(a.trunks, trunk.SettleSMS{Message: "a", Micros: 100_000})
 				synctest.Wait()
 				reads <- first
 				reads <- 300_000
 				synctest.Wait()
 				leaves(t, sys, a.trunks, 700_000, "spent before, and the message")
-				sys.Root.Send(a.trunks, trunk.Paid{Message: "b", Micros: 100_000})
+				sys.Root.Send(a.trunks, trunk.SettleSMS{Message: "b", Micros: 100_000})
 				leaves(t, sys, a.trunks, 600_000, "from now on it is told")
 				end()
 			})

@@ -40,10 +40,10 @@ type Config struct {
 	Log  *slog.Logger
 }
 
-// Trunks routes: it keeps each trunk's bucket, channels and health.
+// Trunks chooses routes: it holds the state of each trunk, its channels and health.
 type Trunks struct {
 	cfg        Config
-	trunks     []*bucket // oldest first
+	trunks     []*trunkState // oldest first
 	records    []*domain.Trunk
 	waiting    []waiter
 	held       map[string]*holding   // by call
@@ -52,7 +52,7 @@ type Trunks struct {
 	generation int
 	cancel     func()
 	wakeAt     time.Time // while cancel is set
-	purse      purse
+	spend      spendLedger
 	looks      int
 	lookOff    func()
 	looked     map[string]time.Time // names, by trunk
@@ -64,7 +64,7 @@ type Trunks struct {
 
 type waiter struct {
 	want   Want
-	routes []*bucket
+	routes []*trunkState
 	from   *actor.PID
 	expiry time.Time
 }
@@ -78,7 +78,7 @@ type signed struct {
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	return &Trunks{
-		cfg: cfg, held: make(map[string]*holding), calls: make(map[string]string), owners: make(map[string]*actor.PID), purse: purse{live: make(map[string]*meter)},
+		cfg: cfg, held: make(map[string]*holding), calls: make(map[string]string), owners: make(map[string]*actor.PID), spend: spendLedger{live: make(map[string]*meter)},
 		looked: make(map[string]time.Time), pinged: make(map[string]time.Time), told: make(map[string]time.Time),
 		signed: make(map[string]signed),
 	}
@@ -89,7 +89,7 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		t.set(ctx, t.cfg.Trunks)
-		t.readSpent(ctx)
+		t.readSpend(ctx)
 		t.readKept(ctx)
 	case *actor.Stopping:
 		t.noLook()
@@ -97,8 +97,8 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 		t.want(ctx, m)
 	case Check:
 		t.check(ctx, m)
-	case Aside, Paid:
-		t.text(ctx, m)
+	case ReserveSMS, SettleSMS:
+		t.sms(ctx, m)
 	case Bind:
 		t.bind(ctx, m)
 	case Return:
@@ -115,15 +115,15 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 		t.reroute(ctx)
 	case Hold:
 		t.hold(m)
-	case Resume:
-		t.resume(ctx, m)
+	case ResumeMeter:
+		t.resumeMeter(ctx, m)
 	case Free:
 		t.forget(m.CallID)
 		t.serve(ctx)
 	case Flush:
 		t.keeper.waiting = append(t.keeper.waiting, ctx.Sender())
 		t.keep(ctx)
-	case Health, Lately, Census:
+	case Health, CountRecentCalls, CountHeld:
 		t.tellState(ctx)
 	case tick:
 		if m.generation == t.generation {
@@ -146,11 +146,11 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 func (t *Trunks) tellState(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case Health:
-		ctx.Respond(HealthNow{Trunks: t.states(), Spent: t.purse.spent(time.Now()), SpentKnown: t.purse.known})
-	case Lately:
-		ctx.Respond(t.lately(m.Window))
-	case Census:
-		ctx.Respond(t.census())
+		ctx.Respond(HealthNow{Trunks: t.states(), Spent: t.spend.spent(time.Now()), SpentKnown: t.spend.known})
+	case CountRecentCalls:
+		ctx.Respond(t.recentCalls(m.Window))
+	case CountHeld:
+		ctx.Respond(t.countHeld())
 	}
 }
 
@@ -176,19 +176,19 @@ func (t *Trunks) receiveOwn(ctx actor.Context) {
 		}
 	case wasKept:
 		t.wasKept(ctx, m)
-	case readSpent:
-		t.readSpent(ctx)
-	case spentBefore:
-		t.spentBefore(ctx, m)
-	case payMinutes:
-		t.payMinutes(ctx)
+	case spendReadDue:
+		t.readSpend(ctx)
+	case spendRead:
+		t.spendRead(ctx, m)
+	case reserveMinutes:
+		t.reserveMinutes(ctx)
 	case mailbox.Crashed:
 		t.cfg.Log.Error("work beside the trunks failed", slog.Any("reason", m.Value), slog.String("stack", m.Stack))
 	}
 }
 
 func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
-	old := make(map[string]*bucket, len(t.trunks))
+	old := make(map[string]*trunkState, len(t.trunks))
 	for _, b := range t.trunks {
 		old[b.trunk.ID] = b
 	}
@@ -199,7 +199,7 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 		}
 		tr, b := &trunks[i], old[trunks[i].ID]
 		if b == nil {
-			b = newBucket()
+			b = newTrunkState()
 		}
 		if delete(old, tr.ID); !slices.Equal(b.trunk.Proxies, tr.Proxies) {
 			delete(t.looked, tr.ID)
@@ -217,7 +217,7 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 	t.lookAfter(ctx)
 }
 
-func (t *Trunks) byID(id string) *bucket {
+func (t *Trunks) byID(id string) *trunkState {
 	for _, b := range t.trunks {
 		if b.trunk.ID == id {
 			return b
@@ -327,10 +327,10 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 	w := one.want
 	verdict := NoSlot{CallID: w.CallID, Reason: NoTrunk, Generation: w.Generation}
 	var last Slot
-	var of *bucket
+	var of *trunkState
 	limit := spendCapOf(t.workspace(), w.Environment)
 	for _, b := range one.routes {
-		if limit != nil && !t.affords(limit, t.firstPrice(b, w.To), now) {
+		if limit != nil && !t.affords(limit, t.initialReservation(b, w.To), now) {
 			verdict.worse(SpendCap, time.Time{})
 			continue
 		}
@@ -364,13 +364,13 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 		return false
 	}
 	if verdict.Reason == SpendCap {
-		verdict.Err, verdict.Until = t.capReached(limit, now)
+		verdict.Err, verdict.Until = t.capRefusal(limit, now)
 	}
 	ctx.Send(one.from, verdict)
 	return true
 }
 
-func (t *Trunks) grant(ctx actor.Context, one *waiter, b *bucket, slot Slot, now time.Time) {
+func (t *Trunks) grant(ctx actor.Context, one *waiter, b *trunkState, slot Slot, now time.Time) {
 	b.take(now)
 	h := t.held[slot.CallID]
 	if h == nil {
@@ -379,8 +379,8 @@ func (t *Trunks) grant(ctx actor.Context, one *waiter, b *bucket, slot Slot, now
 	}
 	c := channel{of: b, trunk: b.trunk, key: slot.Key}
 	if one.want.Environment == domain.Live {
-		c.reserved = t.firstPrice(b, one.want.To)
-		t.purse.reserve(c.reserved)
+		c.reserved = t.initialReservation(b, one.want.To)
+		t.spend.reserve(c.reserved)
 	}
 	h.channels = append(h.channels, c)
 	ctx.Send(one.from, slot)
@@ -401,9 +401,9 @@ func (n *NoSlot) worse(reason string, until time.Time) {
 // routes are the trunks that may take the number, the best first. The test
 // environment has only the simulator. The error says why a trunk for the number
 // cannot be used.
-func (t *Trunks) routes(w Want) ([]*bucket, error) {
+func (t *Trunks) routes(w Want) ([]*trunkState, error) {
 	found, refused := route.Trunks(t.records, route.Call{To: w.To, From: w.From, TrunkID: w.TrunkID, Environment: w.Environment})
-	out := make([]*bucket, len(found))
+	out := make([]*trunkState, len(found))
 	for i, n := range found {
 		out[i] = t.trunks[n]
 	}
@@ -411,7 +411,7 @@ func (t *Trunks) routes(w Want) ([]*bucket, error) {
 }
 
 // target is the trunk's next untried target as a slot of it.
-func (t *Trunks) target(b *bucket, w *Want, now time.Time) (slot Slot, rests time.Time, ok bool) {
+func (t *Trunks) target(b *trunkState, w *Want, now time.Time) (slot Slot, rests time.Time, ok bool) {
 	slot = Slot{CallID: w.CallID, Via: b.trunk, MaxDuration: t.longest(), Generation: w.Generation}
 	if b.trunk.Simulator {
 		if t.cfg.Simulator == nil {
@@ -463,7 +463,7 @@ func (t *Trunks) result(ctx actor.Context, m *Result) {
 // ended counts an answered call that is over.
 func (t *Trunks) ended(ctx actor.Context, m *Ended) {
 	now := time.Now()
-	t.purse.ended(m.CallID, m.Talked, !m.Second, now)
+	t.spend.ended(m.CallID, m.Talked, !m.Second, now)
 	t.wake(ctx)
 	if b := t.byID(m.TrunkID); b != nil {
 		t.changed(ctx, b)

@@ -128,7 +128,7 @@ func (t *Trunks) found(ctx actor.Context, m found) {
 }
 
 // ping asks every target of a trunk whether it lives, side by side.
-func (t *Trunks) ping(ctx actor.Context, b *bucket) {
+func (t *Trunks) ping(ctx actor.Context, b *trunkState) {
 	ping, id, env := t.cfg.Ping, b.trunk.ID, b.trunk.Environment
 	targets := append([]target(nil), b.targets...)
 	mailbox.Work(ctx, pingLimit+time.Second, func(bound context.Context) any {
@@ -164,7 +164,7 @@ func (t *Trunks) ponged(ctx actor.Context, m ponged) {
 
 // judge raises the alarms of a trunk that are due, and lowers those that are
 // over.
-func (t *Trunks) judge(ctx actor.Context, b *bucket, now time.Time) {
+func (t *Trunks) judge(ctx actor.Context, b *trunkState, now time.Time) {
 	a := b.trunk.Alarms
 	if a.MinASR <= 0 && a.MinACDSeconds <= 0 && a.MaxShortCallShare <= 0 && len(b.raised) == 0 {
 		return
@@ -187,7 +187,7 @@ func (t *Trunks) judge(ctx actor.Context, b *bucket, now time.Time) {
 
 func round(v float64) float64 { return math.Round(v*1000) / 1000 }
 
-func (t *Trunks) raise(ctx actor.Context, b *bucket, a Alarm, now time.Time) {
+func (t *Trunks) raise(ctx actor.Context, b *trunkState, a Alarm, now time.Time) {
 	if _, on := b.raised[a.Measure]; on {
 		return
 	}
@@ -199,7 +199,7 @@ func (t *Trunks) raise(ctx actor.Context, b *bucket, a Alarm, now time.Time) {
 	t.tell(ctx, b, a)
 }
 
-func (t *Trunks) lower(ctx actor.Context, b *bucket, measure string) {
+func (t *Trunks) lower(ctx actor.Context, b *trunkState, measure string) {
 	if _, on := b.raised[measure]; !on {
 		return
 	}
@@ -208,7 +208,7 @@ func (t *Trunks) lower(ctx actor.Context, b *bucket, measure string) {
 }
 
 // tell hands an alarm over, beside the actor.
-func (t *Trunks) tell(ctx actor.Context, b *bucket, a Alarm) {
+func (t *Trunks) tell(ctx actor.Context, b *trunkState, a Alarm) {
 	if t.cfg.Alarm == nil {
 		return
 	}

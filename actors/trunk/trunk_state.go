@@ -24,8 +24,8 @@ const (
 	maxWait   = 10 * time.Minute // of a Retry-After that a stranger may ask for
 )
 
-// bucket is one trunk's calls per second, channels, targets and health.
-type bucket struct {
+// trunkState is one trunk's calls per second, channels, targets and health.
+type trunkState struct {
 	trunk    *domain.Trunk // nobody changes it: slots of calls that live show it
 	channels int
 	next     time.Time // the next call may leave then
@@ -64,15 +64,15 @@ type health struct {
 	pingErr  string
 }
 
-func newBucket() *bucket {
-	return &bucket{
+func newTrunkState() *trunkState {
+	return &trunkState{
 		trunk: new(domain.Trunk), health: make(map[string]*health), resolved: make(map[domain.Proxy][]sip.Target),
 		raised: make(map[string]time.Time), refused: make(map[string]int),
 	}
 }
 
-// set gives the bucket its trunk, new or changed.
-func (b *bucket) set(t *domain.Trunk) {
+// set replaces the trunk, which may be new or changed.
+func (b *trunkState) set(t *domain.Trunk) {
 	b.trunk = t
 	for p := range b.resolved {
 		if !slices.Contains(t.Proxies, p) {
@@ -83,7 +83,7 @@ func (b *bucket) set(t *domain.Trunk) {
 }
 
 // lay sets out the targets: each proxy, or what its name leads to.
-func (b *bucket) lay() {
+func (b *trunkState) lay() {
 	b.targets, b.views = b.targets[:0], b.views[:0]
 	kept := make(map[string]*health, len(b.health))
 	for i, p := range b.trunk.Proxies {
@@ -116,7 +116,7 @@ func (b *bucket) lay() {
 
 // names are the proxies that have to be looked up: those that are no address.
 // Behind an outbound proxy only that one is.
-func (b *bucket) names() []domain.Proxy {
+func (b *trunkState) names() []domain.Proxy {
 	if b.trunk.Simulator || b.trunk.OutboundProxy != nil {
 		return nil
 	}
@@ -130,13 +130,13 @@ func (b *bucket) names() []domain.Proxy {
 }
 
 // pick is the next target for a call. until: all that are left rest till then.
-func (b *bucket) pick(tried []string, now time.Time) (i int, until time.Time, ok bool) {
+func (b *trunkState) pick(tried []string, now time.Time) (i int, until time.Time, ok bool) {
 	b.used = true
 	return route.Next(b.views, tried, now, rand.ExpFloat64)
 }
 
 // ready says why the trunk cannot take a call now, and until when.
-func (b *bucket) ready(now time.Time) (until time.Time, why string) {
+func (b *trunkState) ready(now time.Time) (until time.Time, why string) {
 	switch {
 	case b.backoff.After(now):
 		return b.backoff, Throttled
@@ -150,7 +150,7 @@ func (b *bucket) ready(now time.Time) (until time.Time, why string) {
 
 // take spends a channel and the trunk's next place in time. Places are evenly
 // spaced: a pause earns no burst.
-func (b *bucket) take(now time.Time) {
+func (b *trunkState) take(now time.Time) {
 	b.channels++
 	if b.trunk.CallsPerSecond > 0 {
 		b.next = now.Add(time.Duration(float64(time.Second) / b.trunk.CallsPerSecond))
@@ -158,7 +158,7 @@ func (b *bucket) take(now time.Time) {
 }
 
 // learn changes health and record by how a leg ended, or that it was answered.
-func (b *bucket) learn(m *Result, now time.Time) {
+func (b *trunkState) learn(m *Result, now time.Time) {
 	switch {
 	case m.Answered:
 		b.record.Answered(now)
@@ -193,7 +193,7 @@ func said(f sip.Final) string {
 
 // failed notes that a target did not do its work. One that asked for a pause
 // gets it; one that keeps failing, or that OPTIONS misses as well, comes last.
-func (b *bucket) failed(m *Result, now time.Time) {
+func (b *trunkState) failed(m *Result, now time.Time) {
 	h := b.health[m.Key]
 	if h == nil || m.Moved {
 		return
@@ -209,7 +209,7 @@ func (b *bucket) failed(m *Result, now time.Time) {
 	b.see(m.Key, h)
 }
 
-func (b *bucket) well(key string) {
+func (b *trunkState) well(key string) {
 	b.wait, b.lastErr = 0, ""
 	if h := b.health[key]; h != nil {
 		*h = health{good: true, missed: h.missed, pinged: h.pinged, ping: h.ping, pingErr: h.pingErr}
@@ -219,7 +219,7 @@ func (b *bucket) well(key string) {
 
 // ponged notes what OPTIONS brought. A target whose INVITEs succeed is never
 // put last for a miss; one that answers is tried again at once.
-func (b *bucket) ponged(key string, p sip.Pong, err error, now time.Time) {
+func (b *trunkState) ponged(key string, p sip.Pong, err error, now time.Time) {
 	h := b.health[key]
 	if h == nil {
 		return
@@ -244,7 +244,7 @@ func (b *bucket) ponged(key string, p sip.Pong, err error, now time.Time) {
 }
 
 // see shows a target's health to the choice.
-func (b *bucket) see(key string, h *health) {
+func (b *trunkState) see(key string, h *health) {
 	for i := range b.views {
 		if b.views[i].Key == key {
 			b.views[i].Out, b.views[i].Rests = h.out, h.rests
@@ -253,7 +253,7 @@ func (b *bucket) see(key string, h *health) {
 }
 
 // state is the trunk as the API shows it.
-func (b *bucket) state(now time.Time, waiting int) State {
+func (b *trunkState) state(now time.Time, waiting int) State {
 	h := domain.TrunkHealth{
 		Status: "up", Channels: b.channels, Waiting: waiting, LastError: b.lastErr, Targets: []domain.TargetHealth{},
 		BackoffUntil: until(b.backoff, now), Registration: b.signed,
@@ -286,7 +286,7 @@ func (b *bucket) state(now time.Time, waiting int) State {
 	return State{Name: b.trunk.Name, Environment: b.trunk.Environment, Health: h, Quality: q}
 }
 
-func (b *bucket) targetState(i int, now time.Time) domain.TargetHealth {
+func (b *trunkState) targetState(i int, now time.Time) domain.TargetHealth {
 	h := b.health[b.targets[i].key]
 	t := domain.TargetHealth{
 		Target: b.targets[i].to.String(), Proxy: b.targets[i].proxy, Status: "up", Failures: h.failures, LastError: h.lastErr,

@@ -6,8 +6,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-func (t *Trunks) lately(window time.Duration) LatelyNow {
-	var sum LatelyNow
+// recentCalls sums the live calls of all trunks within a window, one hour at most.
+func (t *Trunks) recentCalls(window time.Duration) RecentCalls {
+	var sum RecentCalls
 	now := time.Now()
 	for _, b := range t.trunks {
 		if b.trunk.Environment == domain.Live {
@@ -19,17 +20,19 @@ func (t *Trunks) lately(window time.Duration) LatelyNow {
 	return sum
 }
 
-func (t *Trunks) census() CensusNow {
-	now := CensusNow{Holding: len(t.held), Bound: len(t.calls), Meters: len(t.purse.live), Waiting: len(t.waiting)}
+// countHeld counts what the actor holds for calls.
+func (t *Trunks) countHeld() HeldCounts {
+	now := HeldCounts{Holding: len(t.held), WatchedActors: len(t.calls), Meters: len(t.spend.live), Waiting: len(t.waiting)}
 	for _, b := range t.trunks {
 		now.Channels += b.channels
 	}
 	return now
 }
 
+// states is the state of each trunk by ID, as the API shows it.
 func (t *Trunks) states() map[string]State {
 	now := time.Now()
-	waiting := make(map[*bucket]int)
+	waiting := make(map[*trunkState]int)
 	for i := range t.waiting {
 		if routes := t.waiting[i].routes; len(routes) > 0 {
 			waiting[routes[0]]++

@@ -46,7 +46,7 @@ type owner struct {
 }
 
 func (o *owner) Receive(ctx actor.Context) {
-	if m, ok := ctx.Message().(trunk.OutOfMoney); ok && m.CallID == o.call && o.lasted == 0 {
+	if m, ok := ctx.Message().(trunk.SpendCapReached); ok && m.CallID == o.call && o.lasted == 0 {
 		o.lasted = time.Since(o.since)
 		ctx.Send(o.trunks, trunk.Ended{CallID: o.call, TrunkID: "one", Talked: o.lasted})
 	}
@@ -127,8 +127,8 @@ func TestMoneyOfALegThatEndsUnansweredIsFreeAgain(t *testing.T) {
 }
 
 // resumed is the message that resumes the meter of call a.
-func resumed(answered time.Time) trunk.Resume {
-	return trunk.Resume{CallID: "a", Environment: domain.Live, PerMinute: 100_000, Answered: answered}
+func resumed(answered time.Time) trunk.ResumeMeter {
+	return trunk.ResumeMeter{CallID: "a", Environment: domain.Live, PerMinute: 100_000, Answered: answered}
 }
 
 func TestResumedCallCountsFromItsAnswerAndOnce(t *testing.T) {
