@@ -91,6 +91,6 @@ func TestDialogOfTheTestEnvironmentFollowsNoContactElsewhere(t *testing.T) {
 	assert.False(t, <-done)
 	require.NoError(t, heard.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
 	_, _, err = heard.ReadFromUDP(make([]byte, 2048))
-	assert.Error(t, err, "a request of the test environment has left")
+	require.Error(t, err, "a request of the test environment has left")
 	assert.Empty(t, told.lines(), "a request that has not left is not in the trace")
 }
