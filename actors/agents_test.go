@@ -151,7 +151,7 @@ func TestCallsSpeakWhatIsPublished(t *testing.T) {
 	var fields []string
 	for _, e := range h.events(p.WorkspaceID) {
 		if e.Type == event.AgentUpdated {
-			var data event.ChangedData
+			var data event.ResourceChangedData
 			require.NoError(t, json.Unmarshal(e.Data, &data))
 			fields = append(fields, strings.Join(data.Changed, ","))
 		}

@@ -178,7 +178,7 @@ func readAnalysis(w *domain.AgentAnalysis, text string) (*domain.CallAnalysis, e
 		Reason  string         `json:"success_reason"`
 		Fields  map[string]any `json:"fields"`
 	}
-	if domain.DecodeAnswer([]byte(text), &got) != nil || w.Summary && strings.TrimSpace(got.Summary) == "" || w.SuccessCriteria != "" && got.Success == nil {
+	if domain.DecodeLenient([]byte(text), &got) != nil || w.Summary && strings.TrimSpace(got.Summary) == "" || w.SuccessCriteria != "" && got.Success == nil {
 		return nil, errAnalysis
 	}
 	a := &domain.CallAnalysis{Fields: map[string]any{}}

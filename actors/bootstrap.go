@@ -31,7 +31,7 @@ func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan doma
 	w := &domain.Workspace{
 		Meta: domain.Meta{ID: id, Object: "workspace", Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
 		Name: "default", Plan: plan, Limits: limits, DefaultCountry: "US",
-		Calling: domain.Calling{Countries: []string{"US"}, BlockedPrefixes: []string{}},
+		Calling: domain.DestinationRules{Countries: []string{"US"}, BlockedPrefixes: []string{}},
 	}
 	w.WorkspaceID = w.ID
 	first := &First{Workspace: w}

@@ -159,7 +159,7 @@ func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, c
 
 // tellAgent adds agent.updated.
 func (d *Desk) tellAgent(c *commit.Change, a *domain.Agent, fields []string) {
-	c.Events = append(c.Events, draft(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ChangedData{ID: a.ID, Changed: fields}))
+	c.Events = append(c.Events, draft(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ResourceChangedData{ID: a.ID, Changed: fields}))
 	d.node.committed(a.WorkspaceID)
 }
 

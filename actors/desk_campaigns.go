@@ -132,7 +132,7 @@ func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.C
 // receives events or calls: the address outlives the token. Errors:
 // insufficient_permissions.
 func refuseToken(p domain.Principal, field string) error {
-	if !p.HasToken() {
+	if !p.UsesAccessToken() {
 		return nil
 	}
 	e := domain.Errorf(domain.CodeInsufficientPermissions, "%s outlives a token; use an API key or a dashboard session", field).With("required", "api_key")

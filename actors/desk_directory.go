@@ -382,7 +382,7 @@ func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change f
 		retariff(&c, &before, w)
 		if fields := changed(before, *w, "updated_at", "tariff"); len(fields) > 0 {
 			m := domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}
-			c.Events = append(c.Events, draft(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ChangedData{ID: w.ID, Changed: fields}))
+			c.Events = append(c.Events, draft(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ResourceChangedData{ID: w.ID, Changed: fields}))
 		}
 		_, err = d.store.Apply(ctx, c)
 		if errors.Is(err, domain.ErrConflict) {

@@ -400,7 +400,7 @@ func (d *Desk) textOf(ctx context.Context, s *domain.KnowledgeSource) (text, kin
 		case len(page.Body) > 4*knowledge.MaxBytes:
 			return "", "", "", "the page has more than " + strconv.Itoa(4*knowledge.MaxBytes) + " bytes"
 		default:
-			if text, err = content.Text(page.ContentType, page.Body); err != nil {
+			if text, err = content.DecodeText(page.ContentType, page.Body); err != nil {
 				return "", "", "", "the page cannot be read: " + err.Error()
 			}
 		}

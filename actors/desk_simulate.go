@@ -141,7 +141,7 @@ func (d *Desk) play(
 
 // cast brings the contacts on the stage who are not final yet.
 func (d *Desk) cast(
-	ctx context.Context, c *domain.Campaign, calling domain.Calling, people iter.Seq2[person, error], plan *rehearsal.Plan, s *ask.Simulation,
+	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, people iter.Seq2[person, error], plan *rehearsal.Plan, s *ask.Simulation,
 ) error {
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, calendar.NewZones())
 	if err != nil {

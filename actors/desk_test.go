@@ -130,7 +130,7 @@ func (h *house) takers(p domain.Principal, e estate) map[string]func() error {
 		"delete trunk":   func() error { return d.DeleteTrunk(ctx, p, e.trunk) },
 		"delete number":  func() error { return d.DeleteNumber(ctx, p, e.number) },
 		"delete webhook": func() error { return d.DeleteWebhook(ctx, p, e.webhook) },
-		"revoke key":     func() error { return drop(d.RevokeKey(ctx, p, ask.Act{}, e.key, ask.KeyRevocation{})) },
+		"revoke key":     func() error { return drop(d.RevokeKey(ctx, p, ask.Act{}, e.key, ask.RevokeKeyRequest{})) },
 	}
 }
 
@@ -165,7 +165,7 @@ func (h *house) neighbour() domain.Principal {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	w := &domain.Workspace{
 		Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixWorkspace), Object: "workspace", Environment: domain.Live, CreatedAt: now, UpdatedAt: now},
-		Name: "other", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US"}},
+		Name: "other", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
 	}
 	w.WorkspaceID = w.ID
 	_, err := h.store.Apply(ctx, commit.Change{Workspace: w.ID, Puts: []domain.Record{w}})
@@ -264,7 +264,7 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 	for _, k := range []string{text, child, grandchild} {
 		assert.Empty(t, code(k, elsewhere))
 	}
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, id, ask.KeyRevocation{})))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, id, ask.RevokeKeyRequest{})))
 	for _, k := range []string{text, child, grandchild} {
 		assert.Equal(t, domain.CodeExpiredAPIKey, code(k, here), "revoked, with all that it made")
 	}
@@ -340,7 +340,7 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	assert.Nil(t, none)
 	assert.Equal(t, 1, made)
 	assert.Empty(t, alive())
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.KeyRevocation{})))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{})))
 	assert.Equal(t, domain.CodeExpiredToken, alive())
 }
 

@@ -33,8 +33,8 @@ func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T)
 	act := ask.Act{IP: netip.MustParseAddr("192.0.2.7"), UserAgent: "curl"}
 	made, _, err := d.CreateKey(ctx, h.live, act, key())
 	require.NoError(t, err)
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, ask.KeyRevocation{})))
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, ask.KeyRevocation{})), "again, which does nothing")
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, ask.RevokeKeyRequest{})))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, ask.RevokeKeyRequest{})), "again, which does nothing")
 	by := " by operator " + h.live.KeyID + " from 192.0.2.7 curl"
 	if !h.live.Operator {
 		by = " by api_key " + h.live.KeyID + " from 192.0.2.7 curl"
@@ -62,7 +62,7 @@ func TestWhatTheCommandLineDoesToWorkspacesAndUsersIsInTheAuditLogByItsOwnCommit
 		return told
 	}
 	acme := func(name string) *domain.Workspace {
-		return &domain.Workspace{Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US"}}}
+		return &domain.Workspace{Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}}}
 	}
 	first, _, _, err := d.Local().CreateWorkspace(ctx, acme("first"))
 	require.NoError(t, err)

@@ -55,10 +55,10 @@ func anybody(*domain.User) error { return nil }
 
 // RevokeKey revokes a key of any workspace of the install, and with cascade ends
 // what it created. Errors: not_found.
-func (l Local) RevokeKey(ctx context.Context, id string, cascade bool) (ask.RevokedKey, error) {
+func (l Local) RevokeKey(ctx context.Context, id string, cascade bool) (ask.RevokeKeyResult, error) {
 	key := l.desk.keys.known(id)
 	if key == nil {
-		return ask.RevokedKey{}, missing("API key")
+		return ask.RevokeKeyResult{}, missing("API key")
 	}
-	return l.desk.revokeKey(ctx, Author{}, key, ask.KeyRevocation{Cascade: cascade})
+	return l.desk.revokeKey(ctx, Author{}, key, ask.RevokeKeyRequest{Cascade: cascade})
 }

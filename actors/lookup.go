@@ -93,7 +93,7 @@ func (n *Node) askAbout(ctx context.Context, url string, c *domain.Call) (known 
 	var answer struct {
 		Variables domain.Context `json:"variables"`
 	}
-	if domain.DecodeAnswer(text, &answer) != nil {
+	if domain.DecodeLenient(text, &answer) != nil {
 		return nil, "bad_answer", errors.New("answered no JSON object with variables")
 	}
 	var problems domain.Problems

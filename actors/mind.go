@@ -319,7 +319,7 @@ func (m *mind) useTool(ctx context.Context, a pathway.Act) (string, error) {
 	}
 	given := rules.Typed(tool.Parameters, a.Arguments)
 	if len(a.Given) > 0 {
-		if given = nil; domain.DecodeAnswer(a.Given, &given) != nil {
+		if given = nil; domain.DecodeLenient(a.Given, &given) != nil {
 			return "", errors.New("the arguments are no JSON object")
 		}
 	}
@@ -333,7 +333,7 @@ func (m *mind) text(ctx context.Context, a pathway.Act) (string, error) {
 		var given struct {
 			Body string `json:"body"`
 		}
-		if err := domain.DecodeAnswer(a.Given, &given); err != nil || strings.TrimSpace(given.Body) == "" {
+		if err := domain.DecodeLenient(a.Given, &given); err != nil || strings.TrimSpace(given.Body) == "" {
 			return "", errors.New("body is required: the words of the message")
 		}
 		body = given.Body
@@ -376,7 +376,7 @@ func (m *mind) appointment(ctx context.Context, a pathway.Act) (string, error) {
 		Action: a.Target, Provider: a.Arguments["provider"], Datetime: a.Arguments["datetime"], AppointmentID: a.Arguments["appointment_id"],
 		Name: a.Arguments["name"], Type: a.Arguments["type"], Notes: a.Arguments["notes"],
 	}
-	if len(a.Given) > 0 && domain.DecodeAnswer(a.Given, &w) != nil {
+	if len(a.Given) > 0 && domain.DecodeLenient(a.Given, &w) != nil {
 		return "", errors.New("the arguments are texts")
 	}
 	switch w.Action {

@@ -117,15 +117,15 @@ func (d *Desk) dependentsOf(ctx context.Context, workspace, credential string) (
 // RevokeKey revokes a key. From its return on the key, its child keys, and their
 // tokens, sign-in links and sessions are refused. The key may have been revoked
 // before or have expired.
-func (d *Desk) RevokeKey(ctx context.Context, p domain.Principal, act ask.Act, id string, o ask.KeyRevocation) (ask.RevokedKey, error) {
+func (d *Desk) RevokeKey(ctx context.Context, p domain.Principal, act ask.Act, id string, o ask.RevokeKeyRequest) (ask.RevokeKeyResult, error) {
 	k, err := d.ownKey(p, id)
 	if err != nil {
-		return ask.RevokedKey{}, err
+		return ask.RevokeKeyResult{}, err
 	}
 	return d.revokeKey(ctx, Author{p, act}, k, o)
 }
 
-func (d *Desk) revokeKey(ctx context.Context, by Author, k *domain.APIKey, o ask.KeyRevocation) (done ask.RevokedKey, err error) {
+func (d *Desk) revokeKey(ctx context.Context, by Author, k *domain.APIKey, o ask.RevokeKeyRequest) (done ask.RevokeKeyResult, err error) {
 	if err = d.keys.Revoke(ctx, by, k.WorkspaceID, k.ID); err != nil {
 		return done, err
 	}

@@ -64,7 +64,7 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 	all := append(append(made, below...), ask.ResourceRef{ID: byUser.ID, Object: "api_key"})
 	other := h.belongings(h.live, "2003")
 
-	done, err := d.RevokeKey(ctx, h.live, ask.Act{}, root.KeyID, ask.KeyRevocation{})
+	done, err := d.RevokeKey(ctx, h.live, ask.Act{}, root.KeyID, ask.RevokeKeyRequest{})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, all, done.Remaining)
 	assert.Empty(t, done.Ended)
@@ -79,7 +79,7 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 		}
 		return nil
 	}
-	done, err = d.RevokeKey(ctx, h.live, ask.Act{}, root.KeyID, ask.KeyRevocation{Cascade: true, MayEnd: refuse})
+	done, err = d.RevokeKey(ctx, h.live, ask.Act{}, root.KeyID, ask.RevokeKeyRequest{Cascade: true, MayEnd: refuse})
 	require.NoError(t, err)
 	assert.Equal(t, made[1:2], done.Remaining, "the user whom the caller may not delete")
 	assert.Len(t, done.Ended, len(all)-1)
@@ -107,7 +107,7 @@ func TestExpiredKeyCanBeRevokedWithWhatItCreated(t *testing.T) {
 	made := h.belongings(p, "2001")
 	_, err := h.desk().UpdateKey(t.Context(), h.live, key.ID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
 	require.NoError(t, err)
-	done, err := h.desk().RevokeKey(t.Context(), h.live, ask.Act{}, key.ID, ask.KeyRevocation{Cascade: true})
+	done, err := h.desk().RevokeKey(t.Context(), h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{Cascade: true})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, made, done.Ended)
 }
@@ -137,7 +137,7 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, key.ID, granted.SignInKeyID, "access tokens end with it")
 
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.KeyRevocation{})))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{})))
 	_, _, err = d.SignIn(ctx, unused, here, "browser")
 	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
 	_, _, err = d.Session(ctx, cookie, here, true)
@@ -184,7 +184,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	_, err = d.UpdateKey(ctx, h.live, adopted.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
 	require.NoError(t, err)
 
-	done, err := d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.KeyRevocation{})
+	done, err := d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, made, done.Remaining)
 	_, err = d.Authenticate(ctx, childText, here)
@@ -195,7 +195,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
 	_, _, err = d.Session(ctx, cookie, here, true)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
-	done, err = d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.KeyRevocation{Cascade: true})
+	done, err = d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{Cascade: true})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, made, done.Ended)
 	assert.Empty(t, done.Remaining)
@@ -290,7 +290,7 @@ func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
 
 func drop2[A, B any](_ A, _ B, err error) error { return err }
 
-func TestSlowKeyChangeHoldsNoOtherWorkspace(t *testing.T) {
+func TestSlowKeyChangeDoesNotDelayOtherWorkspaces(t *testing.T) {
 	h, m := meddled(t)
 	other := h.neighbour()
 	began, goOn := make(chan struct{}), make(chan struct{})

@@ -25,7 +25,7 @@ func (h *house) happened(p domain.Principal, days int, numbers ...int) (ids []st
 		ids = append(ids, id)
 		c.Events = append(c.Events, event.Draft{
 			ID: id, Type: event.AgentUpdated, CreatedAt: at, WorkspaceID: p.WorkspaceID, Environment: p.Environment,
-			Subject: fmt.Sprint("agent_", n%2), Data: event.ChangedData{ID: "a", Changed: []string{"name"}},
+			Subject: fmt.Sprint("agent_", n%2), Data: event.ResourceChangedData{ID: "a", Changed: []string{"name"}},
 		})
 	}
 	_, err := h.store.Apply(h.Context(), c)

@@ -48,11 +48,11 @@ func TestCostsTakeAnOperatorAndACapWithoutThemWarns(t *testing.T) {
 	bare, err := reprice(operator)
 	require.NoError(t, err)
 	require.Len(t, bare.Warnings, 1)
-	assert.Equal(t, []any{domain.WarnSpendCap, "costs"}, []any{bare.Warnings[0].Code, bare.Warnings[0].Param})
+	assert.Equal(t, []any{domain.WarningSpendCap, "costs"}, []any{bare.Warnings[0].Code, bare.Warnings[0].Param})
 	warnings, err = d.SpendWarnings(ctx, w)
 	require.NoError(t, err)
 	require.Len(t, warnings, 1)
-	assert.Equal(t, []any{domain.WarnSpendCap, "calling.daily_spend_cap"}, []any{warnings[0].Code, warnings[0].Param})
+	assert.Equal(t, []any{domain.WarningSpendCap, "calling.daily_spend_cap"}, []any{warnings[0].Code, warnings[0].Param})
 	assert.Contains(t, warnings[0].Message, `"other"`)
 }
 

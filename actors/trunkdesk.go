@@ -181,7 +181,7 @@ func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
 	}
 	bound, cancel := context.WithTimeout(ctx, alarmWait)
 	defer cancel()
-	d := draft(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.Unit(a.Trunk.WorkspaceID), event.DegradedData{
+	d := draft(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.Unit(a.Trunk.WorkspaceID), event.SystemDegradedData{
 		TrunkID: a.Trunk.ID, TrunkName: a.Trunk.Name, Measure: a.Measure, Value: a.Value, Bound: a.Bound, Calls: a.Calls,
 		WindowSeconds: int(route.Span / time.Second), Message: a.Message, Recovered: a.Recovered,
 	})

@@ -53,7 +53,7 @@ func (h *house) remains(id string) (found []string) {
 func (h *house) founded(name string) domain.Principal {
 	h.Helper()
 	_, _, text, err := h.desk().CreateWorkspace(h.Context(), &domain.Workspace{
-		Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US", "GB"}},
+		Name: name, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US", "GB"}},
 	})
 	require.NoError(h, err)
 	p, err := h.desk().Authenticate(h.Context(), text, here)

@@ -242,7 +242,7 @@ type Agent struct {
 	// Whom it may hand callers to.
 	Transfer AgentTransfer `json:"transfer"`
 	// When it takes the word.
-	TurnTaking *AgentTurns `json:"turn_taking,omitempty"`
+	TurnTaking *TurnTaking `json:"turn_taking,omitempty"`
 	// The fields of the draft that differ from it.
 	UnpublishedChanges []string `json:"unpublished_changes"`
 	// When it was last changed.
@@ -403,16 +403,6 @@ type AgentTransferUpdate struct {
 	Ringback Optional[bool] `json:"ringback,omitzero"`
 }
 
-// AgentTurns is an answer of the service, or a part of one.
-type AgentTurns struct {
-	// So much silence ends the caller's turn.
-	EndOfTurnMs int64 `json:"end_of_turn_ms,omitzero"`
-	// Whether speech may cut what it says.
-	Interruptible bool `json:"interruptible,omitzero"`
-	// So many words count as an interruption.
-	InterruptionWords int64 `json:"interruption_words,omitzero"`
-}
-
 // AgentUpdate is sent to the service.
 type AgentUpdate struct {
 	// What it does about answering machines.
@@ -458,7 +448,7 @@ type AgentUpdate struct {
 	// Whom it may hand callers to.
 	Transfer Optional[AgentTransferUpdate] `json:"transfer,omitzero"`
 	// When it takes the word. It counts where speech is heard.
-	TurnTaking Optional[TurnsUpdate] `json:"turn_taking,omitzero"`
+	TurnTaking Optional[TurnTakingUpdate] `json:"turn_taking,omitzero"`
 	// How it sounds.
 	Voice Optional[VoiceUpdate] `json:"voice,omitzero"`
 }
@@ -518,7 +508,7 @@ type AgentVersion struct {
 	// Whom it may hand callers to.
 	Transfer AgentTransfer `json:"transfer"`
 	// When it takes the word.
-	TurnTaking *AgentTurns `json:"turn_taking,omitempty"`
+	TurnTaking *TurnTaking `json:"turn_taking,omitempty"`
 	// Always empty.
 	UnpublishedChanges []string `json:"unpublished_changes"`
 	// When it was last changed.
@@ -654,7 +644,7 @@ type NewAgent struct {
 	// Whom it may hand callers to.
 	Transfer *NewAgentTransfer `json:"transfer,omitempty"`
 	// When it takes the word. It counts where speech is heard.
-	TurnTaking *NewTurns `json:"turn_taking,omitempty"`
+	TurnTaking *NewTurnTaking `json:"turn_taking,omitempty"`
 	// How it sounds.
 	Voice *NewVoice `json:"voice,omitempty"`
 }
@@ -727,7 +717,7 @@ type OnInboundSecret struct {
 	Object string `json:"object"`
 	// Shown here and nowhere else.
 	Secret string `json:"secret"`
-	// The last letters of the secret.
+	// The last characters of the secret.
 	SecretHint string `json:"secret_hint"`
 }
 
@@ -753,8 +743,18 @@ type STTUpdate struct {
 	Model Optional[string] `json:"model,omitzero"`
 }
 
-// TurnsUpdate is sent to the service.
-type TurnsUpdate struct {
+// TurnTaking is an answer of the service, or a part of one.
+type TurnTaking struct {
+	// So much silence ends the caller's turn.
+	EndOfTurnMs int64 `json:"end_of_turn_ms,omitzero"`
+	// Whether speech may cut what it says.
+	Interruptible bool `json:"interruptible,omitzero"`
+	// So many words count as an interruption.
+	InterruptionWords int64 `json:"interruption_words,omitzero"`
+}
+
+// TurnTakingUpdate is sent to the service.
+type TurnTakingUpdate struct {
 	// So much silence ends the caller's turn; 0: as the engine has it.
 	EndOfTurnMs Optional[int64] `json:"end_of_turn_ms,omitzero"`
 	// Speech may cut what it says.

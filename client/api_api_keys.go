@@ -92,8 +92,8 @@ func (q *RevokeKeyQuery) values() url.Values {
 // DELETE /v1/api-keys/{id}
 //
 // Needs an API key or a dashboard session. Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents that came of them. OAuth clients, users, webhooks and phones that the key created, directly or through other credentials, go on and stand in remaining; with cascade=true they end, too. A key that was revoked before, or has expired, can be revoked again with cascade=true.
-func (c *Client) RevokeKey(ctx context.Context, id string, q RevokeKeyQuery, options ...Option) (*KeyRevoked, error) {
-	return send[KeyRevoked](ctx, c, "DELETE", "/v1/api-keys/"+url.PathEscape(id), q.values(), nil, options)
+func (c *Client) RevokeKey(ctx context.Context, id string, q RevokeKeyQuery, options ...Option) (*RevokeKeyResult, error) {
+	return send[RevokeKeyResult](ctx, c, "DELETE", "/v1/api-keys/"+url.PathEscape(id), q.values(), nil, options)
 }
 
 // GetKey: Get an API key.
@@ -158,20 +158,6 @@ type KeyChange struct {
 	Name *string `json:"name,omitempty"`
 }
 
-// KeyRevoked is an answer of the service, or a part of one.
-type KeyRevoked struct {
-	// Always true.
-	Deleted bool `json:"deleted"`
-	// What the key created and what cascade=true has ended.
-	Ended []ResourceRef `json:"ended"`
-	// Names it; never changes and is never given again.
-	ID string `json:"id"`
-	// What kind of resource this is.
-	Object string `json:"object"`
-	// What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete.
-	Remaining []ResourceRef `json:"remaining"`
-}
-
 // ListAPIKey is an answer of the service, or a part of one.
 type ListAPIKey struct {
 	// The rows of this page.
@@ -206,4 +192,18 @@ type ResourceRef struct {
 	ID string `json:"id"`
 	// Its type: oauth_client, user, webhook, phone, api_key, trunk, sms_gateway, tool.
 	Object string `json:"object"`
+}
+
+// RevokeKeyResult is an answer of the service, or a part of one.
+type RevokeKeyResult struct {
+	// Always true.
+	Deleted bool `json:"deleted"`
+	// What the key created and what cascade=true has ended.
+	Ended []ResourceRef `json:"ended"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
+	// What kind of resource this is.
+	Object string `json:"object"`
+	// What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete.
+	Remaining []ResourceRef `json:"remaining"`
 }

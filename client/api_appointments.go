@@ -373,7 +373,7 @@ type AppointmentUpdate struct {
 	CallID Optional[string] `json:"call_id,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
-	// Yours, for people; 2000 letters at most.
+	// Yours, for people; 2000 characters at most.
 	Notes Optional[string] `json:"notes,omitzero"`
 	// For whom it is.
 	Patient Optional[PatientUpdate] `json:"patient,omitzero"`
@@ -411,7 +411,7 @@ type Availability struct {
 
 // CancelAppointmentRequest is sent to the service.
 type CancelAppointmentRequest struct {
-	// Kept as cancel_reason; 500 letters at most.
+	// Kept as cancel_reason; 500 characters at most.
 	Reason *string `json:"reason,omitempty"`
 }
 
@@ -449,7 +449,7 @@ type NewAppointment struct {
 	DurationMinutes *int64 `json:"duration_minutes,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Yours, for people; 2000 letters at most.
+	// Yours, for people; 2000 characters at most.
 	Notes *string `json:"notes,omitempty"`
 	// For whom it is.
 	Patient NewPatient `json:"patient"`

@@ -168,13 +168,13 @@ func (c *Client) AllContacts(ctx context.Context, id string, q ListContactsQuery
 
 // AddContactsQuery is what AddContacts can be asked; what is zero is left out.
 type AddContactsQuery struct {
-	// The column of a CSV file that holds the phone, as its first row names it; phone unless said. A column that is called phone beside it becomes context as file_phone. Of no effect on JSON.
+	// The name of the CSV column that holds the phone, as the first row writes it. Default: phone. With another name, a column named phone becomes context as file_phone. JSON ignores this.
 	PhoneColumn string
-	// The column of a CSV file that holds the timezone, as its first row names it; timezone unless said. A column that is called timezone beside it becomes context as file_timezone. Of no effect on JSON.
+	// The name of the CSV column that holds the timezone, as the first row writes it. Default: timezone. With another name, a column named timezone becomes context as file_timezone. JSON ignores this.
 	TimezoneColumn string
-	// The column of a CSV file that holds the country, as its first row names it; country unless said. A column that is called country beside it becomes context as file_country. Of no effect on JSON.
+	// The name of the CSV column that holds the country, as the first row writes it. Default: country. With another name, a column named country becomes context as file_country. JSON ignores this.
 	CountryColumn string
-	// The column of a CSV file that holds the name, as its first row names it; name unless said. A column that is called name beside it becomes context as file_name. Of no effect on JSON.
+	// The name of the CSV column that holds the name, as the first row writes it. Default: name. With another name, a column named name becomes context as file_name. JSON ignores this.
 	NameColumn string
 }
 
@@ -199,7 +199,7 @@ func (q *AddContactsQuery) values() url.Values {
 //
 // POST /v1/campaigns/{id}/contacts
 //
-// Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. CSV has a header row with a column phone, optionally timezone, country and name; every other column becomes context. Headers match the variables that the pathway declares without regard to case, spaces and punctuation: "First Name" gives first_name; two columns for one variable are 422. A column that matches none is kept in the context under its own name. columns, unmapped and missing of the answer say how columns were matched. A row that lacks a required variable does not become a contact and is listed in contact_errors. UTF-8 or UTF-16, or the charset of the Content-Type; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. multipart/form-data takes one such file; a second one is 422. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.
+// Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. CSV has a header row with a column phone, optionally timezone, country and name; every other column becomes context. Headers match the variables that the pathway declares without regard to case, spaces and punctuation: "First Name" gives first_name; two columns for one variable are 422. A column that matches no variable is kept in the context under its own name. The response shows the result: columns, unmapped and missing. A row that lacks a required variable does not become a contact and is listed in contact_errors. UTF-8 or UTF-16, or the charset of the Content-Type; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. multipart/form-data takes one such file; a second one is 422. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.
 func (c *Client) AddContacts(ctx context.Context, id string, q AddContactsQuery, body *ContactsUpload, options ...Option) (*UploadSummary, error) {
 	return send[UploadSummary](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/contacts", q.values(), asJSON(body), options)
 }
@@ -717,7 +717,7 @@ type CampaignUpdate struct {
 	// When it may ring. end can be changed while it runs.
 	Schedule Optional[ScheduleUpdate] `json:"schedule,omitzero"`
 	// With test keys only.
-	Test Optional[TestUpdate] `json:"test,omitzero"`
+	Test Optional[TestModeUpdate] `json:"test,omitzero"`
 	// Campaign event name → https URL.
 	Webhooks Optional[map[string]*string] `json:"webhooks,omitzero"`
 }
@@ -987,7 +987,7 @@ type NewCampaign struct {
 	// When it may ring. end can be changed while it runs.
 	Schedule *NewSchedule `json:"schedule,omitempty"`
 	// With test keys only.
-	Test *NewTest `json:"test,omitempty"`
+	Test *NewTestMode `json:"test,omitempty"`
 	// Signs the campaign's webhooks; made here unless said.
 	WebhookSecret *string `json:"webhook_secret,omitempty"`
 	// Campaign event name → https URL.
@@ -1043,8 +1043,8 @@ type NewSchedule struct {
 	Timezone *string    `json:"timezone,omitempty"`
 }
 
-// NewTest is sent to the service.
-type NewTest struct {
+// NewTestMode is sent to the service.
+type NewTestMode struct {
 	// How much faster the campaign's clock goes: schedule, calling hours, pace and retries. Calls take their time.
 	TimeFactor int64 `json:"time_factor"`
 }
@@ -1210,7 +1210,7 @@ type SimulateDraftRequest struct {
 	// When the campaign would go on; now unless said.
 	StartAt *time.Time `json:"start_at,omitempty"`
 	// With test keys only.
-	Test *NewTest `json:"test,omitempty"`
+	Test *NewTestMode `json:"test,omitempty"`
 	// Signs the campaign's webhooks; made here unless said.
 	WebhookSecret *string `json:"webhook_secret,omitempty"`
 	// Campaign event name → https URL.
@@ -1307,8 +1307,8 @@ type TestMode struct {
 	TimeFactor int64 `json:"time_factor"`
 }
 
-// TestUpdate is sent to the service.
-type TestUpdate struct {
+// TestModeUpdate is sent to the service.
+type TestModeUpdate struct {
 	// How much faster the campaign's clock goes: schedule, calling hours, pace and retries. Calls take their time.
 	TimeFactor *int64 `json:"time_factor,omitempty"`
 }

@@ -91,7 +91,7 @@ func (c *Client) UpdateKnowledgeBase(ctx context.Context, id string, body *Knowl
 //
 // POST /v1/knowledge-base/{id}/search
 //
-// By words: passages that hold rarer ones, and more of them, come first. Where an engine for embeddings is configured, also by meaning. Only sources that are ready are searched.
+// Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.
 func (c *Client) SearchKnowledgeBase(ctx context.Context, id string, body *KnowledgeQuery, options ...Option) (*KnowledgeFound, error) {
 	return send[KnowledgeFound](ctx, c, "POST", "/v1/knowledge-base/"+url.PathEscape(id)+"/search", nil, asJSON(body), options)
 }
@@ -224,7 +224,7 @@ type KnowledgeHit struct {
 
 // KnowledgeQuery is sent to the service.
 type KnowledgeQuery struct {
-	// Words; at most 500 letters.
+	// Words; at most 500 characters.
 	Query string `json:"query"`
 	// The most passages that are wanted.
 	TopK *int64 `json:"top_k,omitempty"`

@@ -61,7 +61,7 @@ func (c *Client) AllPathways(ctx context.Context, q ListPathwaysQuery, options .
 //
 // POST /v1/pathways
 //
-// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).
+// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. Tools, knowledge bases and agents that nodes name must belong to the workspace. Edges are taken by key presses, words (needs speech recognition), decisions of a language model (needs one), time-outs, always, else, success and failure. A node or edge that needs an engine that is not configured is stored, reported by validate, and refused when a call reaches it (409 engine_not_configured).
 func (c *Client) CreatePathway(ctx context.Context, body *NewPathway, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "POST", "/v1/pathways", nil, asJSON(body), options)
 }

@@ -111,7 +111,7 @@ type NewPhone struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
-	// At least 12 letters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
+	// At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
 	Password *string `json:"password,omitempty"`
 	// What the phone signs in with. Unique in the installation. Default: the extension.
 	Username *string `json:"username,omitempty"`
@@ -175,7 +175,7 @@ type PhoneUpdate struct {
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
-	// At least 12 letters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
+	// At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
 	Password Optional[string] `json:"password,omitzero"`
 	// What the phone signs in with. Unique in the installation. Default: the extension.
 	Username Optional[string] `json:"username,omitzero"`

@@ -338,7 +338,7 @@ type Message struct {
 	DeliveredAt *time.Time `json:"delivered_at"`
 	// outbound or inbound. One of inbound, outbound.
 	Direction string `json:"direction"`
-	// gsm7: up to 160 letters, or 153 in each of several segments. ucs2: 70, or 67. One of gsm7, ucs2.
+	// gsm7: up to 160 characters, or 153 in each of several segments. ucs2: 70, or 67. One of gsm7, ucs2.
 	Encoding string `json:"encoding"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
@@ -424,7 +424,7 @@ type SMSGateway struct {
 	Priority int64 `json:"priority"`
 	// Signs what is sent to the URL. Shown once, at creation and when it is changed.
 	Secret string `json:"secret,omitzero"`
-	// The last letters of the secret.
+	// The last characters of the secret.
 	SecretHint string `json:"secret_hint"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -436,7 +436,7 @@ type SMSGateway struct {
 
 // SMSGatewayEvent is sent to the service.
 type SMSGatewayEvent struct {
-	// Of received: at most 1600 letters.
+	// Of received: at most 1600 characters.
 	Body *string `json:"body,omitempty"`
 	// Of undelivered and failed: why, in a word.
 	ErrorCode *string `json:"error_code,omitempty"`

@@ -159,7 +159,7 @@ type AgentUpdatedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 	// What happened; its shape goes by the type.
-	Data ChangedData `json:"data"`
+	Data ResourceChangedData `json:"data"`
 	// Names the event.
 	ID string `json:"id"`
 	// Counts the events of a subject from 1.
@@ -818,30 +818,6 @@ type Caller struct {
 	Withheld bool `json:"withheld,omitzero"`
 }
 
-// Calling is an answer of the service, or a part of one.
-type Calling struct {
-	// Beginnings of numbers that are never called.
-	BlockedPrefixes []string `json:"blocked_prefixes"`
-	// ISO 3166 codes; * is every country.
-	Countries []string `json:"countries"`
-	// Of outbound calls per day in UTC; null: none.
-	DailySpendCap *Money `json:"daily_spend_cap"`
-	// Of an outbound or transferred call; 0: none of its own.
-	MaxCallMinutes int64 `json:"max_call_minutes"`
-}
-
-// CallingUpdate is sent to the service.
-type CallingUpdate struct {
-	// Beginnings of numbers that are never called.
-	BlockedPrefixes Optional[[]string] `json:"blocked_prefixes,omitzero"`
-	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
-	Countries Optional[[]string] `json:"countries,omitzero"`
-	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out.
-	DailySpendCap Optional[MoneyUpdate] `json:"daily_spend_cap,omitzero"`
-	// Of an outbound or transferred call. 0: none of its own.
-	MaxCallMinutes Optional[int64] `json:"max_call_minutes,omitzero"`
-}
-
 // CampaignCallCompletedEvent is an answer of the service, or a part of one.
 type CampaignCallCompletedEvent struct {
 	// When the event happened.
@@ -873,7 +849,7 @@ type CampaignCallData struct {
 	// Of which campaign it is, where it is of one.
 	CampaignID string `json:"campaign_id"`
 	// The progress of the campaign with this attempt.
-	CampaignProgress CampaignCallDataProgressStruct `json:"campaign_progress"`
+	CampaignProgress CampaignProgressSummary `json:"campaign_progress"`
 	// The contact that was called.
 	Contact ContactData `json:"contact"`
 	// Whether no further attempt follows.
@@ -882,16 +858,6 @@ type CampaignCallData struct {
 	Outcome string `json:"outcome"`
 	// Why the attempt ended.
 	Reason string `json:"reason"`
-}
-
-// CampaignCallDataProgressStruct is an answer of the service, or a part of one.
-type CampaignCallDataProgressStruct struct {
-	// Contacts in a final state.
-	Completed int64 `json:"completed"`
-	// The share of contacts in a final state, 0 to 100.
-	PercentComplete float64 `json:"percent_complete"`
-	// Contacts that wait.
-	Remaining int64 `json:"remaining"`
 }
 
 // CampaignCancelledEvent is an answer of the service, or a part of one.
@@ -1006,6 +972,16 @@ type CampaignProgressEvent struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
+// CampaignProgressSummary is an answer of the service, or a part of one.
+type CampaignProgressSummary struct {
+	// Contacts in a final state.
+	Completed int64 `json:"completed"`
+	// The share of contacts in a final state, 0 to 100.
+	PercentComplete float64 `json:"percent_complete"`
+	// Contacts that wait.
+	Remaining int64 `json:"remaining"`
+}
+
 // CampaignResumedEvent is an answer of the service, or a part of one.
 type CampaignResumedEvent struct {
 	// When the event happened.
@@ -1059,19 +1035,19 @@ type CampaignStatusObject struct {
 	// Why the service paused the campaign. A campaign that the API paused has none. One of trunk_failures, script_unavailable, restored.
 	PauseReason string `json:"pause_reason,omitzero"`
 	// How many contacts were called and how many wait.
-	Progress CampaignStatusObjectProgressStruct `json:"progress"`
+	Progress CampaignStatusProgress `json:"progress"`
 	// Contacts that were not called, by rule.
 	Skipped Skipped `json:"skipped"`
 	// The state of the campaign. One of draft, scheduled, running, paused, completed, cancelled.
 	Status string `json:"status"`
 	// When the campaign started and when it is expected to end.
-	Timing CampaignStatusObjectTimingStruct `json:"timing"`
+	Timing CampaignStatusTiming `json:"timing"`
 	// Why no call is placed now; null where calls are placed.
 	Waiting *Waiting `json:"waiting"`
 }
 
-// CampaignStatusObjectProgressStruct is an answer of the service, or a part of one.
-type CampaignStatusObjectProgressStruct struct {
+// CampaignStatusProgress is an answer of the service, or a part of one.
+type CampaignStatusProgress struct {
 	// Contacts with at least one attempt.
 	Attempted int64 `json:"attempted"`
 	// Contacts with an open attempt.
@@ -1082,20 +1058,12 @@ type CampaignStatusObjectProgressStruct struct {
 	Total int64 `json:"total"`
 }
 
-// CampaignStatusObjectTimingStruct is an answer of the service, or a part of one.
-type CampaignStatusObjectTimingStruct struct {
+// CampaignStatusTiming is an answer of the service, or a part of one.
+type CampaignStatusTiming struct {
 	// When the last contact is expected to have a final state.
 	EstimatedCompletion *time.Time `json:"estimated_completion"`
 	// When the campaign started.
 	StartedAt *time.Time `json:"started_at"`
-}
-
-// ChangedData is an answer of the service, or a part of one.
-type ChangedData struct {
-	// The names of the members that changed.
-	Changed []string `json:"changed"`
-	// Names it; never changes and is never given again.
-	ID string `json:"id"`
 }
 
 // ContactData is an answer of the service, or a part of one.
@@ -1156,28 +1124,6 @@ type DNCNumber struct {
 	Phone string `json:"phone"`
 }
 
-// DegradedData is an answer of the service, or a part of one.
-type DegradedData struct {
-	// The bound that the trunk's alarms set.
-	Bound float64 `json:"bound"`
-	// Calls that the value is measured over.
-	Calls int64 `json:"calls"`
-	// asr, acd, short_call_share, trunk_rejected or identity.
-	Measure string `json:"measure"`
-	// The finding in words.
-	Message string `json:"message"`
-	// true: the value is within its bound again.
-	Recovered bool `json:"recovered"`
-	// Over which trunk.
-	TrunkID string `json:"trunk_id"`
-	// The name of the trunk.
-	TrunkName string `json:"trunk_name"`
-	// The measured value.
-	Value float64 `json:"value"`
-	// The length of the measured window.
-	WindowSeconds int64 `json:"window_seconds"`
-}
-
 // Deleted is an answer of the service, or a part of one.
 type Deleted struct {
 	// Always true.
@@ -1186,6 +1132,30 @@ type Deleted struct {
 	ID string `json:"id"`
 	// What kind of resource this is.
 	Object string `json:"object"`
+}
+
+// DestinationRules is an answer of the service, or a part of one.
+type DestinationRules struct {
+	// Beginnings of numbers that are never called.
+	BlockedPrefixes []string `json:"blocked_prefixes"`
+	// ISO 3166 codes; * is every country.
+	Countries []string `json:"countries"`
+	// Of outbound calls per day in UTC; null: none.
+	DailySpendCap *Money `json:"daily_spend_cap"`
+	// Of an outbound or transferred call; 0: none of its own.
+	MaxCallMinutes int64 `json:"max_call_minutes"`
+}
+
+// DestinationRulesUpdate is sent to the service.
+type DestinationRulesUpdate struct {
+	// Beginnings of numbers that are never called.
+	BlockedPrefixes Optional[[]string] `json:"blocked_prefixes,omitzero"`
+	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
+	Countries Optional[[]string] `json:"countries,omitzero"`
+	// Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out.
+	DailySpendCap Optional[MoneyUpdate] `json:"daily_spend_cap,omitzero"`
+	// Of an outbound or transferred call. 0: none of its own.
+	MaxCallMinutes Optional[int64] `json:"max_call_minutes,omitzero"`
 }
 
 // Detail is an answer of the service, or a part of one.
@@ -1234,7 +1204,7 @@ type FrequencyCaps struct {
 
 // FrequencyCapsUpdate is sent to the service.
 type FrequencyCapsUpdate struct {
-	// Attempts to reach one number on one calendar day where it is: of all campaigns and single calls together. They are counted from the moment a cap is set. 0: no cap.
+	// Maximum attempts to reach one number per calendar day in its time zone, over all campaigns and single calls. Attempts are counted from the moment a cap is set. 0: no cap.
 	PerNumberPerDay Optional[int64] `json:"per_number_per_day,omitzero"`
 }
 
@@ -1455,7 +1425,7 @@ type NewLLM struct {
 
 // NewMessage is sent to the service.
 type NewMessage struct {
-	// At most 1600 letters; {{name}} and {{name | fallback}} are filled in from context.
+	// At most 1600 characters; {{name}} and {{name | fallback}} are filled in from context.
 	Body string `json:"body"`
 	// Values for the names in body.
 	Context map[string]any `json:"context,omitzero"`
@@ -1488,7 +1458,7 @@ type NewOverrides struct {
 	// Its zone, for times in texts.
 	Timezone *string `json:"timezone,omitempty"`
 	// When it takes the word.
-	TurnTaking *NewTurns `json:"turn_taking,omitempty"`
+	TurnTaking *NewTurnTaking `json:"turn_taking,omitempty"`
 	// How it sounds.
 	Voice *NewVoice `json:"voice,omitempty"`
 }
@@ -1527,8 +1497,8 @@ type NewSTT struct {
 	Model *string `json:"model,omitempty"`
 }
 
-// NewTurns is sent to the service.
-type NewTurns struct {
+// NewTurnTaking is sent to the service.
+type NewTurnTaking struct {
 	// So much silence ends the caller's turn; 0: as the engine has it.
 	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
 	// Speech may cut what it says.
@@ -1747,8 +1717,16 @@ type Redaction struct {
 
 // RedactionUpdate is sent to the service.
 type RedactionUpdate struct {
-	// Regular expressions (RE2), 500 bytes each at most. What one finds in an utterance, in keys pressed in a row or in a text message received is [redacted] before it is stored. [] is none. They hold for calls answered from now on.
+	// Regular expressions (RE2) of at most 500 bytes each. Matches in utterances, in sequences of pressed keys and in received text messages are stored as [redacted]. []: no redaction. Applies to calls answered from now on.
 	Patterns Optional[[]string] `json:"patterns,omitzero"`
+}
+
+// ResourceChangedData is an answer of the service, or a part of one.
+type ResourceChangedData struct {
+	// The names of the members that changed.
+	Changed []string `json:"changed"`
+	// Names it; never changes and is never given again.
+	ID string `json:"id"`
 }
 
 // Retention is an answer of the service, or a part of one.
@@ -1771,7 +1749,7 @@ type Retention struct {
 type RetentionUpdate struct {
 	// Days after their end after which appointments are deleted; 0: they are kept.
 	AppointmentDays Optional[int64] `json:"appointment_days,omitzero"`
-	// Days after which events and the logs of their deliveries are deleted, 7 at least; 0: they are kept.
+	// Days after which events and the logs of their deliveries are deleted, at least 7; 0: they are kept.
 	EventDays Optional[int64] `json:"event_days,omitzero"`
 	// Days after which text messages are deleted; 0: they are kept.
 	MessageDays Optional[int64] `json:"message_days,omitzero"`
@@ -1811,38 +1789,8 @@ type SMSData struct {
 	To string `json:"to"`
 }
 
-// SMSReceivedData is an answer of the service, or a part of one.
-type SMSReceivedData struct {
-	// The text of the message.
-	Body string `json:"body"`
-	// The number that the message is from.
-	From string `json:"from"`
-	// Addresses of pictures and files in the message.
-	Media []string `json:"media"`
-	// The message.
-	MessageID string `json:"message_id"`
-	// Whether the message opted out of further messages.
-	OptOut bool `json:"opt_out"`
-	// The message that this one answers.
-	ReplyTo string `json:"reply_to,omitzero"`
-	// The number that the message is for.
-	To string `json:"to"`
-}
-
-// Skipped is an answer of the service, or a part of one.
-type Skipped struct {
-	// Contacts on a do-not-call list.
-	DNC int64 `json:"dnc"`
-	// Contacts that were called as often as the frequency cap allows.
-	Frequency int64 `json:"frequency"`
-	// Contacts whose calling hours did not open.
-	Hours int64 `json:"hours"`
-	// Contacts whose number cannot be called.
-	Invalid int64 `json:"invalid"`
-}
-
-// SmsDeliveredEvent is an answer of the service, or a part of one.
-type SmsDeliveredEvent struct {
+// SMSDeliveredEvent is an answer of the service, or a part of one.
+type SMSDeliveredEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 	// What happened; its shape goes by the type.
@@ -1861,8 +1809,8 @@ type SmsDeliveredEvent struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// SmsFailedEvent is an answer of the service, or a part of one.
-type SmsFailedEvent struct {
+// SMSFailedEvent is an answer of the service, or a part of one.
+type SMSFailedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 	// What happened; its shape goes by the type.
@@ -1881,8 +1829,26 @@ type SmsFailedEvent struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// SmsReceivedEvent is an answer of the service, or a part of one.
-type SmsReceivedEvent struct {
+// SMSReceivedData is an answer of the service, or a part of one.
+type SMSReceivedData struct {
+	// The text of the message.
+	Body string `json:"body"`
+	// The number that the message is from.
+	From string `json:"from"`
+	// Addresses of pictures and files in the message.
+	Media []string `json:"media"`
+	// The message.
+	MessageID string `json:"message_id"`
+	// Whether the message opted out of further messages.
+	OptOut bool `json:"opt_out"`
+	// The message that this one answers.
+	ReplyTo string `json:"reply_to,omitzero"`
+	// The number that the message is for.
+	To string `json:"to"`
+}
+
+// SMSReceivedEvent is an answer of the service, or a part of one.
+type SMSReceivedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 	// What happened; its shape goes by the type.
@@ -1901,8 +1867,8 @@ type SmsReceivedEvent struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// SmsSentEvent is an answer of the service, or a part of one.
-type SmsSentEvent struct {
+// SMSSentEvent is an answer of the service, or a part of one.
+type SMSSentEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 	// What happened; its shape goes by the type.
@@ -1921,12 +1887,46 @@ type SmsSentEvent struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
+// Skipped is an answer of the service, or a part of one.
+type Skipped struct {
+	// Contacts on a do-not-call list.
+	DNC int64 `json:"dnc"`
+	// Contacts that were called as often as the frequency cap allows.
+	Frequency int64 `json:"frequency"`
+	// Contacts whose calling hours did not open.
+	Hours int64 `json:"hours"`
+	// Contacts whose number cannot be called.
+	Invalid int64 `json:"invalid"`
+}
+
+// SystemDegradedData is an answer of the service, or a part of one.
+type SystemDegradedData struct {
+	// The bound that the trunk's alarms set.
+	Bound float64 `json:"bound"`
+	// Calls that the value is measured over.
+	Calls int64 `json:"calls"`
+	// asr, acd, short_call_share, trunk_rejected or identity.
+	Measure string `json:"measure"`
+	// The finding in words.
+	Message string `json:"message"`
+	// true: the value is within its bound again.
+	Recovered bool `json:"recovered"`
+	// Over which trunk.
+	TrunkID string `json:"trunk_id"`
+	// The name of the trunk.
+	TrunkName string `json:"trunk_name"`
+	// The measured value.
+	Value float64 `json:"value"`
+	// The length of the measured window.
+	WindowSeconds int64 `json:"window_seconds"`
+}
+
 // SystemDegradedEvent is an answer of the service, or a part of one.
 type SystemDegradedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 	// What happened; its shape goes by the type.
-	Data DegradedData `json:"data"`
+	Data SystemDegradedData `json:"data"`
 	// Names the event.
 	ID string `json:"id"`
 	// Counts the events of a subject from 1.
@@ -2396,7 +2396,7 @@ type Workspace struct {
 	// Origins whose pages may come with the tokens of users.
 	AllowedOrigins []string `json:"allowed_origins"`
 	// Whom it may call, and for how much.
-	Calling Calling `json:"calling"`
+	Calling DestinationRules `json:"calling"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
 	// ISO 3166: how numbers without a country code are read.
@@ -2442,7 +2442,7 @@ type WorkspaceUpdate struct {
 	// Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none.
 	AllowedOrigins Optional[[]string] `json:"allowed_origins,omitzero"`
 	// Operators only.
-	Calling Optional[CallingUpdate] `json:"calling,omitzero"`
+	Calling Optional[DestinationRulesUpdate] `json:"calling,omitzero"`
 	// ISO 3166: how numbers without a country code are read. Default: US.
 	DefaultCountry Optional[string] `json:"default_country,omitzero"`
 	// How often somebody may be rung.
@@ -2470,7 +2470,7 @@ type WorkspaceUpdatedEvent struct {
 	// When the event happened.
 	CreatedAt time.Time `json:"created_at"`
 	// What happened; its shape goes by the type.
-	Data ChangedData `json:"data"`
+	Data ResourceChangedData `json:"data"`
 	// Names the event.
 	ID string `json:"id"`
 	// Counts the events of a subject from 1.

@@ -224,8 +224,8 @@ type ListWorkspace struct {
 	Object string `json:"object"`
 }
 
-// NewCalling is sent to the service.
-type NewCalling struct {
+// NewDestinationRules is sent to the service.
+type NewDestinationRules struct {
 	// Beginnings of numbers that are never called.
 	BlockedPrefixes []string `json:"blocked_prefixes,omitzero"`
 	// ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others.
@@ -238,7 +238,7 @@ type NewCalling struct {
 
 // NewFrequencyCaps is sent to the service.
 type NewFrequencyCaps struct {
-	// Attempts to reach one number on one calendar day where it is: of all campaigns and single calls together. They are counted from the moment a cap is set. 0: no cap.
+	// Maximum attempts to reach one number per calendar day in its time zone, over all campaigns and single calls. Attempts are counted from the moment a cap is set. 0: no cap.
 	PerNumberPerDay *int64 `json:"per_number_per_day,omitempty"`
 }
 
@@ -272,7 +272,7 @@ type NewPricing struct {
 
 // NewRedaction is sent to the service.
 type NewRedaction struct {
-	// Regular expressions (RE2), 500 bytes each at most. What one finds in an utterance, in keys pressed in a row or in a text message received is [redacted] before it is stored. [] is none. They hold for calls answered from now on.
+	// Regular expressions (RE2) of at most 500 bytes each. Matches in utterances, in sequences of pressed keys and in received text messages are stored as [redacted]. []: no redaction. Applies to calls answered from now on.
 	Patterns []string `json:"patterns,omitzero"`
 }
 
@@ -280,7 +280,7 @@ type NewRedaction struct {
 type NewRetention struct {
 	// Days after their end after which appointments are deleted; 0: they are kept.
 	AppointmentDays *int64 `json:"appointment_days,omitempty"`
-	// Days after which events and the logs of their deliveries are deleted, 7 at least; 0: they are kept.
+	// Days after which events and the logs of their deliveries are deleted, at least 7; 0: they are kept.
 	EventDays *int64 `json:"event_days,omitempty"`
 	// Days after which text messages are deleted; 0: they are kept.
 	MessageDays *int64 `json:"message_days,omitempty"`
@@ -297,7 +297,7 @@ type NewWorkspace struct {
 	// Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none.
 	AllowedOrigins []string `json:"allowed_origins,omitzero"`
 	// Operators only.
-	Calling *NewCalling `json:"calling,omitempty"`
+	Calling *NewDestinationRules `json:"calling,omitempty"`
 	// ISO 3166: how numbers without a country code are read. Default: US.
 	DefaultCountry *string `json:"default_country,omitempty"`
 	// How often somebody may be rung.
@@ -322,8 +322,8 @@ type NewWorkspace struct {
 
 // WorkspaceCreated is an answer of the service, or a part of one.
 type WorkspaceCreated struct {
-	AllowedOrigins []string `json:"allowed_origins"`
-	Calling        Calling  `json:"calling"`
+	AllowedOrigins []string         `json:"allowed_origins"`
+	Calling        DestinationRules `json:"calling"`
 	// When it was made.
 	CreatedAt        time.Time `json:"created_at"`
 	DefaultCountry   string    `json:"default_country"`

@@ -16,7 +16,7 @@ type Optional[T any] struct {
 type optionalState byte
 
 const (
-	leftOut optionalState = iota
+	absent optionalState = iota
 	isNull
 	isSet
 )
@@ -34,7 +34,7 @@ func (o Optional[T]) Get() (value T, ok bool) { return o.value, o.state == isSet
 func (o Optional[T]) IsNull() bool { return o.state == isNull }
 
 // IsZero reports whether the member is left out.
-func (o Optional[T]) IsZero() bool { return o.state == leftOut }
+func (o Optional[T]) IsZero() bool { return o.state == absent }
 
 // MarshalJSON writes the value or null. Members that are left out have the
 // option omitzero, and are not written.

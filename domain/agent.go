@@ -68,7 +68,7 @@ type Agent struct {
 	LLM              *AgentLLM       `json:"llm,omitempty"`
 	STT              *AgentSTT       `json:"stt,omitempty"`
 	Realtime         *AgentRealtime  `json:"realtime,omitempty"`
-	TurnTaking       *AgentTurns     `json:"turn_taking,omitempty"`
+	TurnTaking       *TurnTaking     `json:"turn_taking,omitempty"`
 	AMD              *AgentAMD       `json:"amd,omitempty"`
 	Limits           AgentLimits     `json:"limits"`
 	Transfer         AgentTransfer   `json:"transfer"`
@@ -159,7 +159,7 @@ const (
 	NodeAgent       NodeType = "agent"
 )
 
-// Values are all of them.
+// Values are the types of a pathway node.
 func (NodeType) Values() []string {
 	return values(
 		NodeSay, NodeCollect, NodeDTMF, NodeEnd, NodeTransfer, NodeConverse, NodeCondition, NodeTool,
@@ -183,7 +183,7 @@ const (
 	EdgeLLM     EdgeType = "llm"    // a model thinks that this holds
 )
 
-// Values are all of them.
+// Values are the types of a pathway edge.
 func (EdgeType) Values() []string {
 	return values(EdgeAlways, EdgeElse, EdgeDTMF, EdgeTimeout, EdgeSuccess, EdgeFailure, EdgeIntent, EdgeExpr, EdgeLLM)
 }
@@ -299,7 +299,7 @@ type Script struct {
 	Languages []AgentLanguage `json:"languages,omitempty"`
 	STT       *AgentSTT       `json:"stt,omitempty"`
 	Limits    AgentLimits     `json:"limits"`
-	Turns     *AgentTurns     `json:"turn_taking,omitempty"`
+	Turns     *TurnTaking     `json:"turn_taking,omitempty"`
 	Transfer  AgentTransfer   `json:"transfer"`
 	Inbound   AgentInbound    `json:"inbound"`
 	AMD       *AgentAMD       `json:"amd,omitempty"`

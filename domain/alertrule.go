@@ -13,7 +13,7 @@ const (
 	AlertEndpointDisabled AlertKind = "endpoint_disabled" // a webhook endpoint was disabled because it failed
 )
 
-// Values are all of them.
+// Values are the kinds of an alert.
 func (AlertKind) Values() []string {
 	return values(AlertAnswerRate, AlertTrunkDown, AlertSpend, AlertEndpointDisabled)
 }
@@ -53,7 +53,7 @@ const (
 	AlertFiring  AlertStatus = "firing"  // somebody was told
 )
 
-// Values are all of them.
+// Values are the states of an alert.
 func (AlertStatus) Values() []string {
 	return values(AlertPending, AlertFiring)
 }

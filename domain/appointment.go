@@ -61,16 +61,11 @@ const (
 	AppointmentNoShow    AppointmentStatus = "no_show"   // nobody came
 )
 
-// Values are all of them.
+// Values are the states of an appointment.
 func (AppointmentStatus) Values() []string {
 	return values(
 		AppointmentBooked, AppointmentConfirmed, AppointmentCancelled, AppointmentCompleted, AppointmentNoShow,
 	)
-}
-
-// AppointmentStatuses are all of them.
-func AppointmentStatuses() []AppointmentStatus {
-	return []AppointmentStatus{AppointmentBooked, AppointmentConfirmed, AppointmentCancelled, AppointmentCompleted, AppointmentNoShow}
 }
 
 // Open says whether the appointment may still be changed.

@@ -16,7 +16,7 @@ const (
 	BulkDNC      BulkType = "dnc"
 )
 
-// Values are all of them.
+// Values are the types of a bulk job.
 func (BulkType) Values() []string {
 	return values(BulkCalls, BulkSMS, BulkContacts, BulkDNC)
 }
@@ -32,7 +32,7 @@ const (
 	BulkCancelled BulkStatus = "cancelled"
 )
 
-// Values are all of them.
+// Values are the states of a bulk job.
 func (BulkStatus) Values() []string {
 	return values(BulkQueued, BulkRunning, BulkCompleted, BulkCancelled)
 }
@@ -148,7 +148,7 @@ const (
 	ItemCancelled BulkItemStatus = "cancelled"
 )
 
-// Values are all of them.
+// Values are the states of an item of a bulk job.
 func (BulkItemStatus) Values() []string {
 	return values(ItemPending, ItemWaiting, ItemDone, ItemFailed, ItemRejected, ItemCancelled)
 }

@@ -14,7 +14,7 @@ const (
 	Outbound Direction = "outbound"
 )
 
-// Values are all of them.
+// Values are the directions of a call.
 func (Direction) Values() []string {
 	return values(Inbound, Outbound)
 }
@@ -36,7 +36,7 @@ const (
 	CallCancelled    CallStatus = "cancelled"
 )
 
-// Values are all of them.
+// Values are the states of a call, in the order in which a call has them.
 func (CallStatus) Values() []string {
 	return values(
 		CallQueued, CallInitiated, CallRinging, CallInProgress, CallTransferring, CallCompleted, CallBusy,
@@ -44,11 +44,20 @@ func (CallStatus) Values() []string {
 	)
 }
 
-// CallStates are all of them, in the order in which a call may have them.
-func CallStates() []CallStatus {
-	return []CallStatus{
-		CallQueued, CallInitiated, CallRinging, CallInProgress, CallTransferring, CallCompleted, CallBusy, CallNoAnswer, CallFailed, CallCancelled,
-	}
+// CallEnders are the values of ended_by: who ended a call.
+func CallEnders() []string { return []string{EndedByAgent, EndedByRemote, EndedByAPI, EndedByService} }
+
+// The values of ended_by and of a transfer's by.
+const (
+	EndedByAgent   = "agent"
+	EndedByRemote  = "remote"
+	EndedByAPI     = "api"
+	EndedByService = "service"
+)
+
+// AnswererClasses are the values of answered_by.
+func AnswererClasses() []string {
+	return []string{"human", "voicemail", "ivr", "call_screening", "fax", "unavailable", "unknown"}
 }
 
 // Leg is one INVITE chain of a call.
@@ -338,8 +347,8 @@ func (a *Attempt) Indexes() []string {
 // Sort is by call.
 func (a *Attempt) Sort() string { return a.CallID }
 
-// Tail is the trace.
-func (a *Attempt) Tail() []byte { return a.Trace }
+// RawPart is the trace.
+func (a *Attempt) RawPart() []byte { return a.Trace }
 
-// SetTail sets the trace.
-func (a *Attempt) SetTail(tail []byte) { a.Trace = tail }
+// SetRawPart sets the trace.
+func (a *Attempt) SetRawPart(part []byte) { a.Trace = part }

@@ -18,7 +18,7 @@ const (
 	CampaignCancelled CampaignStatus = "cancelled"
 )
 
-// Values are all of them.
+// Values are the states of a campaign.
 func (CampaignStatus) Values() []string {
 	return values(
 		CampaignDraft, CampaignScheduled, CampaignRunning, CampaignPaused, CampaignCompleted, CampaignCancelled,
@@ -27,6 +27,28 @@ func (CampaignStatus) Values() []string {
 
 // Final says whether nothing follows.
 func (s CampaignStatus) Final() bool { return s == CampaignCompleted || s == CampaignCancelled }
+
+// PauseReasons are the values of pause_reason: why the service paused a
+// campaign. A campaign that the API paused has none.
+func PauseReasons() []string {
+	return []string{PausedByTrunkFailures, PausedWithoutScript, PausedByRestore}
+}
+
+// The values of pause_reason.
+const (
+	PausedByTrunkFailures = "trunk_failures"     // half of the latest calls failed in the trunk
+	PausedWithoutScript   = "script_unavailable" // the agent or pathway cannot be read
+	PausedByRestore       = "restored"           // the store was restored from a backup
+)
+
+// CompletionReasons are the values of completion_reason.
+func CompletionReasons() []string { return []string{CompletedExhausted, CompletedWindowEnded} }
+
+// The values of completion_reason.
+const (
+	CompletedExhausted   = "exhausted"    // every contact has a final state
+	CompletedWindowEnded = "window_ended" // the end of the schedule came first
+)
 
 // Schedule says when a campaign may ring.
 type Schedule struct {
@@ -47,7 +69,7 @@ const (
 	PacingAdaptive PacingMode = "adaptive"
 )
 
-// Values are all of them.
+// Values are the pacing modes of a campaign.
 func (PacingMode) Values() []string {
 	return values(PacingFixed, PacingAdaptive)
 }
@@ -309,6 +331,9 @@ var contactWords = [...]string{
 	"no_answer", "busy", "failed", "skipped", "expired", "cancelled", "in_call",
 }
 
+// ContactStates are the values of a contact's status, in the order of ContactState.
+func ContactStates() []string { return append([]string(nil), contactWords[:]...) }
+
 func (s ContactState) String() string {
 	if int(s) < len(contactWords) {
 		return contactWords[s]
@@ -392,24 +417,37 @@ func AttemptID(campaignID string, ordinal, number int) string {
 // CampaignStatusObject is the campaign status object of the specification,
 // with what API.md adds.
 type CampaignStatusObject struct {
-	CampaignID       string         `json:"campaign_id"`
-	Status           CampaignStatus `json:"status"`
-	PauseReason      string         `json:"pause_reason,omitempty"`
-	CompletionReason string         `json:"completion_reason,omitempty"`
-	Progress         struct {
-		Total      int `json:"total"`
-		Attempted  int `json:"attempted"`
-		Remaining  int `json:"remaining"`
-		InProgress int `json:"in_progress"`
-	} `json:"progress"`
-	Outcomes map[Outcome]int `json:"outcomes"`
-	Skipped  Skipped         `json:"skipped"`
-	Expired  int             `json:"expired"`
-	Timing   struct {
-		StartedAt           *time.Time `json:"started_at"`
-		EstimatedCompletion *time.Time `json:"estimated_completion"`
-	} `json:"timing"`
-	Waiting *Waiting `json:"waiting"`
+	CampaignID       string                 `json:"campaign_id"`
+	Status           CampaignStatus         `json:"status"`
+	PauseReason      string                 `json:"pause_reason,omitempty"`
+	CompletionReason string                 `json:"completion_reason,omitempty"`
+	Progress         CampaignStatusProgress `json:"progress"`
+	Outcomes         map[Outcome]int        `json:"outcomes"`
+	Skipped          Skipped                `json:"skipped"`
+	Expired          int                    `json:"expired"`
+	Timing           CampaignStatusTiming   `json:"timing"`
+	Waiting          *Waiting               `json:"waiting"`
+}
+
+// CampaignStatusProgress counts the contacts of a campaign.
+type CampaignStatusProgress struct {
+	Total      int `json:"total"`
+	Attempted  int `json:"attempted"`
+	Remaining  int `json:"remaining"`
+	InProgress int `json:"in_progress"`
+}
+
+// CampaignStatusTiming is when a campaign began, and when it is expected to end.
+type CampaignStatusTiming struct {
+	StartedAt           *time.Time `json:"started_at"`
+	EstimatedCompletion *time.Time `json:"estimated_completion"`
+}
+
+// CampaignProgressSummary is the progress of a campaign in the events of its calls.
+type CampaignProgressSummary struct {
+	Completed       int     `json:"completed"` // contacts in a final state
+	Remaining       int     `json:"remaining"`
+	PercentComplete float64 `json:"percent_complete"` // 0 to 100
 }
 
 // Waiting tells why nothing rings, and until when if that is known.

@@ -17,7 +17,7 @@ const (
 	DNCOptOut DNCSource = "opt_out"
 )
 
-// Values are all of them.
+// Values are the sources of a do-not-call entry.
 func (DNCSource) Values() []string {
 	return values(DNCImport, DNCAPI, DNCOptOut)
 }

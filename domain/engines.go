@@ -25,8 +25,9 @@ type AgentRealtime struct {
 	Voice  string `json:"voice,omitempty"`
 }
 
-// AgentTurns is when an agent takes the word, and gives it away.
-type AgentTurns struct {
+// TurnTaking are the turn-taking settings of an agent: the end of the caller's turn,
+// and interruptions.
+type TurnTaking struct {
 	Interruptible     *bool `json:"interruptible,omitempty"`      // speech may cut what it says; true unless said
 	InterruptionWords int   `json:"interruption_words,omitempty"` // so many words count as one
 	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty"`     // so much silence ends the caller's turn

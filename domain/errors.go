@@ -74,8 +74,8 @@ type Error struct {
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
-// Sentence is the message with the field that it is about: problems of fields
-// are told without a subject.
+// Sentence is the message as a whole sentence. The messages of validation problems
+// have no subject: Sentence puts the name of the field in front.
 func (e *Error) Sentence() string {
 	if len(e.Details) == 0 || e.Param == "" {
 		return e.Message

@@ -17,7 +17,7 @@ const (
 	ExportAudit       ExportType = "audit_logs"
 )
 
-// Values are all of them.
+// Values are the types of an export.
 func (ExportType) Values() []string {
 	return values(
 		ExportCalls, ExportLegs, ExportTranscripts, ExportResults, ExportContacts, ExportEvents, ExportUsage,
@@ -54,7 +54,7 @@ const (
 	ExportExpired   ExportStatus = "expired"
 )
 
-// Values are all of them.
+// Values are the states of an export.
 func (ExportStatus) Values() []string {
 	return values(ExportQueued, ExportRunning, ExportCompleted, ExportFailed, ExportExpired)
 }

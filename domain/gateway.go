@@ -8,7 +8,7 @@ type SMSGateway struct {
 	Name       string   `json:"name"`
 	URL        string   `json:"url"`
 	Secret     string   `json:"secret,omitempty" doc:"Signs what is sent to the URL. Shown once, at creation and when it is changed."`
-	SecretHint string   `json:"secret_hint" doc:"The last letters of the secret."`
+	SecretHint string   `json:"secret_hint" doc:"The last characters of the secret."`
 	Prefixes   []string `json:"prefixes" doc:"Numbers that it takes; empty: all."`
 	Priority   int      `json:"priority" doc:"Among trunks and gateways of one prefix length: lower first."`
 }

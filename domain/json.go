@@ -31,7 +31,7 @@ var (
 		jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false),
 		json.WithMarshalers(json.JoinMarshalers(json.MarshalToFunc(writeTime), json.MarshalToFunc(writeNumber))),
 	)
-	// readFreely keeps the numbers of free objects as they were written.
+	// readFreely decodes free-form objects and keeps the text of their numbers.
 	readFreely = json.JoinUnmarshalers(json.UnmarshalFromFunc(readFree), json.UnmarshalFromFunc(readContext)) //nolint:gochecknoglobals // a constant
 	// readOptions are those of DecodeJSON.
 	readOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant
@@ -40,13 +40,13 @@ var (
 	)
 )
 
-// EncodeJSON writes a value as answers, events and webhook bodies show it: nil
-// lists are [], nil maps are {}, times follow TimeFormat, maps are in the order
-// of their names, and nothing is escaped for HTML. Other rules are those of
+// EncodeJSON returns the JSON of a value for responses, events and webhook bodies.
+// nil slices are [], nil maps are {}, times have TimeFormat, the members of maps are
+// sorted by name, and nothing is escaped for HTML. Other rules are those of
 // encoding/json.
 func EncodeJSON(v any) ([]byte, error) { return json.Marshal(v, writeOptions) }
 
-// WriteJSON writes a value as EncodeJSON does, and a line feed.
+// WriteJSON writes the JSON of EncodeJSON and a line feed.
 func WriteJSON(w io.Writer, v any) error {
 	text, err := EncodeJSON(v)
 	if err != nil {
@@ -61,7 +61,7 @@ func writeTime(e *jsontext.Encoder, t time.Time) error {
 	return e.WriteValue(t.UTC().AppendFormat(make([]byte, 0, len(quoted)), quoted))
 }
 
-// writeNumber writes a number of a free object; the library knows no
+// writeNumber writes a number of a free-form object: the library does not know
 // json.Number of encoding/json.
 func writeNumber(e *jsontext.Encoder, n stdjson.Number) error {
 	if n == "" {
@@ -70,10 +70,10 @@ func writeNumber(e *jsontext.Encoder, n stdjson.Number) error {
 	return e.WriteValue(jsontext.Value(n))
 }
 
-// DecodeJSON reads one JSON value from outside, strictly: UTF-8 is valid, no
-// object has a member twice, each member has exactly the name of a field, and
-// an integer may be written as JSON Schema 2020-12 counts integers (1.0, 3.6e3).
-// Numbers of free objects stay as they were written, as json.Number.
+// DecodeJSON decodes one JSON value from outside, strictly. UTF-8 must be valid,
+// no object may have a member twice, and each member must have exactly the name of a
+// field. An integer may have any form that JSON Schema 2020-12 accepts: 1.0, 3.6e3.
+// Numbers of free-form objects keep their text, as json.Number.
 //
 // The error is an *Error that names the member in Param and Message:
 // CodeInvalidRequest where the text itself is wrong, CodeValidation where the
@@ -85,16 +85,17 @@ func DecodeJSON(text []byte, v any) error {
 	return nil
 }
 
-// DecodeAnswer is DecodeJSON for what other services and models answer: members
-// that v has no field for are passed over.
-func DecodeAnswer(text []byte, v any) error {
+// DecodeLenient is DecodeJSON for the responses of other services and of language
+// models: members without a field in v are ignored.
+func DecodeLenient(text []byte, v any) error {
 	if err := json.Unmarshal(text, v, readOptions, json.RejectUnknownMembers(false)); err != nil {
 		return jsonError(err)
 	}
 	return nil
 }
 
-// CheckJSON is the part of DecodeJSON that concerns the text alone.
+// CheckJSON checks the syntax of a JSON text as DecodeJSON does, and the range of its
+// numbers, without a type to decode into.
 func CheckJSON(text []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	for {
@@ -105,7 +106,7 @@ func CheckJSON(text []byte) error {
 		case err != nil:
 			return jsonError(err)
 		case t.Kind() == jsontext.KindNumber && !inRange(t.String()):
-			return memberError(&json.SemanticError{JSONPointer: d.StackPointer(), Err: errNumberRange})
+			return valueError(&json.SemanticError{JSONPointer: d.StackPointer(), Err: errNumberRange})
 		}
 		if d.StackDepth() == 0 {
 			break
@@ -117,8 +118,9 @@ func CheckJSON(text []byte) error {
 	return nil
 }
 
-// inRange says whether a number is one that a double comes near to: others would
-// cost who calculates with them any amount of memory.
+// inRange says whether a float64 can hold a number approximately, without overflow
+// and without underflow to 0. Exact arithmetic with other numbers, such as
+// 1e999999999, can take any amount of memory.
 func inRange(number string) bool {
 	f, err := strconv.ParseFloat(number, 64)
 	if f == 0 {
@@ -128,7 +130,7 @@ func inRange(number string) bool {
 	return err == nil
 }
 
-// readFree reads a value of a free object.
+// readFree reads a value of a free-form object.
 func readFree(d *jsontext.Decoder, v *any) (err error) {
 	*v, err = freeValue(d)
 	return err

@@ -17,7 +17,8 @@ var (
 	errFollows     = errors.New("something follows the value")
 )
 
-// jsonError says in the API's words what is wrong with a JSON text.
+// jsonError converts an error of the JSON library to an *Error with a message for
+// the API's clients.
 func jsonError(err error) error {
 	if e, known := errors.AsType[*Error](err); known {
 		return e
@@ -26,7 +27,7 @@ func jsonError(err error) error {
 		return syntaxError(e)
 	}
 	if e, bad := errors.AsType[*json.SemanticError](err); bad {
-		return memberError(e)
+		return valueError(e)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return Errorf(CodeInvalidRequest, "The JSON is incomplete.")
@@ -53,8 +54,9 @@ func syntaxError(bad *jsontext.SyntacticError) *Error {
 	return e
 }
 
-// memberError is for a value that does not fit its field.
-func memberError(bad *json.SemanticError) error {
+// valueError is the error of a value that does not fit its field: CodeValidation,
+// with the path of the member in Param.
+func valueError(bad *json.SemanticError) error {
 	var p Problems
 	param := memberPath(bad.JSONPointer)
 	switch {
@@ -80,7 +82,7 @@ func withPath(sentence, path string) string {
 	return sentence + " in " + path
 }
 
-// kindName is what a field of a type takes, in JSON's words.
+// kindName is the JSON value that a field of a type takes, as in "must be a string".
 func kindName(t reflect.Type) string {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -101,15 +103,15 @@ func kindName(t reflect.Type) string {
 		return "an object"
 	case reflect.Struct:
 		if t.PkgPath() == "time" {
-			return "a time as of RFC 3339"
+			return "a time as of RFC 3339, e.g. 2026-01-31T09:30:00Z"
 		}
 		return "an object"
 	}
 	return "an integer"
 }
 
-// memberPath is the place of a member as details name places:
-// contacts[0].phone. A long path is cut.
+// memberPath is the path of a member as error details show it: contacts[0].phone. A
+// path of more than 200 bytes is cut.
 func memberPath(p jsontext.Pointer) string {
 	const longest = 200
 	var b strings.Builder

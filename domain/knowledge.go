@@ -13,7 +13,7 @@ const (
 	KnowledgeFailed     KnowledgeStatus = "failed"
 )
 
-// Values are all of them.
+// Values are the states of a knowledge base.
 func (KnowledgeStatus) Values() []string {
 	return values(KnowledgeProcessing, KnowledgeReady, KnowledgeFailed)
 }
@@ -50,7 +50,7 @@ const (
 	SourceFile SourceType = "file"
 )
 
-// Values are all of them.
+// Values are the types of a knowledge source.
 func (SourceType) Values() []string {
 	return values(SourceText, SourceURL, SourceFile)
 }

@@ -17,7 +17,7 @@ const (
 	MessageReceived    MessageStatus = "received"
 )
 
-// Values are all of them.
+// Values are the states of a message.
 func (MessageStatus) Values() []string {
 	return values(MessageQueued, MessageSent, MessageDelivered, MessageUndelivered, MessageFailed, MessageReceived)
 }
@@ -27,11 +27,11 @@ type MessageEncoding string
 
 // The encodings.
 const (
-	GSM7 MessageEncoding = "gsm7" // 160 letters of a small alphabet, 153 in each of several segments
+	GSM7 MessageEncoding = "gsm7" // 160 characters of a small alphabet, 153 in each of several segments
 	UCS2 MessageEncoding = "ucs2" // 70 units of UTF-16, 67 in each of several segments
 )
 
-// Values are all of them.
+// Values are the encodings of a message.
 func (MessageEncoding) Values() []string {
 	return values(GSM7, UCS2)
 }

@@ -15,7 +15,7 @@ const (
 	GrantCredentials GrantType = "client_credentials"
 )
 
-// Values are all of them.
+// Values are the OAuth grant types.
 func (GrantType) Values() []string {
 	return values(GrantCode, GrantRefresh, GrantCredentials)
 }

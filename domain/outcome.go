@@ -16,7 +16,7 @@ const (
 	OutcomeCancelled Outcome = "cancelled"
 )
 
-// Values are all of them.
+// Values are the outcomes of a call.
 func (Outcome) Values() []string {
 	return values(
 		OutcomeCompleted, OutcomeConfirmed, OutcomeDeclined, OutcomeVoicemail, OutcomeNoAnswer, OutcomeBusy,
@@ -28,20 +28,20 @@ func (Outcome) Values() []string {
 // the call record.
 type Reason string
 
-// The reasons. Those that begin with sip_ carry the final code of an answer
-// that the table does not name.
+// The reasons. A reason sip_<code> has the final SIP status that no reason of this
+// table stands for.
 const (
-	ReasonCompleted     Reason = "completed"         // the pathway came to its end
-	ReasonRemoteHangup  Reason = "remote_hangup"     // the far end sent BYE
+	ReasonCompleted     Reason = "completed"         // the pathway reached its end
+	ReasonRemoteHangup  Reason = "remote_hangup"     // the remote party sent BYE
 	ReasonHangup        Reason = "hangup"            // ended through the API
-	ReasonTransferred   Reason = "transferred"       // the far end was sent on and speaks with somebody else
-	ReasonMaxDuration   Reason = "max_duration"      // the call's time limit
-	ReasonSpendCap      Reason = "spend_cap_reached" // the workspace's daily_spend_cap has no money for the next minute
-	ReasonMediaLost     Reason = "media_lost"        // no sound and no report for a minute
+	ReasonTransferred   Reason = "transferred"       // the remote party was transferred
+	ReasonMaxDuration   Reason = "max_duration"      // the time limit of the call was reached
+	ReasonSpendCap      Reason = "spend_cap_reached" // daily_spend_cap of the workspace does not allow the next minute
+	ReasonMediaLost     Reason = "media_lost"        // no RTP and no RTCP for a minute
 	ReasonBusy          Reason = "busy"              // 486, 600
-	ReasonNoAnswer      Reason = "no_answer"         // 480, 408 after a 18x, ring time-out
-	ReasonTrunkError    Reason = "trunk_error"       // silence, transport error, 5xx
-	ReasonThrottled     Reason = "throttled"         // 429 and its kin: the attempt is not spent
+	ReasonNoAnswer      Reason = "no_answer"         // 480, 408 after an 18x, or no answer within the ring time
+	ReasonTrunkError    Reason = "trunk_error"       // no response, transport error, 5xx
+	ReasonThrottled     Reason = "throttled"         // 429 and similar: the attempt does not count
 	ReasonInvalidNumber Reason = "invalid_number"    // 404, 410, 484, 485, 604
 	ReasonTrunkRejected Reason = "trunk_rejected"    // 403, 401 or 407 after credentials
 	ReasonRejected      Reason = "rejected"          // 603
@@ -59,7 +59,7 @@ const (
 	ReasonRemoved       Reason = "removed"        // of a contact that somebody took out
 )
 
-// Values are all of them.
+// Values are the reasons for the end of a call.
 func (Reason) Values() []string {
 	return values(
 		ReasonCompleted, ReasonRemoteHangup, ReasonHangup, ReasonTransferred, ReasonMaxDuration, ReasonMediaLost,

@@ -13,7 +13,7 @@ type CallOverrides struct {
 	Voice        *Voice         `json:"voice,omitempty"`
 	LLM          *AgentLLM      `json:"llm,omitempty"`
 	STT          *AgentSTT      `json:"stt,omitempty"`
-	TurnTaking   *AgentTurns    `json:"turn_taking,omitempty"`
+	TurnTaking   *TurnTaking    `json:"turn_taking,omitempty"`
 	Limits       *AgentLimits   `json:"limits,omitempty"`
 	Analysis     *AgentAnalysis `json:"analysis,omitempty"`
 }

@@ -141,16 +141,16 @@ func cleanNANP(text string) bool {
 	return len(text) == len("+12025550100") && text[:2] == "+1" && len(digitsOf(text[2:])) == 10 && possibleArea(text[2:])
 }
 
-// possibleArea says whether ten digits of the North American Numbering Plan
-// begin with what can be an area code: its first digit is 2 to 9, and it is none
-// of the service codes 211 to 911 (N11).
+// possibleArea says whether a ten-digit number of the North American Numbering
+// Plan begins with a valid area code: the first digit is 2 to 9, and the code is not
+// a service code N11 (211 to 911).
 func possibleArea(national string) bool {
 	return len(national) == 10 && national[0] >= '2' && national[1:3] != "11"
 }
 
-// possibleExchange says whether ten digits of the North American Numbering Plan
-// have a possible central office code: its first digit is 2 to 9, and it is none
-// of the service codes (N11), which only toll-free numbers have.
+// possibleExchange says whether a ten-digit number of the North American Numbering
+// Plan has a valid central office code: the first digit is 2 to 9, and the code is
+// not a service code N11. Toll-free numbers may have N11.
 func possibleExchange(national string) bool {
 	if len(national) != 10 {
 		return false
@@ -247,7 +247,7 @@ func IsMagic(e164 string) bool {
 // AllowedDestination checks a number in E.164 against the destination rules of
 // a workspace: countries, blocked prefixes, premium and satellite ranges, and
 // what must never be dialled. The error is destination_not_allowed.
-func AllowedDestination(e164 string, rules Calling, defaultCountry string, env Environment) error {
+func AllowedDestination(e164 string, rules DestinationRules, defaultCountry string, env Environment) error {
 	if reason, forbidden := DialForbidden(e164, defaultCountry); forbidden || !strings.HasPrefix(e164, "+") {
 		if reason == "" {
 			reason = "not a full telephone number"
@@ -262,7 +262,7 @@ func AllowedDestination(e164 string, rules Calling, defaultCountry string, env E
 }
 
 // Allowed is AllowedDestination for a number that ReadNumber returned.
-func (n Number) Allowed(rules Calling, defaultCountry string, env Environment) error {
+func (n Number) Allowed(rules DestinationRules, defaultCountry string, env Environment) error {
 	if env == Test && IsMagic(n.E164) {
 		return nil
 	}

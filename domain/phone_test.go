@@ -70,30 +70,30 @@ func TestEmergencyNumbersAndShortCodesAreNeverDialled(t *testing.T) {
 
 func TestDestinationsFollowTheRules(t *testing.T) {
 	t.Parallel()
-	home := domain.Calling{}
-	wide := domain.Calling{Countries: []string{"*"}, BlockedPrefixes: []string{"+1876"}}
-	two := domain.Calling{Countries: []string{"us", "DE"}}
+	home := domain.DestinationRules{}
+	wide := domain.DestinationRules{Countries: []string{"*"}, BlockedPrefixes: []string{"+1876"}}
+	two := domain.DestinationRules{Countries: []string{"us", "DE"}}
 	type ask struct {
 		number string
-		rules  *domain.Calling
+		rules  *domain.DestinationRules
 		env    domain.Environment
 	}
 	want := map[ask]bool{
-		{"+12025550100", &home, domain.Live}:                                      true,
-		{"+493012345678", &home, domain.Live}:                                     false,
-		{"+493012345678", &two, domain.Live}:                                      true,
-		{"+442071838750", &two, domain.Live}:                                      false,
-		{"+442071838750", &wide, domain.Live}:                                     true,
-		{"+18765550123", &wide, domain.Live}:                                      false,
-		{"+19005551234", &wide, domain.Live}:                                      false,
-		{"+870773111111", &wide, domain.Live}:                                     false,
-		{"+881612345678", &wide, domain.Live}:                                     false,
-		{"+979123456789", &wide, domain.Live}:                                     false,
-		{"911", &wide, domain.Live}:                                               false,
-		{"+911", &wide, domain.Test}:                                              false,
-		{"12025550100", &wide, domain.Live}:                                       false,
-		{"+15005550003", &domain.Calling{Countries: []string{"DE"}}, domain.Test}: true,
-		{"+15005550003", &domain.Calling{Countries: []string{"DE"}}, domain.Live}: false,
+		{"+12025550100", &home, domain.Live}:                                               true,
+		{"+493012345678", &home, domain.Live}:                                              false,
+		{"+493012345678", &two, domain.Live}:                                               true,
+		{"+442071838750", &two, domain.Live}:                                               false,
+		{"+442071838750", &wide, domain.Live}:                                              true,
+		{"+18765550123", &wide, domain.Live}:                                               false,
+		{"+19005551234", &wide, domain.Live}:                                               false,
+		{"+870773111111", &wide, domain.Live}:                                              false,
+		{"+881612345678", &wide, domain.Live}:                                              false,
+		{"+979123456789", &wide, domain.Live}:                                              false,
+		{"911", &wide, domain.Live}:                                                        false,
+		{"+911", &wide, domain.Test}:                                                       false,
+		{"12025550100", &wide, domain.Live}:                                                false,
+		{"+15005550003", &domain.DestinationRules{Countries: []string{"DE"}}, domain.Test}: true,
+		{"+15005550003", &domain.DestinationRules{Countries: []string{"DE"}}, domain.Live}: false,
 	}
 	got := make(map[ask]bool, len(want))
 	for a := range want {
@@ -131,7 +131,7 @@ func TestServiceCodesAreNoAreaCodes(t *testing.T) {
 		require.ErrorIs(t, err, domain.ErrPhone, text)
 		_, err = new(domain.Numbers).Read(text, "US")
 		require.ErrorIs(t, err, domain.ErrPhone, text)
-		assert.Equal(t, domain.CodeDestination, domain.CodeOf(domain.AllowedDestination(text, domain.Calling{Countries: []string{"*"}}, "US", domain.Test)), text)
+		assert.Equal(t, domain.CodeDestination, domain.CodeOf(domain.AllowedDestination(text, domain.DestinationRules{Countries: []string{"*"}}, "US", domain.Test)), text)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestNumbersWithoutACentralOfficeAreNoDestinations(t *testing.T) {
 		"+15005550000": true, "+15005550009": true,
 	} {
 		for _, env := range []domain.Environment{domain.Live, domain.Test} {
-			err := domain.AllowedDestination(text, domain.Calling{Countries: []string{"*"}}, "US", env)
+			err := domain.AllowedDestination(text, domain.DestinationRules{Countries: []string{"*"}}, "US", env)
 			if allowed {
 				require.NoError(t, err, text)
 			} else {

@@ -40,7 +40,7 @@ const (
 	ReminderCancelled ReminderStatus = "cancelled" // the appointment is
 )
 
-// Values are all of them.
+// Values are the states of a reminder.
 func (ReminderStatus) Values() []string {
 	return values(ReminderScheduled, ReminderSent, ReminderSkipped, ReminderFailed, ReminderCancelled)
 }

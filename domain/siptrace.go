@@ -127,8 +127,8 @@ func (r *TraceRow) Indexes() []string { return nil }
 // Sort is by call.
 func (r *TraceRow) Sort() string { return r.CallID }
 
-// Tail are the messages.
-func (r *TraceRow) Tail() []byte { return r.Data }
+// RawPart are the messages.
+func (r *TraceRow) RawPart() []byte { return r.Data }
 
-// SetTail sets the messages.
-func (r *TraceRow) SetTail(tail []byte) { r.Data = tail }
+// SetRawPart sets the messages.
+func (r *TraceRow) SetRawPart(part []byte) { r.Data = part }

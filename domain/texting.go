@@ -24,7 +24,7 @@ const (
 	TextingFailed    TextingStatus = "failed"    // it could not be answered
 )
 
-// Values are all of them.
+// Values are the states of texting with a number.
 func (TextingStatus) Values() []string {
 	return values(TextingOpen, TextingCompleted, TextingTimedOut, TextingClosed, TextingFailed)
 }

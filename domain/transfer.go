@@ -19,7 +19,7 @@ const (
 	TransferBridge   TransferMode = "bridge"   // we call, and join both through us
 )
 
-// Values are all of them.
+// Values are the modes of a transfer.
 func (TransferMode) Values() []string {
 	return values(TransferBlind, TransferAttended, TransferBridge)
 }
@@ -36,7 +36,7 @@ const (
 	TransferFailed    TransferStatus = "failed"      // nobody was reached; the caller stayed with the agent
 )
 
-// Values are all of them.
+// Values are the states of a transfer.
 func (TransferStatus) Values() []string {
 	return values(TransferStarted, TransferConnected, TransferCompleted, TransferReturned, TransferFailed)
 }

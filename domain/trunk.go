@@ -226,9 +226,6 @@ func testEnvironmentWarning(message string) Detail {
 	return Detail{Code: WarningTestEnvironment, Message: message}
 }
 
-// WarningTestEnvironment is the code of testEnvironmentWarning.
-const WarningTestEnvironment Code = "test_environment"
-
 // NumberStatus says whether a number is used.
 type NumberStatus string
 
@@ -239,7 +236,7 @@ const (
 	NumberPending NumberStatus = "pending"
 )
 
-// Values are all of them.
+// Values are the states of a phone number.
 func (NumberStatus) Values() []string {
 	return values(NumberLive, NumberPending)
 }

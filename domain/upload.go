@@ -12,7 +12,7 @@ const (
 	UploadFailed    UploadStatus = "failed"
 )
 
-// Values are all of them.
+// Values are the states of an upload of contacts.
 func (UploadStatus) Values() []string {
 	return values(UploadReceiving, UploadCompleted, UploadFailed)
 }

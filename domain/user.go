@@ -13,7 +13,7 @@ const (
 	RoleAdmin   Role = "admin"
 )
 
-// Values are all of them.
+// Values are the roles of a user.
 func (Role) Values() []string {
 	return values(RoleViewer, RoleAgent, RoleManager, RoleAdmin)
 }

@@ -12,7 +12,7 @@ const (
 	WebhookDisabled WebhookStatus = "disabled"
 )
 
-// Values are all of them.
+// Values are the states of a webhook.
 func (WebhookStatus) Values() []string {
 	return values(WebhookActive, WebhookPaused, WebhookDisabled)
 }
@@ -166,7 +166,7 @@ const (
 	DeliveryFailed    DeliveryState = "failed"    // exhausted, or a final answer
 )
 
-// Values are all of them.
+// Values are the states of a delivery.
 func (DeliveryState) Values() []string {
 	return values(DeliveryQueued, DeliveryRetrying, DeliveryDelivered, DeliveryFailed)
 }

@@ -12,7 +12,7 @@ const (
 	Enterprise   Plan = "enterprise"
 )
 
-// Values are all of them.
+// Values are the plans of a workspace.
 func (Plan) Values() []string {
 	return values(Starter, Professional, Enterprise)
 }
@@ -44,8 +44,8 @@ func RoomyLimits() Limits {
 	return Limits{RequestsPerMinute: 6000, ConcurrentInbound: 200, ConcurrentOutbound: 200, CallsPerMinute: 1200}
 }
 
-// Calling are the destination rules of a workspace.
-type Calling struct {
+// DestinationRules are the destination rules of a workspace.
+type DestinationRules struct {
 	Countries       []string `json:"countries"` // ISO 3166 alpha-2; "*" is any
 	BlockedPrefixes []string `json:"blocked_prefixes"`
 	DailySpendCap   *Money   `json:"daily_spend_cap"`  // of outbound calls and text messages, per day in UTC; nil: none
@@ -55,20 +55,20 @@ type Calling struct {
 // Workspace is a tenant.
 type Workspace struct {
 	Meta
-	Name           string        `json:"name"`
-	Plan           Plan          `json:"plan"`
-	Pricing        *Pricing      `json:"pricing,omitempty"` // of an account on enterprise; nil: nothing is charged
-	SegmentPrice   *Money        `json:"sms_price_per_segment,omitempty"`
-	Tariff         int           `json:"tariff"` // the number of what holds now
-	Limits         Limits        `json:"limits"`
-	Calling        Calling       `json:"calling"`
-	DefaultCountry string        `json:"default_country"`
-	DefaultDNC     string        `json:"default_dnc_list_id"`
-	FrequencyCaps  FrequencyCaps `json:"frequency_caps"`
-	Retention      Retention     `json:"retention"`
-	AllowedOrigins []string      `json:"allowed_origins"`
-	Redaction      Redaction     `json:"redaction"`
-	Warnings       []Detail      `json:"warnings,omitempty"` // shown, never kept
+	Name           string           `json:"name"`
+	Plan           Plan             `json:"plan"`
+	Pricing        *Pricing         `json:"pricing,omitempty"` // of an account on enterprise; nil: nothing is charged
+	SegmentPrice   *Money           `json:"sms_price_per_segment,omitempty"`
+	Tariff         int              `json:"tariff"` // the number of what holds now
+	Limits         Limits           `json:"limits"`
+	Calling        DestinationRules `json:"calling"`
+	DefaultCountry string           `json:"default_country"`
+	DefaultDNC     string           `json:"default_dnc_list_id"`
+	FrequencyCaps  FrequencyCaps    `json:"frequency_caps"`
+	Retention      Retention        `json:"retention"`
+	AllowedOrigins []string         `json:"allowed_origins"`
+	Redaction      Redaction        `json:"redaction"`
+	Warnings       []Detail         `json:"warnings,omitempty"` // shown, never kept
 }
 
 // Key names the row.
@@ -94,7 +94,7 @@ const (
 	AnalyticsRead Permission = "analytics:read"
 )
 
-// Values are all of them.
+// Values are the permissions of a credential.
 func (Permission) Values() []string {
 	return values(AllRead, AllWrite, CallsRead, CallsWrite, AgentsRead, AgentsWrite, AnalyticsRead)
 }
@@ -188,9 +188,11 @@ type Principal struct {
 	SignInKeyID string // with a dashboard session: the API key that the session depends on (Session.CreatedBy.KeyID); empty: none
 }
 
-// HasToken says whether it came with a JWT or an OAuth token: neither with an
+// UsesAccessToken says whether it came with a JWT or an OAuth token: neither with an
 // API key nor with a dashboard session.
-func (p *Principal) HasToken() bool { return p.ClientID != "" || p.UserID != "" && p.KeyID != "" }
+func (p *Principal) UsesAccessToken() bool {
+	return p.ClientID != "" || p.UserID != "" && p.KeyID != ""
+}
 
 // ByToken says whether it came with a token, or a session, and not with an API
 // key.

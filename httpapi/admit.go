@@ -94,7 +94,7 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 		}
 	}
 	if l, limited := s.ownLimits[route]; limited && !s.countedAsPage(c) {
-		v.charge = func() (refund func(), err error) { return s.charge(c, l) }
+		v.countPathRequest = func() (refund func(), err error) { return s.countPathRequest(c, l) }
 	}
 	return s.stopping(c, route)
 }

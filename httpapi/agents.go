@@ -60,7 +60,7 @@ type NewAgent struct {
 	LLM              *NewLLM                `json:"llm,omitempty" doc:"The language model."`
 	STT              *NewSTT                `json:"stt,omitempty" doc:"How it hears."`
 	Realtime         *NewRealtime           `json:"realtime,omitempty" doc:"An engine that hears and speaks by itself; calls of such an agent need it."`
-	TurnTaking       *NewTurns              `json:"turn_taking,omitempty" doc:"When it takes the word. It counts where speech is heard."`
+	TurnTaking       *NewTurnTaking         `json:"turn_taking,omitempty" doc:"When it takes the word. It counts where speech is heard."`
 	AMD              *NewAMD                `json:"amd,omitempty" doc:"What it does about answering machines."`
 	Limits           *NewAgentLimits        `json:"limits,omitempty"`
 	Transfer         *NewAgentTransfer      `json:"transfer,omitempty"`
@@ -81,8 +81,8 @@ func set[T any](into, from *T) {
 	}
 }
 
-// valueOf is what a pointer points to; the zero value where it is nil.
-func valueOf[T any](p *T) (v T) {
+// deref is the value of a pointer; the zero value where it is nil.
+func deref[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}
@@ -94,10 +94,10 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 	a.Name, a.PathwayID, a.Extension, a.Metadata = n.Name, n.PathwayID, n.Extension, n.Metadata
 	a.SystemPrompt, a.FirstMessage = n.SystemPrompt, n.FirstMessage
 	a.Language, a.Timezone, a.Languages = n.Language, n.Timezone, slices.Clone(n.Languages)
-	a.Voice, a.Limits, a.Inbound = domain.Voice(valueOf(n.Voice)), domain.AgentLimits(valueOf(n.Limits)), domain.AgentInbound(valueOf(n.Inbound))
+	a.Voice, a.Limits, a.Inbound = domain.Voice(deref(n.Voice)), domain.AgentLimits(deref(n.Limits)), domain.AgentInbound(deref(n.Inbound))
 	a.KnowledgeBaseIDs, a.Tools = slices.Clone(n.KnowledgeBaseIDs), slices.Clone(n.Tools)
-	transfer := valueOf(n.Transfer)
-	if valueOf(transfer.Ringback) { // the default, with and without transfer settings
+	transfer := deref(n.Transfer)
+	if deref(transfer.Ringback) { // the default, with and without transfer settings
 		transfer.Ringback = nil
 	}
 	a.Transfer = domain.AgentTransfer{AcceptRefer: transfer.AcceptRefer, Ringback: transfer.Ringback, HoldMusic: transfer.HoldMusic}
@@ -150,7 +150,7 @@ func (s *Server) agentRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return public(s.ports.Agents.UpdateAgent(ctx, p, id, patched(s, &in.Body, (*NewAgent).apply)))
+		return public(s.ports.Agents.UpdateAgent(ctx, p, id, patchFunc(s, &in.Body, (*NewAgent).apply)))
 	})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteAgent", tag: tag, summary: "Delete an agent with its versions", errors: []int{http.StatusConflict},
@@ -176,7 +176,7 @@ type OnInboundSecret struct {
 	Object     string `json:"object" example:"on_inbound_secret"`
 	AgentID    string `json:"agent_id" doc:"The agent."`
 	Secret     string `json:"secret" doc:"Shown here and nowhere else." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
-	SecretHint string `json:"secret_hint" doc:"The last letters of the secret."`
+	SecretHint string `json:"secret_hint" doc:"The last characters of the secret."`
 }
 
 func (s *Server) versionRoutes(tag, path string) {

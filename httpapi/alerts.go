@@ -103,7 +103,7 @@ func (s *Server) alertRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, patched(s, &in.Body, (*NewAlertRule).apply)))
+			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, patchFunc(s, &in.Body, (*NewAlertRule).apply)))
 		})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteAlertRule", credential: keyOrSession, tag: tag, summary: "Delete an alert rule",

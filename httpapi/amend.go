@@ -164,8 +164,8 @@ func changedFields(patch *Patch[NewCampaign]) []string {
 // they were stored.
 func changeCampaign(s *Server, patch *Patch[NewCampaign], h rules.House) func(*domain.Campaign) error {
 	fields := changedFields(patch)
-	merged := patched(s, patch, func(n *NewCampaign, c *domain.Campaign) error {
-		n.fill(c)
+	merged := patchFunc(s, patch, func(n *NewCampaign, c *domain.Campaign) error {
+		n.copyTo(c)
 		rules.CampaignDefaults(c, h)
 		var problems domain.Problems
 		for _, d := range rules.Campaign(c, h) {
@@ -205,11 +205,10 @@ func checkChange(c *domain.Campaign, fields []string) error {
 	return nil
 }
 
-// dropDefaults drops the values that a retry has because it is off, and the zone
-// of the calling hours that campaigns of the test environment have by default:
-// a retry that is switched on, and hours that are set, have the defaults of a
-// new campaign.
-func (*NewCampaign) dropDefaults(current any, stored, patch map[string]any) {
+// pruneStored removes the values of a disabled retry, and the default time zone of
+// calling hours in the test environment. A patch that enables the retry or sets calling
+// hours then gets the defaults of a new campaign.
+func (*NewCampaign) pruneStored(current any, stored, patch map[string]any) {
 	retry, _ := stored["retry"].(map[string]any)
 	if on, _ := retry["enabled"].(bool); !on {
 		off := map[string]any{"max_attempts": json.Number("1"), "interval_hours": json.Number("0"), "retry_on": []any{}}

@@ -89,18 +89,7 @@ func unmarshal(text []byte, v any) error {
 }
 
 // schemaName is the name of a type in the document.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	switch t.PkgPath() {
-	case "github.com/callboard/callboard/domain/event":
-		if name == "Event" {
-			return name
-		}
-	case reflect.TypeFor[Server]().PkgPath():
-		return name
-	}
-	return name
-}
+func schemaName(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) }
 
 // add registers a JSON route: let in, read, check, ask, answer.
 func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Principal, *I) (*O, error)) {
@@ -111,7 +100,7 @@ func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Pri
 		return
 	}
 	if _, limited := s.ownLimits[route]; limited {
-		ask = charged(ask)
+		ask = withPathLimit(ask)
 	}
 	s.asks[route] = ask
 	s.serve(op)

@@ -49,7 +49,7 @@ type AppointmentUpdate struct {
 // changeAppointment applies a patch to an appointment, and checks it. Reminders
 // that the patch does not name keep what is known of their delivery.
 func (s *Server) changeAppointment(ctx context.Context, p domain.Principal, patch *Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
-	return patched(s, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
+	return patchFunc(s, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
 		a.Patient, a.Type, a.CallID, a.Notes, a.Metadata = domain.Patient(n.Patient), n.Type, n.CallID, n.Notes, n.Metadata
 		a.Status = domain.AppointmentStatus(n.Status)
 		var problems domain.Problems

@@ -157,7 +157,7 @@ func (a *consent) check() (err error) {
 	switch {
 	case len(v.Get("state")) > maxState:
 		v.Del("state")
-		return domain.Errorf(domain.OAuthInvalidRequest, "state has more than %d letters.", maxState)
+		return domain.Errorf(domain.OAuthInvalidRequest, "state has more than %d characters.", maxState)
 	case v.Get("response_type") == "":
 		return domain.Errorf(domain.OAuthInvalidRequest, "response_type is required.")
 	case v.Get("response_type") != "code":

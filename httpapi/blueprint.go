@@ -16,26 +16,25 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// blueprint is what all front doors of a process have in common: the routes as
-// the document tells of them, the schemas of what goes in and out, and the
-// handlers that read and check by them. It knows no workspace, and nothing of it
-// changes once it is drawn: what a handler asks, it asks of the server that the
-// request came to.
+// blueprint is shared by all servers of a process: the routes of the document, the
+// schemas of requests and responses, and the handlers that decode and validate by
+// them. It is immutable after draw. A handler finds the server of a request in the
+// request's context.
 type blueprint struct {
 	api       huma.API
 	rules     map[string]rule
-	ownLimits map[string]pathLimit // by the routes that spend one
+	ownLimits map[string]pathLimit // by route
 
-	byOperators map[string]rule // those of rules that take an operator
+	byOperators map[string]rule // routes that need an operator's credential
 
-	queries  queries
-	settings map[reflect.Type]*huma.Schema // what PATCH bodies change, by its type
-	ruled    map[string]reflect.Type       // bodies with rules beyond their schema, by route
-	served   map[string]fiber.Handler      // by method and path, as Fiber spells it
+	queries    queries
+	settings   map[reflect.Type]*huma.Schema // schemas of the settings that PATCH bodies change, by type
+	ruleBodies map[string]reflect.Type       // types of bodies with a ruleChecker, by route
+	served     map[string]fiber.Handler      // by method and path, as Fiber spells it
 
-	credentials map[string]credentialKind // by route, which it takes
+	credentials map[string]credentialKind // that a route takes, by route
 
-	constraints *constraints // while it is drawn
+	constraints *constraints // nil after the routes are registered
 
 	mu   sync.Mutex
 	last *papers // of the last server that was made
@@ -64,7 +63,7 @@ func draw() *blueprint {
 	useEnvelope()
 	b := &blueprint{
 		rules: routeTable(), byOperators: tenantRules(), ownLimits: limitsByRoute(), queries: make(queries), credentials: make(map[string]credentialKind),
-		served: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema), ruled: make(map[string]reflect.Type),
+		served: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema), ruleBodies: make(map[string]reflect.Type),
 	}
 	for route := range b.ownLimits {
 		if _, ok := b.rules[route]; !ok {
@@ -97,7 +96,7 @@ func (b *blueprint) newAPI() huma.API {
 		Formats:       map[string]huma.Format{fiber.MIMEApplicationJSON: format, "json": format},
 		DefaultFormat: fiber.MIMEApplicationJSON,
 	}
-	api := withHeads{humafiber.NewV2WithGroup(nil, register{served: b.served}, cfg)}
+	api := headAPI{humafiber.NewV2WithGroup(nil, register{served: b.served}, cfg)}
 	api.UseMiddleware(gate)
 	return api
 }
@@ -121,8 +120,8 @@ func serverOf(ctx context.Context) *Server { return visitOf(ctx).server }
 // drawn registers a JSON route with the library.
 func drawn[I, O any](b *blueprint, op operation) {
 	route := op.key()
-	b.noteSettings(reflect.TypeFor[I]())
-	b.noteRules(route, reflect.TypeFor[I]())
+	b.recordPatchType(reflect.TypeFor[I]())
+	b.recordRuleBody(route, reflect.TypeFor[I]())
 	huma.Register(b.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
 		s := serverOf(ctx)
 		do, ok := s.asks[route].(func(context.Context, domain.Principal, *I) (*O, error))

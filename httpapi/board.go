@@ -15,10 +15,10 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/httpapi/connstate"
 	"github.com/callboard/callboard/httpapi/dashboard"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
-	"github.com/callboard/callboard/httpapi/wire"
 )
 
 // newBoard reads the dashboard's templates, once for all servers of a process.
@@ -93,7 +93,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 			asked[name] = true
 			return s.inside(c, v, again, method, path, contentType, once, body)
 		},
-		Ended: c.UserContext().Done, Gone: func() bool { return wire.HungUp(c.Context().Conn()) },
+		Ended: c.UserContext().Done, Gone: func() bool { return connstate.PeerClosed(c.Context().Conn()) },
 	}
 	switch {
 	case r.Upload:

@@ -101,9 +101,9 @@ func (b *body) incomplete() bool {
 	return ok && c.InputEnded()
 }
 
-// untilEnd yields rows and then reads the rest of the body: the consumer of
-// the rows learns of an incomplete body before it counts them as all.
-func untilEnd[T any](b *body, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+// rowsThenDrain yields rows and then reads the rest of the body. An incomplete
+// body is an error before the consumer takes the rows for complete.
+func rowsThenDrain[T any](b *body, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for row, err := range rows {
 			if !yield(row, err) || err != nil {

@@ -16,22 +16,23 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ruledBody is a request body with rules that its schema does not have. Where a
-// body does not fit its schema, the answer tells the problems with these rules as
-// well: all problems at once.
-type ruledBody interface {
+// ruleChecker is a request body with rules that its schema cannot express. The
+// response to a body that does not match its schema also lists the violations of
+// these rules, so that a client sees all problems at once.
+type ruleChecker interface {
+	// checkRules returns the violations as *domain.Error, without any effect.
 	checkRules(ctx context.Context, s *Server, p domain.Principal) error
 }
 
-// noteRules keeps which routes take a body with rules.
-func (b *blueprint) noteRules(route string, input reflect.Type) {
-	if f, ok := input.FieldByName("Body"); ok && reflect.PointerTo(f.Type).Implements(reflect.TypeFor[ruledBody]()) {
-		b.ruled[route] = f.Type
+// recordRuleBody records the body type of a route where it is a ruleChecker.
+func (b *blueprint) recordRuleBody(route string, input reflect.Type) {
+	if f, ok := input.FieldByName("Body"); ok && reflect.PointerTo(f.Type).Implements(reflect.TypeFor[ruleChecker]()) {
+		b.ruleBodies[route] = f.Type
 	}
 }
 
-// ruleProblems are the problems of a body with its rules, beside those with its
-// schema. None where the body cannot be decoded.
+// ruleProblems are the violations of a body's rules, without those of fields in
+// known, the problems with its schema. None where the body cannot be decoded.
 func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	r, ok := hc.(*read)
 	if !ok {
@@ -40,7 +41,7 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	op := r.Operation()
 	ctx := r.Context()
 	s := tripOf(humafiber.UnwrapV2(r.humaContext).Context()).visit.server
-	t, ok := s.ruled[op.Method+" "+op.Path]
+	t, ok := s.ruleBodies[op.Method+" "+op.Path]
 	if !ok {
 		return nil
 	}
@@ -48,14 +49,15 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	if domain.DecodeJSON(r.text, &members) != nil {
 		return nil
 	}
-	members = s.settable(op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema, members) // without members that are not known
-	var missing domain.Problems                                                             // of which the schema has told
-	s.complete(op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema, members, "", &missing)
+	schema := op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema
+	members = s.settableMembers(schema, members) // without unknown members
+	var missing domain.Problems                  // in known already
+	s.applyDefaults(schema, members, "", &missing)
 	text, err := json.Marshal(members)
 	if err != nil {
 		return nil
 	}
-	body, _ := reflect.New(t).Interface().(ruledBody)
+	body, _ := reflect.New(t).Interface().(ruleChecker)
 	if domain.DecodeJSON(text, body) != nil {
 		return nil
 	}
@@ -68,12 +70,12 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 		details = []domain.Detail{{Param: e.Param, Code: e.Code, Message: e.Message}}
 	}
 	return slices.DeleteFunc(slices.Clone(details), func(d domain.Detail) bool {
-		return slices.ContainsFunc(known, func(k domain.Detail) bool { return sameField(k.Param, d.Param) })
+		return slices.ContainsFunc(known, func(k domain.Detail) bool { return sameOrNested(k.Param, d.Param) })
 	})
 }
 
-// sameField says whether one of two fields is the other one or within it.
-func sameField(a, b string) bool {
+// sameOrNested says whether two paths are equal, or one is within the other.
+func sameOrNested(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}

@@ -88,7 +88,7 @@ func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
 		case "metadata":
 			decoded(fields[name], &b.Metadata, &b.problems, name)
 		default:
-			b.problems.Add(clip(name, 60), domain.CodeValidation, "is not known")
+			b.problems.Add(clip(name, 60), domain.CodeValidation, "is not a known member")
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (s *Server) callOperations() {
 		var problems domain.Problems
 		text := strings.TrimSpace(in.Body.Text)
 		if text == "" || utf8.RuneCountInString(text) > maxSaid {
-			problems.Add("text", domain.CodeValidation, "must have 1 to %d letters", maxSaid)
+			problems.Add("text", domain.CodeValidation, "must have 1 to %d characters", maxSaid)
 		}
 		rules.Prose(&problems, "text", text, maxSaid)
 		if err := problems.Err(); err != nil {

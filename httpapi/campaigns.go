@@ -70,8 +70,8 @@ type NewCallerID struct {
 	Name   string `json:"name,omitempty"`
 }
 
-// NewTest is a clock as it is sent.
-type NewTest struct {
+// NewTestMode is the clock of a test campaign in the body of a request.
+type NewTestMode struct {
 	TimeFactor int `json:"time_factor" minimum:"1" maximum:"1440" doc:"How much faster the campaign's clock goes: schedule, calling hours, pace and retries. Calls take their time."`
 }
 
@@ -92,12 +92,12 @@ type NewCampaign struct {
 	AutoComplete   *bool             `json:"auto_complete,omitempty" doc:"false: stays open when all contacts are done."`
 	FollowLatest   bool              `json:"follow_latest,omitempty" doc:"Calls speak the version of the agent, and the pathway, that is newest when they begin; otherwise those that the campaign began with."`
 	Draft          bool              `json:"draft,omitempty" update:"-" doc:"true: stays a draft even with a start ahead."`
-	Test           *NewTest          `json:"test,omitempty" doc:"With test keys only."`
+	Test           *NewTestMode      `json:"test,omitempty" doc:"With test keys only."`
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
-// fill writes the settings to a campaign, before its defaults.
-func (n *NewCampaign) fill(c *domain.Campaign) {
+// copyTo copies the settings to a campaign, without defaults.
+func (n *NewCampaign) copyTo(c *domain.Campaign) {
 	c.Name, c.AgentID, c.PathwayID, c.Metadata = n.Name, n.AgentID, n.PathwayID, n.Metadata
 	c.Webhooks, c.DefaultCountry, c.FollowLatest = n.Webhooks, n.DefaultCountry, n.FollowLatest
 	c.AutoComplete = n.AutoComplete == nil || *n.AutoComplete
@@ -107,7 +107,7 @@ func (n *NewCampaign) fill(c *domain.Campaign) {
 	case c.Test == nil || c.Test.TimeFactor != n.Test.TimeFactor:
 		c.Test = &domain.TestMode{TimeFactor: n.Test.TimeFactor}
 	}
-	s, p, r, id := valueOf(n.Schedule), valueOf(n.Pacing), valueOf(n.Retry), valueOf(n.CallerID)
+	s, p, r, id := deref(n.Schedule), deref(n.Pacing), deref(n.Retry), deref(n.CallerID)
 	c.Schedule = domain.Schedule{Start: utc(s.Start), End: utc(s.End), Timezone: s.Timezone, Days: s.Days, ExcludedDates: s.ExcludedDates}
 	c.Pacing = domain.Pacing{CallsPerMinute: given(p.CallsPerMinute), MaxConcurrent: given(p.MaxConcurrent), Mode: domain.PacingMode(p.Mode)}
 	c.Retry = domain.Retry{Enabled: r.Enabled, MaxAttempts: given(r.MaxAttempts), RetryOn: r.RetryOn}
@@ -118,10 +118,10 @@ func (n *NewCampaign) fill(c *domain.Campaign) {
 		c.Retry.IntervalHours = rules.DefaultInterval()
 	}
 	c.CallerID = domain.CallerID{Number: id.Number, Name: id.Name}
-	n.Compliance.fill(&c.Compliance)
+	n.Compliance.copyTo(&c.Compliance)
 }
 
-func (n *NewCompliance) fill(c *domain.Compliance) {
+func (n *NewCompliance) copyTo(c *domain.Compliance) {
 	*c = domain.Compliance{DNCScrub: true}
 	if n == nil {
 		return
@@ -314,7 +314,7 @@ func (s *Server) checked(ctx context.Context, p domain.Principal, n *NewCampaign
 		return nil, house, err
 	}
 	c := &domain.Campaign{Status: domain.CampaignDraft}
-	n.fill(c)
+	n.copyTo(c)
 	rules.CampaignDefaults(c, house)
 	problems := rules.Campaign(c, house)
 	if n := len(n.Contacts); n > rules.MaxInlineContacts {

@@ -24,7 +24,7 @@ func (l listener) Accept() (net.Conn, error) {
 	return &conn{Conn: c}, nil
 }
 
-// conn is a connection that remembers whether the peer has ended its input.
+// conn is a connection that records whether its peer has ended the input.
 // fasthttp reports that end in place of a chunk as the end of the body;
 // RFC 9112 §8 calls such a body incomplete.
 type conn struct {
@@ -32,8 +32,8 @@ type conn struct {
 	ended atomic.Bool
 }
 
-// Read returns data and the end of the input in separate calls: until the
-// second one, the data that came with the end was not used.
+// Read returns the last data and io.EOF in separate calls. InputEnded is then true
+// only after all data were read.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if errors.Is(err, io.EOF) {

@@ -34,7 +34,7 @@ func (s *Server) contactRoutes() {
 		about: "Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. " +
 			"CSV has a header row with a column phone, optionally timezone, country and name; every other column becomes context. " +
 			"Headers match the variables that the pathway declares without regard to case, spaces and punctuation: \"First Name\" gives first_name; two columns for one variable are 422. " +
-			"A column that matches none is kept in the context under its own name. columns, unmapped and missing of the answer say how columns were matched. " +
+			"A column that matches no variable is kept in the context under its own name. The response shows the result: columns, unmapped and missing. " +
 			"A row that lacks a required variable does not become a contact and is listed in contact_errors. " +
 			"UTF-8 or UTF-16, or the charset of the Content-Type; commas, semicolons or tabs; what spreadsheets add (a line sep=;, a byte order mark, empty columns and rows) is understood. " +
 			"Columns of other names are named by phone_column, timezone_column, country_column and name_column, in the query or in fields before the file. " +
@@ -106,7 +106,7 @@ func (s *Server) singleContactRoutes(tag string) {
 			return nil, err
 		}
 		touch(ctx, contact)
-		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, patched(s, &in.Body, (*NewContact).apply)))
+		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, patchFunc(s, &in.Body, (*NewContact).apply)))
 	})
 	add(s, operation{
 		method: http.MethodDelete, path: path, id: "deleteContact", tag: tag, errors: []int{http.StatusConflict}, summary: "Take a contact out of a campaign",
@@ -160,10 +160,10 @@ func (s *Server) uploadRoutes(tag string) {
 func (s *Server) describeUpload(h *huma.Operation) {
 	text := &huma.Schema{Type: huma.TypeString}
 	file := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}
-	for _, meaning := range meanings() {
-		about := "The column of a CSV file that holds the " + meaning + ", as its first row names it; " + meaning + " unless said. A column that is called " + meaning + " beside it becomes context as file_" + meaning + ". Of no effect on JSON."
-		h.Parameters = append(h.Parameters, &huma.Param{Name: meaning + columnParam, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName)}})
-		file.Properties[meaning+columnParam] = &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName), Description: about}
+	for _, field := range intake.BuiltinFields() {
+		about := "The name of the CSV column that holds the " + field + ", as the first row writes it. Default: " + field + ". With another name, a column named " + field + " becomes context as file_" + field + ". JSON ignores this."
+		h.Parameters = append(h.Parameters, &huma.Param{Name: field + columnParam, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName)}})
+		file.Properties[field+columnParam] = &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName), Description: about}
 	}
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		fiber.MIMEApplicationJSON: {Schema: schemaOf[ContactsUpload](s.api)},
@@ -188,7 +188,7 @@ func (s *Server) addContacts(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		columns := &intake.Columns{Named: make(intake.Meanings), Variables: variables}
+		columns := &intake.Columns{Named: make(intake.ColumnNames), Variables: variables}
 		rows, err := s.rowsOf(c, columns)
 		if err != nil {
 			return err
@@ -196,7 +196,7 @@ func (s *Server) addContacts(c *fiber.Ctx) error {
 		// An upload takes as long as the client needs; the body has its own clock.
 		ctx, cancel := context.WithCancel(s.begin(v))
 		defer cancel()
-		sum, err := s.ports.Contacts.UploadContacts(ctx, v.principal, id, ask.ContactRows{Rows: untilEnd(bodyOf(c), rows), Columns: &columns.Mapping})
+		sum, err := s.ports.Contacts.UploadContacts(ctx, v.principal, id, ask.ContactRows{Rows: rowsThenDrain(bodyOf(c), rows), Columns: &columns.Mapping})
 		if err != nil {
 			return err
 		}
@@ -213,18 +213,16 @@ const (
 	maxColumnName = 1000 // bytes
 )
 
-// meanings are what columns of a file can be said to hold.
-func meanings() []string { return []string{"phone", "timezone", "country", "name"} }
-
-// meant keeps which column holds what.
-func meant(as intake.Meanings, meaning, column string) error {
+// setColumnName sets which column of the file holds a field. An empty name sets
+// nothing.
+func setColumnName(names intake.ColumnNames, field, column string) error {
 	if len(column) > maxColumnName {
 		var p domain.Problems
-		p.Add(meaning+columnParam, domain.CodeValidation, "has more than %d bytes", maxColumnName)
+		p.Add(field+columnParam, domain.CodeValidation, "has more than %d bytes", maxColumnName)
 		return p.Err()
 	}
 	if column != "" {
-		as[meaning] = column
+		names[field] = column
 	}
 	return nil
 }
@@ -236,8 +234,8 @@ func (s *Server) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[ask.RawCont
 	if err != nil {
 		kind = ""
 	}
-	for _, meaning := range meanings() {
-		if err = meant(as.Named, meaning, c.Query(meaning+columnParam)); err != nil {
+	for _, field := range intake.BuiltinFields() {
+		if err = setColumnName(as.Named, field, c.Query(field+columnParam)); err != nil {
 			return nil, err
 		}
 	}

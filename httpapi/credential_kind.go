@@ -9,32 +9,33 @@ import (
 type credentialKind int
 
 const (
-	// anyCredential: what the route does ends with the request, or carries no
-	// rights and no addresses.
+	// anyCredential: the route creates nothing that grants access or sends data to an
+	// address, or its effect ends with the request.
 	anyCredential credentialKind = iota
-	// keyOrSession: what the route creates or changes lets somebody in or sends
-	// data somewhere, and outlives a JWT or an OAuth token.
+	// keyOrSession: the route creates or changes a resource that grants access or
+	// sends data to an address, and that exists longer than a JWT or an OAuth token.
 	keyOrSession
-	// keyOnly: as keyOrSession, and what the route creates hangs on the API key.
+	// keyOnly: as keyOrSession, and the resource ends with the API key.
 	keyOnly
-	// jwtOnly: the route renews the JWT that it is called with.
+	// jwtOnly: the route renews the JWT of the request.
 	jwtOnly
 )
 
-// refuse says why the credential of a principal does not open a route; nil: it does.
+// refuse returns an error where the route does not take the credential of a
+// principal: insufficient_permissions with required.
 func (k credentialKind) refuse(p domain.Principal) error {
 	switch {
-	case k == keyOrSession && p.HasToken():
+	case k == keyOrSession && p.UsesAccessToken():
 		return domain.Errorf(domain.CodeInsufficientPermissions, "What this creates or changes outlives a token. Use an API key or a dashboard session.").With("required", "api_key")
-	case k == keyOnly && (p.KeyID == "" || p.HasToken()):
+	case k == keyOnly && (p.KeyID == "" || p.UsesAccessToken()):
 		return domain.Errorf(domain.CodeInsufficientPermissions, "This takes an API key, not a token.").With("required", "api_key")
-	case k == jwtOnly && (!p.HasToken() || p.ClientID != ""):
+	case k == jwtOnly && (!p.UsesAccessToken() || p.ClientID != ""):
 		return domain.Errorf(domain.CodeInsufficientPermissions, "This takes the token itself, as /v1/auth/token gave it.").With("required", "token")
 	}
 	return nil
 }
 
-// describe puts in front of a route's description which credentials it takes.
+// describe is the description of a route with its credentials in front.
 func (k credentialKind) describe(about string) string {
 	text := map[credentialKind]string{keyOrSession: "Needs an API key or a dashboard session.", keyOnly: "Needs an API key."}[k]
 	if text != "" && about != "" {

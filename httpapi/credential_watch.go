@@ -12,12 +12,12 @@ import (
 // watchEvery is how often the credential of an open stream or socket is checked.
 const watchEvery = 500 * time.Millisecond
 
-// errCredentialEnded: the credential that opened a stream or a socket was
-// revoked, has expired, or may do less than when it opened it.
+// errCredentialEnded: the credential of a stream or a socket was revoked, has
+// expired, or has fewer permissions than at the start.
 var errCredentialEnded = errors.New("httpapi: the credential has ended")
 
-// principalOf is who a visit's credential stands for now: an API key, a JWT, an
-// OAuth token, or a dashboard session.
+// principalOf is the current principal of a visit's credential: an API key, a JWT,
+// an OAuth token, or a dashboard session.
 func (s *Server) principalOf(ctx context.Context, v *visit) (domain.Principal, error) {
 	if v.cookie == "" {
 		return s.whose(ctx, v)
@@ -31,10 +31,10 @@ func (s *Server) principalOf(ctx context.Context, v *visit) (domain.Principal, e
 	}, nil
 }
 
-// credentialHolds says whether a visit's credential still does what it did when
-// it opened a stream. While the store does not answer, nothing was revoked
-// either, so the credential counts as good.
-func (s *Server) credentialHolds(ctx context.Context, v *visit) bool {
+// isCredentialValid says whether a visit's credential is valid and has the
+// permissions that it had at the start of the stream. While the store does not
+// answer, no credential can be revoked: it counts as valid.
+func (s *Server) isCredentialValid(ctx context.Context, v *visit) bool {
 	if v.credential == "" && v.cookie == "" { // a signed link, which ends by itself
 		return true
 	}
@@ -46,9 +46,10 @@ func (s *Server) credentialHolds(ctx context.Context, v *visit) bool {
 	return slices.Equal(p.Permissions, v.principal.Permissions)
 }
 
-// whileCredentialHolds is a context that ends with the credential of a visit,
-// for a stream, a socket or a download. cancel stops the checks.
-func (s *Server) whileCredentialHolds(ctx context.Context, v *visit) (_ context.Context, cancel context.CancelFunc) {
+// withCredentialWatch returns a context for a stream, a socket or a download that
+// ends with errCredentialEnded once the credential of the visit is invalid. cancel
+// stops the checks.
+func (s *Server) withCredentialWatch(ctx context.Context, v *visit) (_ context.Context, cancel context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {
 		t := time.NewTicker(watchEvery)
@@ -58,7 +59,7 @@ func (s *Server) whileCredentialHolds(ctx context.Context, v *visit) (_ context.
 			case <-ctx.Done():
 				return
 			case <-t.C:
-				if !s.credentialHolds(ctx, v) {
+				if !s.isCredentialValid(ctx, v) {
 					end(errCredentialEnded)
 				}
 			}

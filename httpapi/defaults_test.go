@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// What is filled in where nothing is said is filled in for what is zero too.
+// A zero value in a body has the same default as a missing member.
 func TestZeroInABodyIsTheDefault(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	trunk := func(outbound m) m {

@@ -90,7 +90,7 @@ func (s *Server) dncRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.DNC.UpdateDNCList(ctx, p, id, patched(s, &in.Body, (*NewDNCList).apply)))
+			return ok(s.ports.DNC.UpdateDNCList(ctx, p, id, patchFunc(s, &in.Body, (*NewDNCList).apply)))
 		})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteDNCList", tag: tag, summary: "Delete a do-not-call list",
@@ -185,7 +185,7 @@ func (s *Server) importNumbers(c *fiber.Ctx) error {
 		v := visitOf(c.UserContext())
 		ctx, cancel := context.WithCancel(s.begin(v)) // the body has its own clock
 		defer cancel()
-		sum, err := s.ports.DNC.ImportDNC(ctx, v.principal, id, untilEnd(bodyOf(c), rows))
+		sum, err := s.ports.DNC.ImportDNC(ctx, v.principal, id, rowsThenDrain(bodyOf(c), rows))
 		if err != nil {
 			return err
 		}

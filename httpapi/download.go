@@ -28,7 +28,7 @@ type file struct{ name, kind string }
 func download[T any](s *Server, c *fiber.Ctx, f file, open func(context.Context, domain.Principal) (T, error), write func(T, io.Writer) error) error {
 	v := visitOf(c.UserContext())
 	asked := *v
-	ctx, cancel := s.whileCredentialHolds(s.begin(v), &asked)
+	ctx, cancel := s.withCredentialWatch(s.begin(v), &asked)
 	rows, err := open(ctx, v.principal)
 	if err != nil {
 		cancel()

@@ -32,8 +32,8 @@ type NewRealtime struct {
 	Voice  string `json:"voice,omitempty" maxLength:"100"`
 }
 
-// NewTurns is how an agent takes turns as it is sent.
-type NewTurns struct {
+// NewTurnTaking are the turn-taking settings of an agent in the body of a request.
+type NewTurnTaking struct {
 	Interruptible     *bool `json:"interruptible,omitempty" default:"true" doc:"Speech may cut what it says."`
 	InterruptionWords int   `json:"interruption_words,omitempty" minimum:"0" maximum:"10" doc:"So many words count as an interruption; 0: as the engine has it."`
 	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty" minimum:"0" maximum:"5000" doc:"So much silence ends the caller's turn; 0: as the engine has it."`
@@ -101,7 +101,7 @@ func (n *NewAgent) applyEngines(a *domain.Agent) {
 	a.LLM = optional(n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
 	a.STT = optional(n.STT, heardAs)
 	a.Realtime = optional(n.Realtime, func(r NewRealtime) domain.AgentRealtime { return domain.AgentRealtime(r) })
-	a.TurnTaking = optional(n.TurnTaking, func(t NewTurns) domain.AgentTurns { return domain.AgentTurns(t) })
+	a.TurnTaking = optional(n.TurnTaking, func(t NewTurnTaking) domain.TurnTaking { return domain.TurnTaking(t) })
 	a.AMD = optional(n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
 	a.OnInbound = optional(n.OnInbound, func(h NewInboundHook) domain.AgentHook { return domain.AgentHook(h) })
 	if n.OnInbound != nil && saysNothing(*n.OnInbound) {

@@ -235,7 +235,7 @@ func fromHuma(requestID string, status int, msg string, errs []error) *Failure {
 		var detailer huma.ErrorDetailer
 		if errors.As(err, &detailer) { // never its value: that may be the whole body
 			hd := detailer.ErrorDetail()
-			d.Param, d.Message = missing(paramOf(hd.Location), hd.Message)
+			d.Param, d.Message = splitMissingMember(paramOf(hd.Location), hd.Message)
 			if param, message, own := strings.Cut(hd.Message, paramEnd); own {
 				d.Param, d.Message = param, message
 			}

@@ -16,17 +16,21 @@ import (
 	"github.com/callboard/callboard/domain/hook"
 )
 
-// eventSchemaName is the name of an event type's schema: CallEndedEvent.
+// eventSchemaName is the name of an event type's schema: CallEndedEvent for
+// call.ended, SMSSentEvent for sms.sent.
 func eventSchemaName(t event.Type) string {
 	var name strings.Builder
 	for word := range strings.FieldsFuncSeq(string(t), func(r rune) bool { return r == '.' || r == '_' }) {
+		if word == "sms" {
+			word = "SMS"
+		}
 		first := []rune(word)
 		name.WriteString(string(unicode.ToUpper(first[0])) + string(first[1:]))
 	}
 	return name.String() + "Event"
 }
 
-// TransformSchema makes the event one of its types.
+// TransformSchema makes the schema of an event a union of the event types.
 func (Event) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Discriminator = &huma.Discriminator{PropertyName: "type", Mapping: make(map[string]string)}
 	known := words()
@@ -42,12 +46,12 @@ func (Event) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// eventSchema is the envelope with the payload of one type.
+// eventSchema is the schema of one event type: the envelope with its payload.
 func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Schema {
-	payload := reflect.TypeOf(hook.Example(t, &domain.Webhook{}, time.Time{}))
+	payload := reflect.TypeOf(hook.SamplePayload(t, &domain.Webhook{}, time.Time{}))
 	data := r.Schema(payload, true, payload.Name())
 	if plain := r.SchemaFromRef(data.Ref); plain != nil && payload.PkgPath() == reflect.TypeFor[event.Event]().PkgPath() {
-		plain.AdditionalProperties = true // test: true in the event of a test, and members to come
+		plain.AdditionalProperties = true // test events have test: true, and later versions may add members
 	}
 	s := &huma.Schema{
 		Type: huma.TypeObject, Description: "The event " + string(t) + ".", Required: envelope.Required, AdditionalProperties: false,
@@ -63,29 +67,29 @@ func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Sch
 	return s
 }
 
-// exampleAt is the time of the examples of events.
+// exampleAt is the time in the examples of events.
 func exampleAt() time.Time { return time.Date(2026, time.January, 31, 9, 30, 0, 0, time.UTC) }
 
-// describeEvents writes the webhooks section: what endpoints are sent.
+// describeEvents adds the webhooks of the document: the events that endpoints get.
 func (s *Server) describeEvents() {
 	o := s.api.OpenAPI()
-	s.constraints.listValues()
+	s.constraints.setEnums()
 	endpoint := &domain.Webhook{URL: "https://example.com/hook"}
 	endpoint.ID, endpoint.WorkspaceID, endpoint.Environment = "wh_"+exampleULID, "ws_"+exampleULID, domain.Live
 	o.Webhooks = make(map[string]*huma.PathItem)
 	for _, t := range event.Types() {
-		subject := hook.SubjectOf(t, endpoint)
+		subject := hook.SampleSubject(t, endpoint)
 		if subject == "" {
 			subject = endpoint.ID
 		}
-		data, err := domain.EncodeJSON(hook.Example(t, endpoint, exampleAt()))
+		data, err := domain.EncodeJSON(hook.SamplePayload(t, endpoint, exampleAt()))
 		if err != nil {
 			panic("httpapi: the example of " + string(t) + " cannot be written: " + err.Error())
 		}
 		o.Webhooks[string(t)] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on" + strings.TrimSuffix(eventSchemaName(t), "Event"), Method: http.MethodPost, Tags: []string{"Events"},
 			Summary:     "The event " + string(t),
-			Description: "Sent to endpoints that named this event, its category or *. docs/webhooks.md tells of signatures and retries.",
+			Description: "Sent to endpoints that subscribe to this event, its category or *. docs/webhooks.md describes signatures and retries.",
 			Security:    []map[string][]string{},
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{fiber.MIMEApplicationJSON: {
 				Schema: &huma.Schema{Ref: "#/components/schemas/" + eventSchemaName(t)},
@@ -95,7 +99,7 @@ func (s *Server) describeEvents() {
 				},
 			}}},
 			Responses: map[string]*huma.Response{
-				"2XX": {Description: "The endpoint has the event."},
+				"2XX": {Description: "The endpoint has received the event."},
 				"4XX": {Description: "Final: the event is not sent again."},
 				"5XX": {Description: "The event is sent again: 5 attempts in all."},
 			},
@@ -103,7 +107,7 @@ func (s *Server) describeEvents() {
 	}
 }
 
-// What examples have in place of ids and times of their own.
+// The ULID of ids and the time in examples.
 const (
 	exampleULID = "01J00000000000000000000001"
 	exampleTime = "2026-01-31T09:30:00.000Z"

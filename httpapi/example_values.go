@@ -7,20 +7,21 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// maxExampleDepth ends the examples of schemas that contain themselves.
+// maxExampleDepth bounds the examples of recursive schemas.
 const maxExampleDepth = 6
 
-// exampleValues makes examples of schemas: of the examples, values and bounds
-// that they have.
+// exampleValues makes examples from schemas: from their examples, defaults, enums
+// and bounds.
 type exampleValues struct{ registry huma.Registry }
 
-// of is an example of a schema, that of a member of the name.
-func (e exampleValues) of(name string, s *huma.Schema, depth int) any {
+// fromSchema is an example of a schema. name is the member that has the schema; "":
+// a whole body.
+func (e exampleValues) fromSchema(name string, s *huma.Schema, depth int) any {
 	if s == nil || depth > maxExampleDepth {
 		return nil
 	}
 	if s.Ref != "" {
-		return e.of(name, e.registry.SchemaFromRef(s.Ref), depth)
+		return e.fromSchema(name, e.registry.SchemaFromRef(s.Ref), depth)
 	}
 	switch {
 	case len(s.Examples) > 0:
@@ -32,19 +33,19 @@ func (e exampleValues) of(name string, s *huma.Schema, depth int) any {
 	}
 	for _, part := range slices.Concat(s.AllOf, s.OneOf, s.AnyOf) {
 		if part.Type != "null" {
-			return e.of(name, part, depth)
+			return e.fromSchema(name, part, depth)
 		}
 	}
 	switch s.Type {
 	case huma.TypeObject:
 		return e.object(s, depth)
 	case huma.TypeArray:
-		if one := e.of(name, s.Items, depth+1); one != nil && depth < maxExampleDepth {
+		if one := e.fromSchema(name, s.Items, depth+1); one != nil && depth < maxExampleDepth {
 			return []any{one}
 		}
 		return []any{}
 	case huma.TypeString:
-		return exampleWord(name, s)
+		return exampleString(name, s)
 	case huma.TypeInteger, huma.TypeNumber:
 		if s.Minimum != nil && *s.Minimum > 1 {
 			return *s.Minimum
@@ -56,19 +57,19 @@ func (e exampleValues) of(name string, s *huma.Schema, depth int) any {
 	return map[string]any{}
 }
 
-// object is an example with the required members and those that show one.
+// object is an example with the required members and the members with an example.
 func (e exampleValues) object(s *huma.Schema, depth int) map[string]any {
 	out := make(map[string]any, len(s.Properties))
 	for name, p := range s.Properties {
 		if slices.Contains(s.Required, name) || len(p.Examples) > 0 {
-			out[name] = e.of(name, p, depth+1)
+			out[name] = e.fromSchema(name, p, depth+1)
 		}
 	}
 	return out
 }
 
-// exampleWord is an example of a text by the name of its member.
-func exampleWord(name string, s *huma.Schema) string {
+// exampleString is an example of a string, by its format and the name of its member.
+func exampleString(name string, s *huma.Schema) string {
 	switch s.Format {
 	case "date-time":
 		return exampleTime

@@ -9,18 +9,18 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// exampleText holds an example for the JSON body of each request and of each
-// success answer, by the id of the operation. What the tests sent and were
-// answered is added by: go test ./httpapi -examples.
+// exampleText holds examples of the JSON bodies of requests and of successful
+// responses, by the id of the operation. go test ./httpapi -examples adds requests
+// and responses of the tests where an example is missing.
 //
 //go:embed examples.json
 var exampleText []byte
 
-// Example is what one operation is sent and answers.
+// Example holds the example bodies of an operation.
 type Example struct {
-	Request any            `json:"request,omitempty"`
-	Answers map[string]any `json:"answers,omitempty"` // by status
-	Lines   string         `json:"lines,omitempty"`   // of an answer in JSON lines
+	Request   any            `json:"request,omitempty"`
+	Responses map[string]any `json:"responses,omitempty"` // by status
+	Lines     string         `json:"lines,omitempty"`     // of a response in JSON lines
 }
 
 func examples() map[string]Example {
@@ -31,30 +31,30 @@ func examples() map[string]Example {
 	return all
 }
 
-// exemplifyAll gives every body an example, where none is kept one that is made
-// of the schema.
-func (s *Server) exemplifyAll() {
+// addExamples adds an example to every request and response body: the recorded
+// one, else one that is made from the schema.
+func (s *Server) addExamples() {
 	all, values := examples(), exampleValues{s.api.OpenAPI().Components.Schemas}
 	for _, item := range s.api.OpenAPI().Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
-				exemplify(op, all)
-				complete(op, values)
+				addRecordedExamples(op, all)
+				addMissingExamples(op, values)
 			}
 		}
 	}
 }
 
-// complete makes the examples of JSON bodies that have none.
-func complete(op *huma.Operation, values exampleValues) {
+// addMissingExamples adds examples from the schema to JSON bodies without one.
+func addMissingExamples(op *huma.Operation, values exampleValues) {
 	if op.RequestBody != nil {
 		if m := op.RequestBody.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil {
-			m.Example = values.of("", m.Schema, 0)
+			m.Example = values.fromSchema("", m.Schema, 0)
 		}
 	}
 	for status, r := range op.Responses {
 		if m := r.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil && strings.HasPrefix(status, "2") {
-			m.Example = values.of("", m.Schema, 0)
+			m.Example = values.fromSchema("", m.Schema, 0)
 		}
 		if m := r.Content[mimeNDJSON]; m != nil && m.Example == nil {
 			m.Example = "{\"id\": \"call_" + exampleULID + "\"}\n"
@@ -62,19 +62,19 @@ func complete(op *huma.Operation, values exampleValues) {
 	}
 }
 
-// exemplify shows what the operation takes and answers.
-func exemplify(op *huma.Operation, all map[string]Example) {
+// addRecordedExamples adds the recorded examples of an operation.
+func addRecordedExamples(op *huma.Operation, all map[string]Example) {
 	example := all[op.OperationID]
 	if op.RequestBody != nil {
 		for kind, m := range op.RequestBody.Content {
 			if m.Example == nil {
-				m.Example = exampleOf(kind, example.Request)
+				m.Example = bodyExample(kind, example.Request)
 			}
 		}
 	}
 	for status, r := range op.Responses {
 		if m := r.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil {
-			m.Example = example.Answers[status]
+			m.Example = example.Responses[status]
 		}
 		if m := r.Content[mimeNDJSON]; m != nil && example.Lines != "" {
 			m.Example = example.Lines
@@ -82,8 +82,8 @@ func exemplify(op *huma.Operation, all map[string]Example) {
 	}
 }
 
-// exampleOf is the example of a body of a media type; nil: there is none.
-func exampleOf(kind string, request any) any {
+// bodyExample is the example of a request body of a media type; nil: there is none.
+func bodyExample(kind string, request any) any {
 	switch kind {
 	case fiber.MIMEApplicationJSON, fiber.MIMEApplicationForm:
 		return request

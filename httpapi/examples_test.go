@@ -101,13 +101,13 @@ func (r *recorder) write() error {
 			one.Request = plainExample(e.request)
 		}
 		for code, answer := range e.answers {
-			if one.Answers[code] != nil {
+			if one.Responses[code] != nil {
 				continue
 			}
-			if one.Answers == nil {
-				one.Answers = make(map[string]any)
+			if one.Responses == nil {
+				one.Responses = make(map[string]any)
 			}
-			one.Answers[code] = plainExample(answer)
+			one.Responses[code] = plainExample(answer)
 		}
 		if one.Lines == "" {
 			one.Lines = plainLines(e.lines)
@@ -217,7 +217,7 @@ func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
 			require.NoError(t, err)
 			code, err := strconv.Atoi(status)
 			require.NoError(t, err)
-			require.NoError(t, c.Answer(o, code, body), o.ID)
+			require.NoError(t, c.CheckResponse(o, code, body), o.ID)
 		}
 	}
 	text, err := os.ReadFile(examplesFile)

@@ -80,7 +80,7 @@ func (n *NewExport) export() (*domain.Export, error) {
 	if is(domain.ExportContacts) && x.Status != "" && !slices.Contains(contactStates(), any(x.Status)) {
 		problems.Add("filters.status", domain.CodeValidation, "is no state of a contact")
 	}
-	if ofCalls && x.Status != "" && !slices.Contains(domain.CallStates(), domain.CallStatus(x.Status)) {
+	if ofCalls && x.Status != "" && !slices.Contains(domain.CallStatus("").Values(), x.Status) {
 		problems.Add("filters.status", domain.CodeValidation, "is no state of a call")
 	}
 	for _, name := range x.Types {

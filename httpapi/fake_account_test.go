@@ -37,9 +37,9 @@ func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, chang
 	return alter(&f.apiKeys, id, change)
 }
 
-func (f *fake) RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string, _ ask.KeyRevocation) (ask.RevokedKey, error) {
+func (f *fake) RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string, _ ask.RevokeKeyRequest) (ask.RevokeKeyResult, error) {
 	f.noteKey(ctx, p, by, "api_key.revoked", id)
-	return ask.RevokedKey{Remaining: []ask.ResourceRef{}, Ended: []ask.ResourceRef{}}, f.apiKeys.drop(id)
+	return ask.RevokeKeyResult{Remaining: []ask.ResourceRef{}, Ended: []ask.ResourceRef{}}, f.apiKeys.drop(id)
 }
 
 func (f *fake) SigningKey(_ context.Context, kid string) (*domain.SigningKey, error) {
@@ -115,7 +115,7 @@ func (f *fake) SpendWarnings(_ context.Context, w *domain.Workspace) ([]domain.D
 	if w.Calling.DailySpendCap == nil {
 		return nil, nil
 	}
-	return []domain.Detail{{Code: domain.WarnSpendCap, Param: "calling.daily_spend_cap", Message: "The cap does not hold."}}, nil
+	return []domain.Detail{{Code: domain.WarningSpendCap, Param: "calling.daily_spend_cap", Message: "The cap does not hold."}}, nil
 }
 
 func (f *fake) UpdateWorkspace(_ context.Context, _ domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {

@@ -31,7 +31,7 @@ func oneEvent(n int) event.Event {
 
 // someEvent is an event of a type with a payload of its own.
 func someEvent(n int, t event.Type, subject string) event.Event {
-	data, _ := json.Marshal(hook.Example(t, &domain.Webhook{}, time.Date(2026, 1, 31, 9, 30, 0, 0, time.UTC)))
+	data, _ := json.Marshal(hook.SamplePayload(t, &domain.Webhook{}, time.Date(2026, 1, 31, 9, 30, 0, 0, time.UTC)))
 	return event.Event{ID: "evt_" + ulidOf(n), Type: t, Subject: subject, Sequence: uint64(n), Data: data}
 }
 

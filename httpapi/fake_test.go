@@ -166,7 +166,7 @@ func newFake() *fake {
 	f := &fake{
 		keys: map[string]domain.Principal{}, replies: map[ask.OnceKey]*ask.OnceReply{}, running: map[ask.OnceKey]bool{},
 		workspace: &domain.Workspace{
-			Name: "default", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.Calling{Countries: []string{"US"}},
+			Name: "default", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
 		},
 		callerIDs: []string{"+12025550100"},
 		wav:       []byte("RIFF0123456789WAVE"),

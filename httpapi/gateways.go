@@ -35,7 +35,7 @@ type SMSGatewayEvent struct {
 	ID           string   `json:"id,omitempty" doc:"Of received: the gateway's own name for the message. Told again, it is taken once."`
 	From         string   `json:"from,omitempty" doc:"Of received, best in E.164." example:"+12025550123"`
 	To           string   `json:"to,omitempty" doc:"Of received: a number of the workspace." example:"+12025550100"`
-	Body         string   `json:"body,omitempty" doc:"Of received: at most 1600 letters." example:"Yes, please."`
+	Body         string   `json:"body,omitempty" doc:"Of received: at most 1600 characters." example:"Yes, please."`
 	Media        []string `json:"media,omitempty" nullable:"false" doc:"Of received: addresses of pictures and the like, https only; 10 at most."`
 }
 
@@ -101,7 +101,7 @@ func (s *Server) gatewayRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, patched(s, &in.Body, (*NewSMSGateway).apply))
+		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, patchFunc(s, &in.Body, (*NewSMSGateway).apply))
 		if err == nil && in.Body.Has("secret") {
 			return &answer[*domain.SMSGateway]{Body: g}, nil
 		}

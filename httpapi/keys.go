@@ -90,8 +90,8 @@ func (s *Server) keyRoutes() {
 	}, s.revokeKey)
 }
 
-// KeyRevoked is the answer to the revocation of a key.
-type KeyRevoked struct {
+// RevokeKeyResult is the response to the revocation of a key.
+type RevokeKeyResult struct {
 	Deleted
 
 	Remaining []ask.ResourceRef `json:"remaining" doc:"What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete."`
@@ -102,7 +102,7 @@ func (s *Server) revokeKey(ctx context.Context, p domain.Principal, in *struct {
 	One
 	Cascade bool `query:"cascade" doc:"true: end what the key created, too."`
 },
-) (*answer[KeyRevoked], error) {
+) (*answer[RevokeKeyResult], error) {
 	id, err := named(domain.PrefixKey, in.ID)
 	if err != nil {
 		return nil, err
@@ -114,8 +114,8 @@ func (s *Server) revokeKey(ctx context.Context, p domain.Principal, in *struct {
 	if err = mayTouch(p, k); err != nil {
 		return nil, err
 	}
-	done, err := s.ports.Keys.RevokeKey(ctx, p, actOf(ctx), id, ask.KeyRevocation{Cascade: in.Cascade, MayEnd: mayLead(p)})
-	return ok(KeyRevoked{Deleted: Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
+	done, err := s.ports.Keys.RevokeKey(ctx, p, actOf(ctx), id, ask.RevokeKeyRequest{Cascade: in.Cascade, MayEnd: mayLead(p)})
+	return ok(RevokeKeyResult{Deleted: Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
 }
 
 // key is the key that is asked for.

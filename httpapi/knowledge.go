@@ -35,7 +35,7 @@ type NewKnowledge struct {
 
 // KnowledgeQuery is a search as it is sent.
 type KnowledgeQuery struct {
-	Query string `json:"query" doc:"Words; at most 500 letters." example:"opening hours"`
+	Query string `json:"query" doc:"Words; at most 500 characters." example:"opening hours"`
 	TopK  int    `json:"top_k,omitempty" minimum:"1" maximum:"50" default:"5" doc:"The most passages that are wanted."`
 }
 
@@ -123,7 +123,7 @@ func (s *Server) knowledgeRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Knowledge.UpdateKnowledge(ctx, p, id, patched(s, &in.Body, (*NewKnowledge).apply)))
+			return ok(s.ports.Knowledge.UpdateKnowledge(ctx, p, id, patchFunc(s, &in.Body, (*NewKnowledge).apply)))
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteKnowledgeBase", tag: tag, summary: "Delete a knowledge base with its sources"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
@@ -135,7 +135,7 @@ func (s *Server) knowledgeRoutes() {
 		})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/search", id: "searchKnowledgeBase", tag: tag, summary: "Search a knowledge base",
-		about: "By words: passages that hold rarer ones, and more of them, come first. Where an engine for embeddings is configured, also by meaning. Only sources that are ready are searched.",
+		about: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",
 	}, s.searchKnowledge)
 	s.sourceRoutes(tag, path+"/{id}/sources")
 }

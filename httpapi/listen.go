@@ -152,7 +152,7 @@ func (h *hearer) serve(conn net.Conn, r *http.Request) {
 	ws.SetReadLimit(heardMost)
 	ctx, cancel := context.WithCancelCause(h.server.listens())
 	defer cancel(nil)
-	holds, stop := h.server.whileCredentialHolds(ctx, &h.visit)
+	holds, stop := h.server.withCredentialWatch(ctx, &h.visit)
 	defer stop()
 	h.heard.attend(func() { cancel(errSlow) })
 	h.notes.attend(func() { cancel(errSlow) })
@@ -192,17 +192,17 @@ func closeWithin(ws *websocket.Conn, most time.Duration, code websocket.StatusCo
 	}
 }
 
-// take hears what the listener says, as long as holds does, which ends with the
-// credential.
-func (h *hearer) take(ctx, holds context.Context, ws *websocket.Conn) error {
+// take reads the messages of the listener until ctx ends or the context valid, which
+// ends with the credential.
+func (h *hearer) take(ctx, valid context.Context, ws *websocket.Conn) error {
 	for {
 		kind, sound, err := ws.Read(ctx)
 		if err != nil {
 			return err
 		}
 		switch {
-		case holds.Err() != nil:
-			return context.Cause(holds)
+		case valid.Err() != nil:
+			return context.Cause(valid)
 		case kind == websocket.MessageBinary:
 			h.seat.Say(sound)
 		case h.text != nil:

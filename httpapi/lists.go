@@ -50,8 +50,6 @@ func page[In, Out any](l ask.List[In], err error, show func(In) Out) (*answer[Li
 	return &answer[List[Out]]{Body: out}, nil
 }
 
-func deref[T any](v *T) T { return *v }
-
 // Deleted is the answer to a DELETE.
 type Deleted struct {
 	ID      string `json:"id"`

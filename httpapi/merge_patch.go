@@ -19,9 +19,9 @@ import (
 const mimeMergePatch = "application/merge-patch+json"
 
 // Patch is the body of a PATCH request: a JSON merge patch (RFC 7396) of the
-// members that a client sets. S is the type of these members, which is the type
-// of the create body where both have the same ones. Members of S with the tag
-// update:"-" are set on create only. The zero value changes nothing.
+// members that a client can set. S is the type of these members, in most cases the
+// create body. Members of S with the tag update:"-" are set on create only. The
+// zero value changes nothing.
 type Patch[S any] struct{ members map[string]any }
 
 // UnmarshalJSON reads the members. Numbers stay as they are written.
@@ -47,8 +47,8 @@ func (*Patch[S]) settingsType() reflect.Type { return reflect.TypeFor[S]() }
 // Has reports whether the patch names a member, also where it sets it to null.
 func (p *Patch[S]) Has(path ...string) bool { return hasMember(p.members, path...) }
 
-// alone is what the patch itself sets.
-func (p *Patch[S]) alone() (n S, err error) {
+// decode returns the members of the patch alone, without those of the resource.
+func (p *Patch[S]) decode() (n S, err error) {
 	text, err := json.Marshal(mergePatch(nil, p.members))
 	if err == nil {
 		err = domain.DecodeJSON(text, &n)
@@ -67,12 +67,13 @@ func hasMember(members map[string]any, path ...string) bool {
 	return false
 }
 
-// patched is a function that applies a merge patch to the stored version of a
-// resource: it merges the patch with the members that a client can set, fills in
-// the defaults of a create body, and passes the result to set, which checks it
-// and writes it to the resource. The store calls the function with the version
-// that it then replaces, so that concurrent patches keep each other's members.
-func patched[S, R any](s *Server, p *Patch[S], set func(*S, R) error) func(R) error {
+// patchFunc returns a function that applies a merge patch to the stored version of
+// a resource. The function merges the patch into the members that a client can
+// set, adds the defaults of a create body, and passes the result to set. set checks
+// the result and writes it to the resource. The store calls the function with the
+// version that it then replaces, so that concurrent patches keep each other's
+// members.
+func patchFunc[S, R any](s *Server, p *Patch[S], set func(*S, R) error) func(R) error {
 	return func(current R) error {
 		next := new(S)
 		if err := s.merge(p.members, current, next); err != nil {
@@ -82,11 +83,11 @@ func patched[S, R any](s *Server, p *Patch[S], set func(*S, R) error) func(R) er
 	}
 }
 
-// derivedDefaults is a type of settings with defaults that depend on other
-// members. The stored resource has their values; dropDefaults removes them, so
-// that they are computed again from the patched members.
-type derivedDefaults interface {
-	dropDefaults(current any, stored, patch map[string]any)
+// storedPruner is a type of settings with defaults that depend on other members.
+type storedPruner interface {
+	// pruneStored removes such defaults from the stored members, so that they are
+	// computed again from the patched members.
+	pruneStored(current any, stored, patch map[string]any)
 }
 
 func (s *Server) merge(patch map[string]any, current, next any) error {
@@ -99,13 +100,13 @@ func (s *Server) merge(patch map[string]any, current, next any) error {
 		return err
 	}
 	schema := s.settings[reflect.TypeOf(next).Elem()]
-	target, _ := s.settable(schema, stored).(map[string]any)
-	if d, ok := next.(derivedDefaults); ok {
-		d.dropDefaults(current, target, patch)
+	target, _ := s.settableMembers(schema, stored).(map[string]any)
+	if d, ok := next.(storedPruner); ok {
+		d.pruneStored(current, target, patch)
 	}
 	merged, _ := mergePatch(target, patch).(map[string]any)
 	var problems domain.Problems
-	s.complete(schema, merged, "", &problems)
+	s.applyDefaults(schema, merged, "", &problems)
 	if err = problems.Err(); err != nil {
 		return err
 	}
@@ -134,8 +135,9 @@ func mergePatch(target, patch any) any {
 	return merged
 }
 
-// settable is the part of a stored value that a schema of settings describes.
-func (s *Server) settable(schema *huma.Schema, v any) any {
+// settableMembers is the part of a stored value that a schema of settings
+// describes: the members that a client can set.
+func (s *Server) settableMembers(schema *huma.Schema, v any) any {
 	schema = s.resolve(schema)
 	switch v := v.(type) {
 	case map[string]any:
@@ -145,7 +147,7 @@ func (s *Server) settable(schema *huma.Schema, v any) any {
 		kept := make(map[string]any)
 		for name, inner := range schema.Properties {
 			if v[name] != nil {
-				kept[name] = s.settable(inner, v[name])
+				kept[name] = s.settableMembers(inner, v[name])
 			}
 		}
 		return kept
@@ -155,16 +157,16 @@ func (s *Server) settable(schema *huma.Schema, v any) any {
 		}
 		kept := make([]any, len(v))
 		for i, item := range v {
-			kept[i] = s.settable(schema.Items, item)
+			kept[i] = s.settableMembers(schema.Items, item)
 		}
 		return kept
 	}
 	return v
 }
 
-// complete fills in the defaults of a schema, and notes required members that
-// are missing.
-func (s *Server) complete(schema *huma.Schema, v any, path string, p *domain.Problems) {
+// applyDefaults sets missing members of v to the defaults of a schema. A missing
+// member that is required and has no default is a problem.
+func (s *Server) applyDefaults(schema *huma.Schema, v any, path string, p *domain.Problems) {
 	schema = s.resolve(schema)
 	switch v := v.(type) {
 	case map[string]any:
@@ -173,7 +175,7 @@ func (s *Server) complete(schema *huma.Schema, v any, path string, p *domain.Pro
 			inner := schema.Properties[name]
 			switch {
 			case v[name] != nil:
-				s.complete(inner, v[name], at, p)
+				s.applyDefaults(inner, v[name], at, p)
 			case inner.Default != nil:
 				v[name] = inner.Default
 			case slices.Contains(schema.Required, name):
@@ -182,13 +184,13 @@ func (s *Server) complete(schema *huma.Schema, v any, path string, p *domain.Pro
 		}
 		if each, ok := schema.AdditionalProperties.(*huma.Schema); ok && len(schema.Properties) == 0 {
 			for _, name := range slices.Sorted(maps.Keys(v)) {
-				s.complete(each, v[name], strings.TrimPrefix(path+"."+name, "."), p)
+				s.applyDefaults(each, v[name], strings.TrimPrefix(path+"."+name, "."), p)
 			}
 		}
 	case []any:
 		if schema.Items != nil {
 			for i, item := range v {
-				s.complete(schema.Items, item, path+"["+strconv.Itoa(i)+"]", p)
+				s.applyDefaults(schema.Items, item, path+"["+strconv.Itoa(i)+"]", p)
 			}
 		}
 	}

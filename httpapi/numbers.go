@@ -123,5 +123,5 @@ func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	return shownNumber(s.ports.Numbers.UpdateNumber(ctx, p, id, patched(s, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
+	return shownNumber(s.ports.Numbers.UpdateNumber(ctx, p, id, patchFunc(s, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
 }

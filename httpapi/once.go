@@ -91,7 +91,7 @@ func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, erro
 	}
 	if len(header) > maxOnce {
 		var p domain.Problems
-		p.Add(onceHeader, domain.CodeValidation, "has more than %d letters", maxOnce)
+		p.Add(onceHeader, domain.CodeValidation, "has more than %d characters", maxOnce)
 		return p.Err()
 	}
 	sum := sha256.Sum256([]byte(header))

@@ -15,9 +15,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-const documentIntro = "Campaigns and calls by voice agents. Success answers with the bare resource, failure with " +
+const documentIntro = "Campaigns and calls by voice agents. A successful response is the bare resource, a failed one " +
 	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
-	"Times are ISO 8601 in UTC. HEAD is answered as GET is, without the body, but for streams and sockets. POST takes an Idempotency-Key, but for /oauth/* and the sign-in pages, where the rules of OAuth 2.0 hold: a code is used once, a refresh token brings the next one, and no answer that holds a token is kept. A field of a request that may be left out may also be null, which means the same; in a PATCH, which is a JSON merge patch (RFC 7396), null removes the member or resets it to its default. A query parameter that a route under /v1 does not know is 422 unknown_parameter, which names it."
+	"Times are ISO 8601 in UTC. HEAD returns the headers of GET, except for streams and sockets. POST takes an Idempotency-Key, except under /oauth/* and on the sign-in pages, which follow OAuth 2.0: a code is valid once, a refresh token returns the next one, and no response with a token is stored. An optional field of a request may be null, which means the same as leaving it out. PATCH is a JSON merge patch (RFC 7396): null removes the member or resets it to its default. An unknown query parameter of a route under /v1 is 422 unknown_parameter with its name."
 
 func (s *Server) documentRoutes() {
 	s.raw(operation{method: http.MethodGet, path: "/openapi.json", id: "getDocument", tag: "Document", summary: "This document", open: true},
@@ -117,7 +117,7 @@ func (s *Server) finishDocument() {
 	allowNull(o.Components.Schemas)
 	describeFields(o.Components.Schemas.Map())
 	s.writeUpdateSchemas()
-	s.exemplifyAll()
+	s.addExamples()
 }
 
 // Document is the OpenAPI document as it is served.

@@ -16,7 +16,7 @@ type NewOverrides struct {
 	Voice        *NewVoice       `json:"voice,omitempty"`
 	LLM          *NewLLM         `json:"llm,omitempty" doc:"The language model."`
 	STT          *NewSTT         `json:"stt,omitempty" doc:"How it hears."`
-	TurnTaking   *NewTurns       `json:"turn_taking,omitempty" doc:"When it takes the word."`
+	TurnTaking   *NewTurnTaking  `json:"turn_taking,omitempty" doc:"When it takes the word."`
 	Limits       *NewAgentLimits `json:"limits,omitempty"`
 	Analysis     *NewAnalysis    `json:"analysis,omitempty" doc:"What is wanted to be known of the call."`
 }
@@ -52,7 +52,7 @@ func (n *NewOverrides) overrides(problems *domain.Problems) *domain.CallOverride
 		Voice:      sentAs(n.Voice, func(v NewVoice) domain.Voice { return domain.Voice(v) }),
 		LLM:        sentAs(n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) }),
 		STT:        sentAs(n.STT, heardAs),
-		TurnTaking: sentAs(n.TurnTaking, func(t NewTurns) domain.AgentTurns { return domain.AgentTurns(t) }),
+		TurnTaking: sentAs(n.TurnTaking, func(t NewTurnTaking) domain.TurnTaking { return domain.TurnTaking(t) }),
 		Limits:     sentAs(n.Limits, func(l NewAgentLimits) domain.AgentLimits { return domain.AgentLimits(l) }),
 		Analysis:   sentAs(n.Analysis, analysed),
 	}

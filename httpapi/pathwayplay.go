@@ -306,7 +306,7 @@ func actionOf(d pathway.Act) ChatAction {
 		a.Text, a.Arguments = d.Kept.Text, d.Kept.Arguments
 	}
 	var given map[string]any
-	if domain.DecodeAnswer(d.Given, &given) == nil {
+	if domain.DecodeLenient(d.Given, &given) == nil {
 		a.Arguments = make(map[string]string, len(given))
 		for name, v := range given {
 			text, isText := v.(string)

@@ -35,13 +35,13 @@ func (n *PathwayUpdate) apply(w *domain.Pathway) error {
 	return n.NewPathway.apply(w)
 }
 
-func (n *NewPathway) fill(w *domain.Pathway) {
+func (n *NewPathway) copyTo(w *domain.Pathway) {
 	w.Name, w.Start, w.Variables, w.Nodes, w.Edges, w.Metadata = n.Name, n.Start, n.Variables, n.Nodes, n.Edges, n.Metadata
 }
 
 // apply writes the settings to a pathway, and checks the pathway.
 func (n *NewPathway) apply(w *domain.Pathway) error {
-	n.fill(w)
+	n.copyTo(w)
 	return checkPathway(w)
 }
 
@@ -95,8 +95,8 @@ func (s *Server) pathwayRoutes() {
 	add(s, operation{
 		method: http.MethodPost, path: path, id: "createPathway", tag: tag, status: http.StatusCreated, summary: "Create a pathway",
 		about: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
-			"Tools, knowledge bases and agents that nodes name must be the workspace's. Calls walk all of them, by key presses, words (where they can be heard), what a language model decides (where there is one), time-outs, always, else, success and failure; " +
-			"what takes an engine that is not configured is kept, told of by validate, and refused when a call would walk it (409 engine_not_configured).",
+			"Tools, knowledge bases and agents that nodes name must belong to the workspace. Edges are taken by key presses, words (needs speech recognition), decisions of a language model (needs one), time-outs, always, else, success and failure. " +
+			"A node or edge that needs an engine that is not configured is stored, reported by validate, and refused when a call reaches it (409 engine_not_configured).",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*answer[*domain.Pathway], error) {
 		w := &domain.Pathway{}
 		if err := in.Body.apply(w); err != nil {
@@ -108,7 +108,7 @@ func (s *Server) pathwayRoutes() {
 	add(s, operation{method: http.MethodPost, path: path + "/validate", id: "validatePathway", tag: tag, unchecked: true, summary: "Check a pathway without saving it", about: "The report lists all problems, those of missing members as well."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*answer[PathwayReport], error) {
 			w := &domain.Pathway{}
-			in.Body.fill(w)
+			in.Body.copyTo(w)
 			return ok(s.reportOn(ctx, p, w))
 		})
 	add(s, operation{method: http.MethodGet, path: path, id: "listPathways", tag: tag, summary: "List pathways"},
@@ -138,7 +138,7 @@ func (s *Server) pathwayRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Pathways.UpdatePathway(ctx, p, id, patched(s, &in.Body, (*PathwayUpdate).apply)))
+			return ok(s.ports.Pathways.UpdatePathway(ctx, p, id, patchFunc(s, &in.Body, (*PathwayUpdate).apply)))
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePathway", tag: tag, summary: "Delete a pathway", errors: []int{http.StatusConflict}},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {

@@ -12,7 +12,7 @@ import (
 type NewPhone struct {
 	Extension string            `json:"extension" doc:"2 to 6 digits, unique among the phones and agents of the workspace." example:"1001"`
 	Username  string            `json:"username,omitempty" doc:"What the phone signs in with. Unique in the installation. Default: the extension."`
-	Password  string            `json:"password,omitempty" doc:"At least 12 letters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations."`
+	Password  string            `json:"password,omitempty" doc:"At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations."`
 	Name      string            `json:"name" example:"Front desk"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
@@ -23,8 +23,8 @@ func (n *NewPhone) apply(x *domain.Phone) error {
 	return rules.PhoneRecord(x).Err()
 }
 
-// dropDefaults lets a user name that is the extension follow the extension.
-func (*NewPhone) dropDefaults(_ any, stored, _ map[string]any) {
+// pruneStored lets a user name that is the extension follow the extension.
+func (*NewPhone) pruneStored(_ any, stored, _ map[string]any) {
 	if stored["username"] == stored["extension"] {
 		delete(stored, "username")
 	}
@@ -60,7 +60,7 @@ func (s *Server) phoneRoutes() {
 				return nil, err
 			}
 			chosen := ""
-			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, patched(s, &in.Body, func(n *NewPhone, x *domain.Phone) error {
+			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, patchFunc(s, &in.Body, func(n *NewPhone, x *domain.Phone) error {
 				chosen = n.Password
 				return n.apply(x)
 			}))

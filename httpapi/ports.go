@@ -90,13 +90,13 @@ type Campaigns interface {
 	CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error)
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 	ListCampaigns(ctx context.Context, p domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error)
-	// The four verbs answer the status object, also when repeated in the
-	// target state; otherwise invalid_state with current_status, allowed_from.
+	// These four return the status object, also where the campaign is in the target
+	// state already. Other errors: invalid_state with current_status, allowed_from.
 	StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error)
-	// CampaignStatus answers what is shared and must not be changed.
+	// CampaignStatus returns the status object of a campaign.
 	CampaignStatus(ctx context.Context, p domain.Principal, id string) (*domain.CampaignStatusObject, error)
 	// CampaignProgress answers how far a campaign was when, oldest first, 101
 	// marks at most.
@@ -303,7 +303,7 @@ type Keys interface {
 	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
 	// RevokeKey: from its return on the key is refused, and its children too. It
 	// answers what became of the resources that they created.
-	RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string, o ask.KeyRevocation) (ask.RevokedKey, error)
+	RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string, o ask.RevokeKeyRequest) (ask.RevokeKeyResult, error)
 }
 
 // Tokens are what stands behind the JWTs of users.

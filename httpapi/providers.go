@@ -113,7 +113,7 @@ func (s *Server) providerRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Bookings.UpdateProvider(ctx, p, id, patched(s, &in.Body, (*NewProvider).apply)))
+			return ok(s.ports.Bookings.UpdateProvider(ctx, p, id, patchFunc(s, &in.Body, (*NewProvider).apply)))
 		})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteProvider", tag: tag, summary: "Delete a provider",

@@ -81,9 +81,10 @@ func limitsByRoute() map[string]pathLimit {
 	return out
 }
 
-// charge counts a request against the limit of its path. The route calls it once
-// the request was permitted and its body checked. refund takes it back.
-func (s *Server) charge(c *fiber.Ctx, l pathLimit) (refund func(), err error) {
+// countPathRequest counts a request against the limit of its path. The route calls
+// it after the permission and the body were checked. refund removes the request
+// from the count.
+func (s *Server) countPathRequest(c *fiber.Ctx, l pathLimit) (refund func(), err error) {
 	v := visitOf(c.UserContext())
 	w, err := s.ports.Workspaces.Workspace(c.UserContext(), v.principal)
 	if err != nil {
@@ -99,22 +100,22 @@ func (s *Server) charge(c *fiber.Ctx, l pathLimit) (refund func(), err error) {
 		_ = tell(c, general) // the tighter one; it let the request pass
 	}
 	return func() {
-		s.paths.Return(name, a)
+		s.paths.Refund(name, a)
 		if general.Limit > 0 {
 			_ = tell(c, general)
 		}
 	}, nil
 }
 
-// charged is a handler of a route that spends the limit of a path. A request
-// that it refuses (4xx) costs nothing.
-func charged[I, O any](handle func(context.Context, domain.Principal, *I) (*O, error)) func(context.Context, domain.Principal, *I) (*O, error) {
+// withPathLimit wraps the handler of a route that has the limit of a path. Requests
+// that the handler refuses (4xx) are not counted.
+func withPathLimit[I, O any](handle func(context.Context, domain.Principal, *I) (*O, error)) func(context.Context, domain.Principal, *I) (*O, error) {
 	return func(ctx context.Context, p domain.Principal, in *I) (*O, error) {
-		charge := visitOf(ctx).charge
-		if charge == nil {
+		count := visitOf(ctx).countPathRequest
+		if count == nil {
 			return handle(ctx, p, in)
 		}
-		refund, err := charge()
+		refund, err := count()
 		if err != nil {
 			return nil, err
 		}

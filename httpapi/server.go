@@ -33,7 +33,7 @@ type Config struct {
 	Version        string        // of the service, shown in the OpenAPI document
 	Ears           bool          // words that a pathway expects can be heard here
 	Text           bool          // whatever is said comes as text here
-	ReadTimeout    time.Duration // for the head of a request (15 s)
+	ReadTimeout    time.Duration // for the header section of a request (15 s)
 	IdleTimeout    time.Duration // of a kept connection (75 s)
 	WriteTimeout   time.Duration // for an answer, or for a piece of a streamed one (30 s)
 	RequestTimeout time.Duration // for the service to answer (40 s: a webhook's test may take 30)
@@ -158,7 +158,7 @@ func New(cfg Config, ports Ports) *Server {
 		ReadTimeout:                  cfg.ReadTimeout,
 		WriteTimeout:                 cfg.WriteTimeout,
 		IdleTimeout:                  cfg.IdleTimeout,
-		ReadBufferSize:               2 * maxHead, // a head that is a little too large is read, so that its sender is known
+		ReadBufferSize:               2 * maxHeaderSection, // a header section that is a little too large is read, so that the sender is known
 		Concurrency:                  cfg.MaxConnections,
 		DisableStartupMessage:        true,
 		DisableDefaultContentType:    true,
@@ -271,9 +271,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// guard stands around everything: it gives the request its id and its body,
-// survives panics, sets the headers of safety, and never lets bytes of one
-// body be taken for the next request.
+// guard wraps all handlers. It sets the request id and the body of a request,
+// recovers from panics, sets the security headers, and keeps the rest of a body from
+// being read as the next request.
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		t := s.begun(rc, rc.RequestBodyStream())
@@ -294,7 +294,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 					plain(rc, http.StatusInternalServerError, id, domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id."))
 				}
 			}()
-			if !s.refuseHead(rc) {
+			if !s.rejectInvalidHeaders(rc) {
 				next(rc)
 			}
 		}()
@@ -378,11 +378,12 @@ func plain(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
 }
 
 // enter runs the handlers of a request within its context.
-func (s *Server) enter(c *fiber.Ctx) error { return s.withinContext(c, c.Next) }
+func (s *Server) enter(c *fiber.Ctx) error { return s.withRequestContext(c, c.Next) }
 
-// withinContext gives a request its context and runs do. The answer to an error
-// of do is written before the context ends: counting it may take a while.
-func (s *Server) withinContext(c *fiber.Ctx, do func() error) error {
+// withRequestContext sets the context of a request and runs do. The response to an
+// error of do is written before the context ends: counting the error against a limit
+// may have to wait.
+func (s *Server) withRequestContext(c *fiber.Ctx, do func() error) error {
 	t := tripOf(c.Context())
 	t.routed = true
 	v := &t.visit
@@ -445,7 +446,7 @@ func (s *Server) onError(c *fiber.Ctx, err error) error {
 	case http.StatusMethodNotAllowed:
 		e.Message = "The route does not take this method."
 	case http.StatusRequestHeaderFieldsTooLarge:
-		e.Message = errLargeHead.Message
+		e.Message = errLargeHeaders.Message
 	case http.StatusRequestTimeout:
 		e.Message = "The request came too slowly."
 	case http.StatusRequestEntityTooLarge:
@@ -456,10 +457,10 @@ func (s *Server) onError(c *fiber.Ctx, err error) error {
 	if !tripOf(c.Context()).routed { // the connection itself is in doubt
 		c.Context().SetConnectionClose()
 		s.safely(c.Context(), requestID(c))
-		if c.Get(fiber.HeaderAuthorization) == "" { // or the head could not be read so far
+		if c.Get(fiber.HeaderAuthorization) == "" { // or the header section was not read that far
 			return s.refuse(c, &Failure{status: fe.Code, requestID: requestID(c), err: e})
 		}
-		return s.withinContext(c, func() error { return s.answerUnrouted(c, fe.Code, e) })
+		return s.withRequestContext(c, func() error { return s.answerUnmatchedRoute(c, fe.Code, e) })
 	}
-	return s.answerUnrouted(c, fe.Code, e)
+	return s.answerUnmatchedRoute(c, fe.Code, e)
 }

@@ -13,7 +13,7 @@ import (
 type NewMessage struct {
 	To       string            `json:"to" doc:"Best in E.164." example:"+15005550000"`
 	From     string            `json:"from,omitempty" doc:"The workspace's first number unless said."`
-	Body     string            `json:"body" doc:"At most 1600 letters; {{name}} and {{name | fallback}} are filled in from context." example:"See you on {{day}}, {{name | there}}."`
+	Body     string            `json:"body" doc:"At most 1600 characters; {{name}} and {{name | fallback}} are filled in from context." example:"See you on {{day}}, {{name | there}}."`
 	Media    []string          `json:"media,omitempty" nullable:"false" doc:"Addresses of pictures and the like, https only; 10 at most."`
 	Context  domain.Context    `json:"context,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`

@@ -68,7 +68,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 		return err
 	}
 	q.After = from
-	next := noEvents
+	next := waitWithoutEvents
 	if len(q.Types) > 0 {
 		next, err = s.ports.Events.FollowEvents(c.UserContext(), v.principal, q)
 	}
@@ -97,9 +97,9 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	return nil
 }
 
-// noEvents is the stream of a credential that may read none of the wanted
-// events: it waits until its context ends.
-func noEvents(ctx context.Context) ([]event.Event, error) {
+// waitWithoutEvents follows the events of a credential that may read none of the
+// requested ones: it returns nothing once ctx ends.
+func waitWithoutEvents(ctx context.Context) ([]event.Event, error) {
 	<-ctx.Done()
 	return nil, nil
 }
@@ -158,7 +158,7 @@ func (f *follower) serve(ctx context.Context, w io.Writer) error {
 			return nil
 		case err != nil:
 			return err
-		case ctx.Err() != nil || !f.server.credentialHolds(ctx, f.visit): // asked before anything is sent
+		case ctx.Err() != nil || !f.server.isCredentialValid(ctx, f.visit): // asked before anything is sent
 			return nil //nolint:nilerr // the end is a clean one
 		}
 		for i := range events {

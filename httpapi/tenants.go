@@ -58,7 +58,7 @@ func (s *Server) tenantRoutes() {
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getAnyWorkspace", tag: tag, summary: "Get a workspace of the install"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Workspace], error) {
 			w, err := s.tenant(ctx, p, in.ID)
-			return s.warned(ctx, shownWorkspace(p, w), err)
+			return s.withWarnings(ctx, shownWorkspace(p, w), err)
 		})
 	add(s, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateAnyWorkspace", credential: keyOrSession, tag: tag, summary: "Change a workspace of the install",
@@ -72,8 +72,8 @@ func (s *Server) tenantRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, patched(s, &in.Body, (*NewWorkspace).apply))
-		return s.warned(ctx, shownWorkspace(p, w), err)
+		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, patchFunc(s, &in.Body, (*NewWorkspace).apply))
+		return s.withWarnings(ctx, shownWorkspace(p, w), err)
 	})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteWorkspace", credential: keyOrSession, tag: tag, errors: []int{http.StatusConflict}, summary: "Delete a workspace with everything in it",

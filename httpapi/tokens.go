@@ -83,7 +83,7 @@ func (s *Server) issueToken(ctx context.Context, p domain.Principal, in *struct{
 	b := &in.Body
 	var ps domain.Problems
 	if b.UserID == "" || len(b.UserID) > maxUserID {
-		ps.Add("user_id", domain.CodeValidation, "must have 1 to %d letters", maxUserID)
+		ps.Add("user_id", domain.CodeValidation, "must have 1 to %d characters", maxUserID)
 	}
 	allow.CheckPermissions("permissions", b.Permissions, &ps)
 	lifetime := token.Default

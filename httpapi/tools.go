@@ -112,7 +112,7 @@ func (s *Server) toolRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Tools.UpdateTool(ctx, p, id, patched(s, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
+			return public(s.ports.Tools.UpdateTool(ctx, p, id, patchFunc(s, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
 		})
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteTool", tag: tag, summary: "Delete a tool", errors: []int{http.StatusConflict},

@@ -97,8 +97,8 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 	t.CallsPerSecond, t.MaxChannels, t.OptionsPing, t.Priority = n.CallsPerSecond, n.MaxChannels, n.OptionsPing, n.Priority
 	t.Codecs, t.MediaNetworks, t.RedirectHosts = slices.Clone(n.Codecs), slices.Clone(n.MediaNetworks), slices.Clone(n.RedirectHosts)
 	t.Prefixes, t.CallerIDs, t.CallerIDHeaders = slices.Clone(n.Prefixes), slices.Clone(n.CallerIDs), slices.Clone(n.CallerIDHeaders)
-	t.Auth, t.Alarms = trunkAuth(n.Auth), domain.TrunkAlarms(valueOf(n.Alarms))
-	in := valueOf(n.Inbound)
+	t.Auth, t.Alarms = trunkAuth(n.Auth), domain.TrunkAlarms(deref(n.Alarms))
+	in := deref(n.Inbound)
 	t.Inbound = domain.TrunkInbound{AllowedIPs: slices.Clone(in.AllowedIPs), Auth: trunkAuth(in.Auth), CallsPerSecond: in.CallsPerSecond}
 	t.Proxies, t.Costs, t.OutboundProxy = make([]domain.Proxy, len(n.Proxies)), make([]domain.Rate, len(n.Costs)), nil
 	for i, x := range n.Proxies {
@@ -118,7 +118,7 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 // changeTrunk applies a merge patch to a trunk. A patch that names number_strip or
 // number_add also asks for the approval of both.
 func (s *Server) changeTrunk(body *Patch[NewTrunk]) func(*domain.Trunk) error {
-	return patched(s, body, func(n *NewTrunk, t *domain.Trunk) error {
+	return patchFunc(s, body, func(n *NewTrunk, t *domain.Trunk) error {
 		t.RewriteApproved = t.RewriteApproved || body.Has("number_strip") || body.Has("number_add")
 		return n.apply(t)
 	})

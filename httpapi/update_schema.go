@@ -16,14 +16,14 @@ const (
 	updateWords  = "A JSON merge patch (RFC 7396): members that are left out stay, objects merge, lists are replaced, and null removes a member or resets it to its default."
 )
 
-// updateName is the name of the schema for changes of what another schema
-// describes: AgentUpdate for NewAgent.
+// updateName is the name of the update schema of another schema: AgentUpdate for
+// NewAgent.
 func updateName(schema string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(schema, "New"), updateSuffix) + updateSuffix
 }
 
-// noteSettings remembers the type that the PATCH body of a route changes.
-func (b *blueprint) noteSettings(in reflect.Type) {
+// recordPatchType records the settings type of a route with a PATCH body.
+func (b *blueprint) recordPatchType(in reflect.Type) {
 	body, ok := in.FieldByName("Body")
 	if !ok {
 		return
@@ -33,13 +33,13 @@ func (b *blueprint) noteSettings(in reflect.Type) {
 	}
 }
 
-// writeUpdateSchemas derives the schemas of all PATCH bodies. Descriptions and
-// bounds of the create schemas have to be complete by then.
+// writeUpdateSchemas derives the schemas of all PATCH bodies. It runs after the
+// descriptions and limits of the create schemas are complete.
 func (b *blueprint) writeUpdateSchemas() {
 	w := &updateSchemas{schemas: b.api.OpenAPI().Components.Schemas.Map(), done: make(map[string]bool)}
 	for _, t := range slices.SortedFunc(maps.Keys(b.settings), func(x, y reflect.Type) int { return strings.Compare(x.String(), y.String()) }) {
 		name := schemaName(t, "")
-		b.settings[t] = changeable(t, w.schemas[name])
+		b.settings[t] = withoutCreateOnly(t, w.schemas[name])
 		w.write(updateName(name), b.settings[t])
 		root := w.schemas[updateName(name)]
 		root.Nullable, root.Description = false, updateWords
@@ -52,9 +52,9 @@ func (b *blueprint) writeUpdateSchemas() {
 	w.finish()
 }
 
-// changeable is a copy of the schema of settings without the members that are
-// set on create only.
-func changeable(t reflect.Type, schema *huma.Schema) *huma.Schema {
+// withoutCreateOnly is a copy of a settings schema without the members that can be set
+// on create only.
+func withoutCreateOnly(t reflect.Type, schema *huma.Schema) *huma.Schema {
 	c := *schema
 	c.Properties, c.Required = maps.Clone(schema.Properties), slices.Clone(schema.Required)
 	for f := range fields(t) {
@@ -71,7 +71,7 @@ func changeable(t reflect.Type, schema *huma.Schema) *huma.Schema {
 type updateSchemas struct {
 	schemas map[string]*huma.Schema
 	done    map[string]bool
-	enums   []*huma.Schema // that null has to be added to
+	enums   []*huma.Schema // enums that get null as another value
 }
 
 // write adds the schema of a merge patch of an object.
@@ -86,7 +86,7 @@ func (w *updateSchemas) write(name string, of *huma.Schema) {
 }
 
 // patchOf is the schema of a merge patch of a value: objects have no required
-// members and no defaults, and null stands for members that may be left out.
+// members and no defaults, and an optional member may be null.
 func (w *updateSchemas) patchOf(s *huma.Schema) *huma.Schema {
 	if name, isRef := strings.CutPrefix(s.Ref, schemaPrefix); isRef {
 		of := w.schemas[name]

@@ -191,7 +191,7 @@ func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct 
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Users.UpdateUser(ctx, p, id, patched(s, &in.Body, func(n *NewUser, u *domain.User) error {
+	return ok(s.ports.Users.UpdateUser(ctx, p, id, patchFunc(s, &in.Body, func(n *NewUser, u *domain.User) error {
 		if err := mayMake(p, u); err != nil {
 			return err
 		}

@@ -30,8 +30,8 @@ type visit struct {
 	claims     *token.Claims // where the credential is a token
 	touched    string        // the resource that a write made, for the audit log
 	general    limit.Answer  // of the general limit, as the headers show it
-	// charge counts the request against the limit of its path; nil: it has none.
-	charge func() (refund func(), err error)
+	// countPathRequest counts the request against the limit of its path; nil: it has none.
+	countPathRequest func() (refund func(), err error)
 }
 
 type visitKey struct{}

@@ -32,8 +32,8 @@ type WebhookUpdate struct {
 	SecretOverlapHours *int   `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all."`
 }
 
-// dropDefaults leaves the stored secret alone: it changes by rotation only.
-func (*WebhookUpdate) dropDefaults(_ any, stored, _ map[string]any) { delete(stored, "secret") }
+// pruneStored leaves the stored secret alone: it changes by rotation only.
+func (*WebhookUpdate) pruneStored(_ any, stored, _ map[string]any) { delete(stored, "secret") }
 
 // LogEntry is a delivery in the log of an endpoint.
 type LogEntry struct {
@@ -157,7 +157,7 @@ func (s *Server) webhookRoutes() {
 				return s.rotateWebhook(ctx, p, in.ID, &in.Body)
 			}
 			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
-				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, patched(s, &in.Body, (*WebhookUpdate).apply))
+				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, patchFunc(s, &in.Body, (*WebhookUpdate).apply))
 			})
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", credential: keyOrSession, tag: tag, summary: "Remove an endpoint"},
@@ -178,13 +178,13 @@ func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id strin
 	if err != nil {
 		return nil, err
 	}
-	n, err := patch.alone()
+	n, err := patch.decode()
 	if err != nil {
 		return nil, err
 	}
 	hours := overlapHours
 	set(&hours, n.SecretOverlapHours)
-	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, patched(s, patch, (*WebhookUpdate).applyRotated)))
+	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, patchFunc(s, patch, (*WebhookUpdate).applyRotated)))
 }
 
 // apply writes the settings to an endpoint, and checks the endpoint.

@@ -19,8 +19,9 @@ type NewLimits struct {
 	CallsPerMinute     *int `json:"calls_per_minute,omitempty"`
 }
 
-// NewCalling are the destination rules of a workspace as they are sent.
-type NewCalling struct {
+// NewDestinationRules are the destination rules of a workspace in the body of a
+// request.
+type NewDestinationRules struct {
 	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others."`
 	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
 	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out."`
@@ -39,7 +40,7 @@ type NewPricing struct {
 	PricePerAttempt  NewMoney `json:"price_per_attempt" doc:"Of each further one."`
 }
 
-// NewRetention is how long data are kept, as it is sent.
+// NewRetention are the retention periods in the body of a request.
 type NewRetention struct {
 	RecordingDays  int `json:"recording_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
 	TranscriptDays int `json:"transcript_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which transcripts are deleted; 0: they are kept."`
@@ -47,33 +48,33 @@ type NewRetention struct {
 
 	MessageDays     int `json:"message_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which text messages are deleted; 0: they are kept."`
 	AppointmentDays int `json:"appointment_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which appointments are deleted; 0: they are kept."`
-	EventDays       int `json:"event_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which events and the logs of their deliveries are deleted, 7 at least; 0: they are kept."`
+	EventDays       int `json:"event_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which events and the logs of their deliveries are deleted, at least 7; 0: they are kept."`
 }
 
-// NewFrequencyCaps bounds how often somebody is rung, as it is sent.
+// NewFrequencyCaps are the frequency caps of calls in the body of a request.
 type NewFrequencyCaps struct {
-	PerNumberPerDay int `json:"per_number_per_day,omitempty" minimum:"0" maximum:"100" doc:"Attempts to reach one number on one calendar day where it is: of all campaigns and single calls together. They are counted from the moment a cap is set. 0: no cap."`
+	PerNumberPerDay int `json:"per_number_per_day,omitempty" minimum:"0" maximum:"100" doc:"Maximum attempts to reach one number per calendar day in its time zone, over all campaigns and single calls. Attempts are counted from the moment a cap is set. 0: no cap."`
 }
 
-// NewRedaction is what must not be kept of what is said, as it is sent.
+// NewRedaction are the redaction rules of transcripts in the body of a request.
 type NewRedaction struct {
-	Patterns []string `json:"patterns,omitempty" nullable:"false" maxItems:"20" doc:"Regular expressions (RE2), 500 bytes each at most. What one finds in an utterance, in keys pressed in a row or in a text message received is [redacted] before it is stored. [] is none. They hold for calls answered from now on."`
+	Patterns []string `json:"patterns,omitempty" nullable:"false" maxItems:"20" doc:"Regular expressions (RE2) of at most 500 bytes each. Matches in utterances, in sequences of pressed keys and in received text messages are stored as [redacted]. []: no redaction. Applies to calls answered from now on."`
 }
 
-// NewWorkspace is a workspace as it is sent.
+// NewWorkspace is a workspace in the body of a request.
 type NewWorkspace struct {
-	Name           string            `json:"name,omitempty" required:"true"`
-	Plan           string            `json:"plan,omitempty" doc:"starter, professional or enterprise. Default: starter. Operators only."`
-	Limits         *NewLimits        `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
-	Calling        *NewCalling       `json:"calling,omitempty" doc:"Operators only."`
-	Pricing        *NewPricing       `json:"pricing,omitempty" doc:"What an account on enterprise has agreed to pay. Operators only."`
-	SegmentPrice   *NewMoney         `json:"sms_price_per_segment,omitempty" doc:"Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only."`
-	DefaultCountry string            `json:"default_country,omitempty" doc:"ISO 3166: how numbers without a country code are read. Default: US."`
-	Retention      *NewRetention     `json:"retention,omitempty"`
-	AllowedOrigins []string          `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`
-	FrequencyCaps  *NewFrequencyCaps `json:"frequency_caps,omitempty"`
-	Redaction      *NewRedaction     `json:"redaction,omitempty"`
-	Metadata       map[string]string `json:"metadata,omitempty"`
+	Name           string               `json:"name,omitempty" required:"true"`
+	Plan           string               `json:"plan,omitempty" doc:"starter, professional or enterprise. Default: starter. Operators only."`
+	Limits         *NewLimits           `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
+	Calling        *NewDestinationRules `json:"calling,omitempty" doc:"Operators only."`
+	Pricing        *NewPricing          `json:"pricing,omitempty" doc:"What an account on enterprise has agreed to pay. Operators only."`
+	SegmentPrice   *NewMoney            `json:"sms_price_per_segment,omitempty" doc:"Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only."`
+	DefaultCountry string               `json:"default_country,omitempty" doc:"ISO 3166: how numbers without a country code are read. Default: US."`
+	Retention      *NewRetention        `json:"retention,omitempty"`
+	AllowedOrigins []string             `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`
+	FrequencyCaps  *NewFrequencyCaps    `json:"frequency_caps,omitempty"`
+	Redaction      *NewRedaction        `json:"redaction,omitempty"`
+	Metadata       map[string]string    `json:"metadata,omitempty"`
 }
 
 func (s *Server) workspaceRoutes() {
@@ -81,7 +82,7 @@ func (s *Server) workspaceRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "getWorkspace", tag: tag, summary: "Get the workspace"},
 		func(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[*domain.Workspace], error) {
 			w, err := s.ports.Workspaces.Workspace(ctx, p)
-			return s.warned(ctx, shownWorkspace(p, w), err)
+			return s.withWarnings(ctx, shownWorkspace(p, w), err)
 		})
 	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", credential: keyOrSession, tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body Patch[NewWorkspace] }) (*answer[*domain.Workspace], error) {
@@ -89,17 +90,17 @@ func (s *Server) workspaceRoutes() {
 			if !p.Operator && slices.ContainsFunc(operatorSettings(), func(name string) bool { return b.Has(name) }) {
 				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
 			}
-			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, patched(s, b, (*NewWorkspace).apply))
+			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, patchFunc(s, b, (*NewWorkspace).apply))
 			if err != nil {
 				return nil, err
 			}
 			touch(ctx, w.ID)
-			return s.warned(ctx, shownWorkspace(p, w), nil)
+			return s.withWarnings(ctx, shownWorkspace(p, w), nil)
 		})
 }
 
-// warned is the answer of one workspace, with its warnings.
-func (s *Server) warned(ctx context.Context, shown *domain.Workspace, err error) (*answer[*domain.Workspace], error) {
+// withWarnings is the answer of one workspace, with its warnings.
+func (s *Server) withWarnings(ctx context.Context, shown *domain.Workspace, err error) (*answer[*domain.Workspace], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +129,9 @@ func operatorSettings() []string {
 	return []string{"plan", "limits", "calling", "pricing", "sms_price_per_segment"}
 }
 
-// dropDefaults drops the limits and the price of a plan that has its own: those
+// pruneStored drops the limits and the price of a plan that has its own: those
 // of the plan that the workspace gets take their place.
-func (*NewWorkspace) dropDefaults(_ any, stored, patch map[string]any) {
+func (*NewWorkspace) pruneStored(_ any, stored, patch map[string]any) {
 	next := mergePatch(map[string]any{"plan": stored["plan"]}, map[string]any{"plan": patch["plan"]})
 	if plan, _ := next.(map[string]any); hasMember(patch, "plan") && plan["plan"] != stored["plan"] || stored["plan"] != string(domain.Enterprise) {
 		delete(stored, "limits")
@@ -146,10 +147,10 @@ func (*NewWorkspace) dropDefaults(_ any, stored, patch map[string]any) {
 func (n *NewWorkspace) apply(w *domain.Workspace) error {
 	w.Name, w.Metadata, w.AllowedOrigins = n.Name, n.Metadata, n.AllowedOrigins
 	w.DefaultCountry = cmp.Or(n.DefaultCountry, "US")
-	w.Retention, w.FrequencyCaps = domain.Retention(valueOf(n.Retention)), domain.FrequencyCaps(valueOf(n.FrequencyCaps))
-	w.Redaction = domain.Redaction(valueOf(n.Redaction))
-	calling := valueOf(n.Calling)
-	w.Calling = domain.Calling{
+	w.Retention, w.FrequencyCaps = domain.Retention(deref(n.Retention)), domain.FrequencyCaps(deref(n.FrequencyCaps))
+	w.Redaction = domain.Redaction(deref(n.Redaction))
+	calling := deref(n.Calling)
+	w.Calling = domain.DestinationRules{
 		Countries: calling.Countries, BlockedPrefixes: calling.BlockedPrefixes,
 		DailySpendCap: money(calling.DailySpendCap), MaxCallMinutes: calling.MaxCallMinutes,
 	}

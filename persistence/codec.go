@@ -56,8 +56,8 @@ func (c codec) encode(b []byte, v any) ([]byte, error) {
 	if p, ok := v.(domain.Packed); ok {
 		return c.shorter(p.AppendPacked(append(b, packedVersion)), start), nil
 	}
-	r, ok := v.(domain.Tailed)
-	if !ok || len(r.Tail()) == 0 {
+	r, ok := v.(domain.HasRawPart)
+	if !ok || len(r.RawPart()) == 0 {
 		plain, err := domain.AppendRow(append(b, schemaVersion), v)
 		if err != nil {
 			return b, fmt.Errorf("persistence: encode: %w", err)
@@ -71,7 +71,7 @@ func (c codec) encode(b []byte, v any) ([]byte, error) {
 		return b, fmt.Errorf("persistence: encode: %w", err)
 	}
 	binary.BigEndian.PutUint32(b[start+1:], uint32(len(b)-start-1-room)) //nolint:gosec // a row's, far below its most
-	return c.shorter(append(b, r.Tail()...), start), nil
+	return c.shorter(append(b, r.RawPart()...), start), nil
 }
 
 // shorter compresses the value that begins at start where it is long.
@@ -189,9 +189,9 @@ func (c codec) decode(k domain.Key, value []byte, into any) error {
 		return nil
 	}
 	var tail []byte
-	r, tailed := into.(domain.Tailed)
+	r, hasRawPart := into.(domain.HasRawPart)
 	switch {
-	case version == tailVersion && tailed:
+	case version == tailVersion && hasRawPart:
 		if body, tail, err = parted(body); err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (c codec) decode(k domain.Key, value []byte, into any) error {
 		return fmt.Errorf("%w: %w", errBadValue, err)
 	}
 	if len(tail) > 0 {
-		r.SetTail(bytes.Clone(tail))
+		r.SetRawPart(bytes.Clone(tail))
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func TestEventPayloadIsWrittenAsAnswersAre(t *testing.T) {
 	}{
 		{map[string]string{"notes": long}, `{"notes":"` + long + `"}`},
 		{event.CallRef{CallID: "call_1", Direction: domain.Inbound, AgentID: "<b>&"}, `{"call_id":"call_1","direction":"inbound","agent_id":"<b>&"}`},
-		{event.ChangedData{ID: "agent_1"}, `{"id":"agent_1","changed":[]}`},
+		{event.ResourceChangedData{ID: "agent_1"}, `{"id":"agent_1","changed":[]}`},
 		{event.AgentIntentData{}, `{"call_id":"","agent_id":"","intent":"","confidence":0,"entities":{}}`},
 		{event.WebhookDisabledData{At: at}, `{"webhook_id":"","url":"","reason":"","at":"2030-01-02T03:04:05.000Z"}`},
 	}

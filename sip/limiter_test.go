@@ -58,7 +58,7 @@ func TestLimiterCountsAnIPv6NetworkAsOneSource(t *testing.T) {
 	assert.False(t, l.Spend(netip.MustParseAddr("::ffff:192.0.2.1"), 1, now), "the same address, mapped")
 }
 
-func TestLimiterKeepsNothingOfSourcesThatOnlyAsk(t *testing.T) {
+func TestLimiterDoesNotStoreSourcesThatSpendNothing(t *testing.T) {
 	t.Parallel()
 	l := sip.NewLimiter(1, 1)
 	for n := range 100 {

@@ -17,7 +17,7 @@ type Assessment struct {
 }
 
 // NewAssessor makes one by the rules of a campaign and its workspace.
-func NewAssessor(c *domain.Campaign, rules calendar.Rules, calling domain.Calling) *Assessor {
+func NewAssessor(c *domain.Campaign, rules calendar.Rules, calling domain.DestinationRules) *Assessor {
 	return &Assessor{judge{rules: rules, zones: calendar.NewZones(), calling: calling, country: c.DefaultCountry, env: c.Environment}}
 }
 

@@ -231,7 +231,7 @@ func TestContactsThatMayNotBeRungAreSkipped(t *testing.T) {
 		w.contacts(5, func(i int) domain.Contact {
 			return domain.Contact{Phone: []string{"+12025550100", "911", "+493012345678", "+19005551234", "+12025550101"}[i]}
 		})
-		w.calling = func() domain.Calling { return domain.Calling{Countries: []string{"US"}} }
+		w.calling = func() domain.DestinationRules { return domain.DestinationRules{Countries: []string{"US"}} }
 		w.check = func(c domain.Contact) (campaign.Skip, bool) { return campaign.SkipDNC, c.Phone != "+12025550101" }
 		w.begin()
 		w.must(campaign.Begin{})

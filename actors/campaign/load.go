@@ -272,7 +272,7 @@ func (r reader) edits(ctx context.Context, chunk *domain.ContactChunk) error {
 type judge struct {
 	rules   calendar.Rules
 	zones   *calendar.Zones
-	calling domain.Calling
+	calling domain.DestinationRules
 	country string
 	env     domain.Environment
 	anyone  bool // no destination rules but the general ones

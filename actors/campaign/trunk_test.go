@@ -65,7 +65,7 @@ func TestCampaignWaitsWhileItsTrunkRewritesNumbersWrongly(t *testing.T) {
 func TestCampaignWaitsForTheSpendCap(t *testing.T) {
 	t.Parallel()
 	in(t, 3, nil, func(w *world) {
-		ws := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}}}
+		ws := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}}}
 		w.routed(trunk.Config{
 			Workspace: func() *domain.Workspace { return ws },
 			Trunks:    []domain.Trunk{carrier(func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "2.00"}} })},

@@ -72,7 +72,7 @@ type world struct {
 	noSlot    func() (trunk.NoSlot, bool)
 	route     func() actor.Actor // answers for the trunks instead of noSlot; nil: noSlot does
 	check     campaign.Check
-	calling   func() domain.Calling
+	calling   func() domain.DestinationRules
 	before    func(any)
 	numbers   *actor.PID
 	limit     int

@@ -1,6 +1,6 @@
-// Package content reads what other servers answer: it undoes content codings
-// and decodes charsets. Its memory is bounded by the size that the caller
-// allows after decompression.
+// Package content reads the bodies of HTTP responses from other servers: it
+// decompresses them and decodes their charset. Its memory is bounded by the size
+// that the caller allows after decompression.
 package content
 
 import (
@@ -21,11 +21,11 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Codings is the value of Accept-Encoding: the content codings that Read
-// undoes.
+// Codings is the value of Accept-Encoding: the content codings that ReadBody
+// decodes.
 const Codings = "gzip, deflate"
 
-// Error says why a body cannot be read. It is fit to be shown.
+// Error says why a body cannot be read. The API may show it.
 type Error string
 
 // Error is the text.
@@ -37,9 +37,9 @@ const ErrTooLarge = Error("it is too large")
 // maxCodings bounds the content codings of one body.
 const maxCodings = 2
 
-// Read returns a body of at most most bytes, without its content codings
-// (RFC 9110 §8.4). An error is an Error, or that of the body.
-func Read(h http.Header, body io.Reader, most int64) ([]byte, error) {
+// ReadBody returns a body of at most most bytes, without its content codings
+// (RFC 9110 §8.4). An error is an Error, or the error of reading the body.
+func ReadBody(h http.Header, body io.Reader, most int64) ([]byte, error) {
 	var codings []string
 	for name := range strings.SplitSeq(strings.Join(h.Values("Content-Encoding"), ","), ",") {
 		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && name != "identity" {
@@ -49,11 +49,11 @@ func Read(h http.Header, body io.Reader, most int64) ([]byte, error) {
 	if len(codings) > maxCodings {
 		return nil, Error(fmt.Sprintf("it has %d content codings, at most %d are read", len(codings), maxCodings))
 	}
-	source := &errorKeeper{from: io.LimitReader(body, most+1)}
+	source := &stickyErrorReader{from: io.LimitReader(body, most+1)}
 	var text io.Reader = source
 	for _, name := range slices.Backward(codings) { // the last one was applied last
 		var err error
-		text, err = decoder(name, text)
+		text, err = newDecompressor(name, text)
 		switch {
 		case source.err != nil:
 			return nil, source.err
@@ -73,14 +73,15 @@ func Read(h http.Header, body io.Reader, most int64) ([]byte, error) {
 	return all, nil
 }
 
-// errorKeeper remembers an error of the body, which a decoder may replace.
-type errorKeeper struct {
+// stickyErrorReader keeps the first error of the body, which a decompressor may
+// replace by its own.
+type stickyErrorReader struct {
 	from io.Reader
 	err  error
 }
 
 // Read is an io.Reader's.
-func (k *errorKeeper) Read(p []byte) (int, error) {
+func (k *stickyErrorReader) Read(p []byte) (int, error) {
 	n, err := k.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		k.err = err
@@ -88,7 +89,7 @@ func (k *errorKeeper) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func decoder(name string, from io.Reader) (io.Reader, error) {
+func newDecompressor(name string, from io.Reader) (io.Reader, error) {
 	switch name {
 	case "gzip", "x-gzip":
 		text, err := gzip.NewReader(from)
@@ -111,10 +112,10 @@ func decoder(name string, from io.Reader) (io.Reader, error) {
 	return nil, Error(fmt.Sprintf("it has the content coding %.40q, which is not read: send %s, or none", name, Codings))
 }
 
-// Text decodes a text by its byte order mark, the charset of its content type
-// or its <meta>; one without any is UTF-8 where it is valid as such, and else
-// Windows-1252. Errors are fit to be shown.
-func Text(contentType string, body []byte) (string, error) {
+// DecodeText decodes a text by its byte order mark, the charset of its content type
+// or its <meta>. A text without any of them is UTF-8 where it is valid as such, else
+// Windows-1252. An error is an Error: an unknown charset, or no text.
+func DecodeText(contentType string, body []byte) (string, error) {
 	if _, params, err := mime.ParseMediaType(contentType); err == nil && params["charset"] != "" {
 		if e, _ := charset.Lookup(params["charset"]); e == nil {
 			return "", Error(fmt.Sprintf("its charset %.40q is not known", params["charset"]))
@@ -132,21 +133,21 @@ func Text(contentType string, body []byte) (string, error) {
 		}
 	}
 	decoded := strings.TrimPrefix(strings.ToValidUTF8(string(text), "\uFFFD"), "\ufeff")
-	if isNoise(decoded) {
+	if isBinary(decoded) {
 		return "", Error("it is not text in " + name)
 	}
 	return decoded, nil
 }
 
-// isNoise says whether a text is none: more than one letter in a hundred was
-// no letter of its charset or is a control character.
-func isNoise(text string) bool {
-	letters, bad := 0, 0
+// isBinary says whether data are no text: more than one character in a hundred is
+// invalid in its charset or a control character.
+func isBinary(text string) bool {
+	characters, bad := 0, 0
 	for _, r := range text {
-		letters++
+		characters++
 		if r == utf8.RuneError || unicode.IsControl(r) && !unicode.IsSpace(r) {
 			bad++
 		}
 	}
-	return 100*bad > letters
+	return 100*bad > characters
 }

@@ -58,7 +58,7 @@ func TestContentCodingsAreUndoneWithinABound(t *testing.T) {
 		if c.coding != "" {
 			h.Set("Content-Encoding", c.coding)
 		}
-		got, err := content.Read(h, strings.NewReader(c.body), most)
+		got, err := content.ReadBody(h, strings.NewReader(c.body), most)
 		if c.says != "" {
 			require.EqualError(t, err, c.says, name)
 			continue
@@ -68,7 +68,7 @@ func TestContentCodingsAreUndoneWithinABound(t *testing.T) {
 	}
 	broken := errors.New("the connection broke")
 	for _, coding := range []string{"gzip", ""} {
-		_, err := content.Read(http.Header{"Content-Encoding": {coding}}, iotest.ErrReader(broken), most)
+		_, err := content.ReadBody(http.Header{"Content-Encoding": {coding}}, iotest.ErrReader(broken), most)
 		require.ErrorIs(t, err, broken)
 	}
 }
@@ -90,7 +90,7 @@ func TestTextIsDecodedByItsCharset(t *testing.T) {
 		"binary":                 {"text/plain", "\x00\x01\x02\x9d\xff", "", "it is not text in windows-1252"},
 		"bytes that are no UTF8": {"text/plain; charset=utf-8", "\xff\xfd\xfc", "", "it is not text in utf-8"},
 	} {
-		got, err := content.Text(c.kind, []byte(c.body))
+		got, err := content.DecodeText(c.kind, []byte(c.body))
 		if c.says != "" {
 			require.EqualError(t, err, c.says, name)
 			continue

@@ -24,7 +24,7 @@ func hasty(t *testing.T, m *mind, ahead bool, then func(s *stage)) []any {
 	var heard []any
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		script := chatter()
-		script.LLM, script.Turns = &domain.AgentLLM{Speculative: ahead}, &domain.AgentTurns{EndOfTurnMs: 1500}
+		script.LLM, script.Turns = &domain.AgentLLM{Speculative: ahead}, &domain.TurnTaking{EndOfTurnMs: 1500}
 		s := openWith(t, sys, script, nil, m)
 		s.send(conversation.Begin{})
 		time.Sleep(1200 * time.Millisecond) // the greeting

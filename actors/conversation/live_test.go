@@ -181,7 +181,7 @@ func TestNobodySpeaksOverAnAgentThatMayNotBeInterrupted(t *testing.T) {
 	t.Parallel()
 	l, no := &living{}, false
 	script := chatter()
-	script.Turns = &domain.AgentTurns{Interruptible: &no}
+	script.Turns = &domain.TurnTaking{Interruptible: &no}
 	livesBy(t, l, script, func(s *stage) {
 		assert.False(t, l.begins()[0].Interruptible)
 		l.says("a1", "one two three four five six", 6*time.Second)

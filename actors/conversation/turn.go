@@ -63,11 +63,11 @@ func (understood) Control() {}
 func (turnDue) Control()    {}
 
 // turns are the agent's settings.
-func (c *Conversation) turns() domain.AgentTurns {
+func (c *Conversation) turns() domain.TurnTaking {
 	if t := c.cfg.Script.Turns; t != nil {
 		return *t
 	}
-	return domain.AgentTurns{}
+	return domain.TurnTaking{}
 }
 
 // interruptible says whether speech may cut what is being said.

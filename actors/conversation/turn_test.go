@@ -160,7 +160,7 @@ func TestTheFarEndIsHeardByWords(t *testing.T) {
 			want: []string{"play A", "play Y"},
 		},
 		"an agent may not be interrupted": {
-			script: func(d *domain.Script) { d.Turns = &domain.AgentTurns{Interruptible: new(bool)} },
+			script: func(d *domain.Script) { d.Turns = &domain.TurnTaking{Interruptible: new(bool)} },
 			does:   func(s *stage) { s.says("", 0, 300*time.Millisecond) },
 			want:   []string{"play A"},
 		},
@@ -222,7 +222,7 @@ func TestTheFarEndIsHeardByWords(t *testing.T) {
 			want:   []string{"play A", "play Y"},
 		},
 		"a turn that never ends": {
-			script: func(d *domain.Script) { d.Turns = &domain.AgentTurns{EndOfTurnMs: 5000} },
+			script: func(d *domain.Script) { d.Turns = &domain.TurnTaking{EndOfTurnMs: 5000} },
 			does: func(s *stage) {
 				time.Sleep(1200 * time.Millisecond)
 				for range 10 {
@@ -232,7 +232,7 @@ func TestTheFarEndIsHeardByWords(t *testing.T) {
 			want: []string{"play A", "play Y"},
 		},
 		"a pause within a turn": {
-			script: func(d *domain.Script) { d.Turns = &domain.AgentTurns{EndOfTurnMs: 1500} },
+			script: func(d *domain.Script) { d.Turns = &domain.TurnTaking{EndOfTurnMs: 1500} },
 			does: func(s *stage) {
 				time.Sleep(1200 * time.Millisecond)
 				s.says("yes", 0.9, 500*time.Millisecond)

@@ -189,7 +189,7 @@ func fromEvents(from io.Reader, id int, into any) error {
 // answerIn takes the answer with an id; other messages of a server are none.
 func answerIn(text []byte, id int, into any) (answered bool, err error) {
 	var a rpcAnswer
-	if domain.DecodeAnswer(text, &a) != nil {
+	if domain.DecodeLenient(text, &a) != nil {
 		return false, errors.New("its server answered no JSON")
 	}
 	if string(a.ID) != strconv.Itoa(id) {
@@ -198,7 +198,7 @@ func answerIn(text []byte, id int, into any) (answered bool, err error) {
 	if a.Error != nil {
 		return true, errors.New("its server refused: " + clip(a.Error.Message, 300))
 	}
-	if domain.DecodeAnswer(a.Result, into) != nil {
+	if domain.DecodeLenient(a.Result, into) != nil {
 		return true, errors.New("its server answered something else than was asked")
 	}
 	return true, nil

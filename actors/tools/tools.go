@@ -108,7 +108,7 @@ func setHeaders(req *http.Request, headers map[string]string, arguments map[stri
 
 // read is the text of an answer.
 func read(resp *http.Response) (string, error) {
-	body, err := content.Read(resp.Header, resp.Body, maxAnswer)
+	body, err := content.ReadBody(resp.Header, resp.Body, maxAnswer)
 	_, shown := errors.AsType[content.Error](err)
 	switch {
 	case errors.Is(err, content.ErrTooLarge):
@@ -118,7 +118,7 @@ func read(resp *http.Response) (string, error) {
 	case err != nil:
 		return "", failure(err)
 	}
-	text, err := content.Text(resp.Header.Get("Content-Type"), body)
+	text, err := content.DecodeText(resp.Header.Get("Content-Type"), body)
 	if err != nil {
 		return "", fmt.Errorf("its answer cannot be read: %w", err)
 	}

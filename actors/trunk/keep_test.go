@@ -137,7 +137,7 @@ func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
 
 func TestARestartForgetsNothingThatWasSpentToday(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}}}
+		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}}}
 		d, ledger := &drawer{states: map[string]domain.TrunkState{}}, domain.Amount(0)
 		cfg := trunk.Config{
 			Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},

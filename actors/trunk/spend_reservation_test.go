@@ -19,7 +19,7 @@ import (
 
 // capped is a workspace with a cap over one trunk with a price for a minute.
 func capped(amount, perMinute string) (*domain.Workspace, trunk.Config) {
-	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: amount}}}
+	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: amount}}}
 	return w, trunk.Config{
 		Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: perMinute}} })},
 		Workspace: func() *domain.Workspace { return w },

@@ -19,7 +19,7 @@ import (
 // workspaceWithCap is a workspace with a daily_spend_cap of 1.00; spent reads its
 // billing ledger.
 func workspaceWithCap(spent func(context.Context, time.Time) (domain.Amount, error)) trunk.Config {
-	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}}}
+	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}}}
 	return trunk.Config{Workspace: func() *domain.Workspace { return w }, Spent: spent}
 }
 

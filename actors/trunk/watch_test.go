@@ -176,7 +176,7 @@ func TestShortCallsRaiseOneAlarmUntilTheyAreOver(t *testing.T) {
 
 func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.Calling{DailySpendCap: &domain.Money{Amount: "1.00"}, MaxCallMinutes: 7}}
+		w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}, MaxCallMinutes: 7}}
 		cfg := trunk.Config{
 			Trunks:    []domain.Trunk{tr("one", func(t *domain.Trunk) { t.Costs = []domain.Rate{{Prefix: "+1", Cost: "0.10"}} })},
 			Workspace: func() *domain.Workspace { return w },

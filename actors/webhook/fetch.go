@@ -39,7 +39,7 @@ func (c *Client) Fetch(ctx context.Context, url string, most int64) (Fetched, er
 	case resp.StatusCode != http.StatusOK:
 		return Fetched{}, fmt.Errorf("the page answered %d", resp.StatusCode)
 	}
-	body, err := content.Read(resp.Header, resp.Body, most)
+	body, err := content.ReadBody(resp.Header, resp.Body, most)
 	_, shown := errors.AsType[content.Error](err)
 	switch {
 	case errors.Is(err, content.ErrTooLarge):

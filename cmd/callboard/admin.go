@@ -193,7 +193,7 @@ func (s socketKeys) moveBlobs(ctx context.Context, o moveOrder) (step moveSteppe
 	return step, err
 }
 
-func (s socketKeys) revoke(ctx context.Context, o revokeOrder) (done revokedKey, err error) {
+func (s socketKeys) revoke(ctx context.Context, o revokeKeyRequest) (done revokeKeyResult, err error) {
 	err = s.ask(ctx, http.MethodPost, "/keys/revoke", o, &done)
 	return done, err
 }

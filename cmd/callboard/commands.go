@@ -110,8 +110,8 @@ func (c commands) list(ctx context.Context, workspace string) ([]*domain.APIKey,
 	return each(ctx, c, workspace, func(d keyDesk, workspace string) ([]*domain.APIKey, error) { return d.list(ctx, workspace) })
 }
 
-func (c commands) revoke(ctx context.Context, o revokeOrder) (revokedKey, error) {
-	return first(c, func(d keyDesk) (revokedKey, error) { return d.revoke(ctx, o) })
+func (c commands) revoke(ctx context.Context, o revokeKeyRequest) (revokeKeyResult, error) {
+	return first(c, func(d keyDesk) (revokeKeyResult, error) { return d.revoke(ctx, o) })
 }
 
 func (c commands) recount(ctx context.Context, o recountOrder) ([]ask.Recount, error) {

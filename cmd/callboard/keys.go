@@ -38,14 +38,14 @@ type madeKey struct {
 	Text string `json:"key"`
 }
 
-// revokeOrder asks for the revocation of a key.
-type revokeOrder struct {
+// revokeKeyRequest is the request of keys revoke.
+type revokeKeyRequest struct {
 	ID      string `json:"id"`
 	Cascade bool   `json:"cascade"` // end what the key created, too
 }
 
-// revokedKey is the answer to it.
-type revokedKey struct {
+// revokeKeyResult is the response to a revokeKeyRequest.
+type revokeKeyResult struct {
 	ID        string            `json:"id"`
 	Revoked   bool              `json:"revoked"`
 	Remaining []ask.ResourceRef `json:"remaining"`
@@ -57,7 +57,7 @@ type revokedKey struct {
 type keyDesk interface {
 	create(ctx context.Context, k newKey) (madeKey, error)
 	list(ctx context.Context, workspace string) ([]*domain.APIKey, error)
-	revoke(ctx context.Context, o revokeOrder) (revokedKey, error)
+	revoke(ctx context.Context, o revokeKeyRequest) (revokeKeyResult, error)
 	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
 	backup(ctx context.Context, o backupOrder) (backedUp, error)
 	moveBlobs(ctx context.Context, o moveOrder) (moveStepped, error)
@@ -287,7 +287,7 @@ func stateOf(k *domain.APIKey) string {
 }
 
 func keysRevoke() *cobra.Command {
-	asJSON, o := false, revokeOrder{}
+	asJSON, o := false, revokeKeyRequest{}
 	cmd := &cobra.Command{
 		Use: "revoke KEY_ID", Short: "Refuse an API key and its child keys from now on, and list or end what they created", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -53,9 +53,9 @@ func (r remoteDesk) list(ctx context.Context, workspace string) (out []*domain.A
 	return out, nil
 }
 
-func (r remoteDesk) revoke(ctx context.Context, o revokeOrder) (revokedKey, error) {
+func (r remoteDesk) revoke(ctx context.Context, o revokeKeyRequest) (revokeKeyResult, error) {
 	made, err := r.c.RevokeKey(ctx, o.ID, client.RevokeKeyQuery{Cascade: o.Cascade})
-	done, err := as[revokedKey](made, err)
+	done, err := as[revokeKeyResult](made, err)
 	done.Revoked = err == nil
 	return done, err
 }
@@ -74,7 +74,7 @@ func (r remoteDesk) backup(context.Context, backupOrder) (backedUp, error) {
 
 func (r remoteDesk) createTenant(ctx context.Context, n newTenant) (madeTenant, error) {
 	made, err := r.c.CreateWorkspace(ctx, &client.NewWorkspace{
-		Name: n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.NewCalling{Countries: []string{n.Country}},
+		Name: n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.NewDestinationRules{Countries: []string{n.Country}},
 	})
 	return as[madeTenant](made, err)
 }

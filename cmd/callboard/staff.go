@@ -83,7 +83,7 @@ func (s *staff) ready(ctx context.Context) (err error) {
 }
 
 func (n newTenant) workspace() (*domain.Workspace, error) {
-	w := &domain.Workspace{Name: n.Name, Plan: domain.Plan(n.Plan), DefaultCountry: n.Country, Calling: domain.Calling{Countries: []string{n.Country}}}
+	w := &domain.Workspace{Name: n.Name, Plan: domain.Plan(n.Plan), DefaultCountry: n.Country, Calling: domain.DestinationRules{Countries: []string{n.Country}}}
 	limits, fixed := domain.PlanLimits(w.Plan)
 	if w.Limits = limits; !fixed {
 		w.Limits = domain.RoomyLimits()
@@ -143,19 +143,19 @@ func (s *staff) deleteTenant(ctx context.Context, id string) error {
 }
 
 // revoke revokes a key of any workspace.
-func (s *staff) revoke(ctx context.Context, o revokeOrder) (revokedKey, error) {
+func (s *staff) revoke(ctx context.Context, o revokeKeyRequest) (revokeKeyResult, error) {
 	id, err := domain.ParseID(domain.PrefixKey, o.ID)
 	if err != nil {
-		return revokedKey{}, fmt.Errorf("%q is not the id of a key (key_…)", o.ID)
+		return revokeKeyResult{}, fmt.Errorf("%q is not the id of a key (key_…)", o.ID)
 	}
 	if err = s.ready(ctx); err != nil {
-		return revokedKey{}, err
+		return revokeKeyResult{}, err
 	}
 	done, err := s.desk().Local().RevokeKey(ctx, id, o.Cascade)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return revokedKey{}, fmt.Errorf("there is no key %s", id)
+		return revokeKeyResult{}, fmt.Errorf("there is no key %s", id)
 	}
-	return revokedKey{ID: id, Revoked: true, Remaining: done.Remaining, Ended: done.Ended}, err
+	return revokeKeyResult{ID: id, Revoked: true, Remaining: done.Remaining, Ended: done.Ended}, err
 }
 
 func (s *staff) createPerson(ctx context.Context, n newPerson) (*domain.User, error) {

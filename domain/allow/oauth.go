@@ -48,7 +48,7 @@ const maxScope = 500
 // is all that the client can be given. Errors: invalid_scope.
 func Scope(text string, most []domain.Permission) ([]domain.Permission, error) {
 	if len(text) > maxScope {
-		return nil, domain.Errorf(domain.OAuthInvalidScope, "The scope has more than %d letters.", maxScope)
+		return nil, domain.Errorf(domain.OAuthInvalidScope, "The scope has more than %d characters.", maxScope)
 	}
 	var asked []domain.Permission
 	for word := range strings.FieldsSeq(text) {

@@ -8,15 +8,15 @@ type ResourceRef struct {
 	Object string `json:"object" doc:"Its type: oauth_client, user, webhook, phone, api_key, trunk, sms_gateway, tool."`
 }
 
-// KeyRevocation is how a key is revoked.
-type KeyRevocation struct {
+// RevokeKeyRequest are the options of the revocation of a key.
+type RevokeKeyRequest struct {
 	Cascade bool                     // end what the key created, too
 	MayEnd  func(*domain.User) error // refuses users whom the caller may not delete; they remain
 }
 
-// RevokedKey is what became of the resources that a revoked key created,
-// directly or through other credentials that it created.
-type RevokedKey struct {
-	Remaining []ResourceRef // they go on
-	Ended     []ResourceRef // by Cascade
+// RevokeKeyResult lists the resources that a revoked key created, directly or through
+// other credentials that it created.
+type RevokeKeyResult struct {
+	Remaining []ResourceRef // still in use
+	Ended     []ResourceRef // ended by Cascade
 }

@@ -75,7 +75,7 @@ var twins = map[string]Type{
 	"campaign.call_completed": CampaignCallCompleted,
 }
 
-// Values are all of them.
+// Values are the event types.
 func (Type) Values() []string {
 	out := make([]string, len(all))
 	for i, t := range all {

@@ -162,19 +162,15 @@ type ProgressData struct {
 
 // CampaignCallData is the payload of campaign.call.completed.
 type CampaignCallData struct {
-	CampaignID string         `json:"campaign_id"`
-	CallID     string         `json:"call_id"`
-	Contact    ContactData    `json:"contact"`
-	Outcome    domain.Outcome `json:"outcome"`
-	Reason     domain.Reason  `json:"reason"`
-	AnsweredBy string         `json:"answered_by,omitempty"` // as in the call: human, voicemail … where somebody listened for it
-	Attempts   int            `json:"attempts"`
-	Final      bool           `json:"final"`
-	Progress   struct {
-		Completed       int     `json:"completed"`
-		Remaining       int     `json:"remaining"`
-		PercentComplete float64 `json:"percent_complete"`
-	} `json:"campaign_progress"`
+	CampaignID string                         `json:"campaign_id"`
+	CallID     string                         `json:"call_id"`
+	Contact    ContactData                    `json:"contact"`
+	Outcome    domain.Outcome                 `json:"outcome"`
+	Reason     domain.Reason                  `json:"reason"`
+	AnsweredBy string                         `json:"answered_by,omitempty"` // as in the call: human, voicemail … where somebody listened for it
+	Attempts   int                            `json:"attempts"`
+	Final      bool                           `json:"final"`
+	Progress   domain.CampaignProgressSummary `json:"campaign_progress"`
 }
 
 // ContactData is a contact in a payload.
@@ -183,15 +179,15 @@ type ContactData struct {
 	Name  string `json:"name"`
 }
 
-// ChangedData is the payload of workspace.updated and agent.updated.
-type ChangedData struct {
+// ResourceChangedData is the payload of workspace.updated and agent.updated.
+type ResourceChangedData struct {
 	ID      string   `json:"id"`
 	Changed []string `json:"changed"`
 }
 
-// DegradedData is the payload of system.degraded: a trunk does worse than its
+// SystemDegradedData is the payload of system.degraded: a trunk does worse than its
 // settings allow, or, recovered, does well again.
-type DegradedData struct {
+type SystemDegradedData struct {
 	TrunkID       string  `json:"trunk_id"`
 	TrunkName     string  `json:"trunk_name"`
 	Measure       string  `json:"measure"` // asr, acd, short_call_share, trunk_rejected, identity

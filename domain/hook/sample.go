@@ -37,20 +37,21 @@ func Sample(t event.Type, w *domain.Webhook, id string, at time.Time) event.Even
 	}
 	if t == event.WebhookTest || t == "" {
 		e.Type = event.WebhookTest
-		e.Data, _ = domain.EncodeJSON(Example(event.WebhookTest, w, at)) // a plain struct: cannot fail
+		e.Data, _ = domain.EncodeJSON(SamplePayload(event.WebhookTest, w, at)) // a plain struct: cannot fail
 		return e
 	}
-	raw, _ := domain.EncodeJSON(Example(t, w, at)) // plain structs: cannot fail
+	raw, _ := domain.EncodeJSON(SamplePayload(t, w, at)) // plain structs: cannot fail
 	fields := make(map[string]json.RawMessage)
 	_ = json.Unmarshal(raw, &fields) // objects all
 	fields["test"] = json.RawMessage("true")
 	e.Data, _ = domain.EncodeJSON(fields)
-	e.Subject = cmp.Or(SubjectOf(t, w), e.Subject)
+	e.Subject = cmp.Or(SampleSubject(t, w), e.Subject)
 	return e
 }
 
-// SubjectOf is what an example is about, as the events of its type are.
-func SubjectOf(t event.Type, w *domain.Webhook) string {
+// SampleSubject is the id of the resource that a sample of a type is about; "": the
+// webhook itself.
+func SampleSubject(t event.Type, w *domain.Webhook) string {
 	switch category, _, _ := strings.Cut(string(t), "."); {
 	case t == event.AgentUpdated:
 		return sampleAgent
@@ -72,8 +73,8 @@ func SubjectOf(t event.Type, w *domain.Webhook) string {
 	return ""
 }
 
-// Example is a payload of a type, with every field that it may have.
-func Example(t event.Type, w *domain.Webhook, at time.Time) any {
+// SamplePayload is a payload of an event type, with every field that it may have.
+func SamplePayload(t event.Type, w *domain.Webhook, at time.Time) any {
 	switch t {
 	case event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTransferred, event.CallRecordingReady,
 		event.CallTranscriptReady, event.CallAnalysisReady:
@@ -98,9 +99,9 @@ func Example(t event.Type, w *domain.Webhook, at time.Time) any {
 	case event.WebhookDisabled:
 		return event.WebhookDisabledData{WebhookID: w.ID, URL: w.URL, Reason: ReasonGone, At: at}
 	case event.AgentUpdated:
-		return event.ChangedData{ID: sampleAgent, Changed: []string{"name"}}
+		return event.ResourceChangedData{ID: sampleAgent, Changed: []string{"name"}}
 	case event.WorkspaceUpdated:
-		return event.ChangedData{ID: w.WorkspaceID, Changed: []string{"name"}}
+		return event.ResourceChangedData{ID: w.WorkspaceID, Changed: []string{"name"}}
 	case event.AlertFiring, event.AlertResolved:
 		return event.AlertData{
 			AlertID: sampleAlert, RuleID: "alertrule_00000000000000000000000000", RuleName: "Example", Kind: domain.AlertTrunkDown, OfWorkspaceID: w.WorkspaceID,
@@ -110,7 +111,7 @@ func Example(t event.Type, w *domain.Webhook, at time.Time) any {
 		return event.WebhookTestData{WebhookID: w.ID, Message: "This is a test event."}
 	case event.SystemDegraded:
 	}
-	return event.DegradedData{
+	return event.SystemDegradedData{
 		TrunkID: sampleTrunk, TrunkName: "Example", Measure: "asr", Value: 0.31, Bound: 0.4, Calls: 100, WindowSeconds: 3600,
 		Message: "asr of trunk Example is 0.31 over its last 100 calls; its bound is 0.4",
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkSearch is a question of eight words to a base of so many passages of
-// some 850 letters: the building of its index, and the search.
+// some 850 characters: the building of its index, and the search.
 func BenchmarkSearch(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	vocabulary := make([]string, 8000)

@@ -171,7 +171,8 @@ func Appointments() map[domain.AppointmentStatus][]domain.AppointmentStatus {
 // and from which it may otherwise.
 func Appointment(from, to domain.AppointmentStatus) (allowedFrom []domain.AppointmentStatus, ok bool) {
 	table := Appointments()
-	for _, s := range domain.AppointmentStatuses() {
+	for _, name := range domain.AppointmentStatus("").Values() {
+		s := domain.AppointmentStatus(name)
 		if slices.Contains(table[s], to) {
 			allowedFrom = append(allowedFrom, s)
 		}

@@ -66,7 +66,7 @@ func (v *validation) arguments(at string, n *domain.Node) {
 			v.bad(at+".arguments", "%q is no name: letters, digits and _, not beginning with a digit", name)
 		}
 		if utf8.RuneCountInString(n.Arguments[name]) > MaxNotes {
-			v.bad(at+".arguments."+name, "has more than %d letters", MaxNotes)
+			v.bad(at+".arguments."+name, "has more than %d characters", MaxNotes)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (v *validation) word(param, text string, most int) {
 	case strings.TrimSpace(text) == "":
 		v.bad(param, "is required")
 	case utf8.RuneCountInString(text) > most:
-		v.bad(param, "has more than %d letters", most)
+		v.bad(param, "has more than %d characters", most)
 	}
 }
 

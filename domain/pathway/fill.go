@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSpoken bounds a filled text, in bytes: values are strangers' data.
+// MaxSpoken is the maximum length of a text after its placeholders are filled in, in
+// bytes. Values come from callers and other services.
 const MaxSpoken = 8000
 
 // placeholder is one {{name | fallback}} of a text.

@@ -184,7 +184,7 @@ func (w *walk) called(n *domain.Node, c *Called) {
 		return
 	}
 	var given map[string]any
-	if err := domain.DecodeAnswer([]byte(orEmpty(c.Arguments)), &given); err != nil {
+	if err := domain.DecodeLenient([]byte(orEmpty(c.Arguments)), &given); err != nil {
 		w.refuse(n, c, "the arguments are no JSON object")
 		return
 	}

@@ -6,13 +6,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// unreached is what a model is told in place of words.
+// unreached is the input that the model gets after a transfer that failed.
 const unreached = "(Nobody could be reached; the caller is back.)"
 
-// MaxSummary bounds what is told to whoever answers, in bytes.
+// MaxSummary is the maximum length of the summary that the target of a transfer
+// hears, in characters.
 const MaxSummary = 2000
 
-// transfer hands the caller on.
+// transfer transfers the caller to the destination of a node.
 func (w *walk) transfer(n *domain.Node) {
 	for _, text := range []string{n.Destination, n.Summary} {
 		_, missing := Fill(text, w.s.values)

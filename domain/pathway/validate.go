@@ -18,7 +18,7 @@ const (
 	MaxEdges          = 2000
 	maxAllWords       = 2000 // of all edges
 	MaxVariables      = 200
-	MaxPrompt         = 4000 // letters
+	MaxPrompt         = 4000 // characters
 	MaxNotes          = 2000
 	maxName           = 200
 	MaxDigits         = 32
@@ -138,7 +138,7 @@ func (v *validation) head() {
 	case strings.TrimSpace(v.p.Name) == "":
 		v.bad("name", "is required")
 	case utf8.RuneCountInString(v.p.Name) > maxName:
-		v.bad("name", "has more than %d letters", maxName)
+		v.bad("name", "has more than %d characters", maxName)
 	}
 	if v.p.Start == "" {
 		v.bad("start", "is required: the id of the first node")
@@ -173,7 +173,7 @@ func (v *validation) variables() {
 			v.bad(param, "%q is declared twice", d.Name)
 		}
 		if utf8.RuneCountInString(d.Default) > MaxNotes {
-			v.bad(fmt.Sprintf("variables[%d].default", i), "has more than %d letters", MaxNotes)
+			v.bad(fmt.Sprintf("variables[%d].default", i), "has more than %d characters", MaxNotes)
 		}
 		seen[d.Name], v.known[d.Name] = true, true
 	}
@@ -190,10 +190,10 @@ func (v *validation) node(i int, n *domain.Node) {
 		v.nodes[n.ID] = n
 	}
 	if utf8.RuneCountInString(n.Prompt) > MaxPrompt {
-		v.bad(at+".prompt", "has more than %d letters", MaxPrompt)
+		v.bad(at+".prompt", "has more than %d characters", MaxPrompt)
 	}
 	if utf8.RuneCountInString(n.RetryPrompt) > MaxPrompt {
-		v.bad(at+".retry_prompt", "has more than %d letters", MaxPrompt)
+		v.bad(at+".retry_prompt", "has more than %d characters", MaxPrompt)
 	} else if n.RetryPrompt != "" && n.Type != domain.NodeCollect {
 		v.bad(at+".retry_prompt", "is for collect nodes, which ask again")
 	}
@@ -221,7 +221,7 @@ func (v *validation) node(i int, n *domain.Node) {
 		v.bad(at+".type", "%q is no type; the types are say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end", n.Type)
 	}
 	if utf8.RuneCountInString(n.Notes) > MaxNotes {
-		v.bad(at+".notes", "has more than %d letters", MaxNotes)
+		v.bad(at+".notes", "has more than %d characters", MaxNotes)
 	}
 	v.set(at+".set", n.Set)
 }
@@ -231,7 +231,7 @@ func (v *validation) transfer(at string, n *domain.Node) {
 	case strings.TrimSpace(n.Destination) == "":
 		v.bad(at+".destination", "is required for a transfer node: a name of the agent's destinations, or a number")
 	case utf8.RuneCountInString(n.Destination) > maxName:
-		v.bad(at+".destination", "has more than %d letters", maxName)
+		v.bad(at+".destination", "has more than %d characters", maxName)
 	}
 	switch n.Mode {
 	case "", domain.TransferBlind, domain.TransferAttended, domain.TransferBridge:
@@ -239,7 +239,7 @@ func (v *validation) transfer(at string, n *domain.Node) {
 		v.bad(at+".mode", "%q is no mode; the modes are blind, attended and bridge", n.Mode)
 	}
 	if utf8.RuneCountInString(n.Summary) > MaxSummary {
-		v.bad(at+".summary", "has more than %d letters", MaxSummary)
+		v.bad(at+".summary", "has more than %d characters", MaxSummary)
 	}
 }
 
@@ -259,10 +259,10 @@ func (v *validation) set(at string, s *domain.Assign) {
 	}
 	v.outcome(at+".outcome", s.Outcome)
 	if utf8.RuneCountInString(s.Notes) > MaxNotes {
-		v.bad(at+".notes", "has more than %d letters", MaxNotes)
+		v.bad(at+".notes", "has more than %d characters", MaxNotes)
 	}
 	if utf8.RuneCountInString(s.Intent) > maxName {
-		v.bad(at+".intent", "has more than %d letters", maxName)
+		v.bad(at+".intent", "has more than %d characters", maxName)
 	}
 	if s.Language != "" && !languageTag.MatchString(s.Language) {
 		v.bad(at+".language", "%q is no language tag (e.g. en-US)", s.Language)
@@ -272,7 +272,7 @@ func (v *validation) set(at string, s *domain.Assign) {
 			v.bad(at+".variables", "%q is no name: letters, digits and _, not beginning with a digit", name)
 		}
 		if utf8.RuneCountInString(s.Variables[name]) > MaxNotes {
-			v.bad(at+".variables."+name, "has more than %d letters", MaxNotes)
+			v.bad(at+".variables."+name, "has more than %d characters", MaxNotes)
 		}
 		v.known[name] = true
 	}
@@ -305,7 +305,7 @@ func (v *validation) collect(at string, n *domain.Node) {
 		switch {
 		case n.Input == "speech" || n.Input == "both":
 			if value == "" || utf8.RuneCountInString(value) > maxName {
-				v.bad(param, "must have 1 to %d letters", maxName)
+				v.bad(param, "must have 1 to %d characters", maxName)
 			}
 		case value == "" || digitsOf(value) != value:
 			v.bad(param, "%q: keys are 0-9, *, # and A-D", value)

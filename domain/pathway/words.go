@@ -435,7 +435,7 @@ func (v *validation) words(param string, words []string) {
 	}
 	for i, phrase := range words {
 		if plainWords(phrase) == "" || utf8.RuneCountInString(phrase) > maxName {
-			v.bad(fmt.Sprintf("%s[%d]", param, i), "must have letters, %d at most", maxName)
+			v.bad(fmt.Sprintf("%s[%d]", param, i), "must have a letter or digit, and at most %d characters", maxName)
 		}
 	}
 }

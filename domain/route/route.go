@@ -1,7 +1,7 @@
-// Package route chooses the way of a call to the telephone network: which
-// trunks may take it, in which order, and which target of a trunk is next. It
-// also judges what became of a trunk's calls. It knows no clock, no dice and
-// no INVITE: it is told, and it answers.
+// Package route chooses the route of a call to the telephone network: the trunks
+// that may take the call, their order, and the next target of a trunk. It also rates
+// the results of a trunk's calls. All functions are pure: time and random numbers are
+// arguments.
 package route
 
 import (
@@ -13,21 +13,22 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Call is what a way is sought for.
+// Call is a call that needs a route.
 type Call struct {
-	To          string // E.164
-	From        string // that is to be shown
-	TrunkID     string // this trunk only; "": any
+	To          string // the called number, E.164
+	From        string // the caller ID, E.164
+	TrunkID     string // the only trunk allowed; "": any
 	Environment domain.Environment
 }
 
-// Trunks are the indexes of the trunks that may take a call, the best first:
-// by the longest matching prefix, then by priority (lower first), then those
-// that list the number to be shown before those that list only others, then by
-// cost (cheaper first, unknown last), then as they stand. The environment is part
-// of the choice: the test environment has the built-in carrier only. Left out are
-// trunks that would dial another number; where no trunk remains, the error tells
-// why.
+// Trunks returns the indexes of the trunks that may take a call, the best first.
+// The order is: longest matching prefix, priority (lower first), trunks that list the
+// caller ID before trunks that list only others, cost (cheaper first, unknown last),
+// and the order of all.
+//
+// Trunks of the other environment and inert trunks are excluded, and trunks that
+// would dial another number. Where no trunk remains for that last reason, refused
+// says why.
 func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	type way struct {
 		index, length int
@@ -105,8 +106,9 @@ func Cost(rates []domain.Rate, to string) (perMinute domain.Amount, known bool) 
 	return perMinute, known
 }
 
-// Priced says whether a trunk names a cost for every number that it takes.
-func Priced(t *domain.Trunk) bool {
+// HasCostForAllNumbers says whether the costs of a trunk cover every number that the
+// trunk takes.
+func HasCostForAllNumbers(t *domain.Trunk) bool {
 	takes := t.Prefixes
 	if len(takes) == 0 {
 		takes = []string{"+"}

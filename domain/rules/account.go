@@ -11,16 +11,16 @@ import (
 
 // Limits of webhooks, keys and workspaces.
 const (
-	maxEvents       = 100
-	maxFilter       = 100
+	MaxEvents       = 100
+	MaxFilter       = 100
 	minSecret       = 8
-	maxSecret       = 256
-	maxCountries    = 260
-	maxLimit        = 10_000_000
+	MaxSecret       = 256
+	MaxCountries    = 260
+	MaxLimit        = 10_000_000
 	maxDays         = 3650
 	minEventDays    = 7 // longer than an endpoint may be paused
 	maxPerDay       = 100
-	maxPrefixLength = 15
+	MaxPrefixLength = 15
 	// maxAttemptsIncluded bounds a month's quota.
 	maxAttemptsIncluded = 1_000_000_000
 )
@@ -34,16 +34,16 @@ func Webhook(w *domain.Webhook) domain.Problems {
 	if len(w.Events) == 0 {
 		p.Add("events", domain.CodeValidation, "at least one event name is required")
 	}
-	for i, e := range atMost(&p, "events", w.Events, maxEvents) {
+	for i, e := range atMost(&p, "events", w.Events, MaxEvents) {
 		if !event.ValidPattern(e) {
 			p.Add(at("events", i), domain.CodeValidation, "%q is no event name and no wildcard", clip(e))
 		}
 	}
 	filters(&p, w.Filters)
 	if w.Secret != "" {
-		Text(&p, "secret", w.Secret, true, maxSecret)
+		Text(&p, "secret", w.Secret, true, MaxSecret)
 		if len(w.Secret) < minSecret {
-			p.Add("secret", domain.CodeValidation, "must have at least %d letters", minSecret)
+			p.Add("secret", domain.CodeValidation, "must have at least %d characters", minSecret)
 		}
 	}
 	return p
@@ -56,7 +56,7 @@ func filters(p *domain.Problems, f *domain.EventFilters) {
 		return
 	}
 	ids := func(param string, prefix domain.Prefix, list []string) {
-		for i, id := range atMost(p, param, list, maxFilter) {
+		for i, id := range atMost(p, param, list, MaxFilter) {
 			good, err := domain.ParseID(prefix, id)
 			if err != nil {
 				p.Add(at(param, i), domain.CodeValidation, "%q is no id of this kind (%s_…)", clip(id), prefix)
@@ -70,7 +70,7 @@ func filters(p *domain.Problems, f *domain.EventFilters) {
 	for i, d := range atMost(p, "filters.directions", f.Directions, 2) { //nolint:mnd // there are two
 		oneOf(p, at("filters.directions", i), string(d), string(domain.Inbound), string(domain.Outbound))
 	}
-	for i, n := range atMost(p, "filters.numbers", f.Numbers, maxFilter) {
+	for i, n := range atMost(p, "filters.numbers", f.Numbers, MaxFilter) {
 		f.Numbers[i] = Phone(p, at("filters.numbers", i), n, "")
 	}
 }
@@ -94,8 +94,8 @@ func Key(k *domain.APIKey, now time.Time) domain.Problems {
 
 // Bounds of the origins whose pages may come with tokens.
 const (
-	maxOrigins      = 100
-	maxOriginLength = 200
+	MaxOrigins      = 100
+	MaxOriginLength = 200
 )
 
 var origin = regexp.MustCompile(`^https?://[a-z0-9.\[\]:-]+$`)
@@ -160,10 +160,10 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	Metadata(&p, w.Metadata)
 	Country(&p, "default_country", w.DefaultCountry)
 	oneOf(&p, "plan", string(w.Plan), string(domain.Starter), string(domain.Professional), string(domain.Enterprise))
-	between(&p, "limits.requests_per_minute", w.Limits.RequestsPerMinute, 1, maxLimit)
-	between(&p, "limits.concurrent_inbound", w.Limits.ConcurrentInbound, 0, maxLimit)
-	between(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, maxLimit)
-	between(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 1, maxLimit) // 0 would be no ceiling
+	between(&p, "limits.requests_per_minute", w.Limits.RequestsPerMinute, 1, MaxLimit)
+	between(&p, "limits.concurrent_inbound", w.Limits.ConcurrentInbound, 0, MaxLimit)
+	between(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, MaxLimit)
+	between(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 1, MaxLimit) // 0 would be no ceiling
 	between(&p, "retention.recording_days", w.Retention.RecordingDays, 0, maxDays)
 	between(&p, "retention.transcript_days", w.Retention.TranscriptDays, 0, maxDays)
 	between(&p, "retention.trace_days", w.Retention.TraceDays, 0, maxDays)
@@ -178,22 +178,22 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	}
 	w.Calling.Countries = orEmpty(w.Calling.Countries)
 	w.Calling.BlockedPrefixes = orEmpty(w.Calling.BlockedPrefixes)
-	for i, c := range atMost(&p, "calling.countries", w.Calling.Countries, maxCountries) {
+	for i, c := range atMost(&p, "calling.countries", w.Calling.Countries, MaxCountries) {
 		if c != "*" {
 			Country(&p, at("calling.countries", i), c)
 		}
 	}
 	money(&p, w)
 	w.AllowedOrigins = orEmpty(w.AllowedOrigins)
-	for i, o := range atMost(&p, "allowed_origins", w.AllowedOrigins, maxOrigins) {
-		if !origin.MatchString(o) || len(o) > maxOriginLength {
+	for i, o := range atMost(&p, "allowed_origins", w.AllowedOrigins, MaxOrigins) {
+		if !origin.MatchString(o) || len(o) > MaxOriginLength {
 			p.Add(at("allowed_origins", i), domain.CodeValidation, "%q is no origin (e.g. https://app.example.com, without a path)", clip(o))
 		}
 	}
 	redaction(&p, &w.Redaction)
-	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, maxCallMinutes)
-	for i, x := range atMost(&p, "calling.blocked_prefixes", w.Calling.BlockedPrefixes, maxPrefixes) {
-		if !prefix.MatchString(x) || len(x) > maxPrefixLength {
+	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, MaxCallMinutes)
+	for i, x := range atMost(&p, "calling.blocked_prefixes", w.Calling.BlockedPrefixes, MaxPrefixes) {
+		if !prefix.MatchString(x) || len(x) > MaxPrefixLength {
 			p.Add(at("calling.blocked_prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1900)", clip(x))
 		}
 	}

@@ -11,11 +11,11 @@ import (
 
 // Limits of an agent.
 const (
-	maxFirstMessage   = 4000
+	MaxFirstMessage   = 4000
 	maxSilenceSeconds = 600
 	maxAgentMinutes   = 240
 	maxRingSeconds    = 60
-	maxDestinations   = 100
+	MaxDestinations   = 100
 
 	stdTextingMinutes, maxTextingMinutes = 60, 7 * 24 * 60
 	stdTextingReplies, maxTextingReplies = 20, 100
@@ -59,14 +59,14 @@ func Agent(a *domain.Agent) domain.Problems {
 	if a.PathwayID == "" && strings.TrimSpace(a.FirstMessage) == "" && strings.TrimSpace(a.SystemPrompt) == "" && len(p) == 0 {
 		p.Add("pathway_id", domain.CodeValidation, "pathway_id, first_message or system_prompt is required: the agent would have nothing to say")
 	}
-	Prose(&p, "first_message", a.FirstMessage, maxFirstMessage)
-	Prose(&p, "system_prompt", a.SystemPrompt, maxSystemPrompt)
+	Prose(&p, "first_message", a.FirstMessage, MaxFirstMessage)
+	Prose(&p, "system_prompt", a.SystemPrompt, MaxSystemPrompt)
 	if !language.MatchString(a.Language) {
 		p.Add("language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(a.Language))
 	}
 	Zone(&p, "timezone", a.Timezone)
 	voice(&p, "voice", &a.Voice)
-	for i := range atMost(&p, "languages", a.Languages, maxLanguages) {
+	for i := range atMost(&p, "languages", a.Languages, MaxLanguages) {
 		l := &a.Languages[i]
 		if !language.MatchString(l.Language) {
 			p.Add(at("languages", i)+".language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(l.Language))
@@ -88,7 +88,7 @@ func Agent(a *domain.Agent) domain.Problems {
 	}
 	conduct(&p, a)
 	a.Tools = toolNames(&p, "tools", a.Tools)
-	a.KnowledgeBaseIDs = ids(&p, "knowledge_base_ids", domain.PrefixKnowledge, a.KnowledgeBaseIDs, maxAgentBases)
+	a.KnowledgeBaseIDs = ids(&p, "knowledge_base_ids", domain.PrefixKnowledge, a.KnowledgeBaseIDs, MaxAgentBases)
 	between(&p, "limits.silence_seconds", a.Limits.SilenceSeconds, 0, maxSilenceSeconds)
 	between(&p, "limits.max_minutes", a.Limits.MaxMinutes, 0, maxAgentMinutes)
 	return p
@@ -97,13 +97,13 @@ func Agent(a *domain.Agent) domain.Problems {
 // voice checks how an agent sounds.
 func voice(p *domain.Problems, param string, v *domain.Voice) {
 	if v.Engine != "" {
-		Text(p, param+".engine", v.Engine, false, maxEngineName)
+		Text(p, param+".engine", v.Engine, false, MaxEngineName)
 	}
 	Text(p, param+".name", v.Name, false, 64)
-	if r := v.Rate; r != 0 && !(r >= minRate && r <= maxRate) {
+	if r := v.Rate; r != 0 && !(r >= MinRate && r <= MaxRate) {
 		p.Add(param+".rate", domain.CodeValidation, "must be between 0.5 and 2")
 	}
-	for i, how := range atMost(p, param+".pronunciations", v.Pronunciations, maxPronunciations) {
+	for i, how := range atMost(p, param+".pronunciations", v.Pronunciations, MaxPronunciations) {
 		Text(p, at(param+".pronunciations", i)+".word", how.Word, true, MaxName)
 		Text(p, at(param+".pronunciations", i)+".say", how.Say, true, MaxName)
 	}
@@ -111,8 +111,8 @@ func voice(p *domain.Problems, param string, v *domain.Voice) {
 
 // destinations checks whom an agent may hand its callers to.
 func destinations(p *domain.Problems, all []domain.Destination) {
-	if len(all) > maxDestinations {
-		p.Add("transfer.destinations", domain.CodeValidation, "has %d entries; %d at most", len(all), maxDestinations)
+	if len(all) > MaxDestinations {
+		p.Add("transfer.destinations", domain.CodeValidation, "has %d entries; %d at most", len(all), MaxDestinations)
 		return
 	}
 	for i, d := range all {

@@ -10,8 +10,8 @@ import (
 // Limits of alert rules.
 const (
 	MaxEmails       = 10
-	maxAlertMinutes = 60 // as far back as a trunk remembers
-	maxAlertCalls   = 1_000_000
+	MaxAlertMinutes = 60 // as far back as a trunk remembers
+	MaxAlertCalls   = 1_000_000
 )
 
 // AlertRule notes everything that is wrong with a rule, and fills in what was
@@ -33,8 +33,8 @@ func AlertRule(r *domain.AlertRule) *domain.Problems {
 		if r.Below <= 0 || r.Below > 1 {
 			p.Add("below", domain.CodeValidation, "must be above 0 and at most 1: the share of calls that are to be answered")
 		}
-		if r.MinCalls < 1 || r.MinCalls > maxAlertCalls {
-			p.Add("min_calls", domain.CodeValidation, "must be from 1 to %d", maxAlertCalls)
+		if r.MinCalls < 1 || r.MinCalls > MaxAlertCalls {
+			p.Add("min_calls", domain.CodeValidation, "must be from 1 to %d", MaxAlertCalls)
 		}
 	case domain.AlertTrunkDown:
 		uses = map[string]bool{"minutes": true}
@@ -51,8 +51,8 @@ func AlertRule(r *domain.AlertRule) *domain.Problems {
 		p.Add("kind", domain.CodeValidation, "must be answer_rate, trunk_down, spend or endpoint_disabled")
 		return p
 	}
-	if uses["minutes"] && (r.Minutes < 1 || r.Minutes > maxAlertMinutes) {
-		p.Add("minutes", domain.CodeValidation, "must be from 1 to %d", maxAlertMinutes)
+	if uses["minutes"] && (r.Minutes < 1 || r.Minutes > MaxAlertMinutes) {
+		p.Add("minutes", domain.CodeValidation, "must be from 1 to %d", MaxAlertMinutes)
 	}
 	for _, one := range []struct {
 		name string

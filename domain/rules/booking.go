@@ -15,9 +15,9 @@ import (
 const (
 	MaxNotes  = 2000
 	MaxReason = 500
-	maxType   = 100
+	MaxType   = 100
 
-	maxReminders       = 5               // of an appointment
+	MaxReminders       = 5               // of an appointment
 	minAhead, maxAhead = 5, 60 * 24 * 60 // minutes between a reminder and its appointment
 )
 
@@ -32,14 +32,14 @@ func Appointment(p *domain.Problems, a *domain.Appointment, country string) {
 	Metadata(p, a.Metadata)
 	Text(p, "patient.name", a.Patient.Name, true, MaxName)
 	a.Patient.Phone = Phone(p, "patient.phone", a.Patient.Phone, country)
-	Text(p, "type", a.Type, false, maxType)
+	Text(p, "type", a.Type, false, MaxType)
 	Prose(p, "notes", a.Notes, MaxNotes)
 	a.CallID = ID(p, "call_id", domain.PrefixCall, a.CallID)
 }
 
 // Reminders finds what is wrong with reminders, but for what their texts use.
 func Reminders(p *domain.Problems, all []domain.Reminder) {
-	for i := range atMost(p, "reminders", all, maxReminders) {
+	for i := range atMost(p, "reminders", all, MaxReminders) {
 		r, here := &all[i], at("reminders", i)
 		oneOf(p, here+".channel", r.Channel, domain.RemindSMS, domain.RemindCall)
 		between(p, here+".minutes_before", r.MinutesBefore, minAhead, maxAhead)
@@ -66,7 +66,7 @@ func Message(p *domain.Problems, o *ask.NewMessage) {
 	case strings.TrimSpace(o.Body) == "":
 		p.Add("body", domain.CodeValidation, "is required")
 	case n > sms.MaxBody:
-		p.Add("body", domain.CodeValidation, "has %d letters; %d at most", n, sms.MaxBody)
+		p.Add("body", domain.CodeValidation, "has %d characters; %d at most", n, sms.MaxBody)
 	case !utf8.ValidString(o.Body) || strings.ContainsRune(o.Body, 0):
 		p.Add("body", domain.CodeValidation, "must be text")
 	}

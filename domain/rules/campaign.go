@@ -12,10 +12,10 @@ import (
 // Limits of a campaign.
 const (
 	MaxInlineContacts = 10_000
-	maxAttempts       = 20
-	maxIntervalHours  = 24 * 30
-	maxExcludedDates  = 1000
-	maxKeywords       = 50
+	MaxAttempts       = 20
+	MaxIntervalHours  = 24 * 30
+	MaxExcludedDates  = 1000
+	MaxKeywords       = 50
 )
 
 // What a campaign retries and how, where retry is switched on without saying.
@@ -24,7 +24,10 @@ const (
 	defaultIntervalHours = 4
 )
 
-var retryOn = []string{"no_answer", "busy", "voicemail", "failed", "rejected", "interrupted"}
+// RetryOutcomes are the values of retry_on.
+func RetryOutcomes() []string {
+	return []string{"no_answer", "busy", "voicemail", "failed", "rejected", "interrupted"}
+}
 
 // Weekdays are the days of a schedule.
 func Weekdays() []string {
@@ -125,7 +128,7 @@ func Campaign(c *domain.Campaign, h House) domain.Problems {
 	pacing(&p, c.Pacing, h.Limits)
 	retry(&p, c.Retry)
 	Country(&p, "default_country", c.DefaultCountry)
-	Text(&p, "caller_id.name", c.CallerID.Name, false, maxCallerName)
+	Text(&p, "caller_id.name", c.CallerID.Name, false, MaxCallerName)
 	c.CallerID.Number = CallerID(&p, "caller_id.number", c.CallerID.Number, h)
 	compliance(&p, &c.Compliance)
 	if t := c.Test; t != nil {
@@ -177,7 +180,7 @@ func schedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
 			p.Add(at("schedule.days", i), domain.CodeValidation, "%q stands twice", clip(d))
 		}
 	}
-	for i, d := range atMost(p, "schedule.excluded_dates", s.ExcludedDates, maxExcludedDates) {
+	for i, d := range atMost(p, "schedule.excluded_dates", s.ExcludedDates, MaxExcludedDates) {
 		if _, err := time.Parse(time.DateOnly, d); err != nil {
 			p.Add(at("schedule.excluded_dates", i), domain.CodeValidation, "%q is no date (YYYY-MM-DD)", clip(d))
 		}
@@ -205,12 +208,12 @@ func pacing(p *domain.Problems, c domain.Pacing, most domain.Limits) {
 }
 
 func retry(p *domain.Problems, r domain.Retry) {
-	between(p, "retry.max_attempts", r.MaxAttempts, 1, maxAttempts)
-	if !(r.IntervalHours >= 0 && r.IntervalHours <= maxIntervalHours) {
-		p.Add("retry.interval_hours", domain.CodeValidation, "must be between 0 and %d", maxIntervalHours)
+	between(p, "retry.max_attempts", r.MaxAttempts, 1, MaxAttempts)
+	if !(r.IntervalHours >= 0 && r.IntervalHours <= MaxIntervalHours) {
+		p.Add("retry.interval_hours", domain.CodeValidation, "must be between 0 and %d", MaxIntervalHours)
 	}
-	for i, w := range atMost(p, "retry.retry_on", r.RetryOn, len(retryOn)) {
-		oneOf(p, at("retry.retry_on", i), w, retryOn...)
+	for i, w := range atMost(p, "retry.retry_on", r.RetryOn, len(RetryOutcomes())) {
+		oneOf(p, at("retry.retry_on", i), w, RetryOutcomes()...)
 	}
 }
 
@@ -224,7 +227,7 @@ func compliance(p *domain.Problems, c *domain.Compliance) {
 	if o := c.OptOut; o != nil {
 		oneOf(p, "compliance.opt_out_handling.action", o.Action, "add_to_dnc")
 		o.Keywords = orEmpty(o.Keywords)
-		for i, k := range atMost(p, "compliance.opt_out_handling.keywords", o.Keywords, maxKeywords) {
+		for i, k := range atMost(p, "compliance.opt_out_handling.keywords", o.Keywords, MaxKeywords) {
 			Text(p, at("compliance.opt_out_handling.keywords", i), k, true, MaxMetadataKey)
 		}
 	}

@@ -10,19 +10,19 @@ import (
 
 // Limits of what an agent says about engines, turns and what is to be found.
 const (
-	maxSystemPrompt   = 32_000
-	maxAgentTools     = 50
-	maxAgentBases     = 20
-	maxEngineName     = 100
+	MaxSystemPrompt   = 32_000
+	MaxAgentTools     = 50
+	MaxAgentBases     = 20
+	MaxEngineName     = 100
 	maxTokens         = 32_000
-	maxEngineWords    = 100
-	maxPronunciations = 200
-	maxLanguages      = 20
+	MaxEngineWords    = 100
+	MaxPronunciations = 200
+	MaxLanguages      = 20
 	maxTurnMs         = 5000
 	maxWords          = 10
 	maxCriteria       = 4000
-	maxFields         = 50
-	maxFieldValues    = 100
+	MaxFields         = 50
+	MaxFieldValues    = 100
 	minHookTimeout    = 100
 	maxHookTimeout    = 5000
 	stdHookTimeout    = 1500
@@ -34,27 +34,27 @@ var fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 // engines checks by what an agent thinks, hears and speaks.
 func engines(p *domain.Problems, a *domain.Agent) {
 	if l := a.LLM; l != nil {
-		Text(p, "llm.engine", l.Engine, false, maxEngineName)
-		Text(p, "llm.model", l.Model, false, maxEngineName)
+		Text(p, "llm.engine", l.Engine, false, MaxEngineName)
+		Text(p, "llm.model", l.Model, false, MaxEngineName)
 		if t := l.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 			p.Add("llm.temperature", domain.CodeValidation, "must be between 0 and 2")
 		}
 		between(p, "llm.max_tokens", l.MaxTokens, 0, maxTokens)
 	}
 	if s := a.STT; s != nil {
-		Text(p, "stt.engine", s.Engine, false, maxEngineName)
-		Text(p, "stt.model", s.Model, false, maxEngineName)
+		Text(p, "stt.engine", s.Engine, false, MaxEngineName)
+		Text(p, "stt.model", s.Model, false, MaxEngineName)
 		if s.Language != "" && !language.MatchString(s.Language) {
 			p.Add("stt.language", domain.CodeValidation, "%q is no language tag (e.g. en-US)", clip(s.Language))
 		}
-		for i, word := range atMost(p, "stt.keywords", s.Keywords, maxEngineWords) {
-			Text(p, at("stt.keywords", i), word, true, maxEngineName)
+		for i, word := range atMost(p, "stt.keywords", s.Keywords, MaxEngineWords) {
+			Text(p, at("stt.keywords", i), word, true, MaxEngineName)
 		}
 	}
 	if r := a.Realtime; r != nil {
-		Text(p, "realtime.engine", r.Engine, false, maxEngineName)
-		Text(p, "realtime.model", r.Model, false, maxEngineName)
-		Text(p, "realtime.voice", r.Voice, false, maxEngineName)
+		Text(p, "realtime.engine", r.Engine, false, MaxEngineName)
+		Text(p, "realtime.model", r.Model, false, MaxEngineName)
+		Text(p, "realtime.voice", r.Voice, false, MaxEngineName)
 	}
 }
 
@@ -70,7 +70,7 @@ func conduct(p *domain.Problems, a *domain.Agent) {
 		if m.VoicemailAction != "" {
 			oneOf(p, "amd.voicemail_action", m.VoicemailAction, "hangup", "leave_message", "continue")
 		}
-		Prose(p, "amd.message", m.Message, maxFirstMessage)
+		Prose(p, "amd.message", m.Message, MaxFirstMessage)
 		if m.VoicemailAction == "leave_message" && m.Message == "" {
 			p.Add("amd.message", domain.CodeValidation, "is required where a message is to be left")
 		}
@@ -96,7 +96,7 @@ func fieldDefaults(all []domain.AnalysisField) {
 // Fields checks what is to be found in what was said.
 func Fields(p *domain.Problems, param string, all []domain.AnalysisField) {
 	seen := make(map[string]bool)
-	for i, f := range atMost(p, param, all, maxFields) {
+	for i, f := range atMost(p, param, all, MaxFields) {
 		here := at(param, i)
 		switch {
 		case !fieldName.MatchString(f.Name):
@@ -108,11 +108,11 @@ func Fields(p *domain.Problems, param string, all []domain.AnalysisField) {
 		if f.Type != "" {
 			oneOf(p, here+".type", f.Type, "string", "number", "integer", "boolean")
 		}
-		Prose(p, here+".description", f.Description, maxDescription)
+		Prose(p, here+".description", f.Description, MaxDescription)
 		if len(f.Values) > 0 && f.Type != "string" && f.Type != "" {
 			p.Add(here+".values", domain.CodeValidation, "are for a string")
 		}
-		for j, v := range atMost(p, here+".values", f.Values, maxFieldValues) {
+		for j, v := range atMost(p, here+".values", f.Values, MaxFieldValues) {
 			Text(p, fmt.Sprintf("%s.values[%d]", here, j), v, true, MaxName)
 		}
 	}
@@ -142,7 +142,7 @@ func ids(p *domain.Problems, param string, kind domain.Prefix, all []string, mos
 func toolNames(p *domain.Problems, param string, all []string) []string {
 	seen := make(map[string]bool)
 	out := make([]string, 0, len(all))
-	for i, name := range atMost(p, param, all, maxAgentTools) {
+	for i, name := range atMost(p, param, all, MaxAgentTools) {
 		if !slices.Contains(domain.BuiltInTools(), name) {
 			name = ID(p, at(param, i), domain.PrefixTool, name)
 		}

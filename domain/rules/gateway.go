@@ -16,7 +16,7 @@ func SMSGateway(g *domain.SMSGateway) domain.Problems {
 		hook.CheckSecret("secret", g.Secret, &p)
 	}
 	g.Prefixes = orEmpty(g.Prefixes)
-	for i, x := range atMost(&p, "prefixes", g.Prefixes, maxPrefixes) {
+	for i, x := range atMost(&p, "prefixes", g.Prefixes, MaxPrefixes) {
 		if !prefix.MatchString(x) {
 			p.Add(at("prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x))
 		}

@@ -13,8 +13,8 @@ import (
 
 // Bounds of OAuth clients.
 const (
-	maxRedirects = 10
-	maxRedirect  = 500
+	MaxRedirects = 10
+	MaxRedirect  = 500
 )
 
 // redirectHost is strict: it stands in headers.
@@ -27,7 +27,7 @@ func Client(c *domain.OAuthClient) domain.Problems {
 	Text(&p, "name", c.Name, true, MaxName)
 	Metadata(&p, c.Metadata)
 	allow.CheckPermissions("scopes", c.Scopes, &p)
-	for i, uri := range atMost(&p, "redirect_uris", c.RedirectURIs, maxRedirects) {
+	for i, uri := range atMost(&p, "redirect_uris", c.RedirectURIs, MaxRedirects) {
 		Redirect(&p, at("redirect_uris", i), uri)
 		if slices.Contains(c.RedirectURIs[:i], uri) {
 			p.Add(at("redirect_uris", i), domain.CodeValidation, "stands in the list twice")
@@ -60,8 +60,8 @@ func Client(c *domain.OAuthClient) domain.Problems {
 // this machine only), without user, fragment and wildcards. It is compared as it
 // is written.
 func Redirect(p *domain.Problems, param, uri string) {
-	if uri == "" || len(uri) > maxRedirect || strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>\^{|}`+"`*", r) }) {
-		p.Add(param, domain.CodeValidation, "must be a URI of at most %d letters", maxRedirect)
+	if uri == "" || len(uri) > MaxRedirect || strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>\^{|}`+"`*", r) }) {
+		p.Add(param, domain.CodeValidation, "must be a URI of at most %d characters", MaxRedirect)
 		return
 	}
 	u, err := url.Parse(uri)

@@ -24,7 +24,7 @@ func AMDMode(p *domain.Problems, param, mode string) {
 // Voicemail checks what a call does about a machine that has answered.
 func Voicemail(p *domain.Problems, param string, c *domain.CallAMD) {
 	oneOf(p, param+".action", c.Action, domain.AMDHangup, domain.AMDMessage, domain.AMDContinue)
-	Prose(p, param+".message", c.Message, maxFirstMessage)
+	Prose(p, param+".message", c.Message, MaxFirstMessage)
 	if c.Message != "" && c.Action != domain.AMDMessage {
 		p.Add(param+".message", domain.CodeValidation, "is left with action leave_message only")
 	}

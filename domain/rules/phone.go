@@ -5,7 +5,7 @@ import "github.com/callboard/callboard/domain"
 // The bounds of a phone's password.
 const (
 	MinPhonePassword = 12
-	maxPhonePassword = 128
+	MaxPhonePassword = 128
 )
 
 // PhoneRecord finds everything that is wrong with a phone. A password that is empty
@@ -21,9 +21,9 @@ func PhoneRecord(x *domain.Phone) domain.Problems {
 	if x.Username != x.Extension && !domain.IsUsername(x.Username) {
 		p.Add("username", domain.CodeValidation, "%q is no user name: 2 to 32 letters, digits, dots, dashes and underscores", clip(x.Username))
 	}
-	Text(&p, "password", x.Password, false, maxPhonePassword)
+	Text(&p, "password", x.Password, false, MaxPhonePassword)
 	if n := len(x.Password); n > 0 && n < MinPhonePassword {
-		p.Add("password", domain.CodeValidation, "has fewer than %d letters", MinPhonePassword)
+		p.Add("password", domain.CodeValidation, "has fewer than %d characters", MinPhonePassword)
 	}
 	return p
 }

@@ -24,7 +24,7 @@ const (
 	MaxContextBytes  = 64 << 10 // of JSON
 	MaxMetadataKey   = 40
 	MaxMetadataValue = 500
-	maxURL           = 2048
+	MaxURL           = 2048
 )
 
 // Text notes what is wrong with a line of text: empty though required, too
@@ -34,7 +34,7 @@ func Text(p *domain.Problems, param, text string, required bool, most int) {
 	case required && strings.TrimSpace(text) == "":
 		p.Add(param, domain.CodeValidation, "is required")
 	case utf8.RuneCountInString(text) > most:
-		p.Add(param, domain.CodeValidation, "has more than %d letters", most)
+		p.Add(param, domain.CodeValidation, "has more than %d characters", most)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
 		p.Add(param, domain.CodeValidation, "must not hold control characters")
 	}
@@ -143,7 +143,7 @@ func HTTPS(p *domain.Problems, param, text string) {
 	switch {
 	case text == "":
 		p.Add(param, domain.CodeValidation, "is required")
-	case len(text) > maxURL || err != nil || u.Host == "" || u.Hostname() == "":
+	case len(text) > MaxURL || err != nil || u.Host == "" || u.Hostname() == "":
 		p.Add(param, domain.CodeInvalidURL, "is no URL")
 	case u.Scheme != "https":
 		p.Add(param, domain.CodeInvalidURL, "must begin with https://")

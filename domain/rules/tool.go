@@ -11,9 +11,9 @@ import (
 
 // Limits of a tool.
 const (
-	maxDescription  = 2000
-	maxHeaders      = 32
-	maxHeaderValue  = 4096
+	MaxDescription  = 2000
+	MaxHeaders      = 32
+	MaxHeaderValue  = 4096
 	maxToolBody     = 16 << 10
 	minToolTimeout  = 100
 	maxToolTimeout  = 60_000
@@ -50,7 +50,7 @@ func Tool(t *domain.Tool) domain.Problems {
 	case !toolName.MatchString(t.Name):
 		p.Add("name", domain.CodeValidation, "%q is no name: letters, digits, _ and -, 64 at most, not beginning with a digit", clip(t.Name))
 	}
-	Prose(&p, "description", t.Description, maxDescription)
+	Prose(&p, "description", t.Description, MaxDescription)
 	Metadata(&p, t.Metadata)
 	ArgumentSchema(&p, "parameters", t.Parameters)
 	if (t.HTTP == nil) == (t.MCP == nil) {
@@ -76,8 +76,8 @@ func Tool(t *domain.Tool) domain.Problems {
 // headers notes what cannot be sent as headers of a request. What stands in
 // them is secret: it is never repeated.
 func headers(p *domain.Problems, param string, all map[string]string) {
-	if len(all) > maxHeaders {
-		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(all), maxHeaders)
+	if len(all) > MaxHeaders {
+		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(all), MaxHeaders)
 		return
 	}
 	seen := make(map[string]bool)
@@ -94,7 +94,7 @@ func headers(p *domain.Problems, param string, all map[string]string) {
 			p.Add(param, domain.CodeValidation, "%q stands twice", clip(name))
 		}
 		seen[low] = true
-		Text(p, param+"."+clip(name), all[name], true, maxHeaderValue)
+		Text(p, param+"."+clip(name), all[name], true, MaxHeaderValue)
 	}
 }
 

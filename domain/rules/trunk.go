@@ -11,14 +11,14 @@ import (
 
 // Limits of a trunk.
 const (
-	maxProxies        = 20
-	maxPrefixes       = 1000
-	maxCallerIDs      = 10_000
-	maxNetworks       = 100
-	maxCallsPerSecond = 1000
-	maxChannels       = 100_000
-	maxCredential     = 256
-	maxCodecs         = 4
+	MaxProxies        = 20
+	MaxPrefixes       = 1000
+	MaxCallerIDs      = 10_000
+	MaxNetworks       = 100
+	MaxCallsPerSecond = 1000
+	MaxChannels       = 100_000
+	MaxCredential     = 256
+	MaxCodecs         = 4
 )
 
 var (
@@ -91,7 +91,7 @@ func Trunk(t *domain.Trunk) domain.Problems {
 	if len(t.Proxies) == 0 {
 		p.Add("proxies", domain.CodeValidation, "at least one proxy is required")
 	}
-	for i, x := range atMost(&p, "proxies", t.Proxies, maxProxies) {
+	for i, x := range atMost(&p, "proxies", t.Proxies, MaxProxies) {
 		proxy(&p, at("proxies", i), x)
 	}
 	if t.OutboundProxy != nil {
@@ -106,20 +106,20 @@ func Trunk(t *domain.Trunk) domain.Problems {
 	}
 	written(&p, t)
 	inbound(&p, &t.Inbound)
-	networks(&p, "media_networks", atMost(&p, "media_networks", t.MediaNetworks, maxNetworks))
-	for i, x := range atMost(&p, "redirect_hosts", t.RedirectHosts, maxNetworks) {
+	networks(&p, "media_networks", atMost(&p, "media_networks", t.MediaNetworks, MaxNetworks))
+	for i, x := range atMost(&p, "redirect_hosts", t.RedirectHosts, MaxNetworks) {
 		if _, err := netip.ParsePrefix(x); err != nil && !validHost(x) {
 			p.Add(at("redirect_hosts", i), domain.CodeValidation, "%q is no host name, address or network", clip(x))
 		}
 	}
 	sound(&p, t)
 	rate(&p, "calls_per_second", t.CallsPerSecond, false)
-	between(&p, "max_channels", t.MaxChannels, 0, maxChannels)
+	between(&p, "max_channels", t.MaxChannels, 0, MaxChannels)
 	choice(&p, t)
-	for i, x := range atMost(&p, "caller_ids", t.CallerIDs, maxCallerIDs) {
+	for i, x := range atMost(&p, "caller_ids", t.CallerIDs, MaxCallerIDs) {
 		t.CallerIDs[i] = Phone(&p, at("caller_ids", i), x, "")
 	}
-	for i, x := range atMost(&p, "caller_id_headers", t.CallerIDHeaders, callerIDHeaderKinds) {
+	for i, x := range atMost(&p, "caller_id_headers", t.CallerIDHeaders, CallerIDHeaderKinds) {
 		oneOf(&p, at("caller_id_headers", i), x, domain.HeaderAsserted, domain.HeaderRemote, domain.HeaderDiversion)
 	}
 	oneOf(&p, "sms", t.SMS, domain.SMSOff, domain.SMSPlain, domain.SMSIMDN)
@@ -131,9 +131,9 @@ func credentials(p *domain.Problems, param string, a *domain.TrunkAuth) {
 	if a == nil {
 		return
 	}
-	Text(p, param+".username", a.Username, true, maxCredential)
-	Text(p, param+".password", a.Password, true, maxCredential)
-	Text(p, param+".realm", a.Realm, false, maxCredential)
+	Text(p, param+".username", a.Username, true, MaxCredential)
+	Text(p, param+".password", a.Password, true, MaxCredential)
+	Text(p, param+".realm", a.Realm, false, MaxCredential)
 }
 
 // written checks how numbers are written to a trunk.
@@ -155,7 +155,7 @@ func written(p *domain.Problems, t *domain.Trunk) {
 // inbound checks from where calls may come. A trunk that is open to nearly
 // everybody has to ask for a proof.
 func inbound(p *domain.Problems, in *domain.TrunkInbound) {
-	networks(p, "inbound.allowed_ips", atMost(p, "inbound.allowed_ips", in.AllowedIPs, maxNetworks))
+	networks(p, "inbound.allowed_ips", atMost(p, "inbound.allowed_ips", in.AllowedIPs, MaxNetworks))
 	for i, n := range in.AllowedIPs {
 		if net, err := netip.ParsePrefix(n); err == nil && in.Auth == nil && net.Bits() < map[bool]int{true: 8, false: 32}[net.Addr().Is4()] {
 			p.Add(at("inbound.allowed_ips", i), domain.CodeValidation, "%q is too wide without inbound.auth: anybody could call", clip(n))
@@ -169,13 +169,13 @@ func rate(p *domain.Problems, param string, r float64, zero bool) {
 	if zero && r == 0 {
 		return
 	}
-	if !(r > 0 && r <= maxCallsPerSecond) {
-		p.Add(param, domain.CodeValidation, "must be above 0 and at most %d", maxCallsPerSecond)
+	if !(r > 0 && r <= MaxCallsPerSecond) {
+		p.Add(param, domain.CodeValidation, "must be above 0 and at most %d", MaxCallsPerSecond)
 	}
 }
 
 func sound(p *domain.Problems, t *domain.Trunk) {
-	for i, c := range atMost(p, "codecs", t.Codecs, maxCodecs) {
+	for i, c := range atMost(p, "codecs", t.Codecs, MaxCodecs) {
 		oneOf(p, at("codecs", i), c, "PCMU", "PCMA", "G722", "opus")
 		if slices.Contains(t.Codecs[:i], c) {
 			p.Add(at("codecs", i), domain.CodeValidation, "stands there twice")
@@ -190,13 +190,13 @@ func sound(p *domain.Problems, t *domain.Trunk) {
 
 // choice checks what decides among trunks.
 func choice(p *domain.Problems, t *domain.Trunk) {
-	for i, x := range atMost(p, "prefixes", t.Prefixes, maxPrefixes) {
+	for i, x := range atMost(p, "prefixes", t.Prefixes, MaxPrefixes) {
 		if !prefix.MatchString(x) {
 			p.Add(at("prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x))
 		}
 	}
 	between(p, "priority", t.Priority, 0, 65535)
-	for i, x := range atMost(p, "costs", t.Costs, maxPrefixes) {
+	for i, x := range atMost(p, "costs", t.Costs, MaxPrefixes) {
 		if x.Prefix != "+" && !prefix.MatchString(x.Prefix) {
 			p.Add(at("costs", i)+".prefix", domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x.Prefix))
 		}
@@ -212,13 +212,13 @@ func alarms(p *domain.Problems, a *domain.TrunkAlarms) {
 		param string
 		value float64
 		most  float64
-	}{{"min_asr", a.MinASR, 1}, {"max_short_call_share", a.MaxShortCallShare, 1}, {"min_acd_seconds", a.MinACDSeconds, maxACDSeconds}} {
+	}{{"min_asr", a.MinASR, 1}, {"max_short_call_share", a.MaxShortCallShare, 1}, {"min_acd_seconds", a.MinACDSeconds, MaxACDSeconds}} {
 		if !(f.value >= 0 && f.value <= f.most) {
 			p.Add("alarms."+f.param, domain.CodeValidation, "must be between 0 and %g", f.most)
 		}
 	}
-	between(p, "alarms.short_call_seconds", a.ShortCallSeconds, 1, maxShortSeconds)
-	between(p, "alarms.min_calls", a.MinCalls, 1, maxTrunkCalls)
+	between(p, "alarms.short_call_seconds", a.ShortCallSeconds, 1, MaxShortSeconds)
+	between(p, "alarms.min_calls", a.MinCalls, 1, MaxTrunkCalls)
 }
 
 func proxy(p *domain.Problems, param string, x domain.Proxy) {

@@ -137,8 +137,9 @@ func (c *Contract) Body(o *openapi.Operation, body []byte) error {
 	return c.validate([]string{"paths", o.Path, strings.ToLower(o.Method), "requestBody", "content", "application/json", "schema"}, body)
 }
 
-// Answer says how a JSON answer of a status is not as the document says.
-func (c *Contract) Answer(o *openapi.Operation, status int, body []byte) error {
+// CheckResponse validates the JSON body of a response with a status against the
+// document.
+func (c *Contract) CheckResponse(o *openapi.Operation, status int, body []byte) error {
 	return c.validate([]string{"paths", o.Path, strings.ToLower(o.Method), "responses", strconv.Itoa(status), "content", "application/json", "schema"}, body)
 }
 

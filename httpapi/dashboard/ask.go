@@ -185,7 +185,7 @@ func understand(status int, answer []byte) func(into any) error {
 			if len(answer) == 0 {
 				return nil
 			}
-			return readAnswer(answer, into)
+			return decodeResponse(answer, into)
 		}
 		var e struct {
 			Error struct {
@@ -210,9 +210,9 @@ func understand(status int, answer []byte) func(into any) error {
 	}
 }
 
-// readAnswer reads an answer. Numbers that a float64 would change stay as they
-// were written.
-func readAnswer(answer []byte, into any) error {
+// decodeResponse decodes a response of the API. Numbers that a float64 would change
+// stay json.Number.
+func decodeResponse(answer []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(answer))
 	d.UseNumber()
 	if err := d.Decode(into); err != nil {
@@ -220,17 +220,18 @@ func readAnswer(answer []byte, into any) error {
 	}
 	switch v := into.(type) {
 	case *object:
-		plainNumbers(*v)
+		numbersToFloat(*v)
 	case *list:
 		for _, o := range slices.Concat(v.Data, v.Logs) {
-			plainNumbers(o)
+			numbersToFloat(o)
 		}
 	}
 	return nil
 }
 
-// plainNumbers makes float64 of numbers within a value where that keeps them.
-func plainNumbers(v any) any {
+// numbersToFloat replaces the json.Numbers in a value by float64, where that keeps
+// their text.
+func numbersToFloat(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if f, err := v.Float64(); err == nil && strconv.FormatFloat(f, 'f', -1, 64) == v.String() {
@@ -238,11 +239,11 @@ func plainNumbers(v any) any {
 		}
 	case object:
 		for name, one := range v {
-			v[name] = plainNumbers(one)
+			v[name] = numbersToFloat(one)
 		}
 	case []any:
 		for i, one := range v {
-			v[i] = plainNumbers(one)
+			v[i] = numbersToFloat(one)
 		}
 	}
 	return v

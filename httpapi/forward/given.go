@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/callboard/callboard/httpapi/wire"
+	"github.com/callboard/callboard/httpapi/connstate"
 )
 
 // goodbye is what a connection hears last that lies idle when its seat ends: a
@@ -141,5 +141,6 @@ func (g *given) leave() {
 	})
 }
 
-// HungUp says whether the far end has closed it; see wire.HungUp.
-func (g *given) HungUp() bool { return wire.HungUp(g.below()) }
+// PeerClosed says whether the peer has closed the connection; see
+// connstate.PeerClosed.
+func (g *given) PeerClosed() bool { return connstate.PeerClosed(g.below()) }

@@ -25,8 +25,9 @@ func (p *pipeEnd) Close() error {
 	return p.Conn.Close()
 }
 
-// HungUp says whether the far end has closed it; see wire.HungUp.
-func (p *pipeEnd) HungUp() bool { return p.others.Load() }
+// PeerClosed says whether the peer has closed the connection; see
+// connstate.PeerClosed.
+func (p *pipeEnd) PeerClosed() bool { return p.others.Load() }
 
 // within is the address of a seat within the process.
 type within int

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/httpapi/connstate"
 	"github.com/callboard/callboard/httpapi/forward"
-	"github.com/callboard/callboard/httpapi/wire"
 )
 
 // board says which node has which shard.
@@ -158,7 +158,7 @@ func TestASeatOfTheSameNodeIsReachedInEveryWay(t *testing.T) {
 			has = far
 		}
 		b.set(has.at, 5)
-		hungUp := make(chan bool, 2)
+		peerClosed := make(chan bool, 2)
 		more := make(chan struct{})
 		has.seat(t, 5, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
@@ -182,13 +182,13 @@ func TestASeatOfTheSameNodeIsReachedInEveryWay(t *testing.T) {
 				_, _ = fmt.Fprintf(conn, "%v heard %s", node, line)
 			case "/5/long":
 				conn, _ := r.Context().Value(connKey{}).(net.Conn)
-				hungUp <- wire.HungUp(conn)
+				peerClosed <- connstate.PeerClosed(conn)
 				tick := time.NewTicker(time.Millisecond)
 				defer tick.Stop()
-				for end := time.Now().Add(patience); !wire.HungUp(conn) && time.Now().Before(end); {
+				for end := time.Now().Add(patience); !connstate.PeerClosed(conn) && time.Now().Before(end); {
 					<-tick.C
 				}
-				hungUp <- wire.HungUp(conn)
+				peerClosed <- connstate.PeerClosed(conn)
 			}
 		}))
 		resp, err := http.Get(near.url + "/5/stream")
@@ -233,9 +233,9 @@ func TestASeatOfTheSameNodeIsReachedInEveryWay(t *testing.T) {
 				_ = resp.Body.Close()
 			}
 		}()
-		assert.False(t, <-hungUp, where)
+		assert.False(t, <-peerClosed, where)
 		cancel()
-		assert.True(t, <-hungUp, where)
+		assert.True(t, <-peerClosed, where)
 		<-gone
 	}
 }

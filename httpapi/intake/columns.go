@@ -8,19 +8,20 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Columns says how the columns of a CSV file are matched to what they hold.
+// Columns matches the columns of a CSV file to the fields of a contact.
 type Columns struct {
-	Named     Meanings             // by the request
-	Variables []string             // that the pathway declares
-	Mapping   domain.ColumnMapping // is set when the header has been read
+	Named     ColumnNames          // set by the request
+	Variables []string             // declared by the pathway
+	Mapping   domain.ColumnMapping // the result, set after the header is read
 }
 
-// known are the meanings that need no declaration.
-func known() []string { return []string{"phone", "timezone", "country", "name"} }
+// BuiltinFields are the fields of a contact that a column can hold without a
+// variable of the pathway.
+func BuiltinFields() []string { return []string{"phone", "timezone", "country", "name"} }
 
-// match returns the names under which the values of columns are kept, and sets
-// the mapping. Headers match without regard to case, spaces and punctuation;
-// two columns with one meaning are an error.
+// match returns the field of each column, in the order of the headers, and sets
+// Mapping. Headers match without regard to case, spaces and punctuation. Two
+// columns for one field are an error.
 func (c *Columns) match(headers []string) ([]string, error) {
 	kept := slices.Clone(headers)
 	if err := c.Named.apply(kept); err != nil {
@@ -32,10 +33,10 @@ func (c *Columns) match(headers []string) ([]string, error) {
 		if name == "" {
 			continue
 		}
-		meaning := c.meaning(name)
-		if meaning != "" {
-			kept[i] = meaning
-			c.Mapping.Columns[headers[i]] = meaning
+		field := c.targetField(name)
+		if field != "" {
+			kept[i] = field
+			c.Mapping.Columns[headers[i]] = field
 		} else {
 			c.Mapping.Unmapped = append(c.Mapping.Unmapped, headers[i])
 		}
@@ -58,8 +59,9 @@ func (c *Columns) match(headers []string) ([]string, error) {
 	return kept, nil
 }
 
-// meaning is what a column of a name holds; "": no variable.
-func (c *Columns) meaning(name string) string {
+// targetField is the field that a column of this name holds; "": neither a
+// built-in field nor a variable.
+func (c *Columns) targetField(name string) string {
 	folded := fold(name)
 	if folded == "" {
 		return ""
@@ -67,9 +69,9 @@ func (c *Columns) meaning(name string) string {
 	if slices.Contains(c.Variables, name) {
 		return name
 	}
-	for _, meaning := range append(known(), c.Variables...) {
-		if fold(meaning) == folded {
-			return meaning
+	for _, field := range append(BuiltinFields(), c.Variables...) {
+		if fold(field) == folded {
+			return field
 		}
 	}
 	return ""

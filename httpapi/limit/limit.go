@@ -52,9 +52,9 @@ func (a Answer) RetryAfter(now time.Time) int {
 	return max(1, int((a.Reset.Sub(now)+time.Second-1)/time.Second))
 }
 
-// Limiter counts under at most Names names. The zero value is ready. A new name
-// takes the place of the one that has been quiet for longest, so that a crowd of
-// names refuses nobody else.
+// Limiter counts requests under at most Names names. The zero value is ready. A
+// new name evicts the name that was used least recently, so that many names from
+// one client do not block other clients.
 type Limiter struct {
 	Names int // Default: 65,536.
 
@@ -117,9 +117,9 @@ func (l *Limiter) Take(name string, r Rule, now time.Time) Answer {
 	return a
 }
 
-// Return takes back a request that Take let pass: it was refused for another
-// reason, and counts for nothing.
-func (l *Limiter) Return(name string, a Answer) {
+// Refund removes a request that Take allowed from the count, because it was
+// refused for another reason.
+func (l *Limiter) Refund(name string, a Answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.counts[name]
@@ -182,7 +182,7 @@ func (l *Limiter) count(name string, r Rule, now time.Time) *count {
 		names = defaultNames
 	}
 	if len(l.counts) >= names {
-		l.forget()
+		l.evictOldest()
 	}
 	c := &count{name: name, below: now.Add(-r.Window)}
 	c.place = l.recent.PushFront(c)
@@ -190,9 +190,9 @@ func (l *Limiter) count(name string, r Rule, now time.Time) *count {
 	return c
 }
 
-// forget drops the count that was used least recently. One under which a request
-// waits is kept, and the next one is dropped; few can be: see Waiting.
-func (l *Limiter) forget() {
+// evictOldest removes the count that was used least recently. It skips counts with
+// waiting requests; their number is bounded, see Waiting.
+func (l *Limiter) evictOldest() {
 	for e := l.recent.Back(); e != nil; e = e.Prev() {
 		if c, _ := e.Value.(*count); c.waiting == 0 {
 			l.recent.Remove(e)

@@ -75,14 +75,14 @@ func TestHeadersTellWhenTheOldestRequestLeaves(t *testing.T) {
 	assert.Equal(t, 51, a.RetryAfter(epoch.Add(10*time.Second)))
 }
 
-func TestAFullTableRefusesNoNewName(t *testing.T) {
+func TestFullLimiterEvictsTheNameUsedLeastRecently(t *testing.T) {
 	l := limit.Limiter{Names: 3}
 	rule := limit.Rule{N: 1, Window: time.Minute}
 	for i := range 100 {
 		require.True(t, l.Take(fmt.Sprint("address ", i), rule, epoch).OK, i)
 	}
-	require.False(t, l.Take("address 99", rule, epoch).OK, "a name of late is still counted")
-	require.True(t, l.Take("address 0", rule, epoch).OK, "the name that was quiet for longest was forgotten")
+	require.False(t, l.Take("address 99", rule, epoch).OK, "a recent name is still counted")
+	require.True(t, l.Take("address 0", rule, epoch).OK, "the name that was used least recently was evicted")
 }
 
 func TestANameWithWaitingRequestsStaysInAFullTable(t *testing.T) {
@@ -189,7 +189,7 @@ func TestAClockThatWasSetBackHoldsNobodyForLong(t *testing.T) {
 	assert.WithinDuration(t, back.Add(time.Minute), reset, time.Second)
 }
 
-func TestReturnedRequestsCountForNothing(t *testing.T) {
+func TestRefundedRequestsAreNotCounted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var with, without limit.Limiter
 		n := rapid.IntRange(1, 20).Draw(t, "n")
@@ -203,27 +203,27 @@ func TestReturnedRequestsCountForNothing(t *testing.T) {
 				}
 				return a
 			}
-			if rapid.Bool().Draw(t, "returned") {
+			if rapid.Bool().Draw(t, "refunded") {
 				if used, _ := with.Used("x", minute(n), now); used < n-1 { // below the limit: the window below it goes on
-					with.Return("x", take(&with))
+					with.Refund("x", take(&with))
 				}
 				continue
 			}
 			if a, b := take(&with), take(&without); a.OK != b.OK || a.Remaining != b.Remaining || a.Wait != b.Wait {
-				t.Fatalf("%+v with requests that were returned, %+v without", a, b)
+				t.Fatalf("%+v with requests that were refunded, %+v without", a, b)
 			}
 		}
 	})
 }
 
-func TestReturnedBurstRequestCanBeMadeAgain(t *testing.T) {
+func TestRefundedBurstRequestCanBeMadeAgain(t *testing.T) {
 	var l limit.Limiter
 	l.Take("x", minute(1), epoch)
 	for range 3 {
 		a := l.Take("x", minute(1), epoch)
 		require.True(t, a.OK)
 		l.Waited("x")
-		l.Return("x", a)
+		l.Refund("x", a)
 	}
 	require.True(t, l.Take("x", minute(1), epoch).OK)
 	l.Waited("x")

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// passed are the environment variables that a program may need: where programs
-// and libraries are, the language of texts, where temporary files go, and the
+// allowedVars are the environment variables that a program may need: the paths of
+// programs and libraries, the language, the directory of temporary files, and the
 // voices of espeak-ng.
-func passed() []string {
+func allowedVars() []string {
 	return []string{"PATH", "LD_LIBRARY_PATH", "LANG", "LANGUAGE", "TMPDIR", "ESPEAK_DATA_PATH"}
 }
 
@@ -22,16 +22,16 @@ func passed() []string {
 // far as they are set.
 func Command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...) //nolint:gosec,forbidigo // callers check what they pass; this is the one place that starts programs
-	cmd.Env = environment(os.Environ())
+	cmd.Env = filterEnv(os.Environ())
 	return cmd
 }
 
-// environment is what of the variables a program gets.
-func environment(all []string) []string {
+// filterEnv returns the variables that a program gets: allowedVars and LC_*.
+func filterEnv(all []string) []string {
 	out := []string{} // nil would pass everything
 	for _, v := range all {
 		name, _, _ := strings.Cut(v, "=")
-		if strings.HasPrefix(name, "LC_") || slices.Contains(passed(), name) {
+		if strings.HasPrefix(name, "LC_") || slices.Contains(allowedVars(), name) {
 			out = append(out, v)
 		}
 	}

@@ -29,15 +29,17 @@ func (w Whole) Utter(ctx context.Context, r Request, out func(mu []byte)) error 
 	return err
 }
 
-// Cache remembers what an engine said, in memory up to a number of bytes. Nothing of it is written to disk: texts hold
-// names, results and what models answer. Many who ask for the same at once cause it to be said once; what nobody waits for any more is not said to its end.
+// Cache caches the audio of an Engine in memory, up to a number of bytes. Nothing is
+// written to disk: texts contain names, results and responses of language models.
+// Concurrent requests for the same text share one synthesis. The synthesis is
+// cancelled when no request waits for it.
 type Cache struct {
 	under Engine
 	most  int
 
 	mu     sync.Mutex
 	size   int
-	order  *list.List // the latest used in front
+	order  *list.List // the most recently used in front
 	known  map[Request]*list.Element
 	flight map[Request]*flight
 }
@@ -47,20 +49,20 @@ type entry struct {
 	clip    media.Clip
 }
 
-// flight is something that is being said.
+// flight is a synthesis in progress.
 type flight struct {
 	feed    media.Feed
-	waiting int // who listen
+	waiting int // requests
 	cancel  context.CancelFunc
 	done    chan struct{}
 	clip    media.Clip
 	err     error
 }
 
-// NewCache stands before a speaker.
+// NewCache returns a cache of at most most bytes in front of a speaker.
 func NewCache(under Speaker, most int) *Cache { return cacheOf(Whole{under}, most) }
 
-// cacheOf stands before an engine.
+// cacheOf is NewCache for an engine.
 func cacheOf(under Engine, most int) *Cache {
 	return &Cache{
 		under: under, most: most,
@@ -68,7 +70,8 @@ func cacheOf(under Engine, most int) *Cache {
 	}
 }
 
-// Speak takes it from memory, from whoever is just saying it, or from the engine, in this order.
+// Speak returns the audio of a request from the cache, from a synthesis in progress,
+// or from the engine, in this order.
 func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	clip, f := c.board(ctx, r)
 	if f == nil {
@@ -83,7 +86,7 @@ func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	}
 }
 
-// Utter is Speak piece by piece.
+// Utter is Speak in pieces, as the audio is made.
 func (c *Cache) Utter(ctx context.Context, r Request, out func(mu []byte)) error {
 	clip, f := c.board(ctx, r)
 	if f == nil {
@@ -107,7 +110,8 @@ func (c *Cache) Utter(ctx context.Context, r Request, out func(mu []byte)) error
 	return f.err
 }
 
-// board finds what is known, or joins who is saying it.
+// board returns the cached audio, or joins a synthesis in progress and starts one
+// where there is none.
 func (c *Cache) board(ctx context.Context, r Request) (media.Clip, *flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +121,7 @@ func (c *Cache) board(ctx context.Context, r Request) (media.Clip, *flight) {
 	}
 	f, ok := c.flight[r]
 	if !ok {
-		// Detached: whoever asked first may hang up, and others wait for the same words.
+		// Detached: the first request may end while others wait for the same audio.
 		f = &flight{done: make(chan struct{})}
 		ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
 		c.flight[r] = f
@@ -127,7 +131,7 @@ func (c *Cache) board(ctx context.Context, r Request) (media.Clip, *flight) {
 	return nil, f
 }
 
-// leave ends what nobody listens to any more.
+// leave cancels the synthesis when no request waits for it.
 func (c *Cache) leave(r Request, f *flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +167,7 @@ func (c *Cache) fly(ctx context.Context, r Request, f *flight) {
 	f.clip, _, _ = f.feed.Wait(ctx, 0) // all of it: nobody writes any more
 }
 
-// keep remembers a clip and forgets the ones unused the longest. The lock is held.
+// keep caches a clip and evicts the least recently used ones. The lock is held.
 func (c *Cache) keep(r Request, clip media.Clip) {
 	if len(clip) > c.most || c.known[r] != nil {
 		return
@@ -188,7 +192,7 @@ func value(e *list.Element) *entry {
 	return v
 }
 
-// Size is how many bytes are remembered in memory.
+// Size is the number of cached bytes.
 func (c *Cache) Size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,119 +7,109 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/rules"
-	"github.com/callboard/callboard/httpapi/token"
 )
 
-// constraints add to the schemas of the document what the Go types do not say:
-// the bounds of request members, which are those of the rules, and the values
-// of enumerated types. The validation of requests reads the same schemas.
+// constraints add limits and enums to the schemas of the document: the limits of
+// the members of requests (memberLimits) and the values of enumerated types. The
+// validation of requests uses the same schemas.
 type constraints struct {
 	registry huma.Registry
-	bounds   map[string]rules.Bound
-	bounded  map[string]bool // schemas of requests that have their bounds
-	listed   map[string]bool // schemas that have the values of their enums
+	limits   map[string]memberLimit
+	limited  map[string]bool // schemas that have their limits
+	listed   map[string]bool // schemas that have their enums
 }
 
 func newConstraints(registry huma.Registry) *constraints {
-	return &constraints{registry: registry, bounds: requestBounds(), bounded: make(map[string]bool), listed: make(map[string]bool)}
-}
-
-// requestBounds are the bounds of the rules and those of the HTTP API itself.
-func requestBounds() map[string]rules.Bound {
-	all := rules.Bounds()
-	least, most := token.Shortest.Seconds(), token.Longest.Seconds()
-	all["NewToken.user_id"] = rules.Bound{Length: maxUserID}
-	all["NewToken.expires_in"] = rules.Bound{Min: &least, Max: &most}
-	return all
+	return &constraints{registry: registry, limits: memberLimits(), limited: make(map[string]bool), listed: make(map[string]bool)}
 }
 
 // apply completes the schemas of an operation.
 func (c *constraints) apply(op *huma.Operation) {
-	c.listValues()
+	c.setEnums()
 	if op.RequestBody == nil {
 		return
 	}
 	for _, media := range op.RequestBody.Content {
 		if media.Schema != nil {
-			c.bind("", media.Schema)
+			c.setLimits("", media.Schema)
 			media.Schema.PrecomputeMessages()
 		}
 	}
 }
 
-// bind sets the bounds of a schema, of the name, and of all schemas in it.
-func (c *constraints) bind(name string, s *huma.Schema) {
+// setLimits sets the limits of the members of a schema and of all schemas in it.
+func (c *constraints) setLimits(name string, s *huma.Schema) {
 	if s == nil {
 		return
 	}
 	if s.Ref != "" {
 		name = s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
-		if target := c.registry.SchemaFromRef(s.Ref); !c.bounded[name] && target != nil {
-			c.bounded[name] = true
-			c.bind(name, target)
+		if target := c.registry.SchemaFromRef(s.Ref); !c.limited[name] && target != nil {
+			c.limited[name] = true
+			c.setLimits(name, target)
 			target.PrecomputeMessages()
 		}
 		return
 	}
 	for member, p := range s.Properties {
-		if b, ok := c.boundOf(name, member); ok {
-			setBound(p, b)
+		if l, ok := c.limitOf(name, member); ok {
+			setLimit(p, l)
 		}
-		c.bind(name, p)
+		c.setLimits(name, p)
 	}
-	c.bind(name, s.Items)
+	c.setLimits(name, s.Items)
 	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
-		c.bind(name, values)
+		c.setLimits(name, values)
 	}
 	for _, list := range [][]*huma.Schema{s.AllOf, s.AnyOf, s.OneOf} {
 		for _, part := range list {
-			c.bind(name, part)
+			c.setLimits(name, part)
 		}
 	}
 }
 
-func (c *constraints) boundOf(schema, member string) (rules.Bound, bool) {
-	b, ok := c.bounds[schema+"."+member]
+// limitOf is the limit of a member of a schema.
+func (c *constraints) limitOf(schema, member string) (memberLimit, bool) {
+	l, ok := c.limits[schema+"."+member]
 	if !ok {
-		b, ok = c.bounds["*."+member]
+		l, ok = c.limits["*."+member]
 	}
-	return b, ok
+	return l, ok
 }
 
-// setBound sets a bound where the schema has none of its own.
-func setBound(s *huma.Schema, b rules.Bound) {
+// setLimit sets a limit where the schema has none of its own.
+func setLimit(s *huma.Schema, l memberLimit) {
 	switch s.Type {
 	case huma.TypeString:
-		if b.Length > 0 && s.MaxLength == nil && len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" {
-			s.MaxLength = &b.Length
+		if l.Length > 0 && s.MaxLength == nil && len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" {
+			s.MaxLength = &l.Length
 		}
 	case huma.TypeArray:
-		if b.Items > 0 && s.MaxItems == nil {
-			s.MaxItems = &b.Items
+		if l.Items > 0 && s.MaxItems == nil {
+			s.MaxItems = &l.Items
 		}
-		setBound(s.Items, rules.Bound{Length: b.Length})
+		setLimit(s.Items, memberLimit{Length: l.Length})
 	case huma.TypeObject:
 		values, isMap := s.AdditionalProperties.(*huma.Schema)
 		if !isMap {
 			return
 		}
-		if b.Items > 0 && s.MaxProperties == nil {
-			s.MaxProperties = &b.Items
+		if l.Items > 0 && s.MaxProperties == nil {
+			s.MaxProperties = &l.Items
 		}
-		setBound(values, rules.Bound{Length: b.Length, Items: b.Each})
+		setLimit(values, memberLimit{Length: l.Length, Items: l.Each})
 		values.PrecomputeMessages()
 	case huma.TypeInteger, huma.TypeNumber:
 		if s.Minimum == nil && s.ExclusiveMinimum == nil {
-			s.Minimum = b.Min
+			s.Minimum = l.Min
 		}
 		if s.Maximum == nil && s.ExclusiveMaximum == nil {
-			s.Maximum = b.Max
+			s.Maximum = l.Max
 		}
 	case "": // of several schemas
 		for _, list := range [][]*huma.Schema{s.AllOf, s.AnyOf, s.OneOf} {
 			for _, part := range list {
-				setBound(part, b)
+				setLimit(part, l)
 			}
 		}
 	}
@@ -128,7 +118,8 @@ func setBound(s *huma.Schema, b rules.Bound) {
 // enumerated is a type with a closed list of values.
 type enumerated interface{ Values() []string }
 
-// valuesByName are the values of members whose Go type is a plain string.
+// valuesByName are the values of members whose Go type is string, by schema and
+// member, or * and a member that has the same values everywhere.
 func valuesByName() map[string][]string {
 	return map[string][]string{
 		"*.disposition": domain.Outcome("").Values(), "Call.ended_by": domain.CallEnders(), "Transfer.by": domain.CallEnders(),
@@ -137,9 +128,8 @@ func valuesByName() map[string][]string {
 	}
 }
 
-// listValues gives the members of enumerated types their values, in schemas
-// that have none yet.
-func (c *constraints) listValues() {
+// setEnums sets the enum of each member of an enumerated type that has none yet.
+func (c *constraints) setEnums() {
 	named := valuesByName()
 	for name, schema := range c.registry.Map() {
 		if c.listed[name] {
@@ -165,21 +155,22 @@ func (c *constraints) listValues() {
 			}
 			switch {
 			case ok:
-				enumerate(p, values)
+				setEnum(p, values)
 			case f.Type == reflect.TypeFor[domain.Reason]():
 				if member == "ended_reason" {
 					reasons(p)
 				}
 			default:
-				enumerate(p, valuesOf(f.Type))
+				setEnum(p, enumValues(f.Type))
 			}
 		}
 		schema.PrecomputeMessages()
 	}
 }
 
-// valuesOf are the values of a type, or of the elements of a list; nil: of none.
-func valuesOf(t reflect.Type) []string {
+// enumValues are the values of an enumerated type, or of the elements of a list of
+// one; nil: the type is not enumerated.
+func enumValues(t reflect.Type) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
@@ -192,7 +183,7 @@ func valuesOf(t reflect.Type) []string {
 	return nil
 }
 
-func enumerate(s *huma.Schema, values []string) {
+func setEnum(s *huma.Schema, values []string) {
 	if s.Type == huma.TypeArray {
 		s = s.Items
 	}
@@ -204,10 +195,9 @@ func enumerate(s *huma.Schema, values []string) {
 	}
 }
 
-// reasons describes a domain.Reason: a known word, or the final SIP status of an
-// answer that has none.
+// reasons describes a domain.Reason: a known reason, or sip_ and a final SIP status.
 func reasons(s *huma.Schema) {
 	known := &huma.Schema{Type: huma.TypeString}
-	enumerate(known, domain.Reason("").Values())
+	setEnum(known, domain.Reason("").Values())
 	s.AnyOf = []*huma.Schema{known, {Type: huma.TypeString, Pattern: `^sip_[1-6]\d\d$`}}
 }

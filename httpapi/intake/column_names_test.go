@@ -16,20 +16,20 @@ func TestColumnsAreTakenForWhatTheyAreSaidToMean(t *testing.T) {
 	const bom = "\ufeff"
 	for name, c := range map[string]struct {
 		text string
-		as   intake.Meanings
+		as   intake.ColumnNames
 		want map[string]string // "" is the phone
 	}{
 		"semicolons, a mark and another case": {
 			bom + "Mobile No;Phone;Who\n+12025550123;office;Ada\n",
-			intake.Meanings{"phone": " mobile no", "name": "WHO", "timezone": ""},
+			intake.ColumnNames{"phone": " mobile no", "name": "WHO", "timezone": ""},
 			map[string]string{"": "+12025550123", "name": "Ada", "file_phone": "office"},
 		},
-		"two change places":        {"phone,name\nAda,+12025550123\n", intake.Meanings{"phone": "name", "name": "phone"}, map[string]string{"": "+12025550123", "name": "Ada"}},
-		"as it is written first":   {"tel,TEL\n+12025550123,old\n", intake.Meanings{"phone": "tel"}, map[string]string{"": "+12025550123", "TEL": "old"}},
-		"what nobody can see":      {"\u200bTel\u00a0,x\n+12025550123,y\n", intake.Meanings{"phone": "\ufeffTel "}, map[string]string{"": "+12025550123", "x": "y"}},
-		"names that mean harm":     {"\"<script>alert(1)</script>\",\"=cmd|' /C calc'!A0\"\n+12025550123,y\n", intake.Meanings{"phone": "<script>alert(1)</script>"}, map[string]string{"": "+12025550123", "=cmd|' /C calc'!A0": "y"}},
-		"quotes, commas and lines": {"\"Tel, \"\"mobile\"\"\nof him\",x\n+12025550123,y\n", intake.Meanings{"phone": "Tel, \"mobile\"\nof him"}, map[string]string{"": "+12025550123", "x": "y"}},
-		"said as it is":            {"phone,x\n+12025550123,y\n", intake.Meanings{"phone": "phone"}, map[string]string{"": "+12025550123", "x": "y"}},
+		"two change places":        {"phone,name\nAda,+12025550123\n", intake.ColumnNames{"phone": "name", "name": "phone"}, map[string]string{"": "+12025550123", "name": "Ada"}},
+		"as it is written first":   {"tel,TEL\n+12025550123,old\n", intake.ColumnNames{"phone": "tel"}, map[string]string{"": "+12025550123", "TEL": "old"}},
+		"what nobody can see":      {"\u200bTel\u00a0,x\n+12025550123,y\n", intake.ColumnNames{"phone": "\ufeffTel "}, map[string]string{"": "+12025550123", "x": "y"}},
+		"names that mean harm":     {"\"<script>alert(1)</script>\",\"=cmd|' /C calc'!A0\"\n+12025550123,y\n", intake.ColumnNames{"phone": "<script>alert(1)</script>"}, map[string]string{"": "+12025550123", "=cmd|' /C calc'!A0": "y"}},
+		"quotes, commas and lines": {"\"Tel, \"\"mobile\"\"\nof him\",x\n+12025550123,y\n", intake.ColumnNames{"phone": "Tel, \"mobile\"\nof him"}, map[string]string{"": "+12025550123", "x": "y"}},
+		"said as it is":            {"phone,x\n+12025550123,y\n", intake.ColumnNames{"phone": "phone"}, map[string]string{"": "+12025550123", "x": "y"}},
 	} {
 		got, err := all(intake.CSVAs(strings.NewReader(c.text), &intake.Columns{Named: c.as}))
 		require.NoError(t, err, name)
@@ -46,18 +46,18 @@ func TestColumnsAreTakenForWhatTheyAreSaidToMean(t *testing.T) {
 func TestColumnsThatAreNotThereOrStandForTwoThingsAreToldByTheirParameter(t *testing.T) {
 	t.Parallel()
 	for text, c := range map[string]struct {
-		as   intake.Meanings
+		as   intake.ColumnNames
 		says map[string]string
 	}{
 		"phone,Who\n": {
-			intake.Meanings{"phone": "gone", "country": "Who", "name": "who"},
+			intake.ColumnNames{"phone": "gone", "country": "Who", "name": "who"},
 			map[string]string{"phone_column": `the file has no column "gone"`, "name_column": `the column "who" is country already`},
 		},
-		"Tel,TEL,x\n":        {intake.Meanings{"phone": "tel"}, map[string]string{"phone_column": `the file has 2 columns "tel"`}},
-		"Tel,Tel\n":          {intake.Meanings{"phone": "Tel"}, map[string]string{"phone_column": `the file has 2 columns "Tel"`}},
-		"tel,phone\n":        {intake.Meanings{"name": "tel"}, nil},
-		"tel,x\n":            {intake.Meanings{"name": "tel"}, map[string]string{"header": "the first row must name the columns, phone among them"}},
-		"a,file_phone,phone": {intake.Meanings{"phone": "a"}, map[string]string{"header": `the columns "file_phone" and "phone" both hold "file_phone": rename or remove one of them`}},
+		"Tel,TEL,x\n":        {intake.ColumnNames{"phone": "tel"}, map[string]string{"phone_column": `the file has 2 columns "tel"`}},
+		"Tel,Tel\n":          {intake.ColumnNames{"phone": "Tel"}, map[string]string{"phone_column": `the file has 2 columns "Tel"`}},
+		"tel,phone\n":        {intake.ColumnNames{"name": "tel"}, nil},
+		"tel,x\n":            {intake.ColumnNames{"name": "tel"}, map[string]string{"header": "the first row must name the columns, phone among them"}},
+		"a,file_phone,phone": {intake.ColumnNames{"phone": "a"}, map[string]string{"header": `the columns "file_phone" and "phone" both hold "file_phone": rename or remove one of them`}},
 		"Phone,PHONE ,x\n":   {nil, map[string]string{"header": `the columns "Phone" and "PHONE" both hold "phone": rename or remove one of them`}},
 	} {
 		_, err := all(intake.CSVAs(strings.NewReader(text), &intake.Columns{Named: c.as}))

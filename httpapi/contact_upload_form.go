@@ -20,8 +20,8 @@ import (
 // maxFormParts bounds the parts of a form before its file, and behind it.
 const maxFormParts = 20
 
-// rowsOfForm reads the file of a form, as it comes; fields before it say which
-// column holds what.
+// rowsOfForm streams the rows of the file in a form. Form fields before the file
+// name the columns: see targetField.
 func (s *Server) rowsOfForm(b io.Reader, boundary string, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
 	if boundary == "" {
 		return nil, domain.Errorf(domain.CodeInvalidRequest, "The form has no boundary.")
@@ -40,14 +40,14 @@ func (s *Server) rowsOfForm(b io.Reader, boundary string, as *intake.Columns) (i
 			if err != nil {
 				return nil, err
 			}
-			return restOfForm(form, rows), nil
+			return rowsThenParts(form, rows), nil
 		}
-		if meaning, ok := meaningOf(part); ok {
+		if field, ok := targetField(part); ok {
 			column, err := io.ReadAll(io.LimitReader(part, maxColumnName+1))
 			if err != nil {
 				return nil, formError(err)
 			}
-			if err = meant(as.Named, meaning, string(column)); err != nil {
+			if err = setColumnName(as.Named, field, string(column)); err != nil {
 				return nil, err
 			}
 		}
@@ -62,15 +62,16 @@ func isFile(part *multipart.Part) bool {
 	return part.FileName() != "" || part.FormName() == "file" || part.FormName() == "contacts"
 }
 
-// meaningOf is the meaning that a field such as phone_column gives to a column.
-func meaningOf(part *multipart.Part) (meaning string, ok bool) {
-	meaning, ok = strings.CutSuffix(part.FormName(), columnParam)
-	return meaning, ok && slices.Contains(meanings(), meaning)
+// targetField is the field of a contact whose column a form part names: phone for
+// phone_column. ok is false for other parts.
+func targetField(part *multipart.Part) (field string, ok bool) {
+	field, ok = strings.CutSuffix(part.FormName(), columnParam)
+	return field, ok && slices.Contains(intake.BuiltinFields(), field)
 }
 
-// restOfForm yields the rows of the file and then reads the parts behind it:
-// parts that would have no effect are errors.
-func restOfForm(form *multipart.Reader, rows iter.Seq2[ask.RawContact, error]) iter.Seq2[ask.RawContact, error] {
+// rowsThenParts yields the rows of the file and then reads the form parts behind
+// it. A second file and the name of a column come too late there: an error.
+func rowsThenParts(form *multipart.Reader, rows iter.Seq2[ask.RawContact, error]) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
 		for row, err := range rows {
 			if !yield(row, err) || err != nil {
@@ -87,7 +88,7 @@ func restOfForm(form *multipart.Reader, rows iter.Seq2[ask.RawContact, error]) i
 				err = formError(err)
 			} else if isFile(part) {
 				p.Add("file", domain.CodeValidation, "the form holds more than one file: send one file per request")
-			} else if _, ok := meaningOf(part); ok {
+			} else if _, ok := targetField(part); ok {
 				p.Add(part.FormName(), domain.CodeValidation, "must come before the file in the form")
 			}
 			if err = errors.Join(err, p.Err()); err != nil {

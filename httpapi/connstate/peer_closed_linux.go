@@ -1,4 +1,4 @@
-package wire
+package connstate
 
 import (
 	"net"
@@ -7,13 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HungUp says whether the far end of a connection has closed it, whatever it has
-// sent before that nobody has read. It does not wait. A connection that does not
-// tell is taken to be open; one that knows itself is asked.
-func HungUp(conn net.Conn) bool {
+// PeerClosed says whether the peer has closed a connection, also where data of the
+// peer were not read yet. It does not wait. It asks the connection itself where that
+// has a method PeerClosed, and unwraps connections with a method NetConn. Connections
+// without a socket count as open.
+func PeerClosed(conn net.Conn) bool {
 	for {
-		if own, ok := conn.(interface{ HungUp() bool }); ok {
-			return own.HungUp()
+		if own, ok := conn.(interface{ PeerClosed() bool }); ok {
+			return own.PeerClosed()
 		}
 		outer, ok := conn.(interface{ NetConn() net.Conn }) // TLS, for example
 		if !ok {
@@ -27,7 +28,7 @@ func HungUp(conn net.Conn) bool {
 	}
 	raw, err := socket.SyscallConn()
 	if err != nil {
-		return true // it is closed here
+		return true // closed on this side
 	}
 	gone := false
 	err = raw.Control(func(fd uintptr) {

@@ -10,36 +10,37 @@ import (
 	"github.com/callboard/callboard/domain/route"
 )
 
-// trunksNamed bounds the names in a warning.
+// trunksNamed is the maximum number of trunks that a warning names.
 const trunksNamed = 5
 
-// uncapped says whether calls over a trunk are not counted by the minute for the
-// daily_spend_cap of its workspace.
-func uncapped(w *domain.Workspace, t *domain.Trunk) bool {
-	return w != nil && w.Calling.DailySpendCap != nil && t.Environment == domain.Live && !t.Simulator && !route.Priced(t)
+// escapesSpendCap says whether daily_spend_cap of the workspace does not count the
+// minutes of all calls over a trunk: the trunk has no cost for some numbers.
+func escapesSpendCap(w *domain.Workspace, t *domain.Trunk) bool {
+	return w != nil && w.Calling.DailySpendCap != nil && t.Environment == domain.Live && !t.Simulator && !route.HasCostForAllNumbers(t)
 }
 
-// spendWarning says that daily_spend_cap does not hold for calls over trunks.
+// spendWarning warns that daily_spend_cap does not limit calls over trunks.
 func spendWarning(w *domain.Workspace, param, trunks string) domain.Detail {
 	counts := "count nothing"
 	if price := billing.TariffOf(w).Micros; price > 0 {
 		counts = "count only " + domain.Dollars(price).Amount + " dollars an attempt"
 	}
 	return domain.Detail{
-		Code: domain.WarnSpendCap, Param: param,
+		Code: domain.WarningSpendCap, Param: param,
 		Message: fmt.Sprintf("Calls over %s to numbers without a cost %s for daily_spend_cap. Add costs for all numbers that the trunk takes.", trunks, counts),
 	}
 }
 
-// trunkWarnings are those of one trunk.
+// trunkWarnings are the spend cap warnings of one trunk.
 func trunkWarnings(w *domain.Workspace, t *domain.Trunk) []domain.Detail {
-	if !uncapped(w, t) {
+	if !escapesSpendCap(w, t) {
 		return nil
 	}
 	return []domain.Detail{spendWarning(w, "costs", fmt.Sprintf("the trunk %q", t.Name))}
 }
 
-// SpendWarnings are those of a workspace: its cap over trunks without costs.
+// SpendWarnings are the spend cap warnings of a workspace: one for all its trunks
+// without costs for some numbers.
 func (d *Desk) SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error) {
 	if w.Calling.DailySpendCap == nil {
 		return nil, nil
@@ -50,7 +51,7 @@ func (d *Desk) SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain
 	}
 	var names []string
 	for i := range trunks {
-		if uncapped(w, &trunks[i]) {
+		if escapesSpendCap(w, &trunks[i]) {
 			names = append(names, fmt.Sprintf("%q", trunks[i].Name))
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// route registers a handler of ours. HEAD is answered as GET is, without the
-// body (RFC 9110 §9.3.2), but where GET goes on: streams and sockets.
+// route registers a Fiber handler. HEAD is answered as GET without the body
+// (RFC 9110 §9.3.2), except for streams and sockets: 405.
 func (s *Server) route(op operation, handle fiber.Handler) {
 	path := fiberPath(op.path)
 	s.app.Add(op.method, path, handle)
@@ -24,16 +24,17 @@ func (s *Server) route(op operation, handle fiber.Handler) {
 	}
 }
 
-// withHeads is an API that answers HEAD as GET.
-type withHeads struct{ huma.API }
+// headAPI is a huma.API that answers HEAD as GET, without the body.
+type headAPI struct{ huma.API }
 
-// Adapter serves each GET twice.
-func (w withHeads) Adapter() huma.Adapter { return headed{w.API.Adapter()} }
+// Adapter returns an adapter that registers each GET route for HEAD as well.
+func (w headAPI) Adapter() huma.Adapter { return headAdapter{w.API.Adapter()} }
 
-type headed struct{ huma.Adapter }
+// headAdapter registers routes for headAPI.
+type headAdapter struct{ huma.Adapter }
 
-// Handle is called with each route.
-func (h headed) Handle(op *huma.Operation, handler func(huma.Context)) {
+// Handle registers a route.
+func (h headAdapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 	h.Adapter.Handle(op, handler)
 	if op.Method == http.MethodGet {
 		head := *op

@@ -14,9 +14,9 @@ var rowOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant
 	json.WithMarshalers(json.MarshalToFunc(writeNumber)), json.WithUnmarshalers(readFreely),
 )
 
-// AppendRow appends a record, or a part of one, as the store keeps it: JSON by
-// the rules of encoding/json. Times are kept to the nanosecond, and numbers of
-// free objects as they were written. Invalid UTF-8 becomes U+FFFD.
+// AppendRow appends the stored form of a record, or of a part of one, to b: JSON by
+// the rules of encoding/json. Times keep their nanoseconds, and numbers of free-form
+// objects keep their text. Invalid UTF-8 becomes U+FFFD.
 func AppendRow(b []byte, v any) ([]byte, error) {
 	out := bytes.NewBuffer(b)
 	if err := json.MarshalWrite(out, v, rowOptions); err != nil {
@@ -25,16 +25,16 @@ func AppendRow(b []byte, v any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// ReadRow reads what AppendRow has written. Members that v does not have are
+// ReadRow decodes the output of AppendRow into v. Members that v does not have are
 // ignored.
 func ReadRow(text []byte, v any) error { return json.Unmarshal(text, v, rowOptions) }
 
-// Tailed is a record of which a part is kept as raw bytes behind its JSON. Its
-// JSON leaves that part out.
-type Tailed interface {
+// HasRawPart is a record of which one part is stored as raw bytes behind its JSON.
+// The JSON does not contain that part.
+type HasRawPart interface {
 	Record
-	// Tail is that part, which nobody changes. Empty: there is none.
-	Tail() []byte
-	// SetTail puts the part back. The record owns the bytes from then on.
-	SetTail(tail []byte)
+	// RawPart returns that part, which must not be changed. Empty: there is none.
+	RawPart() []byte
+	// SetRawPart sets the part. The record owns the bytes afterwards.
+	SetRawPart(part []byte)
 }

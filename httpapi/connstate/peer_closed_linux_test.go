@@ -1,4 +1,4 @@
-package wire
+package connstate
 
 import (
 	"crypto/tls"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAConnectionThatIsClosedIsFoundBehindWhatNobodyHasRead(t *testing.T) {
+func TestPeerClosedReportsAClosedConnectionWithUnreadData(t *testing.T) {
 	t.Parallel()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -20,15 +20,15 @@ func TestAConnectionThatIsClosedIsFoundBehindWhatNobodyHasRead(t *testing.T) {
 	near, err := ln.Accept()
 	require.NoError(t, err)
 	secure := tls.Server(near, &tls.Config{MinVersion: tls.VersionTLS12})
-	_, err = far.Write([]byte("more that nobody reads"))
+	_, err = far.Write([]byte("unread data"))
 	require.NoError(t, err)
-	assert.False(t, HungUp(near))
-	assert.False(t, HungUp(secure))
+	assert.False(t, PeerClosed(near))
+	assert.False(t, PeerClosed(secure))
 	require.NoError(t, far.Close())
-	assert.Eventually(t, func() bool { return HungUp(near) && HungUp(secure) }, 20*time.Second, time.Millisecond)
+	assert.Eventually(t, func() bool { return PeerClosed(near) && PeerClosed(secure) }, 20*time.Second, time.Millisecond)
 	require.NoError(t, near.Close())
-	assert.True(t, HungUp(near), "and one that is closed here")
+	assert.True(t, PeerClosed(near), "closed on this side")
 	one, other := net.Pipe()
-	assert.False(t, HungUp(one), "what does not tell is open")
+	assert.False(t, PeerClosed(one), "a connection without a socket counts as open")
 	_, _ = one.Close(), other.Close()
 }

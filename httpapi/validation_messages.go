@@ -6,20 +6,20 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// useMessages gives the schema validation its texts. Each continues a sentence
-// that begins with the name of the member.
+// useMessages sets the error messages of the schema validation. Each message
+// continues a sentence that begins with the name of the member.
 func useMessages() {
 	for text, message := range map[*string]string{
-		&validation.MsgUnexpectedProperty:             "is not known",
+		&validation.MsgUnexpectedProperty:             "is not a known member",
 		&validation.MsgExpectedRequiredProperty:       "%s" + missingSuffix,
-		&validation.MsgExpectedRFC3339DateTime:        "must be a time (RFC 3339, e.g. 2026-01-31T09:30:00Z)",
+		&validation.MsgExpectedRFC3339DateTime:        "must be a time as of RFC 3339, e.g. 2026-01-31T09:30:00Z",
 		&validation.MsgExpectedRFC3339Date:            "must be a date (e.g. 2026-01-31)",
 		&validation.MsgExpectedMatchAtLeastOneSchema:  "has none of the forms that are allowed here",
 		&validation.MsgExpectedMatchExactlyOneSchema:  "has none of the forms that are allowed here",
 		&validation.MsgExpectedBoolean:                "must be true or false",
 		&validation.MsgExpectedNumber:                 "must be a number",
 		&validation.MsgExpectedInteger:                "must be an integer",
-		&validation.MsgExpectedString:                 "must be a text",
+		&validation.MsgExpectedString:                 "must be a string",
 		&validation.MsgExpectedArray:                  "must be a list",
 		&validation.MsgExpectedObject:                 "must be an object",
 		&validation.MsgExpectedArrayItemsUnique:       "must not hold an entry twice",
@@ -29,8 +29,8 @@ func useMessages() {
 		&validation.MsgExpectedExclusiveMinimumNumber: "must be more than %v",
 		&validation.MsgExpectedMaximumNumber:          "must be at most %v",
 		&validation.MsgExpectedExclusiveMaximumNumber: "must be less than %v",
-		&validation.MsgExpectedMinLength:              "must have at least %d letters",
-		&validation.MsgExpectedMaxLength:              "must have at most %d letters",
+		&validation.MsgExpectedMinLength:              "must have at least %d characters",
+		&validation.MsgExpectedMaxLength:              "must have at most %d characters",
 		&validation.MsgExpectedMatchPattern:           "must match the pattern %s",
 		&validation.MsgExpectedMinItems:               "must have at least %d entries",
 		&validation.MsgExpectedMaxItems:               "must have at most %d entries",
@@ -43,9 +43,10 @@ func useMessages() {
 
 const missingSuffix = " is required"
 
-// missing is the member that a message says is not there, and the message
-// without its name: the library tells it of the object around the member.
-func missing(param, message string) (at, text string) {
+// splitMissingMember returns the path and the message of a missing member. The
+// library reports a missing member for its parent object (param) and puts the name
+// of the member into the message. Other messages are returned unchanged.
+func splitMissingMember(param, message string) (at, text string) {
 	name, ok := strings.CutSuffix(message, missingSuffix)
 	switch {
 	case !ok || name == "":

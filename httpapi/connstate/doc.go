@@ -1,0 +1,2 @@
+// Package connstate reports the state of network connections.
+package connstate

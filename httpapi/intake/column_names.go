@@ -1,0 +1,67 @@
+package intake
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// ColumnNames maps built-in fields (phone, timezone, country, name) to the names
+// of the columns that hold them. Case, spaces and punctuation of the names do not
+// matter. Default: the column has the name of the field. With another name, a
+// column that has the name of the field becomes context as file_<name>.
+type ColumnNames map[string]string
+
+// apply replaces the names of columns by their fields. A problem names the
+// parameter that named the column, such as phone_column.
+func (as ColumnNames) apply(names []string) error {
+	var p domain.Problems
+	fields := make(map[int]string, len(as))
+	for _, field := range slices.Sorted(maps.Keys(as)) {
+		column := trimmed(as[field])
+		if column == "" {
+			continue
+		}
+		param := field + "_column"
+		at := columnsOf(names, column)
+		switch {
+		case len(at) == 0:
+			p.Add(param, domain.CodeValidation, "the file has no column %.100q", column)
+		case len(at) > 1:
+			p.Add(param, domain.CodeValidation, "the file has %d columns %.100q", len(at), column)
+		case fields[at[0]] != "":
+			p.Add(param, domain.CodeValidation, "the column %.100q is %s already", column, fields[at[0]])
+		default:
+			fields[at[0]] = field
+		}
+	}
+	for _, field := range fields {
+		for i, name := range names {
+			if fold(name) == field {
+				names[i] = "file_" + field
+			}
+		}
+	}
+	for i, field := range fields {
+		names[i] = field
+	}
+	return p.Err()
+}
+
+// columnsOf are the indexes of the columns with a name: those with exactly this
+// name, else those that differ only by case, else also by spaces and punctuation.
+func columnsOf(names []string, name string) (at []int) {
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold, func(a, b string) bool { return fold(a) == fold(b) && fold(a) != "" }} {
+		for i, n := range names {
+			if same(n, name) {
+				at = append(at, i)
+			}
+		}
+		if len(at) > 0 {
+			break
+		}
+	}
+	return at
+}
