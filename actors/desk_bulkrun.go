@@ -372,10 +372,10 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 
 // contactParam is the parameter of a contact that an error is about.
 func contactParam(code domain.Code) string {
-	switch {
-	case code == "missing_variable":
+	switch code {
+	case "missing_variable":
 		return "context"
-	case code == "invalid_timezone":
+	case "invalid_timezone":
 		return "timezone"
 	}
 	return "phone"

@@ -57,8 +57,8 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	if err != nil {
 		return nil
 	}
-	body, _ := reflect.New(t).Interface().(ruleChecker)
-	if domain.DecodeJSON(text, body) != nil {
+	body, ok := reflect.TypeAssert[ruleChecker](reflect.New(t))
+	if !ok || domain.DecodeJSON(text, body) != nil {
 		return nil
 	}
 	e, ok := errors.AsType[*domain.Error](body.checkRules(ctx, s, visitOf(ctx).principal))

@@ -44,6 +44,7 @@ const (
 
 func textLimit(length int) memberLimit          { return memberLimit{Length: length} }
 func listLimit(entries, length int) memberLimit { return memberLimit{Items: entries, Length: length} }
+
 func numberLimit(least, most float64) memberLimit {
 	return memberLimit{Min: &least, Max: &most}
 }

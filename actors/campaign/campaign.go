@@ -63,7 +63,7 @@ type Config struct {
 	Leg                   func(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg // of a call that is opened; nil: it has no name
 	Left                  func() map[string]time.Time                                              // calls of earlier processes that may live yet, and until when; nil: none
 	Check                 Check                                                                    // right before an attempt is opened; nil: everybody may be rung
-	Calling               func() domain.DestinationRules                                                    // destination rules; nil: any country
+	Calling               func() domain.DestinationRules                                           // destination rules; nil: any country
 	Tariff                func() int                                                               // what attempts cost from now on; nil: the first
 	Stopped               func() string                                                            // why nobody may be rung over all workspaces (dialplan.View.Stopped); whoever changes it sends Decide; nil: never
 	Draining              func() bool                                                              // the process is about to end, which a campaign that grows after Drain was told hears of here; nil: never

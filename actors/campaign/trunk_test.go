@@ -17,7 +17,7 @@ import (
 // routed restarts the process with the actor of the trunks instead of answers of
 // the test's own.
 func (w *world) routed(cfg trunk.Config) {
-	w.T.Helper()
+	w.Helper()
 	cfg.Log = slog.New(slog.DiscardHandler)
 	w.kill()
 	w.route = func() actor.Actor { return trunk.New(cfg) }
@@ -35,7 +35,7 @@ func carrier(change func(*domain.Trunk)) domain.Trunk {
 // waitingReasons are the reasons that the status shows within two seconds: between
 // two refusals of a slot the pace may be one of them.
 func (w *world) waitingReasons() map[string]bool {
-	w.T.Helper()
+	w.Helper()
 	reasons := make(map[string]bool)
 	for range 20 {
 		if o := w.must(campaign.Status{}); o.Waiting != nil {

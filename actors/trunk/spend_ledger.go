@@ -142,7 +142,8 @@ func (l *spendLedger) spentOrReserved(now time.Time) domain.Amount {
 	return sum
 }
 
-func (l *spendLedger) reserve(micros domain.Amount)            { l.reserved = l.reserved.Plus(micros) }
+func (l *spendLedger) reserve(micros domain.Amount) { l.reserved = l.reserved.Plus(micros) }
+
 func (l *spendLedger) releaseReservation(micros domain.Amount) { l.reserved = l.reserved.Minus(micros) }
 
 // reserveSMS reserves an amount for an SMS message and replaces its former

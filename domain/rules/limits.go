@@ -11,5 +11,6 @@ const (
 	MaxShortSeconds     = 60
 	MaxTrunkCalls       = 100_000
 	MaxCallMinutes      = 24 * 60
-	MinRate, MaxRate    = 0.5, 2 // of speech
+	MinRate             = 0.5 // of speech
+	MaxRate             = 2   // of speech
 )
