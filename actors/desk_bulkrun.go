@@ -372,10 +372,10 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 
 // contactParam is the parameter of a contact that an error is about.
 func contactParam(code domain.Code) string {
-	switch code {
-	case "missing_variable":
+	if code == "missing_variable" {
 		return "context"
-	case "invalid_timezone":
+	}
+	if code == "invalid_timezone" {
 		return "timezone"
 	}
 	return "phone"
