@@ -136,6 +136,11 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 			guard(&h)
 		}
 	}
+	if len(have) > 0 {
+		if err = refuseToken(p, "webhooks"); err != nil { // as DELETE /v1/webhooks/{id}
+			return out, err
+		}
+	}
 	for _, w := range have {
 		guard(w)
 	}

@@ -174,7 +174,7 @@ type ListAPIKey struct {
 type NewKey struct {
 	// Addresses or CIDRs, within those of the key that creates it. Default: those of the key that creates it. []: from everywhere.
 	AllowedIPs []string `json:"allowed_ips,omitzero"`
-	// live or test; that of the key that makes it unless said.
+	// That of the key that makes it unless said. One of live, test.
 	Environment *string `json:"environment,omitempty"`
 	// Not later than the end of the key that creates it. Default: the end of that key.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`

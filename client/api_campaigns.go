@@ -1017,7 +1017,7 @@ type NewPacing struct {
 	CallsPerMinute *int64 `json:"calls_per_minute,omitempty"`
 	// The plan's ceiling unless said.
 	MaxConcurrent *int64 `json:"max_concurrent,omitempty"`
-	// fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late.
+	// fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late. One of fixed, adaptive.
 	Mode *string `json:"mode,omitempty"`
 }
 
@@ -1026,14 +1026,13 @@ type NewRetry struct {
 	Enabled       *bool    `json:"enabled,omitempty"`
 	IntervalHours *float64 `json:"interval_hours,omitempty"`
 	// Counts the first.
-	MaxAttempts *int64 `json:"max_attempts,omitempty"`
-	// no_answer, busy, voicemail, failed, rejected, interrupted
-	RetryOn []string `json:"retry_on,omitzero"`
+	MaxAttempts *int64   `json:"max_attempts,omitempty"`
+	RetryOn     []string `json:"retry_on,omitzero"`
 }
 
 // NewSchedule is sent to the service.
 type NewSchedule struct {
-	// monday … sunday; all unless said.
+	// All unless said.
 	Days []string   `json:"days,omitzero"`
 	End  *time.Time `json:"end,omitempty"`
 	// YYYY-MM-DD
@@ -1075,7 +1074,7 @@ type PacingUpdate struct {
 	CallsPerMinute Optional[int64] `json:"calls_per_minute,omitzero"`
 	// The plan's ceiling unless said.
 	MaxConcurrent Optional[int64] `json:"max_concurrent,omitzero"`
-	// fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late.
+	// fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late. One of fixed, adaptive.
 	Mode Optional[string] `json:"mode,omitzero"`
 }
 
@@ -1118,9 +1117,8 @@ type RetryUpdate struct {
 	Enabled       Optional[bool]    `json:"enabled,omitzero"`
 	IntervalHours Optional[float64] `json:"interval_hours,omitzero"`
 	// Counts the first.
-	MaxAttempts Optional[int64] `json:"max_attempts,omitzero"`
-	// no_answer, busy, voicemail, failed, rejected, interrupted
-	RetryOn Optional[[]string] `json:"retry_on,omitzero"`
+	MaxAttempts Optional[int64]    `json:"max_attempts,omitzero"`
+	RetryOn     Optional[[]string] `json:"retry_on,omitzero"`
 }
 
 // Ruling is an answer of the service, or a part of one.
@@ -1164,7 +1162,7 @@ type Schedule struct {
 
 // ScheduleUpdate is sent to the service.
 type ScheduleUpdate struct {
-	// monday … sunday; all unless said.
+	// All unless said.
 	Days Optional[[]string]  `json:"days,omitzero"`
 	End  Optional[time.Time] `json:"end,omitzero"`
 	// YYYY-MM-DD

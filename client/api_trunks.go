@@ -106,13 +106,13 @@ type NewTrunk struct {
 	Alarms *NewTrunkAlarms `json:"alarms,omitempty"`
 	// Answers the trunk's digest challenges.
 	Auth *NewTrunkAuth `json:"auth,omitempty"`
-	// P-Asserted-Identity, Remote-Party-ID, Diversion: sent to the trunk, and believed of it.
+	// Sent to the trunk, and believed of it.
 	CallerIDHeaders []string `json:"caller_id_headers,omitzero"`
 	// Numbers that may be shown over it.
 	CallerIDs []string `json:"caller_ids,omitzero"`
 	// 50 unless said. Calls wait for their turn.
 	CallsPerSecond *float64 `json:"calls_per_second,omitempty"`
-	// PCMU, PCMA, G722, opus, in the order of preference.
+	// In the order of preference.
 	Codecs []string `json:"codecs,omitzero"`
 	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key.
 	Costs []NewRate `json:"costs,omitzero"`

@@ -2249,13 +2249,13 @@ type TrunkUpdate struct {
 	Alarms Optional[TrunkAlarmsUpdate] `json:"alarms,omitzero"`
 	// Answers the trunk's digest challenges.
 	Auth Optional[TrunkAuthUpdate] `json:"auth,omitzero"`
-	// P-Asserted-Identity, Remote-Party-ID, Diversion: sent to the trunk, and believed of it.
+	// Sent to the trunk, and believed of it.
 	CallerIDHeaders Optional[[]string] `json:"caller_id_headers,omitzero"`
 	// Numbers that may be shown over it.
 	CallerIDs Optional[[]string] `json:"caller_ids,omitzero"`
 	// 50 unless said. Calls wait for their turn.
 	CallsPerSecond Optional[float64] `json:"calls_per_second,omitzero"`
-	// PCMU, PCMA, G722, opus, in the order of preference.
+	// In the order of preference.
 	Codecs Optional[[]string] `json:"codecs,omitzero"`
 	// Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key.
 	Costs Optional[[]NewRate] `json:"costs,omitzero"`
@@ -2453,7 +2453,7 @@ type WorkspaceUpdate struct {
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
-	// starter, professional or enterprise. Default: starter. Operators only.
+	// Default: starter. Operators only. One of starter, professional, enterprise.
 	Plan Optional[string] `json:"plan,omitzero"`
 	// What an account on enterprise has agreed to pay. Operators only.
 	Pricing Optional[PricingUpdate] `json:"pricing,omitzero"`

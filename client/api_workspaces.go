@@ -308,7 +308,7 @@ type NewWorkspace struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
-	// starter, professional or enterprise. Default: starter. Operators only.
+	// Default: starter. Operators only. One of starter, professional, enterprise.
 	Plan *string `json:"plan,omitempty"`
 	// What an account on enterprise has agreed to pay. Operators only.
 	Pricing *NewPricing `json:"pricing,omitempty"`

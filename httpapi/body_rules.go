@@ -24,6 +24,10 @@ type ruleChecker interface {
 	checkRules(ctx context.Context, s *Server, p domain.Principal) error
 }
 
+// maxRuleBody bounds the bodies, in bytes, whose rules are checked although they
+// do not match their schema: the schema bounds the lists that the rules compare.
+const maxRuleBody = 64 << 10
+
 // recordRuleBody records the body type of a route where it is a ruleChecker.
 func (b *blueprint) recordRuleBody(route string, input reflect.Type) {
 	if f, ok := input.FieldByName("Body"); ok && reflect.PointerTo(f.Type).Implements(reflect.TypeFor[ruleChecker]()) {
@@ -32,10 +36,11 @@ func (b *blueprint) recordRuleBody(route string, input reflect.Type) {
 }
 
 // ruleProblems are the violations of a body's rules, without those of fields in
-// known, the problems with its schema. None where the body cannot be decoded.
+// known, the problems with its schema. None where the body cannot be decoded or has
+// more than maxRuleBody bytes.
 func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	r, ok := hc.(*read)
-	if !ok {
+	if !ok || len(r.text) > maxRuleBody {
 		return nil
 	}
 	op := r.Operation()

@@ -24,7 +24,7 @@ type NewSchedule struct {
 	Start         *time.Time `json:"start,omitempty" doc:"Ahead: the campaign begins scheduled. Left out or past: it stays a draft until it is started."`
 	End           *time.Time `json:"end,omitempty"`
 	Timezone      string     `json:"timezone,omitempty" default:"UTC"`
-	Days          []string   `json:"days,omitempty" doc:"monday … sunday; all unless said." nullable:"false"`
+	Days          []string   `json:"days,omitempty" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday" doc:"All unless said." nullable:"false"`
 	ExcludedDates []string   `json:"excluded_dates,omitempty" doc:"YYYY-MM-DD" nullable:"false"`
 }
 
@@ -32,7 +32,7 @@ type NewSchedule struct {
 type NewPacing struct {
 	CallsPerMinute *int   `json:"calls_per_minute,omitempty" doc:"The plan's ceiling unless said."`
 	MaxConcurrent  *int   `json:"max_concurrent,omitempty" doc:"The plan's ceiling unless said."`
-	Mode           string `json:"mode,omitempty" default:"fixed" doc:"fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late."`
+	Mode           string `json:"mode,omitempty" enum:"fixed,adaptive" default:"fixed" doc:"fixed keeps the pace. adaptive goes slower, never faster, while many calls are hung up at once, fail or are answered more seldom than before, or while the agent answers late."`
 }
 
 // NewRetry is a retry as it is sent.
@@ -40,7 +40,7 @@ type NewRetry struct {
 	Enabled       bool     `json:"enabled,omitempty"`
 	MaxAttempts   *int     `json:"max_attempts,omitempty" doc:"Counts the first."`
 	IntervalHours *float64 `json:"interval_hours,omitempty"`
-	RetryOn       []string `json:"retry_on,omitempty" nullable:"false" doc:"no_answer, busy, voicemail, failed, rejected, interrupted"`
+	RetryOn       []string `json:"retry_on,omitempty" enum:"no_answer,busy,voicemail,failed,rejected,interrupted" nullable:"false"`
 }
 
 // NewHours is a daily window as it is sent.

@@ -16,7 +16,7 @@ type NewKey struct {
 	Name        string              `json:"name"`
 	Permissions []domain.Permission `json:"permissions" nullable:"false" doc:"Not more than the key holds that makes it."`
 	AllowedIPs  []string            `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses or CIDRs, within those of the key that creates it. Default: those of the key that creates it. []: from everywhere."`
-	Environment string              `json:"environment,omitempty" doc:"live or test; that of the key that makes it unless said."`
+	Environment string              `json:"environment,omitempty" enum:"live,test" doc:"That of the key that makes it unless said."`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty" doc:"Not later than the end of the key that creates it. Default: the end of that key."`
 	Metadata    map[string]string   `json:"metadata,omitempty"`
 }

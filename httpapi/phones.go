@@ -12,7 +12,7 @@ import (
 type NewPhone struct {
 	Extension string            `json:"extension" doc:"2 to 6 digits, unique among the phones and agents of the workspace." example:"1001"`
 	Username  string            `json:"username,omitempty" doc:"What the phone signs in with. Unique in the installation. Default: the extension."`
-	Password  string            `json:"password,omitempty" doc:"At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations."`
+	Password  string            `json:"password,omitempty" minLength:"12" doc:"At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations."`
 	Name      string            `json:"name" example:"Front desk"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }

@@ -21,7 +21,7 @@ type NewProvider struct {
 	Name          string               `json:"name" doc:"Unique among the providers." example:"Dr. Rivera"`
 	Timezone      string               `json:"timezone,omitempty" doc:"In which hours and times without an offset are meant; UTC unless said." example:"America/New_York"`
 	Hours         map[string][]NewSpan `json:"hours,omitempty" nullable:"false" doc:"Opening hours by lowercase weekday; days that are not named are closed. Monday to Friday, 09:00 to 17:00, unless said."`
-	ExcludedDates []string             `json:"excluded_dates,omitempty" nullable:"false" doc:"Days (YYYY-MM-DD, in the zone) without any hours."`
+	ExcludedDates []string             `json:"excluded_dates,omitempty" maxItems:"400" nullable:"false" doc:"Days (YYYY-MM-DD, in the zone) without any hours."`
 	SlotMinutes   int                  `json:"slot_minutes,omitempty" minimum:"5" maximum:"720" doc:"How far free times lie apart, and how long an appointment takes unless it says otherwise; 30 unless said."`
 	Reminders     []NewReminder        `json:"reminders,omitempty" nullable:"false" doc:"How patients are reminded whose appointment says nothing else; 5 at most. Appointments that there are keep theirs."`
 	ReminderHours *NewReminderHours    `json:"reminder_hours,omitempty" doc:"Within which patients are reminded; 08:00 to 21:00 unless said."`

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,17 +111,17 @@ func TestEverythingWrongWithACampaignIsToldAtOnce(t *testing.T) {
 		}
 		return params
 	}
+	lists := []string{"retry.retry_on[0] validation_error", "schedule.days[0] validation_error"}
 	byRules := []string{
 		"name validation_error", "agent_id validation_error", "schedule.timezone validation_error", "schedule.end validation_error",
-		"schedule.days[0] validation_error", "schedule.excluded_dates[0] validation_error",
-		"pacing.max_concurrent exceeds_plan_limit", "retry.retry_on[0] validation_error",
+		"schedule.excluded_dates[0] validation_error", "pacing.max_concurrent exceeds_plan_limit",
 		"caller_id.number validation_error", "compliance.calling_hours.start validation_error", "compliance.calling_hours.end validation_error",
 		"compliance.calling_hours.timezone validation_error", "compliance.dnc_list_id validation_error", "compliance.opt_out_handling.action validation_error",
 		"webhooks validation_error", "webhooks.campaign.call_completed invalid_url",
 	}
-	assert.Equal(t, byRules, wrong(m{"max_concurrent": 9999}, m{"enabled": true, "max_attempts": 9, "retry_on": []string{"bad_mood"}}))
-	bySchema := []string{"pacing.calls_per_minute validation_error", "retry.max_attempts validation_error"}
-	assert.Equal(t, append(bySchema, byRules...),
+	assert.Equal(t, slices.Concat(lists, byRules), wrong(m{"max_concurrent": 9999}, m{"enabled": true, "max_attempts": 9, "retry_on": []string{"bad_mood"}}))
+	bounds := []string{"pacing.calls_per_minute validation_error", "retry.max_attempts validation_error"}
+	assert.Equal(t, slices.Concat(bounds, lists, byRules),
 		wrong(m{"calls_per_minute": 0, "max_concurrent": 9999}, m{"enabled": true, "max_attempts": 99, "retry_on": []string{"bad_mood"}}))
 	one := d.must(422, "POST", "/v1/campaigns", "operator", m{"name": "x", "agent_id": "agent_" + ulidOf(1), "pacing": m{"max_concurrent": 201}}).failure(t)
 	assert.Equal(t, []any{"exceeds_plan_limit", "pacing.max_concurrent"}, []any{one["code"], one["param"]})

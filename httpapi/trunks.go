@@ -61,7 +61,7 @@ type NewTrunk struct {
 	NumberStrip     string            `json:"number_strip,omitempty" doc:"Taken off the beginning of the number called, once it is written. Takes an operator key."`
 	NumberAdd       string            `json:"number_add,omitempty" doc:"Then put before it. Takes an operator key. What is dialled must read as the same number."`
 	Inbound         *NewTrunkInbound  `json:"inbound,omitempty"`
-	Codecs          []string          `json:"codecs,omitempty" nullable:"false" doc:"PCMU, PCMA, G722, opus, in the order of preference."`
+	Codecs          []string          `json:"codecs,omitempty" enum:"PCMU,PCMA,G722,opus" nullable:"false" doc:"In the order of preference."`
 	DTMF            string            `json:"dtmf,omitempty" enum:"auto,rfc4733,info,inband"`
 	SRTP            string            `json:"srtp,omitempty" enum:"off,optional,required" doc:"Keys go in the SDP: without transport tls, optional counts as off."`
 	KeysInClear     bool              `json:"srtp_keys_in_clear,omitempty" doc:"Tells keys of SRTP without TLS too, where whoever sees the signalling can listen."`
@@ -75,7 +75,7 @@ type NewTrunk struct {
 	Priority        int               `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among trunks of one prefix length: lower first."`
 	Costs           []NewRate         `json:"costs,omitempty" nullable:"false" doc:"Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key."`
 	CallerIDs       []string          `json:"caller_ids,omitempty" nullable:"false" doc:"Numbers that may be shown over it."`
-	CallerIDHeaders []string          `json:"caller_id_headers,omitempty" nullable:"false" doc:"P-Asserted-Identity, Remote-Party-ID, Diversion: sent to the trunk, and believed of it."`
+	CallerIDHeaders []string          `json:"caller_id_headers,omitempty" enum:"P-Asserted-Identity,Remote-Party-ID,Diversion" nullable:"false" doc:"Sent to the trunk, and believed of it."`
 	Alarms          *NewTrunkAlarms   `json:"alarms,omitempty" doc:"Beyond these bounds, over the last hour, system.degraded is sent."`
 	Metadata        map[string]string `json:"metadata,omitempty"`
 }

@@ -64,12 +64,12 @@ type NewRedaction struct {
 // NewWorkspace is a workspace in the body of a request.
 type NewWorkspace struct {
 	Name           string               `json:"name,omitempty" required:"true"`
-	Plan           string               `json:"plan,omitempty" doc:"starter, professional or enterprise. Default: starter. Operators only."`
+	Plan           string               `json:"plan,omitempty" enum:"starter,professional,enterprise" doc:"Default: starter. Operators only."`
 	Limits         *NewLimits           `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
 	Calling        *NewDestinationRules `json:"calling,omitempty" doc:"Operators only."`
 	Pricing        *NewPricing          `json:"pricing,omitempty" doc:"What an account on enterprise has agreed to pay. Operators only."`
 	SegmentPrice   *NewMoney            `json:"sms_price_per_segment,omitempty" doc:"Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only."`
-	DefaultCountry string               `json:"default_country,omitempty" doc:"ISO 3166: how numbers without a country code are read. Default: US."`
+	DefaultCountry string               `json:"default_country,omitempty" minLength:"2" doc:"ISO 3166: how numbers without a country code are read. Default: US."`
 	Retention      *NewRetention        `json:"retention,omitempty"`
 	AllowedOrigins []string             `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`
 	FrequencyCaps  *NewFrequencyCaps    `json:"frequency_caps,omitempty"`

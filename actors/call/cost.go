@@ -33,10 +33,11 @@ func (c *call) bill(ctx actor.Context, e *Ended) {
 // trunkID is the ID of the trunk of the call's leg; "": it goes to a phone. A
 // resumed call knows it also after the trunk was deleted.
 func (c *call) trunkID() string {
-	if id := c.slot.Trunk().ID; id != "" || c.survivor == nil {
-		return id
+	id := c.slot.Trunk().ID
+	if id == "" && c.survivor != nil && c.survivor.Leg <= len(c.attempt.Legs) { // an inbound call has no legs there
+		id = c.attempt.Legs[c.survivor.Leg-1].TrunkID
 	}
-	return c.attempt.Legs[c.survivor.Leg-1].TrunkID
+	return id
 }
 
 // pricePerMinute is the price of a minute by the call's trunk as it was when the
