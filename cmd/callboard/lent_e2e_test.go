@@ -75,7 +75,7 @@ func unlent() map[string][]string {
 		"POST /v1/calls/{id}/transfer": {"phone"},                                                                        // of a call that lives, tried in lent_calls_e2e_test.go
 		"POST /v1/alert-rules":         {"watches_workspace_id"}, "PATCH /v1/alert-rules/{id}": {"watches_workspace_id"}, // of operators, who know all workspaces
 		"POST /v1/operator/drain": {"node_id"}, "POST /v1/operator/undrain": {"node_id"}, // of operators, and of no workspace
-		"POST /v1/trunks": {"caller_ids[]"}, "PATCH /v1/trunks/{id}": {"caller_ids[]"}, // numbers
+		"POST /v1/trunks": {"caller_ids[]"}, "PATCH /v1/trunks/{id}": {"caller_ids[]"}, "PATCH /v1/workspaces/{id}/trunks/{trunk_id}": {"caller_ids[]"}, // numbers
 		"POST /v1/pathways/{id}/chat": {"model_answers[].calls[].id", "model_answers[].calls[].tool"}, // replayed, not looked up
 	}
 }
