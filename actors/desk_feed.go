@@ -50,8 +50,10 @@ func (f *feed) next(ctx context.Context) ([]event.Event, error) {
 		if f.desk.store.isGone(f.workspace) {
 			return nil, io.EOF
 		}
-		batch, err := f.desk.store.Events(ctx, f.workspace, f.after, feedBatch)
-		if err != nil && ctx.Err() == nil {
+		// The store bounds how long it reads. The end of ctx during a read would look like a failure of the store: the
+		// deadline of a connection passes a little before that of the context that it comes from.
+		batch, err := f.desk.store.Events(context.WithoutCancel(ctx), f.workspace, f.after, feedBatch)
+		if err != nil {
 			return nil, storeErr(err)
 		}
 		var out []event.Event

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -12,9 +13,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/persistence"
 )
 
 func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
@@ -118,4 +121,30 @@ func TestAFeedEndsWithItsWorkspace(t *testing.T) {
 		_, err := next(short)
 		return errors.Is(err, io.EOF)
 	})
+}
+
+// storeWithDeadlines reads no events in a context with a deadline: a connection whose deadline passed before that of its
+// context answers so.
+type storeWithDeadlines struct{ actors.Store }
+
+func (s storeWithDeadlines) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
+	if _, ends := ctx.Deadline(); ends {
+		return nil, fmt.Errorf("%w: %w", persistence.ErrUnavailable, os.ErrDeadlineExceeded)
+	}
+	return s.Store.Events(ctx, workspace, after, limit)
+}
+
+func TestTheEndOfAWaitForEventsIsNoFailureOfTheStore(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	h.wrap = func(s actors.Store) actors.Store { return storeWithDeadlines{s} }
+	h.open()
+	next, err := h.desk().FollowEvents(t.Context(), h.live, ask.EventQuery{After: ask.EventsFromNow})
+	require.NoError(t, err)
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	events, err := next(short)
+	require.NoError(t, err)
+	assert.Empty(t, events)
 }

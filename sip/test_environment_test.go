@@ -3,6 +3,7 @@ package sip_test
 import (
 	"net"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,9 +67,10 @@ func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
 	require.NoError(t, err)
 	b := make([]byte, 4096)
 	require.NoError(t, carrier.SetReadDeadline(time.Now().Add(10*time.Second)))
-	n, _, err := carrier.ReadFromUDP(b)
-	require.NoError(t, err)
-	assert.Contains(t, string(b[:n]), "INVITE sip:+15005550000@")
+	for n := 0; !strings.Contains(string(b[:n]), "INVITE sip:+15005550000@"); { // the live call to a name may come before
+		n, _, err = carrier.ReadFromUDP(b)
+		require.NoError(t, err)
+	}
 	d.Cancel("over")
 }
 

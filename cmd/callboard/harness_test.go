@@ -387,10 +387,16 @@ func (s *service) hello() string {
 // menu is an agent that asks for a key: 1 confirms, 2 declines.
 func (s *service) menu() string {
 	s.t.Helper()
+	return s.menuFor(12)
+}
+
+// menuFor waits for its key as many seconds.
+func (s *service) menuFor(seconds int) string {
+	s.t.Helper()
 	return s.agent(object{
 		"name": "menu", "start": "ask",
 		"nodes": []object{
-			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 12, "values": []string{"1", "2"}, "save_as": "answer", "prompt": "Press one or two."},
+			{"id": "ask", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": seconds, "values": []string{"1", "2"}, "save_as": "answer", "prompt": "Press one or two."},
 			{"id": "yes", "type": "end", "outcome": "confirmed", "notes": "pressed {{answer}}"},
 			{"id": "no", "type": "end", "outcome": "declined", "notes": "pressed {{answer}}"},
 			{"id": "none", "type": "end", "notes": "no key"},

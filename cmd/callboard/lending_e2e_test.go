@@ -78,7 +78,7 @@ func TestSoundGoesOnWhereItsNodeDoesNot(t *testing.T) {
 			own := c.nodes[0].as(w.key)
 			trunk := own.trunk(near, first.port)
 			own.trunk(far, second.port)
-			menu := own.menu()
+			menu := own.menuFor(60)
 			made := own.api("POST", "/v1/phone-numbers", object{"number": "+12025550100", "agent_id": menu, "trunk_id": trunk})
 			c.nodes[0].api("POST", "/v1/workspaces/"+w.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
 			one := own.outbound(near, menu, object{"record": true})
