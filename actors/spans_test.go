@@ -141,6 +141,15 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 
 	calls, err := d.ListCalls(ctx, h.live, ask.CallQuery{CampaignID: id, Page: ask.Page{Limit: 1}})
 	require.NoError(t, err)
+	h.until(10*time.Second, "nothing more to come of the call", func() bool {
+		l, err := d.CallEvents(ctx, h.live, calls.Data[0].ID, ask.EventQuery{Limit: 100})
+		require.NoError(t, err)
+		var types []event.Type
+		for i := range l.Data {
+			types = append(types, l.Data[i].Type)
+		}
+		return slices.Contains(types, event.CallTranscriptReady) && slices.Contains(types, event.CallRecordingReady)
+	})
 	for what, read := range map[string]func(ask.EventQuery) (ask.List[event.Event], error){
 		"of a call": func(q ask.EventQuery) (ask.List[event.Event], error) {
 			return d.CallEvents(ctx, h.live, calls.Data[0].ID, q)

@@ -46,10 +46,12 @@ func (c *crowd) media(s *service, what string) int {
 	return int(values["callboard_media_"+what])
 }
 
-// lends waits until one node has the sound of a call of another one.
+// lends says which node has the sound of a call of which other one; nil, nil: none has within a few seconds.
 func (c *crowd) lends() (home, lender *service) {
 	c.t.Helper()
-	c.nodes[0].await("the sound to be at another node", 20*time.Second, func() bool {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); <-tick.C {
 		home, lender = nil, nil
 		for _, s := range c.nodes {
 			if c.media(s, "lent") == 1 {
@@ -59,9 +61,28 @@ func (c *crowd) lends() (home, lender *service) {
 				home = s
 			}
 		}
-		return home != nil && lender != nil && home != lender
-	})
-	return home, lender
+		if home != nil && lender != nil && home != lender {
+			return home, lender
+		}
+	}
+	return nil, nil
+}
+
+// callElsewhere calls a number until the sound of the call is at another node: it stays where nodes of a busy machine have
+// not found each other yet.
+func (c *crowd) callElsewhere(own *service, number, agent string, more object) (call string, calls int, home, lender *service) {
+	c.t.Helper()
+	for calls = 1; calls <= 6; calls++ {
+		call = own.outbound(number, agent, more)
+		own.live(call)
+		if home, lender = c.lends(); home != nil {
+			return call, calls, home, lender
+		}
+		own.api("POST", "/v1/calls/"+call+"/hangup", nil)
+		own.ended(call, 20*time.Second)
+	}
+	c.t.Fatal("no other node took the sound of a call")
+	return "", 0, nil, nil
 }
 
 // The first call of a workspace has its sound at home, the second one at another
@@ -83,9 +104,7 @@ func TestSoundGoesOnWhereItsNodeDoesNot(t *testing.T) {
 			c.nodes[0].api("POST", "/v1/workspaces/"+w.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
 			one := own.outbound(near, menu, object{"record": true})
 			own.live(one)
-			two := own.outbound(far, menu, object{"record": true})
-			own.live(two)
-			home, lender := c.lends()
+			two, calls, home, lender := c.callElsewhere(own, far, menu, object{"record": true})
 			own = home.as(w.key)
 			home.await("the phone to hear something", 20*time.Second, second.hears)
 			<-time.After(1500 * time.Millisecond) // a recording is written each half second
@@ -103,7 +122,7 @@ func TestSoundGoesOnWhereItsNodeDoesNot(t *testing.T) {
 			call := own.ended(two, 30*time.Second)
 			assert.Equal(t, "confirmed", call["disposition"], "%v", call)
 			assert.Equal(t, "agent: Press one or two.\ncaller: [pressed 1]", own.transcribed(two), "the conversation knows of nothing")
-			assert.Equal(t, 1, strings.Count(second.log(), "Call established"), "the phone had one call")
+			assert.Equal(t, calls, strings.Count(second.log(), "Call established"), "no call was made twice")
 			if what == "killed" { // it has what was recorded before
 				c.launch(lender)
 			} else {
