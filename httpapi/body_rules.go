@@ -35,8 +35,10 @@ func (b *blueprint) recordRuleBody(route string, input reflect.Type) {
 	}
 }
 
-// ruleProblems are the violations of a body's rules, without those of fields in
-// known, the problems with its schema. None where the body cannot be decoded or has
+// ruleProblems are the violations of a body's rules by members that it has, without
+// those of fields in known, the problems with its schema: whether a member that the
+// schema does not require is missing depends on others, which may be missing too.
+// None where the body cannot be decoded or has
 // more than maxRuleBody bytes.
 func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	r, ok := hc.(*read)
@@ -55,6 +57,11 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 		return nil
 	}
 	schema := op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema
+	given, _ := members.(map[string]any)
+	isGiven := make(map[string]bool, len(given))
+	for name := range given {
+		isGiven[name] = true
+	}
 	members = s.settableMembers(schema, members) // without unknown members
 	var missing domain.Problems                  // in known already
 	s.applyDefaults(schema, members, "", &missing)
@@ -75,7 +82,9 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 		details = []domain.Detail{{Param: e.Param, Code: e.Code, Message: e.Message}}
 	}
 	return slices.DeleteFunc(slices.Clone(details), func(d domain.Detail) bool {
-		return slices.ContainsFunc(known, func(k domain.Detail) bool { return sameOrNested(k.Param, d.Param) })
+		name, _, _ := strings.Cut(d.Param, ".")
+		name, _, _ = strings.Cut(name, "[")
+		return !isGiven[name] || slices.ContainsFunc(known, func(k domain.Detail) bool { return sameOrNested(k.Param, d.Param) })
 	})
 }
 
