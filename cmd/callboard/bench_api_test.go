@@ -40,7 +40,7 @@ const benchHTTP = "CALLBOARD_BENCH_HTTP"
 type bareCampaign struct {
 	Name     string              `json:"name"`
 	AgentID  string              `json:"agent_id"`
-	Contacts []map[string]string `json:"contacts"`
+	Contacts []map[string]any `json:"contacts"`
 }
 
 // answerAsHTTP runs it until its input ends: each path answers the text that
