@@ -38,8 +38,8 @@ const benchHTTP = "CALLBOARD_BENCH_HTTP"
 
 // bareCampaign is what a handler without anything behind it would read.
 type bareCampaign struct {
-	Name     string              `json:"name"`
-	AgentID  string              `json:"agent_id"`
+	Name     string           `json:"name"`
+	AgentID  string           `json:"agent_id"`
 	Contacts []map[string]any `json:"contacts"`
 }
 
