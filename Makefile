@@ -51,8 +51,8 @@ SOAK_MINUTES   ?= 20
 SOAK_RATE      ?= 250
 SOAK_DOC       ?=
 
-# Left to make nightly: faults of several nodes and stores at once, and the controls that show that such a fault would be noticed.
-# Every guarantee also has a test that make test runs, with one fault at a time.
+# make nightly alone runs these: faults of several nodes and stores at once, the search for leaks, and the controls that prove
+# that the tests detect a fault.
 NIGHTLY_ONLY     := ^Test(FaultsOfNodesLoseAndDoubleNothing|FailOversToStaleReplicasRingNobodyTwice|FailOversToAStaleReplicaThatIsTrustedRingTwice|FullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate|FullDisksThatLieMakePeopleRingTwice|ClocksSetBackRingNobodyTwiceAndForgetNobody|KillsOfARedisThatForgetsAreMadeGood|FullRedisServersStopTheDiallingAndForgetNobody|Kill9NeitherRingsTwiceNorForgetsOnRedis|NoCallLeavesAnythingBehind|ACallThatComesToAnyNodeReachesItsNumber|TheModelFindsPlantedFaults)$$
 # Tests that do more of the same where NIGHTLY is set.
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kill|FailOvers|FullDisks|FullRedis|Clocks|FaultsOfNodes).*|Test(NoCallLeavesAnythingBehind|ACallThatComesToAnyNodeReachesItsNumber|TheModelFindsPlantedFaults))$$
@@ -72,10 +72,10 @@ build: ## build bin/callboard
 	@command -v go >/dev/null || { echo "missing: go 1.26 or newer, from https://go.dev/dl/"; exit 1; }
 	CGO_ENABLED=$(if $(filter opus,$(TAGS)),1,0) go build -pgo=auto -trimpath -tags '$(TAGS)' -ldflags '-s -w -X main.version=$(VERSION)' -o bin/callboard ./cmd/callboard
 
-# Nobody steps through these, so no tables for a debugger are written: a tenth of all compiling. What was compiled in another
-# folder is the same.
+# Nobody steps through these, so no tables for a debugger are written: a tenth of all compiling. -trimpath lets
+# a clean checkout reuse what another folder compiled.
 test lint e2e: export GOFLAGS += -trimpath -gcflags=all=-dwarf=false
-# The compiler may take memory instead of time; what it made may not.
+# make test lets the compiler trade memory for time (GOGC below); the tests run with Go's defaults.
 OWN_MEMORY := -exec 'env -u GOGC -u GOMEMLIMIT'
 
 test: ## run every test with the race detector, against SIPp, baresip, Kamailio, Redis and etcd, and sound with Opus too

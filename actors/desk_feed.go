@@ -50,8 +50,8 @@ func (f *feed) next(ctx context.Context) ([]event.Event, error) {
 		if f.desk.store.isGone(f.workspace) {
 			return nil, io.EOF
 		}
-		// The store bounds how long it reads. The end of ctx during a read would look like a failure of the store: the
-		// deadline of a connection passes a little before that of the context that it comes from.
+		// The store limits the duration of a read. With ctx itself, the deadline of the connection could pass just before
+		// ctx ends, and the timeout would look like a failure of the store.
 		batch, err := f.desk.store.Events(context.WithoutCancel(ctx), f.workspace, f.after, feedBatch)
 		if err != nil {
 			return nil, storeErr(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -35,11 +36,11 @@ func (b *blueprint) recordRuleBody(route string, input reflect.Type) {
 	}
 }
 
-// ruleProblems are the violations of a body's rules by members that it has, without
-// those of fields in known, the problems with its schema: whether a member that the
-// schema does not require is missing depends on others, which may be missing too.
-// None where the body cannot be decoded or has
-// more than maxRuleBody bytes.
+// ruleProblems are the violations of a body's rules, without those of fields in
+// known, the problems with its schema. Members that the body lacks are left out:
+// whether such a member is required may depend on members that are still missing.
+// The result is empty where the body cannot be decoded or has more than maxRuleBody
+// bytes.
 func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	r, ok := hc.(*read)
 	if !ok || len(r.text) > maxRuleBody {
@@ -57,11 +58,8 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 		return nil
 	}
 	schema := op.RequestBody.Content[fiber.MIMEApplicationJSON].Schema
-	given, _ := members.(map[string]any)
-	isGiven := make(map[string]bool, len(given))
-	for name := range given {
-		isGiven[name] = true
-	}
+	object, _ := members.(map[string]any)
+	given := maps.Clone(object)                  // applyDefaults adds members
 	members = s.settableMembers(schema, members) // without unknown members
 	var missing domain.Problems                  // in known already
 	s.applyDefaults(schema, members, "", &missing)
@@ -84,7 +82,8 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	return slices.DeleteFunc(slices.Clone(details), func(d domain.Detail) bool {
 		name, _, _ := strings.Cut(d.Param, ".")
 		name, _, _ = strings.Cut(name, "[")
-		return !isGiven[name] || slices.ContainsFunc(known, func(k domain.Detail) bool { return sameOrNested(k.Param, d.Param) })
+		_, isGiven := given[name]
+		return !isGiven || slices.ContainsFunc(known, func(k domain.Detail) bool { return sameOrNested(k.Param, d.Param) })
 	})
 }
 

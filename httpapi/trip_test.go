@@ -127,3 +127,10 @@ func TestEverythingWrongWithACampaignIsToldAtOnce(t *testing.T) {
 	assert.Equal(t, []any{"exceeds_plan_limit", "pacing.max_concurrent"}, []any{one["code"], one["param"]})
 	require.Contains(t, one["message"], "201")
 }
+
+func TestAnEmptyBodyIsRefusedForItsRequiredMembersOnly(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	e := d.must(422, "POST", "/v1/calls/outbound", "operator", m{}).failure(t)
+	require.Len(t, e["details"], 1)
+	assert.Equal(t, "to", e["details"].([]any)[0].(m)["param"], "agent_id is not required beside a pathway_id")
+}
