@@ -19,7 +19,7 @@ import (
 
 // callboard runs a command of the binary beside the service.
 func (s *service) callboard(args ...string) (stdout, stderr string, err error) {
-	cmd := exec.Command(binary, args...)
+	cmd := exec.Command(s.binary, args...)
 	cmd.Env, cmd.Dir = s.env, s.dir
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

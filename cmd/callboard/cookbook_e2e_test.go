@@ -55,7 +55,7 @@ func TestEveryRecipeOfTheCookbookHoldsItsScenarios(t *testing.T) {
 	s := newPlainService(t, "CALLBOARD_ENGINES_FILE="+engines)
 	blocks := append(fences(t, "docs/pathways.md", "sh run"), fences(t, "docs/migration.md", "sh run")...)
 	blocks = append(blocks, fences(t, "docs/webhooks.md", "sh run")...)
-	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "HOOK_URL="+s.receiver.url, "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
+	said := s.follow(t.TempDir(), blocks, "", "TEST_KEY="+s.testKey(), "HOOK_URL="+s.receiver.url, "PATH="+filepath.Dir(s.binary)+":"+os.Getenv("PATH"))
 	require.Len(t, said, len(blocks))
 	assert.Equal(t, "True\nok   tells the hours (1 of 1)\n", said.with(t, blocks, "callboard test"))
 	assert.Equal(t, "voicemail voicemail\n", said.with(t, blocks, "leave_message"))

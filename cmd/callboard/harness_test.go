@@ -29,14 +29,15 @@ import (
 // it is measured.
 var binary string
 
-// plain builds the same service without the race detector, which makes
-// everything last five times as long, for tests whose many rounds and calls look
-// for faults of another kind. At night these run under it too.
+// plain builds the same service without the race detector, which triples the
+// processor time of every start, for tests of many rounds and calls and for the
+// commands of the guides, which look for other faults than races. make nightly
+// runs the tests with it too.
 var plain = sync.OnceValues(func() (string, error) {
 	if os.Getenv("NIGHTLY") != "" || onlySpeed() {
 		return binary, nil
 	}
-	path := binary + "-plain"
+	path := filepath.Join(filepath.Dir(binary), "plain", "callboard")
 	return path, build(path)
 })
 

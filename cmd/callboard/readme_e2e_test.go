@@ -68,7 +68,7 @@ func TestEveryCommandOfTheREADMEWorks(t *testing.T) {
 	blocks, python := fences(t, "README.md", "sh run"), fences(t, "README.md", "python")
 	require.GreaterOrEqual(t, len(blocks), 7)
 	require.Len(t, python, 1)
-	s, dir := newService(t), t.TempDir()
+	s, dir := newPlainService(t), t.TempDir()
 	p := sipp(t, "uas-press", "-key", "press", "1")
 	said := s.follow(dir, blocks, `printf %s "$HOOK_SECRET" >secret`,
 		"TEST_KEY="+s.testKey(), "PHONE_HOST=127.0.0.1", "PHONE_PORT="+strconv.Itoa(p.port), "HOOK_URL="+s.receiver.url)

@@ -13,7 +13,7 @@ import (
 
 func TestWorkspacesAndUsersAreMadeOnARunningAndAStoppedService(t *testing.T) {
 	t.Parallel()
-	s := newService(t)
+	s := newPlainService(t)
 	found := func(name string) (id, key string) {
 		t.Helper()
 		out, errs, err := s.callboard("workspaces", "create", name, "--plan", "professional")
