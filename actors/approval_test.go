@@ -41,7 +41,7 @@ func TestANumberOfOneOfSeveralWorkspacesGoesLiveByAnOperator(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, own, claimed)
 	_, err = d.PlaceCall(ctx, tenant, ask.NewCall{To: number(1, 4, "11"), From: claimed, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
-	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
+	assert.Equal(t, domain.CodeCallerIDNotAllowed, domain.CodeOf(err))
 	_, err = d.UpdateNumber(ctx, tenant, n.ID, func(n *domain.PhoneNumber) error { n.SMSEnabled = true; return nil })
 	require.NoError(t, err)
 

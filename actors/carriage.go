@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/domain/sms"
 )
 
@@ -140,7 +141,8 @@ func (d *Desk) carryOne(ctx context.Context, key domain.Key) error {
 		d.node.textFound(m)
 		return nil
 	}
-	ways, err := d.waysOf(ctx, m.WorkspaceID, m.Environment, m.From, m.To)
+	// An answer comes from the number that was written to, whatever its trunk lists.
+	ways, err := d.waysOf(ctx, m.WorkspaceID, m.Environment, route.Call{From: m.From, To: m.To, AnyCallerID: m.ReplyTo != ""})
 	refused := refusalOf(err)
 	if err != nil && refused == nil {
 		return err
@@ -222,7 +224,7 @@ func (d *Desk) refusedNow(ctx context.Context, m *domain.Message) (*domain.Error
 // after which the message is tried again.
 func refusalOf(err error) *domain.Error {
 	refused, ok := errors.AsType[*domain.Error](err)
-	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestination}, refused.Code) {
+	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestination, domain.CodeCallerIDNotAllowed, domain.CodeCallerIDRequired}, refused.Code) {
 		return refused
 	}
 	return nil

@@ -39,7 +39,8 @@ type Desk struct {
 	logs      sync.Map // logEnd, by workspace
 	scripts   recall[domain.Script]
 	called    recall[*domain.PhoneNumber]
-	shown     recall[[]string] // caller ids
+	inUse     recall[[]*domain.PhoneNumber] // the live numbers
+	callerIDs recall[[]string]
 	zones     *calendar.Shared
 	plays     rehearsals
 	messages  chore // what is to be done with text messages

@@ -51,8 +51,9 @@ func (d *Desk) ApproveNumber(ctx context.Context, workspaceID, id string) (*doma
 		n.Status = domain.NumberLive
 		return nil
 	})
-	if err == nil {
-		d.log.Info("number approved", slog.String("workspace_id", workspaceID), slog.String("number_id", n.ID))
+	if err != nil {
+		return nil, err
 	}
-	return n, err
+	d.log.Info("number approved", slog.String("workspace_id", workspaceID), slog.String("number_id", n.ID))
+	return n, d.node.reloadTrunks(ctx, workspaceID)
 }

@@ -90,6 +90,9 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 		d.node.sys.Root.Send(t.trunks, trunk.Free{CallID: c.ID})
 		return nil, err
 	}
+	if !who.inside() {
+		c.From = slot.From
+	}
 	a := d.opening(c, slot)
 	grant, err := d.mayRing(ctx, t, c, who.inside())
 	if err == nil {
@@ -105,7 +108,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	answer := *c
 	d.node.sys.Root.Send(t.calls, call.Start{
 		Call: *c, Attempt: *a, Script: script, Permit: permit, Slot: slot, Contacts: who.contacts,
-		Variables: map[string]string{}, RingTimeout: o.RingTimeout, MaxDuration: o.MaxDuration,
+		Variables: map[string]string{}, RingTimeout: o.RingTimeout, MaxDuration: o.MaxDuration, CallerID: o.From,
 		Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
 	})
 	return &answer, nil
@@ -174,7 +177,15 @@ func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Worksp
 		return parties{}, err
 	}
 	if inside {
-		return parties{from: cmp.Or(o.From, insideCaller), to: domain.Number{E164: phone.Phone.Extension}, contacts: phone.Contacts}, nil
+		from := o.From
+		if from == "" {
+			if own, err := d.CallerIDs(ctx, p); err != nil {
+				return parties{}, err
+			} else if len(own) > 0 {
+				from = own[0]
+			}
+		}
+		return parties{from: cmp.Or(from, insideCaller), to: domain.Number{E164: phone.Phone.Extension}, contacts: phone.Contacts}, nil
 	}
 	number, err := d.zones.Number(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {
@@ -192,8 +203,7 @@ func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Worksp
 	if err = d.listsAllow(ctx, p, number.E164); err != nil {
 		return parties{}, err
 	}
-	from, err := d.callerID(ctx, p, o.From)
-	return parties{from: from, to: number}, err
+	return parties{from: o.From, to: number}, d.mayShow(ctx, p, o.From)
 }
 
 // insideCaller is shown to a phone where the workspace has no number.
@@ -218,27 +228,17 @@ func (d *Desk) hoursAllow(h *domain.CallingHours, to domain.Number) error {
 	return e
 }
 
-// callerID is the number shown: the one asked for, if it may be, or the
-// workspace's first. An operator may show any, and none.
-func (d *Desk) callerID(ctx context.Context, p domain.Principal, from string) (string, error) {
-	anyone := p.Operator || p.Environment == domain.Test
-	if from != "" && anyone {
-		return from, nil
+// mayShow refuses a caller ID that the workspace does not have. The test
+// environment shows any number. Which trunk may show it is the routing's to say.
+func (d *Desk) mayShow(ctx context.Context, p domain.Principal, from string) error {
+	if from == "" || p.Environment == domain.Test {
+		return nil
 	}
 	own, err := d.CallerIDs(ctx, p)
-	switch {
-	case err != nil:
-		return "", err
-	case from != "" && slices.Contains(own, from):
-		return from, nil
-	case from != "":
-		return "", problem("from", domain.CodeValidation, "from must be a number of the workspace or one that its trunk lists")
-	case len(own) > 0:
-		return own[0], nil
-	case anyone:
-		return "", nil
+	if err != nil || slices.Contains(own, from) {
+		return err
 	}
-	return "", &domain.Error{Code: domain.CodeCallerIDRequired, Param: "from", Message: "from is required: the workspace has no number to show"}
+	return problem("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk")
 }
 
 // slot asks the trunks for a way to the number. A phone needs none.

@@ -264,6 +264,12 @@ func (d *Desk) numberFits(ctx context.Context, p domain.Principal, n *domain.Pho
 	if err := d.agentExists(ctx, p, n.AgentID); err != nil {
 		return err
 	}
+	if p.Environment == domain.Live {
+		var problems domain.Problems
+		if refuseTestNumber(&problems, "number", n.Number); len(problems) > 0 {
+			return problems.Err()
+		}
+	}
 	if n.TrunkID == "" {
 		return nil
 	}
@@ -292,7 +298,10 @@ func (d *Desk) CreateNumber(ctx context.Context, p domain.Principal, n *domain.P
 	if errors.Is(err, domain.ErrConflict) {
 		return nil, &domain.Error{Code: domain.CodeAlreadyExists, Param: "number", Message: "this number is taken already"}
 	}
-	return n, err
+	if err != nil {
+		return nil, err
+	}
+	return n, d.node.reloadTrunks(ctx, p.WorkspaceID) // they show it from now on
 }
 
 // Number reads one number.
@@ -308,7 +317,7 @@ func (d *Desk) ListNumbers(ctx context.Context, p domain.Principal, q ask.Page) 
 
 // UpdateNumber changes who answers a number; the number itself stays.
 func (d *Desk) UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error) {
-	return update(ctx, d, p, domain.PrefixNumber, id, func(n *domain.PhoneNumber) error {
+	n, err := update(ctx, d, p, domain.PrefixNumber, id, func(n *domain.PhoneNumber) error {
 		number, trunkID := n.Number, n.TrunkID
 		if err := change(n); err != nil {
 			return err
@@ -321,33 +330,46 @@ func (d *Desk) UpdateNumber(ctx context.Context, p domain.Principal, id string, 
 		}
 		return d.numberFits(ctx, p, n)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return n, d.node.reloadTrunks(ctx, p.WorkspaceID)
 }
 
 // DeleteNumber removes a number and frees it for others.
 func (d *Desk) DeleteNumber(ctx context.Context, p domain.Principal, id string) error {
-	return remove(ctx, d, p, domain.PrefixNumber, id, func(c *commit.Change, n *domain.PhoneNumber) error {
+	err := remove(ctx, d, p, domain.PrefixNumber, id, func(c *commit.Change, n *domain.PhoneNumber) error {
 		c.Deletes = append(c.Deletes, claimOf(n).Key())
 		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return d.node.reloadTrunks(ctx, p.WorkspaceID)
+}
+
+// liveNumbers are the workspace's numbers that are in use, by environment.
+func (d *Desk) liveNumbers(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
+	return d.inUse.of(d.store, workspaceID, string(env), func() ([]*domain.PhoneNumber, error) {
+		numbers, err := liveNumbers(ctx, d.store, workspaceID, env)
+		return numbers, storeErr(err)
 	})
 }
 
 // CallerIDs are the workspace's numbers and those that its trunks list.
 func (d *Desk) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
-	return d.shown.of(d.store, p.WorkspaceID, string(p.Environment), func() ([]string, error) { return d.readCallerIDs(ctx, p) })
-}
-
-func (d *Desk) readCallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
-	var out []string
-	err := every(ctx, d.store, "number", p.WorkspaceID, envOf(p), func(n *domain.PhoneNumber) {
-		if n.Number != "*" && n.Standing() == domain.NumberLive {
+	return d.callerIDs.of(d.store, p.WorkspaceID, string(p.Environment), func() ([]string, error) {
+		numbers, err := d.liveNumbers(ctx, p.WorkspaceID, p.Environment)
+		if err != nil {
+			return nil, err
+		}
+		var out []string
+		for _, n := range numbers {
 			out = append(out, n.Number)
 		}
+		err = every(ctx, d.store, "trunk", p.WorkspaceID, envOf(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
+		return slices.Clip(out), storeErr(err)
 	})
-	if err != nil {
-		return nil, storeErr(err)
-	}
-	err = every(ctx, d.store, "trunk", p.WorkspaceID, envOf(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
-	return slices.Clip(out), storeErr(err)
 }
 
 // Workspace answers from memory.

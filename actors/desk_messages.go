@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/domain/sms"
 )
 
@@ -51,7 +53,7 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 	if err = d.mayWrite(ctx, p, number.E164); err != nil {
 		return nil, err
 	}
-	from, err := d.sender(ctx, p, w, o.From)
+	from, err := d.sender(ctx, p, w, o.From, number.E164)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func (d *Desk) carried(ctx context.Context, p domain.Principal, from, to string)
 	if p.Environment == domain.Test {
 		return nil
 	}
-	ways, err := d.waysOf(ctx, p.WorkspaceID, p.Environment, from, to)
+	ways, err := d.waysOf(ctx, p.WorkspaceID, p.Environment, route.Call{From: from, To: to})
 	if err == nil && len(ways) == 0 {
 		return errNoSMSRoute()
 	}
@@ -153,44 +155,74 @@ func (d *Desk) mayWrite(ctx context.Context, p domain.Principal, e164 string) er
 	return blocked()
 }
 
-// sender is the number that a message comes from: the one asked for, the first
-// of the workspace that is for messages, its first, or the carrier's own.
-func (d *Desk) sender(ctx context.Context, p domain.Principal, w *domain.Workspace, from string) (string, error) {
-	if from != "" {
-		e164, err := domain.E164(from, w.DefaultCountry)
-		if err != nil {
-			return "", problem("from", domain.CodeValidation, "from must be a full telephone number, best in E.164")
-		}
-		if own, err := d.numberNamed(ctx, p.WorkspaceID, p.Environment, e164); err != nil {
-			return "", err
-		} else if own != nil && !own.SMSEnabled && p.Environment == domain.Live {
-			return "", problem("from", domain.CodeValidation, "from is a number that sends no messages: set its sms_enabled")
-		}
-		return d.callerID(ctx, p, e164)
+// sender is the number that a message comes from: the one asked for, or else one
+// of the route that the message takes, where a number for messages comes first.
+func (d *Desk) sender(ctx context.Context, p domain.Principal, w *domain.Workspace, from, to string) (string, error) {
+	switch {
+	case from == "" && p.Environment == domain.Test:
+		return d.testSender(ctx, p)
+	case from == "":
+		return d.senderOfRoute(ctx, p, to)
 	}
-	q := commit.Query{Kind: "number", Workspace: p.WorkspaceID, Index: "sms=" + string(p.Environment), Oldest: true, Limit: 1}
-	var own string
-	_, err := d.store.List(ctx, q, func() domain.Record { return &domain.PhoneNumber{} }, func(r domain.Record) error {
-		if n, ok := r.(*domain.PhoneNumber); ok {
-			own = n.Number
-		}
-		return nil
-	})
-	if err != nil || own != "" {
-		return own, storeErr(err)
+	e164, err := domain.E164(from, w.DefaultCountry)
+	if err != nil {
+		return "", problem("from", domain.CodeValidation, "from must be a full telephone number, best in E.164")
 	}
-	own, err = d.callerID(ctx, p, "")
-	if err != nil || own != "" || p.Environment == domain.Live {
-		if own == "" && err == nil {
-			err = &domain.Error{Code: domain.CodeCallerIDRequired, Param: "from", Message: "from is required: the workspace has no number that messages may come from"}
-		}
-		return own, err
+	if own, err := d.numberNamed(ctx, p.WorkspaceID, p.Environment, e164); err != nil {
+		return "", err
+	} else if own != nil && !own.SMSEnabled && p.Environment == domain.Live {
+		return "", problem("from", domain.CodeValidation, "from is a number that sends no messages: set its sms_enabled")
 	}
-	return testSender, nil
+	return e164, d.mayShow(ctx, p, e164)
 }
 
-// testSender stands for a workspace that has no number in the test environment.
-const testSender = domain.MagicPrefix + "0100"
+// senderOfRoute is the number that the best route to a number shows.
+func (d *Desk) senderOfRoute(ctx context.Context, p domain.Principal, to string) (string, error) {
+	all, _, err := d.carriers(ctx, p.WorkspaceID, p.Environment)
+	if err != nil {
+		return "", err
+	}
+	if len(all) == 0 {
+		return "", errNoSMSRoute()
+	}
+	call := route.Call{To: to, Environment: p.Environment}
+	best, refused := route.Trunks(all, call)
+	if len(best) == 0 {
+		return "", cmp.Or(refused, errNoSMSRoute())
+	}
+	t := all[best[0]]
+	number, err := d.textNumber(ctx, p, func(number string) bool { return slices.Contains(t.CallerIDs, number) })
+	if err != nil || number != "" {
+		return number, err
+	}
+	return route.CallerID(t, call)
+}
+
+// testSender is the sender of the test environment: a number for messages, any
+// other number of the workspace, or one of the test carrier.
+func (d *Desk) testSender(ctx context.Context, p domain.Principal) (string, error) {
+	number, err := d.textNumber(ctx, p, func(string) bool { return true })
+	if err != nil || number != "" {
+		return number, err
+	}
+	own, err := d.CallerIDs(ctx, p)
+	if err != nil || len(own) == 0 {
+		return domain.MagicPrefix + "0100", err
+	}
+	return own[0], nil
+}
+
+// textNumber is the first live number of the workspace that sends messages and
+// that may be used; "": there is none.
+func (d *Desk) textNumber(ctx context.Context, p domain.Principal, may func(number string) bool) (string, error) {
+	numbers, err := d.liveNumbers(ctx, p.WorkspaceID, p.Environment)
+	for _, n := range numbers {
+		if n.SMSEnabled && may(n.Number) {
+			return n.Number, err
+		}
+	}
+	return "", err
+}
 
 // Message reads one.
 func (d *Desk) Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error) {

@@ -205,7 +205,7 @@ func TestNobodySeesWhatIsNotTheirs(t *testing.T) {
 	_, err = h.desk().CreateAgent(t.Context(), other, &domain.Agent{Name: "thief", PathwayID: mine.pathway})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 	_, err = h.desk().PlaceCall(t.Context(), other, ask.NewCall{To: number(1, 4, "11"), From: "+12025550199", AgentID: mine.agent})
-	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
+	assert.Equal(t, domain.CodeCallerIDNotAllowed, domain.CodeOf(err))
 	for name, open := range h.doors(h.live, mine) { // nothing was harmed
 		require.NoError(t, open(), name)
 	}

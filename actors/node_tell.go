@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -226,13 +227,48 @@ func (n *Node) reloadTrunks(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
+// trunksOf are the trunks of a workspace, each with all numbers that it may show
+// as caller IDs.
 func (n *Node) trunksOf(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
 	var out []domain.Trunk
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err := every(ctx, n.cfg.Store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) { out = append(out, *t) })
+		numbers, err := liveNumbers(ctx, n.cfg.Store, workspaceID, env)
+		if err != nil {
+			return nil, err
+		}
+		err = every(ctx, n.cfg.Store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+			t.CallerIDs = callerIDsOf(t, numbers)
+			out = append(out, *t)
+		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// liveNumbers are the numbers of a workspace that are in use.
+func liveNumbers(ctx context.Context, store commit.Store, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
+	var out []*domain.PhoneNumber
+	err := every(ctx, store, "number", workspaceID, "env="+string(env), func(n *domain.PhoneNumber) {
+		if n.Number != "*" && n.Standing() == domain.NumberLive {
+			out = append(out, n)
+		}
+	})
+	return out, err
+}
+
+// callerIDsOf are the numbers that a trunk may show: those in caller_ids, then the
+// numbers of the workspace that are registered with it, then those registered with
+// no trunk.
+func callerIDsOf(t *domain.Trunk, numbers []*domain.PhoneNumber) []string {
+	out := slices.Clip(t.CallerIDs)
+	for _, trunkID := range []string{t.ID, ""} {
+		for _, n := range numbers {
+			if n.TrunkID == trunkID {
+				out = append(out, n.Number)
+			}
+		}
+	}
+	return out
 }

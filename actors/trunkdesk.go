@@ -53,10 +53,26 @@ func (d *Desk) shownTrunks(ctx context.Context, p domain.Principal, list ...*dom
 	}
 }
 
+// refuseTestNumber notes a number of the test environment where a real one is due.
+func refuseTestNumber(problems *domain.Problems, param, number string) {
+	if domain.IsMagic(number) {
+		problems.Add(param, domain.CodeCallerIDNotAllowed, "%s is a number of the test environment, which no trunk shows", number)
+	}
+}
+
 // trunkFits refuses a trunk of whose hosts none may be reached. A name that
 // cannot be looked up now may be right tomorrow; the check at each connection
 // is the one that counts.
 func (d *Desk) trunkFits(ctx context.Context, t *domain.Trunk) error {
+	if t.Environment == domain.Live && !t.Simulator {
+		var problems domain.Problems
+		for i, number := range t.CallerIDs {
+			refuseTestNumber(&problems, "caller_ids["+strconv.Itoa(i)+"]", number)
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+	}
 	may := d.node.cfg.MayReach
 	if may == nil || t.Simulator {
 		return nil

@@ -33,14 +33,15 @@ func (w *way) id() string {
 // the priority of trunks and gateways, those of one trunk by the priority of its
 // proxies. A number that belongs to a trunk which carries messages goes over
 // that trunk. Errors: destination_not_allowed where the trunks with this prefix
-// must not dial the number, else errors of the store.
-func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Environment, from, to string) ([]way, error) {
+// must not dial the number, caller_id_not_allowed where none may show its sender,
+// else errors of the store.
+func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Environment, call route.Call) ([]way, error) {
 	all, gateways, err := d.carriers(ctx, workspaceID, env)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	call := route.Call{To: to, From: from, Environment: env}
-	own, err := d.numberNamed(ctx, workspaceID, env, from)
+	call.Environment = env
+	own, err := d.numberNamed(ctx, workspaceID, env, call.From)
 	if err != nil {
 		return nil, err
 	}
@@ -64,19 +65,30 @@ func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Enviro
 }
 
 // carriers are the trunks and gateways that carry messages; gateways, which are
-// named by their ids too, stand among the trunks as the choice sees them.
+// named by their ids too, stand among the trunks as the choice sees them. Trunks have
+// all numbers that they may show as caller IDs; a gateway may show every number of the
+// workspace.
 func (d *Desk) carriers(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.Trunk, map[string]*domain.SMSGateway, error) {
 	var all []*domain.Trunk
 	gateways := make(map[string]*domain.SMSGateway)
-	err := every(ctx, d.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+	numbers, err := d.liveNumbers(ctx, workspaceID, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	shown, err := d.CallerIDs(ctx, domain.Principal{WorkspaceID: workspaceID, Environment: env})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = every(ctx, d.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
 		if (t.SMS == domain.SMSPlain || t.SMS == domain.SMSIMDN) && !t.Simulator {
+			t.CallerIDs = callerIDsOf(t, numbers)
 			all = append(all, t)
 		}
 	})
 	if err == nil {
 		err = every(ctx, d.store, "sms_gateway", workspaceID, "env="+string(env), func(g *domain.SMSGateway) {
 			gateways[g.ID] = g
-			all = append(all, &domain.Trunk{Meta: g.Meta, Prefixes: g.Prefixes, Priority: g.Priority})
+			all = append(all, &domain.Trunk{Meta: g.Meta, Prefixes: g.Prefixes, Priority: g.Priority, CallerIDs: shown})
 		})
 	}
 	return all, gateways, storeErr(err)

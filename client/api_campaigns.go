@@ -533,7 +533,7 @@ type CallerID struct {
 type CallerIDUpdate struct {
 	// For people.
 	Name Optional[string] `json:"name,omitzero"`
-	// The workspace's first number unless said.
+	// A number of the workspace, or one in caller_ids of a trunk. Without it, each call shows a number of the trunk that carries it.
 	Number Optional[string] `json:"number,omitzero"`
 }
 
@@ -953,7 +953,7 @@ type NewAssumptions struct {
 type NewCallerID struct {
 	// For people.
 	Name *string `json:"name,omitempty"`
-	// The workspace's first number unless said.
+	// A number of the workspace, or one in caller_ids of a trunk. Without it, each call shows a number of the trunk that carries it.
 	Number *string `json:"number,omitempty"`
 }
 

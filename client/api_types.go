@@ -1368,7 +1368,7 @@ type NewCallRequest struct {
 	Compliance *CallCompliance `json:"compliance,omitempty"`
 	// Variables of the pathway.
 	Context map[string]any `json:"context,omitzero"`
-	// The workspace's first number unless said.
+	// The caller ID: a number of the workspace, or one in caller_ids of a trunk that takes this call. Without it, a number of the trunk that carries the call.
 	From *string `json:"from,omitempty"`
 	// Unless said the agent's limits.max_minutes, else 1800.
 	MaxDurationSeconds *int64 `json:"max_duration_seconds,omitempty"`
@@ -1429,7 +1429,7 @@ type NewMessage struct {
 	Body string `json:"body"`
 	// Values for the names in body.
 	Context map[string]any `json:"context,omitzero"`
-	// The workspace's first number unless said.
+	// A number of the workspace, or one in caller_ids of a trunk that carries this message. Without it, a number of the trunk or gateway that carries it.
 	From *string `json:"from,omitempty"`
 	// Addresses of pictures and the like, https only; 10 at most.
 	Media []string `json:"media,omitzero"`

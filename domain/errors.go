@@ -46,6 +46,7 @@ const (
 	CodeSpendCap                Code = "spend_cap_reached"
 	CodeExceedsPlan             Code = "exceeds_plan_limit"
 	CodeCallerIDRequired        Code = "caller_id_required"
+	CodeCallerIDNotAllowed      Code = "caller_id_not_allowed"
 	CodeInvalidURL              Code = "invalid_url"
 	CodeProcessing              Code = "processing"
 	CodeSlotUnavailable         Code = "slot_unavailable"

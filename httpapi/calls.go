@@ -24,7 +24,7 @@ type CallCompliance struct {
 // NewCallRequest is an outbound call as it is sent.
 type NewCallRequest struct {
 	To                 string            `json:"to" doc:"A telephone number, or the extension or SIP address of a phone of the workspace." example:"+12025550123"`
-	From               string            `json:"from,omitempty" doc:"The workspace's first number unless said."`
+	From               string            `json:"from,omitempty" doc:"The caller ID: a number of the workspace, or one in caller_ids of a trunk that takes this call. Without it, a number of the trunk that carries the call."`
 	AgentID            string            `json:"agent_id,omitempty" doc:"agent_id or pathway_id is required."`
 	PathwayID          string            `json:"pathway_id,omitempty"`
 	Context            domain.Context    `json:"context,omitempty"`
@@ -96,9 +96,6 @@ func (b *NewCallRequest) order(house rules.House, problems *domain.Problems) ask
 	order.AgentID = rules.ID(problems, "agent_id", domain.PrefixAgent, b.AgentID)
 	order.PathwayID = rules.ID(problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
 	order.From = b.From
-	if order.From == "" && len(house.CallerIDs) > 0 {
-		order.From = house.CallerIDs[0]
-	}
 	if _, inside := domain.PhoneUser(b.To); !inside || order.From != "" {
 		order.From = rules.CallerID(problems, "from", order.From, house)
 	}

@@ -66,7 +66,7 @@ type NewCompliance struct {
 
 // NewCallerID is a caller id as it is sent.
 type NewCallerID struct {
-	Number string `json:"number,omitempty" doc:"The workspace's first number unless said."`
+	Number string `json:"number,omitempty" doc:"A number of the workspace, or one in caller_ids of a trunk. Without it, each call shows a number of the trunk that carries it."`
 	Name   string `json:"name,omitempty"`
 }
 
@@ -335,7 +335,7 @@ func (s *Server) house(ctx context.Context, p domain.Principal) (rules.House, er
 	}
 	return rules.House{
 		Limits: w.Limits, DefaultCountry: w.DefaultCountry, DefaultDNC: w.DefaultDNC,
-		CallerIDs: ids, Operator: p.Operator, Test: p.Environment == domain.Test, Now: time.Now().UTC(),
+		CallerIDs: ids, Test: p.Environment == domain.Test, Now: time.Now().UTC(),
 	}, nil
 }
 

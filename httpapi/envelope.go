@@ -37,6 +37,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeValidation:              http.StatusUnprocessableEntity,
 		domain.CodeExceedsPlan:             http.StatusUnprocessableEntity,
 		domain.CodeCallerIDRequired:        http.StatusUnprocessableEntity,
+		domain.CodeCallerIDNotAllowed:      http.StatusUnprocessableEntity,
 		domain.CodeInvalidURL:              http.StatusUnprocessableEntity,
 		domain.CodeIdempotencyMismatch:     http.StatusUnprocessableEntity,
 		ask.CodeInvalidCursor:              http.StatusUnprocessableEntity,

@@ -12,7 +12,7 @@ import (
 // NewMessage is a text message as it is sent.
 type NewMessage struct {
 	To       string            `json:"to" doc:"Best in E.164." example:"+15005550000"`
-	From     string            `json:"from,omitempty" doc:"The workspace's first number unless said."`
+	From     string            `json:"from,omitempty" doc:"A number of the workspace, or one in caller_ids of a trunk that carries this message. Without it, a number of the trunk or gateway that carries it."`
 	Body     string            `json:"body" doc:"At most 1600 characters; {{name}} and {{name | fallback}} are filled in from context." example:"See you on {{day}}, {{name | there}}."`
 	Media    []string          `json:"media,omitempty" nullable:"false" doc:"Addresses of pictures and the like, https only; 10 at most."`
 	Context  domain.Context    `json:"context,omitempty"`

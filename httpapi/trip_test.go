@@ -62,19 +62,20 @@ func TestAStrangersCampaignGoesThroughEveryRoute(t *testing.T) {
 	assert.Equal(t, []any{"concurrent_limit_exceeded", 5.0, 5.0}, []any{busy["code"], busy["active_calls"], busy["limit"]})
 }
 
-func TestACampaignWithoutACallerIDIsAnOperatorsAlone(t *testing.T) {
+func TestACampaignWithoutACallerIDNeedsAWorkspaceWithANumber(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	agent := d.make("/v1/agents", m{"name": "a", "first_message": "Hello."})
 	d.callerIDs = nil
 	body := m{"name": "million", "agent_id": agent, "contacts": []m{}}
-	d.must(201, "POST", "/v1/campaigns", "operator", body)
+	assert.Equal(t, "caller_id_required", d.must(422, "POST", "/v1/campaigns", "operator", body).failure(t)["code"])
 	assert.Equal(t, "caller_id_required", d.must(422, "POST", "/v1/campaigns", "all", body).failure(t)["code"])
 	d.callerIDs = []string{"+12025550100"}
 	c := d.must(201, "POST", "/v1/campaigns", "all", body).json(t)
-	assert.Equal(t, m{"number": "+12025550100"}, c["caller_id"])
+	assert.Equal(t, m{"number": ""}, c["caller_id"], "each call shows a number of its trunk")
 	body["caller_id"] = m{"number": "+12025550177"}
-	assert.Equal(t, "caller_id_required", d.must(422, "POST", "/v1/campaigns", "all", body).failure(t)["code"])
-	d.must(201, "POST", "/v1/campaigns", "operator", body)
+	for _, key := range []string{"all", "operator"} {
+		assert.Equal(t, "caller_id_not_allowed", d.must(422, "POST", "/v1/campaigns", key, body).failure(t)["code"])
+	}
 }
 
 func TestDefaultsOfACampaign(t *testing.T) {
@@ -89,7 +90,7 @@ func TestDefaultsOfACampaign(t *testing.T) {
 		"schedule":   m{"timezone": "UTC", "days": []any{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}, "excluded_dates": []any{}},
 		"pacing":     m{"calls_per_minute": 1200.0, "max_concurrent": 200.0, "mode": "fixed"},
 		"retry":      m{"enabled": false, "max_attempts": 1.0, "interval_hours": 0.0, "retry_on": []any{}},
-		"caller_id":  m{"number": "+12025550100"},
+		"caller_id":  m{"number": ""},
 		"compliance": m{"dnc_scrub": true, "calling_hours": m{"start": "08:00", "end": "21:00", "timezone": "local"}},
 	}, c)
 }

@@ -90,6 +90,7 @@ type errand struct {
 	key         string // of its slots
 	way         Way
 	from        string // ours
+	fromTrunk   string // the trunk over which a call to from came in; "": none did
 	caller      string // who is handed on, "" where nobody may see that
 	diverted    bool   // he called us: a trunk that knows Diversion shows him
 	identity    string // his own signature
@@ -187,7 +188,9 @@ func (a *aside) bound(ctx actor.Context) {
 }
 
 func (a *aside) want(ctx actor.Context) {
-	ctx.Request(a.cfg.Trunks, trunk.Want{To: a.way.To, From: a.from, Environment: a.environment, Tried: a.tried, CallID: a.key, Generation: a.legs})
+	ctx.Request(a.cfg.Trunks, trunk.Want{
+		To: a.way.To, From: a.from, AnyCallerID: true, FromTrunkID: a.fromTrunk, Environment: a.environment, Tried: a.tried, CallID: a.key, Generation: a.legs,
+	})
 }
 
 func (a *aside) slotted(ctx actor.Context, m trunk.Slot) {
@@ -249,9 +252,9 @@ func (a *aside) dial(ctx actor.Context, leg int) {
 func (a *aside) shown() trunk.Caller {
 	number := strings.HasPrefix(a.caller, "+") || a.caller == domain.Anonymous
 	if a.diverted && number && slices.Contains(a.slot.Trunk().CallerIDHeaders, domain.HeaderDiversion) {
-		return trunk.Caller{Number: a.caller, Diversion: a.from, Identity: a.identity}
+		return trunk.Caller{Number: a.caller, Diversion: a.slot.From, Identity: a.identity}
 	}
-	return trunk.Caller{Number: a.from}
+	return trunk.Caller{Number: a.slot.From}
 }
 
 func placeAside(v *vessel, sound Sound, phone Phone, beside Session, shared bool, o media.Options, in sip.Invite) (m asidePlaced) {

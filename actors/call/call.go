@@ -102,6 +102,7 @@ type order struct {
 	attempt     domain.Attempt
 	script      domain.Script
 	variables   map[string]string
+	callerID    string // asked for by whoever placed the call; "": one of the trunk
 	callerName  string
 	optOut      []string
 	scrub       lists.Scrub

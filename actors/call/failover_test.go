@@ -31,7 +31,7 @@ func behind(first sip.Target) func(h *house) []domain.Trunk {
 	return func(h *house) []domain.Trunk {
 		a, b := proxyOf(first), proxyOf(h.carrier.Target())
 		b.Priority = 1
-		return []domain.Trunk{{Meta: domain.Meta{ID: "trunk_two", Environment: domain.Live}, Proxies: []domain.Proxy{a, b}}}
+		return []domain.Trunk{{Meta: domain.Meta{ID: "trunk_two", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{a, b}}}
 	}
 }
 
@@ -137,7 +137,7 @@ func TestOtherCodecsAreOfferedOnce(t *testing.T) {
 		in.Reject(488, 0)
 	})
 	h := build(t, plan{trunks: func(*house) []domain.Trunk {
-		return []domain.Trunk{{Meta: domain.Meta{ID: "t", Environment: domain.Live}, Proxies: []domain.Proxy{proxyOf(targetOf(ua))}, Codecs: []string{"PCMU"}}}
+		return []domain.Trunk{{Meta: domain.Meta{ID: "t", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(targetOf(ua))}, Codecs: []string{"PCMU"}}}
 	}})
 	id := h.dial(area+"0000", confirm())
 	e := h.end(id)

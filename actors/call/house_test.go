@@ -163,7 +163,7 @@ func build(t *testing.T, p plan) *house {
 	}
 	h.lines = spawn(lines.New(lines.Config{Concurrent: 100, Log: discard}))
 	h.inLines = spawn(lines.New(lines.Config{Concurrent: 100, Log: discard}))
-	list := []domain.Trunk{{Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, Proxies: []domain.Proxy{proxyOf(carrier.Target())}}}
+	list := []domain.Trunk{{Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(carrier.Target())}}}
 	if p.trunks != nil {
 		list = p.trunks(h)
 	}

@@ -74,7 +74,7 @@ func (c *Calls) bury(ctx actor.Context, who *actor.PID) {
 
 func orderOf(m *Start) *order {
 	return &order{
-		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, callerName: m.CallerName, permit: m.Permit, optOut: m.OptOut, scrub: m.Scrub,
+		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, callerID: m.CallerID, callerName: m.CallerName, permit: m.Permit, optOut: m.OptOut, scrub: m.Scrub,
 		slot: m.Slot, contacts: m.Contacts, networks: hostsOf(m.Contacts), ringTimeout: m.RingTimeout, maxDuration: m.MaxDuration, owner: m.Owner,
 	}
 }

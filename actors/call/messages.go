@@ -24,6 +24,7 @@ type (
 		Attempt     domain.Attempt    // as committed, leg 1 in it
 		Script      domain.Script     // agent version, pathway pinned
 		Variables   map[string]string // built-ins that the starter knows: campaign_name
+		CallerID    string            // the number that was asked for, on whichever trunk; "": one of the trunk that carries the call
 		CallerName  string            // shown to the called; may be empty
 		OptOut      []string          // keywords of who wants no more calls
 		Scrub       lists.Scrub       // the do-not-call lists that hold for it

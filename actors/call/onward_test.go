@@ -85,7 +85,7 @@ func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
 			desk, came := greeter(t)
 			h := build(t, plan{trunks: func(h *house) []domain.Trunk {
 				list := towards(desk)(h)
-				list[1].CallerIDHeaders = c.headers
+				list[1].CallerIDHeaders, list[1].CallerIDs = c.headers, []string{"+12025550100", "+15550002222"}
 				return list
 			}})
 			id, _, _ := h.dials(caller, domain.Script{Language: "en-US", Pathway: linger()})
@@ -114,7 +114,7 @@ func TestATransferLastsNoLongerThanTheRulesAllow(t *testing.T) {
 	desk, _ := greeter(t)
 	h := build(t, plan{broker: func(ctx actor.Context) {
 		if m, ok := ctx.Message().(trunk.Want); ok {
-			ctx.Respond(trunk.Slot{CallID: m.CallID, Key: "k", Target: targetOf(desk.ua), MaxDuration: 2 * time.Second, Generation: m.Generation})
+			ctx.Respond(trunk.Slot{CallID: m.CallID, Key: "k", From: m.From, Target: targetOf(desk.ua), MaxDuration: 2 * time.Second, Generation: m.Generation})
 		}
 	}})
 	id, _, _ := h.dials(newPeer(t), domain.Script{Language: "en-US", Pathway: linger()})

@@ -72,9 +72,9 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		first, second := proxyOf(targetOf(refusing)), proxyOf(h.carrier.Target())
 		second.Priority = 1
 		return []domain.Trunk{
-			{Meta: domain.Meta{ID: "plain", Environment: domain.Live}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}, Prefixes: []string{area}},
-			{Meta: domain.Meta{ID: "over", Environment: domain.Live}, Proxies: []domain.Proxy{first, second}, Prefixes: []string{"+1600555"}},
-			{Meta: domain.Meta{ID: "none", Environment: domain.Live}, Proxies: []domain.Proxy{first}, Prefixes: []string{"+1700555"}},
+			{Meta: domain.Meta{ID: "plain", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}, Prefixes: []string{area}},
+			{Meta: domain.Meta{ID: "over", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{first, second}, Prefixes: []string{"+1600555"}},
+			{Meta: domain.Meta{ID: "none", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{first}, Prefixes: []string{"+1700555"}},
 		}
 	}})
 	bystander := h.dial(area+"0009", linger())

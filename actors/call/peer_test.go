@@ -104,8 +104,8 @@ func towards(p *peer) func(h *house) []domain.Trunk {
 		live := domain.Meta{ID: "trunk_sim", Environment: domain.Live}
 		own := domain.Meta{ID: "trunk_peer", Environment: domain.Live}
 		return []domain.Trunk{
-			{Meta: live, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}},
-			{Meta: own, Proxies: []domain.Proxy{proxyOf(targetOf(p.ua))}, Prefixes: []string{area + "7"}},
+			{Meta: live, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}},
+			{Meta: own, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(targetOf(p.ua))}, Prefixes: []string{area + "7"}},
 		}
 	}
 }

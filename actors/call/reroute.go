@@ -129,7 +129,7 @@ func (c *call) reroute(ctx actor.Context, v domain.Verdict) {
 		wait = time.Until(c.waitsTill)
 	}
 	ctx.Request(c.cfg.Trunks, trunk.Want{
-		To: c.call.To, From: c.call.From, TrunkID: c.only(v), Environment: c.call.Environment, Tried: tried, CallID: c.call.ID,
+		To: c.call.To, From: c.callerID, TrunkID: c.only(v), Environment: c.call.Environment, Tried: tried, CallID: c.call.ID,
 		Generation: c.leg, Checked: true, Patience: wait,
 	})
 	mailbox.After(ctx, wait+rerouteLimit-rerouteWait, late{stage: rerouting, leg: c.leg})
@@ -179,6 +179,9 @@ func (c *call) slotted(ctx actor.Context, m trunk.Slot) {
 
 func (c *call) open(ctx actor.Context, slot trunk.Slot) {
 	c.slot = slot
+	if slot.Via != nil {
+		c.call.From = slot.From
+	}
 	c.leg++
 	leg := c.leg
 	c.noteLeg(time.Now().UTC())

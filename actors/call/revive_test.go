@@ -202,7 +202,7 @@ func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
 		phone:  func(p call.Phone) call.Phone { return byWay{p} },
 		trunks: func(h *house) []domain.Trunk {
 			return []domain.Trunk{{
-				Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())},
+				Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())},
 				OutboundProxy: &domain.Proxy{Host: "127.0.0.1", Port: 5061, Transport: "tls"},
 			}}
 		},

@@ -162,7 +162,7 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 	c.prepareMusic(ctx)
 	c.prepareSummary(ctx)
 	e := errand{
-		callID: c.call.ID, key: fmt.Sprintf("%s/%d", c.call.ID, t.at+1), way: t.way, from: c.shownToHuman(),
+		callID: c.call.ID, key: fmt.Sprintf("%s/%d", c.call.ID, t.at+1), way: t.way, from: c.shownToHuman(), fromTrunk: c.inboundTrunk(),
 		caller: c.person(), diverted: c.call.Direction == domain.Inbound,
 		environment: c.call.Environment, ringTimeout: c.ringTimeout, beside: c.session,
 	}
@@ -179,6 +179,15 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 	t.aside = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor { return newAside(cfg, log, e, v) }, mailboxSize,
 		actor.WithSupervisor(mailbox.Stop(log, nil))), "aside")
 	v.mans(t.aside, e.key)
+}
+
+// inboundTrunk is the trunk over which an inbound call came; "": it is none, or
+// came from a phone.
+func (c *call) inboundTrunk() string {
+	if c.call.Direction != domain.Inbound || c.slot.Via == nil {
+		return ""
+	}
+	return c.slot.Via.ID
 }
 
 // shownToHuman is the number that whoever is called sees: ours. The trunk

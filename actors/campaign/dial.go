@@ -337,10 +337,7 @@ func (a *Campaign) unmake(ctx actor.Context) {
 // describe fills in what the store keeps of an attempt.
 func (a *Campaign) describe(t *try, now time.Time) {
 	c, who := &a.campaign, t.who
-	from := c.CallerID.Number
-	if from == "" && len(t.slot.Trunk().CallerIDs) > 0 {
-		from = t.slot.Trunk().CallerIDs[0]
-	}
+	from := t.slot.From
 	number := int(a.people.attempts[who.ordinal]) + 1
 	id := domain.AttemptID(c.ID, who.ordinal, number)
 	leg := domain.AttemptLeg{Number: 1, TrunkID: t.slot.Trunk().ID}
@@ -406,7 +403,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		c := t.call
 		c.Legs = slices.Clone(c.Legs)
 		ctx.Request(a.cfg.Calls, call.Start{
-			Call: c, Attempt: t.row, Script: *a.script, CallerName: a.campaign.CallerID.Name, OptOut: a.optOutWords(), Scrub: a.scrub(),
+			Call: c, Attempt: t.row, Script: *a.script, CallerID: a.campaign.CallerID.Number, CallerName: a.campaign.CallerID.Name, OptOut: a.optOutWords(), Scrub: a.scrub(),
 			Variables: map[string]string{"campaign_name": a.campaign.Name},
 			Permit:    t.permit, Slot: t.slot, RingTimeout: a.cfg.RingTimeout, MaxDuration: a.cfg.MaxDuration, Owner: ctx.Self(),
 		})

@@ -26,7 +26,8 @@ func (w *world) routed(cfg trunk.Config) {
 
 func carrier(change func(*domain.Trunk)) domain.Trunk {
 	t := domain.Trunk{
-		Meta: domain.Meta{ID: "trunk_1", Environment: domain.Live}, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
+		CallerIDs: []string{"+12025550100"},
+		Meta:      domain.Meta{ID: "trunk_1", Environment: domain.Live}, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
 	}
 	change(&t)
 	return t

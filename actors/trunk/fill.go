@@ -9,7 +9,7 @@ import (
 
 // Caller is who is shown to the called.
 type Caller struct {
-	Number    string // E.164; domain.Anonymous withholds it, "" shows none
+	Number    string // E.164; domain.Anonymous withholds it; "": that of the slot
 	Name      string
 	Diversion string // the number that the call was first made to, where we pass it on; "": none
 	// Identity is the caller's own signature (RFC 8224), passed on beside
@@ -37,18 +37,15 @@ func (s *Slot) Fill(in *sip.Invite, to string, c Caller) error {
 		in.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
 	}
 	shown, withheld := c.Number, c.Number == domain.Anonymous
-	switch {
-	case withheld:
-		shown = ""
-		if len(t.CallerIDs) > 0 {
-			shown = t.CallerIDs[0]
-		}
+	if shown == "" || withheld {
+		shown = s.From
+	}
+	if domain.IsMagic(shown) && s.Via != nil && !t.Simulator {
+		return &domain.Error{Code: domain.CodeCallerIDNotAllowed, Param: "from", Message: shown + " is a number of the test environment, which no trunk shows"}
+	}
+	in.From, in.FromName = t.Written(shown), c.Name
+	if withheld {
 		in.From, in.FromName, in.FromDomain = domain.Anonymous, "Anonymous", "anonymous.invalid"
-	case shown == "" && len(t.CallerIDs) > 0:
-		shown = t.CallerIDs[0]
-		in.From, in.FromName = t.Written(shown), c.Name
-	default:
-		in.From, in.FromName = t.Written(shown), c.Name
 	}
 	in.Headers = append(in.Headers, callerHeaders(t, in, shown, withheld, c)...)
 	return nil

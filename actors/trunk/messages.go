@@ -17,7 +17,9 @@ type (
 	// Want asks for a way to a number; Slot or NoSlot answers it later.
 	Want struct {
 		To          string // E.164
-		From        string // the number that is to be shown: trunks that list it come first
+		From        string // the caller ID to show, E.164; "": one of the trunk
+		AnyCallerID bool   // a trunk that may not show From shows a number of its own
+		FromTrunkID string // the trunk over which a call to From came in: it may show From
 		TrunkID     string // this trunk only; "": by prefix, priority and cost
 		Environment domain.Environment
 		Tried       []string // keys of targets that this attempt has tried
@@ -112,6 +114,7 @@ type (
 	Slot struct {
 		CallID      string
 		Via         *domain.Trunk // with its credentials; nil: to a phone of the workspace. Nobody changes it
+		From        string        // the caller ID that this trunk shows, E.164
 		Target      sip.Target
 		Key         string        // names the target in Want.Tried
 		MaxDuration time.Duration // of the call, by the rules of the workspace; 0: none
@@ -121,7 +124,7 @@ type (
 	NoSlot struct {
 		CallID     string
 		Reason     string        // no_trunk | exhausted | throttled | channels | destination_not_allowed | spend_cap_reached
-		Err        *domain.Error // of the last two; with no_trunk: why number_strip and number_add rule the trunks out; else nil
+		Err        *domain.Error // of the last two; with no_trunk: why number_strip, number_add or the caller ID rule the trunks out; else nil
 		Until      time.Time
 		Generation int
 	}

@@ -242,7 +242,8 @@ func (t *Trunks) want(ctx actor.Context, w Want) {
 	routes, refused := t.routes(w)
 	if e, ok := errors.AsType[*domain.Error](refused); ok {
 		reason := Forbidden
-		if _, rewriting := errors.AsType[*domain.RewriteError](refused); rewriting {
+		_, rewriting := errors.AsType[*domain.RewriteError](refused)
+		if rewriting || e.Code == domain.CodeCallerIDRequired || e.Code == domain.CodeCallerIDNotAllowed {
 			reason = NoTrunk // a fault of the trunk: the number itself may be called
 		}
 		ctx.Send(ctx.Sender(), NoSlot{CallID: w.CallID, Reason: reason, Err: e, Generation: w.Generation})
@@ -402,7 +403,7 @@ func (n *NoSlot) worse(reason string, until time.Time) {
 // environment has only the simulator. The error says why a trunk for the number
 // cannot be used.
 func (t *Trunks) routes(w Want) ([]*trunkState, error) {
-	found, refused := route.Trunks(t.records, route.Call{To: w.To, From: w.From, TrunkID: w.TrunkID, Environment: w.Environment})
+	found, refused := route.Trunks(t.records, w.call())
 	out := make([]*trunkState, len(found))
 	for i, n := range found {
 		out[i] = t.trunks[n]
@@ -410,9 +411,18 @@ func (t *Trunks) routes(w Want) ([]*trunkState, error) {
 	return out, refused
 }
 
+// call is what is wanted, as the choice of a route takes it.
+func (w *Want) call() route.Call {
+	return route.Call{To: w.To, From: w.From, AnyCallerID: w.AnyCallerID, FromTrunkID: w.FromTrunkID, TrunkID: w.TrunkID, Environment: w.Environment}
+}
+
 // target is the trunk's next untried target as a slot of it.
 func (t *Trunks) target(b *trunkState, w *Want, now time.Time) (slot Slot, rests time.Time, ok bool) {
-	slot = Slot{CallID: w.CallID, Via: b.trunk, MaxDuration: t.longest(), Generation: w.Generation}
+	from, err := route.CallerID(b.trunk, w.call())
+	if err != nil {
+		return slot, time.Time{}, false // the trunk was changed meanwhile
+	}
+	slot = Slot{CallID: w.CallID, Via: b.trunk, From: from, MaxDuration: t.longest(), Generation: w.Generation}
 	if b.trunk.Simulator {
 		if t.cfg.Simulator == nil {
 			return slot, time.Time{}, false

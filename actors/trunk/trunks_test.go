@@ -21,8 +21,9 @@ import (
 
 func tr(id string, change func(*domain.Trunk)) domain.Trunk {
 	t := domain.Trunk{
-		Meta:    domain.Meta{ID: id, Environment: domain.Live},
-		Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
+		CallerIDs: []string{"+12025550100"},
+		Meta:      domain.Meta{ID: id, Environment: domain.Live},
+		Proxies:   []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
 	}
 	if change != nil {
 		change(&t)

@@ -216,6 +216,7 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 
 func TestACallIsShownAsItsTrunkWants(t *testing.T) {
 	slot := trunk.Slot{
+		From:   "+12025550100",
 		Target: sip.Target{Host: "192.0.2.1", Name: "sip.example.com"},
 		Via: &domain.Trunk{
 			NumberFormat: "digits", CallerIDs: []string{"+12025550100"}, CallerIDHeaders: []string{domain.HeaderAsserted, domain.HeaderDiversion},

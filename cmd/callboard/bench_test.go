@@ -44,7 +44,8 @@ func (s *service) pid() int { return s.cmd.Process.Pid }
 func (s *service) route(port int) {
 	s.t.Helper()
 	s.api("POST", "/v1/trunks", object{
-		"name": "far end", "calls_per_second": 1000,
+		"caller_ids": []string{"+12025550100"},
+		"name":       "far end", "calls_per_second": 1000,
 		"proxies": []object{{"host": "127.0.0.1", "port": port, "transport": "udp"}},
 	})
 }

@@ -116,7 +116,8 @@ func TestSecretsAreNotInTheStoreNorInTheLog(t *testing.T) {
 	const secret, password = "whsec_plain_secret_to_look_for_0123", "trunk-password-to-look-for"
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"*"}, "secret": secret})
 	trunk := s.api("POST", "/v1/trunks", object{
-		"name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5999, "transport": "udp"}},
+		"caller_ids": []string{"+12025550100"},
+		"name":       "t", "proxies": []object{{"host": "127.0.0.1", "port": 5999, "transport": "udp"}},
 		"auth": object{"username": "u", "password": password},
 	})
 	assert.NotContains(t, string(mustJSON(t, trunk)), password)

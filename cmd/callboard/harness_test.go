@@ -368,7 +368,7 @@ func (s *service) trunk(prefix string, ports ...int) string {
 	for i, p := range ports {
 		proxies[i] = object{"host": "127.0.0.1", "port": p, "transport": "udp", "priority": i}
 	}
-	body := object{"name": "t" + prefix, "proxies": proxies}
+	body := object{"name": "t" + prefix, "proxies": proxies, "caller_ids": []string{"+12025550100"}}
 	if prefix != "" {
 		body["prefixes"] = []string{prefix}
 	}

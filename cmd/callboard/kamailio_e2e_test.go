@@ -199,7 +199,8 @@ func TestADispatcherStaysInThePathAndFailsOver(t *testing.T) {
 	other := kamailio(t, fmt.Sprintf("1 sip:127.0.0.1:%d 0 10\n2 sip:%s 0 20\n", s.sip, refresh))
 	trunk := func(prefix string, at netip.AddrPort) string {
 		return s.api("POST", "/v1/trunks", object{
-			"name": "dispatcher " + prefix, "prefixes": []string{prefix},
+			"caller_ids": []string{"+12025550100"},
+			"name":       "dispatcher " + prefix, "prefixes": []string{prefix},
 			"proxies": []object{{"host": at.Addr().String(), "port": at.Port(), "transport": "udp"}}, "media_networks": []string{"127.0.0.2/32"},
 		})["id"].(string)
 	}

@@ -171,7 +171,7 @@ func (w *tenant) stock(number string) {
 	w.make("pathway", "/v1/pathways", object{"name": "hello", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
 	w.make("agent", "/v1/agents", agent(object{"pathway_id": w.has["pathway"], "sms": object{"enabled": true}}))
 	w.make("phone", "/v1/phones", object{"extension": "7" + number[9:], "name": "lent", "username": "lent" + number[1:]})
-	w.make("trunk", "/v1/trunks", object{"name": "lent", "proxies": []object{{"host": "127.0.0.1", "port": 9, "transport": "udp"}}})
+	w.make("trunk", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "lent", "proxies": []object{{"host": "127.0.0.1", "port": 9, "transport": "udp"}}})
 	w.make("dnc", "/v1/dnc-lists", object{"name": "lent"})
 	w.make("prov", "/v1/providers", object{"name": "lent", "timezone": "UTC", "hours": object{"monday": everyHour(), "tuesday": everyHour(), "wednesday": everyHour(), "thursday": everyHour(), "friday": everyHour(), "saturday": everyHour(), "sunday": everyHour()}})
 	w.make("num", "/v1/phone-numbers", object{"number": number, "agent_id": w.has["agent"], "sms_enabled": true})

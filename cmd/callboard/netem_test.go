@@ -199,7 +199,8 @@ func TestCallsSurviveABadNetworkBetweenNamespaces(t *testing.T) {
 	s.unlimited()
 	agent := s.keypad()
 	s.api("POST", "/v1/trunks", object{
-		"name": "far", "dtmf": "rfc4733", "proxies": []object{{"host": netemThere.Addr().String(), "port": netemThere.Port(), "transport": "udp"}},
+		"caller_ids": []string{"+12025550100"},
+		"name":       "far", "dtmf": "rfc4733", "proxies": []object{{"host": netemThere.Addr().String(), "port": netemThere.Port(), "transport": "udp"}},
 	})
 	by, calls := map[string]figures{}, 0
 	for _, f := range faults {

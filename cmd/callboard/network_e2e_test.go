@@ -177,7 +177,8 @@ func TestCallsSurviveABadNetwork(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(p.close)
 		s.api("POST", "/v1/trunks", object{
-			"name": f.name, "prefixes": []string{number(n)}, "dtmf": "rfc4733",
+			"caller_ids": []string{"+12025550100"},
+			"name":       f.name, "prefixes": []string{number(n)}, "dtmf": "rfc4733",
 			"proxies": []object{{"host": r.phone(n+1, int(at.Port()), f), "port": at.Port(), "transport": "udp"}},
 		})
 	}
@@ -223,7 +224,8 @@ func TestACallOverIPv6(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(p.close)
 	s.api("POST", "/v1/trunks", object{
-		"name": "six", "dtmf": "rfc4733", "proxies": []object{{"host": "::1", "port": at.Port(), "transport": "udp"}},
+		"caller_ids": []string{"+12025550100"},
+		"name":       "six", "dtmf": "rfc4733", "proxies": []object{{"host": "::1", "port": at.Port(), "transport": "udp"}},
 	})
 	id := s.outbound("+12025550166", agent, nil)
 	s.pressed(id)

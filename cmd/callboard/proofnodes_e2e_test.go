@@ -20,7 +20,8 @@ func TestAProofLeadsToTheNodeOfItsTrunk(t *testing.T) {
 		one := c.of(node, all)
 		at := node.as(one.key)
 		trunk := at.api("POST", "/v1/trunks", object{
-			"name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}},
+			"caller_ids": []string{"+12025550100"},
+			"name":       "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}},
 			"inbound": object{"auth": object{"username": fmt.Sprint("carrier", i), "password": "proof"}},
 		})["id"]
 		made := at.api("POST", "/v1/phone-numbers", object{"number": "*", "agent_id": at.patient("wait"), "trunk_id": trunk})

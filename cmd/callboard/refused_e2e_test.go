@@ -24,7 +24,8 @@ func TestKeysOfSRTPAreToldTakenAndRefused(t *testing.T) {
 	s.trunkWith("+12025550122", refuses.port, "udp", inClear)
 	for prefix, mode := range map[string]string{"1": "required", "2": "off", "3": "optional"} {
 		in := s.api("POST", "/v1/trunks", object{
-			"name": mode, "prefixes": []string{"+1999" + prefix}, "srtp": mode, "srtp_keys_in_clear": true,
+			"caller_ids": []string{"+12025550100"},
+			"name":       mode, "prefixes": []string{"+1999" + prefix}, "srtp": mode, "srtp_keys_in_clear": true,
 			"proxies": []object{{"host": "127.0.0.1", "port": siptest.Port(t), "transport": "udp"}},
 		})["id"]
 		s.api("POST", "/v1/phone-numbers", object{"number": "+1202555014" + prefix, "agent_id": agent, "trunk_id": in})

@@ -87,7 +87,8 @@ func TestBaresipTalksOverTLSWithTheKeysInIt(t *testing.T) {
 	}
 
 	in := s.api("POST", "/v1/trunks", object{
-		"name": "in", "prefixes": []string{"+1999"}, "srtp": "required",
+		"caller_ids": []string{"+12025550100"},
+		"name":       "in", "prefixes": []string{"+1999"}, "srtp": "required",
 		"proxies": []object{{"host": "127.0.0.1", "port": siptest.Port(t), "transport": "tls"}},
 	})["id"]
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": agent, "trunk_id": in})

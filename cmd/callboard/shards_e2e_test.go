@@ -233,7 +233,7 @@ func TestACallThatComesToAnyNodeReachesItsNumber(t *testing.T) {
 	for i, one := range all {
 		number := fmt.Sprintf("+120255501%02d", i)
 		at := c.nodes[i%2].as(one.key)
-		trunk := at.api("POST", "/v1/trunks", object{"name": "t", "number_country": "US", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
+		trunk := at.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "t", "number_country": "US", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
 		trunks = append(trunks, trunk)
 		made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.menu(), "trunk_id": trunk})
 		assert.Equal(t, "pending", made["status"], "an operator has to say whose it is")

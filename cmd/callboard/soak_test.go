@@ -141,7 +141,7 @@ func (s *soak) house() {
 		for i, p := range to {
 			proxies[i] = object{"host": "127.0.0.1", "port": p, "transport": "udp", "priority": i}
 		}
-		trunk = s.api("POST", "/v1/trunks", object{"name": "t" + prefix, "proxies": proxies, "prefixes": []string{prefix}, "calls_per_second": 1000})["id"].(string)
+		trunk = s.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "t" + prefix, "proxies": proxies, "prefixes": []string{prefix}, "calls_per_second": 1000})["id"].(string)
 	}
 	s.agents = map[string]string{
 		"mute": s.mute(), "hello": s.hello(), "patient": s.patient("wait"), "talker": s.talker(),

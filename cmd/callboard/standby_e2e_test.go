@@ -31,7 +31,7 @@ func TestANodeWithoutWorkPassesCallsOnAndTellsHowItDoes(t *testing.T) {
 	const number = "+12025550170"
 	one := c.tenants(1)[0]
 	at := first.as(one.key)
-	trunk := at.api("POST", "/v1/trunks", object{"name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
+	trunk := at.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "t", "proxies": []object{{"host": "127.0.0.1", "port": 5060, "transport": "udp"}}})["id"]
 	made := at.api("POST", "/v1/phone-numbers", object{"number": number, "agent_id": at.menu(), "trunk_id": trunk})
 	first.api("POST", "/v1/workspaces/"+one.id+"/phone-numbers/"+made["id"].(string)+"/approve", nil)
 	probed := func(s *service, from string) string {

@@ -131,7 +131,8 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 	s.unlimited()
 	answers := sipp(t, "uas-answer-logged")
 	dear := s.api("POST", "/v1/trunks", object{
-		"name": "dear", "proxies": []object{{"host": "127.0.0.1", "port": answers.port}}, "costs": []object{{"prefix": "+", "cost": "5.00"}},
+		"caller_ids": []string{"+12025550100"},
+		"name":       "dear", "proxies": []object{{"host": "127.0.0.1", "port": answers.port}}, "costs": []object{{"prefix": "+", "cost": "5.00"}},
 	})["id"]
 	agent := s.hello()
 	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.branches(object{"accept_refer": true}), "trunk_id": dear})
@@ -173,7 +174,8 @@ func TestLiveCallEndsWhenTheSpendCapIsReached(t *testing.T) {
 	s := newService(t)
 	carrier := sipp(t, "uas-answer-logged", "-rtp_echo")
 	s.api("POST", "/v1/trunks", object{
-		"name": "dear", "proxies": []object{{"host": "127.0.0.1", "port": carrier.port}}, "costs": []object{{"prefix": "+", "cost": "5.00"}},
+		"caller_ids": []string{"+12025550100"},
+		"name":       "dear", "proxies": []object{{"host": "127.0.0.1", "port": carrier.port}}, "costs": []object{{"prefix": "+", "cost": "5.00"}},
 	})
 	s.api("PATCH", "/v1/workspace", object{"calling": object{"daily_spend_cap": object{"amount": "9.99"}}})
 	id := s.outbound("+12025550123", s.lasting(), nil)

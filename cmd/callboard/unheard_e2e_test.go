@@ -54,7 +54,7 @@ func TestWhatIsAnsweredToADeadNodeIsEndedByTheNextOne(t *testing.T) {
 	one := c.of(victim, c.tenants(16))
 	front = front.as(one.key)
 	front.api("POST", "/v1/trunks", object{"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": carrier.port, "transport": "udp"}}})
-	front.api("POST", "/v1/trunks", object{"name": "u", "prefixes": []string{"+1303"}, "proxies": []object{{"host": "127.0.0.1", "port": trying.port, "transport": "udp"}}})
+	front.api("POST", "/v1/trunks", object{"caller_ids": []string{"+12025550100"}, "name": "u", "prefixes": []string{"+1303"}, "proxies": []object{{"host": "127.0.0.1", "port": trying.port, "transport": "udp"}}})
 	id, early := front.outbound("+12025550123", front.terse(), nil), front.outbound("+13035550123", front.terse(), nil)
 	front.await("the other one to be tried", 20*time.Second, func() bool { return len(trying.rung()) == 1 })
 	front.await("it to ring", 20*time.Second, func() bool { return front.api("GET", "/v1/calls/"+id, nil)["status"] == "ringing" })

@@ -28,7 +28,7 @@ func (p *peer) wrote(kind string) int {
 func (s *service) trunkWith(prefix string, port int, transport string, more object) {
 	s.t.Helper()
 	body := object{
-		"name": "t" + prefix, "prefixes": []string{prefix},
+		"name": "t" + prefix, "prefixes": []string{prefix}, "caller_ids": []string{"+12025550100"},
 		"proxies": []object{{"host": "127.0.0.1", "port": port, "transport": transport}},
 	}
 	maps.Copy(body, more)

@@ -195,10 +195,21 @@ func TestTheZoneOfANumber(t *testing.T) {
 		"+447400123456":  "Europe/London",
 		"+61491570156": "Australia/Adelaide Australia/Brisbane Australia/Darwin Australia/Eucla Australia/Lord_Howe " +
 			"Australia/Perth Australia/Sydney",
-		"+61291234567": "Australia/Sydney",
+		"+61291234567": "Australia/Lord_Howe Australia/Sydney", // its area code has both
 		"+18005551234": "America/Adak America/Anchorage America/Chicago America/Denver America/Los_Angeles " +
 			"America/New_York America/Phoenix Pacific/Honolulu",
 		"+17875551234":   "America/Puerto_Rico",
+		"+18124064001":   "America/Chicago America/New_York",   // no exchange of the table
+		"+18502064001":   "America/Chicago America/New_York",   // an exchange of its Eastern part
+		"+19304324001":   "America/Chicago America/New_York",   // overlays
+		"+14589994001":   "America/Denver America/Los_Angeles", //
+		"+17784064001":   "America/Edmonton America/Vancouver", //
+		"+14744064001":   "America/Regina",                     //
+		"+12084064001":   "America/Boise America/Denver America/Los_Angeles",
+		"+18074064001":   "America/Toronto America/Winnipeg",
+		"+551131234567":  "America/Sao_Paulo",
+		"+525512345678":  "America/Mexico_City",
+		"+34612345678":   "Atlantic/Canary Europe/Madrid",
 		"+870773111111":  "",
 		"+8821612345678": "",
 		"nonsense":       "",

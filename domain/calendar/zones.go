@@ -1,9 +1,12 @@
 package calendar
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	_ "time/tzdata" // the zones must not depend on what the machine has installed
 
@@ -99,13 +102,23 @@ var countryZones = map[string][]string{ //nolint:gochecknoglobals // a table
 	"IT": {"Europe/Rome"}, "VA": {"Europe/Vatican"}, "CW": {"America/Curacao"}, "BQ": {"America/Kralendijk"},
 }
 
-// zonesOfNumber are the names of the zones of a number, sorted. The number of
-// a mobile or of a service says only the country: all its zones count.
+// overlaidAreas are the area codes of the North American plan that an overlay
+// serves where one of them has several zones, or another zone than the table
+// of numbers gives to the overlay.
+var overlaidAreas = map[string][]string{ //nolint:gochecknoglobals // a table
+	"448": {"850"}, "930": {"812"}, "364": {"270"}, "729": {"423"}, "458": {"541"}, "986": {"208"},
+	"236": {"604", "250"}, "257": {"604", "250"}, "672": {"604", "250"}, "778": {"604", "250"},
+	"367": {"418"}, "581": {"418"}, "879": {"709"}, "474": {"306"}, "639": {"306"},
+}
+
+// zonesOfNumber are the names of the zones of a number, sorted: all that its
+// area code has, or its country where it has no area code. The number of a
+// mobile or of a service says only the country.
 func zonesOfNumber(n domain.Number) []string {
 	var names []string
 	var err error
 	if n.Kind == phonenumbers.FIXED_LINE || n.Kind == phonenumbers.FIXED_LINE_OR_MOBILE {
-		names, err = phonenumbers.GetTimezonesForNumber(n.Parsed)
+		names, err = zonesOfLandline(n)
 	} else {
 		names, err = zonesOfCountry(n)
 	}
@@ -116,6 +129,73 @@ func zonesOfNumber(n domain.Number) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+func zonesOfLandline(n domain.Number) ([]string, error) {
+	code := strconv.Itoa(int(n.Parsed.GetCountryCode()))
+	country, err := phonenumbers.GetTimezonesForPrefix(code)
+	if err != nil || len(country) == 1 {
+		return country, err
+	}
+	size := phonenumbers.GetLengthOfGeographicalAreaCode(n.Parsed)
+	if code == "1" {
+		size = len("212")
+	}
+	digits := strings.TrimPrefix(n.E164, "+")
+	if size == 0 || len(digits) < len(code)+size {
+		return phonenumbers.GetTimezonesForNumber(n.Parsed)
+	}
+	return zonesOfArea(code, digits[len(code):len(code)+size], country)
+}
+
+// areaZones keeps what zonesOfArea found, by code and area. Only the area codes
+// of countries with several zones come here.
+var areaZones sync.Map //nolint:gochecknoglobals // a cache of a table
+
+// zonesOfArea are the zones of all exchanges of an area code that the table knows;
+// if it knows none, those of the country.
+func zonesOfArea(code, area string, country []string) ([]string, error) {
+	if names, known := areaZones.Load(code + area); known {
+		return names.([]string), nil
+	}
+	areas := []string{area}
+	if overlaid := overlaidAreas[area]; code == "1" && overlaid != nil {
+		areas = overlaid
+	}
+	var names []string
+	for _, a := range areas {
+		exchange := tablePrefix - len(code+a)
+		if code == "1" {
+			exchange = len("555")
+		}
+		for i := range int(math.Pow10(max(0, exchange))) {
+			prefix := code + a
+			if exchange > 0 {
+				prefix += fmt.Sprintf("%0*d", exchange, i)
+			}
+			found, err := phonenumbers.GetTimezonesForPrefix(prefix)
+			if err != nil {
+				return nil, err
+			}
+			if slices.Equal(found, country) {
+				continue // this exchange is not in the table
+			}
+			for _, name := range found {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	if names == nil {
+		names = country
+	}
+	areaZones.Store(code+area, names)
+	return names, nil
+}
+
+// tablePrefix is how many digits decide in the table of numbers outside the
+// North American plan.
+const tablePrefix = 8
 
 func zonesOfCountry(n domain.Number) ([]string, error) {
 	code := int(n.Parsed.GetCountryCode())

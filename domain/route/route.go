@@ -16,26 +16,29 @@ import (
 // Call is a call that needs a route.
 type Call struct {
 	To          string // the called number, E.164
-	From        string // the caller ID, E.164
+	From        string // the caller ID to show, E.164; "": one of the trunk
+	AnyCallerID bool   // a trunk that may not show From shows a number of its own
+	FromTrunkID string // the trunk over which a call to From came in: it may show From
 	TrunkID     string // the only trunk allowed; "": any
 	Environment domain.Environment
 }
 
 // Trunks returns the indexes of the trunks that may take a call, the best first.
-// The order is: longest matching prefix, priority (lower first), trunks that list the
-// caller ID before trunks that list only others, cost (cheaper first, unknown last),
-// and the order of all.
+// The order is: longest matching prefix, priority (lower first), trunks that may show
+// the caller ID before others, cost (cheaper first, unknown last), and the order of all.
 //
 // Trunks of the other environment and inert trunks are excluded, and trunks that
-// would dial another number. Where no trunk remains for that last reason, refused
-// says why.
+// would dial another number or have no number to show. Where no trunk remains for one
+// of these two reasons, refused says why: destination_not_allowed, caller_id_not_allowed
+// or caller_id_required.
 func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	type way struct {
 		index, length int
-		otherCallerID int // 1: caller_ids does not list the number to show
+		otherCallerID int // 1: the trunk shows another number than From
 		cost          domain.Amount
 	}
 	ways := make([]way, 0, len(all))
+	var noCallerID error
 	for i, t := range all {
 		if t.Environment != c.Environment || t.IsTestOnly() || c.TrunkID != "" && t.ID != c.TrunkID {
 			continue
@@ -48,8 +51,13 @@ func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 			refused = cmp.Or(refused, err)
 			continue
 		}
+		shown, err := CallerID(t, c)
+		if err != nil {
+			noCallerID = cmp.Or(noCallerID, err)
+			continue
+		}
 		w := way{index: i, length: length, cost: unknownCost}
-		if len(t.CallerIDs) > 0 && c.From != "" && !slices.Contains(t.CallerIDs, c.From) {
+		if c.From != "" && shown != c.From {
 			w.otherCallerID = 1
 		}
 		if cost, known := Cost(t.Costs, c.To); known {
@@ -63,13 +71,45 @@ func Trunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 			cmp.Compare(a.otherCallerID, b.otherCallerID), cmp.Compare(a.cost, b.cost))
 	})
 	if len(ways) == 0 {
-		return nil, refused
+		return nil, cmp.Or(refused, noCallerID)
 	}
 	best = make([]int, len(ways))
 	for i, w := range ways {
 		best[i] = w.index
 	}
 	return best, nil
+}
+
+// CallerID is the number that a trunk shows for a call: From where it is among the
+// trunk's caller IDs, else its first. The test carrier shows any number, and no other
+// trunk shows a number of the test carrier. Errors: caller_id_not_allowed,
+// caller_id_required.
+func CallerID(t *domain.Trunk, c Call) (string, error) {
+	if t.Simulator {
+		if c.From == "" && len(t.CallerIDs) > 0 {
+			return t.CallerIDs[0], nil
+		}
+		return c.From, nil
+	}
+	own := c.FromTrunkID != "" && c.FromTrunkID == t.ID || slices.Contains(t.CallerIDs, c.From)
+	if c.From != "" && own && !domain.IsMagic(c.From) {
+		return c.From, nil
+	}
+	if c.From != "" && !c.AnyCallerID {
+		return "", &domain.Error{
+			Code: domain.CodeCallerIDNotAllowed, Param: "from",
+			Message: "no trunk that takes this call may show " + c.From + ": add the number to caller_ids of the trunk, or register it with POST /v1/phone-numbers on that trunk",
+		}
+	}
+	for _, number := range t.CallerIDs {
+		if !domain.IsMagic(number) {
+			return number, nil
+		}
+	}
+	return "", &domain.Error{
+		Code: domain.CodeCallerIDRequired, Param: "from",
+		Message: "no trunk that takes this call has a number to show: set caller_ids of the trunk, or register a number with POST /v1/phone-numbers on that trunk",
+	}
 }
 
 const unknownCost = 1 << 62

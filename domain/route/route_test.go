@@ -13,7 +13,7 @@ import (
 )
 
 func tr(id string, change func(*domain.Trunk)) *domain.Trunk {
-	t := &domain.Trunk{Meta: domain.Meta{ID: id, Environment: domain.Live}}
+	t := &domain.Trunk{Meta: domain.Meta{ID: id, Environment: domain.Live}, CallerIDs: []string{"+12025550188"}}
 	if change != nil {
 		change(t)
 	}
@@ -46,15 +46,40 @@ func TestTheLongestPrefixThenPriorityThenTheCallerIDThenTheCostChooseATrunk(t *t
 		call route.Call
 		want []string
 	}{
-		"the longest prefix, whatever its priority": {route.Call{To: "+12025550199"}, []string{"dc", "us-cheap", "us-dear", "us-own", "us-spare", "any"}},
-		"the cost of the longest rate":              {route.Call{To: "+19075550199"}, []string{"us-dear", "us-cheap", "us-own", "us-spare", "any"}},
-		"who lists others comes after":              {route.Call{To: "+13125550199", From: "+13125550100"}, []string{"us-cheap", "us-dear", "us-own", "us-spare", "any"}},
-		"who lists the number counts like the rest": {route.Call{To: "+13125550199", From: "+12025550100"}, []string{"us-cheap", "us-dear", "us-own", "us-spare", "any"}},
+		"the longest prefix, whatever its priority":  {route.Call{To: "+12025550199"}, []string{"dc", "us-cheap", "us-dear", "us-own", "us-spare", "any"}},
+		"the cost of the longest rate":               {route.Call{To: "+19075550199"}, []string{"us-dear", "us-cheap", "us-own", "us-spare", "any"}},
+		"only trunks that may show the number":       {route.Call{To: "+13125550199", From: "+12025550100"}, []string{"us-own"}},
+		"they come first where others may serve":     {route.Call{To: "+13125550199", From: "+12025550100", AnyCallerID: true}, []string{"us-own", "us-cheap", "us-dear", "us-spare", "any"}},
 		"elsewhere":                                  {route.Call{To: "+442071838750"}, []string{"us-spare", "any"}},
 		"only the trunk that was asked for":          {route.Call{To: "+442071838750", TrunkID: "any"}, []string{"any"}},
 		"a trunk that does not take it is not taken": {route.Call{To: "+442071838750", TrunkID: "dc"}, nil},
 	} {
 		assert.Equal(t, c.want, names(c.call), name)
+	}
+}
+
+func TestTheCallerIDIsOneThatTheTrunkMayShow(t *testing.T) {
+	carrier := tr("carrier", func(t *domain.Trunk) { t.CallerIDs = []string{"+15005550100", "+12025550100", "+12025550101"} })
+	bare := tr("bare", func(t *domain.Trunk) { t.CallerIDs = nil })
+	builtIn := tr("built in", func(t *domain.Trunk) { t.Simulator, t.CallerIDs = true, []string{"+15005550100"} })
+	for name, c := range map[string]struct {
+		trunk *domain.Trunk
+		call  route.Call
+		shown string
+		code  domain.Code
+	}{
+		"none asked for: its first, but never one of the test carrier": {carrier, route.Call{}, "+12025550100", ""},
+		"one of its numbers":                {carrier, route.Call{From: "+12025550101"}, "+12025550101", ""},
+		"another number":                    {carrier, route.Call{From: "+442071838750"}, "", domain.CodeCallerIDNotAllowed},
+		"another number, but any will do":   {carrier, route.Call{From: "+442071838750", AnyCallerID: true}, "+12025550100", ""},
+		"a number of the test carrier":      {carrier, route.Call{From: "+15005550100"}, "", domain.CodeCallerIDNotAllowed},
+		"a trunk without numbers":           {bare, route.Call{}, "", domain.CodeCallerIDRequired},
+		"the test carrier":                  {builtIn, route.Call{}, "+15005550100", ""},
+		"the test carrier shows any number": {builtIn, route.Call{From: "+442071838750"}, "+442071838750", ""},
+	} {
+		shown, err := route.CallerID(c.trunk, c.call)
+		assert.Equal(t, c.shown, shown, name)
+		assert.Equal(t, c.code, domain.CodeOf(err), name)
 	}
 }
 

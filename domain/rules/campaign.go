@@ -40,8 +40,7 @@ type House struct {
 	DefaultCountry string
 	DefaultDNC     string
 	CallerIDs      []string // the workspace's own numbers first, then its trunks'
-	Operator       bool     // an operator key may show any number, and none
-	Test           bool     // the test environment: calling hours only where the request sets them
+	Test           bool     // the test environment: calling hours only where the request sets them, and any caller ID
 	Now            time.Time
 }
 
@@ -101,9 +100,6 @@ func CampaignDefaults(c *domain.Campaign, h House) {
 	if hours.Timezone == "" {
 		hours.Timezone = "local"
 	}
-	if c.CallerID.Number == "" && len(h.CallerIDs) > 0 {
-		c.CallerID.Number = h.CallerIDs[0]
-	}
 	if o := c.Compliance.OptOut; o != nil && o.Action == "" {
 		o.Action = "add_to_dnc"
 	}
@@ -148,18 +144,19 @@ func Campaign(c *domain.Campaign, h House) domain.Problems {
 	return p
 }
 
-// CallerID notes a number that may not be shown, and answers it as E.164. Only
-// an operator may show a number that is not the workspace's, or none.
+// CallerID notes a number that may not be shown, and answers it as E.164. "" is
+// allowed where the workspace has any number: each call then shows a number of
+// the trunk that carries it. The test environment shows any number.
 func CallerID(p *domain.Problems, param, number string, h House) string {
 	if number == "" {
-		if !h.Operator {
-			p.Add(param, domain.CodeCallerIDRequired, "is required: the workspace has no number to show")
+		if !h.Test && len(h.CallerIDs) == 0 {
+			p.Add(param, domain.CodeCallerIDRequired, "is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
 		}
 		return ""
 	}
 	e164 := Phone(p, param, number, h.DefaultCountry)
-	if e164 != "" && !h.Operator && !slices.Contains(h.CallerIDs, e164) {
-		p.Add(param, domain.CodeCallerIDRequired, "%s is neither a number of the workspace nor listed by a trunk", e164)
+	if e164 != "" && !h.Test && !slices.Contains(h.CallerIDs, e164) {
+		p.Add(param, domain.CodeCallerIDNotAllowed, "%s is neither a number of the workspace nor in caller_ids of a trunk", e164)
 	}
 	return e164
 }

@@ -47,8 +47,7 @@ func TestWhatMakesACampaignBad(t *testing.T) {
 		"over already":         {func(c *domain.Campaign) { c.Schedule.End = &past }, []string{"schedule.end validation_error"}},
 		"the zone of a server": {func(c *domain.Campaign) { c.Schedule.Timezone = "Local" }, []string{"schedule.timezone validation_error"}},
 		"a day twice":          {func(c *domain.Campaign) { c.Schedule.Days = []string{"monday", "monday"} }, []string{"schedule.days[1] validation_error"}},
-		"a foreign number":     {func(c *domain.Campaign) { c.CallerID.Number = "+12025550177" }, []string{"caller_id.number caller_id_required"}},
-		"no number":            {func(c *domain.Campaign) { c.CallerID.Number = "" }, []string{"caller_id.number caller_id_required"}},
+		"a foreign number":     {func(c *domain.Campaign) { c.CallerID.Number = "+12025550177" }, []string{"caller_id.number caller_id_not_allowed"}},
 		"hours of no length":   {func(c *domain.Campaign) { c.Compliance.CallingHours.End = "08:00" }, []string{"compliance.calling_hours.end validation_error"}},
 		"neither plan nor man": {func(c *domain.Campaign) { c.AgentID = "" }, []string{"agent_id validation_error"}},
 		"another's list":       {func(c *domain.Campaign) { c.Compliance.DNCListID = "dnc_1" }, []string{"compliance.dnc_list_id validation_error"}},
@@ -65,13 +64,25 @@ func TestWhatMakesACampaignBad(t *testing.T) {
 	}
 }
 
-func TestAnOperatorMayShowAnyNumberAndNone(t *testing.T) {
-	h := house()
-	h.Operator = true
-	for _, number := range []string{"", "+12025550177", "(202) 555-0177"} {
-		c := campaign()
-		c.CallerID.Number = number
-		assert.Empty(t, params(rules.Campaign(c, h)), number)
+func TestACallerIDIsANumberOfTheWorkspaceOrLeftToTheTrunk(t *testing.T) {
+	bare, test := house(), house()
+	bare.CallerIDs = nil
+	test.CallerIDs, test.Test = nil, true
+	for name, c := range map[string]struct {
+		house  rules.House
+		number string
+		want   []string
+	}{
+		"none":                            {house(), "", []string{}},
+		"none, without any number":        {bare, "", []string{"caller_id.number caller_id_required"}},
+		"of the workspace":                {house(), "(202) 555-0100", []string{}},
+		"of somebody else":                {house(), "+12025550177", []string{"caller_id.number caller_id_not_allowed"}},
+		"none in the test environment":    {test, "", []string{}},
+		"any one in the test environment": {test, "+12025550177", []string{}},
+	} {
+		campaign := campaign()
+		campaign.CallerID.Number = c.number
+		assert.Equal(t, c.want, params(rules.Campaign(campaign, c.house)), name)
 	}
 }
 
