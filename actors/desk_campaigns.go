@@ -214,6 +214,9 @@ func (d *Desk) enginesOf(a *domain.Agent) error {
 		return nil
 	}
 	if v, ok := d.node.cfg.Speaker.(interface{ Speaks(engine string) bool }); ok && !v.Speaks(a.Voice.Engine) {
+		if a.Voice.Engine == "" {
+			return noEngine("agent %s has no voice: install espeak-ng, configure an engine (engines_file), or put WAV files into the folder prompts", a.ID)
+		}
 		return noEngine("agent %s speaks by the engine %s (voice.engine), which is not configured here", a.ID, a.Voice.Engine)
 	}
 	if h, ok := d.node.cfg.Ears.(interface{ Listens(engine string) bool }); ok && a.STT != nil && !h.Listens(a.STT.Engine) {

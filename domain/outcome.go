@@ -55,8 +55,9 @@ const (
 	ReasonInternal      Reason = "internal_error"    // a fault of ours
 	ReasonConcurrency   Reason = "concurrent_limit_exceeded"
 	ReasonNumberUnknown Reason = "number_unknown"
-	ReasonProtocol      Reason = "protocol_error" // the far end broke the dialog (no ACK, bad answer)
-	ReasonRemoved       Reason = "removed"        // of a contact that somebody took out
+	ReasonProtocol      Reason = "protocol_error"    // the far end broke the dialog (no ACK, bad answer)
+	ReasonAgent         Reason = "agent_unavailable" // the agent could not speak, hear or think: the attempt is not spent
+	ReasonRemoved       Reason = "removed"           // of a contact that somebody took out
 )
 
 // Values are the reasons for the end of a call.
@@ -66,7 +67,7 @@ func (Reason) Values() []string {
 		ReasonBusy, ReasonNoAnswer, ReasonTrunkError, ReasonThrottled, ReasonInvalidNumber, ReasonTrunkRejected,
 		ReasonRejected, ReasonBlocked, ReasonMedia, ReasonIdentity, ReasonRedirected, ReasonInterrupted,
 		ReasonCancelled, ReasonNotSent, ReasonInternal, ReasonConcurrency, ReasonNumberUnknown, ReasonProtocol,
-		ReasonRemoved, ReasonSpendCap,
+		ReasonRemoved, ReasonSpendCap, ReasonAgent,
 	)
 }
 
@@ -91,6 +92,8 @@ type Verdict struct {
 	RetryOn   string // the word of retry_on that allows another attempt; "" never
 }
 
-// Spent says whether the attempt counts: a throttled or unsent one goes back
-// to the queue and is free.
-func (v Verdict) Spent() bool { return !v.Throttled && v.Reason != ReasonNotSent }
+// Spent says whether the attempt counts: a throttled or unsent one, and one whose
+// agent was of no use, goes back to the queue and is free.
+func (v Verdict) Spent() bool {
+	return !v.Throttled && v.Reason != ReasonNotSent && v.Reason != ReasonAgent
+}

@@ -96,7 +96,7 @@ func (b *NewCallRequest) order(house rules.House, problems *domain.Problems) ask
 	order.AgentID = rules.ID(problems, "agent_id", domain.PrefixAgent, b.AgentID)
 	order.PathwayID = rules.ID(problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
 	order.From = b.From
-	if _, inside := domain.PhoneUser(b.To); !inside || order.From != "" {
+	if order.From != "" { // else a number of the trunk, which the routing knows
 		order.From = rules.CallerID(problems, "from", order.From, house)
 	}
 	if b.Compliance != nil && b.Compliance.CallingHours != nil {

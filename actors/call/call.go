@@ -447,6 +447,10 @@ func (c *call) refuseCaller(code int) {
 // make of it a call that was cut off. A store that is down is not waited for.
 func (c *call) agentLeaves(ctx actor.Context, m conversation.Over) {
 	if c.leaving || c.save.idle() {
+		if m.Unable {
+			c.bye(ctx, byService, domain.ReasonAgent)
+			return
+		}
 		c.bye(ctx, byAgent, domain.ReasonCompleted)
 		return
 	}

@@ -257,20 +257,39 @@ func TestACallThatReachedNobodyDoesNotCount(t *testing.T) {
 	assert.Empty(t, told, "who was busy was rung")
 }
 
-func TestASpeakerThatFailsDoesNotEndTheCall(t *testing.T) {
+func TestACallWhoseAgentCannotSpeakFailsAndIsFree(t *testing.T) {
 	t.Parallel()
-	h := build(t, plan{speaker: hum{fails: "Hello Ada.", panics: "Thanks."}})
-	id := h.dial(area+"0000", confirm())
-	e := h.end(id)
-	h.finished(id)
-	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
-	n := 0
-	for _, v := range h.store.told(id) {
-		if v == event.AgentError {
-			n++
-		}
+	for name, c := range map[string]struct {
+		speaker hum
+		verdict domain.Verdict
+		errors  int
+	}{
+		"its first words": {hum{fails: "Hello Ada."}, domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgent}, 2},
+		"its last words":  {hum{panics: "Thanks."}, domain.Verdict{Outcome: domain.OutcomeConfirmed, Reason: domain.ReasonCompleted}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := build(t, plan{speaker: c.speaker})
+			id := h.dial(area+"0000", confirm())
+			e := h.end(id)
+			h.finished(id)
+			assert.Equal(t, c.verdict, e.Verdict)
+			bills := 0
+			for _, r := range call.EndChange(e, time.Now()).Puts {
+				if _, is := r.(*domain.LedgerRow); is {
+					bills++
+				}
+			}
+			assert.Equal(t, e.Verdict.Reason == domain.ReasonCompleted, bills == 1, "a call without a word is free")
+			n := 0
+			for _, v := range h.store.told(id) {
+				if v == event.AgentError {
+					n++
+				}
+			}
+			assert.Equal(t, c.errors, n, "each is told once")
+		})
 	}
-	assert.Equal(t, 2, n, "each is told once")
 }
 
 func TestDrainingTakesNoCallsAndWaitsForTheLast(t *testing.T) {

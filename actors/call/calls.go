@@ -363,7 +363,7 @@ func (c *Calls) store(ctx actor.Context, e Ended) {
 	store := c.cfg.Store
 	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
 		m := closeCall(bound, store, e)
-		if e.Call.Direction == domain.Outbound && !e.Inside && !e.Verdict.Spent() {
+		if e.Call.Direction == domain.Outbound && !e.Inside && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
 			m.unspent = &numbers.Unspent{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment}
 		}
 		return m

@@ -119,6 +119,23 @@ func TestADeadTargetIsGivenUpAndTheNextOneRings(t *testing.T) {
 	assert.Equal(t, []int{0, 200}, codes(h.finished(id)))
 }
 
+func TestAfterAFailOverANumberOfTheOtherTrunkIsShown(t *testing.T) {
+	t.Parallel()
+	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
+	h := build(t, plan{trunks: func(h *house) []domain.Trunk {
+		first, second := proxyOf(targetOf(ua)), proxyOf(h.carrier.Target())
+		return []domain.Trunk{
+			{Meta: domain.Meta{ID: "first", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{first}},
+			{Meta: domain.Meta{ID: "second", Environment: domain.Live}, CallerIDs: []string{"+12025550101"}, Proxies: []domain.Proxy{second}, Priority: 1},
+		}
+	}})
+	id := h.dial(area+"0000", confirm())
+	h.end(id)
+	c := h.finished(id)
+	assert.Equal(t, []int{503, 200}, codes(c))
+	assert.Equal(t, "+12025550101", c.From)
+}
+
 func TestBusyOnTheFirstTargetIsFinal(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(486, 0) })

@@ -448,7 +448,7 @@ func (c *call) hungUp(ctx actor.Context, e sip.Ended) {
 		return
 	case c.byeReason == domain.ReasonInternal:
 		done.Outcome, done.RetryOn = domain.OutcomeFailed, "failed"
-	case c.byeReason == domain.ReasonMedia:
+	case c.byeReason == domain.ReasonMedia, c.byeReason == domain.ReasonAgent:
 		done.Outcome = domain.OutcomeFailed
 	case c.byeReason == "" && e.Fault:
 		done = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonProtocol, RetryOn: "failed"}

@@ -146,6 +146,7 @@ type Campaign struct {
 	ahead      time.Duration
 	trunkUntil time.Time // no slot is asked for before
 	spendCap   bool      // trunkUntil is because of the daily_spend_cap
+	engine     engineOutage
 	draining   bool
 	looks      atomic.Int64 // at what may be due
 

@@ -428,6 +428,7 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 		a.ack(ctx, e.CallID)
 		a.uncount(ctx, e)
 		a.trip.Add(e.Verdict, now)
+		a.engine.ended(&e, now)
 		a.tempo.Ended(dialplan.ResultOf(&e.Call, e.Verdict), now)
 		if e.Verdict.Spent() && e.Call.StartedAt != nil && e.Call.EndedAt != nil {
 			a.people.seen.Held(e.Call.EndedAt.Sub(*e.Call.StartedAt))

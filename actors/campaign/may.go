@@ -158,9 +158,10 @@ func (a *Campaign) weed(ctx actor.Context, now time.Time) {
 	})
 }
 
-// uncount takes an attempt that reached nobody out of its number's count.
+// uncount takes an attempt that reached nobody out of its number's count. Whoever
+// was rung by an agent that could not speak was rung.
 func (a *Campaign) uncount(ctx actor.Context, e call.Ended) {
-	if a.cfg.Numbers != nil && !e.Verdict.Spent() {
+	if a.cfg.Numbers != nil && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
 		ctx.Send(a.cfg.Numbers, numbers.Unspent{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment})
 	}
 }

@@ -66,6 +66,7 @@ type (
 	Over struct {
 		Outcome domain.Outcome
 		Reason  string
+		Unable  bool // the agent could not speak, hear or think: the call is no success
 	}
 	// Transfer asks for the caller to be handed on; Back answers unless he goes
 	// for good.
@@ -170,6 +171,8 @@ type Conversation struct {
 	asked      pathway.Say
 	since      time.Time     // when it was asked for; zero: it sounds
 	slowest    time.Duration // of what was asked for
+	unable     bool          // the agent was found to be of no use
+	unheard    int           // turns in a row that no recogniser understood
 	stopSaying func()        // ends the engine's work on it; nil: there is none
 	stages     stages
 	timer      func()
@@ -452,7 +455,7 @@ func (c *Conversation) end(ctx actor.Context, d pathway.End) {
 		c.cfg.Log.Error("a pathway was broken off", slog.String("pathway_id", c.cfg.Script.Pathway.ID), slog.String("reason", d.Reason))
 		ctx.Send(ctx.Parent(), Fault{Stage: "pathway", Code: d.Reason, Message: "the pathway was broken off"})
 	}
-	m := Over{Outcome: d.Outcome, Reason: d.Reason}
+	m := Over{Outcome: d.Outcome, Reason: d.Reason, Unable: d.IsUnable()}
 	if c.sounding == 0 {
 		ctx.Send(ctx.Parent(), m) // nothing was sent that could be cut off
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -319,22 +320,42 @@ func TestSilenceLeadsOnWhenItsTimeHasPassed(t *testing.T) {
 	})
 }
 
-func TestAPromptThatCannotBeSpokenIsSkippedAndTold(t *testing.T) {
+func TestAnAgentThatCannotSpeakEndsTheConversation(t *testing.T) {
 	t.Parallel()
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, menu(), map[string]int{"Ask Ada": 2, "Yes": 1})
-		s.send(conversation.Begin{})
-		time.Sleep(time.Second)
-		s.press("1")
-		time.Sleep(3 * time.Second)
-		heard := s.close()
-		assert.Equal(t, []string{"play Y"}, s.sound.done())
-		assert.Equal(t, []any{
-			conversation.Fault{Stage: "tts", Code: "synthesis_failed", Message: "the prompt of node ask could not be spoken"},
-			conversation.Fault{Stage: "tts", Code: "synthesis_failed", Message: "the prompt of node yes could not be spoken", Recovered: true},
-			conversation.Over{Outcome: domain.OutcomeConfirmed},
-		}, heard[:3])
-	})
+	const sorry = "I'm sorry, I can't help you right now. Goodbye."
+	could := conversation.Fault{Stage: "tts", Code: "synthesis_failed", Message: "the prompt of node yes could not be spoken", Recovered: true}
+	first, last := could, could
+	first.Message, first.Recovered = "the prompt of node ask could not be spoken", false
+	last.Recovered = false
+	broken := conversation.Fault{Stage: "pathway", Code: pathway.AgentUnavailable, Message: "the pathway was broken off"}
+	unable := conversation.Over{Outcome: domain.OutcomeCompleted, Reason: pathway.AgentUnavailable, Unable: true}
+	for name, c := range map[string]struct {
+		fails map[string]int // two tries are made of each text, and one more of what may come next
+		play  []string
+		heard []any
+	}{
+		"the first prompt":                        {map[string]int{"Ask Ada": 2}, []string{"play I"}, []any{first, broken, unable}},
+		"nothing at all":                          {map[string]int{"Ask Ada": 2, sorry: 2}, nil, []any{first, first, broken, unable}},
+		"a prompt at the first try":               {map[string]int{"Yes": 2}, []string{"play A", "play Y"}, []any{could, conversation.Over{Outcome: domain.OutcomeConfirmed}}},
+		"the last words: what was reached stands": {map[string]int{"Yes": 3}, []string{"play A"}, []any{last, conversation.Over{Outcome: domain.OutcomeConfirmed}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+				speaks := c.fails["Ask Ada"] == 0
+				s := open(t, sys, menu(), maps.Clone(c.fails))
+				s.send(conversation.Begin{})
+				time.Sleep(2500 * time.Millisecond)
+				if speaks {
+					s.press("1")
+				}
+				time.Sleep(4 * time.Second)
+				heard := s.close()
+				assert.Equal(t, c.play, s.sound.done())
+				assert.Equal(t, c.heard, heard[:len(c.heard)])
+			})
+		})
+	}
 }
 
 func TestAKeyBeforeThePromptIsMadeCancelsIt(t *testing.T) {

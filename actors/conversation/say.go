@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -127,13 +128,28 @@ func (c *Conversation) spoken(ctx actor.Context, m spoken) {
 		return
 	}
 	if m.err != nil {
-		c.sounded(ctx, pathway.PromptDone{})
+		if c.unable || c.beside.on || c.state.Ending() && c.hasSpoken() {
+			c.sounded(ctx, pathway.PromptDone{})
+			return
+		}
+		c.isUnable(ctx)
 		return
 	}
 	if !c.asked.Sensitive && m.said.Feed == nil {
 		c.keep(c.request(c.asked.Text), m.said.Clip)
 	}
 	c.play(ctx, m.said)
+}
+
+// hasSpoken says whether the agent has said anything so far.
+func (c *Conversation) hasSpoken() bool {
+	return slices.ContainsFunc(c.segments, func(s domain.Segment) bool { return s.Speaker == agent })
+}
+
+// isUnable ends a conversation whose agent cannot speak or hear.
+func (c *Conversation) isUnable(ctx actor.Context) {
+	c.unable = true
+	c.step(ctx, pathway.Unable{})
 }
 
 // engineFailed tells of an engine in whose place another one speaks or hears.

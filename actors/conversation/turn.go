@@ -62,6 +62,10 @@ type (
 func (understood) Control() {}
 func (turnDue) Control()    {}
 
+// unheardMost is after how many turns in a row that no recogniser understood an
+// agent is taken to hear nothing.
+const unheardMost = 2
+
 // turns are the agent's settings.
 func (c *Conversation) turns() domain.TurnTaking {
 	if t := c.cfg.Script.Turns; t != nil {
@@ -258,6 +262,12 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 	if h.Err != nil {
 		c.cfg.Log.Error("what was said could not be understood", slog.Any("error", h.Err))
 		ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "recognition_failed", Message: "what the caller said could not be understood", Recovered: true})
+		if c.unheard++; c.unheard >= unheardMost && !aside && !c.away && !c.unable && c.state.NeedsWords() {
+			c.isUnable(ctx)
+			return
+		}
+	} else {
+		c.unheard = 0
 	}
 	h.Text = c.words(h, aside, apart)
 	c.saidWords(ctx, h, apart)

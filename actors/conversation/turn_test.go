@@ -2,6 +2,7 @@ package conversation_test
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox/actortest"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 )
@@ -309,6 +311,38 @@ func TestARecogniserThatFailsOrHangsCostsOneTurn(t *testing.T) {
 				Stage: "stt", Code: "recognition_failed", Message: "what the caller said could not be understood", Recovered: true,
 			})
 			assert.Contains(t, s.sound.done(), "play Y")
+		})
+	}
+}
+
+func TestAnAgentThatHearsNothingEndsTheConversationWhereOnlyWordsHelp(t *testing.T) {
+	t.Parallel()
+	for input, ends := range map[string]bool{"speech": true, "both": false} {
+		t.Run(input, func(t *testing.T) {
+			t.Parallel()
+			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+				script := question()
+				script.Pathway.Nodes[0].Input, script.Pathway.Nodes[0].Retries = input, 5
+				if ends {
+					script.Pathway.Edges = slices.DeleteFunc(script.Pathway.Edges, func(e domain.Edge) bool { return e.When.Type == domain.EdgeDTMF })
+				}
+				s := open(t, sys, script, nil)
+				s.send(conversation.Begin{})
+				s.ears.next = speech.Heard{Err: errors.New("no")}
+				for range 2 {
+					time.Sleep(1500 * time.Millisecond)
+					s.send(conversation.Heard{Event: media.SpeechBegan{}})
+					time.Sleep(600 * time.Millisecond)
+					s.send(conversation.Heard{Event: media.SpeechEnded{}})
+				}
+				time.Sleep(3 * time.Second)
+				over := conversation.Over{Outcome: domain.OutcomeCompleted, Reason: pathway.AgentUnavailable, Unable: true}
+				if heard := s.close(); ends {
+					assert.Contains(t, heard, over)
+				} else {
+					assert.NotContains(t, heard, over)
+				}
+			})
 		})
 	}
 }

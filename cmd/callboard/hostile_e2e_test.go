@@ -18,6 +18,7 @@ func TestHostileInputGetsClearErrorsAndLosesNothing(t *testing.T) {
 	s := newService(t)
 	s.unlimited()
 	agent := s.hello()
+	s.trunk("", 9)
 	id := s.api("POST", "/v1/campaigns", object{"name": "c", "agent_id": agent, "caller_id": object{"number": "+12025550100"}})["id"].(string)
 	cases := []struct {
 		method, path string

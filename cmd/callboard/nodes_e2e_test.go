@@ -234,6 +234,7 @@ func TestANodePassesOnWhatComes(t *testing.T) {
 	c := newCrew(t, 2)
 	active, front := c.active()
 	agent := front.terse()
+	front.trunk("", 9)
 	assert.Equal(t, agent, active.api("GET", "/v1/agents/"+agent, nil)["id"])
 
 	// an address counts as it is seen by the node that the client asks

@@ -16,6 +16,7 @@ import (
 func TestAHundredThousandContactsAreSimulatedInSeconds(t *testing.T) {
 	t.Parallel()
 	s := newPlainService(t)
+	s.trunk("", 9)
 	const contacts, listed = 100_000, 1000
 	id := s.api("POST", "/v1/campaigns", object{
 		"name": "large", "agent_id": s.hello(), "caller_id": object{"number": "+12025550100"},

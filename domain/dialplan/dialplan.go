@@ -29,6 +29,7 @@ const (
 	ForPacing   = "pacing"
 	ForTrunk    = "trunk"
 	ForSpendCap = "spend_cap" // the daily_spend_cap of the workspace is spent or reserved
+	ForEngine   = "engine"    // agents cannot speak, hear or think
 	ForContacts = "no_contacts"
 	ForStore    = "store"
 	ForDialling = "dialling_stopped" // an operator has stopped all dialling
@@ -60,11 +61,13 @@ type View struct {
 	NextRetry   time.Time // the earliest retry that is not due
 	NextOpening time.Time // when the first zone opens in which contacts wait
 
-	TrunkUntil time.Time // the trunks grant no slot before then
-	SpendCap   bool      // they refuse it because of the daily_spend_cap
-	StoreDown  bool
-	Draining   bool
-	Stopped    string // ForDialling or ForDrain: nobody may be rung, until somebody says otherwise; ""
+	TrunkUntil  time.Time // the trunks grant no slot before then
+	SpendCap    bool      // they refuse it because of the daily_spend_cap
+	EngineUntil time.Time // agents were of no use: nobody is rung before then
+	EngineOut   bool      // the last agent was of no use: one call at a time tries whether the next one is
+	StoreDown   bool
+	Draining    bool
+	Stopped     string // ForDialling or ForDrain: nobody may be rung, until somebody says otherwise; ""
 }
 
 // Decision is what to do, why nothing rings if so, and when to look again if
@@ -87,7 +90,7 @@ func (d Decision) Able() bool {
 		return false
 	}
 	switch d.Waiting.Reason {
-	case ForLine, ForPacing, ForTrunk, ForSpendCap:
+	case ForLine, ForPacing, ForTrunk, ForSpendCap, ForEngine:
 		return true
 	}
 	return false
@@ -175,6 +178,10 @@ func running(v View, now time.Time) Decision {
 			reason = ForSpendCap
 		}
 		return until(wait(reason, v.TrunkUntil), v.Ends)
+	case v.EngineUntil.After(now):
+		return until(wait(ForEngine, v.EngineUntil), v.Ends)
+	case v.EngineOut && busy > 0:
+		return until(wait(ForEngine, time.Time{}), v.Ends)
 	}
 	return until(dial(v, now), v.Ends)
 }
@@ -199,6 +206,9 @@ func dial(v View, now time.Time) Decision {
 		if room <= 0 {
 			return wait(ForLine, time.Time{})
 		}
+	}
+	if v.EngineOut {
+		room = 1
 	}
 	interval := Interval(v.Pacing)
 	if interval == 0 {

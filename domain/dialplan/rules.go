@@ -47,11 +47,11 @@ type end struct {
 
 // Add notes the end of a call. Some ends say nothing about the trunk: the
 // person was busy or away, the number wrong, the carrier short of channels,
-// the service interrupted, or the call given up by us.
+// the service interrupted, the agent of no use, or the call given up by us.
 func (t *Trip) Add(v domain.Verdict, now time.Time) {
 	switch v.Reason {
 	case domain.ReasonInterrupted, domain.ReasonBusy, domain.ReasonNoAnswer, domain.ReasonInvalidNumber,
-		domain.ReasonThrottled, domain.ReasonNotSent, domain.ReasonCancelled:
+		domain.ReasonThrottled, domain.ReasonNotSent, domain.ReasonCancelled, domain.ReasonAgent:
 		return
 	case domain.ReasonTrunkError:
 		t.ends = append(t.ends, end{now, true})

@@ -357,7 +357,7 @@ func (w *walk) next(n *domain.Node) {
 			w.leave([]domain.EdgeType{domain.EdgeFailure}, n.ID)
 			return
 		}
-		w.giveUp("realtime_failed")
+		w.giveUp(RealtimeFailed)
 	case thenEnd:
 		w.end(next.outcome, next.notes, next.reason)
 	case thenTransfer:

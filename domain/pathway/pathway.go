@@ -49,6 +49,9 @@ type (
 	Resume struct{}
 	// TakenUp goes on in another process, see Restore.
 	TakenUp struct{}
+	// Unable says that the agent cannot speak or hear: after a word of goodbye the
+	// conversation ends with AgentUnavailable.
+	Unable struct{}
 	// Hangup ends the conversation from outside.
 	Hangup struct{}
 )
@@ -63,6 +66,7 @@ func (Timeout) input()     {}
 func (Transferred) input() {}
 func (Resume) input()      {}
 func (TakenUp) input()     {}
+func (Unable) input()      {}
 func (Hangup) input()      {}
 
 // Do is what to do now, in the order given.
@@ -289,6 +293,21 @@ func (s State) Continue(script domain.Script) State {
 		}
 	}
 	return next
+}
+
+// Ending says whether the conversation speaks its last words.
+func (s State) Ending() bool { return s.phase == ending }
+
+// NeedsWords says whether the node that stands can be answered by words alone.
+func (s State) NeedsWords() bool {
+	n := s.plan.nodes[s.node]
+	if n == nil || s.phase != collecting && s.phase != confirming && s.phase != speaking && s.phase != listening {
+		return false
+	}
+	keys := n.Type == domain.NodeCollect && n.Input != "speech"
+	return !keys && (listens(n) || n.Type == domain.NodeConverse) && !slices.ContainsFunc(append(slices.Clip(s.plan.edges[s.node]), s.plan.edges[anywhere]...), func(e domain.Edge) bool {
+		return e.When.Type == domain.EdgeDTMF
+	})
 }
 
 // Over says whether the conversation has ended.

@@ -61,6 +61,10 @@ func Step(s State, in Input) (State, []Do) {
 		w.acted(in)
 	case Slow:
 		w.slow(in)
+	case Unable:
+		if w.s.phase != ended {
+			w.unable(AgentUnavailable)
+		}
 	case Hangup:
 		w.s.phase = ended
 	}

@@ -26,6 +26,18 @@ func (w *walk) tooSilent(n *domain.Node) bool {
 	return true
 }
 
+// Reasons of an End whose agent was of no use.
+const (
+	AgentUnavailable = "agent_unavailable" // it could not speak or hear
+	ModelFailed      = "model_failed"
+	RealtimeFailed   = "realtime_failed"
+)
+
+// IsUnable says whether an End has its reason in an agent that was of no use.
+func (e End) IsUnable() bool {
+	return e.Reason == AgentUnavailable || e.Reason == ModelFailed || e.Reason == RealtimeFailed
+}
+
 // speechless: there is no answer, by no engine. The caller hears that, and may
 // try again; then the node is left.
 func (w *walk) speechless(n *domain.Node) {
@@ -36,7 +48,7 @@ func (w *walk) speechless(n *domain.Node) {
 		return
 	}
 	if t.failed > 1 {
-		w.giveUp("model_failed")
+		w.giveUp(ModelFailed)
 		return
 	}
 	w.utter(phraseOf(w.s.language).again)
@@ -61,8 +73,26 @@ func (w *walk) giveUp(why string) {
 			return
 		}
 	}
+	w.sayGoodbye(why)
+}
+
+// unable ends the conversation of an agent that cannot speak or hear any more.
+func (w *walk) unable(why string) {
+	t := &w.s.talk
+	if t.waits {
+		w.tell(Forget{})
+	}
+	w.abandon()
+	t.waits, t.again, t.acting = false, false, 0
+	w.s.round++
+	w.sayGoodbye(why)
+}
+
+// sayGoodbye ends the conversation once the caller has been told that nothing
+// can be done for them.
+func (w *walk) sayGoodbye(why string) {
 	w.s.phase = thinking
-	t.then = then{kind: thenEnd, reason: why}
+	w.s.talk.then = then{kind: thenEnd, reason: why}
 	w.utter(phraseOf(w.s.language).goodbye)
 }
 

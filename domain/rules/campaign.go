@@ -145,11 +145,11 @@ func Campaign(c *domain.Campaign, h House) domain.Problems {
 }
 
 // CallerID notes a number that may not be shown, and answers it as E.164. "" is
-// allowed where the workspace has any number: each call then shows a number of
-// the trunk that carries it. The test environment shows any number.
+// allowed where the workspace has a number that real trunks show: each call then
+// shows a number of the trunk that carries it. The test environment shows any number.
 func CallerID(p *domain.Problems, param, number string, h House) string {
 	if number == "" {
-		if !h.Test && len(h.CallerIDs) == 0 {
+		if !h.Test && !slices.ContainsFunc(h.CallerIDs, func(own string) bool { return !domain.IsMagic(own) }) {
 			p.Add(param, domain.CodeCallerIDRequired, "is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
 		}
 		return ""

@@ -171,7 +171,15 @@ func (v *Voice) source(name string) *source {
 
 // Speaks says whether there is an engine of the name.
 func (v *Voice) Speaks(engine string) bool {
-	return engine == "" || engine == LocalVoice || engine == PromptsAre || v.source(engine) != nil
+	switch engine {
+	case "":
+		return v.local != nil || len(v.order) > 0 || v.prompts != nil
+	case LocalVoice:
+		return v.local != nil || v.prompts != nil
+	case PromptsAre:
+		return v.local != nil || v.prompts != nil
+	}
+	return v.source(engine) != nil
 }
 
 // chain are the engines beyond the machine's own that a request is tried with: the one it names, then the usual ones.

@@ -1,0 +1,30 @@
+package campaign
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+)
+
+func TestACampaignTriesLessOftenTheLongerItsAgentsAreOfNoUse(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	unable := &call.Ended{Verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgent}, Call: domain.Call{AnsweredAt: &now}}
+	busy := &call.Ended{Verdict: domain.Verdict{Outcome: domain.OutcomeBusy, Reason: domain.ReasonBusy}}
+	good := &call.Ended{Verdict: domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonCompleted}, Call: domain.Call{AnsweredAt: &now}}
+	var o engineOutage
+	for _, wait := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 2 * time.Minute, 2 * time.Minute} {
+		o.ended(unable, now)
+		o.ended(unable, now.Add(time.Second)) // was live at the same time
+		o.ended(busy, now.Add(time.Second))   // tells nothing of agents
+		assert.Equal(t, now.Add(wait), o.until)
+		now = o.until
+	}
+	assert.Equal(t, 6, o.failures)
+	o.ended(good, now)
+	assert.Equal(t, engineOutage{}, o)
+}
