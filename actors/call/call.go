@@ -150,6 +150,7 @@ type call struct {
 	reached      bool
 	hangup       bool // the API wants it ended
 	leaving      bool // the agent does, once the answer is stored
+	unable       bool // the agent leaves because it cannot speak, hear or think
 	byeBy        string
 	byeReason    domain.Reason
 	byeSent      bool // until then it waits, or was not wanted
@@ -261,7 +262,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 func (c *call) saved(ctx actor.Context, m saved) {
 	c.save.result(ctx, m)
 	if c.leaving && c.save.idle() {
-		c.bye(ctx, byAgent, domain.ReasonCompleted)
+		c.agentHangsUp(ctx)
 	}
 	if c.keeps.dirty {
 		c.keepNow(ctx)
@@ -446,16 +447,21 @@ func (c *call) refuseCaller(code int) {
 // agentLeaves hangs up once the answer is stored: a crash behind the BYE would
 // make of it a call that was cut off. A store that is down is not waited for.
 func (c *call) agentLeaves(ctx actor.Context, m conversation.Over) {
+	c.unable = c.unable || m.Unable
 	if c.leaving || c.save.idle() {
-		if m.Unable {
-			c.bye(ctx, byService, domain.ReasonAgent)
-			return
-		}
-		c.bye(ctx, byAgent, domain.ReasonCompleted)
+		c.agentHangsUp(ctx)
 		return
 	}
 	c.leaving = true
 	c.after(ctx, leaveLimit, m)
+}
+
+func (c *call) agentHangsUp(ctx actor.Context) {
+	if c.unable {
+		c.bye(ctx, byService, domain.ReasonAgent)
+		return
+	}
+	c.bye(ctx, byAgent, domain.ReasonCompleted)
 }
 
 // bye ends an answered call from our side; the first reason counts.

@@ -208,7 +208,7 @@ func (h *illHouse) models() {
 	engine := model("dead", llmtest.Reply{Hang: true})
 	h.cases = append(h.cases, illCase{
 		name: "llm-dead and nobody else", nodes: "talk", agent: object{"llm": object{"engine": engine}, "system_prompt": "You are alone."}, part: again,
-		errors: []string{"llm timeout true", "llm overloaded false", "pathway model_failed false"}, ends: "completed", voice: 2,
+		errors: []string{"llm timeout true", "llm overloaded false", "pathway model_failed false"}, ends: "failed", voice: 2,
 		said: []string{"Hello.", "I'm sorry, I didn't get that. Could you say it again, please?", "I'm sorry, I can't help you right now. Goodbye."},
 	})
 	late := make(chan struct{})

@@ -278,5 +278,6 @@ func TestWhoNamesAnEngineIsSpokenToByItAndItsVoiceIsNobodyElses(t *testing.T) {
 		}
 		assert.True(t, v.Speaks("x"))
 		assert.False(t, v.Speaks("z"))
+		assert.True(t, v.Speaks(""))
 	})
 }

@@ -34,6 +34,17 @@ func NewPrompts(dir string) (*Prompts, error) {
 	return &Prompts{root}, nil
 }
 
+// Any says whether the directory has anything in it.
+func (p *Prompts) Any() bool {
+	dir, err := p.root.Open(".")
+	if err != nil {
+		return false
+	}
+	defer func() { _ = dir.Close() }()
+	names, _ := dir.Readdirnames(1)
+	return len(names) > 0
+}
+
 // Hash is the other file name, without ".wav", that stands for a text.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(clean(text)))

@@ -169,17 +169,13 @@ func (v *Voice) source(name string) *source {
 	return nil
 }
 
-// Speaks says whether there is an engine of the name.
+// Speaks says whether there is an engine of the name; "": whether there is any voice
+// at all, be it prompt files alone.
 func (v *Voice) Speaks(engine string) bool {
-	switch engine {
-	case "":
-		return v.local != nil || len(v.order) > 0 || v.prompts != nil
-	case LocalVoice:
-		return v.local != nil || v.prompts != nil
-	case PromptsAre:
-		return v.local != nil || v.prompts != nil
+	if engine != "" && engine != LocalVoice && engine != PromptsAre {
+		return v.source(engine) != nil
 	}
-	return v.source(engine) != nil
+	return v.local != nil || engine == "" && len(v.order) > 0 || v.prompts != nil && v.prompts.Any()
 }
 
 // chain are the engines beyond the machine's own that a request is tried with: the one it names, then the usual ones.

@@ -54,10 +54,10 @@ var pause = bytes.Repeat([]byte{g711.MuSilence}, 1600)
 // Voice is what calls speak with: prompt files where there are any for the text, else engines, remembered. Where one
 // fails another takes its place; the machine's own comes last.
 type Voice struct {
-	prompts Speaker // nil: none
-	whole   *Cache  // what the machine itself says
-	cached  *Cache  // sentences
-	missing error   // why the machine has no engine
+	prompts *Prompts // nil: none
+	whole   *Cache   // what the machine itself says
+	cached  *Cache   // sentences
+	missing error    // why the machine has no engine
 	local   Speaker
 	sources []*source
 	order   []*source

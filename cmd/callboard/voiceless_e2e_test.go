@@ -1,0 +1,48 @@
+package main_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/engines/enginetest"
+)
+
+// TestACampaignWaitsWhileItsAgentsCannotSpeak calls the test carrier while the
+// only engine is out: nobody counts as called, and all are once it is back.
+func TestACampaignWaitsWhileItsAgentsCannotSpeak(t *testing.T) {
+	t.Parallel()
+	engine := enginetest.New(t)
+	engine.Is("speech", enginetest.Refuses)
+	key := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(key, []byte(enginetest.Key), 0o600))
+	path := filepath.Join(t.TempDir(), "engines.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(`{engines: {hum: {kind: openai, url: "`+engine.URL+`/v1", key_file: "`+key+`", tts: {model: m, sample_rate: 8000}}}, tts: [hum]}`), 0o600))
+	s := newPlainService(t, "CALLBOARD_ENGINES_FILE="+path, "PATH="+t.TempDir())
+	s.key = s.testKey()
+	id := s.campaign(s.hello(), []string{"+12025550141", "+12025550142", "+12025550143", "+12025550144"}, nil)
+	s.await("the campaign waits for its engine", 30*time.Second, func() bool {
+		st := s.api("GET", "/v1/campaigns/"+id+"/status", nil)
+		waiting, _ := st["waiting"].(object)
+		return waiting["reason"] == "engine" && waiting["until"] != nil && st["progress"].(object)["in_progress"] == 0.0
+	})
+	call := s.list("/v1/calls?campaign_id=" + id + "&status=failed")[0].(object)
+	assert.Equal(t, []any{"agent_unavailable", "service"}, []any{call["ended_reason"], call["ended_by"]})
+	st, _ := s.statusOf(id)
+	assert.Equal(t, 4, st.Progress.Remaining)
+	assert.Zero(t, st.Progress.Attempted, "no attempt is spent")
+
+	engine.Is("speech", enginetest.Well)
+	assert.Equal(t, 4, s.finished(id, time.Minute).Outcomes["completed"])
+
+	mute := newPlainService(t, "PATH="+t.TempDir())
+	mute.key = mute.testKey()
+	status, body, _ := mute.try("POST", "/v1/calls/outbound", object{"to": "+15005550000", "agent_id": mute.hello()})
+	assert.Equal(t, http.StatusConflict, status)
+	assert.Contains(t, string(body), "has no voice")
+}
