@@ -133,8 +133,17 @@ func TestCampaignsAndCallsShareWhatANumberMayBeRungInADay(t *testing.T) {
 	require.NoError(t, err)
 	agent, phone := h.agent(h.live, menu()), number(1, 1, "14")
 	h.runs(h.campaign(h.live, agent, phone))
-	st := h.runs(h.campaign(h.live, agent, phone))
-	assert.Equal(t, domain.Skipped{Frequency: 1}, st.Skipped)
+	second := h.campaign(h.live, agent, phone)
+	_, err = d.StartCampaign(ctx, h.live, second)
+	require.NoError(t, err)
+	var st *domain.CampaignStatusObject
+	h.until(10*time.Second, "the second campaign waits for the number's next day", func() bool {
+		st, err = d.CampaignStatus(ctx, h.live, second)
+		require.NoError(t, err)
+		return st.Waiting != nil && st.Waiting.Reason == "frequency_cap"
+	})
+	assert.Equal(t, 1, st.Progress.Remaining, "nobody is lost")
+	assert.NotNil(t, st.Waiting.Until)
 	order := ask.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute}
 	_, err = d.PlaceCall(ctx, h.live, order)
 	assert.Equal(t, domain.CodeFrequencyCap, domain.CodeOf(err))

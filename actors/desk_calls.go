@@ -177,15 +177,8 @@ func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Worksp
 		return parties{}, err
 	}
 	if inside {
-		from := o.From
-		if from == "" {
-			if own, err := d.CallerIDs(ctx, p); err != nil {
-				return parties{}, err
-			} else if len(own) > 0 {
-				from = own[0]
-			}
-		}
-		return parties{from: cmp.Or(from, insideCaller), to: domain.Number{E164: phone.Phone.Extension}, contacts: phone.Contacts}, nil
+		from, problem := d.insideCallerID(ctx, p, o.From)
+		return parties{from: from, to: domain.Number{E164: phone.Phone.Extension}, contacts: phone.Contacts}, problem
 	}
 	number, err := d.zones.Number(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {
@@ -208,6 +201,13 @@ func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Worksp
 
 // insideCaller is shown to a phone where the workspace has no number.
 const insideCaller = "agent"
+
+// insideCallerID is what a phone of the workspace is shown: the number asked for, the
+// first of the workspace, or insideCaller.
+func (d *Desk) insideCallerID(ctx context.Context, p domain.Principal, from string) (string, error) {
+	own, err := d.CallerIDs(ctx, p)
+	return cmp.Or(slices.Concat([]string{from}, own, []string{insideCaller})...), err
+}
 
 func (d *Desk) hoursAllow(h *domain.CallingHours, to domain.Number) error {
 	if h == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/rules"
 )
 
 // maxContext bounds the context of one contact, in bytes of JSON.
@@ -140,8 +140,8 @@ func (d *Desk) changed(c *domain.Campaign, before domain.Contact, change func(*d
 		return one, err
 	}
 	var problems domain.Problems
-	if one.Timezone != before.Timezone && one.Timezone != "" && calendar.NewZones().Load(one.Timezone) == nil {
-		problems.Add("timezone", domain.CodeValidation, "is not a name of the time-zone database")
+	if one.Timezone != before.Timezone && one.Timezone != "" {
+		rules.Zone(&problems, "timezone", one.Timezone)
 	}
 	if one.Phone != before.Phone {
 		phone, err := domain.E164(one.Phone, cmp.Or(one.Country, c.DefaultCountry))

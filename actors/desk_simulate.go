@@ -221,12 +221,15 @@ func played(one person, crowd int32, from time.Time) rehearsal.Person {
 // tellHow writes down how it went.
 func tellHow(s *ask.Simulation, r rehearsal.Report) {
 	s.StartsAt, s.CompletionReason = r.Begins.UTC(), r.Reason
+	if !r.First.IsZero() {
+		s.StartsAt = r.First.UTC()
+	}
 	if r.Finished {
 		at := r.Ends.UTC()
 		s.CompletesAt = &at
 	}
 	s.Attempts, s.Expired, s.PeakConcurrent, s.TalkMinutes = r.Attempts, r.Expired, r.Peak, r.Talk.Minutes()
-	s.Skipped.Hours, s.Skipped.Frequency = r.SkippedHours, r.SkippedOften
+	s.Skipped.Hours = r.SkippedHours
 	s.Outcomes = make(map[domain.Outcome]int)
 	for _, word := range domain.OutcomeWords() {
 		s.Outcomes[word] = r.Outcomes[word]

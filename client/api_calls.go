@@ -92,7 +92,7 @@ func (c *Client) AllCalls(ctx context.Context, q ListCallsQuery, options ...Opti
 //
 // POST /v1/calls/outbound
 //
-// Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit.
+// Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit. With a test key the built-in carrier answers: +15005550000 and any other number presses 1, …0001 is busy, …0002 does not answer, …0003 is a voicemail, …0004 presses 2, …0005 is no number, …0006 fails in the trunk, …0007 says stop, …0008 is a fax, …0009 says nothing. +1500555nnxx goes by its last two digits: …11 presses 1, …12 presses 2, …13 declines, …14 is busy, …15 does not answer, …16 is a voicemail, …17 presses 7 and 1, …18 hangs up, …19 is no number, …20 does not answer (480).
 func (c *Client) PlaceCall(ctx context.Context, body *NewCallRequest, options ...Option) (*Call, error) {
 	return send[Call](ctx, c, "POST", "/v1/calls/outbound", nil, asJSON(body), options)
 }

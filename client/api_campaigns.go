@@ -804,6 +804,8 @@ type ContactUpdate struct {
 type ContactsSummary struct {
 	// Contacts of the campaign now.
 	Accepted int64 `json:"accepted"`
+	// Rows with a number that the workspace may not call: its countries, blocked prefixes and kinds. They do not become contacts.
+	DestinationNotAllowed int64 `json:"destination_not_allowed"`
 	// Rows whose number is on the do-not-call list.
 	DNC int64 `json:"dnc"`
 	// Rows whose number the campaign had already.
@@ -935,8 +937,10 @@ type NewAssumptions struct {
 	AnswerRate *float64 `json:"answer_rate,omitempty"`
 	// Share that is busy.
 	BusyRate *float64 `json:"busy_rate,omitempty"`
-	// Share that the trunk cannot reach. What the four leave of 1 does not answer.
+	// Share that the trunk cannot reach.
 	FailedRate *float64 `json:"failed_rate,omitempty"`
+	// Share that does not answer: without it, what the other four leave of 1.
+	NoAnswerRate *float64 `json:"no_answer_rate,omitempty"`
 	// How long it rings where nobody does.
 	NoAnswerSeconds *float64 `json:"no_answer_seconds,omitempty"`
 	// How long it rings before somebody answers, on average.

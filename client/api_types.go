@@ -482,7 +482,7 @@ type Call struct {
 	EndedAt *time.Time `json:"ended_at"`
 	// Who ended it: agent, remote, api or service. One of agent, remote, api, service.
 	EndedBy string `json:"ended_by,omitzero"`
-	// Why it ended: one of a closed list. spend_cap_reached: the daily_spend_cap left no money for the next minute.
+	// Why it ended: one of a closed list. spend_cap_reached: the daily_spend_cap left no money for the next minute. agent_unavailable: the agent could not speak, hear or think.
 	EndedReason string `json:"ended_reason,omitzero"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
@@ -2325,7 +2325,7 @@ type TurnLatency struct {
 
 // Waiting is an answer of the service, or a part of one.
 type Waiting struct {
-	// What the campaign waits for: calling_hours, schedule, line, pacing, trunk, spend_cap, engine, no_contacts, store, dialling_stopped or draining. While daily_spend_cap leaves no money for a call it is spend_cap, and until is when the campaign tries again.
+	// What the campaign waits for: calling_hours, schedule, line, pacing, trunk, spend_cap, engine, retry, frequency_cap, no_contacts, store, dialling_stopped or draining. While daily_spend_cap leaves no money for a call it is spend_cap, and until is when the campaign tries again.
 	Reason string `json:"reason"`
 	// Until when, where that is known.
 	Until *time.Time `json:"until"`

@@ -283,7 +283,7 @@ func (n Number) Allowed(rules DestinationRules, defaultCountry string, env Envir
 	}
 	country := n.Country
 	if slices.Contains(countries, "*") || country != "" && slices.ContainsFunc(countries, func(c string) bool {
-		return strings.EqualFold(c, country)
+		return strings.EqualFold(c, country) || strings.EqualFold(c, "US") && slices.Contains(territoriesOfUS, country)
 	}) {
 		return nil
 	}
@@ -292,6 +292,10 @@ func (n Number) Allowed(rules DestinationRules, defaultCountry string, env Envir
 	}
 	return Errorf(CodeDestination, "calls to %s are not allowed in this workspace", country)
 }
+
+// territoriesOfUS have numbers of the North American plan at the price of the United
+// States: whoever allows US allows them, unless blocked_prefixes names them.
+var territoriesOfUS = []string{"PR", "VI", "GU", "AS", "MP"} //nolint:gochecknoglobals // a table
 
 // costsExtra says whether a number costs extra by its kind: premium rate,
 // shared cost, and the world-wide ranges of satellites and networks (870, 881,

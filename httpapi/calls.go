@@ -42,7 +42,10 @@ func (s *Server) callRoutes() {
 	const tag, path = "Calls", "/v1/calls"
 	add(s, operation{
 		method: http.MethodPost, path: path + "/outbound", id: "placeCall", tag: tag, status: http.StatusCreated, summary: "Place a call",
-		about: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit.",
+		about: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit. " +
+			"With a test key the built-in carrier answers: +15005550000 and any other number presses 1, …0001 is busy, …0002 does not answer, …0003 is a voicemail, " +
+			"…0004 presses 2, …0005 is no number, …0006 fails in the trunk, …0007 says stop, …0008 is a fax, …0009 says nothing. +1500555nnxx goes by its last two digits: " +
+			"…11 presses 1, …12 presses 2, …13 declines, …14 is busy, …15 does not answer, …16 is a voicemail, …17 presses 7 and 1, …18 hangs up, …19 is no number, …20 does not answer (480).",
 	}, s.placeCall)
 	add(s, operation{method: http.MethodGet, path: path, id: "listCalls", tag: tag, errors: []int{http.StatusNotFound}, summary: "List calls"}, s.listCalls)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getCall", tag: tag, summary: "Get a call"},

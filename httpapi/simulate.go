@@ -15,7 +15,8 @@ type NewAssumptions struct {
 	AnswerRate       *float64 `json:"answer_rate,omitempty" minimum:"0" maximum:"1" doc:"Share of the attempts that a person answers."`
 	VoicemailRate    *float64 `json:"voicemail_rate,omitempty" minimum:"0" maximum:"1" doc:"Share that a machine answers."`
 	BusyRate         *float64 `json:"busy_rate,omitempty" minimum:"0" maximum:"1" doc:"Share that is busy."`
-	FailedRate       *float64 `json:"failed_rate,omitempty" minimum:"0" maximum:"1" doc:"Share that the trunk cannot reach. What the four leave of 1 does not answer."`
+	FailedRate       *float64 `json:"failed_rate,omitempty" minimum:"0" maximum:"1" doc:"Share that the trunk cannot reach."`
+	NoAnswerRate     *float64 `json:"no_answer_rate,omitempty" minimum:"0" maximum:"1" doc:"Share that does not answer: without it, what the other four leave of 1."`
 	RingSeconds      *float64 `json:"ring_seconds,omitempty" minimum:"0" maximum:"120" doc:"How long it rings before somebody answers, on average."`
 	NoAnswerSeconds  *float64 `json:"no_answer_seconds,omitempty" minimum:"1" maximum:"120" doc:"How long it rings where nobody does."`
 	TalkSeconds      *float64 `json:"talk_seconds,omitempty" minimum:"0" maximum:"7200" doc:"How long a call with a person lasts, on average."`
@@ -34,7 +35,7 @@ func (n *NewAssumptions) over(a ask.Assumptions) ask.Assumptions {
 	if n == nil {
 		return a
 	}
-	rates := n.AnswerRate != nil || n.VoicemailRate != nil || n.BusyRate != nil || n.FailedRate != nil
+	rates := n.AnswerRate != nil || n.VoicemailRate != nil || n.BusyRate != nil || n.FailedRate != nil || n.NoAnswerRate != nil
 	for _, v := range []struct {
 		sent *float64
 		into *float64
@@ -43,6 +44,7 @@ func (n *NewAssumptions) over(a ask.Assumptions) ask.Assumptions {
 		{n.VoicemailRate, &a.VoicemailRate},
 		{n.BusyRate, &a.BusyRate},
 		{n.FailedRate, &a.FailedRate},
+		{n.NoAnswerRate, &a.NoAnswerRate},
 		{n.RingSeconds, &a.RingSeconds},
 		{n.NoAnswerSeconds, &a.NoAnswerSeconds},
 		{n.TalkSeconds, &a.TalkSeconds},
@@ -79,14 +81,23 @@ func (n *NewAssumptions) fit(a *ask.Assumptions) {
 		known += *v.rate
 		rest = append(rest, v.rate)
 	}
-	if known+sent > 1 && known > 0 {
+	if n.NoAnswerRate != nil {
+		sent += *n.NoAnswerRate
+	}
+	if (known+sent > 1 || n.NoAnswerRate != nil) && known > 0 {
 		for _, r := range rest {
 			*r *= max(0, 1-sent) / known
 		}
 		known = max(0, 1-sent)
 	}
+	if n.NoAnswerRate != nil {
+		sent -= *n.NoAnswerRate
+	}
 	a.NoAnswerRate = max(0, 1-sent-known)
 }
+
+// roundingError is by how much rates that were written as decimals may miss 1.
+const roundingError = 1e-6
 
 // check says what does not fit together.
 func (n *NewAssumptions) check() error {
@@ -94,12 +105,12 @@ func (n *NewAssumptions) check() error {
 		return nil
 	}
 	sum := 0.0
-	for _, v := range []*float64{n.AnswerRate, n.VoicemailRate, n.BusyRate, n.FailedRate} {
+	for _, v := range []*float64{n.AnswerRate, n.VoicemailRate, n.BusyRate, n.FailedRate, n.NoAnswerRate} {
 		if v != nil {
 			sum += *v
 		}
 	}
-	if sum <= 1 {
+	if sum <= 1+roundingError {
 		return nil
 	}
 	var p domain.Problems

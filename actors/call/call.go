@@ -149,6 +149,7 @@ type call struct {
 	waitsTill    time.Time // for trunks that want no calls now; zero: none has said so
 	reached      bool
 	hangup       bool // the API wants it ended
+	hangupReason domain.Reason
 	leaving      bool // the agent does, once the answer is stored
 	unable       bool // the agent leaves because it cannot speak, hear or think
 	byeBy        string
@@ -233,7 +234,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 	case conversation.Finished:
 		c.finished(ctx, m)
 	case Hangup:
-		c.hangUp(ctx)
+		c.hangUp(ctx, m)
 	case late:
 		c.late(ctx, m)
 	case maxed:
@@ -408,12 +409,15 @@ func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor
 }
 
 // hangUp answers the API. Before the far end's answer it is a CANCEL.
-func (c *call) hangUp(ctx actor.Context) {
+func (c *call) hangUp(ctx actor.Context, m Hangup) {
 	if c.stage >= closing {
 		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.call.Status))
 		return
 	}
-	c.hangup = true
+	c.hangup, c.hangupReason = true, domain.ReasonHangup
+	if m.Cancelled {
+		c.hangupReason = domain.ReasonCancelled
+	}
 	switch c.stage {
 	case binding, rerouting:
 		c.refuseCaller(480)
@@ -428,7 +432,7 @@ func (c *call) hangUp(ctx actor.Context) {
 			c.vessel.hang()
 		}
 	case talking:
-		c.bye(ctx, byAPI, domain.ReasonHangup)
+		c.bye(ctx, byAPI, c.hangupReason)
 	case reviving, closing, flushing, telling: // who is revived hangs up then
 	}
 	ctx.Respond(HungUp{}) // whoever has the answer may count on it

@@ -292,6 +292,16 @@ func TestACallWhoseAgentCannotSpeakFailsAndIsFree(t *testing.T) {
 	}
 }
 
+func TestACallThatItsCampaignCancelsIsCancelled(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.dial(area+"0009", linger())
+	h.until(5*time.Second, "it talks", func() bool { return h.store.call(id).Status == domain.CallInProgress })
+	require.NoError(t, h.hangUpAs(call.Hangup{CallID: id, Cancelled: true}))
+	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}, h.end(id).Verdict)
+	assert.Equal(t, domain.CallCancelled, h.finished(id).Status)
+}
+
 func TestDrainingTakesNoCallsAndWaitsForTheLast(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})

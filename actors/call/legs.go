@@ -315,7 +315,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 		c.follow(ctx)
 	})
 	if c.hangup {
-		c.bye(ctx, byAPI, domain.ReasonHangup)
+		c.bye(ctx, byAPI, c.hangupReason)
 	}
 }
 
@@ -448,6 +448,8 @@ func (c *call) hungUp(ctx actor.Context, e sip.Ended) {
 		return
 	case c.byeReason == domain.ReasonInternal:
 		done.Outcome, done.RetryOn = domain.OutcomeFailed, "failed"
+	case c.byeReason == domain.ReasonCancelled:
+		done.Outcome = domain.OutcomeCancelled
 	case c.byeReason == domain.ReasonMedia, c.byeReason == domain.ReasonAgent:
 		done.Outcome = domain.OutcomeFailed
 	case c.byeReason == "" && e.Fault:

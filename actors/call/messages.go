@@ -52,7 +52,12 @@ type (
 	// Ended, or to Calls.
 	Ack struct{ CallID string }
 	// Hangup ends a live call. The answer is HungUp or a *domain.Error.
-	Hangup struct{ CallID string }
+	// Cancelled: whoever placed it does not want it any more, so that its outcome is
+	// cancelled.
+	Hangup struct {
+		CallID    string
+		Cancelled bool
+	}
 	// HungUp answers Hangup: the call is being ended.
 	HungUp struct{}
 	// Transfer hands the caller of a live call on. The answer is Done once that

@@ -367,7 +367,7 @@ func (c *call) goOn(ctx actor.Context, s Session) {
 	c.tellRevived(ctx, Saved)
 	c.commit(ctx, "", nil, nil)
 	if c.hangup {
-		c.bye(ctx, byAPI, domain.ReasonHangup)
+		c.bye(ctx, byAPI, c.hangupReason)
 	}
 	c.follow(ctx)
 }

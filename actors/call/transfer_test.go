@@ -433,9 +433,11 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 	assert.Nil(t, h.traces.Of(h.store.call(id)), "nothing stays in memory")
 }
 
-func (h *house) hangUp(id string) error {
+func (h *house) hangUp(id string) error { return h.hangUpAs(call.Hangup{CallID: id}) }
+
+func (h *house) hangUpAs(m call.Hangup) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_, err := mailbox.Ask[call.HungUp](ctx, h.sys, h.calls, call.Hangup{CallID: id})
+	_, err := mailbox.Ask[call.HungUp](ctx, h.sys, h.calls, m)
 	return err
 }

@@ -114,7 +114,7 @@ func TestRetriesFireExactlyWhenTheyAreDue(t *testing.T) {
 		assert.Equal(w, 2, o.Progress.Remaining)
 		assert.Equal(w, 3, o.Progress.Attempted)
 		require.NotNil(w, o.Waiting)
-		assert.Equal(w, "no_contacts", o.Waiting.Reason)
+		assert.Equal(w, "retry", o.Waiting.Reason)
 		require.NotNil(w, o.Waiting.Until)
 		o = w.until(10*time.Hour, domain.CampaignCompleted)
 		assert.Equal(w, 1, o.Outcomes[domain.OutcomeNoAnswer])

@@ -271,8 +271,6 @@ func (a *Campaign) skipping(b *batch) {
 			b.progress.Skipped.DNC++
 		case SkipHours:
 			b.progress.Skipped.Hours++
-		case SkipFrequency:
-			b.progress.Skipped.Frequency++
 		case SkipInvalid:
 			b.progress.Skipped.Invalid++
 		}

@@ -179,8 +179,6 @@ func (a *Campaign) why(ordinal int, by Skip) domain.Ruling {
 			r.Zone = c.zones[ordinal%domain.ChunkSize]
 		}
 		return r
-	case SkipFrequency:
-		return domain.Ruling{Rule: ruleFrequency}
 	case SkipInvalid:
 	}
 	r := domain.Ruling{Rule: ruleDestination}

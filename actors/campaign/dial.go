@@ -57,7 +57,7 @@ func (a *Campaign) view(now time.Time) dialplan.View {
 		LastSent: a.lastSent, Ahead: a.ahead, Live: len(a.open), Held: len(a.held), Queued: len(a.gate),
 		Making: a.asked + len(a.tries) + len(a.made), Asked: a.asked,
 		Idle: a.progress.Remaining(), Ready: len(a.people.ready) + len(a.people.due), Retries: len(a.people.due),
-		Unread: a.people.unread(now), NextRetry: a.people.nextRetry(), NextOpening: a.people.nextOpening(),
+		Unread: a.people.unread(now), NextRetry: a.people.nextRetry(), NextDay: a.people.capped.first(), NextOpening: a.people.nextOpening(),
 		TrunkUntil: a.trunkUntil, SpendCap: a.spendCap, EngineUntil: a.engine.until, EngineOut: a.engine.failures > 0, StoreDown: a.down || a.phase != ready, Draining: a.drains(),
 		Stopped: a.stopped(),
 	}

@@ -36,7 +36,7 @@ func TestWhoseNumberIsOnTheLineWaitsAndNotForTheHours(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		o := w.must(campaign.Status{})
 		require.NotNil(w, o.Waiting)
-		assert.Equal(w, "no_contacts", o.Waiting.Reason)
+		assert.Equal(w, "retry", o.Waiting.Reason)
 		require.NotNil(w, o.Waiting.Until)
 		assert.WithinDuration(w, time.Now(), *o.Waiting.Until, 5*time.Second)
 	})

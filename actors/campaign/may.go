@@ -82,8 +82,8 @@ func (a *Campaign) granted(ctx actor.Context, m numbers.Granted) {
 	a.gather(t)
 }
 
-// denied: the contact is left out, or waits. A retry waits for the number's
-// next day; whom others have rung often enough today is not begun with.
+// denied: the contact is left out, or waits: whose number was rung often enough
+// today, for the number's next day.
 func (a *Campaign) denied(ctx actor.Context, m numbers.Denied) {
 	t := a.tries[m.CallID]
 	if t == nil || m.Generation != t.question {
@@ -98,11 +98,7 @@ func (a *Campaign) denied(ctx actor.Context, m numbers.Denied) {
 		a.leaveOut(t, SkipDNC, why)
 		return
 	case numbers.Frequency:
-		if !t.who.retry {
-			a.leaveOut(t, SkipFrequency, why)
-			return
-		}
-		a.people.hold(t.who.ordinal, m.Until)
+		heap.Push(&a.people.capped, waiting{m.Until, t.who.ordinal})
 	case numbers.Busy:
 		a.people.hold(t.who.ordinal, now.Add(busyHold))
 	case numbers.Unknown:
@@ -171,11 +167,13 @@ func (p *people) hold(ordinal int, until time.Time) { heap.Push(&p.holds, waitin
 
 // unhold looks at those whose time has come.
 func (p *people) unhold(now time.Time, skip func(int, Skip)) {
-	for len(p.holds) > 0 && len(p.ready) < atHand && len(p.due) < atHand && !p.holds[0].at.After(now) {
-		if !p.look(p.holds[0].ordinal, p.holds[0].at, now, skip) {
-			return
+	for _, held := range []*waits{&p.holds, &p.capped} {
+		for len(*held) > 0 && len(p.ready) < atHand && len(p.due) < atHand && !(*held)[0].at.After(now) {
+			if !p.look((*held)[0].ordinal, (*held)[0].at, now, skip) {
+				return
+			}
+			heap.Pop(held)
 		}
-		heap.Pop(&p.holds)
 	}
 }
 

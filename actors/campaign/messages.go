@@ -61,10 +61,9 @@ type Skip string
 
 // The rules.
 const (
-	SkipDNC       Skip = "dnc"
-	SkipHours     Skip = "hours"
-	SkipFrequency Skip = "frequency"
-	SkipInvalid   Skip = "invalid"
+	SkipDNC     Skip = "dnc"
+	SkipHours   Skip = "hours"
+	SkipInvalid Skip = "invalid"
 )
 
 // Check says whether a contact may be rung now, or by which rule not.

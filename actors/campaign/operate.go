@@ -210,7 +210,7 @@ func (a *Campaign) hangUp(ctx actor.Context, op operation) {
 	}
 	for _, t := range a.open {
 		if !a.closing[t.row.ID] {
-			ctx.Request(a.cfg.Calls, call.Hangup{CallID: t.row.CallID})
+			ctx.Request(a.cfg.Calls, call.Hangup{CallID: t.row.CallID, Cancelled: true})
 		}
 	}
 }

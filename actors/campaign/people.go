@@ -27,6 +27,7 @@ type people struct {
 	again            []int
 	retries          waits
 	holds            waits // who may not be rung just now
+	capped           waits // whose numbers were rung often enough today
 	zones            map[string]*zone
 	ready, due       []candidate // due: retries
 	chunks           map[int]*chunk
@@ -129,7 +130,7 @@ func newPeople(total int, rules calendar.Rules) *people {
 // rest lets go of what only a campaign that may still ring needs: it may stay
 // for as long as its last calls go on.
 func (p *people) rest() {
-	p.fresh, p.again, p.retries, p.holds, p.ready, p.due = len(p.states), nil, nil, nil, nil, nil
+	p.fresh, p.again, p.retries, p.holds, p.capped, p.ready, p.due = len(p.states), nil, nil, nil, nil, nil, nil
 	clear(p.zones)
 	p.chunks = make(map[int]*chunk)
 	clear(p.needs)
@@ -142,17 +143,18 @@ func (p *people) state(ordinal int) domain.ContactState {
 // retry makes a contact wait for its next attempt.
 func (p *people) retry(ordinal int, at time.Time) { heap.Push(&p.retries, waiting{at, ordinal}) }
 
+// first is the earliest time in it; zero: it is empty.
+func (w waits) first() time.Time {
+	if len(w) == 0 {
+		return time.Time{}
+	}
+	return w[0].at
+}
+
 // nextRetry is when the earliest retry is due, or somebody may be rung again
 // whose number was taken.
 func (p *people) nextRetry() time.Time {
-	var first time.Time
-	if len(p.retries) > 0 {
-		first = p.retries[0].at
-	}
-	if len(p.holds) > 0 {
-		first = earlier(first, p.holds[0].at)
-	}
-	return first
+	return earlier(p.retries.first(), p.holds.first())
 }
 
 // nextOpening is when the first zone opens in which somebody waits.
@@ -176,7 +178,7 @@ func (p *people) unread(now time.Time) bool {
 			return true
 		}
 	}
-	return len(p.retries) > 0 && !p.retries[0].at.After(now) || len(p.holds) > 0 && !p.holds[0].at.After(now)
+	return len(p.retries) > 0 && !p.retries[0].at.After(now) || len(p.holds) > 0 && !p.holds[0].at.After(now) || len(p.capped) > 0 && !p.capped[0].at.After(now)
 }
 
 // fill moves contacts into the ready queues until they are full or bodies are

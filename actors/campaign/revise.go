@@ -158,8 +158,10 @@ func (p *people) forget(ordinal int) (due time.Time) {
 	p.ready = slices.DeleteFunc(p.ready, same)
 	p.due = slices.DeleteFunc(p.due, same)
 	p.again = slices.DeleteFunc(p.again, func(o int) bool { return o == ordinal })
-	p.holds = slices.DeleteFunc(p.holds, func(w waiting) bool { return w.ordinal == ordinal })
-	heap.Init(&p.holds)
+	for _, held := range []*waits{&p.holds, &p.capped} {
+		*held = slices.DeleteFunc(*held, func(w waiting) bool { return w.ordinal == ordinal })
+		heap.Init(held)
+	}
 	for _, z := range p.zones {
 		here := func(o int32) bool { return int(o) == ordinal }
 		z.wait, z.due = slices.DeleteFunc(z.wait, here), slices.DeleteFunc(z.due, here)

@@ -60,7 +60,7 @@ func mostIn(starts []int, span int) (most int) {
 
 func TestAMixedCampaignAgainstSIPp(t *testing.T) {
 	t.Parallel()
-	s := newService(t)
+	s := newPlainService(t)
 	s.unlimited()
 	one, two := sipp(t, "uas-press", "-key", "press", "1"), sipp(t, "uas-press", "-key", "press", "2")
 	busy, silent, decline := sipp(t, "uas-busy"), sipp(t, "uas-noanswer"), sipp(t, "uas-decline")

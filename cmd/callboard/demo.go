@@ -295,9 +295,9 @@ func (d *demoShow) report(st *client.CampaignStatusObject, agent string) {
 
     export KEY=$(cat %[1]s)
     curl -fsS %[2]s/v1/trunks -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
-      -d '{"name":"my phone","proxies":[{"host":"192.0.2.20","port":5060,"transport":"udp"}]}'
+      -d '{"name":"my phone","proxies":[{"host":"192.0.2.20","port":5060,"transport":"udp"}],"caller_ids":["+12025550100"]}'
     curl -fsS %[2]s/v1/calls/outbound -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
-      -d '{"to":"+12025550123","from":"+15005550100","agent_id":"%[3]s"}'
+      -d '{"to":"+12025550123","agent_id":"%[3]s"}'
 
   (a phone on another machine needs CALLBOARD_SIP_ADDR and CALLBOARD_EGRESS_ALLOW with its network; see README.md)
 

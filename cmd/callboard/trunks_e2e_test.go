@@ -171,7 +171,7 @@ func TestTheRulesForDestinationsHoldForEveryCall(t *testing.T) {
 
 func TestLiveCallEndsWhenTheSpendCapIsReached(t *testing.T) {
 	t.Parallel()
-	s := newService(t)
+	s := newPlainService(t)
 	carrier := sipp(t, "uas-answer-logged", "-rtp_echo")
 	s.api("POST", "/v1/trunks", object{
 		"caller_ids": []string{"+12025550100"},

@@ -154,8 +154,9 @@ var areaZones sync.Map //nolint:gochecknoglobals // a cache of a table
 // zonesOfArea are the zones of all exchanges of an area code that the table knows;
 // if it knows none, those of the country.
 func zonesOfArea(code, area string, country []string) ([]string, error) {
-	if names, known := areaZones.Load(code + area); known {
-		return names.([]string), nil
+	if known, _ := areaZones.Load(code + area); known != nil {
+		names, _ := known.([]string)
+		return names, nil
 	}
 	areas := []string{area}
 	if overlaid := overlaidAreas[area]; code == "1" && overlaid != nil {

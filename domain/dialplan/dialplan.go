@@ -23,17 +23,19 @@ const (
 
 // The reasons of domain.Waiting.
 const (
-	ForHours    = "calling_hours"
-	ForSchedule = "schedule"
-	ForLine     = "line"
-	ForPacing   = "pacing"
-	ForTrunk    = "trunk"
-	ForSpendCap = "spend_cap" // the daily_spend_cap of the workspace is spent or reserved
-	ForEngine   = "engine"    // agents cannot speak, hear or think
-	ForContacts = "no_contacts"
-	ForStore    = "store"
-	ForDialling = "dialling_stopped" // an operator has stopped all dialling
-	ForDrain    = "draining"         // an operator has drained the node
+	ForHours     = "calling_hours"
+	ForSchedule  = "schedule"
+	ForLine      = "line"
+	ForPacing    = "pacing"
+	ForTrunk     = "trunk"
+	ForSpendCap  = "spend_cap"     // the daily_spend_cap of the workspace is spent or reserved
+	ForEngine    = "engine"        // agents cannot speak, hear or think
+	ForFrequency = "frequency_cap" // all contacts that are left were rung often enough today
+	ForRetry     = "retry"         // all contacts that are left wait to be tried again
+	ForContacts  = "no_contacts"
+	ForStore     = "store"
+	ForDialling  = "dialling_stopped" // an operator has stopped all dialling
+	ForDrain     = "draining"         // an operator has drained the node
 )
 
 // View is all that the decision depends on. Its size does not depend on the
@@ -59,6 +61,7 @@ type View struct {
 	Retries     int       // of these, due retries
 	Unread      bool      // more may be ready once it has been read
 	NextRetry   time.Time // the earliest retry that is not due
+	NextDay     time.Time // when the first number may be rung again that was rung often enough today
 	NextOpening time.Time // when the first zone opens in which contacts wait
 
 	TrunkUntil  time.Time // the trunks grant no slot before then
@@ -239,12 +242,17 @@ func nobody(v View) Decision {
 		return wait(ForLine, time.Time{})
 	case v.Unread:
 		return Decision{}
-	case v.NextOpening.IsZero() && v.NextRetry.IsZero():
-		return wait(ForContacts, time.Time{})
-	case v.NextRetry.IsZero() || !v.NextOpening.IsZero() && v.NextOpening.Before(v.NextRetry):
-		return wait(ForHours, v.NextOpening)
 	}
-	return wait(ForContacts, v.NextRetry)
+	d := wait(ForContacts, time.Time{})
+	for _, next := range []struct {
+		reason string
+		at     time.Time
+	}{{ForRetry, v.NextRetry}, {ForHours, v.NextOpening}, {ForFrequency, v.NextDay}} {
+		if !next.at.IsZero() && (d.LookAt.IsZero() || next.at.Before(d.LookAt)) {
+			d = wait(next.reason, next.at)
+		}
+	}
+	return d
 }
 
 func past(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }

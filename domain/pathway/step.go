@@ -62,9 +62,7 @@ func Step(s State, in Input) (State, []Do) {
 	case Slow:
 		w.slow(in)
 	case Unable:
-		if w.s.phase != ended {
-			w.unable(AgentUnavailable)
-		}
+		w.unable(AgentUnavailable)
 	case Hangup:
 		w.s.phase = ended
 	}

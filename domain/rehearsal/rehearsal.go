@@ -55,12 +55,12 @@ type Hour struct {
 
 // Report is how it went.
 type Report struct {
-	Begins, Ends time.Time // the first attempt is possible, the last is over
+	Begins, Ends time.Time // the campaign goes on, the last attempt is over
+	First        time.Time // the first attempt; zero: there is none
 	Finished     bool      // within the horizon, and not stopped
 	Reason       string    // exhausted | window_ended; "" where it did not finish
 	Outcomes     map[domain.Outcome]int
 	SkippedHours int
-	SkippedOften int // their numbers were rung often enough on the day on which their turn came
 	Expired      int
 	Attempts     int
 	Months       map[string]int // attempts by month in UTC, YYYY-MM
@@ -189,6 +189,10 @@ func (s *stage) look(c *crowd) {
 	n := c.waiting()
 	s.never -= len(c.fresh)
 	for _, who := range c.due {
+		if s.people[who].Spent == 0 { // waited for its next day
+			s.never--
+			continue
+		}
 		c.cohorts.Drop(int(s.people[who].Spent))
 	}
 	c.fresh, c.due = nil, nil
@@ -219,6 +223,9 @@ func (s *stage) play() {
 			return
 		case dialplan.Dial:
 			if who, ok := s.take(); ok {
+				if s.report.First.IsZero() {
+					s.report.First = s.now
+				}
 				s.ring(who)
 			}
 		case dialplan.Wait:
@@ -332,8 +339,8 @@ func (s *stage) take() (int32, bool) {
 	return 0, false
 }
 
-// tooOften keeps to the cap as a campaign does: a retry waits for the number's
-// next day, whom others have rung often enough is not begun with.
+// tooOften keeps to the cap as a campaign does: whose number was rung often enough
+// today waits for its next day.
 func (s *stage) tooOften(c *crowd, who int32) bool {
 	p := &s.people[who]
 	if s.p.Cap <= 0 {
@@ -349,10 +356,7 @@ func (s *stage) tooOften(c *crowd, who int32) bool {
 		s.wait(who, until)
 		return true
 	}
-	s.never--
-	s.final++
-	s.view.Idle--
-	s.report.SkippedOften++
+	heap.Push(&s.waits, event{at: until, who: who})
 	return true
 }
 

@@ -88,11 +88,40 @@ func sizeOf(v any) (n int) {
 	return number
 }
 
-// Zone notes an unknown time zone.
+// zoneOfAbbreviation are the zones that abbreviations are taken for. They are refused:
+// as names of the time-zone database most of them know no daylight saving.
+var zoneOfAbbreviation = map[string]string{ //nolint:gochecknoglobals // a table
+	"EST": "America/New_York", "EDT": "America/New_York", "EST5EDT": "America/New_York", "ET": "America/New_York",
+	"CST": "America/Chicago", "CDT": "America/Chicago", "CST6CDT": "America/Chicago", "CT": "America/Chicago",
+	"MST": "America/Denver", "MDT": "America/Denver", "MST7MDT": "America/Denver", "MT": "America/Denver",
+	"PST": "America/Los_Angeles", "PDT": "America/Los_Angeles", "PST8PDT": "America/Los_Angeles", "PT": "America/Los_Angeles",
+	"AKST": "America/Anchorage", "HST": "Pacific/Honolulu",
+	"CET": "Europe/Berlin", "CEST": "Europe/Berlin", "MET": "Europe/Berlin", "EET": "Europe/Athens", "EEST": "Europe/Athens",
+	"WET": "Europe/Lisbon", "WEST": "Europe/Lisbon", "BST": "Europe/London", "GB": "Europe/London", "IST": "Asia/Kolkata", "JST": "Asia/Tokyo",
+}
+
+// Zone notes what is no unambiguous name of a time zone: an area and a place, as
+// Europe/Berlin, or UTC.
 func Zone(p *domain.Problems, param, name string) {
-	if !ValidZone(name) {
-		p.Add(param, domain.CodeValidation, "%q is no time zone (e.g. Europe/Berlin)", clip(name))
+	if problem := ZoneProblem(name, ValidZone(name)); problem != "" {
+		p.Add(param, domain.CodeValidation, "%q %s", clip(name), problem)
 	}
+}
+
+// ZoneProblem says what is wrong with the name of a time zone, and which one may be
+// meant; "": nothing is. known: it is in the time-zone database.
+func ZoneProblem(name string, known bool) string {
+	if better := zoneOfAbbreviation[strings.ToUpper(name)]; better != "" {
+		return "is an abbreviation that says nothing reliable of daylight saving; use the name of a place, such as " + better
+	}
+	area, _, placed := strings.Cut(name, "/")
+	switch {
+	case !known:
+		return "is no time zone (e.g. Europe/Berlin)"
+	case area == "Etc" && name != "Etc/UTC" && name != "Etc/GMT", !placed && name != "UTC" && name != "GMT":
+		return "does not name a place; use an area and a place, such as Europe/Berlin, or UTC"
+	}
+	return ""
 }
 
 // ValidZone says whether a name is in the time-zone database.

@@ -177,3 +177,21 @@ func TestASegmentOfATextMessageHasAPriceWithinBounds(t *testing.T) {
 		assert.ErrorContains(t, found.Err(), says)
 	}
 }
+
+func TestTimeZonesAreNamedByAPlace(t *testing.T) {
+	for name, want := range map[string]string{
+		"America/New_York": "", "Europe/Berlin": "", "America/Argentina/Buenos_Aires": "", "UTC": "", "Etc/UTC": "",
+		"EST": "America/New_York", "MST": "America/Denver", "EST5EDT": "America/New_York", "pst": "America/Los_Angeles", "CET": "Europe/Berlin",
+		"Etc/GMT+5": "Europe/Berlin", "Japan": "Europe/Berlin", "Mars/Olympus": "no time zone", "Local": "no time zone", "": "no time zone",
+	} {
+		var p domain.Problems
+		rules.Zone(&p, "timezone", name)
+		if want == "" {
+			assert.Empty(t, p, name)
+			continue
+		}
+		if assert.Len(t, p, 1, name) {
+			assert.Contains(t, p[0].Message, want, name)
+		}
+	}
+}

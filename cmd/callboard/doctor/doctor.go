@@ -196,13 +196,17 @@ func (v *Visit) trunks(ctx context.Context) {
 		one, cancel := context.WithTimeout(ctx, oneLimit)
 		got, err := v.Client.TestTrunk(one, t.ID)
 		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			v.noOptions(&t, "it", "no answer in time")
+			continue
+		}
 		if err != nil {
 			v.refused("trunk", err)
 			continue
 		}
 		for _, x := range got.Targets {
 			if !x.Reachable {
-				v.bad("trunk", "look at the host, the port and the firewall between; carriers that answer no OPTIONS are an exception", "trunk %s: %s does not answer OPTIONS: %s", t.Name, x.Target, x.Error)
+				v.noOptions(&t, x.Target, x.Error)
 				continue
 			}
 			v.ok("trunk", "trunk %s: %s answers %d in %d ms", t.Name, x.Target, x.Code, x.ResponseTimeMs)
@@ -210,6 +214,25 @@ func (v *Visit) trunks(ctx context.Context) {
 	}
 	if n == 0 {
 		v.warn("trunks", "callboard trunks create, or callboard init", "there is no trunk: only the built-in phones can be rung")
+	}
+}
+
+// noOptions judges a trunk that answers no OPTIONS by its calls of the last hour: some
+// carriers answer none.
+func (v *Visit) noOptions(t *client.Trunk, target, why string) {
+	const mend = "look at the host, the port and the firewall between"
+	calls := client.TrunkQuality{}
+	if t.Quality != nil {
+		calls = *t.Quality
+	}
+	switch {
+	case calls.Answered > 0 || calls.InboundCalls > 0:
+		v.ok("trunk", "trunk %s: %s does not answer OPTIONS, as some carriers do not, but calls go over it: %d of %d were answered in the last hour, %d came in",
+			t.Name, target, calls.Answered, calls.Attempts, calls.InboundCalls)
+	case calls.Attempts > 0:
+		v.bad("trunk", mend, "trunk %s: %s does not answer OPTIONS (%s), and none of %d calls in the last hour was answered", t.Name, target, why, calls.Attempts)
+	default:
+		v.warn("trunk", mend+"; some carriers answer no OPTIONS: place a call over it", "trunk %s: %s does not answer OPTIONS: %s", t.Name, target, why)
 	}
 }
 
