@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -45,8 +44,6 @@ type intake struct {
 	progress func(ask.ContactsSummary, []ask.ContactError) // after each row; nil: nobody looks
 	yield    func() error                                  // after each piece; nil: nobody is in the way
 	refused  func(phone string) (bool, error)              // by a do-not-call list; nil: there is none
-	calling  domain.DestinationRules                       // of the workspace
-	country  string                                        // its default country
 	sum      ask.ContactsSummary
 	errs     []ask.ContactError
 	columns  *domain.ColumnMapping // of a CSV file; nil: none
@@ -62,9 +59,6 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 	}
 	if s, err := d.scriptOf(ctx, p, c.AgentID, c.PathwayID); err == nil {
 		in.wanted = pathway.MissingVariables(&s.Pathway, nil)
-	}
-	if w := d.node.workspace(p.WorkspaceID); w != nil {
-		in.calling, in.country = w.Calling, w.DefaultCountry
 	}
 	listed := d.scrubber(c)
 	in.refused = func(phone string) (bool, error) { return listed(ctx, phone) }
@@ -275,10 +269,6 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 			return "", ask.ContactError{Code: "invalid_timezone", Message: "timezone " + problem}
 		}
 	}
-	if err := in.allowed(phone); err != nil {
-		in.sum.NotAllowed++
-		return "", ask.ContactError{Code: domain.CodeDestination, Message: errorText(err)}
-	}
 	key := digitsKey(phone)
 	if _, twice := in.seen[key]; twice {
 		in.sum.Duplicates++
@@ -300,23 +290,6 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 		}
 	}
 	return phone, bad
-}
-
-// allowed refuses a number that the workspace may not call.
-func (in *intake) allowed(phone string) error {
-	number, err := in.zones.Number(phone)
-	if err != nil {
-		return nil //nolint:nilerr // it is looked at once more before it is called
-	}
-	return number.Allowed(in.calling, in.country, in.campaign.Environment)
-}
-
-// errorText is the message of an error that may be shown.
-func errorText(err error) string {
-	if e, ok := errors.AsType[*domain.Error](err); ok {
-		return e.Message
-	}
-	return err.Error()
 }
 
 // whyBad says why a text is no telephone number, in the words of the

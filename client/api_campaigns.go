@@ -804,8 +804,6 @@ type ContactUpdate struct {
 type ContactsSummary struct {
 	// Contacts of the campaign now.
 	Accepted int64 `json:"accepted"`
-	// Rows with a number that the workspace may not call: its countries, blocked prefixes and kinds. They do not become contacts.
-	DestinationNotAllowed int64 `json:"destination_not_allowed"`
 	// Rows whose number is on the do-not-call list.
 	DNC int64 `json:"dnc"`
 	// Rows whose number the campaign had already.

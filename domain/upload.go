@@ -21,21 +21,19 @@ func (UploadStatus) Values() []string {
 type ContactError struct {
 	Line    int    `json:"line"`
 	Phone   string `json:"phone,omitempty"`
-	Code    Code   `json:"code"` // invalid_row | invalid_phone | invalid_timezone | duplicate | dnc | destination_not_allowed | missing_variable
+	Code    Code   `json:"code"` // invalid_row | invalid_phone | invalid_timezone | duplicate | dnc | missing_variable
 	Message string `json:"message"`
 }
 
 // ContactsSummary counts the rows of one upload. Received is the sum of the
-// others. NotAllowed counts rows whose number the workspace may not call, and
-// MissingVariables rows that lack a required variable of the pathway: they do not
-// become contacts.
+// others. MissingVariables counts rows that lack a required variable of the
+// pathway: they do not become contacts.
 type ContactsSummary struct {
 	Received         int `json:"received"`
 	Accepted         int `json:"accepted"`
 	Duplicates       int `json:"duplicates"`
 	Invalid          int `json:"invalid"`
 	DNC              int `json:"dnc"`
-	NotAllowed       int `json:"destination_not_allowed"`
 	MissingVariables int `json:"missing_variables"`
 }
 
