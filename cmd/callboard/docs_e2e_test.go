@@ -269,12 +269,12 @@ func TestEveryCommandOfTheCommandLineGuideWorks(t *testing.T) {
 	// What only the running service knows, the doctor asks it.
 	s.trunk("", siptest.Port(t))
 	out, _, err = s.callboard("doctor", "--json")
-	require.Error(t, err)
+	require.NoError(t, err, "a trunk that answers no OPTIONS and had no call yet is a warning")
 	var found []struct{ Check, State, What string }
 	require.NoError(t, json.Unmarshal([]byte(out), &found))
 	told := make(map[string]string)
 	for _, f := range found {
 		told[f.Check] += f.State
 	}
-	assert.Equal(t, []string{"ok", "bad"}, []string{told["ready"], told["trunk"]}, "%v", found)
+	assert.Equal(t, []string{"ok", "warn"}, []string{told["ready"], told["trunk"]}, "%v", found)
 }
