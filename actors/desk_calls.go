@@ -238,7 +238,7 @@ func (d *Desk) mayShow(ctx context.Context, p domain.Principal, from string) err
 	if err != nil || slices.Contains(own, from) {
 		return err
 	}
-	return problem("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk")
+	return problem("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers")
 }
 
 // slot asks the trunks for a way to the number. A phone needs none.

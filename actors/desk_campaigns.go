@@ -337,7 +337,28 @@ func (d *Desk) ListCampaigns(ctx context.Context, p domain.Principal, q ask.Camp
 
 // StartCampaign starts a draft.
 func (d *Desk) StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
+	if err := d.needCallerID(ctx, p, id); err != nil {
+		return domain.CampaignStatusObject{}, err
+	}
 	return d.tellCampaign(ctx, p, id, campaign.Begin{Rider: commit.RiderOf(ctx)})
+}
+
+// needCallerID refuses to start a campaign without a caller ID in a workspace whose
+// only numbers are those of the test carrier. Errors: caller_id_required.
+func (d *Desk) needCallerID(ctx context.Context, p domain.Principal, id string) error {
+	c, err := d.Campaign(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	if c.Status != domain.CampaignDraft || c.CallerID.Number != "" || c.Environment == domain.Test {
+		return nil
+	}
+	own, err := d.CallerIDs(ctx, p)
+	if err != nil || slices.ContainsFunc(own, func(number string) bool { return !domain.IsMagic(number) }) {
+		return err
+	}
+	return problem("caller_id.number", domain.CodeCallerIDRequired,
+		"caller_id.number is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
 }
 
 // PauseCampaign stops new calls; live ones go on.

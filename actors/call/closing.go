@@ -111,3 +111,23 @@ func (c *call) acknowledged(ctx actor.Context) {
 func (c *call) after(ctx actor.Context, d time.Duration, msg any) {
 	c.timers = append(c.timers, mailbox.After(ctx, d, msg))
 }
+
+// agentLeaves hangs up once the answer is stored: a crash behind the BYE would
+// make of it a call that was cut off. A store that is down is not waited for.
+func (c *call) agentLeaves(ctx actor.Context, m conversation.Over) {
+	c.unable = c.unable || m.Unable
+	if c.leaving || c.save.idle() {
+		c.agentHangsUp(ctx)
+		return
+	}
+	c.leaving = true
+	c.after(ctx, leaveLimit, m)
+}
+
+func (c *call) agentHangsUp(ctx actor.Context) {
+	if c.unable {
+		c.bye(ctx, byService, domain.ReasonAgent)
+		return
+	}
+	c.bye(ctx, byAgent, domain.ReasonCompleted)
+}

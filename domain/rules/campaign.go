@@ -145,18 +145,18 @@ func Campaign(c *domain.Campaign, h House) domain.Problems {
 }
 
 // CallerID notes a number that may not be shown, and answers it as E.164. "" is
-// allowed where the workspace has a number that real trunks show: each call then
-// shows a number of the trunk that carries it. The test environment shows any number.
+// allowed where the workspace has any number: each call then shows a number of the
+// trunk that carries it. The test environment shows any number.
 func CallerID(p *domain.Problems, param, number string, h House) string {
 	if number == "" {
-		if !h.Test && !slices.ContainsFunc(h.CallerIDs, func(own string) bool { return !domain.IsMagic(own) }) {
+		if !h.Test && len(h.CallerIDs) == 0 {
 			p.Add(param, domain.CodeCallerIDRequired, "is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
 		}
 		return ""
 	}
 	e164 := Phone(p, param, number, h.DefaultCountry)
 	if e164 != "" && !h.Test && !slices.Contains(h.CallerIDs, e164) {
-		p.Add(param, domain.CodeCallerIDNotAllowed, "%s is neither a number of the workspace nor in caller_ids of a trunk", e164)
+		p.Add(param, domain.CodeCallerIDNotAllowed, "%s is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers", e164)
 	}
 	return e164
 }

@@ -65,21 +65,20 @@ func TestWhatMakesACampaignBad(t *testing.T) {
 }
 
 func TestACallerIDIsANumberOfTheWorkspaceOrLeftToTheTrunk(t *testing.T) {
-	bare, magic, test := house(), house(), house()
-	bare.CallerIDs, magic.CallerIDs = nil, []string{"+15005550100"}
+	bare, test := house(), house()
+	bare.CallerIDs = nil
 	test.CallerIDs, test.Test = nil, true
 	for name, c := range map[string]struct {
 		house  rules.House
 		number string
 		want   []string
 	}{
-		"none":                               {house(), "", []string{}},
-		"none, without any number":           {bare, "", []string{"caller_id.number caller_id_required"}},
-		"none, with one of the test carrier": {magic, "", []string{"caller_id.number caller_id_required"}},
-		"of the workspace":                   {house(), "(202) 555-0100", []string{}},
-		"of somebody else":                   {house(), "+12025550177", []string{"caller_id.number caller_id_not_allowed"}},
-		"none in the test environment":       {test, "", []string{}},
-		"any one in the test environment":    {test, "+12025550177", []string{}},
+		"none":                            {house(), "", []string{}},
+		"none, without any number":        {bare, "", []string{"caller_id.number caller_id_required"}},
+		"of the workspace":                {house(), "(202) 555-0100", []string{}},
+		"of somebody else":                {house(), "+12025550177", []string{"caller_id.number caller_id_not_allowed"}},
+		"none in the test environment":    {test, "", []string{}},
+		"any one in the test environment": {test, "+12025550177", []string{}},
 	} {
 		campaign := campaign()
 		campaign.CallerID.Number = c.number
