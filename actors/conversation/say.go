@@ -132,7 +132,7 @@ func (c *Conversation) spoken(ctx actor.Context, m spoken) {
 			c.sounded(ctx, pathway.PromptDone{})
 			return
 		}
-		c.isUnable(ctx)
+		c.endUnable(ctx)
 		return
 	}
 	if !c.asked.Sensitive && m.said.Feed == nil {
@@ -146,8 +146,8 @@ func (c *Conversation) hasSpoken() bool {
 	return slices.ContainsFunc(c.segments, func(s domain.Segment) bool { return s.Speaker == agent })
 }
 
-// isUnable ends a conversation whose agent cannot speak or hear.
-func (c *Conversation) isUnable(ctx actor.Context) {
+// endUnable ends a conversation whose agent cannot speak or hear.
+func (c *Conversation) endUnable(ctx actor.Context) {
 	c.unable = true
 	c.step(ctx, pathway.Unable{})
 }

@@ -263,7 +263,7 @@ func (c *Conversation) understood(ctx actor.Context, m understood) {
 		c.cfg.Log.Error("what was said could not be understood", slog.Any("error", h.Err))
 		ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "recognition_failed", Message: "what the caller said could not be understood", Recovered: true})
 		if c.unheard++; c.unheard >= unheardMost && !aside && !c.away && !c.unable && c.state.NeedsWords() {
-			c.isUnable(ctx)
+			c.endUnable(ctx)
 			return
 		}
 	} else {
