@@ -59,7 +59,7 @@ NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstima
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 NIGHTLY_ONLY_PACKAGES := ./actors/call ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test compiled compiled-plain lint fmt bench bench-cluster bench-parts profile e2e fuzz attack soak dialogues nightly chaos faults netem amd screenshots pictures openapi postman client deb check tools clean
+.PHONY: help run build test lint fmt bench bench-cluster bench-parts profile e2e fuzz attack soak dialogues nightly chaos faults netem amd screenshots pictures openapi postman client deb check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,28 +76,23 @@ build: ## build bin/callboard
 # Nobody steps through these, so no tables for a debugger are written: a tenth of all compiling. -trimpath lets
 # a clean checkout reuse what another folder compiled.
 test lint e2e: export GOFLAGS += -trimpath -gcflags=all=-dwarf=false
-# make test lets the compiler trade memory for time (GOGC below); the tests run with Go's defaults.
-OWN_MEMORY := -exec 'env -u GOGC -u GOMEMLIMIT'
+# The compiler of make test trades memory for time; the tests themselves run with Go's defaults.
+test e2e: export GOGC := 400
+test e2e: export GOMEMLIMIT := 2GiB
+test e2e: export CGO_ENABLED := 1
+TEST_BUILD := -race -vet=off -exec 'env -u GOGC -u GOMEMLIMIT' -count=1
+# A test that failed has one more run, unless there was a data race or more than ten failed; .ci/count names it.
+GOTESTSUM ?= go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg --hide-summary skipped \
+             --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race
 
-test: ## run every test with the race detector, against SIPp, baresip, Kamailio, Redis and etcd, and sound with Opus too
-	@$(MAKE) --no-print-directory -j3 tools $(if $(filter ./...,$(TEST_PACKAGES)),compiled compiled-plain)
-	@{ CGO_ENABLED=1 go test -race -vet=off $(OWN_MEMORY) -count=1 -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) -json $(TEST_PACKAGES) || echo '{"Exit":1}'; \
-	  CGO_ENABLED=1 go test -race -tags opus,pebblegozstd -vet=off $(OWN_MEMORY) -count=1 -timeout 5m -run '$(OPUS_TESTS)' -json $(OPUS_PACKAGES) | sed -E 's/"(Package|ImportPath)":"[^ "]*/&+opus/' || echo '{"Exit":1}'; } | \
-	  CGO_ENABLED=1 .ci/summary go test -race -vet=off $(OWN_MEMORY) -count=1 -timeout 5m $(TEST_FLAGS) -json
-
-# What the tests run is compiled beside the installation, which waits for disk and network, and by a compiler that may take
-# memory instead of time. What fails here, for want of a C compiler that is still to come or for good, fails there again and is told of.
-PARTS = $(shell go list -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./... 2>/dev/null)
-test compiled compiled-plain: export GOGC := 400
-test compiled compiled-plain: export GOMEMLIMIT := 2GiB
-compiled:
-	@CGO_ENABLED=1 go build -race $(PARTS) >/dev/null 2>&1 || true
-
-compiled-plain:
-	@CGO_ENABLED=0 go build $(PARTS) >/dev/null 2>&1 || true
+test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio, Redis and etcd, and sound with Opus too
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && status=0; \
+	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/all" --packages '$(TEST_PACKAGES)' -- $(TEST_BUILD) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
+	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/opus" --packages '$(OPUS_PACKAGES)' -- $(TEST_BUILD) -tags opus,pebblegozstd -timeout 5m -run '$(OPUS_TESTS)' || status=1; \
+	  .ci/count $$status "$$dir/all" "$$dir/opus"
 
 lint: ## run the linter, which also checks the formatting
-	CGO_ENABLED=0 $(LINTER) run # as compiled-plain
+	CGO_ENABLED=0 $(LINTER) run
 
 fmt: ## format every Go file as the linter wants it
 	$(LINTER) fmt
@@ -123,7 +118,7 @@ amd: ## print what people, machines and noise are taken for (about 10 s)
 	@go test -run '^$$' -bench '^BenchmarkAnswers$$' -benchtime 1x ./media/amd | sed -E '/^(PASS|ok |goos|goarch|pkg:|cpu:|Benchmark)/d'
 
 e2e: tools ## run only the tests of the whole binary
-	@CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(TEST_FLAGS) -json ./cmd/... | .ci/summary
+	@$(GOTESTSUM) --packages ./cmd/... -- $(TEST_BUILD) -timeout 15m $(TEST_FLAGS)
 
 fuzz: ## feed noise to every parser, FUZZ_TIME each
 	@go list $(FUZZ_PACKAGES) | while read -r package; do \

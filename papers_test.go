@@ -1,6 +1,7 @@
 package callboard_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -232,148 +233,48 @@ func TestEveryScenarioIsListedWithItsCommand(t *testing.T) {
 	assert.Equal(t, len(scenarios), strings.Count(string(page), "\n| ["), "rows for files that are gone")
 }
 
-// The summary decides whether the tests held, so it is tested with a run in
-// which everything goes wrong that can.
-func TestTheSummaryOfATestRunForgivesNothing(t *testing.T) {
+func TestCountTakesTheLastResultOfEachTest(t *testing.T) {
 	for name, c := range map[string]struct {
-		lines []string
-		says  []string
-		last  string
+		status string
+		lines  []string
+		says   []string
+		last   string
 	}{
-		"all well": {
-			[]string{
-				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestX/one"}`,
-				`{"Action":"output","Package":"a","Test":"TestX","Output":"chatter\n"}`,
-				`{"Action":"pass","Package":"a","Test":"TestX/one"}`, `{"Action":"pass","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Elapsed":1}`,
-			},
-			[]string{"ok        1.0 s  a"},
-			"1 passed, 0 failed",
+		"all pass": {"0", []string{"pass a TestX/one", "pass a TestX/two", "pass a TestX", "pass a"}, nil, "2 passed, 0 failed"},
+		"a test passes in its second run": {
+			"0", []string{"fail a TestX/one", "fail a TestX", "pass a TestY", "fail a", "pass a TestX/one", "pass a TestX", "pass a"},
+			[]string{"ran again: TestX (a): pass"}, "2 passed, 0 failed",
 		},
-		"a subtest fails": {
-			[]string{
-				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestX/one"}`,
-				`{"Action":"output","Package":"a","Test":"TestX/one","Output":"because\n"}`,
-				`{"Action":"fail","Package":"a","Test":"TestX/one"}`, `{"Action":"fail","Package":"a","Test":"TestX"}`, `{"Action":"fail","Package":"a"}`,
-			},
-			[]string{"FAIL", "because"},
-			"0 passed, 1 failed",
+		"a test fails twice": {
+			"1", []string{"fail a TestX/one", "fail a TestX", "pass a TestY", "fail a", "fail a TestX/one", "fail a TestX", "fail a"},
+			[]string{"ran again: TestX (a): fail"}, "1 passed, 1 failed",
 		},
-		"a test is skipped": {
-			[]string{
-				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"output","Package":"a","Test":"TestX","Output":"no sipp\n"}`,
-				`{"Action":"skip","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a"}`,
-			},
-			[]string{"skipped, which proves nothing: TestX", "no sipp"},
-			"0 passed, 1 failed",
-		},
-		"a test never ends": {
-			[]string{
-				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"output","Package":"a","Test":"TestX","Output":"panic: test timed out\n"}`,
-				`{"Action":"fail","Package":"a"}`,
-			},
-			[]string{"did not end: TestX", "timed out"},
-			"0 passed, 1 failed",
-		},
-		"a package does not build": {
-			[]string{
-				`{"Action":"build-output","ImportPath":"a [a.test]","Output":"a.go:1: wrong\n"}`, `{"Action":"build-fail","ImportPath":"a [a.test]"}`,
-				`{"Action":"fail","Package":"a","FailedBuild":"a [a.test]"}`,
-			},
-			[]string{"a.go:1: wrong", "does not build"},
-			"0 passed, 1 failed",
-		},
-		"a package ends by itself": {
-			[]string{
-				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Test":"TestX"}`,
-				`{"Action":"output","Package":"a","Output":"exit status 3\n"}`, `{"Action":"fail","Package":"a"}`,
-			},
-			[]string{"exit status 3"},
-			"1 passed, 1 failed",
-		},
-		"a race is found while two tests run, one of which has much to tell": {
-			[]string{
-				`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestY"}`,
-				`{"Action":"output","Package":"a","Test":"TestX","Output":"a long log\n"}`,
-				`{"Action":"output","Package":"a","Test":"TestX","Output":"race detected\n"}`, `{"Action":"fail","Package":"a","Test":"TestX"}`,
-				`{"Action":"output","Package":"a","Test":"TestY","Output":"WARNING: DATA RACE\n"}`, `{"Action":"output","Package":"a","Test":"TestY","Output":"Read at y.go:1\n"}`,
-				`{"Action":"output","Package":"a","Test":"TestY","Output":"==================\n"}`,
-				`{"Action":"fail","Package":"a","Test":"TestY"}`, `{"Action":"fail","Package":"a","Elapsed":1}`,
-			},
-			[]string{"FAIL      1.0 s  a\n      WARNING: DATA RACE\n      Read at y.go:1\n      ==================\n      a long log\n"},
-			"0 passed, 2 failed",
-		},
-		"the go command fails, and nobody says where": {
-			[]string{`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a","Elapsed":1}`, `{"Exit":1}`},
-			nil, "1 passed, 1 failed",
-		},
-		"nothing ran": {nil, nil, "0 passed, 0 failed"},
+		"a test is skipped":                    {"0", []string{"skip a TestX", "pass a TestY", "pass a"}, []string{"skipped, which proves nothing: TestX (a)"}, "1 passed, 1 failed"},
+		"a package does not compile":           {"1", []string{"fail b", "pass a TestY", "pass a"}, nil, "1 passed, 1 failed"},
+		"a package ends by itself":             {"1", []string{"pass a TestY", "fail a"}, nil, "1 passed, 1 failed"},
+		"go test fails and does not say where": {"1", []string{"pass a TestY", "pass a"}, nil, "1 passed, 1 failed"},
+		"a test with subtests fails by itself": {"1", []string{"pass a TestX/one", "fail a TestX", "fail a"}, nil, "1 passed, 1 failed"},
+		"a package without tests":              {"0", []string{"skip b", "pass a TestY", "pass a"}, nil, "1 passed, 0 failed"},
+		"no test ran":                          {"0", nil, nil, "0 passed, 0 failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), ".ci/summary")
-			cmd.Stdin = strings.NewReader(strings.Join(c.lines, "\n") + "\n")
-			out, err := cmd.Output()
+			var events strings.Builder
+			for _, l := range c.lines {
+				f := strings.Fields(l + " ")
+				if len(f) < 3 {
+					f = append(f, "")
+				}
+				fmt.Fprintf(&events, `{"Action":%q,"Package":%q,"Test":%q,"Elapsed":1}`+"\n", f[0], f[1], f[2])
+			}
+			file := filepath.Join(t.TempDir(), "events")
+			require.NoError(t, os.WriteFile(file, []byte(events.String()), 0o600))
+			out, err := exec.CommandContext(t.Context(), ".ci/count", c.status, file).Output()
 			text := strings.TrimSpace(string(out))
 			for _, s := range c.says {
 				assert.Contains(t, text, s)
 			}
-			assert.NotContains(t, text, "chatter")
 			assert.Equal(t, c.last, text[strings.LastIndexByte(text, '\n')+1:])
-			if c.last == "1 passed, 0 failed" {
-				assert.NoError(t, err)
-			} else {
-				assert.Error(t, err)
-			}
-		})
-	}
-}
-
-// What failed while the machine was taken away has one more try, and nothing
-// else has.
-func TestTheSummaryRunsAgainOnlyWhatTheMachineMayHaveSpoilt(t *testing.T) {
-	fails := []string{
-		`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestX/one"}`,
-		`{"Action":"output","Package":"a","Test":"TestX/one","Output":"too late\n"}`,
-		`{"Action":"fail","Package":"a","Test":"TestX/one"}`, `{"Action":"fail","Package":"a","Test":"TestX"}`,
-		`{"Action":"run","Package":"a","Test":"TestY"}`, `{"Action":"pass","Package":"a","Test":"TestY"}`,
-		`{"Action":"fail","Package":"a"}`, `{"Exit":1}`,
-	}
-	passes := []string{
-		`{"Action":"run","Package":"a","Test":"TestX"}`, `{"Action":"run","Package":"a","Test":"TestX/one"}`,
-		`{"Action":"pass","Package":"a","Test":"TestX/one"}`, `{"Action":"pass","Package":"a","Test":"TestX"}`, `{"Action":"pass","Package":"a"}`,
-	}
-	for name, c := range map[string]struct {
-		stolen string
-		lines  []string
-		again  []string
-		asked  string
-		last   string
-	}{
-		"it passes alone":             {"0", fails, passes, "-run ^TestX$ a\n", "2 passed, 0 failed"},
-		"it fails alone":              {"0", fails, fails[:5], "-run ^TestX$ a\n", "1 passed, 1 failed"},
-		"it does not build any more":  {"0", fails, nil, "-run ^TestX$ a\n", "1 passed, 1 failed"},
-		"the machine was all ours":    {"101", fails, passes, "", "1 passed, 1 failed"},
-		"a race was found":            {"0", append([]string{`{"Action":"output","Package":"a","Test":"TestY","Output":"WARNING: DATA RACE\n"}`}, fails...), passes, "", "1 passed, 1 failed"},
-		"something panicked":          {"0", append([]string{`{"Action":"output","Package":"a","Test":"TestX/one","Output":"panic: nil map\n"}`}, fails...), passes, "", "1 passed, 1 failed"},
-		"another test is skipped":     {"0", append([]string{`{"Action":"skip","Package":"a","Test":"TestZ"}`}, fails...), passes, "", "1 passed, 2 failed"},
-		"another package fell silent": {"0", append([]string{`{"Action":"fail","Package":"b"}`}, fails...), passes, "", "1 passed, 2 failed"},
-		"all is well":                 {"0", passes, fails, "", "1 passed, 0 failed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "again"), []byte(strings.Join(c.again, "\n")+"\n"), 0o600))
-			cmd := exec.CommandContext(t.Context(), ".ci/summary", "sh", "-c", `echo "$@" >> `+dir+`/asked; cat `+dir+`/again`, "sh")
-			cmd.Env = append(os.Environ(), "SUMMARY_STOLEN="+c.stolen)
-			cmd.Stdin = strings.NewReader(strings.Join(c.lines, "\n") + "\n")
-			out, err := cmd.Output()
-			text := strings.TrimSpace(string(out))
-			asked, _ := os.ReadFile(filepath.Join(dir, "asked"))
-			assert.Equal(t, c.asked, string(asked))
-			assert.Equal(t, c.last, text[strings.LastIndexByte(text, '\n')+1:])
-			assert.Equal(t, strings.HasSuffix(c.last, " 0 failed"), err == nil, "%v", err)
-			if c.asked != "" {
-				assert.Contains(t, text, "again, alone")
-				assert.Contains(t, text, "too late", "the first failure is shown")
-			}
+			assert.Equal(t, strings.HasSuffix(c.last, " 0 failed") && c.last[0] != '0', err == nil, "%v", err)
 		})
 	}
 }

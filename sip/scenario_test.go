@@ -118,6 +118,8 @@ func (s *sipp) finished(t *testing.T) {
 	case err := <-s.done:
 		require.NoError(t, err, s.out.String())
 	case <-time.After(time.Minute):
+		s.kill()
+		<-s.done
 		require.Fail(t, "SIPp is not satisfied", s.out.String())
 	}
 }
@@ -252,10 +254,10 @@ func TestWeCallAndSIPpIsSatisfied(t *testing.T) {
 				require.NoError(t, err)
 				l.d = d
 				end := l.run(c.play)
-				there.finished(t)
-				assert.Equal(t, c.want, strings.TrimPrefix(strings.Join(l.heard, " "), "Trying "))
 				ended, ok := end.(sip.Ended)
 				require.True(t, ok, "%+v", end)
+				there.finished(t)
+				assert.Equal(t, c.want, strings.TrimPrefix(strings.Join(l.heard, " "), "Trying "))
 				assert.Equal(t, faults[scenario], ended.Fault, "%+v", ended)
 				if scenario == "uas-491" {
 					gap := there.gap(t, "CROSSED", "AGAIN")

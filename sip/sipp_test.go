@@ -24,6 +24,7 @@ type sipp struct {
 	log  string
 	done chan error
 	out  *bytes.Buffer
+	kill func()
 }
 
 func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
@@ -45,9 +46,10 @@ func runSIPp(t *testing.T, scenario, network string, more ...string) *sipp {
 	cmd := exec.CommandContext(t.Context(), program, append(args, more...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, s.out, s.out
 	require.NoError(t, cmd.Start())
+	s.kill = func() { _ = cmd.Process.Kill() }
 	go func() { s.done <- cmd.Wait() }()
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
+		s.kill()
 		if t.Failed() {
 			errors, _ := os.ReadFile(filepath.Join(dir, "err"))
 			t.Logf("sipp: %s", errors)
@@ -61,7 +63,7 @@ func (s *sipp) listening(t *testing.T, network string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		table, err := os.ReadFile("/proc/net/" + network)
-		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X", s.port))
+		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X 00000000:0000", s.port)) // a closed connection has the address of its peer there
 	}, time.Minute, 10*time.Millisecond)
 }
 

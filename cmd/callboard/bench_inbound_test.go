@@ -156,6 +156,6 @@ func listening(b testing.TB, port int) {
 	b.Helper()
 	require.Eventually(b, func() bool {
 		table, err := os.ReadFile("/proc/net/udp")
-		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X", port))
+		return err == nil && strings.Contains(string(table), fmt.Sprintf("0100007F:%04X 00000000:0000", port))
 	}, 20*time.Second, 10*time.Millisecond)
 }

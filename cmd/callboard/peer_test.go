@@ -106,7 +106,7 @@ func sippOn(t testing.TB, at netip.AddrPort, scenario string, args ...string) *p
 		default:
 		}
 		table, err := os.ReadFile("/proc/net/" + network)
-		return err == nil && strings.Contains(string(table), fmt.Sprintf("%X:%04X", ip, p.port))
+		return err == nil && strings.Contains(string(table), fmt.Sprintf("%X:%04X 00000000:0000", ip, p.port))
 	}, time.Minute, 10*time.Millisecond, "sipp did not listen: %s", &out)
 	return p
 }
