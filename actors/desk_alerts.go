@@ -30,6 +30,9 @@ const alertsActor = "alerts"
 
 // growAlerts starts the actor that looks for alerts.
 func (n *Node) growAlerts() error {
+	if n.quarantined() { // it would send mails
+		return nil
+	}
 	root := n.sys.Root.Copy().WithGuardian(mailbox.Restart(n.cfg.Log, func(pid *actor.PID, reason any) {
 		n.cfg.Log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}))
@@ -42,6 +45,9 @@ func (n *Node) growAlerts() error {
 
 // alertsChanged has the actor look now.
 func (n *Node) alertsChanged(workspace string) {
+	if n.quarantined() {
+		return
+	}
 	n.sys.Root.Send(n.sys.NewLocalPID(alertsActor), alerts.Changed{Workspace: workspace})
 }
 
@@ -144,7 +150,7 @@ func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string)
 	}
 	d.node.committed(p.WorkspaceID)
 	out := ask.AlertTest{EventID: e.ID, AlertID: a.ID, Mails: []ask.AlertMailTest{}}
-	if len(r.Emails) == 0 || d.node.cfg.Mail == nil {
+	if len(r.Emails) == 0 || d.node.cfg.Mail == nil || d.node.quarantined() {
 		return out, nil
 	}
 	subject, body := alert.Mail(a, alert.Firing, now)

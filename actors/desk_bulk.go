@@ -278,14 +278,12 @@ func (d *Desk) cancelBulk(ctx context.Context, p domain.Principal, id string) (*
 			return domain.Errorf(domain.CodeInvalidState, "the job is over").With("current_status", b.Status).
 				With("allowed_from", []domain.BulkStatus{domain.BulkQueued, domain.BulkRunning})
 		case domain.BulkQueued, domain.BulkRunning:
-			now := stamp()
-			b.Status, b.CompletedAt = domain.BulkCancelled, &now
-			b.Cancelled, b.Pending = b.Cancelled+b.Pending, 0
+			b.Cancel(stamp())
 		case domain.BulkCancelled:
 		}
 		return nil
 	}, func(c *commit.Change, b *domain.Bulk) error {
-		blank, err := d.blankOrders(ctx, b)
+		blank, err := blankOrders(ctx, d.store, b)
 		c.Puts = append(c.Puts, blank...)
 		return storeErr(err)
 	})
@@ -293,11 +291,11 @@ func (d *Desk) cancelBulk(ctx context.Context, p domain.Principal, id string) (*
 
 // blankOrders are the rows of a job's orders as they stay once it is over:
 // nobody needs any more what they tell of people.
-func (d *Desk) blankOrders(ctx context.Context, b *domain.Bulk) ([]domain.Record, error) {
+func blankOrders(ctx context.Context, store commit.Store, b *domain.Bulk) ([]domain.Record, error) {
 	var rows []domain.Record
 	for i := 0; i*domain.BulkChunkSize < b.Total; i++ {
 		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: i}
-		if _, err := d.store.Get(ctx, chunk); err != nil {
+		if _, err := store.Get(ctx, chunk); err != nil {
 			return nil, err
 		}
 		chunk.Blank()

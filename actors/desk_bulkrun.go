@@ -27,7 +27,7 @@ const (
 
 // carryOut begins a job's work beside the requests.
 func (d *Desk) carryOut(b *domain.Bulk) {
-	if b.Final() {
+	if b.Final() || d.node.quarantined() && sendsOut(b) {
 		return
 	}
 	d.jobs.Begin(d.node.life(), b.WorkspaceID+"/"+b.ID, func(ctx context.Context) error {
@@ -108,7 +108,7 @@ func (r *bulkRun) rest(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	blank, err := r.desk.blankOrders(ctx, &r.row)
+	blank, err := blankOrders(ctx, r.desk.store, &r.row)
 	if err != nil {
 		return err
 	}
@@ -346,7 +346,7 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 			}
 		}
 	}
-	blank, err := r.desk.blankOrders(ctx, &r.row)
+	blank, err := blankOrders(ctx, r.desk.store, &r.row)
 	if err != nil {
 		return err
 	}
@@ -390,7 +390,7 @@ func (r *bulkRun) failAll(ctx context.Context, cause error) error {
 		}
 		left = append(left, r.item(index, cause))
 	}
-	blank, err := r.desk.blankOrders(ctx, &r.row)
+	blank, err := blankOrders(ctx, r.desk.store, &r.row)
 	if err != nil {
 		return err
 	}

@@ -272,6 +272,9 @@ func (d *Desk) TestWebhook(ctx context.Context, p domain.Principal, id string, t
 	if err != nil {
 		return ask.TestResult{}, err
 	}
+	if d.node.quarantined() {
+		return ask.TestResult{}, d.node.halts.refusal()
+	}
 	got, err := mailbox.Ask[webhook.Tested](ctx, d.node.sys, d.node.webhookPID(w), webhook.Test{EventType: string(t)})
 	return ask.TestResult(got), err
 }

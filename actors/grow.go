@@ -140,7 +140,7 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if l.attempts, err = n.attemptsOf(ctx, ws); err != nil {
+	if l.attempts, err = openAttempts(ctx, n.cfg.Store, ws); err != nil {
 		return nil, err
 	}
 	if err = n.survivorsOf(ctx, ws, l); err != nil {
@@ -148,6 +148,9 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 	}
 	if l.orphans, err = n.orphansOf(ctx, ws, l.attempts); err != nil {
 		return nil, err
+	}
+	if n.quarantined() {
+		l.trunks = nil // nobody registers, and nobody asks whether they live
 	}
 	for _, s := range l.survivors {
 		if s.Call.CampaignID != "" {
@@ -162,14 +165,14 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 	return l, nil
 }
 
-// attemptsOf are the open attempts of a workspace.
-func (n *Node) attemptsOf(ctx context.Context, ws string) ([]*domain.Attempt, error) {
+// openAttempts are the open attempts of a workspace.
+func openAttempts(ctx context.Context, store commit.Store, ws string) ([]*domain.Attempt, error) {
 	var out []*domain.Attempt
 	for _, kind := range []domain.Prefix{domain.PrefixCall, domain.PrefixCampaign} {
 		prefix := domain.Key{Kind: "attempt", Workspace: ws, ID: string(kind) + "_"}
 		for after, n0 := "", -1; len(out) != n0; {
 			n0 = len(out)
-			err := n.cfg.Store.Under(ctx, prefix, after, 1000, func() domain.Record { return &domain.Attempt{} }, func(r domain.Record) error {
+			err := store.Under(ctx, prefix, after, 1000, func() domain.Record { return &domain.Attempt{} }, func(r domain.Record) error {
 				if a, ok := r.(*domain.Attempt); ok {
 					out = append(out, a)
 					after = a.ID

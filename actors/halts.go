@@ -19,11 +19,12 @@ import (
 
 // halts are what an operator holds back over all workspaces.
 type halts struct {
-	changing sync.Mutex                      // held while a stop is kept, and while one is taken back
-	moved    int                             // how often that was done here; under changing
-	draining sync.Mutex                      // held while the user agent is told; never over the store
-	stopped  atomic.Pointer[domain.Dialling] // nobody is rung; nil: everybody may be
-	drained  *atomic.Pointer[ask.DrainNow]   // no call begins on this node, nor on others of the process; nil within: calls may
+	quarantined bool                            // the store was restored, and nobody has released it
+	changing    sync.Mutex                      // held while a stop is kept, and while one is taken back
+	moved       int                             // how often that was done here; under changing
+	draining    sync.Mutex                      // held while the user agent is told; never over the store
+	stopped     atomic.Pointer[domain.Dialling] // nobody is rung; nil: everybody may be
+	drained     *atomic.Pointer[ask.DrainNow]   // no call begins on this node, nor on others of the process; nil within: calls may
 }
 
 // haltRetry is after how many seconds somebody who is refused may ask again.
@@ -32,6 +33,8 @@ const haltRetry = 5
 // why is why nobody may be rung, as dialplan.View.Stopped.
 func (h *halts) why() string {
 	switch {
+	case h.quarantined:
+		return dialplan.ForQuarantine
 	case h.stopped.Load() != nil:
 		return dialplan.ForDialling
 	case h.drained.Load() != nil:
@@ -47,6 +50,8 @@ func (h *halts) refusal() error {
 	switch why {
 	case "":
 		return nil
+	case dialplan.ForQuarantine:
+		text = "the service was restored from a backup: it calls nobody until an operator releases it"
 	case dialplan.ForDrain:
 		text = "an operator has drained this node: it takes no calls; try again later"
 	}

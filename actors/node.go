@@ -90,6 +90,10 @@ type Config struct {
 	// Mine says which workspaces are this node's; nil: all are. Other nodes of
 	// the process then share what it is given of SIP and sound, and know others.
 	Mine func(workspaceID string) bool
+	// Quarantined says that the store was restored from a backup and not released: the node answers and writes, and
+	// nothing leaves it. Released is called once an operator has released it, and has the service start anew.
+	Quarantined bool
+	Released    func()
 	// Survive says that live calls outlive their process: another one takes them
 	// up. TookUp counts what came of each (call.Saved and so on); nil: nobody does.
 	Survive bool
@@ -175,6 +179,9 @@ func (t *tree) lines(env domain.Environment) *actor.PID {
 
 // New makes a node; nothing runs before Start.
 func New(cfg Config) *Node {
+	if cfg.Quarantined {
+		cfg.May, cfg.Survive = func() bool { return false }, false
+	}
 	store := newCounting(cfg.Store)
 	cfg.Store = store
 	if cfg.Keys != nil {
@@ -194,6 +201,7 @@ func New(cfg Config) *Node {
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),
 		boot: mailbox.NewID("boot"), dnc: dnc.New(store, cfg.Log),
 	}
+	n.halts.quarantined = cfg.Quarantined
 	n.halts.drained = new(atomic.Pointer[ask.DrainNow])
 	if cfg.Board != nil {
 		n.halts.drained = &cfg.Board.drained
@@ -202,14 +210,14 @@ func New(cfg Config) *Node {
 		n.book.Resolve = cfg.SIP.Resolve
 	}
 	n.book.Carrier = cfg.Carrier
-	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.May})
+	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.May, Quarantined: cfg.Quarantined})
 	n.gate = webhook.NewGate(cfg.WebhookSends)
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: n.sender.Web()}
 	n.desk = &Desk{messages: newChore(), readings: newChore(), meanings: newChore(), analyses: newChore(), reminders: newChore(), texting: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
 	n.desk.carriage = newCarriage()
-	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May})
+	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined})
 	return n
 }
 
@@ -276,8 +284,10 @@ func (n *Node) Start(ctx context.Context) error {
 		return err
 	}
 	n.attend(run)
-	if err := n.desk.resumeGone(run); err != nil {
-		return err
+	if !n.quarantined() { // recordings may lie in a bucket that another service uses
+		if err := n.desk.resumeGone(run); err != nil {
+			return err
+		}
 	}
 	n.desk.guests.ready()
 	n.loaded.Store(true)
@@ -286,17 +296,20 @@ func (n *Node) Start(ctx context.Context) error {
 
 // attend begins what goes on beside the tree until run ends.
 func (n *Node) attend(run context.Context) {
+	n.beside(func() { n.desk.audit.run(run) })
+	n.beside(func() { n.housekeeping(run) })
+	if !n.alone() {
+		n.beside(func() { n.followDialling(run) })
+	}
+	if n.quarantined() {
+		return
+	}
 	n.beside(func() { n.desk.messages.run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
 	n.beside(func() { n.desk.readings.run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
 	n.beside(func() { n.desk.meanings.run(run, n.cfg.Log, "meanings", n.desk.giveMeanings) })
 	n.beside(func() { n.desk.analyses.run(run, n.cfg.Log, "analyses of calls", n.desk.analyse) })
 	n.beside(func() { n.desk.reminders.run(run, n.cfg.Log, "reminders of appointments", n.desk.remind) })
 	n.beside(func() { n.desk.texting.run(run, n.cfg.Log, "answers to text messages", n.desk.answerTexts) })
-	n.beside(func() { n.desk.audit.run(run) })
-	n.beside(func() { n.housekeeping(run) })
-	if !n.alone() {
-		n.beside(func() { n.followDialling(run) })
-	}
 }
 
 // life ends with the node.
@@ -331,7 +344,9 @@ func (n *Node) housekeeping(ctx context.Context) {
 			return
 		case <-t.C:
 			n.cfg.Keys.keepUses(ctx)
-			n.sweep(ctx)
+			if !n.quarantined() { // recordings may lie in a bucket that another service uses
+				n.sweep(ctx)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,6 +65,13 @@ func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Atte
 	if err != nil {
 		return nil, err
 	}
+	if n.quarantined() { // the dialogs may be live ones of the service that was backed up
+		ids := make([]string, len(left))
+		for i, o := range left {
+			ids[i] = o.CallID
+		}
+		return nil, n.deleteOrphans(ctx, ws, ids)
+	}
 	for at := 0; at < len(fresh); at += orphansAtOnce {
 		change := commit.Change{Workspace: ws}
 		for _, o := range fresh[at:min(at+orphansAtOnce, len(fresh))] {
@@ -96,18 +104,26 @@ func (n *Node) forgetOrphans(ctx context.Context, ws string, o *orphans) {
 		var more []string
 		more, left = o.forgotten()
 		over = append(over, more...)
-		for len(over) > 0 {
-			change, most := commit.Change{Workspace: ws}, min(orphansAtOnce, len(over))
-			for _, id := range over[:most] {
-				change.Deletes = append(change.Deletes, (&domain.Orphan{WorkspaceID: ws, CallID: id}).Key())
-			}
-			if _, err := n.cfg.Store.Apply(ctx, change); err != nil {
-				n.cfg.Log.Warn("rows of interrupted calls that are over stay behind", slog.Any("error", err))
-				break
-			}
-			over = over[most:]
+		if err := n.deleteOrphans(ctx, ws, over); err != nil {
+			n.cfg.Log.Warn("rows of interrupted calls that are over stay behind", slog.Any("error", err))
+			continue
+		}
+		over = nil
+	}
+}
+
+// deleteOrphans removes the rows of interrupted calls. What it removed already does not hurt another time.
+func (n *Node) deleteOrphans(ctx context.Context, ws string, calls []string) error {
+	for some := range slices.Chunk(calls, orphansAtOnce) {
+		change := commit.Change{Workspace: ws}
+		for _, id := range some {
+			change.Deletes = append(change.Deletes, (&domain.Orphan{WorkspaceID: ws, CallID: id}).Key())
+		}
+		if _, err := n.cfg.Store.Apply(ctx, change); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // orphans are the numbers that may ring or talk yet because of an earlier

@@ -144,7 +144,7 @@ func (d *Desk) testsOnly(p domain.Principal, there bool) error {
 		return domain.Errorf(domain.CodeNoTrunk, "the built-in carrier is switched off")
 	case d.node.draining():
 		return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
-	case d.node.halts.drained.Load() != nil:
+	case d.node.halts.drained.Load() != nil || d.node.quarantined():
 		return d.node.halts.refusal()
 	}
 	return nil

@@ -22,6 +22,8 @@ func (c *Client) Readyz(ctx context.Context, options ...Option) (*HealthAnswer, 
 
 // HealthAnswer is an answer of the service, or a part of one.
 type HealthAnswer struct {
+	// true: the store was restored from a backup and not released; nothing leaves the service.
+	Quarantined bool `json:"quarantined,omitzero"`
 	// One of ok.
 	Status string `json:"status"`
 }

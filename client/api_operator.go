@@ -55,6 +55,24 @@ func (c *Client) ListNodes(ctx context.Context, options ...Option) (*ListNodeNow
 	return send[ListNodeNow](ctx, c, "GET", "/v1/operator/nodes", nil, nil, options)
 }
 
+// GetQuarantine: List what may have gone out since the backup that the store was restored from.
+//
+// GET /v1/operator/quarantine
+//
+// Operators only. A store that callboard restore has made is in quarantine: reads and writes work, and nothing leaves the service: no call, BYE, CANCEL, REGISTER, webhook, message, reminder, mail or bulk job. What is listed may have gone out between the backup and the restore, and the service does not do it again. Without a quarantine active is false and the list is empty.
+func (c *Client) GetQuarantine(ctx context.Context, options ...Option) (*Quarantine, error) {
+	return send[Quarantine](ctx, c, "GET", "/v1/operator/quarantine", nil, nil, options)
+}
+
+// ReleaseQuarantine: Release a restored store: calls, webhooks and messages go out again.
+//
+// POST /v1/operator/release
+//
+// Operators only. Make sure first that the service that was backed up does not run any more. Jobs of calls and messages from before the backup that were not over are cancelled, messages that were queued and reminders that were due are marked failed with the reason restored; campaigns stay paused until each is resumed. Webhook deliveries that were open are made: their receivers know an event that comes twice by its id. The service then starts anew, which takes about a second. The answer lists what was held back. Without a quarantine nothing happens.
+func (c *Client) ReleaseQuarantine(ctx context.Context, options ...Option) (*Quarantine, error) {
+	return send[Quarantine](ctx, c, "POST", "/v1/operator/release", nil, nil, options)
+}
+
 // UndrainNode: Take calls on a node again.
 //
 // POST /v1/operator/undrain
@@ -273,6 +291,22 @@ type NoisyShare struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
+// Quarantine is an answer of the service, or a part of one.
+type Quarantine struct {
+	// What may have gone out since the backup and is not done again: 1000 of each kind at most.
+	Actions []UncertainAction `json:"actions"`
+	// true: the store was restored from a backup, and nothing leaves the service.
+	Active bool `json:"active"`
+	// When the backup was made; null without a quarantine.
+	BackupAt *time.Time `json:"backup_at"`
+	// How many there are of each kind.
+	Counts UncertainCounts `json:"counts"`
+	// Always quarantine. One of quarantine.
+	Object string `json:"object"`
+	// When the store was restored; null without a quarantine.
+	RestoredAt *time.Time `json:"restored_at"`
+}
+
 // Shares is an answer of the service, or a part of one.
 type Shares struct {
 	// Of the calls that began within the last minute, 0 to 1.
@@ -305,6 +339,36 @@ type TrunkTrouble struct {
 	Name string `json:"name"`
 	// degraded, or down: every target is out. One of degraded, down.
 	Status string `json:"status"`
+}
+
+// UncertainAction is an answer of the service, or a part of one.
+type UncertainAction struct {
+	// When it was made; for a reminder, when it was due.
+	At time.Time `json:"at"`
+	// live or test.
+	Environment string `json:"environment"`
+	// The id of the call, campaign, bulk job or message; that of the appointment for a reminder.
+	ID string `json:"id"`
+	// What it is: call (it was live when the backup was made), campaign (it was running or scheduled, and is paused), bulk (a job of calls or messages that was not over), message (it was queued, or its answer was), or reminder (it was due since).
+	Kind string `json:"kind"`
+	// The number that it is for, where there is one.
+	To string `json:"to,omitzero"`
+	// The workspace that it belongs to.
+	WorkspaceID string `json:"workspace_id"`
+}
+
+// UncertainCounts is an answer of the service, or a part of one.
+type UncertainCounts struct {
+	// Jobs of calls or messages that were not over. The release cancels them.
+	Bulks int64 `json:"bulks"`
+	// Calls that were live when the backup was made.
+	Calls int64 `json:"calls"`
+	// Campaigns that were running or scheduled, and are paused.
+	Campaigns int64 `json:"campaigns"`
+	// Messages that were queued, and answers to messages. The release marks them failed.
+	Messages int64 `json:"messages"`
+	// Reminders that were due since. The release marks them failed.
+	Reminders int64 `json:"reminders"`
 }
 
 // WorkspaceLoad is an answer of the service, or a part of one.

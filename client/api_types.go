@@ -2325,7 +2325,7 @@ type TurnLatency struct {
 
 // Waiting is an answer of the service, or a part of one.
 type Waiting struct {
-	// What the campaign waits for: calling_hours, schedule, line, pacing, trunk, spend_cap, engine, retry, frequency_cap, no_contacts, store, dialling_stopped or draining. While daily_spend_cap leaves no money for a call it is spend_cap, and until is when the campaign tries again.
+	// What the campaign waits for: calling_hours, schedule, line, pacing, trunk, spend_cap, engine, retry, frequency_cap, no_contacts, store, dialling_stopped, draining or quarantine (the store was restored from a backup and not released). While daily_spend_cap leaves no money for a call it is spend_cap, and until is when the campaign tries again.
 	Reason string `json:"reason"`
 	// Until when, where that is known.
 	Until *time.Time `json:"until"`

@@ -81,6 +81,12 @@ type Bulk struct {
 // Final says whether nothing more will happen.
 func (b *Bulk) Final() bool { return b.Status == BulkCompleted || b.Status == BulkCancelled }
 
+// Cancel ends the job: what was pending is not done.
+func (b *Bulk) Cancel(now time.Time) {
+	b.Status, b.CompletedAt = BulkCancelled, &now
+	b.Cancelled, b.Pending = b.Cancelled+b.Pending, 0
+}
+
 // Blame keeps what was wrong with an item, within the bound.
 func (b *Bulk) Blame(e BulkError) {
 	if len(b.Errors) < MaxBulkErrors {

@@ -452,7 +452,7 @@ type CampaignProgressSummary struct {
 
 // Waiting tells why nothing rings, and until when if that is known.
 type Waiting struct {
-	Reason string     `json:"reason"` // calling_hours | schedule | line | pacing | trunk | spend_cap | engine | retry | frequency_cap | no_contacts | store | dialling_stopped | draining
+	Reason string     `json:"reason"` // calling_hours | schedule | line | pacing | trunk | spend_cap | engine | retry | frequency_cap | no_contacts | store | dialling_stopped | draining | quarantine
 	Until  *time.Time `json:"until"`
 }
 

@@ -90,6 +90,9 @@ type Verdict struct {
 	Throttled bool   // trunks want no more calls now: close the leg, put the attempt back; it is not spent
 	Alert     bool   // an operator should look at the trunk
 	RetryOn   string // the word of retry_on that allows another attempt; "" never
+	// NoTarget says that no target of a trunk took the call: each connection failed, or nobody answered at all, or the
+	// answer was 503. With TrunkOut calls before failed so as well, on all targets.
+	NoTarget, TrunkOut bool
 }
 
 // Spent says whether the attempt counts: a throttled or unsent one, and one whose

@@ -176,6 +176,25 @@ func (f *fake) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, e
 	return ask.DrainNow{On: true, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
 }
 
+func (f *fake) Quarantined() bool { return f.restored }
+
+func (f *fake) Quarantine(context.Context, domain.Principal) (*ask.Quarantine, error) {
+	q := &ask.Quarantine{Object: "quarantine", Active: f.restored, Actions: []domain.UncertainAction{}}
+	if f.restored {
+		at := f.workspace.CreatedAt
+		q.BackupAt, q.RestoredAt = &at, &at
+		q.Actions = append(q.Actions, domain.UncertainAction{Kind: domain.UncertainCall, WorkspaceID: f.workspace.ID, Environment: domain.Live, ID: "call_" + ulidOf(1), To: "+12025550123", At: at})
+		q.Counts.Calls = 1
+	}
+	return q, nil
+}
+
+func (f *fake) EndQuarantine(ctx context.Context, p domain.Principal) (*ask.Quarantine, error) {
+	q, err := f.Quarantine(ctx, p)
+	f.restored, q.Active = false, false
+	return q, err
+}
+
 func (f *fake) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
 	f.heard("undrain by " + p.UserID)
 	return ask.DrainNow{}, nil

@@ -112,6 +112,7 @@ func alter[N any, T interface {
 
 // fake is a service in memory.
 type fake struct {
+	restored  bool // the store is in quarantine
 	windows   windows
 	mu        sync.Mutex
 	model     func(brief string, t pathway.Think) ([]string, pathway.Answered) // nil: there is none
@@ -196,7 +197,7 @@ func newFake() *fake {
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
 		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Talking: f, Agents: f, Pathways: f, Tools: f, Gateways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
-		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Tenants: f, Operators: f, Alerts: f, Events: f, Health: f, Once: f,
+		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Tenants: f, Operators: f, Quarantines: f, Alerts: f, Events: f, Health: f, Once: f,
 		Bookings: f, Messages: f, Textings: f, Knowledge: f, Windows: &f.windows,
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 // healthAnswer is the answer of healthz and readyz.
 type healthAnswer struct {
-	Status string `json:"status" enum:"ok"`
+	Status      string `json:"status" enum:"ok"`
+	Quarantined bool   `json:"quarantined,omitempty" doc:"true: the store was restored from a backup and not released; nothing leaves the service."`
 }
 
 const readyWithin = 2 * time.Second
@@ -34,6 +35,6 @@ func (s *Server) healthRoutes() {
 					err: domain.Errorf(domain.CodeUnavailable, "Not ready: %v", err).With("reason", err.Error()),
 				})
 			}
-			return c.JSON(healthAnswer{Status: "ok"})
+			return c.JSON(healthAnswer{Status: "ok", Quarantined: s.ports.Health.Quarantined()})
 		})
 }

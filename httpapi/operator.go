@@ -39,6 +39,7 @@ func (s *Server) operatorRoutes() {
 	const tag, path = "Operator", "/v1/operator"
 	s.partDoor()
 	s.looksDoor()
+	s.quarantineRoutes()
 	add(s, operation{
 		method: http.MethodGet, path: path + "/load", id: "getLoad", tag: tag, summary: "Get how the service does, over all workspaces",
 		about: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +

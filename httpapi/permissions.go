@@ -214,6 +214,8 @@ func tenantRules() map[string]rule {
 		"POST /v1/operator/dialling/resume": {writeAll, "admin", "dialling.resumed", "dialling"},
 		"POST /v1/operator/drain":           {writeAll, "admin", "node.drained", "node"},
 		"POST /v1/operator/undrain":         {writeAll, "admin", "node.undrained", "node"},
+		"GET /v1/operator/quarantine":       {need: readAll},
+		"POST /v1/operator/release":         {writeAll, "admin", "store.released", "store"},
 
 		"POST /v1/alert-rules":           {writeAll, "admin", "alert_rule.created", "alert_rule"},
 		"GET /v1/alert-rules":            {need: readAll},

@@ -23,44 +23,45 @@ import (
 // made behind the port. Nouns that come back are the caller's: no one changes
 // them any more. They may hold secrets; the front door never shows them.
 type Ports struct {
-	Auth       Authenticator
-	Campaigns  Campaigns
-	Contacts   Contacts
-	Calls      Calls
-	Recordings Recordings
-	Listening  Listening
-	Talking    Talking
-	Agents     Agents
-	Pathways   Pathways
-	Tools      Tools
-	Trunks     Trunks
-	Numbers    Numbers
-	Phones     Phones
-	DNC        DNC
-	Webhooks   Webhooks
-	Deliveries Deliveries
-	Keys       Keys
-	Tokens     Tokens
-	OAuth      OAuth
-	Consents   Consents
-	Users      Users
-	Audit      Audit
-	Workspaces Workspaces
-	Usages     Usages
-	Bulks      Bulks
-	Exports    Exports
-	Tenants    Tenants
-	Operators  Operators
-	Alerts     Alerts
-	Events     Events
-	Health     Health
-	Bookings   Bookings
-	Messages   Messages
-	Textings   Textings
-	Gateways   SMSGateways
-	Knowledge  Knowledge
-	Windows    Windows // nil: what is used of the rate limits is forgotten at the end
-	Once       Once    // nil: the Idempotency-Key header has no effect
+	Auth        Authenticator
+	Campaigns   Campaigns
+	Contacts    Contacts
+	Calls       Calls
+	Recordings  Recordings
+	Listening   Listening
+	Talking     Talking
+	Agents      Agents
+	Pathways    Pathways
+	Tools       Tools
+	Trunks      Trunks
+	Numbers     Numbers
+	Phones      Phones
+	DNC         DNC
+	Webhooks    Webhooks
+	Deliveries  Deliveries
+	Keys        Keys
+	Tokens      Tokens
+	OAuth       OAuth
+	Consents    Consents
+	Users       Users
+	Audit       Audit
+	Workspaces  Workspaces
+	Usages      Usages
+	Bulks       Bulks
+	Exports     Exports
+	Tenants     Tenants
+	Operators   Operators
+	Quarantines Quarantines
+	Alerts      Alerts
+	Events      Events
+	Health      Health
+	Bookings    Bookings
+	Messages    Messages
+	Textings    Textings
+	Gateways    SMSGateways
+	Knowledge   Knowledge
+	Windows     Windows // nil: what is used of the rate limits is forgotten at the end
+	Once        Once    // nil: the Idempotency-Key header has no effect
 }
 
 // Authenticator knows API keys.
@@ -375,6 +376,8 @@ type Health interface {
 	// Draining says whether the service is being stopped: live calls go on,
 	// nothing new begins.
 	Draining() bool
+	// Quarantined says whether nothing leaves the service, because its store was restored from a backup.
+	Quarantined() bool
 }
 
 // Once keeps the answers to requests with an Idempotency-Key for 24 hours.

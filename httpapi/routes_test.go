@@ -110,6 +110,8 @@ func routeCases() []routeCase {
 		{"POST /v1/operator/dialling/stop", "operator", m{"reason": "a complaint"}, 200, "dialling.stopped"},
 		{"POST /v1/operator/dialling/resume", "operator", nil, 200, "dialling.resumed"},
 		{"POST /v1/operator/drain", "operator", nil, 200, "node.drained"},
+		{"GET /v1/operator/quarantine", "operator", nil, 200, ""},
+		{"POST /v1/operator/release", "operator", nil, 200, "store.released"},
 		{"POST /v1/operator/undrain", "operator", nil, 200, "node.undrained"},
 		{"POST /v1/alert-rules", "operator", goodAlertRule(), 201, "alert_rule.created"},
 		{"GET /v1/alert-rules", "operator", nil, 200, ""},

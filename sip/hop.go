@@ -1,6 +1,7 @@
 package sip
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -141,6 +142,9 @@ func (u *UserAgent) post(to flow, p parcel) error {
 	case <-u.closed:
 		return net.ErrClosed
 	default:
+	}
+	if u.cfg.Silent && !bytes.HasPrefix(p.b, []byte("SIP/")) {
+		return ErrSilent
 	}
 	if to.beyond != nil {
 		p.b = u.relay.outward(p.b, to.beyond)

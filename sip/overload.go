@@ -14,11 +14,14 @@ func (u *UserAgent) Drain(on bool) { u.draining.Store(on) }
 // drains says whether no call is taken: by Drain, or because none may be begun
 // by Config.MayCall.
 func (u *UserAgent) drains() bool {
-	return u.draining.Load() || u.cfg.MayCall != nil && !u.cfg.MayCall()
+	return u.draining.Load() || u.cfg.Silent || u.cfg.MayCall != nil && !u.cfg.MayCall()
 }
 
 // ErrHeld says that no call may be begun now: see HoldCalls.
 var ErrHeld = errors.New("sip: calls are held back")
+
+// ErrSilent says that no request leaves: see Config.Silent.
+var ErrSilent = errors.New("sip: no request leaves this user agent")
 
 // HoldCalls lets no INVITE leave that begins a call, from its return on: Invite
 // answers ErrHeld, and a leg whose next INVITE would be due ends as Held. Live

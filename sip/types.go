@@ -29,6 +29,7 @@ type Config struct {
 	UserAgent  string                    // "Callboard/<version>"
 	Secret     []byte                    // keys the HMACs of Call-ID, tags and branches; nil: drawn at random
 	MayReach   func(netip.AddrPort) bool // egress check for targets learnt from Contact, Record-Route or DNS; nil allows
+	Silent     bool                      // no request leaves, whatever asks for it (ErrSilent); requests of others are answered
 	MayCall    func() bool               // asked right before an INVITE leaves that begins a call, see HoldCalls, and before one is taken; it must not wait; nil: always
 	Log        *slog.Logger              // nil: silence
 

@@ -246,6 +246,9 @@ func (c *call) ringing(ctx actor.Context, e sip.Ringing) {
 		c.commit(ctx, "", nil, nil)
 		return
 	}
+	if c.slot.Probe && c.cfg.Trunks != nil {
+		ctx.Send(c.cfg.Trunks, trunk.Took{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID})
+	}
 	now := time.Now().UTC()
 	c.call.Status, c.call.RingingAt = domain.CallRinging, &now
 	c.commit(ctx, event.CallRinging, event.CallOf(&c.call), nil)

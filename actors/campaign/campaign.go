@@ -147,6 +147,7 @@ type Campaign struct {
 	trunkUntil time.Time // no slot is asked for before
 	spendCap   bool      // trunkUntil is because of the daily_spend_cap
 	engine     engineOutage
+	untaken    map[string]int // by number: calls in a row that no target of a trunk took
 	draining   bool
 	looks      atomic.Int64 // at what may be due
 
@@ -442,7 +443,28 @@ func (a *Campaign) ended(ctx actor.Context, m call.Ended) {
 		return
 	}
 	a.closing[m.AttemptID] = true
+	m.Verdict.Throttled = m.Verdict.Throttled || a.noTarget(&m)
 	a.ends = append(a.ends, m)
+}
+
+// maxUntaken is how often a call to a number may find no target that takes it before the attempt counts, while the
+// trunks are not known to be out: some carriers do not answer for single numbers.
+const maxUntaken = 3
+
+// noTarget says whether no target took a call because the trunks are out, so that its attempt does not count.
+func (a *Campaign) noTarget(m *call.Ended) bool {
+	if !m.Verdict.NoTarget {
+		delete(a.untaken, m.Call.To)
+		return false
+	}
+	if m.Verdict.TrunkOut {
+		return true
+	}
+	if a.untaken == nil {
+		a.untaken = make(map[string]int)
+	}
+	a.untaken[m.Call.To]++
+	return a.untaken[m.Call.To] <= maxUntaken
 }
 
 func (a *Campaign) ack(ctx actor.Context, callID string) {

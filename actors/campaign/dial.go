@@ -249,7 +249,7 @@ func (a *Campaign) permitted(ctx actor.Context, m lines.Permit) {
 	a.await(t)
 	ctx.Request(a.cfg.Trunks, trunk.Want{
 		To: who.contact.Phone, From: a.campaign.CallerID.Number, Environment: a.campaign.Environment, CallID: t.id,
-		Generation: a.wants, Checked: a.cfg.Calling != nil,
+		Generation: a.wants, Checked: a.cfg.Calling != nil, Probes: true,
 	})
 }
 

@@ -25,8 +25,11 @@ type (
 		Tried       []string // keys of targets that this attempt has tried
 		CallID      string
 		Generation  int
-		Checked     bool          // To was held to the rules for destinations by whoever asks
-		Patience    time.Duration // to wait inside for a slot; 0: 5 s, which is less than a permit's lease
+		Checked     bool // To was held to the rules for destinations by whoever asks
+		// Probes says that the call can wait until a trunk works again: while all targets of a trunk are out, one such
+		// call at a time tries it, and the others get NoSlot with Out.
+		Probes   bool
+		Patience time.Duration // to wait inside for a slot; 0: 5 s, which is less than a permit's lease
 	}
 	// Bind ties the slots of a call to its actor: its death frees them.
 	Bind struct {
@@ -44,6 +47,8 @@ type (
 		Second               bool // of a transfer leg: the billing ledger gets no row of it
 		Moved                bool // it went where a 3xx had sent it: its failure is not the target's
 	}
+	// Took tells that a target took a call that tries whether its trunk works again: it rings.
+	Took struct{ CallID, Key, TrunkID string }
 	// Ended tells how long an answered call was; before or after its slot is
 	// freed.
 	Ended struct {
@@ -118,14 +123,16 @@ type (
 		Target      sip.Target
 		Key         string        // names the target in Want.Tried
 		MaxDuration time.Duration // of the call, by the rules of the workspace; 0: none
+		Probe       bool          // the call tries whether the trunk works again: tell Took once it rings
 		Generation  int
 	}
 	// NoSlot says why there is none, and when to ask again.
 	NoSlot struct {
 		CallID     string
-		Reason     string        // no_trunk | exhausted | throttled | channels | destination_not_allowed | spend_cap_reached
+		Reason     string        // no_trunk | exhausted | out | throttled | channels | destination_not_allowed | spend_cap_reached
 		Err        *domain.Error // of the last two; with no_trunk: why number_strip, number_add or the caller ID rule the trunks out; else nil
 		Until      time.Time
+		AllOut     bool // all targets that could take the call have failed lately
 		Generation int
 	}
 	// Checked answers Check. Err is nil where the number may be called:
@@ -182,6 +189,7 @@ func (s *Slot) Trunk() *domain.Trunk {
 const (
 	NoTrunk   = "no_trunk"
 	Exhausted = "exhausted"
+	Out       = "out"
 	Throttled = "throttled"
 	Channels  = "channels"
 	Forbidden = "destination_not_allowed"
@@ -195,6 +203,7 @@ func (Want) Control()    {}
 func (Bind) Control()    {}
 func (Return) Control()  {}
 func (Result) Control()  {}
+func (Took) Control()    {}
 func (Ended) Control()   {}
 func (Check) Control()   {}
 func (Flush) Control()   {}

@@ -42,6 +42,46 @@ type trunkState struct {
 	arrived  uint64
 	refused  map[string]int // calls that came in
 	signed   *domain.TrunkRegistration
+	probe    probe
+}
+
+// The times between the calls that try whether a trunk works again.
+const (
+	firstProbe = 5 * time.Second
+	lastProbe  = time.Minute
+	probeLook  = time.Second // how soon to ask again while one is under way
+)
+
+// probe is the one call that tries whether a trunk whose targets are all out works again.
+type probe struct {
+	call     string    // "": none is under way
+	failures int       // of such calls in a row
+	next     time.Time // not before then
+}
+
+// until is when such a call may be tried; zero: now.
+func (p *probe) until(now time.Time) time.Time {
+	switch {
+	case p.call != "":
+		return now.Add(probeLook)
+	case p.next.After(now):
+		return p.next
+	}
+	return time.Time{}
+}
+
+// failed plans the next one.
+func (p *probe) failed(now time.Time) {
+	p.call, p.next = "", now.Add(min(firstProbe<<min(p.failures, 8), lastProbe))
+	p.failures++
+}
+
+// allOut says whether every target has failed again and again, and none has worked since.
+func (b *trunkState) allOut(now time.Time) bool {
+	return len(b.targets) > 0 && !slices.ContainsFunc(b.targets, func(t target) bool {
+		h := b.health[t.key]
+		return h == nil || h.failures < outAfter && !h.out.After(now)
+	})
 }
 
 // target is one way into the trunk.
@@ -198,6 +238,9 @@ func (b *trunkState) failed(m *Result, now time.Time) {
 	if h == nil || m.Moved {
 		return
 	}
+	if m.CallID == b.probe.call {
+		b.probe.failed(now)
+	}
 	h.failures++
 	h.good, h.lastErr = false, b.lastErr
 	if m.Final.RetryAfter > 0 {
@@ -210,7 +253,7 @@ func (b *trunkState) failed(m *Result, now time.Time) {
 }
 
 func (b *trunkState) well(key string) {
-	b.wait, b.lastErr = 0, ""
+	b.wait, b.lastErr, b.probe = 0, "", probe{}
 	if h := b.health[key]; h != nil {
 		*h = health{good: true, missed: h.missed, pinged: h.pinged, ping: h.ping, pingErr: h.pingErr}
 		b.see(key, h)
@@ -238,7 +281,7 @@ func (b *trunkState) ponged(key string, p sip.Pong, err error, now time.Time) {
 			h.out = now.Add(2 * pingEvery)
 		}
 	default:
-		h.missed, h.failures, h.out = 0, 0, time.Time{}
+		h.missed, h.failures, h.out, b.probe = 0, 0, time.Time{}, probe{}
 	}
 	b.see(key, h)
 }

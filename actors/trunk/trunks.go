@@ -106,6 +106,8 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 		t.serve(ctx)
 	case Result:
 		t.result(ctx, &m)
+	case Took:
+		t.took(ctx, m)
 	case Ended:
 		t.ended(ctx, &m)
 	case Arrived:
@@ -348,7 +350,7 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 			verdict.worse(why, until)
 			continue
 		}
-		if h := b.health[slot.Key]; h == nil || !h.out.After(now) {
+		if h := b.health[slot.Key]; (h == nil || !h.out.After(now)) && !(w.Probes && b.allOut(now)) {
 			t.grant(ctx, &one, b, slot, now)
 			return true
 		}
@@ -357,9 +359,18 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 		}
 	}
 	if of != nil {
+		if until := of.probe.until(now); w.Probes && of.allOut(now) && !until.IsZero() {
+			verdict.Reason, verdict.Until, verdict.AllOut = Out, until, true
+			ctx.Send(one.from, verdict)
+			return true
+		}
+		if w.Probes && of.allOut(now) {
+			of.probe.call, last.Probe = w.CallID, true
+		}
 		t.grant(ctx, &one, of, last, now)
 		return true
 	}
+	verdict.AllOut = len(one.routes) > 0 && !slices.ContainsFunc(one.routes, func(b *trunkState) bool { return !b.allOut(now) })
 	soon := verdict.Reason == Channels || (!verdict.Until.IsZero() && verdict.Until.Before(one.expiry))
 	if soon && now.Before(one.expiry) {
 		return false
@@ -466,6 +477,15 @@ func (t *Trunks) result(ctx actor.Context, m *Result) {
 	}
 	if !m.Answered {
 		t.release(m.CallID, m.Key)
+		t.serve(ctx)
+	}
+}
+
+// took notes that a trunk that was out works again.
+func (t *Trunks) took(ctx actor.Context, m Took) {
+	if b := t.byID(m.TrunkID); b != nil {
+		b.well(m.Key)
+		t.changed(ctx, b)
 		t.serve(ctx)
 	}
 }

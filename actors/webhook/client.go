@@ -58,7 +58,12 @@ type ClientConfig struct {
 	May      func() bool    // asked before each attempt, which waits for it; it must not wait itself; nil: always
 
 	idle time.Duration // that a connection may be unused; 0: idleTimeout
+	// Quarantined: nothing is sent. Send waits until its context ends, and nothing else gets a connection.
+	Quarantined bool
 }
+
+// ErrQuarantined says that nothing is sent, because the store was restored from a backup and not released.
+var ErrQuarantined = errors.New("the service was restored from a backup: nothing is sent until an operator releases it")
 
 // Client sends events. Each endpoint's actor takes a copy with connections of
 // its own: over HTTP/2 an answer that breaks the rules ends the connection and
@@ -130,6 +135,9 @@ func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) 
 	if err != nil {
 		return fmt.Errorf("%w: %q", allow.ErrEgress, address)
 	}
+	if c.cfg.Quarantined {
+		return ErrQuarantined
+	}
 	return c.cfg.Egress.May(to)
 }
 
@@ -185,6 +193,10 @@ type Answer struct {
 // body is read only as far as lets the connection be used again.
 func (c *Client) Send(ctx context.Context, r Request) Answer {
 	start := time.Now()
+	if c.cfg.Quarantined {
+		<-ctx.Done()
+		return Answer{Took: time.Since(start), Error: ErrQuarantined.Error()}
+	}
 	to := c.target(r.URL)
 	if to == nil {
 		return Answer{Error: "the URL is not valid"}

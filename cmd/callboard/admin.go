@@ -73,6 +73,14 @@ func adminRoutes(keys keyDesk) http.Handler {
 	asked(mux, "POST /backup", keys.backup)
 	asked(mux, "POST /blobs/move", keys.moveBlobs)
 	asked(mux, "POST /recount", keys.recount)
+	mux.HandleFunc("GET /quarantine", func(w http.ResponseWriter, r *http.Request) {
+		q, err := keys.quarantine(r.Context())
+		answer(w, q, err)
+	})
+	mux.HandleFunc("POST /release", func(w http.ResponseWriter, r *http.Request) {
+		q, err := keys.release(r.Context())
+		answer(w, q, err)
+	})
 	staffRoutes(mux, keys)
 	return mux
 }
@@ -191,6 +199,16 @@ func (s socketKeys) backup(ctx context.Context, o backupOrder) (made backedUp, e
 func (s socketKeys) moveBlobs(ctx context.Context, o moveOrder) (step moveStepped, err error) {
 	err = s.ask(ctx, http.MethodPost, "/blobs/move", o, &step)
 	return step, err
+}
+
+func (s socketKeys) quarantine(ctx context.Context) (q *ask.Quarantine, err error) {
+	err = s.ask(ctx, http.MethodGet, "/quarantine", nil, &q)
+	return q, err
+}
+
+func (s socketKeys) release(ctx context.Context) (q *ask.Quarantine, err error) {
+	err = s.ask(ctx, http.MethodPost, "/release", nil, &q)
+	return q, err
 }
 
 func (s socketKeys) revoke(ctx context.Context, o revokeKeyRequest) (done revokeKeyResult, err error) {

@@ -125,6 +125,19 @@ func (c commands) backup(ctx context.Context, o backupOrder) (backedUp, error) {
 	return first(c, func(d keyDesk) (backedUp, error) { return d.backup(ctx, o) })
 }
 
+func (c commands) quarantine(ctx context.Context) (*ask.Quarantine, error) {
+	return first(c, func(d keyDesk) (*ask.Quarantine, error) { return d.quarantine(ctx) })
+}
+
+// release has the service start anew once its store is released.
+func (c commands) release(ctx context.Context) (*ask.Quarantine, error) {
+	q, err := first(c, func(d keyDesk) (*ask.Quarantine, error) { return d.release(ctx) })
+	if err == nil && q.BackupAt != nil {
+		c.s.restart()
+	}
+	return q, err
+}
+
 func (c commands) moveBlobs(ctx context.Context, o moveOrder) (moveStepped, error) {
 	return first(c, func(d keyDesk) (moveStepped, error) { return d.moveBlobs(ctx, o) })
 }

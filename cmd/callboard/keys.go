@@ -61,6 +61,8 @@ type keyDesk interface {
 	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
 	backup(ctx context.Context, o backupOrder) (backedUp, error)
 	moveBlobs(ctx context.Context, o moveOrder) (moveStepped, error)
+	quarantine(ctx context.Context) (*ask.Quarantine, error)
+	release(ctx context.Context) (*ask.Quarantine, error)
 	staffDesk
 }
 

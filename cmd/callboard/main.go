@@ -51,7 +51,7 @@ func rootCommand(stop context.CancelFunc) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), blobsCommand(), readPDFCommand(), replayCommand(), doctorCommand(), nodesCommand(), initCommand())
+	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), releaseCommand(), blobsCommand(), readPDFCommand(), replayCommand(), doctorCommand(), nodesCommand(), initCommand())
 	root.AddCommand(cli.Commands()...)
 	cli.Tidy(root)
 	return root

@@ -72,6 +72,16 @@ func (r remoteDesk) backup(context.Context, backupOrder) (backedUp, error) {
 	return backedUp{}, errLocal
 }
 
+func (r remoteDesk) quarantine(ctx context.Context) (*ask.Quarantine, error) {
+	q, err := r.c.GetQuarantine(ctx)
+	return as[*ask.Quarantine](q, err)
+}
+
+func (r remoteDesk) release(ctx context.Context) (*ask.Quarantine, error) {
+	q, err := r.c.ReleaseQuarantine(ctx)
+	return as[*ask.Quarantine](q, err)
+}
+
 func (r remoteDesk) createTenant(ctx context.Context, n newTenant) (madeTenant, error) {
 	made, err := r.c.CreateWorkspace(ctx, &client.NewWorkspace{
 		Name: n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.NewDestinationRules{Countries: []string{n.Country}},

@@ -21,7 +21,8 @@ func restoreCommand() *cobra.Command {
 		Use: "restore FOLDER", Short: "Make a data folder of a backup", Args: cobra.ExactArgs(1),
 		Example: "  callboard restore /backups/monday --data ./data",
 		Long: "Makes the data folder (--data), which must be empty or hold no more than the master key, of a backup. Campaigns that were running or scheduled are paused: whom they " +
-			"rang since the backup they would ring again. Resume each once you know what it did since, or use --go-on.",
+			"rang since the backup they would ring again. Resume each once you know what it did since, or use --go-on. The store is in quarantine: once it is started, no call, no SIP request, " +
+			"webhook, message, reminder or mail leaves the service until callboard release. So it can be looked at beside the service that was backed up.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := settings(cmd)
 			if err != nil {
@@ -47,6 +48,9 @@ func restoreCommand() *cobra.Command {
 				return err
 			}
 			defer v.close()
+			if _, err = actors.SetQuarantine(cmd.Context(), v.store, made.At); err != nil {
+				return err
+			}
 			paused := 0
 			if !goOn {
 				if paused, err = actors.Standstill(cmd.Context(), v.store, domain.PausedByRestore); err != nil {
@@ -56,7 +60,8 @@ func restoreCommand() *cobra.Command {
 			if made.BlobsIn != "" && made.BlobsIn != placeOf(cfg) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "Recordings and exports of this backup lie in %s: none of them plays unless blobs_url names it.\n", made.BlobsIn)
 			}
-			return tell(cmd, asJSON, map[string]any{"data": cfg.Data, "at": made.At, "paused": paused}, "%s holds the backup of %s. %d campaigns were paused.\n", cfg.Data, made.At.Format(time.RFC3339), paused)
+			return tell(cmd, asJSON, map[string]any{"data": cfg.Data, "at": made.At, "paused": paused}, "%s holds the backup of %s. %d campaigns were paused.\n"+
+				"It is in quarantine: the service answers, and nothing leaves it, until `callboard release`.\n", cfg.Data, made.At.Format(time.RFC3339), paused)
 		},
 	}
 	settingsFlags(cmd)

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
@@ -83,6 +84,9 @@ func (s *service) sit(ctx context.Context, t *seat) (err error) {
 			return err
 		}
 	}
+	if err = t.readQuarantine(ctx); err != nil {
+		return err
+	}
 	if err = t.index(ctx); err != nil {
 		return err
 	}
@@ -102,7 +106,9 @@ func (s *service) sit(ctx context.Context, t *seat) (err error) {
 	if err = t.once(s.open); err != nil {
 		return err
 	}
-	go t.sweepBucket(t.life)
+	if !t.quarantined { // the bucket may be that of another service
+		go t.sweepBucket(t.life)
+	}
 	return t.serve()
 }
 
@@ -182,6 +188,26 @@ func (t *seat) bootstrap(ctx context.Context) (err error) {
 		return err
 	}
 	return keepFirst(t.cfg.Data, t.first)
+}
+
+// readQuarantine says in the log where the store was restored and nothing leaves the service.
+func (t *seat) readQuarantine(ctx context.Context) error {
+	q, err := actors.StoreQuarantine(ctx, t.vault.store)
+	if err != nil || q == nil {
+		return err
+	}
+	t.service.quarantined = true
+	t.log.Warn("the store was restored from a backup and is in quarantine: nothing leaves the service until callboard release",
+		slog.Time("backup_at", q.BackupAt), slog.Time("restored_at", q.RestoredAt))
+	return nil
+}
+
+// restart has the process close everything and start anew.
+func (s *service) restart() {
+	select {
+	case s.released <- struct{}{}:
+	default:
+	}
 }
 
 // index lets credentials of workspaces of the shard be found from any node.
@@ -270,7 +296,7 @@ func (t *seat) tree(ctx context.Context) error {
 		return err
 	}
 	t.node = actors.New(actors.Config{
-		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Survive: t.cfg.SurviveCalls, TookUp: t.takenUp.add, Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, Strays: t.strays, SIP: t.ua, Media: t.engine, Away: t.away, Places: t.room,
+		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Survive: t.cfg.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.takenUp.add, Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, Strays: t.strays, SIP: t.ua, Media: t.engine, Away: t.away, Places: t.room,
 		Speaker: t.speaker, Ears: t.ears, Models: t.models, Lives: t.with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),

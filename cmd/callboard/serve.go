@@ -107,7 +107,6 @@ func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) er
 		}
 		return serveAmong(ctx, cfg, log, again)
 	}
-	began := time.Now()
 	var show *demoShow
 	var more extras
 	if demo {
@@ -118,9 +117,21 @@ func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) er
 		defer show.close()
 		more = show.extras()
 	}
+	for {
+		released, err := serveAlone(ctx, cfg, log, more, show, again)
+		if !released || err != nil {
+			return err
+		}
+		show = nil // it has played
+	}
+}
+
+// serveAlone runs the only process of a service until it is told to end, or until its restored store is released.
+func serveAlone(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extras, show *demoShow, again func()) (released bool, err error) {
+	began := time.Now()
 	s, err := start(ctx, cfg, log, more)
 	if err != nil {
-		return err
+		return false, err
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "ready", append(cfg.Attrs(),
 		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.front.String()),
@@ -133,19 +144,22 @@ func serve(ctx context.Context, cfg *configs.Config, demo bool, again func()) er
 	}
 	select {
 	case <-ctx.Done():
+	case <-s.released:
+		s.close()
+		return true, nil
 	case err = <-s.ended:
 		if err == nil {
 			err = errors.New("a listener ended")
 		}
 		s.close()
-		return err
+		return false, err
 	}
 	again() // from here on a second signal ends the process at once
 	log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", cfg.Drain))
 	one.drain(context.WithoutCancel(ctx))
 	s.close()
 	log.Info("stopped")
-	return nil
+	return false, nil
 }
 
 // welcome shows the first start's key, once, and only to a terminal.

@@ -64,10 +64,13 @@ type service struct {
 	tools   *adminHTTP
 	built   bool
 	listens bool
-	opened  atomic.Bool
-	ended   chan error
-	run     context.Context //nolint:containedctx // ends with the process
-	stop    context.CancelFunc
+	// quarantined: the store was restored from a backup and not released. released says that it was, meanwhile.
+	quarantined bool
+	released    chan struct{}
+	opened      atomic.Bool
+	ended       chan error
+	run         context.Context //nolint:containedctx // ends with the process
+	stop        context.CancelFunc
 
 	building sync.Mutex // held while a seat is being made and none is there yet
 	mu       sync.Mutex
@@ -95,7 +98,7 @@ func start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extr
 }
 
 func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, more extras) *service {
-	s := &service{cfg: cfg, log: log, more: more, ended: make(chan error, 8), meters: metrics.New(version)}
+	s := &service{cfg: cfg, log: log, more: more, ended: make(chan error, 8), released: make(chan struct{}, 1), meters: metrics.New(version)}
 	s.run, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
@@ -237,7 +240,7 @@ func (s *service) telephony(root []byte) (err error) {
 	agent := sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, Probes: slices.Concat(cfg.SIPProbes, cfg.SIPPrivate), DSCP: cfg.SIPDSCP,
 		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), OverloadAfter: patience(), Secret: derive(root, "callboard sip"),
-		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, TestCarrier: carrier.address, Log: s.log,
+		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, TestCarrier: carrier.address, Silent: s.quarantined, Log: s.log,
 	}
 	if s.member != nil {
 		s.member.shares(&agent)
@@ -400,7 +403,7 @@ func (s *service) readRoots() (*x509.CertPool, error) {
 func portsOf(d *actors.Desk) httpapi.Ports {
 	return httpapi.Ports{
 		Auth: d, Campaigns: d, Contacts: d, Calls: d, Recordings: d, Listening: d, Talking: d, Agents: d, Pathways: d, Tools: d, Trunks: d, Numbers: d, Phones: d, DNC: d,
-		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Operators: d, Alerts: d, Events: d, Health: d, Windows: d, Once: d,
+		Webhooks: d, Deliveries: d, Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d, Workspaces: d, Usages: d, Bulks: d, Exports: d, Tenants: d, Operators: d, Quarantines: d, Alerts: d, Events: d, Health: d, Windows: d, Once: d,
 		Bookings: d, Messages: d, Textings: d, Gateways: d, Knowledge: d,
 	}
 }

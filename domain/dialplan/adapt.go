@@ -21,7 +21,7 @@ func ResultOf(c *domain.Call, v domain.Verdict) Result {
 	r.Short = r.Answered && v.Reason == domain.ReasonRemoteHangup && c.DurationSeconds < shortSeconds
 	switch v.Reason { //nolint:exhaustive // the others say nothing about the trunk
 	case domain.ReasonTrunkError, domain.ReasonThrottled, domain.ReasonTrunkRejected, domain.ReasonBlocked:
-		r.Failed = true
+		r.Failed = !v.NoTarget
 	}
 	return r
 }

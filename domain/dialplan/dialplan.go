@@ -36,6 +36,8 @@ const (
 	ForStore     = "store"
 	ForDialling  = "dialling_stopped" // an operator has stopped all dialling
 	ForDrain     = "draining"         // an operator has drained the node
+	// ForQuarantine: the store was restored from a backup, and no operator has released it.
+	ForQuarantine = "quarantine"
 )
 
 // View is all that the decision depends on. Its size does not depend on the

@@ -49,6 +49,9 @@ type end struct {
 // person was busy or away, the number wrong, the carrier short of channels,
 // the service interrupted, the agent of no use, or the call given up by us.
 func (t *Trip) Add(v domain.Verdict, now time.Time) {
+	if v.Throttled {
+		return
+	}
 	switch v.Reason {
 	case domain.ReasonInterrupted, domain.ReasonBusy, domain.ReasonNoAnswer, domain.ReasonInvalidNumber,
 		domain.ReasonThrottled, domain.ReasonNotSent, domain.ReasonCancelled, domain.ReasonAgent:

@@ -1,0 +1,124 @@
+package main_test
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// TestNothingLeavesARestoredStoreUntilItIsReleased starts a copy beside the service that was backed up, and releases it
+// once that is gone.
+func TestNothingLeavesARestoredStoreUntilItIsReleased(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	carrier := sippAt(t, siptest.Port(t), "uas-answer")
+	registrar, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = registrar.Close() }()
+	var copied atomic.Int32 // SIP port of the copy
+	var fromCopy atomic.Int32
+	go func() {
+		for b := make([]byte, 4096); ; {
+			_, from, err := registrar.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			if udp, ok := from.(*net.UDPAddr); ok && udp.Port == int(copied.Load()) {
+				fromCopy.Add(1)
+			}
+		}
+	}()
+	s.api("PATCH", "/v1/workspace", object{"limits": object{"requests_per_minute": 100000, "concurrent_inbound": 10, "concurrent_outbound": 10, "calls_per_minute": 1000}})
+	s.trunk("", carrier.port)
+	s.api("POST", "/v1/trunks", object{
+		"name": "registers", "proxies": []object{{"host": "127.0.0.1", "port": registrar.LocalAddr().(*net.UDPAddr).Port}}, "register": true,
+		"auth": object{"username": "u", "password": "secret-secret"}, "from_domain": "127.0.0.1", "prefixes": []string{"+1999"},
+	})
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.ended"}})
+	agent := s.menuFor(60)
+	id := s.campaign(agent, []string{"+12025550151", "+12025550152", "+12025550153"}, object{"pacing": object{"calls_per_minute": 600, "max_concurrent": 2}})
+	s.await("two calls of the campaign", time.Minute, func() bool { return len(s.list("/v1/calls?status=in_progress")) == 2 })
+	later := func(in time.Duration) string { return time.Now().UTC().Add(in).Format("15:04") }
+	bulk := s.api("POST", "/v1/bulk/calls", object{
+		"defaults": object{"agent_id": agent, "from": "+12025550100", "compliance": object{"calling_hours": object{"start": later(5 * time.Hour), "end": later(6 * time.Hour), "timezone": "UTC"}}}, "items": []object{{"to": "+12025550155"}},
+	})["id"].(string)
+	always := object{}
+	for day := range strings.FieldsSeq("monday tuesday wednesday thursday friday saturday sunday") {
+		always[day] = []object{{"start": "00:00", "end": "24:00"}}
+	}
+	s.api("POST", "/v1/providers", object{"name": "Dr. Rivera", "hours": always, "slot_minutes": 5, "reminder_hours": object{"start": "00:00", "end": "24:00"}})
+	visit := s.api("POST", "/v1/appointments", object{
+		"patient": object{"name": "Ada", "phone": "+12025550156"}, "provider": "Dr. Rivera", "duration_minutes": 5,
+		"datetime":  time.Now().UTC().Truncate(time.Minute).Add(4 * time.Hour).Format(time.RFC3339),
+		"reminders": []object{{"channel": "call", "agent_id": agent, "minutes_before": 180}},
+	})["id"].(string)
+	backup := filepath.Join(s.dir, "backup")
+	_, errs, err := s.callboard("backup", backup)
+	require.NoError(t, err, errs)
+
+	w := newWatch(t)
+	w.set(t, 2*time.Hour) // the reminder is due by then
+	c := prepare(t, w.env(), "CALLBOARD_EGRESS_CA_FILE="+filepath.Join(s.dir, "ca.pem"))
+	require.NoError(t, os.MkdirAll(c.data(), 0o700))
+	for _, name := range []string{"master.key", "admin.key"} {
+		text, err := os.ReadFile(filepath.Join(s.data(), name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(c.data(), name), text, 0o600))
+	}
+	said, errs, err := c.callboard("restore", backup)
+	require.NoError(t, err, errs)
+	assert.Contains(t, said, "It is in quarantine")
+	copied.Store(int32(c.sip))
+	c.start()
+	assert.Equal(t, true, c.api("GET", "/readyz", nil)["quarantined"])
+	c.await("the copy ends the calls in its store", time.Minute, func() bool { return len(c.list("/v1/calls?status=in_progress")) == 0 })
+
+	code, text, _ := c.try("POST", "/v1/calls/outbound", object{"to": "+12025550157", "agent_id": agent, "from": "+12025550100"})
+	assert.Equal(t, http.StatusServiceUnavailable, code)
+	assert.Contains(t, string(text), `"reason":"quarantine"`)
+	c.api("POST", "/v1/campaigns/"+id+"/resume", nil)
+	assert.Equal(t, "quarantine", c.api("GET", "/v1/campaigns/"+id+"/status", nil)["waiting"].(object)["reason"])
+	c.api("POST", "/v1/campaigns/"+id+"/pause", nil)
+	code, text, _ = c.try("POST", "/v1/webhooks/"+c.list("/v1/webhooks")[0].(object)["id"].(string)+"/test", object{})
+	assert.Equal(t, http.StatusServiceUnavailable, code, string(text))
+	c.await("the reminder is due", time.Minute, func() bool {
+		n := c.api("GET", "/v1/operator/quarantine", nil)["counts"].(object)
+		return n["calls"] == 2.0 && n["bulks"] == 1.0 && n["reminders"] == 1.0
+	})
+	said, errs, err = c.callboard("release", "--list")
+	require.NoError(t, err, errs)
+	assert.Contains(t, said, visit)
+	assert.Len(t, s.list("/v1/calls?status=in_progress"), 2, "nobody is hung up")
+	s.kill9()
+	assert.Empty(t, s.receiver.deliveries(), "nobody is told anything")
+	assert.Zero(t, fromCopy.Load(), "the copy does not register")
+
+	said, errs, err = c.callboard("release")
+	require.NoError(t, err, errs)
+	assert.Contains(t, said, "The store is released.")
+	c.await("the service has started anew", time.Minute, func() bool {
+		status, text, _, err := c.request("GET", "/readyz", nil)
+		return err == nil && status == http.StatusOK && !strings.Contains(string(text), "quarantined")
+	})
+	c.await("it registers", time.Minute, func() bool { return fromCopy.Load() > 0 })
+	c.await("what happened to the calls is told", time.Minute, func() bool { return len(s.receiver.events("call.ended")) == 2 })
+	reminder := c.api("GET", "/v1/appointments/"+visit, nil)["reminders"].([]any)[0].(object)
+	assert.Equal(t, []any{"failed", "restored"}, []any{reminder["status"], reminder["reason"]})
+	assert.Equal(t, "cancelled", c.api("GET", "/v1/bulk/"+bulk, nil)["status"])
+	c.api("POST", "/v1/campaigns/"+id+"/resume", nil)
+	c.await("the third contact is called", time.Minute, func() bool { return carrier.rung()["12025550153"] == 1 })
+	assert.Equal(t, map[string]int{"12025550151": 1, "12025550152": 1, "12025550153": 1}, carrier.rung())
+	for _, l := range carrier.lines() {
+		assert.False(t, l.Kind == "END" && l.Number != "12025550153", "nobody is hung up: %v", l)
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+func releaseCommand() *cobra.Command {
+	asJSON, list := false, false
+	cmd := &cobra.Command{
+		Use: "release", Short: "Release a restored store: calls, webhooks and messages go out again", Args: cobra.NoArgs,
+		Example: "  callboard release --list\n  callboard release",
+		Long: "A store that callboard restore has made is in quarantine: the service answers, and nothing leaves it. --list tells what may have gone out since the backup and is not done again. " +
+			"Without it the store is released: make sure first that the service that was backed up does not run any more. A running service starts anew, which takes about a second. Campaigns stay paused until each is resumed.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withKeys(cmd, func(ctx context.Context, d keyDesk) error {
+				do := d.release
+				if list {
+					do = d.quarantine
+				}
+				q, err := do(ctx)
+				if err != nil || asJSON {
+					if err == nil {
+						err = printJSON(cmd.OutOrStdout(), q)
+					}
+					return err
+				}
+				return sayQuarantine(cmd, q, list)
+			})
+		},
+	}
+	deskFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&list, "list", false, "only list what may have gone out since the backup")
+	return cmd
+}
+
+func sayQuarantine(cmd *cobra.Command, q *ask.Quarantine, list bool) error {
+	out := cmd.OutOrStdout()
+	if q.BackupAt == nil {
+		_, err := fmt.Fprintln(out, "The store is not in quarantine.")
+		return err
+	}
+	for _, a := range q.Actions {
+		if _, err := fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\n", a.Kind, a.At.Format(time.RFC3339), a.WorkspaceID, a.Environment, a.ID, a.To); err != nil {
+			return err
+		}
+	}
+	done := "The store is released."
+	if list {
+		done = "The store is in quarantine; callboard release ends it."
+	}
+	n := q.Counts
+	_, err := fmt.Fprintf(out, "Since the backup of %s these may have gone out: %d calls, %d campaigns (paused), %d bulk jobs, %d messages, %d reminders. None is sent again.\n%s\n",
+		q.BackupAt.Format(time.RFC3339), n.Calls, n.Campaigns, n.Bulks, n.Messages, n.Reminders, done)
+	return err
+}
+
+func (s storeKeys) quarantine(ctx context.Context) (*ask.Quarantine, error) {
+	return actors.QuarantineOf(ctx, s.v.store)
+}
+
+// release ends the quarantine of a store that no service has open.
+func (s storeKeys) release(ctx context.Context) (*ask.Quarantine, error) {
+	q, err := actors.EndQuarantine(ctx, s.v.store)
+	if err == nil {
+		q.Active = false
+	}
+	return q, err
+}
