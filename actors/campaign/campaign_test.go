@@ -241,6 +241,34 @@ func TestContactsThatMayNotBeRungAreSkipped(t *testing.T) {
 	})
 }
 
+// TestCallsThatNoTargetTookCostNoAttempt lets the carrier be away for an hour: nobody's attempt counts, the campaign is
+// not paused, and everybody is rung afterwards. Where the carrier works and is silent for one number, that one's does.
+func TestCallsThatNoTargetTookCostNoAttempt(t *testing.T) {
+	t.Parallel()
+	in(t, 5, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {
+		untaken := trunkFailed
+		untaken.NoTarget, untaken.TrunkOut = true, true
+		w.ends = func(domain.Call) plan { return plan{verdict: untaken, lasts: 5 * time.Second, reached: true} }
+		w.must(campaign.Begin{})
+		time.Sleep(time.Hour)
+		o := w.must(campaign.Status{})
+		assert.Equal(w, domain.CampaignRunning, o.Status)
+		assert.Zero(w, o.Outcomes[domain.OutcomeFailed])
+		w.change(func() {
+			w.ends = func(c domain.Call) plan {
+				one := untaken
+				one.TrunkOut = false
+				if c.To == number(2) {
+					return plan{verdict: one, lasts: 5 * time.Second, reached: true}
+				}
+				return plan{verdict: done, lasts: 5 * time.Second, reached: true}
+			}
+		})
+		o = w.until(time.Hour, domain.CampaignCompleted)
+		assert.Equal(w, []int{4, 1}, []int{o.Outcomes[domain.OutcomeCompleted], o.Outcomes[domain.OutcomeFailed]})
+	})
+}
+
 func TestAFailingTrunkPausesTheCampaign(t *testing.T) {
 	t.Parallel()
 	in(t, 100, func(c *domain.Campaign) { c.Pacing.CallsPerMinute = 60 }, func(w *world) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ func TestABackupOfALivingServiceIsProvenAndGoesOnElsewhere(t *testing.T) {
 	s.env = append(s.env, "CALLBOARD_MASTER_KEY_FILE="+filepath.Join(lost, "master.key"))
 	said, errs, err = s.callboard("restore", backup)
 	require.NoError(t, err, errs)
-	assert.Regexp(t, `1 campaigns were paused\.$`, said)
+	assert.Regexp(t, `1 campaigns were paused\.\nIt is in quarantine`, said)
 	_, errs, err = s.callboard("restore", backup)
 	require.Error(t, err)
 	assert.Contains(t, errs, "name an empty folder")
@@ -69,6 +70,12 @@ func TestABackupOfALivingServiceIsProvenAndGoesOnElsewhere(t *testing.T) {
 		c := s.api("GET", "/v1/campaigns/"+id+"/status", nil)
 		return []any{c["status"], c["pause_reason"]}
 	}())
+	_, errs, err = s.callboard("release")
+	require.NoError(t, err, errs)
+	s.await("the service has started anew", time.Minute, func() bool {
+		status, text, _, err := s.request("GET", "/readyz", nil)
+		return err == nil && status == http.StatusOK && !strings.Contains(string(text), "quarantined")
+	})
 	s.api("POST", "/v1/campaigns/"+id+"/resume", nil)
 	st := s.finished(id, time.Minute)
 	assert.Equal(t, 4, st.Progress.Attempted)

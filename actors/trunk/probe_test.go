@@ -1,0 +1,58 @@
+package trunk_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// TestOneCallAtATimeTriesATrunkThatIsOut lets all calls of a trunk find nobody: those that can wait are told until when,
+// and one of them tries, less often each time. The first that rings lets all others follow.
+func TestOneCallAtATimeTriesATrunkThatIsOut(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a, ask, end := start(sys, tr("one", nil))
+		defer end()
+		want := func(id string, probes bool) any {
+			sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: id, Probes: probes})
+			synctest.Wait()
+			return a.heard[len(a.heard)-1]
+		}
+		fail := func(s any) {
+			sys.Root.Send(a.trunks, trunk.Result{
+				CallID: s.(trunk.Slot).CallID, TrunkID: "one", Key: s.(trunk.Slot).Key, Final: sip.Final{Silent: true},
+				Verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonTrunkError, NextLeg: domain.NextLegOtherTarget},
+			})
+			synctest.Wait()
+		}
+		for _, id := range []string{"a", "b", "c"} {
+			s := want(id, true)
+			assert.False(t, s.(trunk.Slot).Probe)
+			fail(s)
+		}
+		for n, next := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute} {
+			s := want("probe", true)
+			assert.True(t, s.(trunk.Slot).Probe, n)
+			other := want("other", true).(trunk.NoSlot)
+			assert.Equal(t, []any{trunk.Out, true, time.Now().Add(time.Second)}, []any{other.Reason, other.AllOut, other.Until}, "one at a time")
+			assert.IsType(t, trunk.Slot{}, want("asked for by a person", false), "who cannot wait tries by himself")
+			sys.Root.Send(a.trunks, trunk.Return{CallID: "asked for by a person", Key: s.(trunk.Slot).Key})
+			fail(s)
+			assert.Equal(t, time.Now().Add(next), want("other", true).(trunk.NoSlot).Until)
+			time.Sleep(next)
+		}
+		s := want("unused", true).(trunk.Slot)
+		sys.Root.Send(a.trunks, trunk.Return{CallID: s.CallID, Key: s.Key})
+		s = want("rings", true).(trunk.Slot)
+		assert.True(t, s.Probe, "the one before was given back")
+		sys.Root.Send(a.trunks, trunk.Took{CallID: s.CallID, Key: s.Key, TrunkID: "one"})
+		assert.False(t, want("next", true).(trunk.Slot).Probe)
+	})
+}
