@@ -223,7 +223,7 @@ func TestNobodyIsAloneBesideNodes(t *testing.T) {
 	for _, args := range [][]string{{"serve"}, {"keys", "list"}} {
 		_, stderr, err := alone.callboard(args...)
 		require.Error(t, err, args)
-		assert.Contains(t, stderr, "nodes live on this store", args)
+		assert.Contains(t, stderr, "node_addr is not set here, and a node lives on this store", args)
 	}
 	assert.NotEmpty(t, active.api("POST", "/v1/webhooks", object{"url": active.receiver.url, "events": []string{"*"}})["id"], "its commits are taken still")
 }
