@@ -354,7 +354,7 @@ func (n *Node) housekeeping(ctx context.Context) {
 // Ready is nil when the node can serve; otherwise its text says why not.
 func (n *Node) Ready(context.Context) error {
 	if n.drain.Load() {
-		return errors.New("the service is being stopped")
+		return errors.New("draining: the process is being stopped")
 	}
 	if err := n.halts.drainedSince(); err != nil {
 		return err

@@ -17,6 +17,9 @@ type Setting struct {
 
 	show func(string) string        // nil: as it is
 	set  func(*Config, string) bool // false: the value breaks the rule
+	// derive is the default where that depends on other settings: it sets the
+	// field once these are read, and returns the value; nil: Default is.
+	derive func(*Config) string
 	with *together
 }
 
