@@ -20,7 +20,7 @@ type Setting struct {
 	// derive is the default where that depends on other settings: it sets the
 	// field once these are read, and returns the value; nil: Default is.
 	derive func(*Config) string
-	with *together
+	with   *together
 }
 
 // together is a rule about several settings. It is checked when each of them
