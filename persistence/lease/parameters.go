@@ -71,6 +71,6 @@ func (e *ParameterError) Error() string {
 	case e.Stored == "":
 		return "node_addr is not set here, and " + living + ": set node_addr to be one of the nodes, or stop all of them first; run commands on the node that has the work"
 	default:
-		return "node_addr is not set here, and another process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed"
+		return "node_addr is not set here, and another process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed; run commands on its machine"
 	}
 }

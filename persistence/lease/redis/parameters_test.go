@@ -37,7 +37,7 @@ func TestProcessesOnOneStoreHaveTheSameParameters(t *testing.T) {
 		"other shards":                   {node, lease.Node{ID: "b", Lease: 2000, Shards: 8}, "shards is 8 here and 4 in the store, and a node lives on this store (10.0.0.1:8090): set shards to 4, or stop all nodes before starting them with another value"},
 		"single beside a node":           {node, single, "node_addr is not set here, and a node lives on this store (10.0.0.1:8090): set node_addr to be one of the nodes, or stop all of them first; run commands on the node that has the work"},
 		"node beside a single":           {single, node, "node_addr is set here, and a process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed"},
-		"two singles":                    {single, lease.Node{ID: "q", Lease: 2000, Shards: 1, Single: true}, "node_addr is not set here, and another process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed"},
+		"two singles":                    {single, lease.Node{ID: "q", Lease: 2000, Shards: 1, Single: true}, "node_addr is not set here, and another process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed; run commands on its machine"},
 		"a single that was killed again": {single, single, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +89,7 @@ func TestANodeWhoseLeaseEndedIsRefusedWhereOthersHaveOtherParametersMeanwhile(t 
 		_, err := join(t, url, "x", lease.Node{ID: "b", Lease: 3000}, lease.Options{})
 		return err == nil
 	})
+	leasetest.Eventually(t, "the first is refused", func() bool { return len(refusals) == 1 })
 	err = <-refusals
 	refused := new(lease.ParameterError)
 	require.ErrorAs(t, err, &refused)
