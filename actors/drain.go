@@ -23,8 +23,13 @@ const (
 )
 
 // Drain takes no new calls, lets live ones end until ctx does, and hangs up
-// the rest.
+// the rest. The API refuses what would begin something meanwhile.
 func (n *Node) Drain(ctx context.Context) {
+	n.RefuseWrites()
+	n.drainAll(ctx)
+}
+
+func (n *Node) drainAll(ctx context.Context) {
 	trees := n.quieten()
 	var wait sync.WaitGroup
 	for _, t := range trees {
@@ -88,12 +93,13 @@ func (n *Node) hangUp(ctx context.Context, t *tree, stuck bool) error {
 // DrainTo is Drain of a node whose work another one takes up: it waits only for
 // what that one cannot go on with, and hangs that up when the deadline of ctx has
 // come. true: calls live that are to be handed over, by HandOver. heirs says
-// whether anybody is there to take them up. Where ctx is cancelled the work is
+// whether anybody is there to take them up. The API takes writes meanwhile: call
+// RefuseWrites afterwards. Where ctx is cancelled the work is
 // another's already, and nothing is waited for, unless context.DeadlineExceeded is
 // the cause: then the deadline has come sooner.
 func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 	if !n.cfg.Survive {
-		n.Drain(ctx)
+		n.drainAll(ctx)
 		return false
 	}
 	trees := n.quieten()

@@ -59,6 +59,37 @@ func TestANodeHandsItsCallsOverOnceSomebodyCanTakeThem(t *testing.T) {
 	assert.Len(t, h.diary.all(), 1, "nobody was rung again")
 }
 
+// A call that rings cannot be handed over: it is waited for, and everything but
+// calls is served meanwhile.
+func TestANodeThatWaitsForARingingCallTakesWrites(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	h.shut()
+	h.survive = true
+	h.open()
+	call := ask.NewCall{To: "+15005550002", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute}
+	_, err := h.desk().PlaceCall(h.Context(), h.test, call)
+	require.NoError(t, err)
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	over := make(chan struct{})
+	go func() { h.node.DrainTo(ctx, func() bool { return true }); close(over) }()
+	h.until(20*time.Second, "no call begins", func() bool {
+		_, err := h.desk().PlaceCall(h.Context(), h.test, call)
+		return err != nil
+	})
+	assert.False(t, h.desk().Draining(), "the API takes writes")
+	select {
+	case <-over:
+		t.Error("a call that rings was not waited for")
+	default:
+	}
+	h.node.RefuseWrites()
+	assert.True(t, h.desk().Draining())
+	end()
+	<-over
+}
+
 // Whoever has the work of a node already is waited for by nobody.
 func TestANodeThatHasLostItsWorkWaitsForNoCall(t *testing.T) {
 	t.Parallel()

@@ -141,7 +141,8 @@ type Node struct {
 	gate    *webhook.Gate
 	ledger  *webhook.Ledger
 	boot    string
-	drain   atomic.Bool
+	drain   atomic.Bool // no call begins any more
+	refuses atomic.Bool // nothing else begins either
 	halts   halts
 	loads   loads
 	taking  atomic.Int32 // INVITEs that are being looked at
@@ -354,7 +355,7 @@ func (n *Node) housekeeping(ctx context.Context) {
 // Ready is nil when the node can serve; otherwise its text says why not.
 func (n *Node) Ready(context.Context) error {
 	if n.drain.Load() {
-		return errors.New("the service is being stopped")
+		return errors.New("draining: the process is being stopped")
 	}
 	if err := n.halts.drainedSince(); err != nil {
 		return err
@@ -378,8 +379,12 @@ func (d *Desk) Ready(ctx context.Context) error { return d.node.Ready(ctx) }
 
 func (n *Node) draining() bool { return n.drain.Load() }
 
-// Draining is what the front door asks before anything is begun.
-func (d *Desk) Draining() bool { return d.node.draining() }
+// RefuseWrites lets the API refuse what would begin something, because the node is
+// about to stop.
+func (n *Node) RefuseWrites() { n.refuses.Store(true) }
+
+// Draining is what the API asks before anything is begun.
+func (d *Desk) Draining() bool { return d.node.refuses.Load() }
 
 func (n *Node) tree(workspaceID string) *tree {
 	n.mu.RLock()
@@ -448,6 +453,7 @@ const showWithin = 5 * time.Second
 // Stop ends the tree. Call Drain before.
 func (n *Node) Stop() {
 	n.drain.Store(true)
+	n.RefuseWrites()
 	n.desk.jobs.Close()
 	n.gone(alertsActor) // before what it looks at
 	n.gone(pulseActor)

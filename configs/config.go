@@ -62,7 +62,7 @@ type Config struct {
 	Drain         time.Duration // how long live calls may take to end
 	LendSound     bool          // nodes have the sound of each other's calls
 	SoundCalls    int           // that this node wants to carry; 0: as many as fit
-	SurviveCalls  bool          // the next process takes up what lives when this one ends
+	SurviveCalls  bool          // another process goes on with the live calls when this one ends
 
 	OTLPURL         string // of a collector of traces; empty: none
 	OTLPHeadersFile string

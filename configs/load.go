@@ -54,6 +54,11 @@ func Load(path string, env []string, flags map[string]string) (*Config, error) {
 		right[s.Key] = l.fill(c, s, l.source(s.Key, file, variables, given), k.Get(s.Key))
 	}
 	for i, s := range l.settings {
+		if s.derive != nil && c.shown[i].Value == "" {
+			c.shown[i].Value = s.derive(c)
+		}
+	}
+	for i, s := range l.settings {
 		if s.with != nil && right[s.Key] && !slices.ContainsFunc(s.with.keys, func(key string) bool { return !right[key] }) {
 			l.check(c, s, c.shown[i])
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -187,6 +188,31 @@ func TestAFlagBeatsTheEnvironmentAndThatTheFile(t *testing.T) {
 		from[s.Key] = s.From
 	}
 	assert.Equal(t, []string{"file", "environment", "flag", "default"}, []string{from["data"], from["sip_addr"], from["http_addr"], from["log_level"]})
+}
+
+func TestCallsAreHandedOverByDefaultAmongNodes(t *testing.T) {
+	node := []string{"CALLBOARD_NODE_ADDR=10.0.0.7:8090", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + exampleFile(t, "key")}
+	for name, c := range map[string]struct {
+		env  []string
+		want bool
+	}{
+		"a single process":           {nil, false},
+		"a single process that says": {[]string{"CALLBOARD_SURVIVE_CALLS=true"}, true},
+		"a node":                     {node, true},
+		"a node that says nothing":   {append(node, "CALLBOARD_SURVIVE_CALLS="), true},
+		"a node that declines":       {append(node, "CALLBOARD_SURVIVE_CALLS=false"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := configs.Load("", c.env, nil)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, cfg.SurviveCalls)
+			for _, s := range cfg.Redacted() {
+				if s.Key == "survive_calls" {
+					assert.Equal(t, strconv.FormatBool(c.want), s.Value)
+				}
+			}
+		})
+	}
 }
 
 func TestAnEmptyValueIsTheDefault(t *testing.T) {

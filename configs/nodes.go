@@ -27,7 +27,7 @@ func nodes() []Setting {
 		{
 			Key: "shards", Default: "1",
 			Rule: "a whole number from 1 to 1024, the same on every node",
-			Doc:  "Into how many parts the workspaces are divided among the nodes. With 1 one node has all of the work and the others stand by; some times as many as nodes spread it. It is kept in the store, and can be changed only while no node lives. See [several nodes](cluster.md).",
+			Doc:  "Into how many parts the workspaces are divided among the nodes. With 1 one node has all of the work and the others stand by; some times as many as nodes spread it. It is kept in the store: a node with another value starts only while no node lives. See [several nodes](cluster.md#changing-a-parameter).",
 			set: into(func(c *Config) *int { return &c.Shards }, func(s string) (int, bool) {
 				n, err := strconv.Atoi(s)
 				return n, err == nil && n >= 1 && n <= 1024
@@ -37,7 +37,7 @@ func nodes() []Setting {
 		{
 			Key: "lease_seconds", Default: "2",
 			Rule: "a whole number of seconds from 1 to 30, the same on every node",
-			Doc:  "How long the node that has the work may be silent until another one takes it.",
+			Doc:  "How long the node that has the work may be silent until another one takes it. It is kept in the Redis: a node with another value starts only while no node lives. See [several nodes](cluster.md#changing-a-parameter).",
 			set: into(func(c *Config) *seconds { return (*seconds)(&c.Lease) }, func(s string) (seconds, bool) {
 				n, ok := parseSeconds(s)
 				return n, ok && time.Duration(n) >= time.Second && time.Duration(n) <= 30*time.Second
@@ -59,10 +59,14 @@ func nodes() []Setting {
 			}),
 		},
 		{
-			Key: "survive_calls", Default: "false",
+			Key:  "survive_calls",
 			Rule: "true or false",
-			Doc:  "Whether live calls outlive their process: what is needed for that is stored as they go on, and whoever has their work next goes on with them; see [several nodes](cluster.md#calls-that-outlive-their-node).",
+			Doc:  "Whether another process goes on with the live calls of one that is stopped or has died. What it needs is stored during each call. Empty: true with `node_addr`, false without. See [several nodes](cluster.md#calls-that-outlive-their-node).",
 			set:  into(func(c *Config) *bool { return &c.SurviveCalls }, parseBool),
+			derive: func(c *Config) string {
+				c.SurviveCalls = c.NodeAddr.IsValid()
+				return strconv.FormatBool(c.SurviveCalls)
+			},
 		},
 	}
 }

@@ -17,7 +17,10 @@ type Setting struct {
 
 	show func(string) string        // nil: as it is
 	set  func(*Config, string) bool // false: the value breaks the rule
-	with *together
+	// derive is the default where that depends on other settings: it sets the
+	// field once these are read, and returns the value; nil: Default is.
+	derive func(*Config) string
+	with   *together
 }
 
 // together is a rule about several settings. It is checked when each of them

@@ -181,7 +181,7 @@ func prove(ctx context.Context, cfg *configs.Config, backup string) (string, err
 	if own.MasterKeyFile == "" {
 		own.MasterKeyFile = filepath.Join(cfg.Data, "master.key")
 	}
-	v, err := openVault(ctx, &own, logger(cfg))
+	v, err := openVault(ctx, &own, logger(cfg), nil)
 	if err != nil {
 		return "", err
 	}

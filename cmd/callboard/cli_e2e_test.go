@@ -229,6 +229,8 @@ func TestWhileALiveCallHoldsTheStopNothingIsBegunAndTheCallIsStillServed(t *test
 	s.inProgress(id)
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	s.await("the stop", 20*time.Second, func() bool { return s.readyz() == http.StatusServiceUnavailable })
+	_, why, _ := s.try("GET", "/readyz", nil)
+	assert.Contains(t, string(why), "draining")
 	for _, r := range []struct {
 		method, path string
 		body         any

@@ -80,7 +80,7 @@ func (m *member) fall(shard int, lost bool) {
 	m.mu.Lock()
 	c := m.seats[shard]
 	m.mu.Unlock()
-	c.fell.Store(time.Now().UnixNano())
+	c.awaitNext()
 	c.falling.Store(true)
 	if !lost {
 		lost = m.drain(c)
@@ -105,6 +105,7 @@ const cutOffLimit = 5 * time.Second
 // drain lets live calls end, at a node that is cut off from the others not for
 // long; true: another node has the shard meanwhile.
 func (m *member) drain(c *chair) (lost bool) {
+	began := time.Now()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	done := make(chan struct{})
@@ -123,7 +124,7 @@ func (m *member) drain(c *chair) (lost bool) {
 		if n, ok := m.engine.Owner(c.shard); ok && n.ID != m.self.ID {
 			lost = true
 			cancel(nil)
-		} else if m.holder.CutOff() && time.Since(time.Unix(0, c.fell.Load())) > cutOffLimit {
+		} else if m.holder.CutOff() && time.Since(began) > cutOffLimit {
 			cancel(context.DeadlineExceeded)
 		}
 	}

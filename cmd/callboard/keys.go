@@ -184,7 +184,7 @@ func withKeys(cmd *cobra.Command, f func(context.Context, keyDesk) error) error 
 	if _, err = os.Stat(cfg.Data); err != nil {
 		return fmt.Errorf("--data %s: there is no store yet; start the service once", cfg.Data)
 	}
-	v, err := openVault(ctx, cfg, logger(cfg))
+	v, err := openVault(ctx, cfg, logger(cfg), nil)
 	if errors.Is(err, persistence.ErrInUse) {
 		return fmt.Errorf("the service runs but does not answer on its socket: %w", err)
 	}

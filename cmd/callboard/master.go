@@ -33,7 +33,7 @@ func keysMaster() *cobra.Command {
 			if _, err = os.Stat(cfg.Data); err != nil {
 				return fmt.Errorf("--data %s: there is no store yet; start the service once", cfg.Data)
 			}
-			v, err := openVault(cmd.Context(), cfg, logger(cfg))
+			v, err := openVault(cmd.Context(), cfg, logger(cfg), nil)
 			if err != nil {
 				return err
 			}

@@ -83,8 +83,8 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 		return err
 	}
 	defer m.close()
-	if err = m.join(ctx); err != nil {
-		return fmt.Errorf("the store of leases: %w", err)
+	if err = joinLease(ctx, cfg, log, m.holder.Join); err != nil {
+		return err
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "joined", append(cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
 	go tendHeap(ctx)
@@ -107,24 +107,6 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 	m.awaitSound(bound)
 	log.Info("stopped")
 	return err
-}
-
-// join takes a lease. A store that is slow at that moment is asked again.
-func (m *member) join(ctx context.Context) error {
-	for try := 1; ; try++ {
-		err := m.holder.Join(ctx)
-		if err == nil || try == joinTries || errors.Is(err, lease.ErrMalformed) {
-			return err
-		}
-		m.log.Warn("the store of leases does not answer: trying again", slog.Any("error", err))
-		pause := time.NewTimer(m.cfg.Lease / 2)
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return err
-		case <-pause.C:
-		}
-	}
 }
 
 // lastlyLimit is for what closes once the calls have ended.
@@ -168,7 +150,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	m.doors = forward.NewDoors(m.nodes, log)
 	m.doors.Answer(http.HandlerFunc(m.asked), m.shelves())
 	m.passes = forward.New(m.routes())
-	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Logger: log})
+	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/cmd/callboard/doctor"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/httpapi/forward"
@@ -24,7 +29,7 @@ func about(n lease.Node, cfg *configs.Config) lease.Node {
 	return n
 }
 
-// whoLives asks the store of leases for the nodes that live, without being one.
+// whoLives asks the store of leases for the processes that live, without being one.
 func whoLives(ctx context.Context, cfg *configs.Config) ([]lease.Node, error) {
 	look, err := leases(cfg, lease.Options{Lease: cfg.Lease})
 	if err != nil {
@@ -43,6 +48,7 @@ func among(v *doctor.Visit, cfg *configs.Config) {
 	}
 	v.Nodes = func(ctx context.Context) ([]doctor.Node, error) {
 		nodes, err := whoLives(ctx, cfg)
+		nodes = slices.DeleteFunc(nodes, func(n lease.Node) bool { return n.Single })
 		out := make([]doctor.Node, len(nodes))
 		for i, n := range nodes {
 			out[i] = doctor.Node{ID: n.ID, Addr: n.Addr, SIP: n.SIP, Version: n.Version, Lease: time.Duration(n.Lease) * time.Millisecond, Shards: n.Shards}
@@ -89,7 +95,7 @@ func divided(ctx context.Context, cfg *configs.Config, log *slog.Logger, driver 
 		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
 	}
 	if len(nodes) > 0 {
-		return fmt.Errorf("shards = %d: the store is divided into %d, and %d nodes live on it, among them %s: the number changes only while none does", cfg.Shards, have, len(nodes), nodes[0].Addr)
+		return lease.DisagreeOnShards(cfg.Shards, have, nodes)
 	}
 	if err = persistence.Divide(ctx, driver, cfg.Shards); err == nil {
 		log.Warn("the work is divided anew", slog.Int("shards", cfg.Shards), slog.Int("before", have))
@@ -110,24 +116,88 @@ func leases(cfg *configs.Config, o lease.Options) (*lease.Beat, error) {
 	return redis.New(cfg.RedisURL.Reveal(), redis.Options{Options: o})
 }
 
-// nobodyElse is an error while nodes of several live on the store: whoever takes
-// it for itself alone would take the work from them.
+// nobodyElse is an error while nodes live on the store.
 func nobodyElse(ctx context.Context, cfg *configs.Config) error {
-	if cfg.RedisURL.Reveal() == "" && cfg.LeaseURL == "" {
-		return nil
-	}
-	look, err := leases(cfg, lease.Options{Lease: cfg.Lease})
+	nodes, err := whoLives(ctx, cfg)
 	if err != nil {
-		return err
-	}
-	bound, cancel := context.WithTimeout(ctx, goodbyeLimit)
-	defer cancel()
-	nodes, err := look.Look(bound)
-	if err = errors.Join(err, look.Leave(bound)); err != nil {
 		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
 	}
 	if len(nodes) > 0 {
 		return fmt.Errorf("%d nodes live on this store, among them %s at %s: run commands on the node that has the work, and set node_addr to be one of them", len(nodes), nodes[0].ID, nodes[0].Addr)
 	}
 	return nil
+}
+
+// processFile in the data folder has the ID of the process that uses it without
+// node_addr. The process has the folder's lock, so a lease of this ID is its own,
+// or that of a process before it which has ended.
+const processFile = "process.id"
+
+// joinSingle takes the lease of a process without node_addr, which no other
+// process on the same store may have beside it. refused is called where the lease
+// ended meanwhile and cannot be had again. The embedded store has one process by
+// the lock of its folder.
+func joinSingle(ctx context.Context, cfg *configs.Config, log *slog.Logger, refused func(error)) (leave func(), err error) {
+	switch {
+	case cfg.LeaseURL != "":
+		return func() {}, nobodyElse(ctx, cfg)
+	case cfg.RedisURL.Reveal() == "":
+		return func() {}, nil
+	}
+	id, err := processID(cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Refused: refused, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	leave = func() {
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbyeLimit)
+		defer cancel()
+		_ = engine.Leave(bound) // or the lease ends by itself
+	}
+	self := about(lease.Node{ID: id, Single: true}, cfg)
+	if err = joinLease(ctx, cfg, log, func(ctx context.Context) error { return engine.Join(ctx, self, func() {}) }); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+// processID reads the ID in processFile, which is made where there is none.
+func processID(data string) (string, error) {
+	path := filepath.Join(data, processFile)
+	text, err := os.ReadFile(path) //nolint:gosec // the operator's own folder
+	id := strings.TrimSpace(string(text))
+	if err == nil && id != "" {
+		return id, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	id = mailbox.NewID("process")
+	return id, writeSecret(path, id+"\n")
+}
+
+// joinLease takes a lease. A store that is slow at that moment is asked again.
+func joinLease(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(context.Context) error) error {
+	for try := 1; ; try++ {
+		err := join(ctx)
+		refused := new(lease.ParameterError)
+		switch {
+		case err == nil, errors.As(err, &refused):
+			return err
+		case try == joinTries, errors.Is(err, lease.ErrMalformed):
+			return fmt.Errorf("the store of leases: %w", err)
+		}
+		log.Warn("the store of leases does not answer: trying again", slog.Any("error", err))
+		pause := time.NewTimer(cfg.Lease / 2)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		case <-pause.C:
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -208,24 +209,46 @@ func TestANodeThatDoesNotLookDialsOn(t *testing.T) {
 	front.api("POST", "/v1/campaigns/"+id+"/cancel", nil)
 }
 
-// Who would be alone on the store of nodes that live is told of them, and takes
-// nothing from them.
-func TestNobodyIsAloneBesideNodes(t *testing.T) {
+// A process whose parameters are not those of the processes that live on its store
+// does not start, says why, and takes nothing from them.
+func TestAProcessWithOtherParametersDoesNotStart(t *testing.T) {
 	t.Parallel()
 	c := newCrew(t, 1)
-	active, _ := c.active()
-	alone := preparePlain(t)
-	for _, set := range active.env {
-		if strings.HasPrefix(set, "CALLBOARD_REDIS_URL=") || strings.HasPrefix(set, "CALLBOARD_MASTER_KEY_FILE=") {
-			alone.env = append(alone.env, set)
-		}
+	lives := c.nodes[0]
+	refused := func(why string, s *service, args ...string) {
+		t.Helper()
+		_, stderr, err := s.callboard(args...)
+		require.Error(t, err, why)
+		assert.Contains(t, stderr, why)
+		assert.Equal(t, http.StatusOK, lives.readyz(), why)
 	}
+	shared := slices.DeleteFunc(slices.Clone(lives.env), func(set string) bool {
+		return !strings.HasPrefix(set, "CALLBOARD_REDIS_URL=") && !strings.HasPrefix(set, "CALLBOARD_MASTER_KEY_FILE=")
+	})
+	node := func(lease string) *service {
+		return preparePlain(t, append(shared, "CALLBOARD_NODE_ADDR=127.0.0.1:"+strconv.Itoa(siptest.Port(t)), "CALLBOARD_LEASE_SECONDS="+lease)...)
+	}
+	refused("lease_seconds is 10 here and 1 in the store, and a node lives on this store", node("10"), "serve")
+	single := preparePlain(t, shared...)
 	for _, args := range [][]string{{"serve"}, {"keys", "list"}} {
-		_, stderr, err := alone.callboard(args...)
-		require.Error(t, err, args)
-		assert.Contains(t, stderr, "nodes live on this store", args)
+		refused("node_addr is not set here, and a node lives on this store", single, args...)
 	}
-	assert.NotEmpty(t, active.api("POST", "/v1/webhooks", object{"url": active.receiver.url, "events": []string{"*"}})["id"], "its commits are taken still")
+	assert.NotEmpty(t, lives.api("POST", "/v1/webhooks", object{"url": lives.receiver.url, "events": []string{"*"}})["id"], "its commits are taken still")
+
+	lives.stop()
+	single.key = lives.key
+	single.launch()
+	single.await("readiness", time.Minute, func() bool { return single.readyz() == http.StatusOK })
+	lives = single
+	refused("node_addr is set here, and a process without node_addr lives on this store", node("1"), "serve")
+	refused("another process without node_addr lives on this store", preparePlain(t, shared...), "serve")
+	single.kill9()
+	single.launch()
+	single.await("readiness of a process whose lease has not ended", time.Minute, func() bool { return single.readyz() == http.StatusOK })
+	single.stop()
+	changed := node("3")
+	c.launch(changed)
+	assert.NotContains(t, changed.logged(), "live on this store", "nobody lives: the parameters change")
 }
 
 // A node without the work passes on whatever comes, for the client that sends it.

@@ -80,7 +80,7 @@ func nodesCommand() *cobra.Command {
 // survey puts shards to their nodes, both in order.
 func survey(nodes []lease.Node, rows []lease.Row) nodesView {
 	out := nodesView{Nodes: make([]nodeView, 0, len(nodes)), Free: []int{}}
-	nodes = slices.Clone(nodes)
+	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n lease.Node) bool { return n.Single })
 	slices.SortFunc(nodes, func(a, b lease.Node) int { return cmp.Compare(a.ID, b.ID) })
 	at := make(map[string]int, len(nodes))
 	for i, n := range nodes {

@@ -43,7 +43,7 @@ func restoreCommand() *cobra.Command {
 			if end(); err != nil {
 				return err
 			}
-			v, err := openVault(cmd.Context(), cfg, logger(cfg))
+			v, err := openVault(cmd.Context(), cfg, logger(cfg), nil)
 			if err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ type seat struct {
 
 	drainEnds time.Time    // what is under way then is cut off; zero: nothing drains
 	falling   atomic.Bool  // it takes no calls any more, and is to be given back
-	fell      atomic.Int64 // since when it falls, in nanoseconds since 1970; 0: it does not
+	moving    atomic.Int64 // since when requests wait for the next node, in nanoseconds since 1970; 0: they do not
 	leaving   atomic.Bool  // it is being given back
 	over      sync.Once    // it has ended
 	inHaste   bool         // another node has the work: what is under way cannot be kept
@@ -164,7 +164,7 @@ func (f *fenced) Apply(ctx context.Context, c commit.Change) ([]event.Event, err
 
 func (t *seat) openStore(ctx context.Context) (err error) {
 	if t.token == "" {
-		t.vault, err = openVault(ctx, t.cfg, t.log)
+		t.vault, err = openVault(ctx, t.cfg, t.log, t.fail)
 		return err
 	}
 	err = t.once(func() (err error) {
@@ -327,14 +327,19 @@ func (t *seat) serve() error {
 	return err
 }
 
-// movesFor is how long requests wait for another node when a seat is being given
-// back: most are by then. Those with live calls take longer, and refuse what would
-// begin something until these are over.
+// movesFor is how long requests wait for another node when a seat begins to be
+// given back: most are by then. A seat that waits for calls which cannot be handed
+// over takes longer: after that time it answers them itself, except those that
+// begin a call.
 const movesFor = 3 * time.Second
 
-// moves says whether the seat has just begun to be given back.
+// awaitNext has requests that would begin something wait for the next node from
+// now on.
+func (t *seat) awaitNext() { t.moving.Store(time.Now().UnixNano()) }
+
+// moves says whether requests wait for the next node.
 func (t *seat) moves() bool {
-	at := t.fell.Load()
+	at := t.moving.Load()
 	return at != 0 && time.Since(time.Unix(0, at)) < movesFor
 }
 
@@ -348,6 +353,8 @@ func (t *seat) drain(ctx context.Context) {
 		return
 	}
 	t.handsOver = t.node.DrainTo(ctx, t.member.heirs)
+	t.awaitNext()
+	t.node.RefuseWrites()
 }
 
 // handOver lets go of the calls that another node goes on with: last of all, for

@@ -300,6 +300,6 @@ func TestTheWorkIsDividedAnewWhileNobodyLives(t *testing.T) {
 		"CALLBOARD_NODE_ADDR=127.0.0.1:"+strconv.Itoa(siptest.Port(t)))...)
 	other.launch()
 	<-other.exited
-	assert.Contains(t, other.logged(), "shards = 5: the store is divided into 4, and 1 nodes live on it")
+	assert.Contains(t, other.logged(), "shards is 5 here and 4 in the store, and a node lives on this store")
 	assert.Len(t, c.shards(s), 4, "who lives goes on")
 }

@@ -25,8 +25,10 @@ type vault struct {
 	unlock func()
 }
 
-// openVault locks the data folder and opens the store.
-func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vault, error) {
+// openVault locks the data folder and opens the store of a process that is the
+// only one. refused is called where other processes have the store meanwhile; nil:
+// nothing is.
+func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger, refused func(error)) (*vault, error) {
 	unlock, err := lockData(cfg.Data)
 	if err != nil {
 		return nil, err
@@ -36,23 +38,27 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger) (*vau
 		unlock()
 		return nil, err
 	}
-	if err = nobodyElse(ctx, cfg); err != nil {
+	leave, err := joinSingle(ctx, cfg, log, refused)
+	if err != nil {
 		unlock()
 		return nil, err
 	}
 	driver, err := openDriver(ctx, cfg, log)
 	if err != nil {
+		leave()
 		unlock()
 		return nil, err
 	}
 	v, err := openStore(ctx, cfg, driver, master, "1|"+mailbox.NewID("node"), whole)
 	if err != nil {
 		_ = driver.Close()
+		leave()
 		unlock()
 		return nil, err
 	}
 	v.unlock = func() {
 		_ = driver.Close()
+		leave()
 		unlock()
 	}
 	return v, nil

@@ -103,6 +103,14 @@ func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, more
 	return s
 }
 
+// fail ends the process with an error.
+func (s *service) fail(err error) {
+	select {
+	case s.ended <- err:
+	default: // it ends already
+	}
+}
+
 // build opens what the process has once: SIP, sound and the engines. root is the
 // store's, of which SIP has its secret. On an error nothing of it is left, and the
 // next seat may try.

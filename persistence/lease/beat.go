@@ -22,6 +22,7 @@ const late = 5 * time.Millisecond
 type Options struct {
 	Lease   time.Duration    // 0: DefaultLease; every node of an install has the same
 	Healthy func() error     // an error: the node's actors do not answer, and it does not renew. It must not wait. nil: always
+	Refused func(error)      // called with a *ParameterError when this node's lease had ended and it may not join again; nil: nothing
 	Wall    func() time.Time // for epochs alone; nil: time.Now
 	Logger  *slog.Logger     // nil: silent
 }
@@ -76,6 +77,9 @@ func NewBeat(w Wire, o Options) *Beat {
 	if o.Healthy == nil {
 		o.Healthy = func() error { return nil }
 	}
+	if o.Refused == nil {
+		o.Refused = func(error) {}
+	}
 	if o.Wall == nil {
 		o.Wall = time.Now
 	}
@@ -126,6 +130,9 @@ func (b *Beat) run(ctx context.Context) {
 		}
 		wait, err := b.beat(ctx, false)
 		if err != nil {
+			if refused := new(ParameterError); errors.As(err, &refused) {
+				b.o.Refused(err)
+			}
 			wait = b.o.Lease / 10
 		}
 		t.Reset(wait)

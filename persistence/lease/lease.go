@@ -73,6 +73,7 @@ type Node struct {
 	Since    int64  `json:"since,omitempty"`  // it started, in milliseconds of its own clock
 	Lease    int64  `json:"lease,omitempty"`  // how long its lease is, in milliseconds
 	Shards   int    `json:"shards,omitempty"` // into how many it divides the workspaces
+	Single   bool   `json:"single,omitempty"` // it has no node_addr: nobody else may live on its store
 	Even     bool   `json:"even,omitempty"`   // it knows that no node has more than Most; a holder says so of its own
 }
 
@@ -100,6 +101,7 @@ func CheckShards(shards ...int) error {
 type Engine interface {
 	// Join takes a lease for self and keeps it until Leave. changed is called
 	// after each change of Nodes or of an Owner; it must not wait.
+	// *ParameterError: the nodes that live have other Node.Parameters.
 	Join(ctx context.Context, self Node, changed func()) error
 	// Nodes are the live ones by ID, self included while it has a lease.
 	Nodes() []Node

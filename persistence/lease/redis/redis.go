@@ -12,6 +12,7 @@
 //	rows       hash: shard → token; "epoch|" is nobody's
 //	changed    sorted set: shard → number of its last change
 //	n          hash: rows, nodes: number of the last change; sum: of changed, by 2^32
+//	parameters hash: setting → its value on all nodes that live (lease.Parameter)
 //	news       channel: something of this has changed
 //
 // A number of changes is one more than the one before, or a clock in
@@ -100,11 +101,44 @@ func (w *wire) Renew(ctx context.Context, self lease.Node, keep bool, seen lease
 			return news, err
 		}
 	}
-	list, err := w.run(ctx, renewScript, self.ID, who, w.length.Milliseconds(), seen.Nodes, seen.Rows, lease.MaxLease.Milliseconds())
-	if err != nil {
+	args := []any{self.ID, who, w.length.Milliseconds(), seen.Nodes, seen.Rows, lease.MaxLease.Milliseconds()}
+	for _, p := range self.Parameters() {
+		args = append(args, p.Setting, p.Value)
+	}
+	list, err := w.run(ctx, renewScript, args...)
+	switch {
+	case err != nil:
 		return news, err
+	case len(list) > 0 && list[0] == differs:
+		return news, parseDifference(list, self)
 	}
 	return parse(list)
+}
+
+// differs is the first word of an answer that refuses a lease.
+const differs = "differs"
+
+// parseDifference reads the answer of renewScript that refuses a lease.
+func parseDifference(list []string, self lease.Node) error {
+	if len(list) != 5 {
+		return fmt.Errorf("%w: %q", errAnswer, list)
+	}
+	e := &lease.ParameterError{Stored: list[2]}
+	for _, p := range self.Parameters() {
+		if p.Setting == list[1] {
+			e.Parameter = p
+		}
+	}
+	var one lease.Node
+	var err error
+	if e.Living, err = strconv.Atoi(list[3]); err == nil && list[4] != "" {
+		err = json.Unmarshal([]byte(list[4]), &one)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errAnswer, err)
+	}
+	e.Addr = one.Addr
+	return e
 }
 
 // parse reads the answer of renewScript.

@@ -152,7 +152,7 @@ func TestEveryKeyIsTheInstallsAndGoesWithTheNodes(t *testing.T) {
 	r := direct(t, url)
 	keys, err := r.Keys(t.Context(), "*").Result()
 	require.NoError(t, err)
-	assert.ElementsMatch(t, []string{"mine:{cb}lease:nodes", "mine:{cb}lease:who", "mine:{cb}lease:rows", "mine:{cb}lease:changed", "mine:{cb}lease:n"}, keys)
+	assert.ElementsMatch(t, []string{"mine:{cb}lease:nodes", "mine:{cb}lease:who", "mine:{cb}lease:rows", "mine:{cb}lease:changed", "mine:{cb}lease:n", "mine:{cb}lease:parameters"}, keys)
 	require.NoError(t, e.Leave(t.Context()))
 	who, err := r.Exists(t.Context(), "mine:{cb}lease:nodes", "mine:{cb}lease:who").Result()
 	require.NoError(t, err)

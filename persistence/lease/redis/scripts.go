@@ -29,10 +29,15 @@ end
 
 // renewScript renews a lease and tells what is new. KEYS: prefix. ARGV: node,
 // its JSON ("": only look), length of the lease in ms, changes of nodes and of
-// rows that are known, the longest lease in ms. It answers changes of nodes and
+// rows that are known, the longest lease in ms, then each parameter's setting
+// and value. It answers changes of nodes and
 // of rows, sum, 0 | 1 (the lease had ended), ms until the next lease ends (0:
 // none), 0 | 1 (all rows), number of nodes (-1: as before), each node's JSON,
 // then of each row shard, change, token.
+//
+// A node that has no lease gets none while others live and have another value of
+// one of its parameters. Then the answer is "differs", the setting, the value that
+// is kept, the number of others and the JSON of one of them.
 //
 // A lease that ends later than any can is left from a clock that was set back.
 var renewScript = redis.NewScript(lead + `
@@ -41,6 +46,17 @@ for _, n in ipairs(redis.call('ZRANGEBYSCORE', P .. 'nodes', '(' .. int(now + mo
   redis.call('ZADD', P .. 'nodes', int(now + length), n)
 end
 local lapsed = not lives(id)
+if who ~= '' and lapsed then
+  local others = redis.call('ZRANGEBYSCORE', P .. 'nodes', '(' .. int(now), '+inf')
+  for i = 7, #ARGV, 2 do
+    local have = redis.call('HGET', P .. 'parameters', ARGV[i])
+    if #others > 0 and have and have ~= ARGV[i + 1] then
+      return {'differs', ARGV[i], have, int(#others), redis.call('HGET', P .. 'who', others[1]) or ''}
+    end
+  end
+  if #others == 0 then redis.call('DEL', P .. 'parameters') end
+  for i = 7, #ARGV, 2 do redis.call('HSET', P .. 'parameters', ARGV[i], ARGV[i + 1]) end
+end
 local news = false
 if who ~= '' then
   redis.call('ZADD', P .. 'nodes', int(now + length), id)

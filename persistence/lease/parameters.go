@@ -1,0 +1,76 @@
+package lease
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Settings whose values all processes on a store have to agree on.
+const (
+	settingNodeAddr = "node_addr"
+	settingLease    = "lease_seconds"
+	settingShards   = "shards"
+)
+
+// Parameter is the value of a setting that has to be the same in all processes
+// that live on one store.
+type Parameter struct{ Setting, Value string }
+
+// Parameters are those of a node. That of node_addr is the ID of a process that
+// is the only one, and empty for a node of several.
+func (n Node) Parameters() []Parameter {
+	single := ""
+	if n.Single {
+		single = n.ID
+	}
+	list := []Parameter{{settingNodeAddr, single}}
+	if n.Lease > 0 {
+		seconds := (time.Duration(n.Lease) * time.Millisecond).Seconds()
+		list = append(list, Parameter{settingLease, strconv.FormatFloat(seconds, 'f', -1, 64)})
+	}
+	if n.Shards > 0 {
+		list = append(list, Parameter{settingShards, strconv.Itoa(n.Shards)})
+	}
+	return list
+}
+
+// ParameterError says that a process may not join those that live on a store,
+// because it has another value of a setting.
+type ParameterError struct {
+	Parameter        // as the joining process has it
+	Stored    string // as the store has it
+	Living    int    // processes that live on the store
+	Addr      string // of one of them; "": not known
+}
+
+// DisagreeOnShards is the error for a store that is divided into stored shards
+// while nodes live on it. A process without node_addr is the reason before that.
+func DisagreeOnShards(shards, stored int, nodes []Node) *ParameterError {
+	if nodes[0].Single {
+		return &ParameterError{Parameter{Setting: settingNodeAddr}, nodes[0].ID, len(nodes), ""}
+	}
+	return &ParameterError{Parameter{settingShards, strconv.Itoa(shards)}, strconv.Itoa(stored), len(nodes), nodes[0].Addr}
+}
+
+// Error names the setting, both values and the remedy.
+func (e *ParameterError) Error() string {
+	living := fmt.Sprintf("%d nodes live on this store", e.Living)
+	if e.Living == 1 {
+		living = "a node lives on this store"
+	}
+	if e.Addr != "" {
+		living += " (" + e.Addr + ")"
+	}
+	switch {
+	case e.Setting != settingNodeAddr:
+		return fmt.Sprintf("%s is %s here and %s in the store, and %s: set %s to %s, or stop all nodes before starting them with another value",
+			e.Setting, e.Value, e.Stored, living, e.Setting, e.Stored)
+	case e.Value == "":
+		return "node_addr is set here, and a process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed"
+	case e.Stored == "":
+		return "node_addr is not set here, and " + living + ": set node_addr to be one of the nodes, or stop all of them first; run commands on the node that has the work"
+	default:
+		return "node_addr is not set here, and another process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed; run commands on its machine"
+	}
+}

@@ -1,0 +1,97 @@
+package redis_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/persistence/lease/leasetest"
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+// join opens an engine and joins; the engine leaves when the test ends.
+func join(t *testing.T, url, space string, self lease.Node, o lease.Options) (lease.Engine, error) {
+	t.Helper()
+	o.Lease = short
+	e, err := open(url, space, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = e.Leave(context.Background()) })
+	return e, e.Join(t.Context(), self, func() {})
+}
+
+func TestProcessesOnOneStoreHaveTheSameParameters(t *testing.T) {
+	t.Parallel()
+	url, _ := redistest.Start(t)
+	node := lease.Node{ID: "a", Addr: "10.0.0.1:8090", Lease: 2000, Shards: 4}
+	single := lease.Node{ID: "p", Lease: 2000, Shards: 1, Single: true}
+	for name, c := range map[string]struct {
+		lives, joins lease.Node
+		refused      string // "": it joins
+	}{
+		"the same":                       {node, lease.Node{ID: "b", Lease: 2000, Shards: 4}, ""},
+		"nothing is said":                {node, lease.Node{ID: "b"}, ""},
+		"another lease":                  {node, lease.Node{ID: "b", Lease: 10000, Shards: 4}, "lease_seconds is 10 here and 2 in the store, and a node lives on this store (10.0.0.1:8090): set lease_seconds to 2, or stop all nodes before starting them with another value"},
+		"other shards":                   {node, lease.Node{ID: "b", Lease: 2000, Shards: 8}, "shards is 8 here and 4 in the store, and a node lives on this store (10.0.0.1:8090): set shards to 4, or stop all nodes before starting them with another value"},
+		"single beside a node":           {node, single, "node_addr is not set here, and a node lives on this store (10.0.0.1:8090): set node_addr to be one of the nodes, or stop all of them first; run commands on the node that has the work"},
+		"node beside a single":           {single, node, "node_addr is set here, and a process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed"},
+		"two singles":                    {single, lease.Node{ID: "q", Lease: 2000, Shards: 1, Single: true}, "node_addr is not set here, and another process without node_addr lives on this store: stop that one first, or wait for its lease to end if it was killed; run commands on its machine"},
+		"a single that was killed again": {single, single, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lives, err := join(t, url, name, c.lives, lease.Options{})
+			require.NoError(t, err)
+			e, err := join(t, url, name, c.joins, lease.Options{})
+			if c.refused == "" {
+				require.NoError(t, err)
+				return
+			}
+			refused := new(lease.ParameterError)
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, c.refused, err.Error())
+			assert.Empty(t, e.Nodes())
+			require.NoError(t, lives.Leave(t.Context()))
+			_, err = join(t, url, name, c.joins, lease.Options{})
+			require.NoError(t, err, "nobody lives: the parameters change")
+			_, err = join(t, url, name, c.lives, lease.Options{})
+			require.ErrorAs(t, err, &refused, "the new ones hold")
+			assert.Equal(t, refused.Stored, valueOf(c.joins, refused.Setting))
+		})
+	}
+}
+
+func valueOf(n lease.Node, setting string) string {
+	for _, p := range n.Parameters() {
+		if p.Setting == setting {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+func TestANodeWhoseLeaseEndedIsRefusedWhereOthersHaveOtherParametersMeanwhile(t *testing.T) {
+	t.Parallel()
+	url, _ := redistest.Start(t)
+	refusals := make(chan error, 1)
+	_, err := join(t, url, "x", lease.Node{ID: "a", Lease: 2000}, lease.Options{Refused: func(err error) {
+		select {
+		case refusals <- err:
+		default:
+		}
+	}})
+	require.NoError(t, err)
+	r := direct(t, url)
+	leasetest.Eventually(t, "another node joins while the first has no lease", func() bool {
+		require.NoError(t, r.ZRem(t.Context(), "x:{cb}lease:nodes", "a").Err())
+		_, err := join(t, url, "x", lease.Node{ID: "b", Lease: 3000}, lease.Options{})
+		return err == nil
+	})
+	leasetest.Eventually(t, "the first is refused", func() bool { return len(refusals) == 1 })
+	err = <-refusals
+	refused := new(lease.ParameterError)
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, lease.ParameterError{Parameter: lease.Parameter{Setting: "lease_seconds", Value: "2"}, Stored: "3", Living: 1}, *refused)
+}
