@@ -243,12 +243,16 @@ func TestCountTakesTheLastResultOfEachTest(t *testing.T) {
 	}{
 		"all pass": {"0", []string{"pass a TestX/one", "pass a TestX/two", "pass a TestX", "pass a"}, nil, "2 passed, 0 failed"},
 		"a test passes in its second run": {
-			"0", []string{"fail a TestX/one", "fail a TestX", "pass a TestY", "fail a", "pass a TestX/one", "pass a TestX", "pass a"},
-			[]string{"ran again: TestX (a): pass"}, "2 passed, 0 failed",
+			"0",
+			[]string{"fail a TestX/one", "fail a TestX", "pass a TestY", "fail a", "pass a TestX/one", "pass a TestX", "pass a"},
+			[]string{"ran again: TestX (a): pass"},
+			"2 passed, 0 failed",
 		},
 		"a test fails twice": {
-			"1", []string{"fail a TestX/one", "fail a TestX", "pass a TestY", "fail a", "fail a TestX/one", "fail a TestX", "fail a"},
-			[]string{"ran again: TestX (a): fail"}, "1 passed, 1 failed",
+			"1",
+			[]string{"fail a TestX/one", "fail a TestX", "pass a TestY", "fail a", "fail a TestX/one", "fail a TestX", "fail a"},
+			[]string{"ran again: TestX (a): fail"},
+			"1 passed, 1 failed",
 		},
 		"a test is skipped":                    {"0", []string{"skip a TestX", "pass a TestY", "pass a"}, []string{"skipped, which proves nothing: TestX (a)"}, "1 passed, 1 failed"},
 		"a package does not compile":           {"1", []string{"fail b", "pass a TestY", "pass a"}, nil, "1 passed, 1 failed"},

@@ -285,10 +285,8 @@ func (n *Node) Start(ctx context.Context) error {
 		return err
 	}
 	n.attend(run)
-	if !n.quarantined() { // recordings may lie in a bucket that another service uses
-		if err := n.desk.resumeGone(run); err != nil {
-			return err
-		}
+	if err := n.desk.resumeGone(run); err != nil {
+		return err
 	}
 	n.desk.guests.ready()
 	n.loaded.Store(true)

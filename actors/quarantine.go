@@ -41,13 +41,13 @@ func SetQuarantine(ctx context.Context, store commit.Store, backupAt time.Time) 
 		return nil, err
 	}
 	for _, w := range all {
-		attempts, err := openAttempts(ctx, store, w.ID)
-		if err != nil {
+		var attempts []*domain.Attempt
+		if attempts, err = openAttempts(ctx, store, w.ID); err != nil {
 			return nil, err
 		}
 		for _, a := range attempts {
 			c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
-			if _, err := store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
+			if _, err = store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
 				return nil, err
 			}
 			q.LiveCalls++
@@ -80,37 +80,50 @@ func uncertainActions(ctx context.Context, store commit.Store, q *domain.Quarant
 				add(domain.UncertainBulk, &b.Meta, "", b.CreatedAt, b)
 			}
 		}))
-		err = errors.Join(err, every(ctx, store, "message", w.ID, "todo", func(m *domain.Message) {
-			if m.CreatedAt.After(q.BackupAt) {
-				return
-			}
-			switch m.Todo {
-			case domain.TodoSend, domain.TodoCarry, domain.TodoAwait:
-				add(domain.UncertainMessage, &m.Meta, m.To, m.CreatedAt, m)
-			case domain.TodoAnswer:
-				add(domain.UncertainMessage, &m.Meta, m.From, m.CreatedAt, m)
-			case "", domain.TodoReport, domain.TodoReply, domain.TodoOptOut: // sends nothing to anybody
-			}
-		}))
-		var due []*domain.ReminderDue
-		err = errors.Join(err, every(ctx, store, "reminder", w.ID, "all", func(r *domain.ReminderDue) {
-			if !r.At.After(now) {
-				due = append(due, r)
-			}
-		}))
-		for _, r := range due {
-			a := &domain.Appointment{Meta: domain.Meta{ID: r.AppointmentID, WorkspaceID: w.ID}}
-			_, failed := store.Get(ctx, a)
-			switch {
-			case errors.Is(failed, domain.ErrNotFound):
-			case failed != nil:
-				err = errors.Join(err, failed)
-			case !a.CreatedAt.After(q.BackupAt):
-				add(domain.UncertainReminder, &a.Meta, a.Patient.Phone, r.At, a)
-			}
-		}
+		err = errors.Join(err, uncertainMessages(ctx, store, q, w.ID, add), uncertainReminders(ctx, store, q, w.ID, now, add))
 		if err != nil {
 			return err
+		}
+	}
+	return err
+}
+
+// addUncertain notes an action and its row.
+type addUncertain func(kind domain.UncertainKind, m *domain.Meta, to string, at time.Time, row domain.Record)
+
+// uncertainMessages are the messages that were queued when the backup was made, and those whose answer was.
+func uncertainMessages(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, add addUncertain) error {
+	return every(ctx, store, "message", workspace, "todo", func(m *domain.Message) {
+		if m.CreatedAt.After(q.BackupAt) {
+			return
+		}
+		switch m.Todo {
+		case domain.TodoSend, domain.TodoCarry, domain.TodoAwait:
+			add(domain.UncertainMessage, &m.Meta, m.To, m.CreatedAt, m)
+		case domain.TodoAnswer:
+			add(domain.UncertainMessage, &m.Meta, m.From, m.CreatedAt, m)
+		case "", domain.TodoReport, domain.TodoReply, domain.TodoOptOut: // sends nothing to anybody
+		}
+	})
+}
+
+// uncertainReminders are the appointments from before the backup with a reminder that is due.
+func uncertainReminders(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, now time.Time, add addUncertain) error {
+	var due []*domain.ReminderDue
+	err := every(ctx, store, "reminder", workspace, "all", func(r *domain.ReminderDue) {
+		if !r.At.After(now) {
+			due = append(due, r)
+		}
+	})
+	for _, r := range due {
+		a := &domain.Appointment{Meta: domain.Meta{ID: r.AppointmentID, WorkspaceID: workspace}}
+		_, failed := store.Get(ctx, a)
+		switch {
+		case errors.Is(failed, domain.ErrNotFound):
+		case failed != nil:
+			err = errors.Join(err, failed)
+		case !a.CreatedAt.After(q.BackupAt):
+			add(domain.UncertainReminder, &a.Meta, a.Patient.Phone, r.At, a)
 		}
 	}
 	return err
@@ -186,8 +199,8 @@ func giveUpUncertain(ctx context.Context, store commit.Store, row domain.Record,
 		}
 		r.UpdatedAt = at
 		r.Cancel(at)
-		blank, err := blankOrders(ctx, store, r)
-		if err != nil {
+		var blank []domain.Record
+		if blank, err = blankOrders(ctx, store, r); err != nil {
 			return err
 		}
 		c.Puts = append(c.Puts, blank...)

@@ -76,6 +76,15 @@ func (p *probe) failed(now time.Time) {
 	p.failures++
 }
 
+// works says whether a target may be tried as one that works.
+func (b *trunkState) works(key string, w *Want, now time.Time) bool {
+	if w.Probes && b.allOut(now) {
+		return false
+	}
+	h := b.health[key]
+	return h == nil || !h.out.After(now)
+}
+
 // allOut says whether every target has failed again and again, and none has worked since.
 func (b *trunkState) allOut(now time.Time) bool {
 	return len(b.targets) > 0 && !slices.ContainsFunc(b.targets, func(t target) bool {

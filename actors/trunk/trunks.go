@@ -350,7 +350,7 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 			verdict.worse(why, until)
 			continue
 		}
-		if h := b.health[slot.Key]; (h == nil || !h.out.After(now)) && !(w.Probes && b.allOut(now)) {
+		if b.works(slot.Key, &w, now) {
 			t.grant(ctx, &one, b, slot, now)
 			return true
 		}
@@ -359,15 +359,7 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 		}
 	}
 	if of != nil {
-		if until := of.probe.until(now); w.Probes && of.allOut(now) && !until.IsZero() {
-			verdict.Reason, verdict.Until, verdict.AllOut = Out, until, true
-			ctx.Send(one.from, verdict)
-			return true
-		}
-		if w.Probes && of.allOut(now) {
-			of.probe.call, last.Probe = w.CallID, true
-		}
-		t.grant(ctx, &one, of, last, now)
+		t.grantOut(ctx, &one, of, last, now)
 		return true
 	}
 	verdict.AllOut = len(one.routes) > 0 && !slices.ContainsFunc(one.routes, func(b *trunkState) bool { return !b.allOut(now) })
@@ -380,6 +372,19 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 	}
 	ctx.Send(one.from, verdict)
 	return true
+}
+
+// grantOut gives a target that failed lately to a call. One that can wait gets it only where no other such call tries the
+// trunk, and where it is time to.
+func (t *Trunks) grantOut(ctx actor.Context, one *waiter, b *trunkState, slot Slot, now time.Time) {
+	if one.want.Probes && b.allOut(now) {
+		if until := b.probe.until(now); !until.IsZero() {
+			ctx.Send(one.from, NoSlot{CallID: slot.CallID, Reason: Out, Until: until, AllOut: true, Generation: one.want.Generation})
+			return
+		}
+		b.probe.call, slot.Probe = slot.CallID, true
+	}
+	t.grant(ctx, one, b, slot, now)
 }
 
 func (t *Trunks) grant(ctx actor.Context, one *waiter, b *trunkState, slot Slot, now time.Time) {

@@ -196,7 +196,7 @@ func (t *seat) readQuarantine(ctx context.Context) error {
 	if err != nil || q == nil {
 		return err
 	}
-	t.service.quarantined = true
+	t.quarantined = true
 	t.log.Warn("the store was restored from a backup and is in quarantine: nothing leaves the service until callboard release",
 		slog.Time("backup_at", q.BackupAt), slog.Time("restored_at", q.RestoredAt))
 	return nil
