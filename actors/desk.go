@@ -117,6 +117,9 @@ func storeErr(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	if errors.Is(err, domain.ErrStoreFull) {
+		return fmt.Errorf("%w: %w", domain.StoreFull(), err)
+	}
 	return fmt.Errorf("%w: %w", domain.Errorf(domain.CodeUnavailable, "the store cannot be reached; try again").With("retry_after", 1), err)
 }
 

@@ -51,7 +51,7 @@ func (d *Desk) CreateCampaign(
 	if err != nil {
 		return none, err
 	}
-	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Total: in.total, Outcomes: map[domain.Outcome]int{}}
+	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Total: in.total, Screened: in.screened.total, Outcomes: map[domain.Outcome]int{}}
 	change.Puts = append(change.Puts, c, progress)
 	for _, w := range hooks {
 		change.Puts = append(change.Puts, w)
@@ -335,21 +335,28 @@ func (d *Desk) ListCampaigns(ctx context.Context, p domain.Principal, q ask.Camp
 	return list[domain.Campaign](ctx, d, p.WorkspaceID, index, domain.PrefixCampaign, q.Page, nil)
 }
 
-// StartCampaign starts a draft.
+// StartCampaign starts a draft. The answer warns of contacts that the workspace may
+// no longer call.
 func (d *Desk) StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
-	if err := d.needCallerID(ctx, p, id); err != nil {
+	c, err := d.Campaign(ctx, p, id)
+	if err != nil {
 		return domain.CampaignStatusObject{}, err
 	}
-	return d.tellCampaign(ctx, p, id, campaign.Begin{Rider: commit.RiderOf(ctx)})
+	if err = d.needCallerID(ctx, p, c); err != nil {
+		return domain.CampaignStatusObject{}, err
+	}
+	var warnings []domain.Detail
+	if c.Status == domain.CampaignDraft {
+		warnings = d.destinationWarnings(ctx, c)
+	}
+	st, err := d.tellCampaign(ctx, p, id, campaign.Begin{Rider: commit.RiderOf(ctx)})
+	st.Warnings = warnings
+	return st, err
 }
 
 // needCallerID refuses to start a campaign without a caller ID in a workspace whose
 // only numbers are those of the test carrier. Errors: caller_id_required.
-func (d *Desk) needCallerID(ctx context.Context, p domain.Principal, id string) error {
-	c, err := d.Campaign(ctx, p, id)
-	if err != nil {
-		return err
-	}
+func (d *Desk) needCallerID(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
 	if c.Status != domain.CampaignDraft || c.CallerID.Number != "" || c.Environment == domain.Test {
 		return nil
 	}

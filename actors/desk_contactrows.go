@@ -61,10 +61,19 @@ func (d *Desk) fieldsOf(ctx context.Context, c *domain.Campaign) ([]string, erro
 	return fields[:min(len(fields), maxFields)], nil
 }
 
-// CampaignResults walks all contacts in the order of upload.
+// CampaignResults walks all contacts in the order of upload, and then what uploads
+// screened: rows that did not become contacts, also not by a later upload.
 func (d *Desk) CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error) {
 	c, err := d.Campaign(ctx, p, campaignID)
 	if err != nil {
+		return nil, err
+	}
+	progress, err := d.progressOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var left screened
+	if err = left.load(ctx, d, c, progress.Screened); err != nil {
 		return nil, err
 	}
 	return func(yield func(ask.ResultRow, error) bool) {
@@ -73,7 +82,13 @@ func (d *Desk) CampaignResults(ctx context.Context, p domain.Principal, campaign
 				yield(ask.ResultRow{}, err)
 				return
 			}
+			delete(left.numbers, digitsKey(one.contact.Phone))
 			if !yield(one.row(c), nil) {
+				return
+			}
+		}
+		for row, err := range d.screenedRows(ctx, c, &left) {
+			if !yield(row, err) {
 				return
 			}
 		}
@@ -87,7 +102,7 @@ func (o person) row(c *domain.Campaign) ask.ResultRow {
 		Confirmed: state == domain.ContactConfirmed,
 	}
 	if o.result != nil {
-		r.Duration, r.Notes = o.result.Duration, o.result.Notes
+		r.Duration, r.Notes, r.Reason = o.result.Duration, o.result.Notes, o.result.Reason
 		if state.Final() {
 			r.CompletedAt = o.result.EndedAt
 		}

@@ -153,6 +153,7 @@ type kindOfCampaign struct {
 func kindsOfCampaign() []kindOfCampaign {
 	return []kindOfCampaign{
 		{"chunk", func() domain.Record { return &domain.ContactChunk{} }},
+		{"screened", func() domain.Record { return &domain.ScreenedChunk{} }},
 		{"page", func() domain.Record { return &domain.ContactPage{} }},
 		{"result", func() domain.Record { return &domain.ContactResult{} }},
 		{"edit", func() domain.Record { return &domain.ContactEdit{} }},

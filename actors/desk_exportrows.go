@@ -136,13 +136,14 @@ func (d *Desk) exportTranscript(ctx context.Context, c *domain.Call, f *exportFi
 
 // exportResult is a contact's result as a line of JSON.
 type exportResult struct {
-	Phone       string     `json:"phone"`
-	Name        string     `json:"name"`
-	Outcome     string     `json:"outcome"`
-	Duration    int        `json:"duration"`
-	Confirmed   bool       `json:"confirmed"`
-	Notes       string     `json:"notes"`
-	CompletedAt *time.Time `json:"completed_at"`
+	Phone       string        `json:"phone"`
+	Name        string        `json:"name"`
+	Outcome     string        `json:"outcome"`
+	Duration    int           `json:"duration"`
+	Confirmed   bool          `json:"confirmed"`
+	Notes       string        `json:"notes"`
+	CompletedAt *time.Time    `json:"completed_at"`
+	Reason      domain.Reason `json:"reason"`
 }
 
 func (d *Desk) exportResults(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
@@ -155,7 +156,7 @@ func (d *Desk) exportResults(ctx context.Context, p domain.Principal, e *domain.
 			err = f.put(exportResult(r), func() []string {
 				return []string{
 					sheet.Number(r.Phone), sheet.Defuse(r.Name), sheet.Defuse(r.Outcome), strconv.Itoa(r.Duration), strconv.FormatBool(r.Confirmed),
-					sheet.Defuse(r.Notes), sheet.Time(r.CompletedAt),
+					sheet.Defuse(r.Notes), sheet.Time(r.CompletedAt), sheet.Defuse(string(r.Reason)),
 				}
 			})
 		}

@@ -80,6 +80,9 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 		}
 	}
 	if after.Phone != before.contact.Phone {
+		if err = d.mayCall(c, after.Phone); err != nil {
+			return none, err
+		}
 		if _, err = d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
 			return none, err
 		}
@@ -96,6 +99,19 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 		return none, err
 	}
 	return d.Contact(ctx, p, c.ID, contactID)
+}
+
+// mayCall refuses a number that the workspace of a campaign may not call. Errors:
+// destination_not_allowed of phone.
+func (d *Desk) mayCall(c *domain.Campaign, phone string) error {
+	w := d.node.workspace(c.WorkspaceID)
+	if w == nil {
+		return nil
+	}
+	if err := domain.AllowedDestination(phone, w.Calling, w.DefaultCountry, c.Environment); err != nil {
+		return problem("phone", domain.CodeDestination, messageOf(err))
+	}
+	return nil
 }
 
 // checkRequiredVariables refuses a context without a value for a required variable

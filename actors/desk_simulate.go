@@ -78,6 +78,7 @@ func (d *Desk) SimulateDraft(
 	}
 	var chunks []domain.Record
 	in.keep = func(some []domain.Record) error { chunks = append(chunks, some...); return nil }
+	in.allowed = nil // the forecast counts what may not be called
 	if err = in.read(rows); err != nil {
 		return nil, err
 	}

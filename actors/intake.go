@@ -38,12 +38,14 @@ type intake struct {
 	base     int                 // contacts that the campaign had before
 	chunk    []domain.Contact    // the unfinished chunk
 	total    int                 // contacts of the campaign so far
-	tail     domain.Record       // the chunk that was begun before: it is written with the total only
+	screened screened            // rows that do not become contacts and are shown in the results
+	tails    []domain.Record     // chunks that were begun before: they are written with the totals only
 	ready    []domain.Record
 	keep     func(chunks []domain.Record) error
 	progress func(ask.ContactsSummary, []ask.ContactError) // after each row; nil: nobody looks
 	yield    func() error                                  // after each piece; nil: nobody is in the way
 	refused  func(phone string) (bool, error)              // by a do-not-call list; nil: there is none
+	allowed  func(domain.Number) error                     // by the workspace's destination rules; nil: every number
 	sum      ask.ContactsSummary
 	errs     []ask.ContactError
 	columns  *domain.ColumnMapping // of a CSV file; nil: none
@@ -62,6 +64,12 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 	}
 	listed := d.scrubber(c)
 	in.refused = func(phone string) (bool, error) { return listed(ctx, phone) }
+	if w := d.node.workspace(p.WorkspaceID); w != nil {
+		in.allowed = func(n domain.Number) error { return n.Allowed(w.Calling, w.DefaultCountry, c.Environment) }
+	}
+	if err := in.screened.load(ctx, d, c, before.Screened); err != nil {
+		return nil, err
+	}
 	edits := make(map[int]string)
 	for e, err := range d.edits(ctx, c, before) {
 		if err != nil {
@@ -190,6 +198,7 @@ func (in *intake) read(rows iter.Seq2[ask.RawContact, error]) error {
 	if len(in.chunk) > 0 && in.total > in.base {
 		in.pack(in.total / domain.ChunkSize)
 	}
+	in.packScreened()
 	return in.flush()
 }
 
@@ -202,7 +211,11 @@ func (in *intake) add(row ask.RawContact) error {
 	if bad.Code != "" {
 		bad.Line, bad.Phone = row.Line, shortened(row.Phone)
 		in.tell(bad)
-		return nil
+		if phone == "" {
+			return nil
+		}
+		in.screen(domain.ScreenedContact{Phone: phone, Name: domain.Contact{Context: row.Context}.Name(), Reason: domain.Reason(bad.Code), At: in.at})
+		return in.flushMany()
 	}
 	if in.total == maxContacts {
 		return domain.Errorf(domain.CodeValidation, "a campaign has at most %d contacts", maxContacts)
@@ -216,12 +229,7 @@ func (in *intake) add(row ask.RawContact) error {
 	}
 	in.pack(in.total/domain.ChunkSize - 1)
 	in.chunk = make([]domain.Contact, 0, domain.ChunkSize) // more will follow: few campaigns end here
-	if len(in.ready) >= chunksPerWrite {
-		if err := in.flush(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return in.flushMany()
 }
 
 func (in *intake) tell(e ask.ContactError) {
@@ -248,7 +256,8 @@ func (in *intake) note(c domain.Context) {
 	}
 }
 
-// check normalises a row's number and says what is wrong with the row.
+// check normalises a row's number and says what is wrong with the row. The number
+// of a screened row is returned beside the error.
 func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError) {
 	if row.Problem != "" {
 		in.sum.Invalid++
@@ -274,9 +283,13 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 		in.sum.Duplicates++
 		return "", ask.ContactError{Code: "duplicate", Message: "this number is in the campaign already"}
 	}
+	if err := in.destination(phone); err != nil {
+		in.sum.NotAllowed++
+		return phone, ask.ContactError{Code: domain.CodeDestination, Message: messageOf(err)}
+	}
 	if missing := missingVariables(in.wanted, row.Context); missing != "" {
 		in.sum.MissingVariables++
-		return "", ask.ContactError{Code: "missing_variable", Message: "the required variable " + missing + " has no value: give it in a column of this name, or in context"}
+		return phone, ask.ContactError{Code: "missing_variable", Message: "the required variable " + missing + " has no value: give it in a column of this name, or in context"}
 	}
 	in.seen[key] = struct{}{}
 	if in.refused != nil {
@@ -286,10 +299,22 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 		}
 		if listed {
 			in.sum.DNC++
-			return "", ask.ContactError{Code: "dnc", Message: "this number is on a do-not-call list"}
+			return phone, ask.ContactError{Code: "dnc", Message: "this number is on a do-not-call list"}
 		}
 	}
 	return phone, bad
+}
+
+// destination says why the workspace may not call a number.
+func (in *intake) destination(phone string) error {
+	if in.allowed == nil {
+		return nil
+	}
+	number, err := in.zones.Number(phone)
+	if err != nil {
+		return domain.Errorf(domain.CodeDestination, "this number cannot be called: it is not a full telephone number")
+	}
+	return in.allowed(number)
 }
 
 // whyBad says why a text is no telephone number, in the words of the
@@ -331,11 +356,18 @@ func (in *intake) pack(index int) {
 		chunk.Added = append(slices.Clip(chunk.Added), domain.ContactRun{First: max(first, 0), At: in.at})
 	}
 	if first > 0 {
-		in.tail = chunk
+		in.tails = append(in.tails, chunk)
 	} else {
 		in.ready = append(in.ready, chunk)
 	}
 	in.chunk = nil
+}
+
+func (in *intake) flushMany() error {
+	if len(in.ready) < chunksPerWrite {
+		return nil
+	}
+	return in.flush()
 }
 
 func (in *intake) flush() error {

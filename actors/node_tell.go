@@ -115,14 +115,13 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake
 			Workspace: c.WorkspaceID, Puts: []domain.Record{done},
 			Guards: []commit.Guard{{Key: now.Key(), Version: of}, {Key: done.Key(), Version: uploaded}},
 		}
-		if in.total > in.base {
-			progress.Total = in.total
+		grown := in.total > in.base || in.screened.total > in.screened.base
+		if grown {
+			progress.Total, progress.Screened = in.total, in.screened.total
 			change.Puts = append(change.Puts, progress)
 			change.Guards = append(change.Guards, commit.Guard{Key: progress.Key(), Version: version})
 		}
-		if in.tail != nil {
-			change.Puts = append(change.Puts, in.tail)
-		}
+		change.Puts = append(change.Puts, in.tails...)
 		if also != nil {
 			also(&change, in)
 		}
@@ -133,7 +132,7 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake
 		if err != nil {
 			return storeErr(err)
 		}
-		if pid := n.campaignPID(c.WorkspaceID, c.ID); in.total > in.base && n.isUp(pid) {
+		if pid := n.campaignPID(c.WorkspaceID, c.ID); grown && n.isUp(pid) {
 			n.awaitTotal(ctx, pid, in.total)
 		}
 		return nil

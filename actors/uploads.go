@@ -295,6 +295,9 @@ func (d *Desk) takeBack(ctx context.Context, u *domain.Upload, reason string) er
 	for i := first; i < maxContacts/domain.ChunkSize; i++ {
 		change.Deletes = append(change.Deletes, (&domain.ContactChunk{CampaignID: u.CampaignID, WorkspaceID: u.WorkspaceID, Index: i}).Key())
 	}
+	if err = d.screenedBehind(ctx, u, progress.Screened, &change); err != nil {
+		return err
+	}
 	// The row changes last: what dies in between is taken back again.
 	for len(change.Deletes) > tidyAtOnce {
 		some := commit.Change{Workspace: u.WorkspaceID, Guards: change.Guards, Deletes: change.Deletes[:tidyAtOnce]}
@@ -305,6 +308,20 @@ func (d *Desk) takeBack(ctx context.Context, u *domain.Upload, reason string) er
 	}
 	_, err = d.store.Apply(ctx, change)
 	return conflictIsDone(err)
+}
+
+// screenedBehind adds to a change the deletion of the screened chunks that an upload
+// has written ahead.
+func (d *Desk) screenedBehind(ctx context.Context, u *domain.Upload, screened int, change *commit.Change) error {
+	after := ""
+	if chunks := (screened + domain.ChunkSize - 1) / domain.ChunkSize; chunks > 0 {
+		after = (&domain.ScreenedChunk{CampaignID: u.CampaignID, Index: chunks - 1}).Key().ID
+	}
+	prefix := domain.Key{Kind: "screened", Workspace: u.WorkspaceID, ID: u.CampaignID + "/"}
+	return d.store.Under(ctx, prefix, after, maxContacts/domain.ChunkSize, func() domain.Record { return &domain.ScreenedChunk{} }, func(r domain.Record) error {
+		change.Deletes = append(change.Deletes, r.Key())
+		return nil
+	})
 }
 
 // conflictIsDone: the upload was completed by a commit that had been thought

@@ -407,7 +407,7 @@ func (c *Client) RedialCampaign(ctx context.Context, id string, body *RedialRequ
 //
 // GET /v1/campaigns/{id}/results
 //
-// RFC 4180, one row per contact, streamed; works while the campaign runs. A value that a spreadsheet would take for a formula begins with an apostrophe, in every column but phone.
+// RFC 4180, one row per contact, streamed; works while the campaign runs. reason says why the last attempt ended so, or why a contact was skipped. Rows of uploads that did not become contacts, because of a do-not-call list (dnc), a destination that is not allowed (destination_not_allowed) or a required variable without a value (missing_variable), follow with the outcome skipped. A value that a spreadsheet would take for a formula begins with an apostrophe, in every column but phone.
 //
 // The caller reads the body and closes it.
 func (c *Client) GetCampaignResults(ctx context.Context, id string, options ...Option) (*http.Response, error) {
@@ -804,6 +804,8 @@ type ContactUpdate struct {
 type ContactsSummary struct {
 	// Contacts of the campaign now.
 	Accepted int64 `json:"accepted"`
+	// Rows with a number that the workspace may not call: its countries, blocked prefixes and kinds. They do not become contacts.
+	DestinationNotAllowed int64 `json:"destination_not_allowed"`
 	// Rows whose number is on the do-not-call list.
 	DNC int64 `json:"dnc"`
 	// Rows whose number the campaign had already.

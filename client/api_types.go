@@ -1044,6 +1044,8 @@ type CampaignStatusObject struct {
 	Timing CampaignStatusTiming `json:"timing"`
 	// Why no call is placed now; null where calls are placed.
 	Waiting *Waiting `json:"waiting"`
+	// Of the answer to a start. destination_not_allowed: contacts whose number the workspace may not call any more; they will be skipped.
+	Warnings []Detail `json:"warnings,omitzero"`
 }
 
 // CampaignStatusProgress is an answer of the service, or a part of one.
@@ -1076,7 +1078,7 @@ type ContactData struct {
 
 // ContactError is an answer of the service, or a part of one.
 type ContactError struct {
-	// The rule: invalid_row, invalid_phone, invalid_timezone, duplicate, dnc or missing_variable.
+	// The rule: invalid_row, invalid_phone, invalid_timezone, duplicate, dnc, destination_not_allowed or missing_variable.
 	Code string `json:"code"`
 	// The row: 1 for the first line of a file or the first item of a list.
 	Line int64 `json:"line"`

@@ -316,6 +316,8 @@ type NewWebhook struct {
 	Filters *EventFilters `json:"filters,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// With test keys only. Divides the delays before retries (30 seconds, 2 minutes, 10 minutes, 1 hour): 1440 makes all five attempts within 3 seconds. Default: 1.
+	RetryTimeFactor *int64 `json:"retry_time_factor,omitempty"`
 	// Signs the deliveries; made here unless said.
 	Secret *string `json:"secret,omitempty"`
 	// https only.
@@ -396,9 +398,11 @@ type Webhook struct {
 	// What kind of resource this is.
 	Object string `json:"object"`
 	// Since when it is paused. What was queued then is given up 72 hours later, what came since 72 hours after it came.
-	PausedAt   *time.Time `json:"paused_at,omitempty"`
-	Secret     string     `json:"secret,omitzero"`
-	SecretHint string     `json:"secret_hint"`
+	PausedAt *time.Time `json:"paused_at,omitempty"`
+	// How much faster the retries follow each other, in the test environment. Default: 1.
+	RetryTimeFactor int64  `json:"retry_time_factor,omitzero"`
+	Secret          string `json:"secret,omitzero"`
+	SecretHint      string `json:"secret_hint"`
 	// One of active, paused, disabled.
 	Status string `json:"status"`
 	// When it was last changed.
@@ -416,6 +420,8 @@ type WebhookUpdate struct {
 	Filters Optional[EventFiltersUpdate] `json:"filters,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
+	// With test keys only. Divides the delays before retries; with null they are the documented ones again.
+	RetryTimeFactor Optional[int64] `json:"retry_time_factor,omitzero"`
 	// Another secret. With null Callboard makes one. The answer shows it, this once.
 	Secret Optional[string] `json:"secret,omitzero"`
 	// With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all.

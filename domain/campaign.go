@@ -187,7 +187,8 @@ type Progress struct {
 	// The log of decisions has so many rows; the last one has this hash.
 	DecisionPages int    `json:"decision_pages,omitempty"`
 	DecisionHead  string `json:"decision_head,omitempty"`
-	Edits         int    `json:"edits,omitempty"` // changes made to contacts: 0, and no ContactEdit needs to be looked for
+	Screened      int    `json:"screened,omitempty"` // rows of uploads that did not become contacts and have a row in the results
+	Edits         int    `json:"edits,omitempty"`    // changes made to contacts: 0, and no ContactEdit needs to be looked for
 }
 
 // Final is the number of contacts to which nothing more happens.
@@ -427,6 +428,7 @@ type CampaignStatusObject struct {
 	Expired          int                    `json:"expired"`
 	Timing           CampaignStatusTiming   `json:"timing"`
 	Waiting          *Waiting               `json:"waiting"`
+	Warnings         []Detail               `json:"warnings,omitempty"` // of the answer to a start
 }
 
 // CampaignStatusProgress counts the contacts of a campaign.

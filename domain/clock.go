@@ -2,8 +2,8 @@ package domain
 
 import "time"
 
-// MaxTimeFactor is how much faster than ours the clock of a test campaign may
-// go: a day of it then takes a minute.
+// MaxTimeFactor is how much faster than ours the clock of a test campaign, or of
+// the retries of a test webhook, may go: a day of it then takes a minute.
 const MaxTimeFactor = 1440
 
 // TestMode makes the clock of a campaign of the test environment go faster: its

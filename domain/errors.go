@@ -25,6 +25,7 @@ const (
 	CodeMethodNotAllowed        Code = "method_not_allowed"
 	CodeInternal                Code = "internal_error"
 	CodeUnavailable             Code = "unavailable"
+	CodeStoreFull               Code = "store_full"
 	CodeAuthenticationRequired  Code = "authentication_required"
 	CodeInvalidAPIKey           Code = "invalid_api_key"
 	CodeExpiredAPIKey           Code = "expired_api_key"
@@ -144,6 +145,8 @@ var (
 	ErrFenced = errors.New("the owner of these rows has changed")
 	// ErrAway: what keeps files cannot be reached now.
 	ErrAway = errors.New("what keeps files is away")
+	// ErrStoreFull: the store has no room for the change; nothing was written.
+	ErrStoreFull = errors.New("the disk of the store is full")
 	// ErrConflict: a guard did not hold; nothing was written.
 	ErrConflict = errors.New("a row has changed since it was read")
 	// ErrNotFound: no such row.
@@ -151,3 +154,10 @@ var (
 	// ErrDamaged: the row is there and cannot be read, now or ever.
 	ErrDamaged = errors.New("a row is damaged")
 )
+
+// StoreFull is the answer to a request that would write to a store without room.
+func StoreFull() *Error {
+	return Errorf(CodeStoreFull, "the disk of the store is full and nothing can be written; free some disk space and try again").With("retry_after", storeFullRetry)
+}
+
+const storeFullRetry = 10 // seconds

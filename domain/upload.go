@@ -21,21 +21,52 @@ func (UploadStatus) Values() []string {
 type ContactError struct {
 	Line    int    `json:"line"`
 	Phone   string `json:"phone,omitempty"`
-	Code    Code   `json:"code"` // invalid_row | invalid_phone | invalid_timezone | duplicate | dnc | missing_variable
+	Code    Code   `json:"code"` // invalid_row | invalid_phone | invalid_timezone | duplicate | dnc | destination_not_allowed | missing_variable
 	Message string `json:"message"`
 }
 
 // ContactsSummary counts the rows of one upload. Received is the sum of the
-// others. MissingVariables counts rows that lack a required variable of the
-// pathway: they do not become contacts.
+// others. DNC, NotAllowed and MissingVariables count screened rows: their number is
+// on a do-not-call list or may not be called by the workspace, or they lack a
+// required variable of the pathway. They do not become contacts.
 type ContactsSummary struct {
 	Received         int `json:"received"`
 	Accepted         int `json:"accepted"`
 	Duplicates       int `json:"duplicates"`
 	Invalid          int `json:"invalid"`
 	DNC              int `json:"dnc"`
+	NotAllowed       int `json:"destination_not_allowed"`
 	MissingVariables int `json:"missing_variables"`
 }
+
+// ScreenedContact is a row of an upload that did not become a contact, though its
+// number is one. The campaign's results show it.
+type ScreenedContact struct {
+	Phone  string    `json:"phone"` // E.164
+	Name   string    `json:"name,omitempty"`
+	Reason Reason    `json:"reason"` // dnc | destination_not_allowed | missing_variable
+	At     time.Time `json:"at"`
+}
+
+// ScreenedChunk is an immutable run of screened contacts of a campaign: ordinals
+// Index*ChunkSize and the following, below Progress.Screened.
+type ScreenedChunk struct {
+	CampaignID  string            `json:"campaign_id"`
+	WorkspaceID string            `json:"workspace_id"`
+	Index       int               `json:"index"`
+	Contacts    []ScreenedContact `json:"contacts"`
+}
+
+// Key names the row.
+func (c *ScreenedChunk) Key() Key {
+	return Key{"screened", c.WorkspaceID, c.CampaignID + "/" + ordered(c.Index)}
+}
+
+// Indexes: none; chunks are listed by the key's beginning.
+func (c *ScreenedChunk) Indexes() []string { return nil }
+
+// Sort is by index.
+func (c *ScreenedChunk) Sort() string { return ordered(c.Index) }
 
 // Upload is one delivery of contacts to a campaign. Its contacts count from
 // the commit that completes it; of one that failed nothing is left.

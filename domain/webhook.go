@@ -21,15 +21,17 @@ func (WebhookStatus) Values() []string {
 type Webhook struct {
 	Meta
 	Provenance
-	URL            string        `json:"url"`
-	Events         []string      `json:"events"`
-	Secret         string        `json:"secret,omitempty"`
-	SecretHint     string        `json:"secret_hint"`
-	Filters        *EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass."`
-	Status         WebhookStatus `json:"status"`
-	CampaignID     string        `json:"campaign_id,omitempty"` // owned by this campaign
-	LastDeliveryAt *time.Time    `json:"last_delivery_at"`
-	FailureCount   int           `json:"failure_count"`
+	URL        string        `json:"url"`
+	Events     []string      `json:"events"`
+	Secret     string        `json:"secret,omitempty"`
+	SecretHint string        `json:"secret_hint"`
+	Filters    *EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass."`
+	Status     WebhookStatus `json:"status"`
+	CampaignID string        `json:"campaign_id,omitempty"` // owned by this campaign
+	// RetryTimeFactor divides the delays before retries in the test environment.
+	RetryTimeFactor int        `json:"retry_time_factor,omitempty" doc:"How much faster the retries follow each other, in the test environment. Default: 1."`
+	LastDeliveryAt  *time.Time `json:"last_delivery_at"`
+	FailureCount    int        `json:"failure_count"`
 	// While another secret is taking over: deliveries carry signatures of both.
 	NextSecret     string     `json:"next_secret,omitempty" hidden:"true"`
 	NextSecretHint string     `json:"next_secret_hint,omitempty" doc:"Of the secret that takes over."`
@@ -50,6 +52,15 @@ type EventFilters struct {
 	CampaignIDs []string    `json:"campaign_ids,omitempty" nullable:"false" maxItems:"100" doc:"Campaigns that the event is about, or whose call it is about."`
 	Directions  []Direction `json:"directions,omitempty" nullable:"false" maxItems:"2" doc:"inbound, outbound: which way the call goes."`
 	Numbers     []string    `json:"numbers,omitempty" nullable:"false" maxItems:"100" doc:"Telephone numbers, E.164, one of which the call or message comes from or goes to."`
+}
+
+// TimeFactor divides the delays before the retries: 1 to MaxTimeFactor, and 1
+// for an endpoint of the live environment.
+func (w *Webhook) TimeFactor() int {
+	if w == nil || w.Environment != Test {
+		return 1
+	}
+	return min(max(w.RetryTimeFactor, 1), MaxTimeFactor)
 }
 
 // Empty says that every event passes.

@@ -152,8 +152,8 @@ func (n *NewClient) checkRules(context.Context, *Server, domain.Principal) error
 	return err
 }
 
-func (n *NewWebhook) checkRules(context.Context, *Server, domain.Principal) error {
-	_, err := n.webhook()
+func (n *NewWebhook) checkRules(_ context.Context, _ *Server, p domain.Principal) error {
+	_, err := n.webhook(p)
 	return err
 }
 

@@ -58,6 +58,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeMethodNotAllowed:        http.StatusMethodNotAllowed,
 		domain.CodeInternal:                http.StatusInternalServerError,
 		domain.CodeUnavailable:             http.StatusServiceUnavailable,
+		domain.CodeStoreFull:               http.StatusServiceUnavailable,
 		domain.CodeAuthenticationRequired:  http.StatusUnauthorized,
 		domain.CodeInvalidAPIKey:           http.StatusUnauthorized,
 		domain.CodeExpiredAPIKey:           http.StatusUnauthorized,

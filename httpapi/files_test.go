@@ -54,7 +54,7 @@ func TestContactsComeInFiveForms(t *testing.T) {
 	} {
 		d.contacts = nil
 		r := d.must(200, "POST", path, "operator", body, "Content-Type", kind).json(t)
-		assert.Equal(t, m{"received": 2.0, "accepted": 1.0, "duplicates": 0.0, "invalid": 1.0, "dnc": 0.0, "missing_variables": 0.0}, r["contacts_summary"], kind)
+		assert.Equal(t, m{"received": 2.0, "accepted": 1.0, "duplicates": 0.0, "invalid": 1.0, "dnc": 0.0, "destination_not_allowed": 0.0, "missing_variables": 0.0}, r["contacts_summary"], kind)
 		assert.Len(t, r["contact_errors"], 1, kind)
 		require.Len(t, d.contacts, 2, kind)
 		assert.Equal(t, []any{"+12025550123", domain.Context{"name": "Ada; Lady"}}, []any{d.contacts[0].Phone, d.contacts[0].Context}, kind)
@@ -139,14 +139,14 @@ func TestResultsAreStreamedAndDefused(t *testing.T) {
 	d.results = func(yield func(ask.ResultRow, error) bool) {
 		yield(ask.ResultRow{
 			Phone: "+12025550123", Name: `=HYPERLINK("http://x","y")`, Outcome: "confirmed", Duration: 12, Confirmed: true,
-			Notes: "line one\nline, \"two\"", CompletedAt: &at,
+			Notes: "line one\nline, \"two\"", CompletedAt: &at, Reason: domain.ReasonCompleted,
 		}, nil)
 		yield(ask.ResultRow{Phone: "+12025550124", Name: " +1", Outcome: "pending", Notes: "-1"}, nil)
 	}
 	r := d.must(200, "GET", "/v1/campaigns/"+id+"/results", "analytics:read", nil)
-	assert.Equal(t, "phone,name,outcome,duration,confirmed,notes,completed_at\r\n"+
-		"+12025550123,\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\",confirmed,12,true,\"line one\r\nline, \"\"two\"\"\",2026-03-01T11:00:00.000Z\r\n"+
-		"+12025550124,' +1,pending,0,false,'-1,\r\n", string(r.Body))
+	assert.Equal(t, "phone,name,outcome,duration,confirmed,notes,completed_at,reason\r\n"+
+		"+12025550123,\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\",confirmed,12,true,\"line one\r\nline, \"\"two\"\"\",2026-03-01T11:00:00.000Z,completed\r\n"+
+		"+12025550124,' +1,pending,0,false,'-1,,\r\n", string(r.Body))
 	assert.Equal(t, "text/csv; charset=utf-8; header=present", r.Header.Get("Content-Type"))
 
 	d.results = func(yield func(ask.ResultRow, error) bool) {

@@ -19,7 +19,7 @@ func (s *Server) resultRoutes() {
 	s.raw(operation{
 		method: http.MethodGet, path: "/v1/campaigns/{id}/results", id: "getCampaignResults", tag: "Campaigns",
 		summary: "Download the results as CSV",
-		about: "RFC 4180, one row per contact, streamed; works while the campaign runs. A value that a spreadsheet would take for a formula " +
+		about: "RFC 4180, one row per contact, streamed; works while the campaign runs. reason says why the last attempt ended so, or why a contact was skipped. Rows of uploads that did not become contacts, because of a do-not-call list (dnc), a destination that is not allowed (destination_not_allowed) or a required variable without a value (missing_variable), follow with the outcome skipped. A value that a spreadsheet would take for a formula " +
 			"begins with an apostrophe, in every column but phone.",
 	}, func(h *huma.Operation) {
 		h.Responses["200"] = response("The rows.", mimeCSV, &huma.Schema{Type: huma.TypeString, Examples: []any{strings.Join(resultColumns(), ",") + "\r\n"}})
@@ -27,7 +27,7 @@ func (s *Server) resultRoutes() {
 }
 
 func resultColumns() []string {
-	return []string{"phone", "name", "outcome", "duration", "confirmed", "notes", "completed_at"}
+	return []string{"phone", "name", "outcome", "duration", "confirmed", "notes", "completed_at", "reason"}
 }
 
 func (s *Server) results(c *fiber.Ctx) error {
@@ -43,6 +43,6 @@ func (s *Server) results(c *fiber.Ctx) error {
 func writeResults(rows iter.Seq2[ask.ResultRow, error], w io.Writer) error {
 	return writeCSV(w, resultColumns(), rows, func(row *ask.ResultRow, record []string, put func([]string) error) error {
 		return put(append(record, row.Phone, defused(row.Name), defused(row.Outcome), strconv.Itoa(row.Duration),
-			strconv.FormatBool(row.Confirmed), defused(row.Notes), stampOf(row.CompletedAt)))
+			strconv.FormatBool(row.Confirmed), defused(row.Notes), stampOf(row.CompletedAt), defused(string(row.Reason))))
 	})
 }

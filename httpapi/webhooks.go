@@ -19,6 +19,8 @@ type NewWebhook struct {
 	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass: of each list one entry."`
 	Secret   string               `json:"secret,omitempty" doc:"Signs the deliveries; made here unless said."`
 	Metadata map[string]string    `json:"metadata,omitempty"`
+	// RetryTimeFactor is for endpoints of the test environment.
+	RetryTimeFactor int `json:"retry_time_factor,omitempty" minimum:"1" maximum:"1440" doc:"With test keys only. Divides the delays before retries (30 seconds, 2 minutes, 10 minutes, 1 hour): 1440 makes all five attempts within 3 seconds. Default: 1."`
 }
 
 // WebhookUpdate is what can be changed of an endpoint.
@@ -27,6 +29,8 @@ type WebhookUpdate struct {
 	Events   []string             `json:"events" nullable:"false" doc:"Event names, a category such as call.*, or *."`
 	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass: of each list one entry."`
 	Metadata map[string]string    `json:"metadata,omitempty"`
+	// RetryTimeFactor is for endpoints of the test environment.
+	RetryTimeFactor int `json:"retry_time_factor,omitempty" minimum:"1" maximum:"1440" doc:"With test keys only. Divides the delays before retries; with null they are the documented ones again."`
 	// A change of secrets.
 	Secret             string `json:"secret,omitempty" doc:"Another secret. With null Callboard makes one. The answer shows it, this once."`
 	SecretOverlapHours *int   `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all."`
@@ -102,9 +106,12 @@ func failedEvent(d *domain.Delivery) FailedEvent {
 }
 
 // webhook is the endpoint that is asked for.
-func (n *NewWebhook) webhook() (*domain.Webhook, error) {
-	w := &domain.Webhook{URL: n.URL, Events: n.Events, Filters: filtersOf(n.Filters), Secret: n.Secret, Status: domain.WebhookActive}
-	w.Metadata = n.Metadata
+func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
+	w := &domain.Webhook{
+		URL: n.URL, Events: n.Events, Filters: filtersOf(n.Filters), Secret: n.Secret, Status: domain.WebhookActive,
+		RetryTimeFactor: n.RetryTimeFactor,
+	}
+	w.Metadata, w.Environment = n.Metadata, p.Environment
 	return w, rules.Webhook(w).Err()
 }
 
@@ -112,7 +119,7 @@ func (s *Server) webhookRoutes() {
 	const tag, path = "Webhooks", "/v1/webhooks"
 	add(s, operation{method: http.MethodPost, path: path, id: "createWebhook", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Register an endpoint", about: "The answer holds the secret, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*answer[*domain.Webhook], error) {
-			w, err := in.Body.webhook()
+			w, err := in.Body.webhook(p)
 			if err != nil {
 				return nil, err
 			}
@@ -199,7 +206,7 @@ func (n *WebhookUpdate) apply(w *domain.Webhook) error {
 
 // applyRotated is apply beside a change of the secret, which it checks.
 func (n *WebhookUpdate) applyRotated(w *domain.Webhook) error {
-	w.URL, w.Events, w.Filters, w.Metadata = n.URL, n.Events, filtersOf(n.Filters), n.Metadata
+	w.URL, w.Events, w.Filters, w.Metadata, w.RetryTimeFactor = n.URL, n.Events, filtersOf(n.Filters), n.Metadata, n.RetryTimeFactor
 	checked := *w
 	if n.Secret != "" {
 		checked.Secret = n.Secret

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi"
 )
 
@@ -35,6 +36,26 @@ func TestFiltersOfAnEndpointAreCheckedReplacedAndEnded(t *testing.T) {
 	assert.Equal(t, "event", d.must(422, "GET", "/v1/webhooks?event=call.eaten", "operator", nil).failure(t)["param"])
 	d.must(422, "GET", "/v1/webhooks?status=asleep", "operator", nil)
 	d.must(200, "GET", "/v1/webhooks?status=paused&event=call.initiated", "operator", nil)
+}
+
+func TestRetryTimeFactorIsForTheTestEnvironment(t *testing.T) {
+	d := open(t, httpapi.Config{})
+	d.keys["tester"] = domain.Principal{KeyID: "k", WorkspaceID: d.workspace.ID, Environment: domain.Test, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
+	body := func(factor any) m {
+		return m{"url": "https://example.com/hook", "events": []string{"*"}, "retry_time_factor": factor}
+	}
+	for _, factor := range []any{0, 1441, 1.5, "60"} {
+		assert.Equal(t, "retry_time_factor", d.must(422, "POST", "/v1/webhooks", "tester", body(factor)).failure(t)["param"], factor)
+	}
+	live := d.must(422, "POST", "/v1/webhooks", "operator", body(60)).failure(t)
+	assert.Equal(t, []any{"retry_time_factor", "retry_time_factor: is for the test environment: use a test key"}, []any{live["param"], live["message"]})
+	id := d.make("/v1/webhooks", m{"url": "https://example.com/hook", "events": []string{"*"}})
+	assert.Equal(t, "retry_time_factor", d.must(422, "PATCH", "/v1/webhooks/"+id, "operator", m{"retry_time_factor": 60}).failure(t)["param"])
+	made := d.must(201, "POST", "/v1/webhooks", "tester", body(1440)).json(t)
+	path := "/v1/webhooks/" + made["id"].(string)
+	assert.EqualValues(t, 1440, made["retry_time_factor"])
+	assert.EqualValues(t, 10, d.must(200, "PATCH", path, "tester", m{"retry_time_factor": 10}).json(t)["retry_time_factor"])
+	assert.NotContains(t, d.must(200, "PATCH", path, "tester", m{"retry_time_factor": nil}).json(t), "retry_time_factor")
 }
 
 func TestATestKeepsTheNameThatWasAskedFor(t *testing.T) {

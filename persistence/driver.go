@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/callboard/callboard/domain"
 )
 
 // Errors of drivers and of the store. domain.ErrConflict and domain.ErrFenced
@@ -18,8 +20,9 @@ var (
 	ErrMasterKey = errors.New("the store was created with another master key")
 	// ErrUnavailable: the store cannot be reached, or has failed.
 	ErrUnavailable = errors.New("the store is not available")
-	// ErrDiskFull: too little space is left to write safely; nothing was written.
-	ErrDiskFull = errors.New("too little disk space is left")
+	// ErrDiskFull is a domain.ErrStoreFull: too little space is left to write safely;
+	// nothing was written.
+	ErrDiskFull = fmt.Errorf("%w: too little space is left", domain.ErrStoreFull)
 	// ErrClosed: the driver was closed.
 	ErrClosed = errors.New("the store is closed")
 	// ErrMalformed: a name or a size that no driver takes; nothing was written.
@@ -92,7 +95,9 @@ type Commit struct {
 	Adds   []Add
 	Events []Event
 	Forget string // a log that goes with all that counts it; "": none
-	Trim   uint64 // entries of Log up to this offset go; the counts of their subjects stay
+	// Reserved: the commit may use the space that is kept back for a full disk.
+	Reserved bool
+	Trim     uint64 // entries of Log up to this offset go; the counts of their subjects stay
 }
 
 // Key names a raw row. Neither part holds a zero byte.

@@ -90,6 +90,7 @@ type Campaign struct {
 	log     *slog.Logger
 	phase   phase
 	down    bool // the store failed
+	full    bool // the last commit found no room in the store
 	backoff time.Duration
 	again   bool // the store has to be read again
 
@@ -307,10 +308,26 @@ func (a *Campaign) fail(ctx actor.Context) {
 	a.phase, a.down = loading, true
 	a.people.seen.Meter.Look(false, time.Now())
 	a.unmake(ctx)
-	a.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "the store does not answer; try again").With("retry_after", 2))
+	stops := a.stops()
+	a.refuse(ctx, a.storeError())
+	if a.full {
+		a.ops, a.backoff = stops, lastBackoff
+	}
+	if len(a.ops) > 0 {
+		a.load(ctx)
+		return
+	}
 	d := a.backoff + rand.N(a.backoff/4+1) //nolint:gosec // jitter
 	a.backoff = min(2*a.backoff, lastBackoff)
 	mailbox.After(ctx, d, reload{a.generation})
+}
+
+// storeError is what whoever asks for a change is told while the store fails.
+func (a *Campaign) storeError() *domain.Error {
+	if a.full {
+		return domain.StoreFull()
+	}
+	return domain.Errorf(domain.CodeUnavailable, "the store does not answer; try again").With("retry_after", 2)
 }
 
 // trouble reads the store again, after the commit that is in flight.

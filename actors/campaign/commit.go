@@ -104,6 +104,7 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	b.progress.Outcomes = maps.Clone(a.progress.Outcomes)
 	if op != nil {
 		a.enact(b, op, to, b.begun)
+		b.change.Reserved = op.stops()
 	}
 	a.revising(b)
 	a.opening(b)
@@ -345,7 +346,7 @@ func (a *Campaign) committed(ctx actor.Context, m committed) {
 	a.flight = nil
 	switch {
 	case m.err == nil:
-		a.conflicts = 0
+		a.conflicts, a.full = 0, a.full && b.change.Reserved
 		a.follow(ctx, b)
 		if a.again {
 			a.load(ctx)
@@ -365,7 +366,15 @@ func (a *Campaign) committed(ctx actor.Context, m committed) {
 			return
 		}
 		a.load(ctx)
+	case errors.Is(m.err, domain.ErrStoreFull): // the log of the store tells
+		a.full = true
+		a.drop(ctx, b)
+		if b.op != nil {
+			b.op.answer(ctx, domain.StoreFull())
+		}
+		a.fail(ctx)
 	default: // whether it came through is not known
+		a.full = false
 		a.log.Warn("commit failed", slog.Any("error", m.err))
 		a.drop(ctx, b)
 		if b.op != nil {

@@ -153,6 +153,40 @@ func TestAnOutageOfTheStoreIsSurvived(t *testing.T) {
 	})
 }
 
+func TestCampaignIsPausedWhileTheStoreIsFull(t *testing.T) {
+	t.Parallel()
+	const n = 80
+	in(t, n, mixed, func(w *world) {
+		w.ends = fates
+		w.must(campaign.Begin{})
+		time.Sleep(3 * time.Second)
+		w.store.set(func(m *memory) { m.full = true })
+		time.Sleep(time.Second)
+		before, commits := len(w.calls()), 0
+		w.store.set(func(m *memory) { commits = m.commits })
+		time.Sleep(50 * time.Second)
+		assert.Len(w, w.calls(), before, "nobody is called meanwhile")
+		w.store.set(func(m *memory) { commits = m.commits - commits })
+		assert.Less(w, commits, 15, "it tries again each five seconds")
+		o := w.must(campaign.Status{})
+		require.NotNil(w, o.Waiting)
+		assert.Equal(w, "store", o.Waiting.Reason)
+		began := time.Now()
+		assert.Equal(w, domain.CampaignPaused, w.must(campaign.Pause{}).Status)
+		assert.Less(w, time.Since(began), time.Second, "at once")
+		_, err := w.ask(campaign.Resume{})
+		assert.Equal(w, domain.CodeStoreFull, domain.CodeOf(err))
+		w.kill()
+		w.begin()
+		w.store.set(func(m *memory) { m.full = false })
+		time.Sleep(20 * time.Second)
+		assert.Equal(w, domain.CampaignPaused, w.must(campaign.Status{}).Status, "it is in the store")
+		assert.Len(w, w.calls(), before)
+		w.must(campaign.Resume{})
+		w.complete(n)
+	})
+}
+
 func TestAnOwnerThatWasReplacedStops(t *testing.T) {
 	t.Parallel()
 	in(t, 50, mixed, func(w *world) {

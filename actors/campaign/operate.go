@@ -50,11 +50,37 @@ func (o operation) answer(ctx actor.Context, m any) {
 
 func (a *Campaign) operate(ctx actor.Context, op operation) {
 	op.reply = ctx.Sender()
-	if a.phase == gone || a.down || len(a.ops) >= maxOperations {
+	switch {
+	case a.phase == gone || len(a.ops) >= maxOperations:
 		op.answer(ctx, domain.Errorf(domain.CodeUnavailable, "the campaign cannot be changed right now; try again").With("retry_after", 2))
-		return
+	case a.down && (!a.full || !op.stops()):
+		op.answer(ctx, a.storeError())
+	case a.down: // a full store takes it
+		a.ops = append(a.ops, op)
+		a.load(ctx)
+	default:
+		a.ops = append(a.ops, op)
 	}
-	a.ops = append(a.ops, op)
+}
+
+// stops says whether somebody asks for the end of dialling: that is written also to
+// a full store.
+func (o operation) stops() bool {
+	return o.reply != nil && (o.on == lifecycle.Pause || o.on == lifecycle.Cancel)
+}
+
+// stops are the operations that wait and are written also to a full store.
+func (a *Campaign) stops() (ops []operation) {
+	if !a.full {
+		return nil
+	}
+	for _, op := range a.ops {
+		if op.stops() {
+			ops = append(ops, op)
+		}
+	}
+	a.ops = slices.DeleteFunc(a.ops, operation.stops)
+	return ops
 }
 
 // own queues an operation of the campaign itself, once.

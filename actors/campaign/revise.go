@@ -35,7 +35,11 @@ func (a *Campaign) revise(ctx actor.Context, r revision) {
 		r.answer(ctx, a.refusal(r.ordinal, nil))
 		return
 	}
-	if a.phase == gone || a.down || len(a.revisions) >= maxRevisions {
+	if a.down {
+		r.answer(ctx, a.storeError())
+		return
+	}
+	if a.phase == gone || len(a.revisions) >= maxRevisions {
 		r.answer(ctx, domain.Errorf(domain.CodeUnavailable, "the contact cannot be changed right now; try again").With("retry_after", 2))
 		return
 	}

@@ -35,6 +35,7 @@ type memory struct {
 	latency  time.Duration
 	stall    map[string]chan struct{}           // kinds whose rows are read once these are closed
 	down     bool                               // nothing works
+	full     bool                               // commits find no room, but for reserved ones
 	judge    func(n int, c commit.Change) fault // what goes wrong with the nth commit
 	mistakes []string
 }
@@ -139,6 +140,9 @@ func (s as) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 		return nil, errStore
 	}
 	m.commits++
+	if m.full && !c.Reserved {
+		return nil, fmt.Errorf("commit: %w", domain.ErrStoreFull)
+	}
 	f := none
 	if m.judge != nil {
 		f = m.judge(m.commits, c)

@@ -56,19 +56,21 @@ func (a attempt) run(ctx context.Context) result {
 		return result{err: ctx.Err()} // the actor ends: its next incarnation sends again
 	}
 	ended := time.Now().UTC()
-	verdict := hook.After(row.Attempts, answer.Status, ended)
+	verdict := hook.After(row.Attempts, answer.Status, ended, retryTimeFactor(a.cfg, a.hook))
 	row.State, row.DueAt, row.DeliveredAt = verdict.State, nil, nil
 	row.ResponseStatus, row.ResponseTimeMs, row.Error = answer.Status, answer.Took.Milliseconds(), answer.Error
 	switch verdict.State {
 	case domain.DeliveryDelivered:
 		row.DeliveredAt, row.Error = &ended, ""
 	case domain.DeliveryRetrying:
-		due := ended.Add(verdict.DueAt.Sub(ended) / time.Duration(a.cfg.Hurry))
-		row.DueAt = &due
+		row.DueAt = &verdict.DueAt
 	case domain.DeliveryQueued, domain.DeliveryFailed:
 	}
 	return result{row: &row}
 }
+
+// retryTimeFactor divides the delays before the retries of an endpoint.
+func retryTimeFactor(cfg Config, w *domain.Webhook) int { return max(cfg.Hurry, w.TimeFactor()) }
 
 // send renders, signs and sends. A panic on the way is a failed attempt.
 func (a attempt) send(ctx context.Context, ev *event.Event, row *domain.Delivery, at time.Time) (answer Answer) {
@@ -135,7 +137,7 @@ func (e *endpoint) try(ctx actor.Context, to *actor.PID, typ event.Type, name st
 		now := time.Now().UTC()
 		ev := hook.Sample(typ, a.hook, mailbox.NewID(domain.PrefixEvent), now)
 		got := a.send(c, &ev, &domain.Delivery{EventType: name, Attempts: 1, FirstAttemptAt: &now}, now)
-		delivered := hook.After(1, got.Status, now).State == domain.DeliveryDelivered
+		delivered := hook.After(1, got.Status, now, 1).State == domain.DeliveryDelivered
 		if !delivered && got.Error == "" {
 			got.Error = fmt.Sprintf("the endpoint answered %d", got.Status)
 		}

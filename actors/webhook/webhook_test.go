@@ -64,6 +64,24 @@ func TestFiveAttemptsAtTheirExactTimesCountedFromTheEndOfTheOneBefore(t *testing
 	})
 }
 
+func TestRetryTimeFactorDividesTheDelaysOfTestEndpointsOnly(t *testing.T) {
+	quick := []time.Duration{0, 500 * time.Millisecond, 2500 * time.Millisecond, 12500 * time.Millisecond, 72500 * time.Millisecond}
+	for environment, want := range map[domain.Environment][]time.Duration{domain.Test: quick, domain.Live: {0, 30 * time.Second}} {
+		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+			s := newStage(t, sys)
+			w := s.store.Webhook(workspace, endpoint)
+			w.Environment, w.RetryTimeFactor = environment, 60
+			s.apply(commit.Change{Puts: []domain.Record{&w}})
+			s.answer = func(arrival) (int, time.Duration) { return 503, 0 }
+			s.queue("call_1")
+			s.run()
+			pass(80 * time.Second)
+			assert.Equal(t, want, times(s.seen()), environment)
+			s.end()
+		})
+	}
+}
+
 func TestTheScheduleSurvivesAKillAfterEachAttempt(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStage(t, sys)

@@ -161,7 +161,7 @@ func TestEveryCommandOfTheCampaignGuideWorks(t *testing.T) {
 	require.Len(t, said, len(blocks))
 	assert.Contains(t, said.with(t, blocks, "/v1/dnc/check"), "True\n")
 	upload := said.with(t, blocks, "--data-binary @contacts.csv")
-	assert.Contains(t, upload, `"received":6,"accepted":3,"duplicates":1,"invalid":1,"dnc":1,"missing_variables":0`)
+	assert.Contains(t, upload, `"received":6,"accepted":3,"duplicates":1,"invalid":1,"dnc":1,"destination_not_allowed":0,"missing_variables":0`)
 	over := said.with(t, blocks, "/results")
 	assert.Regexp(t, `(?m)^running\n`, over)
 	assert.Contains(t, over, `"completion_reason":"exhausted"`)

@@ -30,9 +30,9 @@ func logTo(w io.Writer, level slog.Level, asJSON bool) *slog.Logger {
 	hide := hiding(level > slog.LevelDebug) // whoever looks for a fault of his own wants to see numbers
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { return veiled(a, asJSON, hide) }}
 	if asJSON {
-		return slog.New(slog.NewJSONHandler(w, o))
+		return slog.New(storeFullHandler{slog.NewJSONHandler(w, o)})
 	}
-	return slog.New(slog.NewTextHandler(w, o))
+	return slog.New(storeFullHandler{slog.NewTextHandler(w, o)})
 }
 
 // libraryLines takes what the client of Redis has to say.

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence"
 )
 
 func TestNumbersAndSecretsAreHiddenInTheLog(t *testing.T) {
@@ -139,5 +142,16 @@ func BenchmarkAnOrdinaryLineIsLookedAt(b *testing.B) {
 		for _, a := range attrs {
 			veiled(a, true, hide)
 		}
+	}
+}
+
+func TestFailuresOfAFullStoreAreLoggedAtDebugOnly(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[slog.Level]int{slog.LevelInfo: 1, slog.LevelDebug: 2} {
+		var out bytes.Buffer
+		log := logTo(&out, level, false).With(slog.String("call_id", "call_1"))
+		log.Warn("the row could not be kept", slog.Any("error", fmt.Errorf("commit: %w", persistence.ErrDiskFull)))
+		log.Warn("the row could not be kept", slog.Any("error", persistence.ErrUnavailable))
+		assert.Equal(t, want, strings.Count(out.String(), "could not be kept"), level)
 	}
 }

@@ -193,6 +193,7 @@ type ResultRow struct {
 	Confirmed   bool
 	Notes       string
 	CompletedAt *time.Time
+	Reason      domain.Reason // of the last attempt, or why the contact was skipped
 }
 
 // NewCall orders one outbound call. All defaults are filled in.

@@ -20,6 +20,7 @@ type Change struct {
 	Deletes   []domain.Key    // gone, with their index entries
 	Events    []event.Draft   // given offset and sequence here
 	Trim      uint64          // events of the workspace up to this offset go; 0: none
+	Reserved  bool            // may use the space that is kept back for a full disk: for changes that stop work
 }
 
 // Guard demands that a row is at a version; 0: that it does not exist.

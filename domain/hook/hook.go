@@ -22,6 +22,11 @@ const (
 // attempt before (specification, States and transitions).
 var delays = [MaxAttempts - 1]time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
 
+// delay stands between attempt number n and the next one.
+func delay(n, factor int) time.Duration {
+	return delays[min(max(n, 1), len(delays))-1] / time.Duration(factor)
+}
+
 // Verdict is what follows from an attempt.
 type Verdict struct {
 	State domain.DeliveryState // delivered, retrying or failed
@@ -31,15 +36,16 @@ type Verdict struct {
 // After decides what follows from attempt number n (from 1) that ended at
 // endedAt with an HTTP status, or with none (0: no connection, time-out). A
 // 2xx is success; a 3xx is not followed and is final like a 4xx; everything
-// else is retried until the attempts are used up.
-func After(n, status int, endedAt time.Time) Verdict {
+// else is retried until the attempts are used up. The delay before the retry is
+// divided by factor, which is at least 1.
+func After(n, status int, endedAt time.Time, factor int) Verdict {
 	switch {
 	case status >= 200 && status <= 299:
 		return Verdict{State: domain.DeliveryDelivered}
 	case status >= 300 && status <= 499, n >= MaxAttempts:
 		return Verdict{State: domain.DeliveryFailed}
 	}
-	return Verdict{State: domain.DeliveryRetrying, DueAt: endedAt.Add(delays[max(n, 1)-1])}
+	return Verdict{State: domain.DeliveryRetrying, DueAt: endedAt.Add(delay(n, factor))}
 }
 
 // Body is the envelope of an event as it is sent, under the name that the
@@ -143,10 +149,9 @@ func Disable(status, failures int, failing time.Duration) string {
 
 // Due is when a retry that was stored is sent: at the time stored, but no later
 // than its delay from now. Where the clock was set back meanwhile that time
-// would be far away.
-func Due(attempts int, stored, now time.Time) time.Time {
-	delay := delays[min(max(attempts, 1), len(delays))-1]
-	return now.Add(min(stored.Sub(now), delay))
+// would be far away. The delay is divided by factor, which is at least 1.
+func Due(attempts int, stored, now time.Time, factor int) time.Time {
+	return now.Add(min(stored.Sub(now), delay(attempts, factor)))
 }
 
 // LogEntry is a delivery as the log shows it (specification, Webhook

@@ -57,7 +57,7 @@ func TestWhatFollowsFromAnAttempt(t *testing.T) {
 		{1, 101, retry(30 * time.Second)},
 		{1, 600, retry(30 * time.Second)},
 	} {
-		assert.Equal(t, c.want, hook.After(c.attempt, c.status, noon), "attempt %d, status %d", c.attempt, c.status)
+		assert.Equal(t, c.want, hook.After(c.attempt, c.status, noon, 1), "attempt %d, status %d", c.attempt, c.status)
 	}
 }
 
@@ -208,9 +208,10 @@ func TestAnEndpointIsDisabledWhenItIsGoneOrFailsForThreeDays(t *testing.T) {
 func TestARetryKeepsItsTimeUnlessThatIsFartherThanItsDelay(t *testing.T) {
 	t.Parallel()
 	for attempts, delay := range map[int]time.Duration{1: 30 * time.Second, 2: 2 * time.Minute, 3: 10 * time.Minute, 4: time.Hour} {
-		assert.Equal(t, noon.Add(delay-time.Second), hook.Due(attempts, noon.Add(delay-time.Second), noon), attempts)
-		assert.Equal(t, noon.Add(-time.Hour), hook.Due(attempts, noon.Add(-time.Hour), noon), attempts)
-		assert.Equal(t, noon.Add(delay), hook.Due(attempts, noon.Add(delay+time.Hour), noon), attempts)
+		assert.Equal(t, noon.Add(delay-time.Second), hook.Due(attempts, noon.Add(delay-time.Second), noon, 1), attempts)
+		assert.Equal(t, noon.Add(-time.Hour), hook.Due(attempts, noon.Add(-time.Hour), noon, 1), attempts)
+		assert.Equal(t, noon.Add(delay), hook.Due(attempts, noon.Add(delay+time.Hour), noon, 1), attempts)
+		assert.Equal(t, noon.Add(delay/60), hook.Due(attempts, noon.Add(delay+time.Hour), noon, 60), attempts)
 	}
 }
 

@@ -40,6 +40,12 @@ func Webhook(w *domain.Webhook) domain.Problems {
 		}
 	}
 	filters(&p, w.Filters)
+	if w.RetryTimeFactor != 0 {
+		between(&p, "retry_time_factor", w.RetryTimeFactor, 1, domain.MaxTimeFactor)
+		if w.Environment != domain.Test {
+			p.Add("retry_time_factor", domain.CodeValidation, "is for the test environment: use a test key")
+		}
+	}
 	if w.Secret != "" {
 		Text(&p, "secret", w.Secret, true, MaxSecret)
 		if len(w.Secret) < minSecret {

@@ -42,7 +42,7 @@ func Columns(t domain.ExportType) []string {
 	case domain.ExportTranscripts:
 		words = "call_id index speaker text start_ms end_ms confidence interrupted"
 	case domain.ExportResults:
-		words = "phone name outcome duration confirmed notes completed_at"
+		words = "phone name outcome duration confirmed notes completed_at reason"
 	case domain.ExportContacts:
 		words = "phone timezone country status outcome reason attempts last_call_id next_attempt_at completed_at contact_id context"
 	case domain.ExportEvents:

@@ -101,14 +101,7 @@ func (d *Driver) gather(batch []*request) []*request {
 
 // commitAll stages what may be, writes it with one fsync and answers.
 func (d *Driver) commitAll(requests []*request) {
-	refuse := d.fs.failure()
-	if refuse == nil {
-		refuse = d.checkDisk()
-	}
-	if refuse != nil {
-		for _, r := range requests {
-			r.answer <- answer{err: refuse}
-		}
+	if requests = d.admit(requests); len(requests) == 0 {
 		return
 	}
 	b := newDraft(d.db, d.recent)
@@ -153,6 +146,27 @@ func (d *Driver) commitAll(requests []*request) {
 	}
 }
 
+// admit returns the requests that may be written, and answers the others. On a full
+// disk those are the reserved ones.
+func (d *Driver) admit(requests []*request) []*request {
+	refuse := d.fs.failure()
+	if refuse == nil {
+		refuse = d.checkDisk()
+	}
+	if refuse == nil {
+		return requests
+	}
+	var admitted []*request
+	for _, r := range requests {
+		if r.commit.Reserved && errors.Is(refuse, persistence.ErrDiskFull) && d.useReserve() {
+			admitted = append(admitted, r)
+			continue
+		}
+		r.answer <- answer{err: refuse}
+	}
+	return admitted
+}
+
 // apply writes a batch. Where the log fails, the call into Pebble never comes
 // back (see guardedFS), so it stands on a goroutine of its own.
 func (d *Driver) apply(b *pebble.Batch) error {
@@ -193,6 +207,9 @@ func (d *Driver) checkDisk() error {
 		if nowFull != full {
 			d.diskFull.Store(nowFull)
 			d.o.Logger.Warn("disk space of the store", slog.Bool("full", nowFull), slog.Uint64("available_bytes", usage.AvailBytes))
+		}
+		if err == nil && usage.AvailBytes >= d.o.MinFree+reserveBytes {
+			d.keepReserve()
 		}
 	}
 	if d.diskFull.Load() {

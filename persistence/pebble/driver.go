@@ -79,6 +79,7 @@ type Driver struct {
 	diskFull   atomic.Bool
 	background atomic.Pointer[error] // the last flush or compaction failed so
 	lookedAt   time.Time             // the committer's
+	reserved   bool                  // the reserve is there; the committer's
 	last       struct {              // batch; the committer's
 		at      time.Time
 		commits int
@@ -123,6 +124,7 @@ func Open(dir string, o Options) (*Driver, error) {
 	if err = d.checkFormat(); err != nil {
 		return nil, errors.Join(err, d.db.Close(), lock.Close())
 	}
+	_ = d.checkDisk() // commits and Healthy tell
 	d.fs.arm()
 	d.views.renew(d.db)
 	go d.run()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/pebble"
 )
@@ -142,6 +144,65 @@ func TestFullDiskRefusesCommitsUntilThereIsRoom(t *testing.T) {
 	result, err := d.Commit(t.Context(), pair(0, 1, 10))
 	require.NoError(t, err)
 	assert.Equal(t, persistence.Result{Versions: []uint64{1, 1}, Offset: 2, Sequences: []uint64{2}}, result, "the refused one left nothing")
+	require.NoError(t, d.Close())
+}
+
+func TestReservedCommitsFindRoomOnAFullDisk(t *testing.T) {
+	disk := vfs.NewMem()
+	avail := func(bytes uint64) { disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: bytes, TotalBytes: 1 << 30}) }
+	avail(1 << 30)
+	d, err := pebble.Open("data", pebble.Options{FS: disk})
+	require.NoError(t, err)
+	reserve := func() bool { _, err := disk.Stat("data/reserve"); return err == nil }
+	require.True(t, reserve())
+	commit := func(i int, reserved bool) error {
+		c := pair(0, i, 10)
+		c.Reserved = reserved
+		_, err := d.Commit(t.Context(), c)
+		return err
+	}
+	avail(4 << 20)
+	require.Eventually(t, func() bool { return d.Healthy() != nil }, time.Minute, 10*time.Millisecond)
+	require.ErrorIs(t, commit(0, false), domain.ErrStoreFull)
+	require.True(t, reserve())
+	require.NoError(t, commit(0, true))
+	require.False(t, reserve(), "its space was given away")
+	require.NoError(t, commit(1, true), "as long as there is some")
+	avail(1 << 20)
+	require.ErrorIs(t, commit(2, true), persistence.ErrDiskFull)
+	avail(1 << 30)
+	require.Eventually(t, func() bool { return d.Healthy() == nil && reserve() }, time.Minute, 10*time.Millisecond, "it is taken again")
+	require.NoError(t, d.Close())
+}
+
+func TestLogTakesSpaceInSmallSteps(t *testing.T) {
+	dir := t.TempDir()
+	var failed atomic.Int32
+	d, err := pebble.Open(dir, pebble.Options{FS: errorfs.Wrap(vfs.Default, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFilePreallocate && strings.HasSuffix(op.Path, ".log") {
+			failed.Add(1)
+			return syscall.ENOSPC
+		}
+		return nil
+	}))})
+	require.NoError(t, err)
+	_, err = d.Commit(t.Context(), pair(0, 0, 3<<20))
+	require.NoError(t, err, "what cannot be taken ahead is no failure of the log")
+	assert.Positive(t, failed.Load())
+	require.NoError(t, d.Close())
+	d, err = pebble.Open(dir, pebble.Options{})
+	require.NoError(t, err)
+	_, err = d.Commit(t.Context(), pair(0, 1, 10))
+	require.NoError(t, err)
+	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	require.NoError(t, err)
+	var used int64
+	for _, name := range logs {
+		var s syscall.Stat_t
+		require.NoError(t, syscall.Stat(name, &s))
+		used += s.Blocks * 512
+	}
+	assert.LessOrEqual(t, used, int64(2<<20))
 	require.NoError(t, d.Close())
 }
 

@@ -110,16 +110,28 @@ func (g *guardedFS) watch(name string, f vfs.File, err error) (vfs.File, error) 
 	if err = g.judge(vital, err); err != nil {
 		return nil, err
 	}
-	return &guardedFile{File: f, fs: g, vital: vital}, nil
+	return &guardedFile{File: f, fs: g, vital: vital, log: strings.HasSuffix(name, ".log")}, nil
 }
 
 type guardedFile struct {
 	vfs.File
 	fs    *guardedFS
 	vital bool
+	// A log takes disk space ahead of its end. It is written by one goroutine.
+	log            bool
+	written, taken int64
 }
 
+// logStep is how much space a log takes ahead. Pebble would take that of a whole
+// table in memory at once, and the log would end where a nearly full disk has less.
+const logStep = 1 << 20
+
 func (f *guardedFile) Write(p []byte) (int, error) {
+	if f.written += int64(len(p)); f.log && f.written > f.taken {
+		length := (f.written - f.taken + logStep - 1) / logStep * logStep
+		_ = f.File.Preallocate(f.taken, length) // without it, a write takes its space itself
+		f.taken += length
+	}
 	n, err := f.File.Write(p)
 	return n, f.fs.judge(f.vital, err)
 }
@@ -129,7 +141,11 @@ func (f *guardedFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, f.fs.judge(f.vital, err)
 }
 
+// Preallocate does nothing for a log: Write takes space step by step.
 func (f *guardedFile) Preallocate(offset, length int64) error {
+	if f.log {
+		return nil
+	}
 	return f.fs.judge(f.vital, f.File.Preallocate(offset, length))
 }
 

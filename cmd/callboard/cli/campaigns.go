@@ -210,8 +210,8 @@ func (s *session) finish(out *imported, start bool) error {
 		return errors.Join(s.json(out), refused)
 	}
 	sum := out.ContactsSummary
-	s.say("%s is %s: %d of %d contacts taken, %d invalid, %d twice, %d on do-not-call lists, %d without a variable that is spoken",
-		out.CampaignID, out.Status, sum.Accepted, sum.Received, sum.Invalid, sum.Duplicates, sum.DNC, sum.MissingVariables)
+	s.say("%s is %s: %d of %d contacts taken, %d invalid, %d twice, %d on do-not-call lists, %d that may not be called, %d without a variable that is spoken",
+		out.CampaignID, out.Status, sum.Accepted, sum.Received, sum.Invalid, sum.Duplicates, sum.DNC, sum.DestinationNotAllowed, sum.MissingVariables)
 	s.showColumns(out.UploadSummary)
 	for _, e := range out.ContactErrors {
 		s.note("line %d: %s", e.Line, Clean(e.Message))
