@@ -138,6 +138,7 @@ type service struct {
 	log      *os.File
 	receiver *receiver
 	exited   chan struct{}
+	kills    []time.Time // of kill9
 }
 
 // newService starts a service on free loopback ports with an empty store.
@@ -231,6 +232,7 @@ func (s *service) launch() {
 func (s *service) kill9() {
 	_ = s.cmd.Process.Signal(syscall.SIGKILL)
 	<-s.exited
+	s.kills = append(s.kills, time.Now())
 	_ = s.log.Close()
 }
 
