@@ -45,7 +45,7 @@ func restoreCommand() *cobra.Command {
 			}
 			v, err := openVault(cmd.Context(), cfg, logger(cfg), nil)
 			if err != nil {
-				return err
+				return errors.Join(err, removeCopy(cfg.Data))
 			}
 			defer v.close()
 			if _, err = actors.SetQuarantine(cmd.Context(), v.store, made.At); err != nil {
@@ -80,6 +80,12 @@ func copyBackup(from, data string) error {
 		}
 	}
 	return nil
+}
+
+// removeCopy removes the parts of a backup that cannot be opened, so that another
+// one can be restored.
+func removeCopy(data string) error {
+	return errors.Join(os.RemoveAll(filepath.Join(data, backupStore)), os.RemoveAll(filepath.Join(data, backupBlobs)), os.RemoveAll(filepath.Join(data, "callboard.lock")))
 }
 
 // restorable says why a backup cannot be restored to where the settings point.

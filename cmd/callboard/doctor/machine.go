@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -165,6 +166,23 @@ func (v *Visit) folder(context.Context) {
 		return
 	}
 	v.ok("data", "%s can be written", data)
+}
+
+// storeFormat looks whether a newer program has written the store.
+func (v *Visit) storeFormat(ctx context.Context) {
+	if v.StoreFormat == nil {
+		return
+	}
+	what, err := v.StoreFormat(ctx)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil && errors.Is(err, v.TooNew):
+		v.bad("store_format", `docs/operations.md, "Going back to an earlier version"`, "%v", err)
+	case err != nil:
+		v.warn("store_format", "look again once the store can be read", "which version the store needs cannot be read: %v", err)
+	default:
+		v.ok("store_format", "%s", what)
+	}
 }
 
 func (v *Visit) disk(context.Context) {
