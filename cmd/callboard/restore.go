@@ -41,7 +41,7 @@ func restoreCommand() *cobra.Command {
 			end := filling(cmd, asJSON, "  copying", args[0], cfg.Data)
 			err = copyBackup(args[0], cfg.Data)
 			if end(); err != nil {
-				return err
+				return explainDenied(cfg.Data, err)
 			}
 			v, err := openVault(cmd.Context(), cfg, logger(cfg), nil)
 			if err != nil {
@@ -93,6 +93,9 @@ func restorable(cfg *configs.Config) error {
 	if cfg.RedisURL.Reveal() != "" {
 		return errors.New("redis_url is set: a backup is restored into the embedded store only")
 	}
+	if err := checkOwner(cfg.Data); err != nil {
+		return err
+	}
 	for _, name := range []string{backupStore, backupBlobs, "callboard.lock"} {
 		if _, err := os.Stat(filepath.Join(cfg.Data, name)); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("--data %s: there is a %s already; name an empty folder", cfg.Data, name)
@@ -102,7 +105,9 @@ func restorable(cfg *configs.Config) error {
 	if key == "" {
 		key = filepath.Join(cfg.Data, "master.key")
 	}
-	if _, err := os.Stat(key); err != nil {
+	if _, err := os.Stat(key); errors.Is(err, fs.ErrPermission) {
+		return explainDenied(cfg.Data, err)
+	} else if err != nil {
 		return fmt.Errorf("the master key of the backup must lie in %s, or master_key_file name it: %w", key, err)
 	}
 	return nil
