@@ -42,7 +42,7 @@ func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Set a service up: addresses, TLS, the first trunk, a test call", Args: cobra.NoArgs,
 		Long: "Asks for what no flag says, where it runs on a terminal, checks the answers as the service will, and writes the file of variables that the service reads " +
-			"(callboard serve --env-file, or EnvironmentFile= of the unit). With a trunk the service is started for a moment, on its data folder, to keep the trunk, to ask the carrier by OPTIONS, and to place the test call.",
+			"(callboard serve --env-file). With a trunk the service is started for a moment, on its data folder, to keep the trunk, to ask the carrier by OPTIONS, and to place the test call.",
 		Example: `  callboard init
   callboard init --yes --env-file /etc/callboard/callboard.env --sip 10.0.0.5:5060 --public-ip 192.0.2.9 \
     --tls-cert /etc/callboard/cert.pem --tls-key /etc/callboard/key.pem --public-url https://calls.example.com \
