@@ -154,6 +154,7 @@ func TestCommandsAreRunOrSayWhyNot(t *testing.T) {
 		"make deb && sudo apt-get install ./bin/callboard_*.deb":                                                                    "a test builds the package and looks into it; nothing is installed",
 		"callboard backup /backups/monday             # of a running service, or a stopped one":                                     "backups have tests of their own",
 		"callboard release --list                     # what may have gone out since the backup":                                    "the test of the quarantine runs both",
+		"sudo -u callboard callboard restore /backups/monday --data /var/lib/callboard":                                             "the user is that of the package; a test plays another user's folder",
 		"callboard blobs move              # copies, and reads each object again before it counts":                                  "a test of the whole binary moves them",
 		"CALLBOARD_BLOBS_URL='s3://calls/eu?endpoint=https://s3.internal:9000&region=eu-central-1'":                                 "the store is the reader's",
 		`websocat --binary "ws://127.0.0.1:8080/v1/calls/$CALL/listen?mode=listen&ticket=…" | play -t raw -r 8000 -e mu-law -c 1 -`: "it takes a loudspeaker",

@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
+// The versions of values. A new one is the new StoreFormat.
 const (
 	schemaVersion  = 1
 	eventVersion   = 2 // of an event's value: its parts by length, then its data as they are
@@ -97,6 +98,18 @@ func (c codec) unpacked(value []byte) (version byte, body []byte, err error) {
 		return 0, nil, fmt.Errorf("%w: %w", errBadValue, err)
 	}
 	return version, body, nil
+}
+
+// highestVersion is the highest version of the values of a commit.
+func highestVersion(puts []Put, events []Event) byte {
+	highest := byte(0)
+	for i := range puts {
+		highest = max(highest, puts[i].Value[0]&^compressedFlag)
+	}
+	for i := range events {
+		highest = max(highest, events[i].Payload[0]&^compressedFlag)
+	}
+	return highest
 }
 
 func unknown(have, know byte) error {

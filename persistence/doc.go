@@ -14,6 +14,7 @@
 //	fingerprint    _meta/             master_key      –
 //	root           _meta/             root            –
 //	shards         _meta/             shards          –
+//	requirement    _meta/             format          –
 //	workspace of   _where/            noun's id       –
 //	indexed        _where/workspace   done            –
 //	event          log = workspace    offset          –

@@ -54,7 +54,7 @@ func TestPartsBeginAtOnceOnAnEmptyStoreAndStandBesideEachOther(t *testing.T) {
 	for i := range stores {
 		begins.Go(func() {
 			var err error
-			stores[i], err = persistence.NewPart(t.Context(), drivers[i%2], master, fmt.Sprintf("10%d|node", i), persistence.Part{Shard: i, Of: of})
+			stores[i], err = persistence.NewPart(t.Context(), drivers[i%2], persistence.Owner{Master: master, Token: fmt.Sprintf("10%d|node", i), Part: persistence.Part{Shard: i, Of: of}})
 			assert.NoError(t, err)
 		})
 	}
@@ -81,7 +81,7 @@ func TestPartsBeginAtOnceOnAnEmptyStoreAndStandBesideEachOther(t *testing.T) {
 	n, err := persistence.Shards(t.Context(), drivers[0])
 	require.NoError(t, err)
 	assert.Equal(t, of, n)
-	_, err = persistence.NewPart(t.Context(), drivers[1], bytes.Repeat([]byte{8}, 32), "200|foreign", persistence.Part{Shard: 1, Of: of})
+	_, err = persistence.NewPart(t.Context(), drivers[1], persistence.Owner{Master: bytes.Repeat([]byte{8}, 32), Token: "200|foreign", Part: persistence.Part{Shard: 1, Of: of}})
 	require.ErrorIs(t, err, persistence.ErrMasterKey)
 	require.NoError(t, put(t, stores[1], hookOf(workspaceOf(1, of), "wh_2")), "who was refused took nothing")
 }
@@ -89,7 +89,7 @@ func TestPartsBeginAtOnceOnAnEmptyStoreAndStandBesideEachOther(t *testing.T) {
 func TestAPartRefusesWorkspacesOfOthers(t *testing.T) {
 	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		require.NoError(t, persistence.Divide(t.Context(), d, 3))
-		s, err := persistence.NewPart(t.Context(), d, master, "100|node", persistence.Part{Shard: 1, Of: 3})
+		s, err := persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Part: persistence.Part{Shard: 1, Of: 3}})
 		require.NoError(t, err)
 		mine, other := workspaceOf(1, 3), workspaceOf(2, 3)
 		require.NoError(t, put(t, s, hookOf(mine, "wh_1")))
@@ -126,7 +126,7 @@ func TestTheWholeAndPartsRefuseEachOther(t *testing.T) {
 		var parts [2]*persistence.Store
 		for i := range parts {
 			var err error
-			parts[i], err = persistence.NewPart(t.Context(), d, master, "100|node", persistence.Part{Shard: i, Of: 2})
+			parts[i], err = persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Part: persistence.Part{Shard: i, Of: 2}})
 			require.NoError(t, err)
 		}
 		row := func(i int) domain.Record { return hookOf(workspaceOf(i, 2), "wh_1") }
@@ -135,7 +135,7 @@ func TestTheWholeAndPartsRefuseEachOther(t *testing.T) {
 			require.NoError(t, put(t, alone, row(i)))
 			require.ErrorIs(t, put(t, parts[i], row(i)), domain.ErrFenced)
 		}
-		again, err := persistence.NewPart(t.Context(), d, master, "101|node", persistence.Part{Shard: 1, Of: 2})
+		again, err := persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "101|node", Part: persistence.Part{Shard: 1, Of: 2}})
 		require.NoError(t, err)
 		require.NoError(t, put(t, again, row(1)))
 		for i := range parts {
@@ -154,7 +154,7 @@ func TestNodesOfAnInstallHaveTheSameNumberOfShards(t *testing.T) {
 		}
 		assert.Equal(t, 1, shards(), "a store of before")
 		part := func(token string, i, of int) (*persistence.Store, error) {
-			return persistence.NewPart(t.Context(), d, master, token, persistence.Part{Shard: i, Of: of})
+			return persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: token, Part: persistence.Part{Shard: i, Of: of}})
 		}
 		_, err := part("100|node", 1, 4)
 		require.ErrorIs(t, err, persistence.ErrShards)

@@ -21,7 +21,7 @@ func TestAReaderReadsTheInstallAndRefusesNobody(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	_, err = persistence.NewReader(t.Context(), d, master)
 	require.ErrorIs(t, err, domain.ErrNotFound, "it is nobody's yet")
-	s, err := persistence.NewPart(t.Context(), d, master, "100|node", persistence.Part{Shard: 0, Of: 2})
+	s, err := persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Part: persistence.Part{Shard: 0, Of: 2}})
 	require.NoError(t, err)
 	claim := func(number string) commit.Change {
 		return commit.Change{Puts: []domain.Record{&domain.NumberClaim{Number: number, WorkspaceID: "ws_1"}}}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -32,22 +33,34 @@ type Store struct {
 	codec  codec
 	vault  *vault
 	root   []byte // of what is derived for other purposes
+
+	version string       // of the program
+	format  atomic.Int64 // that the store is known to require
+}
+
+// Owner says who opens a store.
+type Owner struct {
+	Master  []byte // 32 bytes
+	Token   string // of its commits
+	Part    Part
+	Version string // of the program, for Requirement
 }
 
 // NewStore is NewPart for the whole.
 func NewStore(ctx context.Context, d Driver, master []byte, token string) (*Store, error) {
-	return NewPart(ctx, d, master, token, Part{})
+	return NewPart(ctx, d, Owner{Master: master, Token: token})
 }
 
-// NewPart checks that master (32 bytes) is the store's master key and that the
-// store is divided as the part says, makes token the owner of the part and
-// returns its store. An owner before it is refused from then on with
+// NewPart checks that Master is the store's master key, that this program knows
+// the store's format and that the store is divided as Part says, makes Token the
+// owner of the part and returns its store. An owner before it is refused from then on with
 // domain.ErrFenced. Stores of different parts may be on one driver; they do not
 // disturb each other, also where the store is empty and several begin at once.
 //
-// Errors: ErrMasterKey, ErrShards, and domain.ErrFenced where another process
-// came later than this one's token was made.
-func NewPart(ctx context.Context, d Driver, master []byte, token string, p Part) (*Store, error) {
+// Errors: ErrMasterKey, ErrFormat, ErrShards, and domain.ErrFenced where another
+// process came later than this one's token was made.
+func NewPart(ctx context.Context, d Driver, o Owner) (*Store, error) {
+	master, p := o.Master, o.Part
 	if len(master) != MasterKeySize {
 		return nil, fmt.Errorf("persistence: a master key has %d bytes, not %d", MasterKeySize, len(master))
 	}
@@ -65,7 +78,7 @@ func NewPart(ctx context.Context, d Driver, master []byte, token string, p Part)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{driver: d, part: p, token: token, codec: c}
+	s := &Store{driver: d, part: p, token: o.Token, codec: c, version: o.Version}
 	s.vault = &vault{driver: d, master: aead, mine: p.mine, commit: s.commit, keys: make(map[string]cipher.AEAD), closed: make(map[string]bool)}
 	if _, err = s.look(ctx, master); err != nil {
 		return nil, err
@@ -85,9 +98,12 @@ func NewPart(ctx context.Context, d Driver, master []byte, token string, p Part)
 	return s, s.readRoot(ctx, master)
 }
 
-// look refuses a store that belongs to another master key, or is divided in
-// another way. known says whether it belongs to anybody.
+// look refuses a store that belongs to another master key, has a newer format,
+// or is divided in another way. known says whether it belongs to anybody.
 func (s *Store) look(ctx context.Context, master []byte) (known bool, err error) {
+	if err = s.checkFormat(ctx); err != nil {
+		return false, err
+	}
 	if known, err = checkMaster(ctx, s.driver, master); err != nil {
 		return known, fmt.Errorf("persistence: open: %w", err)
 	}
@@ -159,6 +175,9 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 	s.codec.done(made)
 	if err != nil {
 		return nil, err
+	}
+	if err = s.raiseFormat(ctx, highestVersion(rawCommit.Puts[:len(c.Puts)], rawCommit.Events)); err != nil {
+		return nil, fmt.Errorf("persistence: commit of %q: %w", c.Workspace, err)
 	}
 	res, err := s.commit(ctx, rawCommit)
 	if err != nil {

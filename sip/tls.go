@@ -75,8 +75,9 @@ func (t *TLS) client() *tls.Config {
 
 // CertificateFiles is a TLS.Certificate that reads a chain and its key, both
 // PEM, and reads them again at the next handshake after one of the files has
-// changed. A pair that does not fit, such as one half written, is logged and
-// the one before stays in use. log may be nil.
+// changed. A pair that does not fit or cannot be read, such as one half written,
+// is logged once; the one before stays in use, and each handshake tries again.
+// log may be nil.
 func CertificateFiles(chain, key string, log *slog.Logger) func() (*tls.Certificate, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -89,7 +90,8 @@ type certificateFiles struct {
 	chain, key string
 	log        *slog.Logger
 	mu         sync.Mutex
-	seen       [2]fileMark
+	seen       [2]fileMark // of loaded
+	refused    string      // why what is there now cannot be used, as it was logged
 	loaded     *tls.Certificate
 }
 
@@ -114,13 +116,13 @@ func (f *certificateFiles) current() (*tls.Certificate, error) {
 		if f.loaded != nil {
 			f.log.Info("certificate_reloaded", slog.String("file", f.chain))
 		}
-		f.loaded = &pair
+		f.loaded, f.seen, f.refused = &pair, now, ""
 	case f.loaded == nil:
 		return nil, err
-	case now != f.seen:
+	case err.Error() != f.refused:
+		f.refused = err.Error()
 		f.log.Warn("certificate_kept", slog.String("file", f.chain), slog.Any("error", err))
 	}
-	f.seen = now
 	return f.loaded, nil
 }
 

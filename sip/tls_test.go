@@ -261,6 +261,14 @@ func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
 	assert.Equal(t, "two.example.com", shown())
 	write("three.example.com", time.Unix(3000, 0))
 	assert.Equal(t, "three.example.com", shown())
+	// A key that the service may not read yet: once it may, the file has not changed.
+	write("four.example.com", time.Unix(4000, 0))
+	require.NoError(t, os.Rename(key, key+".away"))
+	require.NoError(t, os.Symlink(dir, key))
+	assert.Equal(t, "three.example.com", shown())
+	require.NoError(t, os.Remove(key))
+	require.NoError(t, os.Rename(key+".away", key))
+	assert.Equal(t, "four.example.com", shown())
 }
 
 func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {

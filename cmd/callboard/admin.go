@@ -17,6 +17,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/persistence"
 )
 
 // maxAdminBody bounds what the local socket reads.
@@ -71,6 +72,10 @@ func adminRoutes(keys keyDesk) http.Handler {
 	})
 	asked(mux, "POST /keys/revoke", keys.revoke)
 	asked(mux, "POST /backup", keys.backup)
+	mux.HandleFunc("GET /store/requirement", func(w http.ResponseWriter, r *http.Request) {
+		needs, err := keys.requirement(r.Context())
+		answer(w, needs, err)
+	})
 	asked(mux, "POST /blobs/move", keys.moveBlobs)
 	asked(mux, "POST /recount", keys.recount)
 	mux.HandleFunc("GET /quarantine", func(w http.ResponseWriter, r *http.Request) {
@@ -194,6 +199,11 @@ func (s socketKeys) recount(ctx context.Context, o recountOrder) (out []ask.Reco
 func (s socketKeys) backup(ctx context.Context, o backupOrder) (made backedUp, err error) {
 	err = s.ask(ctx, http.MethodPost, "/backup", o, &made)
 	return made, err
+}
+
+func (s socketKeys) requirement(ctx context.Context) (needs persistence.Requirement, err error) {
+	err = s.ask(ctx, http.MethodGet, "/store/requirement", nil, &needs)
+	return needs, err
 }
 
 func (s socketKeys) moveBlobs(ctx context.Context, o moveOrder) (step moveStepped, err error) {

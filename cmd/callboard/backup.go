@@ -16,6 +16,7 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/pebble"
 )
@@ -44,6 +45,8 @@ type backedUp struct {
 	// BlobsIn is where recordings and exports lie besides, which no backup of
 	// ours holds; empty: nowhere.
 	BlobsIn string `json:"blobs_in,omitempty"`
+	// Needs is what a program must be to restore it.
+	Needs persistence.Requirement `json:"needs"`
 }
 
 // backup writes the store first, so that every recording that it names was
@@ -76,6 +79,9 @@ func (s storeKeys) backup(ctx context.Context, o backupOrder) (made backedUp, er
 	if err = driver.Backup(filepath.Join(part, backupStore)); err != nil {
 		return made, err
 	}
+	if made.Needs, err = s.requirement(ctx); err != nil { // read behind the copy: at least what the copy needs
+		return made, err
+	}
 	if made.Blobs, made.Bytes, err = blob.Backup(ctx, filepath.Join(s.v.data, backupBlobs), filepath.Join(part, backupBlobs)); err != nil {
 		return made, err
 	}
@@ -90,6 +96,11 @@ func (s storeKeys) backup(ctx context.Context, o backupOrder) (made backedUp, er
 		return made, err
 	}
 	return made, synced(filepath.Dir(o.To))
+}
+
+// requirement is what a program must be to open the store.
+func (s storeKeys) requirement(ctx context.Context) (persistence.Requirement, error) {
+	return persistence.StoreRequirement(ctx, s.v.driver.Get)
 }
 
 // provenBackup is what a backup tells in JSON.
@@ -244,7 +255,7 @@ func paperOf(backup string) (made backedUp, err error) {
 		return made, fmt.Errorf("%s: %w", backupPaper, err)
 	}
 	if made.Format != backupFormat {
-		return made, fmt.Errorf("%s has format %d, this version reads %d", backupPaper, made.Format, backupFormat)
+		return made, fmt.Errorf("%s has format %d, written by Callboard %s, and this is Callboard %s, which reads format %d: restore it with %[3]s or newer", backupPaper, made.Format, made.Version, version, backupFormat)
 	}
-	return made, nil
+	return made, made.Needs.Check(version)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/persistence"
 )
 
 // commands is what the local socket answers: by the seat that has what is asked
@@ -136,6 +137,10 @@ func (c commands) release(ctx context.Context) (*ask.Quarantine, error) {
 		c.s.restart()
 	}
 	return q, err
+}
+
+func (c commands) requirement(ctx context.Context) (persistence.Requirement, error) {
+	return first(c, func(d keyDesk) (persistence.Requirement, error) { return d.requirement(ctx) })
 }
 
 func (c commands) moveBlobs(ctx context.Context, o moveOrder) (moveStepped, error) {

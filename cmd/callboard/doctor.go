@@ -23,6 +23,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 	"github.com/callboard/callboard/cmd/callboard/doctor"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/persistence"
 )
 
 // errFindings makes the exit code tell that something must be mended.
@@ -44,6 +45,8 @@ func doctorCommand() *cobra.Command {
 			}
 			if v.Config != nil {
 				among(v, v.Config)
+				v.TooNew = persistence.ErrFormat
+				v.StoreFormat = func(ctx context.Context) (string, error) { return formatForDoctor(ctx, v.Config) }
 				if _, v.Running = dialAdmin(v.Config.Data); v.Running || cli.Remote(cmd) {
 					var err error
 					if v.Client, err = inquirer(cmd, v.Config); err != nil {
@@ -69,6 +72,16 @@ func doctorCommand() *cobra.Command {
 	f.BoolVar(&strict, "strict", false, "exit code 1 for warnings, too")
 	f.BoolVar(&all, "all", false, "show what is well, too")
 	return cmd
+}
+
+// formatForDoctor tells which store format the store needs; persistence.ErrFormat:
+// this program does not know it.
+func formatForDoctor(ctx context.Context, cfg *configs.Config) (string, error) {
+	needs, err := storedRequirement(ctx, cfg)
+	if err == nil {
+		err = needs.Check(version)
+	}
+	return fmt.Sprintf("the store needs format %d, this version knows formats up to %d", needs.Format, persistence.StoreFormat), err
 }
 
 // inquirer asks the service that is named, else the one that runs here with

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Set a service up: addresses, TLS, the first trunk, a test call", Args: cobra.NoArgs,
 		Long: "Asks for what no flag says, where it runs on a terminal, checks the answers as the service will, and writes the file of variables that the service reads " +
-			"(callboard serve --env-file, or EnvironmentFile= of the unit). With a trunk the service is started for a moment, on its data folder, to keep the trunk, to ask the carrier by OPTIONS, and to place the test call.",
+			"(callboard serve --env-file). With a trunk the service is started for a moment, on its data folder, to keep the trunk, to ask the carrier by OPTIONS, and to place the test call.",
 		Example: `  callboard init
   callboard init --yes --env-file /etc/callboard/callboard.env --sip 10.0.0.5:5060 --public-ip 192.0.2.9 \
     --tls-cert /etc/callboard/cert.pem --tls-key /etc/callboard/key.pem --public-url https://calls.example.com \
@@ -64,8 +63,10 @@ func initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err = mineOrNobodys(cfg.Data, a); err != nil {
-				return err
+			if a.TrunkHost != "" { // the service is started on the folder
+				if err = checkOwner(cfg.Data); err != nil {
+					return fmt.Errorf("%w. Or set up without a trunk, start the service, and use callboard trunks create", err)
+				}
 			}
 			if err = a.Write(path, force); err != nil {
 				return err
@@ -122,19 +123,6 @@ func hidden(from io.Reader) func() (string, error) {
 		text, err := term.ReadPassword(int(in.Fd()))
 		return string(text), err
 	}
-}
-
-// mineOrNobodys refuses a data folder of another user: what a service leaves in
-// it for a moment, that user could not read.
-func mineOrNobodys(data string, a *setup.Answers) error {
-	info, err := os.Stat(data)
-	if err != nil || a.TrunkHost == "" {
-		return nil //nolint:nilerr // the start makes it, or says why not
-	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to another user (uid %d), who could not read what the trunk is kept in: set up without a trunk, start the service, and use callboard trunks create; or run this as that user", data, st.Uid)
-	}
-	return nil
 }
 
 // firstTrunk starts the service for a moment and does what an operator would

@@ -60,6 +60,7 @@ type keyDesk interface {
 	revoke(ctx context.Context, o revokeKeyRequest) (revokeKeyResult, error)
 	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
 	backup(ctx context.Context, o backupOrder) (backedUp, error)
+	requirement(ctx context.Context) (persistence.Requirement, error)
 	moveBlobs(ctx context.Context, o moveOrder) (moveStepped, error)
 	quarantine(ctx context.Context) (*ask.Quarantine, error)
 	release(ctx context.Context) (*ask.Quarantine, error)

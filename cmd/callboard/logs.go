@@ -20,14 +20,28 @@ import (
 // libraries write of their own accord. What must not stand in a log is hidden in
 // every line, whoever wrote it and whatever text of a far end it repeats.
 func logger(cfg *configs.Config) *slog.Logger {
-	log := logTo(os.Stderr, cfg.LogLevel, cfg.LogFormat == configs.LogJSON)
-	slog.SetDefault(log)
+	log, _ := levelledLogger(cfg)
 	return log
 }
 
+// levelledLogger is logger, and the level of its lines, which may be changed.
+func levelledLogger(cfg *configs.Config) (*slog.Logger, *slog.LevelVar) {
+	level := new(slog.LevelVar)
+	level.Set(cfg.LogLevel)
+	log := logTo(os.Stderr, level, cfg.LogFormat == configs.LogJSON)
+	slog.SetDefault(log)
+	return log, level
+}
+
 // logTo writes lines from a level on, as text or as JSON.
-func logTo(w io.Writer, level slog.Level, asJSON bool) *slog.Logger {
-	hide := hiding(level > slog.LevelDebug) // whoever looks for a fault of his own wants to see numbers
+func logTo(w io.Writer, level slog.Leveler, asJSON bool) *slog.Logger {
+	hideAll, hideSecrets := hiding(true), hiding(false)
+	hide := func(text string) string {
+		if level.Level() > slog.LevelDebug {
+			return hideAll(text)
+		}
+		return hideSecrets(text) // whoever looks for a fault wants to see numbers
+	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { return veiled(a, asJSON, hide) }}
 	if asJSON {
 		return slog.New(storeFullHandler{slog.NewJSONHandler(w, o)})
@@ -35,11 +49,12 @@ func logTo(w io.Writer, level slog.Level, asJSON bool) *slog.Logger {
 	return slog.New(storeFullHandler{slog.NewTextHandler(w, o)})
 }
 
-// libraryLines takes what the client of Redis has to say.
+// libraryLines takes what the client of Redis has to say, for each connection
+// that fails; the driver tells that Redis is away or back.
 type libraryLines struct{}
 
 func (libraryLines) Printf(ctx context.Context, format string, args ...any) {
-	slog.Default().WarnContext(ctx, "the client of Redis", slog.String("says", fmt.Sprintf(format, args...)))
+	slog.Default().DebugContext(ctx, "the client of Redis", slog.String("says", fmt.Sprintf(format, args...)))
 }
 
 // veiled is an attribute as it may be written. It stays what it is where nothing

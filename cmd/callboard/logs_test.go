@@ -127,7 +127,7 @@ func TestWhatTheClientOfRedisWritesIsALineOfTheLog(t *testing.T) {
 	var out bytes.Buffer
 	before := slog.Default()
 	t.Cleanup(func() { slog.SetDefault(before) })
-	slog.SetDefault(logTo(&out, slog.LevelInfo, true))
+	slog.SetDefault(logTo(&out, slog.LevelDebug, true))
 	libraryLines{}.Printf(t.Context(), "dial %s: refused", "redis://u:top-secret@h")
 	assert.Contains(t, out.String(), "dial redis://u:***@h: refused")
 }

@@ -77,16 +77,18 @@ type chair struct {
 }
 
 // serveAmong runs one node of several until ctx is done.
-func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, again func()) error {
-	m, err := newMember(ctx, cfg, log)
+func (p *process) serveAmong(ctx context.Context) error {
+	m, err := newMember(ctx, p.cfg, p.log, p.wait)
 	if err != nil {
-		return err
+		return p.stoppedEarly(ctx, err)
 	}
 	defer m.close()
-	if err = joinLease(ctx, cfg, log, m.holder.Join); err != nil {
-		return err
+	err = p.wait.untilBehind(ctx, func() error { return joinLease(ctx, p.cfg, p.log, m.holder.Join) })
+	if err != nil {
+		return p.stoppedEarly(ctx, err)
 	}
-	log.LogAttrs(ctx, slog.LevelInfo, "joined", append(cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
+	p.log.LogAttrs(ctx, slog.LevelInfo, "joined", append(p.cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
+	defer p.up(func(context.Context) error { return m.silent() })()
 	go tendHeap(ctx)
 	go m.gathers(ctx)
 	attended := m.attend(ctx)
@@ -96,23 +98,22 @@ func serveAmong(ctx context.Context, cfg *configs.Config, log *slog.Logger, agai
 	}
 	attended()
 	m.leaves()
-	again()
 	m.partSound()
-	log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", cfg.Drain))
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.Drain+2*lastlyLimit)
+	p.stopping()
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.Drain+2*lastlyLimit)
 	defer cancel()
 	if gone := m.holder.Leave(bound); gone != nil {
-		log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
+		p.log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
 	}
 	m.awaitSound(bound)
-	log.Info("stopped")
+	p.log.Info("stopped")
 	return err
 }
 
 // lastlyLimit is for what closes once the calls have ended.
 const lastlyLimit = 15 * time.Second
 
-func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *member, err error) {
+func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger, wait *startWait) (m *member, err error) {
 	m = &member{cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now(), seats: make(map[int]*chair)}
 	made := m // an error answers with none
 	defer func() {
@@ -131,20 +132,15 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 		return nil, err
 	}
 	listen := new(net.ListenConfig)
-	if m.front, err = listen.Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
-		return nil, fmt.Errorf("http_addr: %w", err)
-	}
 	if m.door, err = listen.Listen(ctx, "tcp", cfg.NodeAddr.String()); err != nil {
 		return nil, fmt.Errorf("node_addr: %w", err)
 	}
 	m.self = about(lease.Node{ID: mailbox.NewID("node"), Addr: m.door.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}, cfg)
-	if cfg.Shards > 1 { // credentials are looked up in it
-		if m.driver, err = openDriver(ctx, cfg, log); err != nil {
-			return nil, err
-		}
-	}
-	if err = divided(ctx, cfg, log, m.driver); err != nil {
+	if err = wait.until(ctx, func() error { return m.openStore(ctx) }); err != nil {
 		return nil, err
+	}
+	if m.front, err = listen.Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
+		return nil, fmt.Errorf("http_addr: %w", err)
 	}
 	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.doors = forward.NewDoors(m.nodes, log)
@@ -180,6 +176,17 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger) (m *m
 	go m.serve(func() error { return m.clients.Serve(front) })
 	go m.serve(func() error { return m.doors.Serve(m.door) })
 	return m, nil
+}
+
+// openStore opens the store of an install with several shards, in which
+// credentials are looked up, and sees to it that it is divided as the settings say.
+func (m *member) openStore(ctx context.Context) (err error) {
+	if m.cfg.Shards > 1 && m.driver == nil {
+		if m.driver, err = openDriver(ctx, m.cfg, m.log); err != nil {
+			return err
+		}
+	}
+	return divided(ctx, m.cfg, m.log, m.driver)
 }
 
 // routes say where requests go.
@@ -359,6 +366,12 @@ func (m *member) healthy() error {
 	if now < time.Duration(m.resting.Load()) {
 		return errors.New("this node could not take the work up")
 	}
+	return m.silent()
+}
+
+// silent is an error while the actors of a seat do not answer.
+func (m *member) silent() error {
+	now := time.Since(m.born)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for shard, c := range m.seats {

@@ -180,7 +180,8 @@ func processID(data string) (string, error) {
 	return id, writeSecret(path, id+"\n")
 }
 
-// joinLease takes a lease. A store that is slow at that moment is asked again.
+// joinLease takes a lease. A store that gives no proper answer at that moment is
+// asked again; for one that is away startWait waits.
 func joinLease(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(context.Context) error) error {
 	for try := 1; ; try++ {
 		err := join(ctx)
@@ -188,7 +189,7 @@ func joinLease(ctx context.Context, cfg *configs.Config, log *slog.Logger, join 
 		switch {
 		case err == nil, errors.As(err, &refused):
 			return err
-		case try == joinTries, errors.Is(err, lease.ErrMalformed):
+		case try == joinTries, errors.Is(err, lease.ErrMalformed), isAway(err):
 			return fmt.Errorf("the store of leases: %w", err)
 		}
 		log.Warn("the store of leases does not answer: trying again", slog.Any("error", err))

@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/persistence"
 )
 
 // remoteDesk asks a service by its API, with the rights of a key.
@@ -80,6 +81,10 @@ func (r remoteDesk) quarantine(ctx context.Context) (*ask.Quarantine, error) {
 func (r remoteDesk) release(ctx context.Context) (*ask.Quarantine, error) {
 	q, err := r.c.ReleaseQuarantine(ctx)
 	return as[*ask.Quarantine](q, err)
+}
+
+func (r remoteDesk) requirement(context.Context) (persistence.Requirement, error) {
+	return persistence.Requirement{}, errLocal
 }
 
 func (r remoteDesk) createTenant(ctx context.Context, n newTenant) (madeTenant, error) {

@@ -41,11 +41,11 @@ func restoreCommand() *cobra.Command {
 			end := filling(cmd, asJSON, "  copying", args[0], cfg.Data)
 			err = copyBackup(args[0], cfg.Data)
 			if end(); err != nil {
-				return err
+				return explainDenied(cfg.Data, err)
 			}
 			v, err := openVault(cmd.Context(), cfg, logger(cfg), nil)
 			if err != nil {
-				return err
+				return errors.Join(err, removeCopy(cfg.Data))
 			}
 			defer v.close()
 			if _, err = actors.SetQuarantine(cmd.Context(), v.store, made.At); err != nil {
@@ -82,10 +82,19 @@ func copyBackup(from, data string) error {
 	return nil
 }
 
+// removeCopy removes the parts of a backup that cannot be opened, so that another
+// one can be restored.
+func removeCopy(data string) error {
+	return errors.Join(os.RemoveAll(filepath.Join(data, backupStore)), os.RemoveAll(filepath.Join(data, backupBlobs)), os.RemoveAll(filepath.Join(data, "callboard.lock")))
+}
+
 // restorable says why a backup cannot be restored to where the settings point.
 func restorable(cfg *configs.Config) error {
 	if cfg.RedisURL.Reveal() != "" {
 		return errors.New("redis_url is set: a backup is restored into the embedded store only")
+	}
+	if err := checkOwner(cfg.Data); err != nil {
+		return err
 	}
 	for _, name := range []string{backupStore, backupBlobs, "callboard.lock"} {
 		if _, err := os.Stat(filepath.Join(cfg.Data, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +105,9 @@ func restorable(cfg *configs.Config) error {
 	if key == "" {
 		key = filepath.Join(cfg.Data, "master.key")
 	}
-	if _, err := os.Stat(key); err != nil {
+	if _, err := os.Stat(key); errors.Is(err, fs.ErrPermission) {
+		return explainDenied(cfg.Data, err)
+	} else if err != nil {
 		return fmt.Errorf("the master key of the backup must lie in %s, or master_key_file name it: %w", key, err)
 	}
 	return nil

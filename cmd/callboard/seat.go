@@ -164,8 +164,10 @@ func (f *fenced) Apply(ctx context.Context, c commit.Change) ([]event.Event, err
 
 func (t *seat) openStore(ctx context.Context) (err error) {
 	if t.token == "" {
-		t.vault, err = openVault(ctx, t.cfg, t.log, t.fail)
-		return err
+		return t.more.wait.until(ctx, func() (err error) {
+			t.vault, err = openVault(ctx, t.cfg, t.log, t.fail)
+			return err
+		})
 	}
 	err = t.once(func() (err error) {
 		if t.driver == nil {

@@ -107,15 +107,18 @@ const (
 	lockPause = 50 * time.Millisecond
 )
 
-// lockData takes the data folder for this process. The lock goes with the
-// process, however that ends.
+// lockData takes the data folder for this process, unless it is another user's.
+// The lock goes with the process, however that ends.
 func lockData(dir string) (unlock func(), err error) {
+	if err = checkOwner(dir); err != nil {
+		return nil, err
+	}
 	if err = os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "callboard.lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator's own folder
 	if err != nil {
-		return nil, err
+		return nil, explainDenied(dir, err)
 	}
 	for tries := 0; ; tries++ {
 		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 
@@ -64,12 +65,45 @@ func openVault(ctx context.Context, cfg *configs.Config, log *slog.Logger, refus
 	return v, nil
 }
 
-// openDriver opens what the settings keep things in.
-func openDriver(ctx context.Context, cfg *configs.Config, log *slog.Logger) (persistence.Driver, error) {
+// openDriver opens the store that the settings name, unless a newer program has
+// written it.
+func openDriver(ctx context.Context, cfg *configs.Config, log *slog.Logger) (driver persistence.Driver, err error) {
 	if url := cfg.RedisURL.Reveal(); url != "" {
-		return redis.Open(ctx, url, redis.Options{Logger: log, Ledger: filepath.Join(cfg.Data, "redis-ledger"), AnyHistory: anyHistory()})
+		driver, err = redis.Open(ctx, url, redis.Options{Logger: log, Ledger: filepath.Join(cfg.Data, "redis-ledger"), AnyHistory: anyHistory()})
+	} else {
+		driver, err = pebble.Open(storeFolder(cfg.Data), pebble.Options{Logger: log, FS: storeDisk()})
 	}
-	return pebble.Open(filepath.Join(cfg.Data, "store"), pebble.Options{Logger: log, FS: storeDisk()})
+	if err != nil {
+		return nil, err
+	}
+	needs, err := persistence.StoreRequirement(ctx, driver.Get)
+	if err == nil {
+		err = needs.Check(version)
+	}
+	if err != nil {
+		return nil, errors.Join(err, driver.Close())
+	}
+	return driver, nil
+}
+
+// storeFolder is the embedded store of a data folder.
+func storeFolder(data string) string { return filepath.Join(data, "store") }
+
+// storedRequirement reads what a program must be to open the store that the
+// settings name, and changes nothing: of the service that runs, else of the
+// store itself. fs.ErrNotExist: there is no store yet.
+func storedRequirement(ctx context.Context, cfg *configs.Config) (persistence.Requirement, error) {
+	if url := cfg.RedisURL.Reveal(); url != "" {
+		return persistence.StoreRequirement(ctx, func(ctx context.Context, k persistence.Key) ([]byte, uint64, error) {
+			return redis.ReadRow(ctx, url, k)
+		})
+	}
+	if service, ok := dialAdmin(cfg.Data); ok {
+		return service.requirement(ctx)
+	}
+	return persistence.StoreRequirement(ctx, func(ctx context.Context, k persistence.Key) ([]byte, uint64, error) {
+		return pebble.ReadRow(storeFolder(cfg.Data), k)
+	})
 }
 
 // whole is the shard of a process that has everything.
@@ -81,7 +115,7 @@ func openStore(ctx context.Context, cfg *configs.Config, driver persistence.Driv
 	if shard != whole {
 		part = persistence.Part{Shard: shard, Of: cfg.Shards}
 	}
-	store, err := persistence.NewPart(ctx, driver, master, token, part)
+	store, err := persistence.NewPart(ctx, driver, persistence.Owner{Master: master, Token: token, Part: part, Version: version})
 	if err != nil {
 		return nil, err
 	}

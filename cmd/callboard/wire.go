@@ -80,10 +80,11 @@ type service struct {
 // shutdownLeast is how long requests under way have at least to finish.
 const shutdownLeast = 5 * time.Second
 
-// extras are what the demo adds to a configuration.
+// extras are what a command adds to a configuration.
 type extras struct {
-	rootCA []byte // PEM
+	rootCA []byte // PEM; of the demo
 	allow  []allow.Rule
+	wait   *startWait // nil: a store that is away ends the start
 }
 
 // start opens, wires and starts everything of a process that is the only one.

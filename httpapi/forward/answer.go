@@ -47,6 +47,20 @@ func Idle() http.Handler {
 	})
 }
 
+// Starting answers for a process that waits for its store before it starts: it
+// is alive, and takes no request. reason says for what it waits.
+func Starting(reason func() string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			safe(w.Header())
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"status":"ok"}`))
+			return
+		}
+		refuse(w, "Not ready: "+reason())
+	})
+}
+
 // safe sets the headers that each answer of the service has.
 func safe(h http.Header) {
 	h.Set("X-Request-Id", "req_"+rand.Text()[:24])

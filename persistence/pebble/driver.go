@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -119,7 +120,7 @@ func Open(dir string, o Options) (*Driver, error) {
 		d.write = pebble.NoSync
 	}
 	if d.db, err = pebble.Open(dir, d.settings()); err != nil {
-		return nil, errors.Join(fmt.Errorf("pebble: open %s: %w", dir, err), lock.Close())
+		return nil, errors.Join(openError(dir, err), lock.Close())
 	}
 	if err = d.checkFormat(); err != nil {
 		return nil, errors.Join(err, d.db.Close(), lock.Close())
@@ -136,6 +137,19 @@ func lockError(dir string, err error) error {
 		return fmt.Errorf("%w: %s", persistence.ErrInUse, dir)
 	}
 	return fmt.Errorf("pebble: lock %s: %w", dir, err)
+}
+
+// openError is an ErrFormat where Pebble does not know the format of its files.
+func openError(dir string, err error) error {
+	if strings.Contains(err.Error(), "unknown format major version") {
+		return tooNew(dir, "files of a newer Pebble")
+	}
+	return fmt.Errorf("pebble: open %s: %w", dir, err)
+}
+
+// tooNew says that a newer program has laid the store out.
+func tooNew(dir, what string) error {
+	return fmt.Errorf("%w: %s has %s: install the Callboard that wrote it or a newer one, or restore the backup that was made before the upgrade", persistence.ErrFormat, dir, what)
 }
 
 func (d *Driver) settings() *pebble.Options {
@@ -180,7 +194,7 @@ func (d *Driver) checkFormat() error {
 	}
 	defer func() { _ = closer.Close() }()
 	if string(have) != format {
-		return fmt.Errorf("%w: %s has format %q, this program knows %q", persistence.ErrFormat, d.dir, have, format)
+		return tooNew(d.dir, fmt.Sprintf("the layout %q, and this program knows %q", have, format))
 	}
 	return nil
 }

@@ -6,11 +6,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence"
@@ -75,6 +79,43 @@ func (v *views) release(w *view) {
 		v.closing.Go(func() { _ = w.Close() }) // it fails only when closed twice
 	}
 }
+
+// ReadRow reads a row of the store in a folder, and changes nothing there; or is
+// domain.ErrNotFound. fs.ErrNotExist: the folder holds no store. It takes no lock:
+// while a process writes to the store it may fail.
+func ReadRow(dir string, k persistence.Key) (value []byte, version uint64, err error) {
+	if _, err = os.Stat(dir); err != nil {
+		return nil, 0, err
+	}
+	fs := unlockedFS{vfs.Default}
+	db, err := pebble.Open(dir, &pebble.Options{FS: fs, ReadOnly: true, Logger: logger{newGuardedFS(fs, slog.New(slog.DiscardHandler))}})
+	if errors.Is(err, pebble.ErrDBDoesNotExist) {
+		return nil, 0, fmt.Errorf("pebble: %s: %w", dir, os.ErrNotExist)
+	}
+	if err != nil {
+		return nil, 0, openError(dir, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	stored, closer, err := db.Get(rowKey(k))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, 0, domain.ErrNotFound
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("pebble: read %s: %w", dir, err)
+	}
+	r, err := decodeKept(bytes.Clone(stored))
+	return r.value, r.version, errors.Join(err, closer.Close())
+}
+
+// unlockedFS takes no lock.
+type unlockedFS struct{ vfs.FS }
+
+type noLock struct{}
+
+func (noLock) Close() error { return nil }
+
+// Lock locks nothing.
+func (unlockedFS) Lock(string) (io.Closer, error) { return noLock{}, nil }
 
 // read lends f a view; Close waits for it.
 func (d *Driver) read(ctx context.Context, f func(*view) error) error {

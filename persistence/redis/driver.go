@@ -85,25 +85,15 @@ var _ persistence.Driver = (*Driver)(nil)
 // It fails where none answers within Options.Wait or where the data have
 // another format, and warns of settings under which commits can get lost.
 func Open(ctx context.Context, url string, o Options) (*Driver, error) {
-	settings, err := redis.ParseURL(url)
+	settings, err := settingsOf(url, o.Wait)
 	if err != nil {
-		return nil, errors.New("redis: the URL is not redis://[user:password@]host:port/db") // err may hold the password
-	}
-	if o.Wait <= 0 {
-		o.Wait = 5 * time.Second
+		return nil, err
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	settings.MaxRetries = -1 // a repeated script would report a conflict with itself; the commit id decides
-	settings.ContextTimeoutEnabled = true
-	settings.DialTimeout = min(o.Wait, time.Second)
-	settings.DialerRetries = 1
-	settings.ReadTimeout, settings.WriteTimeout = o.Wait, o.Wait
-	settings.PoolSize = 24
-	settings.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	d := &Driver{
-		client: redis.NewClient(settings), prefix: o.Prefix + tag, wait: o.Wait, log: o.Logger,
+		client: redis.NewClient(settings), prefix: o.Prefix + tag, wait: settings.ReadTimeout, log: o.Logger,
 		queue: make(chan *request, queueLength), anyHistory: o.AnyHistory,
 		woken: make(chan struct{}, 1), histories: make(map[string]*history),
 	}
@@ -129,6 +119,25 @@ func Open(ctx context.Context, url string, o Options) (*Driver, error) {
 	return d, nil
 }
 
+// settingsOf is how the Redis of a URL is connected to; wait as in Options.
+func settingsOf(url string, wait time.Duration) (*redis.Options, error) {
+	settings, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, errors.New("redis: the URL is not redis://[user:password@]host:port/db") // err may hold the password
+	}
+	if wait <= 0 {
+		wait = 5 * time.Second
+	}
+	settings.MaxRetries = -1 // a repeated script would report a conflict with itself; the commit id decides
+	settings.ContextTimeoutEnabled = true
+	settings.DialTimeout = min(wait, time.Second)
+	settings.DialerRetries = 1
+	settings.ReadTimeout, settings.WriteTimeout = wait, wait
+	settings.PoolSize = 24
+	settings.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	return settings, nil
+}
+
 func (d *Driver) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
@@ -140,7 +149,8 @@ func (d *Driver) prepare(ctx context.Context) error {
 		return err
 	}
 	if have != format && have != formatParted {
-		return fmt.Errorf("%w: it has format %q, this program knows %q and %q", persistence.ErrFormat, have, format, formatParted)
+		return fmt.Errorf("%w: it has the layout %q, and this program knows %q and %q: install the Callboard that wrote it or a newer one, or restore the Redis of before the upgrade",
+			persistence.ErrFormat, have, format, formatParted)
 	}
 	if err = d.load(ctx); err != nil {
 		return err

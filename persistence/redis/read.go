@@ -76,10 +76,20 @@ func acknowledged(of []*history) []uint64 {
 func (r reader) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
 	var found *redis.SliceCmd
 	if err = r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
-		found = to.HMGet(ctx, r.d.prefix+"r:"+k.Table+"\x00"+k.ID, "v", "d")
+		found = askRow(ctx, to, r.d.prefix, k)
 	}); err != nil {
 		return nil, 0, err
 	}
+	return rowOf(found)
+}
+
+// askRow asks for a row.
+func askRow(ctx context.Context, to redis.Cmdable, prefix string, k persistence.Key) *redis.SliceCmd {
+	return to.HMGet(ctx, prefix+"r:"+k.Table+"\x00"+k.ID, "v", "d")
+}
+
+// rowOf is the row that was asked for, or domain.ErrNotFound.
+func rowOf(found *redis.SliceCmd) (value []byte, version uint64, err error) {
 	var row struct {
 		Version uint64 `redis:"v"`
 		Value   []byte `redis:"d"`
@@ -92,6 +102,18 @@ func (r reader) Get(ctx context.Context, k persistence.Key) (value []byte, versi
 		return nil, 0, domain.ErrNotFound
 	}
 	return row.Value, row.Version, nil
+}
+
+// ReadRow reads a row of the Redis of a URL, and changes nothing there; or is
+// domain.ErrNotFound.
+func ReadRow(ctx context.Context, url string, k persistence.Key) (value []byte, version uint64, err error) {
+	settings, err := settingsOf(url, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	client := redis.NewClient(settings)
+	defer func() { err = errors.Join(err, client.Close()) }()
+	return rowOf(askRow(ctx, client, tag, k))
 }
 
 // Scan returns one page of a table or of a list.

@@ -46,6 +46,11 @@ type Visit struct {
 	// Bucket tries where recordings lie, and says what it is and whether it
 	// keeps what is deleted; nil: they lie on disk.
 	Bucket func(context.Context) (place string, versioned bool, err error)
+	// StoreFormat reads which store format the program must know, and tells it to
+	// people; TooNew is its error where this program does not know it, fs.ErrNotExist
+	// where there is no store yet. Nil: it is not looked at.
+	StoreFormat func(context.Context) (string, error)
+	TooNew      error
 	// Nodes asks the store of leases who lives; nil: the store is this process's own.
 	Nodes func(context.Context) ([]Node, error)
 	// Ask connects to a node as the others do and says what its clock says, to
@@ -109,7 +114,7 @@ func (v *Visit) Look(ctx context.Context) []Finding {
 	checks := []func(context.Context){v.openFiles, v.speech, v.clock}
 	if v.Config != nil {
 		v.ok("settings", "every setting keeps its rule")
-		checks = append(checks, v.folder, v.disk, v.masterKey, v.leftKeys, v.ports, v.mediaPorts, v.buffers, v.addresses,
+		checks = append(checks, v.folder, v.storeFormat, v.disk, v.masterKey, v.leftKeys, v.ports, v.mediaPorts, v.buffers, v.addresses,
 			v.certificates, v.egress, v.engines, v.redis, v.nodes, v.bucket, v.service)
 	}
 	for _, check := range checks {

@@ -190,14 +190,18 @@ func faults() map[string]func(*bed) {
 		"data_owner":   func(b *bed) { b.elsewhere() },
 		"data_write":   func(b *bed) { b.set("data", "/proc/self") },
 		"data_passing": func(b *bed) { b.set("data", b.passing()) },
-		"disk":         func(b *bed) { b.visit.Free = math.MaxInt64 }, // no disk has that
-		"master_key":   func(b *bed) { b.file("master.key", "too short") },
-		"key_mode":     func(b *bed) { b.chmod(b.file("data/test.key", "svc_sk_test_x"), 0o644) },
-		"admin_key":    func(b *bed) { b.file("data/admin.key", "svc_sk_live_x") },
-		"http_port":    func(b *bed) { b.listen("tcp", b.get("http_addr")) },
-		"sip_port":     func(b *bed) { b.listen("udp", b.get("sip_addr")) },
-		"admin_port":   func(b *bed) { b.set("admin_addr", "127.0.0.1:"+port(b.T)); b.listen("tcp", b.get("admin_addr")) },
-		"media_ports":  func(b *bed) { low, _, _ := strings.Cut(b.get("media_ports"), "-"); b.listen("udp", "127.0.0.1:"+low) },
+		"store_format": func(b *bed) {
+			b.visit.TooNew = errors.New("written by a newer version")
+			b.visit.StoreFormat = func(context.Context) (string, error) { return "", fmt.Errorf("store: %w", b.visit.TooNew) }
+		},
+		"disk":        func(b *bed) { b.visit.Free = math.MaxInt64 }, // no disk has that
+		"master_key":  func(b *bed) { b.file("master.key", "too short") },
+		"key_mode":    func(b *bed) { b.chmod(b.file("data/test.key", "svc_sk_test_x"), 0o644) },
+		"admin_key":   func(b *bed) { b.file("data/admin.key", "svc_sk_live_x") },
+		"http_port":   func(b *bed) { b.listen("tcp", b.get("http_addr")) },
+		"sip_port":    func(b *bed) { b.listen("udp", b.get("sip_addr")) },
+		"admin_port":  func(b *bed) { b.set("admin_addr", "127.0.0.1:"+port(b.T)); b.listen("tcp", b.get("admin_addr")) },
+		"media_ports": func(b *bed) { low, _, _ := strings.Cut(b.get("media_ports"), "-"); b.listen("udp", "127.0.0.1:"+low) },
 		"media_room": func(b *bed) {
 			low, _, _ := strings.Cut(b.get("media_ports"), "-")
 			b.set("media_ports", low+"-"+low[:len(low)-1]+"9")
@@ -296,13 +300,15 @@ func (b *bed) later(path string) {
 	require.NoError(b, os.Chtimes(path, ahead, ahead))
 }
 
-// elsewhere names a folder that belongs to another user.
+// elsewhere names a folder that belongs to another user: as root one in which
+// root has left a file.
 func (b *bed) elsewhere() {
 	b.Helper()
 	if os.Geteuid() != 0 {
 		b.set("data", "/usr")
 		return
 	}
+	b.file("data/callboard.lock", "")
 	require.NoError(b, os.Chown(b.data, 12345, 12345))
 }
 

@@ -3,12 +3,14 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -110,7 +112,7 @@ func (v *Visit) compare(ctx context.Context) {
 
 // newestFile is when something in the data folder was last written.
 func newestFile(data string) (newest time.Time) {
-	for _, folder := range []string{data, filepath.Join(data, "store"), filepath.Join(data, "redis-ledger")} {
+	for _, folder := range dataFolders(data) {
 		files, err := os.ReadDir(folder)
 		if err != nil {
 			continue
@@ -145,12 +147,15 @@ func (v *Visit) folder(context.Context) {
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		v.bad("data_mode", "chmod 700 "+data, "others on this machine may look into %s (%04o)", data, mode)
 	}
-	var st unix.Stat_t
-	if unix.Stat(data, &st) == nil && int(st.Uid) != os.Geteuid() {
-		v.bad("data_owner", fmt.Sprintf("run as its owner (uid %d), or chown -R it", st.Uid), "%s belongs to uid %d, this process runs as %d", data, st.Uid, os.Geteuid())
+	owner := uidOf(info)
+	if name := foreignFile(data, owner); name != "" {
+		v.bad("data_owner", fmt.Sprintf("chown -R --reference=%[1]s %[1]s, and run commands as its owner", data), "%s belongs to root, and the folder to uid %d: the service cannot use it", name, owner)
 	}
 	f, err := os.CreateTemp(data, ".doctor-*")
 	if err != nil {
+		if owner != os.Geteuid() {
+			v.bad("data_owner", fmt.Sprintf("run as its owner: sudo -u '#%d' callboard doctor …", owner), "%s belongs to uid %d, this process runs as %d", data, owner, os.Geteuid())
+		}
 		v.bad("data_write", "let the service's user write there; a file system that is mounted read-only has had an error", "%s cannot be written: %v", data, err)
 		return
 	}
@@ -165,6 +170,56 @@ func (v *Visit) folder(context.Context) {
 		return
 	}
 	v.ok("data", "%s can be written", data)
+}
+
+// uidOf is the user that a file belongs to.
+func uidOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return os.Geteuid()
+}
+
+// foreignFile is a file of the data folder that root has made in the folder of
+// another user; empty: there is none.
+func foreignFile(data string, owner int) string {
+	if owner == 0 {
+		return ""
+	}
+	for _, folder := range dataFolders(data) {
+		files, err := os.ReadDir(folder)
+		if err != nil {
+			continue
+		}
+		for _, f := range files {
+			if info, err := f.Info(); err == nil && uidOf(info) == 0 && f.Name() != "lost+found" { // a file system's own
+				return filepath.Join(folder, f.Name())
+			}
+		}
+	}
+	return ""
+}
+
+// dataFolders are the folders of the data folder that hold few files.
+func dataFolders(data string) []string {
+	return []string{data, filepath.Join(data, "store"), filepath.Join(data, "redis-ledger")}
+}
+
+// storeFormat looks whether a newer program has written the store.
+func (v *Visit) storeFormat(ctx context.Context) {
+	if v.StoreFormat == nil {
+		return
+	}
+	what, err := v.StoreFormat(ctx)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil && errors.Is(err, v.TooNew):
+		v.bad("store_format", `docs/operations.md, "Going back to an earlier version"`, "%v", err)
+	case err != nil:
+		v.warn("store_format", "look again once the store can be read", "which version the store needs cannot be read: %v", err)
+	default:
+		v.ok("store_format", "%s", what)
+	}
 }
 
 func (v *Visit) disk(context.Context) {

@@ -208,8 +208,7 @@ func (a *Answers) Check() (*configs.Config, error) {
 }
 
 // head stands above the variables.
-const head = `# Written by callboard init. The service reads it as its environment:
-#   callboard serve --env-file FILE, or EnvironmentFile=FILE in a unit.
+const head = `# Written by callboard init. The service reads it: callboard serve --env-file FILE.
 # Every setting: docs/configuration.md
 `
 

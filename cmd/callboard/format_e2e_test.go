@@ -1,0 +1,133 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/pebble"
+	"github.com/callboard/callboard/persistence/redis"
+	"github.com/callboard/callboard/persistence/redis/redistest"
+)
+
+// tooNew is what a store needs that the next format was written to.
+var tooNew = persistence.Requirement{Format: persistence.StoreFormat + 1, Version: "99.1.0"}
+
+// raiseStore writes to a store that nobody uses what a program must be to open it.
+func raiseStore(t testing.TB, d persistence.Driver, needs persistence.Requirement) {
+	t.Helper()
+	value, err := json.Marshal(needs)
+	require.NoError(t, err)
+	require.NoError(t, d.ClaimAll(t.Context(), "1|test"))
+	_, err = d.Commit(t.Context(), persistence.Commit{
+		Shard: persistence.Whole, Token: "1|test", Puts: []persistence.Put{{Key: persistence.Key{Table: "_meta/", ID: "format"}, Value: value}},
+	})
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+}
+
+// opensOrRefuses starts a program of a store format on the store of a service
+// that is stopped. It must serve where it knows what the store needs, and else
+// name both versions. A test with the program of the last release gives that one
+// as program.
+func (s *service) opensOrRefuses(program string, format int, needs persistence.Requirement) {
+	s.t.Helper()
+	own := s.binary
+	s.binary = program
+	defer func() { s.binary = own }()
+	if needs.Format <= format {
+		s.start()
+		s.stop()
+		return
+	}
+	s.launch()
+	select {
+	case <-s.exited:
+	case <-time.After(time.Minute):
+		s.t.Fatal("the service serves a store that it does not know")
+	}
+	assert.NotZero(s.t, s.cmd.ProcessState.ExitCode())
+	s.refusal(s.logged(), needs)
+}
+
+func (s *service) refusal(text string, needs persistence.Requirement) {
+	s.t.Helper()
+	assert.Regexp(s.t, fmt.Sprintf(`the data need Callboard %s \(store format %d\), and this is Callboard dev \(store format %d\): install %[1]s or newer, or restore the backup`,
+		needs.Version, needs.Format, persistence.StoreFormat), text)
+}
+
+func (s *service) storeNeeds() persistence.Requirement {
+	s.t.Helper()
+	needs, err := persistence.StoreRequirement(s.t.Context(), func(_ context.Context, k persistence.Key) ([]byte, uint64, error) {
+		return pebble.ReadRow(filepath.Join(s.data(), "store"), k)
+	})
+	require.NoError(s.t, err)
+	return needs
+}
+
+func TestStoreOfANewerVersionIsRefusedByServeRestoreAndDoctor(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	backup := filepath.Join(s.dir, "backup")
+	_, errs, err := s.callboard("backup", backup)
+	require.NoError(t, err, errs)
+	said, _, _ := s.callboard("doctor", "--all")
+	assert.Contains(t, said, fmt.Sprintf("this version knows formats up to %d", persistence.StoreFormat), "of the service that runs")
+	s.stop()
+	s.opensOrRefuses(s.binary, persistence.StoreFormat, s.storeNeeds())
+
+	store, err := pebble.Open(filepath.Join(s.data(), "store"), pebble.Options{})
+	require.NoError(t, err)
+	raiseStore(t, store, tooNew)
+	s.opensOrRefuses(s.binary, persistence.StoreFormat, s.storeNeeds())
+	said, _, err = s.callboard("doctor")
+	require.Error(t, err)
+	s.refusal(said, tooNew)
+
+	store, err = pebble.Open(filepath.Join(backup, "store"), pebble.Options{})
+	require.NoError(t, err)
+	raiseStore(t, store, tooNew)
+	to := filepath.Join(s.dir, "restored")
+	s.env = append(s.env, "CALLBOARD_MASTER_KEY_FILE="+filepath.Join(s.data(), "master.key"))
+	restore := func() {
+		t.Helper()
+		_, errs, err = s.callboard("restore", backup, "--data", to)
+		require.Error(t, err)
+		s.refusal(errs, tooNew)
+		_, err = os.Stat(filepath.Join(to, "store"))
+		require.ErrorIs(t, err, os.ErrNotExist, "nothing of it is left")
+	}
+	restore() // the store in the backup says so
+	text, err := os.ReadFile(filepath.Join(backup, "backup.json"))
+	require.NoError(t, err)
+	var about object
+	require.NoError(t, json.Unmarshal(text, &about))
+	assert.NotEmpty(t, about["needs"])
+	about["needs"] = tooNew
+	text, err = json.Marshal(about)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(backup, "backup.json"), text, 0o600))
+	require.NoError(t, os.RemoveAll(filepath.Join(backup, "store"))) // backup.json is asked first
+	restore()
+}
+
+func TestRedisOfANewerVersionIsRefusedByServeAndDoctor(t *testing.T) {
+	t.Parallel()
+	url, _ := redistest.Start(t)
+	s := preparePlain(t, "CALLBOARD_REDIS_URL="+url)
+	store, err := redis.Open(t.Context(), url, redis.Options{})
+	require.NoError(t, err)
+	raiseStore(t, store, tooNew)
+	s.opensOrRefuses(s.binary, persistence.StoreFormat, tooNew)
+	said, _, err := s.callboard("doctor")
+	require.Error(t, err)
+	s.refusal(said, tooNew)
+}

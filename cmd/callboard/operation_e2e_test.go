@@ -1,0 +1,204 @@
+package main_test
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/persistence/redis/redistest"
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// serviceManager is the socket at which systemd hears from a service.
+type serviceManager struct {
+	mu       sync.Mutex
+	messages []string
+}
+
+// managed lets a service believe that systemd has started it, with a watchdog.
+func (s *service) managed(watchdog time.Duration) *serviceManager {
+	s.t.Helper()
+	at := filepath.Join(s.dir, "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: at, Net: "unixgram"})
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = conn.Close() })
+	m := &serviceManager{}
+	go func() {
+		var b [4096]byte
+		for {
+			n, err := conn.Read(b[:])
+			if err != nil {
+				return
+			}
+			m.mu.Lock()
+			m.messages = append(m.messages, string(b[:n]))
+			m.mu.Unlock()
+		}
+	}()
+	s.env = append(s.env, "NOTIFY_SOCKET="+at, "WATCHDOG_USEC="+strconv.FormatInt(watchdog.Microseconds(), 10))
+	return m
+}
+
+// count is how many messages match.
+func (m *serviceManager) count(pattern string) (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, text := range m.messages {
+		if regexp.MustCompile(pattern).MatchString(text) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *service) hangUp() {
+	s.t.Helper()
+	require.NoError(s.t, s.cmd.Process.Signal(syscall.SIGHUP))
+}
+
+func (s *service) awaitLine(text string, times int) {
+	s.t.Helper()
+	s.await("a line of the log: "+text, time.Minute, func() bool { return strings.Count(s.logged(), text) >= times })
+}
+
+func TestReloadTakesLogLevelAndCertificatesAndCutsNoCall(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cert, key, file, variables := filepath.Join(dir, "sip.pem"), filepath.Join(dir, "sip.key"), filepath.Join(dir, "callboard.yaml"), filepath.Join(dir, "callboard.env")
+	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	selfSigned(t, "first", cert, key)
+	write(file, "drain_seconds: 3\n")
+	write(variables, "CALLBOARD_LOG_LEVEL=info\n")
+	s := preparePlain(t, "CALLBOARD_SIP_TLS_CERT="+cert, "CALLBOARD_SIP_TLS_KEY="+key)
+	secure := "127.0.0.1:" + strconv.Itoa(s.sip+1)
+	s.args = append(s.args, "--sip", "127.0.0.1:"+strconv.Itoa(s.sip)+",tls://"+secure, "--config", file, "--env-file", variables)
+	systemd := s.managed(time.Second)
+	s.start()
+	s.key = s.testKey()
+	call := s.outbound("+15005551011", s.menuFor(60), object{"from": "+15005550100"})
+	live := func() bool {
+		c := s.api("GET", "/v1/calls/"+call, nil)
+		return c["answered_at"] != nil && c["ended_at"] == nil
+	}
+	s.await("the answer", time.Minute, live)
+	shown := func() string {
+		c, err := tls.Dial("tcp", secure, &tls.Config{InsecureSkipVerify: true})
+		require.NoError(t, err)
+		defer func() { _ = c.Close() }()
+		return c.ConnectionState().PeerCertificates[0].Subject.CommonName
+	}
+	assert.NotContains(t, s.logged(), "level=DEBUG")
+
+	selfSigned(t, "second", cert, key)
+	write(variables, "CALLBOARD_LOG_LEVEL=debug\n")
+	write(file, "drain_seconds: 4\n")
+	s.hangUp()
+	s.awaitLine("the settings were reloaded", 1)
+	assert.Contains(t, s.logged(), "log_level=debug after_a_restart=drain_seconds")
+	assert.Regexp(t, `the certificate was read" file=\S+sip\.pem not_after=`, s.logged())
+	assert.Equal(t, "second", shown())
+	s.awaitLine("level=DEBUG", 1)
+
+	write(cert, "no certificate")
+	write(file, "drain_seconds: soon\n")
+	s.hangUp()
+	s.awaitLine("the settings cannot be reloaded: the ones before stay in use", 1)
+	assert.Contains(t, s.logged(), "the certificate cannot be read: the one before stays in use")
+	assert.Contains(t, s.logged(), `drain_seconds in callboard.yaml = \"soon\"`)
+	assert.Equal(t, "second", shown())
+	assert.True(t, live(), "the call goes on")
+
+	s.await("a healthy watchdog", time.Minute, func() bool { return systemd.count(`^WATCHDOG=1$`) >= 2 })
+	assert.Equal(t, []int{1, 2, 2}, []int{systemd.count("^READY=1\nSTATUS=$"), systemd.count(`^RELOADING=1\nMONOTONIC_USEC=\d+$`), systemd.count("^READY=1$")})
+	s.stop()
+	assert.Equal(t, 1, systemd.count(`^STOPPING=1$`))
+}
+
+func TestStartWaitsWhileRedisIsAway(t *testing.T) {
+	t.Parallel()
+	master := filepath.Join(t.TempDir(), "master.key")
+	require.NoError(t, os.WriteFile(master, []byte(strings.Repeat("ab", 32)), 0o600))
+	for kind, env := range map[string][]string{
+		"alone":              nil,
+		"one of nodes":       {"CALLBOARD_NODE_ADDR=127.0.0.1:" + strconv.Itoa(siptest.Port(t))},
+		"a node with shards": {"CALLBOARD_NODE_ADDR=127.0.0.1:" + strconv.Itoa(siptest.Port(t)), "CALLBOARD_SHARDS=2"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			url, redis := redistest.Start(t)
+			redis.Stop()
+			s := preparePlain(t, append(env, "CALLBOARD_REDIS_URL="+url, "CALLBOARD_MASTER_KEY_FILE="+master, "CALLBOARD_LEASE_SECONDS=1")...)
+			systemd := s.managed(0)
+			s.launch()
+			s.await("the process to be alive", time.Minute, func() bool { return s.answers("/healthz") == http.StatusOK })
+			status, text, head := s.try("GET", "/readyz", nil)
+			assert.Equal(t, http.StatusServiceUnavailable, status)
+			assert.Contains(t, string(text), `"message":"Not ready: the store is away: Redis cannot be reached"`)
+			assert.NotEmpty(t, head.Get("Retry-After"))
+			status, _, _ = s.try("GET", "/v1/campaigns", nil)
+			assert.Equal(t, http.StatusServiceUnavailable, status)
+			s.hangUp()
+			s.await("more attempts", time.Minute, func() bool {
+				return systemd.count(`^STATUS=the store is away: Redis cannot be reached\nEXTEND_TIMEOUT_USEC=\d+$`) >= 3
+			})
+			assert.Equal(t, 1, strings.Count(s.logged(), "level=WARN msg=\"the start waits"), "one line per change")
+			assert.Zero(t, systemd.count(`READY=1`))
+
+			redis.Restart()
+			s.await("readiness", time.Minute, func() bool { return s.answers("/readyz") == http.StatusOK })
+			s.await("word to systemd", time.Minute, func() bool { return systemd.count(`READY=1`) == 1 })
+			assert.Equal(t, 1, strings.Count(s.logged(), "the start no longer waits"))
+			s.stop()
+			assert.Zero(t, s.cmd.ProcessState.ExitCode())
+
+			redis.Stop()
+			s.launch()
+			s.await("the process to be alive", time.Minute, func() bool { return s.answers("/healthz") == http.StatusOK })
+			s.stop()
+			assert.Zero(t, s.cmd.ProcessState.ExitCode(), "a start that waits ends at once where it is told to")
+			assert.Contains(t, s.logged(), "stopped before the start was complete")
+
+			redis.Restart()
+			_, errs, err := s.with("CALLBOARD_REDIS_URL=" + strings.TrimSuffix(url, "/0") + "/9999")
+			require.Error(t, err)
+			assert.Contains(t, errs, "redis_url: Redis has no database of this number")
+			redis.Guard("secret")
+			for _, user := range []string{"", ":wrong@"} {
+				_, errs, err = s.with("CALLBOARD_REDIS_URL=" + strings.Replace(url, "redis://", "redis://"+user, 1))
+				require.Error(t, err)
+				assert.Contains(t, errs, "redis_url: Redis refuses the user or the password")
+			}
+		})
+	}
+}
+
+// answers is the status of an answer; 0: there is none.
+func (s *service) answers(path string) int {
+	resp, err := http.Get("http://" + s.http + path)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return resp.StatusCode
+}
+
+// with serves with other variables, which must end by itself.
+func (s *service) with(env ...string) (stdout, stderr string, err error) {
+	s.t.Helper()
+	was := s.env
+	defer func() { s.env = was }()
+	s.env = append(append([]string{}, was...), env...)
+	return s.callboard("serve")
+}

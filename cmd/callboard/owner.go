@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// checkOwner refuses a data folder that this process would harm or cannot use.
+// Files that root leaves in the folder of a service belong to root: the service,
+// which runs as its own user, would not start any more. A folder that is not
+// there yet becomes that of whoever makes it.
+func checkOwner(data string) error {
+	owner, known := ownerOf(data)
+	if !known || owner == 0 || os.Geteuid() != 0 {
+		return nil
+	}
+	return &ownerError{data, owner}
+}
+
+// explainDenied adds to an error of reading or writing in the data folder who may
+// do so.
+func explainDenied(data string, err error) error {
+	owner, known := ownerOf(data)
+	if !errors.Is(err, fs.ErrPermission) || !known || owner == os.Geteuid() {
+		return err
+	}
+	return fmt.Errorf("%w: %w", &ownerError{data, owner}, err)
+}
+
+// ownerOf is the user that a folder belongs to.
+func ownerOf(path string) (uid int, known bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(st.Uid), true
+}
+
+// ownerError says that a data folder is for another user, and how to become that.
+type ownerError struct {
+	data  string
+	owner int
+}
+
+func (e *ownerError) Error() string {
+	name := "#" + strconv.Itoa(e.owner)
+	if u, err := user.LookupId(strconv.Itoa(e.owner)); err == nil {
+		name = u.Username
+	}
+	return fmt.Sprintf("--data %s belongs to the user %s, and this process runs as user %d: run the command as that user, sudo -u '%s' %s …",
+		e.data, name, os.Geteuid(), name, filepath.Base(os.Args[0]))
+}

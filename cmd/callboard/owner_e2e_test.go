@@ -1,0 +1,110 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestDataFolderStaysItsOwners: root is refused on the folder of another user and
+// leaves nothing there; an ordinary user is refused where it may not write, and
+// works in its own.
+func TestDataFolderStaysItsOwners(t *testing.T) {
+	t.Parallel()
+	s := newPlainService(t)
+	backup := filepath.Join(s.dir, "backup")
+	_, errs, err := s.callboard("backup", backup)
+	require.NoError(t, err, errs)
+	s.stop()
+	empty := filepath.Join(s.dir, "empty")
+	require.NoError(t, os.Mkdir(empty, 0o700))
+	key := filepath.Join(s.dir, "master.key")
+	text, err := os.ReadFile(filepath.Join(s.data(), "master.key"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(key, text, 0o600))
+	s.env = append(s.env, "CALLBOARD_MASTER_KEY_FILE="+key)
+	root := os.Geteuid() == 0
+	takeAway(t, root, s.data(), empty)
+	before := s.files(s.data(), empty)
+
+	trunk := []string{"init", "--yes", "--data", s.data(), "--env-file", filepath.Join(s.dir, "callboard.env"), "--trunk-host", "127.0.0.1"}
+	for _, args := range [][]string{
+		{"serve"}, {"serve", "--demo"}, {"backup", backup + "2"}, {"keys", "create"}, {"keys", "rotate-master", key}, {"usage", "--recount"},
+		{"restore", backup, "--data", empty}, trunk,
+	} {
+		_, errs, err = s.callboard(args...)
+		require.Error(t, err, args)
+		if root {
+			assert.Contains(t, errs, "belongs to the user #12345, and this process runs as user 0: run the command as that user, sudo -u '#12345' callboard …", args)
+		} else {
+			assert.Contains(t, errs, "permission denied", args)
+		}
+	}
+	if root {
+		assert.Equal(t, before, s.files(s.data(), empty), "nothing was made, and nothing changed hands")
+		said, _, _ := s.callboard("doctor", "--all")
+		assert.Regexp(t, `ok +data +\S+ can be written`, said, "the doctor works for root, too")
+		assert.NotContains(t, said, "data_owner")
+		assert.Equal(t, before, s.files(s.data(), empty))
+		require.NoError(t, os.WriteFile(filepath.Join(s.data(), "store", "left-by-root"), nil, 0o600))
+		said, _, err = s.callboard("doctor")
+		require.Error(t, err)
+		assert.Regexp(t, `data_owner +\S+/left-by-root belongs to root, and the folder to uid 12345`, said)
+	}
+	giveBack(t, root, s.data(), empty)
+	_, errs, err = s.callboard("restore", backup, "--data", empty)
+	require.NoError(t, err, errs)
+	s.start()
+}
+
+// takeAway gives folders, and all in them, to another user where we are root; else it
+// takes our right to write there.
+func takeAway(t *testing.T, root bool, folders ...string) {
+	t.Helper()
+	change(t, root, 12345, 0o500, folders)
+}
+
+func giveBack(t *testing.T, root bool, folders ...string) {
+	t.Helper()
+	change(t, root, 0, 0o700, folders)
+}
+
+func change(t *testing.T, root bool, uid int, mode os.FileMode, folders []string) {
+	t.Helper()
+	for _, folder := range folders {
+		if !root {
+			_ = os.Remove(filepath.Join(folder, "callboard.lock")) // an open lock would do without rights in the folder
+			require.NoError(t, os.Chmod(folder, mode))
+			continue
+		}
+		require.NoError(t, filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Chown(path, uid, uid)
+		}))
+	}
+}
+
+// files are the files of folders with their owners.
+func (s *service) files(folders ...string) (all []string) {
+	s.t.Helper()
+	for _, folder := range folders {
+		require.NoError(s.t, filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil {
+				all = append(all, fmt.Sprintf("%s %d", path, info.Sys().(*syscall.Stat_t).Uid))
+			}
+			return err
+		}))
+	}
+	return all
+}

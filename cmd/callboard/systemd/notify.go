@@ -1,0 +1,102 @@
+// Package systemd tells the service manager how the process does, as sd_notify(3)
+// describes. Without a service manager it does nothing.
+package systemd
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Notifier sends notifications. A nil one sends none.
+type Notifier struct {
+	conn     *net.UnixConn
+	watchdog time.Duration
+	started  atomic.Bool
+}
+
+// New connects to the socket that the environment names (NOTIFY_SOCKET), and
+// takes the variables out of it, so that no child process sends in our name. It
+// is nil where there is none.
+func New() (*Notifier, error) {
+	path, usec, pid := os.Getenv("NOTIFY_SOCKET"), os.Getenv("WATCHDOG_USEC"), os.Getenv("WATCHDOG_PID")
+	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
+		_ = os.Unsetenv(name)
+	}
+	if path == "" {
+		return nil, nil //nolint:nilnil // a nil one sends nothing
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"}) // a leading @ is an abstract name
+	if err != nil {
+		return nil, fmt.Errorf("NOTIFY_SOCKET: %w", err)
+	}
+	n := &Notifier{conn: conn}
+	if of, err := strconv.Atoi(pid); err == nil && of != os.Getpid() {
+		return n, nil
+	}
+	if us, err := strconv.ParseInt(usec, 10, 64); err == nil && us > 0 {
+		n.watchdog = time.Duration(us) * time.Microsecond
+	}
+	return n, nil
+}
+
+// WatchdogEvery is how often Watchdog is to be called; 0: never.
+func (n *Notifier) WatchdogEvery() time.Duration {
+	if n == nil {
+		return 0
+	}
+	return n.watchdog / 2
+}
+
+// Ready says that the process has started.
+func (n *Notifier) Ready() {
+	if n != nil {
+		n.started.Store(true)
+		n.send("READY=1\nSTATUS=")
+	}
+}
+
+// Waiting says for what a start waits, and that it may take as long again.
+func (n *Notifier) Waiting(status string, limit time.Duration) {
+	n.send(fmt.Sprintf("STATUS=%s\nEXTEND_TIMEOUT_USEC=%d", status, limit.Microseconds()))
+}
+
+// Reload tells that the process reads its settings again while do does so. A
+// process that has not started yet, or that ends, stays what it is.
+func (n *Notifier) Reload(do func()) {
+	var now unix.Timespec
+	if n == nil || !n.started.Load() || unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) != nil {
+		do()
+		return
+	}
+	n.send("RELOADING=1\nMONOTONIC_USEC=" + strconv.FormatInt(now.Nano()/1000, 10))
+	do()
+	if n.started.Load() {
+		n.send("READY=1")
+	}
+}
+
+// Stopping says that the process ends.
+func (n *Notifier) Stopping() {
+	if n != nil {
+		n.started.Store(false)
+		n.send("STOPPING=1")
+	}
+}
+
+// Watchdog says that the process works.
+func (n *Notifier) Watchdog() { n.send("WATCHDOG=1") }
+
+// send waits for nobody: a service manager that does not read misses something.
+func (n *Notifier) send(state string) {
+	if n == nil {
+		return
+	}
+	_ = n.conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = n.conn.Write([]byte(state))
+}

@@ -1,0 +1,60 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Diagnose says in words, without an address, what an error of this package tells
+// of Redis, and whether it is worth trying again later: Redis is away, starts or
+// takes no commits for now. Empty: the error tells nothing of the kind.
+func Diagnose(err error) (what string, later bool) {
+	for _, state := range []struct {
+		is    bool
+		what  string
+		later bool
+	}{
+		{redis.IsLoadingError(err), "is loading its data", true},
+		{redis.IsMasterDownError(err) || redis.IsReadOnlyError(err), "is a replica at the moment", true},
+		{redis.IsOOMError(err), "is out of memory", true},
+		{redis.IsNoReplicasError(err), "has too few replicas to take commits", true},
+		{redis.IsMaxClientsError(err), "has too many clients", true},
+		{redis.IsClusterDownError(err) || redis.IsTryAgainError(err), "is a cluster that is not up", true},
+		{hasPrefix(err, "MISCONF"), "cannot write to its disk", true},
+		{hasPrefix(err, "BUSY "), "is busy with a script", true},
+		{redis.IsAuthError(err), "refuses the user or the password", false},
+		{redis.IsPermissionError(err), "does not let this user do what the service needs", false},
+		{hasPrefix(err, "ERR DB index", "ERR invalid DB index", "ERR SELECT is not allowed"), "has no database of this number", false},
+		{unreachable(err), "cannot be reached", true},
+	} {
+		if state.is {
+			return state.what, state.later
+		}
+	}
+	return "", false
+}
+
+// hasPrefix says whether Redis answered with an error that begins so.
+func hasPrefix(err error, prefixes ...string) bool {
+	var answer redis.Error
+	return errors.As(err, &answer) && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(answer.Error(), p) })
+}
+
+// unreachable says whether there was no answer. A far end whose certificate or
+// protocol is wrong has answered.
+func unreachable(err error) bool {
+	var connection *net.OpError
+	if errors.As(err, &connection) {
+		return slices.Contains([]string{"dial", "read", "write"}, connection.Op)
+	}
+	var name *net.DNSError
+	return errors.As(err, &name) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
+}
