@@ -22,6 +22,7 @@ type Meters struct {
 	registry *prometheus.Registry
 
 	calls    *prometheus.CounterVec
+	mute     prometheus.Counter // calls whose agent could not speak, hear or think
 	talked   prometheus.Histogram
 	delay    prometheus.Histogram
 	legs     *prometheus.CounterVec
@@ -56,6 +57,8 @@ func New(version string) *Meters {
 		return h
 	}
 	m.calls = counter("callboard_calls_ended_total", "Calls that are over.", "direction", "disposition")
+	m.mute = prometheus.NewCounter(prometheus.CounterOpts{Name: "callboard_calls_agent_unavailable_total", Help: "Calls that ended because the agent could not speak, hear or think."})
+	m.registry.MustRegister(m.mute)
 	m.talked = histogram("callboard_call_duration_seconds", "From the answer to the end, of answered calls.", 1, 5, 15, 30, 60, 120, 300, 600, 1800)
 	m.delay = histogram("callboard_post_dial_delay_seconds", "From an INVITE to the first sign of the far end, by leg.", .1, .25, .5, 1, 2, 3, 5, 10)
 	m.legs = counter("callboard_legs_total", "Legs of calls that are over, by the class of their final answer; none: there was none.", "answer")

@@ -52,6 +52,9 @@ func (m *Meters) watch(c *commit.Change) {
 		switch d := e.Data.(type) {
 		case event.CallEndedData:
 			m.calls.WithLabelValues(string(d.Direction), d.Disposition).Inc()
+			if d.EndedReason == domain.ReasonAgent {
+				m.mute.Inc()
+			}
 			if ended == nil {
 				ended = make(map[string]bool)
 			}
