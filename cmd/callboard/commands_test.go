@@ -204,7 +204,7 @@ func TestEveryCommandThatThePagesShowExists(t *testing.T) {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
-		for _, words := range invocations(string(text)) {
+		for _, words := range invocations(strings.ReplaceAll(string(text), "sudo -u callboard ", "sudo ")) {
 			n++
 			assert.Empty(t, wrongIn(root, words), "%s shows: callboard %s", page, strings.Join(words, " "))
 		}

@@ -98,7 +98,7 @@ func explainStore(err error) error {
 func (w *startWait) away(reason string, cause error) {
 	w.manager.Waiting(reason, longestPause+attemptLimit)
 	if was := w.reason.Swap(&reason); !w.waits || *was != reason {
-		w.log.Warn("the start waits: "+reason, slog.Any("error", cause))
+		w.log.Warn("the start waits", slog.String("reason", reason), slog.Any("error", cause))
 	}
 	w.waits = true
 }

@@ -50,11 +50,10 @@ func hasPrefix(err error, prefixes ...string) bool {
 // unreachable says whether there was no answer. A far end whose certificate or
 // protocol is wrong has answered.
 func unreachable(err error) bool {
-	var connection *net.OpError
-	if errors.As(err, &connection) {
+	if connection, is := errors.AsType[*net.OpError](err); is {
 		return slices.Contains([]string{"dial", "read", "write"}, connection.Op)
 	}
-	var name *net.DNSError
-	return errors.As(err, &name) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	_, unnamed := errors.AsType[*net.DNSError](err)
+	return unnamed || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 }

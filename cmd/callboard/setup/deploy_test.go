@@ -78,8 +78,7 @@ func takes(t *testing.T, env map[string]string) *configs.Config {
 
 func TestTheUnitIsOneThatSystemdTakesAndThatIsShutIn(t *testing.T) {
 	unit := read(t, "systemd/callboard.service")
-	for _, line := range []string{"User=callboard", "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=", "StateDirectory=callboard", "LimitNOFILE=1048576", "SystemCallFilter=@system-service",
-		"Type=notify", "WatchdogSec=30s", "ExecStart=/usr/bin/callboard serve --env-file /etc/callboard/callboard.env", "ExecReload=/bin/kill -HUP $MAINPID"} {
+	for _, line := range []string{"User=callboard", "NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=", "StateDirectory=callboard", "LimitNOFILE=1048576", "SystemCallFilter=@system-service", "Type=notify", "WatchdogSec=30s", "ExecStart=/usr/bin/callboard serve --env-file /etc/callboard/callboard.env", "ExecReload=/bin/kill -HUP $MAINPID"} {
 		assert.Contains(t, strings.Split(unit, "\n"), line)
 	}
 	path, err := exec.LookPath("systemd-analyze")
