@@ -20,6 +20,9 @@ type Change struct {
 	Deletes   []domain.Key    // gone, with their index entries
 	Events    []event.Draft   // given offset and sequence here
 	Trim      uint64          // events of the workspace up to this offset go; 0: none
+
+	DeleteEvents   []uint64 // offsets of events of the workspace that go
+	ForgetSubjects []string // subjects whose counts of events go: nothing happens to them any more
 }
 
 // Guard demands that a row is at a version; 0: that it does not exist.
