@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"time"
@@ -71,6 +72,13 @@ func (n *Node) OrphanedLegs(workspaceID, callID string) int {
 		return h.legs
 	}
 	return 0
+}
+
+// SweepRetention deletes what retention ends of calls, decisions, the ledger, the
+// audit log and uploads at a time.
+func (d *Desk) SweepRetention(ctx context.Context, workspaceID string, now time.Time) error {
+	return errors.Join(d.sweepCalls(ctx, workspaceID, now), d.sweepDecisions(ctx, workspaceID, now), d.sweepLedger(ctx, workspaceID, now),
+		d.sweepAccounts(ctx, workspaceID, now))
 }
 
 // SweepExports is what housekeeping does with exports.

@@ -234,6 +234,11 @@ func (f *fake) ListCalls(_ context.Context, _ domain.Principal, q ask.CallQuery)
 	return f.calls.list(q.Page), nil
 }
 
+func (f *fake) DeleteCall(_ context.Context, _ domain.Principal, id string) error {
+	_, err := f.calls.get(id)
+	return err
+}
+
 func (f *fake) HangupCall(_ context.Context, _ domain.Principal, id string) (*domain.Call, error) {
 	return f.calls.get(id)
 }

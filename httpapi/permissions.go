@@ -145,6 +145,7 @@ func callRules() map[string]rule {
 		"POST /v1/test/inbound-calls":          {need: writeCalls},
 		"GET /v1/calls":                        {need: readCalls},
 		"GET /v1/calls/{id}":                   {need: readCalls},
+		"DELETE /v1/calls/{id}":                {writeCalls, "admin", "call.deleted", "call"},
 		"POST /v1/calls/{id}/hangup":           {need: writeCalls},
 		"POST /v1/calls/{id}/transfer":         {need: writeCalls},
 		"POST /v1/calls/{id}/say":              {need: writeCalls},

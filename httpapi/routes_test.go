@@ -125,6 +125,7 @@ func routeCases() []routeCase {
 		{"POST /v1/calls/outbound", "calls:write", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)}, 201, ""},
 		{"GET /v1/calls", "calls:read", nil, 200, ""},
 		{"GET /v1/calls/{id}", "calls:read", nil, 200, ""},
+		{"DELETE /v1/calls/{id}", "calls:write", nil, 200, "call.deleted"},
 		{"POST /v1/calls/{id}/hangup", "calls:write", nil, 200, ""},
 		{"POST /v1/calls/{id}/transfer", "calls:write", m{"to": "+12025550123"}, 200, ""},
 		{"POST /v1/calls/{id}/say", "calls:write", m{"text": "One moment."}, 200, ""},
