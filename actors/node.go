@@ -34,6 +34,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
+	numberlists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/lend"
 	"github.com/callboard/callboard/media/speech"
@@ -192,7 +193,7 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),
-		boot: mailbox.NewID("boot"), dnc: dnc.New(store, cfg.Log),
+		boot: mailbox.NewID("boot"), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 	}
 	n.halts.drained = new(atomic.Pointer[ask.DrainNow])
 	if cfg.Board != nil {
