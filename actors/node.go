@@ -208,7 +208,7 @@ func New(cfg Config) *Node {
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: n.sender.Web()}
-	n.desk = &Desk{messages: newChore(), readings: newChore(), meanings: newChore(), analyses: newChore(), reminders: newChore(), texting: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
+	n.desk = &Desk{messages: newChore(), readings: newChore(), meanings: newChore(), analyses: newChore(), reminders: newChore(), texting: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce), dataSlots: make(chan struct{}, dataAtOnce)}
 	n.desk.carriage = newCarriage()
 	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May})
 	return n

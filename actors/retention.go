@@ -66,6 +66,7 @@ func (n *Node) sweep(ctx context.Context) {
 			{"revocations of tokens", func() error { return n.desk.guests.sweep(ctx, id, time.Now()) }},
 			{"bulk jobs", func() error { return n.desk.sweepBulks(ctx, id) }},
 			{"exports", func() error { return n.desk.sweepExports(ctx, id, time.Now()) }},
+			{"data requests", func() error { return n.desk.sweepDataRequests(ctx, id, time.Now()) }},
 			{"idempotency keys", func() error { return n.desk.sweepOnce(ctx, id) }},
 			{"files at other nodes", func() error { return n.desk.sweepStrays(ctx, id) }},
 		} {

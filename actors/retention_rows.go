@@ -52,6 +52,11 @@ func (d *Desk) sweepAccounts(ctx context.Context, workspaceID string, now time.T
 	}
 	r := w.Retention
 	return errors.Join(
+		d.sweepKind(ctx, workspaceID, "data_request", domain.PrefixData, now.AddDate(0, 0, -r.AuditDays), r.AuditDays,
+			func() domain.Record { return &domain.DataRequest{} }, func(row domain.Record, _ time.Time) bool {
+				r, ok := row.(*domain.DataRequest)
+				return ok && (r.Status == domain.DataExpired || r.Type == domain.DataErase && r.Status == domain.DataCompleted)
+			}),
 		d.sweepKind(ctx, workspaceID, "audit", domain.PrefixAudit, now.AddDate(0, 0, -r.AuditDays), r.AuditDays,
 			func() domain.Record { return &domain.AuditEntry{} }, func(domain.Record, time.Time) bool { return true }),
 		d.sweepKind(ctx, workspaceID, "upload", domain.PrefixUpload, now.AddDate(0, 0, -r.UploadDays), r.UploadDays,
