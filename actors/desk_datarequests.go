@@ -15,6 +15,7 @@ import (
 const (
 	dataRest     = time.Second // between two looks at what a request waits for
 	dataAtOnce   = 2           // requests that are carried out at the same time
+	maxOpenData  = 100         // of a workspace
 	maxDataRefs  = 100         // resources that a request names
 	dataPageRows = 200         // rows that are read at once
 )
@@ -38,6 +39,13 @@ func (d *Desk) CreateDataRequest(ctx context.Context, p domain.Principal, kind d
 	}
 	if own && kind == domain.DataErase {
 		return nil, problem("phone", domain.CodeInvalidState, e164+" is a phone number of this workspace: delete that first, then erase it")
+	}
+	open := 0
+	if err = every(ctx, d.store, "data_request", p.WorkspaceID, "open", func(*domain.DataRequest) { open++ }); err != nil {
+		return nil, storeErr(err)
+	}
+	if open >= maxOpenData {
+		return nil, domain.Errorf(domain.CodeUnavailable, "%d data requests of this workspace are open; wait for one to be completed", open).With("retry_after", 60)
 	}
 	r := &domain.DataRequest{Type: kind, Phone: e164, PhoneHash: d.keys.NumberHash(p.WorkspaceID, e164), Status: domain.DataQueued}
 	fill(&r.Meta, "data_request", p, newID(ctx, domain.PrefixData), stamp())

@@ -1729,6 +1729,14 @@ type ResourceChangedData struct {
 	ID string `json:"id"`
 }
 
+// ResourceRef is an answer of the service, or a part of one.
+type ResourceRef struct {
+	// Its id.
+	ID string `json:"id"`
+	// Its type, as in object of the resource itself.
+	Object string `json:"object"`
+}
+
 // Retention is an answer of the service, or a part of one.
 type Retention struct {
 	// Days after its end after which an appointment is deleted; 0: it is kept.

@@ -245,6 +245,11 @@ func bulkRules() map[string]rule {
 		"GET /v1/bulk/{id}":         {need: readCalls},
 		"GET /v1/bulk/{id}/items":   {need: readCalls},
 
+		"POST /v1/data-requests":              {anyOf(domain.AllWrite), "admin", "data_request.created", "data_request"},
+		"GET /v1/data-requests":               {need: anyOf(domain.AllRead)},
+		"GET /v1/data-requests/{id}":          {need: anyOf(domain.AllRead)},
+		"GET /v1/data-requests/{id}/download": {anyOf(domain.AllRead), "admin", "data_request.downloaded", "data_request"},
+
 		// What an export is of takes its own permission, too.
 		"POST /v1/exports":              {some, "admin", "export.created", "export"},
 		"GET /v1/exports":               {need: some},

@@ -49,6 +49,7 @@ type Ports struct {
 	Usages     Usages
 	Bulks      Bulks
 	Exports    Exports
+	Data       DataRequests
 	Tenants    Tenants
 	Operators  Operators
 	Alerts     Alerts
