@@ -63,6 +63,8 @@ type Desk struct {
 	environments recall[domain.Environment]
 	// exporting has room for the exports that are written at once.
 	exporting chan struct{}
+	// dataSlots has room for the data requests that are carried out at once.
+	dataSlots chan struct{}
 }
 
 // tries bounds how often an update is tried again after a conflict.

@@ -200,8 +200,8 @@ func (d *Desk) again(ctx context.Context, c *domain.Campaign, words []string) it
 				yield(ask.RawContact{}, err)
 				return
 			}
-			if one.result != nil && one.result.Reason == domain.ReasonRemoved {
-				continue
+			if one.contact.Phone == "" || one.result != nil && one.result.Reason == domain.ReasonRemoved {
+				continue // who was erased has no number
 			}
 			n++
 			row := ask.RawContact{Line: n, Phone: one.contact.Phone, Context: one.contact.Context, Timezone: one.contact.Timezone, Country: one.contact.Country}

@@ -75,8 +75,12 @@ func (d *Desk) decidedSince(ctx context.Context, c *domain.Campaign, t time.Time
 	if err != nil {
 		return 0, err
 	}
-	row = 1 + sort.Search(progress.DecisionPages, func(i int) bool {
-		r := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: i + 1}
+	start, err := d.decisionStart(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	row = 1 + start.Seq + sort.Search(max(0, progress.DecisionPages-start.Seq), func(i int) bool {
+		r := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: start.Seq + i + 1}
 		if err != nil {
 			return true
 		}
@@ -86,6 +90,15 @@ func (d *Desk) decidedSince(ctx context.Context, c *domain.Campaign, t time.Time
 		return r.Decisions[len(r.Decisions)-1].At.After(t)
 	})
 	return row, storeErr(err)
+}
+
+// decisionStart says how many rows of a log were deleted by retention.
+func (d *Desk) decisionStart(ctx context.Context, c *domain.Campaign) (*domain.DecisionStart, error) {
+	start := &domain.DecisionStart{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}
+	if _, err := d.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, storeErr(err)
+	}
+	return start, nil
 }
 
 // leftBehind adds to what the log says of a number what the end of the campaign
@@ -292,7 +305,14 @@ func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaign
 		return none, storeErr(err)
 	}
 	chain := domain.DecisionChain{Key: d.node.cfg.Keys.Decisions(c.WorkspaceID)}
-	for holds := true; holds && chain.Pages < progress.DecisionPages; {
+	start, err := d.decisionStart(ctx, c)
+	if err != nil {
+		return none, err
+	}
+	if start.Seq > 0 {
+		chain.Start(start)
+	}
+	for holds := chain.Broken == 0; holds && chain.Pages < progress.DecisionPages; {
 		rows, err := d.decisionPages(ctx, c, "", chain.Pages+1)
 		if err != nil {
 			return none, err
@@ -308,7 +328,8 @@ func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaign
 	}
 	chain.End(progress.DecisionPages, progress.DecisionHead)
 	v := ask.DecisionsVerified{
-		CampaignID: c.ID, Valid: chain.Broken == 0, Rows: chain.Pages, Decisions: chain.Decisions, Head: chain.Head, Reason: chain.Reason,
+		CampaignID: c.ID, Valid: chain.Broken == 0, Rows: chain.Pages - chain.Deleted, Decisions: chain.Decisions, Head: chain.Head, Reason: chain.Reason,
+		DeletedRows: chain.Deleted, Erased: chain.Erased,
 	}
 	if chain.Broken > 0 {
 		v.BrokenRow = &chain.Broken

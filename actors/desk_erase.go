@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -159,6 +158,7 @@ func kindsOfCampaign() []kindOfCampaign {
 		{"edit", func() domain.Record { return &domain.ContactEdit{} }},
 		{"progress_mark", func() domain.Record { return &domain.ProgressMark{} }},
 		{"decision", func() domain.Record { return &domain.DecisionPage{} }},
+		{"decision_start", func() domain.Record { return &domain.DecisionStart{} }},
 	}
 }
 
@@ -246,22 +246,16 @@ func (d *Desk) eraseCalls(ctx context.Context, x *domain.Doomed, late bool) (all
 		if err != nil {
 			return false, err
 		}
-		change := commit.Change{Workspace: x.WorkspaceID}
+		over := calls[:0]
 		for _, c := range calls {
 			if c.Processing && !late {
 				all = false
 				continue
 			}
-			if err = d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, call.RecordingName(c.ID)); err != nil {
-				return false, err
-			}
-			change.Deletes = append(change.Deletes, c.Key(),
-				(&domain.Transcript{WorkspaceID: c.WorkspaceID, CallID: c.ID}).Key(), (&domain.TraceRow{WorkspaceID: c.WorkspaceID, CallID: c.ID}).Key())
+			over = append(over, c)
 		}
-		if len(change.Deletes) > 0 {
-			if _, err = d.store.Apply(ctx, change); err != nil {
-				return false, err
-			}
+		if err = d.deleteCalls(ctx, x.WorkspaceID, over); err != nil {
+			return false, err
 		}
 		if q.Cursor == "" {
 			return all, nil

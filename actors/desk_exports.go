@@ -256,18 +256,25 @@ func (d *Desk) sweepExports(ctx context.Context, workspaceID string, now time.Ti
 			return err
 		}
 		for _, e := range old {
-			if err = d.node.cfg.Blobs.Delete(ctx, workspaceID, e.File()); err != nil {
-				return err
-			}
-			c := commit.Change{Workspace: workspaceID, Deletes: []domain.Key{e.Key()}}
 			if stage.index == "kept" {
-				e.Status, e.UpdatedAt = domain.ExportExpired, stamp()
-				c = commit.Change{Workspace: workspaceID, Puts: []domain.Record{e}}
+				err = d.dropExportFile(ctx, e)
+			} else if err = d.node.cfg.Blobs.Delete(ctx, workspaceID, e.File()); err == nil {
+				_, err = d.store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: []domain.Key{e.Key()}})
 			}
-			if _, err = d.store.Apply(ctx, c); err != nil {
+			if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// dropExportFile deletes the file of an export, and then says so in its row.
+func (d *Desk) dropExportFile(ctx context.Context, e *domain.Export) error {
+	if err := d.node.cfg.Blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
+		return err
+	}
+	e.Status, e.UpdatedAt = domain.ExportExpired, stamp()
+	_, err := d.store.Apply(ctx, commit.Change{Workspace: e.WorkspaceID, Puts: []domain.Record{e}})
+	return err
 }

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
 )
@@ -73,6 +75,13 @@ func (n *Node) OrphanedLegs(workspaceID, callID string) int {
 	return 0
 }
 
+// SweepRetention deletes what retention ends of calls, decisions, the ledger, the
+// audit log and uploads at a time.
+func (d *Desk) SweepRetention(ctx context.Context, workspaceID string, now time.Time) error {
+	return errors.Join(d.sweepCalls(ctx, workspaceID, now), d.sweepDecisions(ctx, workspaceID, now), d.sweepLedger(ctx, workspaceID, now),
+		d.sweepAccounts(ctx, workspaceID, now))
+}
+
 // SweepExports is what housekeeping does with exports.
 func (d *Desk) SweepExports(ctx context.Context, workspaceID string, now time.Time) error {
 	return d.sweepExports(ctx, workspaceID, now)
@@ -123,4 +132,35 @@ func FoundBy(r *domain.AlertRule, said map[*domain.Workspace]*trunk.HealthNow) a
 		out.Unread[id] = true
 	}
 	return out
+}
+
+// SweepDataRequests is what housekeeping does with data requests.
+func (d *Desk) SweepDataRequests(ctx context.Context, workspaceID string, now time.Time) error {
+	return d.sweepDataRequests(ctx, workspaceID, now)
+}
+
+func personalKinds() []rowKind {
+	return append(append(settingKinds(), blankedKinds()...), personKinds()...)
+}
+
+// PersonalKinds are the kinds that an erasure looks through row by row.
+func PersonalKinds() (names []string) {
+	for _, k := range personalKinds() {
+		names = append(names, k.kind)
+	}
+	return names
+}
+
+// PersonalRows are the rows of these kinds, and data requests, decrypted.
+func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (all []domain.Record) {
+	for _, k := range append(personalKinds(), rowsOf[domain.DataRequest]()) {
+		err := store.Under(ctx, domain.Key{Kind: k.kind, Workspace: workspaceID}, "", 10_000, k.fresh, func(r domain.Record) error {
+			all = append(all, r)
+			return nil
+		})
+		if err != nil {
+			panic(err)
+		}
+	}
+	return all
 }

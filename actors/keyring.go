@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/netip"
 	"slices"
@@ -25,6 +26,7 @@ type Keyring struct {
 	store     commit.Store
 	pepper    []byte
 	log       []byte         // what the keys of logs of decisions are made of
+	numbers   []byte         // what the keys of hashes of numbers are made of
 	change    workspaceMutex // commit and memory change in the same order: no revoked key comes back
 	mu        sync.RWMutex
 	keys      map[string]*domain.APIKey
@@ -40,7 +42,8 @@ type Keyring struct {
 func NewKeyring(store commit.Store, master []byte) *Keyring {
 	return &Keyring{
 		store: store, pepper: derived(master, "callboard api keys"), log: derived(master, "callboard log of decisions"),
-		keys: make(map[string]*domain.APIKey), operators: make(map[string]*domain.APIKey), used: make(map[string]time.Time), gone: make(map[string]bool),
+		numbers: derived(master, "callboard hashes of numbers"),
+		keys:    make(map[string]*domain.APIKey), operators: make(map[string]*domain.APIKey), used: make(map[string]time.Time), gone: make(map[string]bool),
 		proven: make(map[[sha256.Size]byte]proof),
 	}
 }
@@ -101,6 +104,12 @@ func derived(key []byte, purpose string) []byte {
 // Decisions is the key of a workspace's logs of decisions. It is nowhere in
 // the store.
 func (k *Keyring) Decisions(workspace string) []byte { return derived(k.log, workspace) }
+
+// NumberHash is the keyed hash of a number in E.164 in a workspace. It stands for
+// the number of a person who was erased. Its key is nowhere in the store.
+func (k *Keyring) NumberHash(workspace, e164 string) string {
+	return hex.EncodeToString(derived(derived(k.numbers, workspace), e164)[:16])
+}
 
 // Load reads a workspace's keys.
 func (k *Keyring) Load(ctx context.Context, workspace string) error {

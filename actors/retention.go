@@ -55,6 +55,10 @@ func (n *Node) sweep(ctx context.Context) {
 			what string
 			do   func() error
 		}{
+			{"calls", func() error { return n.desk.sweepCalls(ctx, id, time.Now()) }},
+			{"decisions", func() error { return n.desk.sweepDecisions(ctx, id, time.Now()) }},
+			{"rows of the ledger", func() error { return n.desk.sweepLedger(ctx, id, time.Now()) }},
+			{"audit log and uploads", func() error { return n.desk.sweepAccounts(ctx, id, time.Now()) }},
 			{"messages and appointments", func() error { return n.desk.sweepOld(ctx, id, time.Now()) }},
 			{"names of messages", func() error { return n.desk.sweepSeen(ctx, id, time.Now()) }},
 			{"events", func() error { return n.desk.sweepEvents(ctx, id, time.Now()) }},
@@ -62,6 +66,7 @@ func (n *Node) sweep(ctx context.Context) {
 			{"revocations of tokens", func() error { return n.desk.guests.sweep(ctx, id, time.Now()) }},
 			{"bulk jobs", func() error { return n.desk.sweepBulks(ctx, id) }},
 			{"exports", func() error { return n.desk.sweepExports(ctx, id, time.Now()) }},
+			{"data requests", func() error { return n.desk.sweepDataRequests(ctx, id, time.Now()) }},
 			{"idempotency keys", func() error { return n.desk.sweepOnce(ctx, id) }},
 			{"files at other nodes", func() error { return n.desk.sweepStrays(ctx, id) }},
 		} {
@@ -140,6 +145,7 @@ func (d *Desk) sweepKind(
 			after = r.Key().ID
 			if old(r, before) {
 				c.Deletes = append(c.Deletes, r.Key())
+				c.ForgetSubjects = append(c.ForgetSubjects, r.Key().ID)
 				if a, ok := r.(*domain.Appointment); ok {
 					gone = append(gone, a)
 				}

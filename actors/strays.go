@@ -51,6 +51,11 @@ func (d *Desk) wants(ctx context.Context, workspaceID, name string, age time.Dur
 		if _, err = d.store.Get(ctx, e); err == nil {
 			return e.Status != domain.ExportExpired, nil
 		}
+	case strings.HasPrefix(id, string(domain.PrefixData)+"_"):
+		r := &domain.DataRequest{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}
+		if _, err = d.store.Get(ctx, r); err == nil {
+			return r.Status != domain.DataExpired, nil
+		}
 	default:
 		return true, nil // nothing of ours
 	}

@@ -186,14 +186,6 @@ type NewKey struct {
 	Permissions []string `json:"permissions"`
 }
 
-// ResourceRef is an answer of the service, or a part of one.
-type ResourceRef struct {
-	// Its id.
-	ID string `json:"id"`
-	// Its type: oauth_client, user, webhook, phone, api_key, trunk, sms_gateway, tool.
-	Object string `json:"object"`
-}
-
 // RevokeKeyResult is an answer of the service, or a part of one.
 type RevokeKeyResult struct {
 	// Always true.

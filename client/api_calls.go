@@ -97,6 +97,15 @@ func (c *Client) PlaceCall(ctx context.Context, body *NewCallRequest, options ..
 	return send[Call](ctx, c, "POST", "/v1/calls/outbound", nil, asJSON(body), options)
 }
 
+// DeleteCall: Delete a call.
+//
+// DELETE /v1/calls/{id}
+//
+// A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, which holds no number, until retention.ledger_days. While the call is live: 409 invalid_state.
+func (c *Client) DeleteCall(ctx context.Context, id string, options ...Option) (*Deleted, error) {
+	return send[Deleted](ctx, c, "DELETE", "/v1/calls/"+url.PathEscape(id), nil, nil, options)
+}
+
 // GetCall: Get a call.
 //
 // GET /v1/calls/{id}

@@ -853,6 +853,10 @@ type DecisionsVerified struct {
 	CampaignID string `json:"campaign_id"`
 	// Decisions in them.
 	Decisions int64 `json:"decisions"`
+	// Rows at the beginning that retention.decisions_days has deleted.
+	DeletedRows int64 `json:"deleted_rows"`
+	// Decisions whose number a data request has erased.
+	Erased int64 `json:"erased"`
 	// Hash of the last of them.
 	Head string `json:"head"`
 	// The first row whose hash needs the key of the service; those before it are older than that key, and whoever can write to the store could have made them anew. null: no row has one.

@@ -1731,36 +1731,64 @@ type ResourceChangedData struct {
 	ID string `json:"id"`
 }
 
+// ResourceRef is an answer of the service, or a part of one.
+type ResourceRef struct {
+	// Its id.
+	ID string `json:"id"`
+	// Its type, as in object of the resource itself.
+	Object string `json:"object"`
+}
+
 // Retention is an answer of the service, or a part of one.
 type Retention struct {
 	// Days after its end after which an appointment is deleted; 0: it is kept.
-	AppointmentDays int64 `json:"appointment_days"`
+	AppointmentsDays int64 `json:"appointments_days"`
+	// Days after which entries of the audit log are deleted, 30 at least; 0: they are kept.
+	AuditDays int64 `json:"audit_days"`
+	// Days after its end after which a call is deleted with its recording, its transcript and its SIP messages; 0: it is kept.
+	CallsDays int64 `json:"calls_days"`
+	// Days after which decisions of campaigns are deleted; 0: they are kept.
+	DecisionsDays int64 `json:"decisions_days"`
 	// Days after which an event and the log of its deliveries are deleted, 7 at least, but not before it was sent; 0: they are kept.
-	EventDays int64 `json:"event_days"`
+	EventsDays int64 `json:"events_days"`
+	// Days after which the bills of attempts are deleted, 35 at least; 0: they are kept. Counts per day and month stay.
+	LedgerDays int64 `json:"ledger_days"`
 	// Days after which a text message is deleted; 0: it is kept.
-	MessageDays int64 `json:"message_days"`
+	MessagesDays int64 `json:"messages_days"`
 	// Days after which a call's recording is deleted; 0: it is kept.
-	RecordingDays int64 `json:"recording_days"`
+	RecordingsDays int64 `json:"recordings_days"`
 	// Days after which a call's SIP messages are deleted; 0: they are kept.
-	TraceDays int64 `json:"trace_days"`
+	TracesDays int64 `json:"traces_days"`
 	// Days after which a call's transcript is deleted; 0: it is kept.
-	TranscriptDays int64 `json:"transcript_days"`
+	TranscriptsDays int64 `json:"transcripts_days"`
+	// Days after which reports of uploads of contacts are deleted; 0: they are kept.
+	UploadsDays int64 `json:"uploads_days"`
 }
 
 // RetentionUpdate is sent to the service.
 type RetentionUpdate struct {
 	// Days after their end after which appointments are deleted; 0: they are kept.
-	AppointmentDays Optional[int64] `json:"appointment_days,omitzero"`
+	AppointmentsDays Optional[int64] `json:"appointments_days,omitzero"`
+	// Days after which entries of the audit log are deleted, at least 30; 0: they are kept.
+	AuditDays Optional[int64] `json:"audit_days,omitzero"`
+	// Days after their end after which calls are deleted with recordings, transcripts and SIP messages; 0: they are kept.
+	CallsDays Optional[int64] `json:"calls_days,omitzero"`
+	// Days after which decisions of campaigns are deleted; 0: they are kept.
+	DecisionsDays Optional[int64] `json:"decisions_days,omitzero"`
 	// Days after which events and the logs of their deliveries are deleted, at least 7; 0: they are kept.
-	EventDays Optional[int64] `json:"event_days,omitzero"`
+	EventsDays Optional[int64] `json:"events_days,omitzero"`
+	// Days after which the bills of attempts are deleted, at least 35; 0: they are kept. Counts per day and month stay.
+	LedgerDays Optional[int64] `json:"ledger_days,omitzero"`
 	// Days after which text messages are deleted; 0: they are kept.
-	MessageDays Optional[int64] `json:"message_days,omitzero"`
+	MessagesDays Optional[int64] `json:"messages_days,omitzero"`
 	// Days after which recordings are deleted; 0: they are kept.
-	RecordingDays Optional[int64] `json:"recording_days,omitzero"`
+	RecordingsDays Optional[int64] `json:"recordings_days,omitzero"`
 	// Days after which the SIP messages of calls are deleted; 0: they are kept.
-	TraceDays Optional[int64] `json:"trace_days,omitzero"`
+	TracesDays Optional[int64] `json:"traces_days,omitzero"`
 	// Days after which transcripts are deleted; 0: they are kept.
-	TranscriptDays Optional[int64] `json:"transcript_days,omitzero"`
+	TranscriptsDays Optional[int64] `json:"transcripts_days,omitzero"`
+	// Days after which reports of uploads of contacts are deleted; 0: they are kept.
+	UploadsDays Optional[int64] `json:"uploads_days,omitzero"`
 }
 
 // SIPStep is an answer of the service, or a part of one.

@@ -279,17 +279,27 @@ type NewRedaction struct {
 // NewRetention is sent to the service.
 type NewRetention struct {
 	// Days after their end after which appointments are deleted; 0: they are kept.
-	AppointmentDays *int64 `json:"appointment_days,omitempty"`
+	AppointmentsDays *int64 `json:"appointments_days,omitempty"`
+	// Days after which entries of the audit log are deleted, at least 30; 0: they are kept.
+	AuditDays *int64 `json:"audit_days,omitempty"`
+	// Days after their end after which calls are deleted with recordings, transcripts and SIP messages; 0: they are kept.
+	CallsDays *int64 `json:"calls_days,omitempty"`
+	// Days after which decisions of campaigns are deleted; 0: they are kept.
+	DecisionsDays *int64 `json:"decisions_days,omitempty"`
 	// Days after which events and the logs of their deliveries are deleted, at least 7; 0: they are kept.
-	EventDays *int64 `json:"event_days,omitempty"`
+	EventsDays *int64 `json:"events_days,omitempty"`
+	// Days after which the bills of attempts are deleted, at least 35; 0: they are kept. Counts per day and month stay.
+	LedgerDays *int64 `json:"ledger_days,omitempty"`
 	// Days after which text messages are deleted; 0: they are kept.
-	MessageDays *int64 `json:"message_days,omitempty"`
+	MessagesDays *int64 `json:"messages_days,omitempty"`
 	// Days after which recordings are deleted; 0: they are kept.
-	RecordingDays *int64 `json:"recording_days,omitempty"`
+	RecordingsDays *int64 `json:"recordings_days,omitempty"`
 	// Days after which the SIP messages of calls are deleted; 0: they are kept.
-	TraceDays *int64 `json:"trace_days,omitempty"`
+	TracesDays *int64 `json:"traces_days,omitempty"`
 	// Days after which transcripts are deleted; 0: they are kept.
-	TranscriptDays *int64 `json:"transcript_days,omitempty"`
+	TranscriptsDays *int64 `json:"transcripts_days,omitempty"`
+	// Days after which reports of uploads of contacts are deleted; 0: they are kept.
+	UploadsDays *int64 `json:"uploads_days,omitempty"`
 }
 
 // NewWorkspace is sent to the service.

@@ -24,14 +24,17 @@ const DecisionsPerPage = 64
 // end of a campaign decides about everybody who waits at once: Contacts is then
 // how many they are, and no number is named.
 type Decision struct {
-	At       time.Time `json:"at"`
-	Ordinal  int       `json:"ordinal"`
-	Phone    string    `json:"phone"`
-	Verdict  string    `json:"decision"`
-	Attempt  int       `json:"attempt,omitempty"`
-	CallID   string    `json:"call_id,omitempty"`
-	Contacts int       `json:"contacts,omitempty"` // 0: the one that is named
-	Rules    []Ruling  `json:"rules"`
+	At      time.Time `json:"at"`
+	Ordinal int       `json:"ordinal"`
+	Phone   string    `json:"phone"` // "": Contacts are meant, or the person was erased
+	// PhoneDigest is the keyed digest of the number of a person who was erased:
+	// the hash of the row is made of it, so that the log can still be verified.
+	PhoneDigest string   `json:"phone_digest,omitempty"`
+	Verdict     string   `json:"decision"`
+	Attempt     int      `json:"attempt,omitempty"`
+	CallID      string   `json:"call_id,omitempty"`
+	Contacts    int      `json:"contacts,omitempty"` // 0: the one that is named
+	Rules       []Ruling `json:"rules"`
 }
 
 // Ruling is what one rule said, and by what. What held a contact again and
@@ -77,7 +80,7 @@ func (p *DecisionPage) Indexes() []string {
 	ix := make([]string, 0, len(p.Decisions))
 	known := make(map[string]bool, len(p.Decisions))
 	for i := range p.Decisions {
-		if d := &p.Decisions[i]; !known[d.Phone] {
+		if d := &p.Decisions[i]; !known[d.Phone] && (d.Phone != "" || d.PhoneDigest == "") {
 			known[d.Phone] = true
 			ix = append(ix, DecisionIndex(p.CampaignID, d.Phone))
 		}
@@ -108,7 +111,7 @@ func (p *DecisionPage) Sum(key []byte) string {
 	h.number(3, int64(p.Seq))
 	h.text(4, p.Prev)
 	for i := range p.Decisions {
-		h.decision(&p.Decisions[i])
+		h.decision(&p.Decisions[i], p.digest(key, i))
 	}
 	if p.Keyed {
 		mac := hmac.New(sha256.New, key)
@@ -117,6 +120,31 @@ func (p *DecisionPage) Sum(key []byte) string {
 	}
 	sum := sha256.Sum256(h.b)
 	return hex.EncodeToString(sum[:])
+}
+
+// digest is what the hash of the row says of the number of a decision.
+func (p *DecisionPage) digest(key []byte, i int) string {
+	d := &p.Decisions[i]
+	if d.Phone == "" {
+		return d.PhoneDigest
+	}
+	if !p.Keyed {
+		key = nil
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("number in a log of decisions\n" + p.CampaignID + "\n" + d.Phone))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// Blank replaces a number by its digest and says whether the row named it. The
+// row's hash stays as it is.
+func (p *DecisionPage) Blank(key []byte, phone string) (found bool) {
+	for i := range p.Decisions {
+		if d := &p.Decisions[i]; d.Phone == phone {
+			d.PhoneDigest, d.Phone, found = p.digest(key, i), "", true
+		}
+	}
+	return found
 }
 
 // summer writes what is summed: each part with its tag and its length.
@@ -140,11 +168,11 @@ func (h *summer) time(tag byte, t *time.Time) {
 	}
 }
 
-func (h *summer) decision(d *Decision) {
+func (h *summer) decision(d *Decision, phone string) {
 	h.b = append(h.b, 10)
 	h.time(11, &d.At)
 	h.number(12, int64(d.Ordinal))
-	h.text(13, d.Phone)
+	h.text(13, phone)
 	h.text(14, d.Verdict)
 	h.number(15, int64(d.Attempt))
 	h.text(16, d.CallID)
@@ -181,6 +209,17 @@ type DecisionChain struct {
 	Head             string // hash of the last page that held
 	Broken           int    // the first page that does not hold; 0: none
 	Reason           string
+	Deleted          int // pages at the beginning that were deleted by retention
+	Erased           int // decisions about people who were erased
+}
+
+// Start begins behind the pages that were deleted by retention.
+func (c *DecisionChain) Start(s *DecisionStart) {
+	if !s.Holds(c.Key) {
+		c.Broken, c.Reason = 1, "the beginning of the log was cut off by somebody else than its retention"
+		return
+	}
+	c.Pages, c.Deleted, c.Head = s.Seq, s.Seq, s.Hash
 }
 
 // Next checks one page more; false: the chain is broken.
@@ -200,6 +239,11 @@ func (c *DecisionChain) Next(p *DecisionPage) bool {
 		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" was changed"
 	default:
 		c.Pages, c.Decisions, c.Head = want, c.Decisions+len(p.Decisions), p.Hash
+		for i := range p.Decisions {
+			if p.Decisions[i].PhoneDigest != "" {
+				c.Erased++
+			}
+		}
 		if p.Keyed && c.KeyedFrom == 0 {
 			c.KeyedFrom = want
 		}

@@ -50,6 +50,7 @@ const (
 	PrefixAlertRule Prefix = "alertrule"
 	PrefixAlert     Prefix = "alert"
 	PrefixAlertMail Prefix = "mail"
+	PrefixData      Prefix = "datareq"
 )
 
 // ID makes an identifier <prefix>_<ULID> of a time and 10 random bytes. Both

@@ -2,14 +2,21 @@ package domain
 
 // Retention is how long a workspace's data are kept.
 type Retention struct {
-	RecordingDays  int `json:"recording_days" doc:"Days after which a call's recording is deleted; 0: it is kept."`
-	TranscriptDays int `json:"transcript_days" doc:"Days after which a call's transcript is deleted; 0: it is kept."`
-	TraceDays      int `json:"trace_days" doc:"Days after which a call's SIP messages are deleted; 0: they are kept."`
+	CallDays       int `json:"calls_days" doc:"Days after its end after which a call is deleted with its recording, its transcript and its SIP messages; 0: it is kept."`
+	RecordingDays  int `json:"recordings_days" doc:"Days after which a call's recording is deleted; 0: it is kept."`
+	TranscriptDays int `json:"transcripts_days" doc:"Days after which a call's transcript is deleted; 0: it is kept."`
+	TraceDays      int `json:"traces_days" doc:"Days after which a call's SIP messages are deleted; 0: they are kept."`
 	// Of text messages and appointments.
-	MessageDays     int `json:"message_days" doc:"Days after which a text message is deleted; 0: it is kept."`
-	AppointmentDays int `json:"appointment_days" doc:"Days after its end after which an appointment is deleted; 0: it is kept."`
+	MessageDays     int `json:"messages_days" doc:"Days after which a text message is deleted; 0: it is kept."`
+	AppointmentDays int `json:"appointments_days" doc:"Days after its end after which an appointment is deleted; 0: it is kept."`
 	// Of events and of the log of their deliveries.
-	EventDays int `json:"event_days" doc:"Days after which an event and the log of its deliveries are deleted, 7 at least, but not before it was sent; 0: they are kept."`
+	EventDays int `json:"events_days" doc:"Days after which an event and the log of its deliveries are deleted, 7 at least, but not before it was sent; 0: they are kept."`
+	// Of campaigns' logs of decisions, of the audit log, of attempts' bills and of
+	// the reports of uploads.
+	DecisionDays int `json:"decisions_days" doc:"Days after which decisions of campaigns are deleted; 0: they are kept."`
+	AuditDays    int `json:"audit_days" doc:"Days after which entries of the audit log are deleted, 30 at least; 0: they are kept."`
+	LedgerDays   int `json:"ledger_days" doc:"Days after which the bills of attempts are deleted, 35 at least; 0: they are kept. Counts per day and month stay."`
+	UploadDays   int `json:"uploads_days" doc:"Days after which reports of uploads of contacts are deleted; 0: they are kept."`
 }
 
 // LinkKey signs the links to a workspace's recordings. It is kept sealed, and

@@ -182,15 +182,15 @@ func TestSettingsAreSavedTogether(t *testing.T) {
 	t.Parallel()
 	d := open(t, httpapi.Config{PublicURL: base})
 	b, _ := d.signedIn("admin")
-	form := url.Values{"name": {"Ours"}, "default_country": {"DE"}, "recording_days": {"30"}, "per_number_per_day": {"2"}, "allowed_origins": {"https://a.example\r\nhttps://b.example"}}
+	form := url.Values{"name": {"Ours"}, "default_country": {"DE"}, "recordings_days": {"30"}, "per_number_per_day": {"2"}, "allowed_origins": {"https://a.example\r\nhttps://b.example"}}
 	require.Equal(t, 303, b.send("POST", "/settings", form).Status)
 	w := d.must(200, "GET", "/v1/workspace", "operator", nil).json(t)
 	assert.Equal(t, []any{"Ours", "DE", 30.0, 2.0, []any{"https://a.example", "https://b.example"}},
-		[]any{w["name"], w["default_country"], w["retention"].(m)["recording_days"], w["frequency_caps"].(m)["per_number_per_day"], w["allowed_origins"]})
-	form.Set("recording_days", "a month")
+		[]any{w["name"], w["default_country"], w["retention"].(m)["recordings_days"], w["frequency_caps"].(m)["per_number_per_day"], w["allowed_origins"]})
+	form.Set("recordings_days", "a month")
 	wrong := b.send("POST", "/settings", form)
 	assert.Equal(t, 422, wrong.Status)
-	assert.Contains(t, string(wrong.Body), "retention.recording_days must be a number.")
+	assert.Contains(t, string(wrong.Body), "retention.recordings_days must be a number.")
 	assert.Contains(t, string(wrong.Body), `value="a month"`)
 }
 

@@ -14,13 +14,14 @@ import (
 type desks struct {
 	bulks   shelf[*domain.Bulk]
 	files   shelf[*domain.Export]
+	data    shelf[*domain.DataRequest]
 	tenants shelf[*domain.Workspace]
 	orders  []ask.NewBulk
 	places  int
 }
 
 func (d *desks) begin() {
-	d.bulks.kind, d.files.kind, d.tenants.kind = domain.PrefixBulk, domain.PrefixExport, domain.PrefixWorkspace
+	d.bulks.kind, d.files.kind, d.data.kind, d.tenants.kind = domain.PrefixBulk, domain.PrefixExport, domain.PrefixData, domain.PrefixWorkspace
 }
 
 func (f *fake) StartBulk(_ context.Context, _ domain.Principal, o ask.NewBulk) (*domain.Bulk, error) {
@@ -89,10 +90,37 @@ func (d *door) stockJob(kind string) string {
 	if kind == "workspaces" {
 		return d.tenants.add(&domain.Workspace{Name: "w", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"}).ID
 	}
+	if kind == "data-requests" {
+		return d.data.add(&domain.DataRequest{Type: domain.DataExport, Phone: "+12025550123", Status: domain.DataCompleted, Counts: map[string]int{"calls": 1}}).ID
+	}
 	if kind == "exports" {
 		return d.files.add(&domain.Export{Type: domain.ExportCalls, Format: "csv", Status: domain.ExportCompleted}).ID
 	}
 	return ""
+}
+
+func (f *fake) CreateDataRequest(_ context.Context, _ domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error) {
+	return f.data.add(&domain.DataRequest{Type: kind, Phone: phone, Status: domain.DataQueued, PhoneHash: "0f1e2d3c4b5a69788796a5b4c3d2e1f0"}), nil
+}
+
+func (f *fake) DataRequest(_ context.Context, _ domain.Principal, id string) (*domain.DataRequest, error) {
+	return f.data.get(id)
+}
+
+func (f *fake) ListDataRequests(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.DataRequest], error) {
+	return f.data.list(q), nil
+}
+
+func (f *fake) DataRequestFile(_ context.Context, _ domain.Principal, id string) (ask.Recording, error) {
+	r, err := f.data.get(id)
+	if err != nil {
+		return ask.Recording{}, err
+	}
+	if r.Status != domain.DataCompleted {
+		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
+	}
+	const text = "PK"
+	return ask.Recording{Size: int64(len(text)), Created: r.CreatedAt, Body: shut{strings.NewReader(text)}}, nil
 }
 
 func (f *fake) CreateExport(_ context.Context, _ domain.Principal, e *domain.Export) (*domain.Export, error) {

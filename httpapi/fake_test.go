@@ -197,7 +197,7 @@ func newFake() *fake {
 func (f *fake) ports() httpapi.Ports {
 	return httpapi.Ports{
 		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Talking: f, Agents: f, Pathways: f, Tools: f, Gateways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
-		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Tenants: f, Operators: f, Quarantines: f, Alerts: f, Events: f, Health: f, Once: f,
+		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Data: f, Tenants: f, Operators: f, Quarantines: f, Alerts: f, Events: f, Health: f, Once: f,
 		Bookings: f, Messages: f, Textings: f, Knowledge: f, Windows: &f.windows,
 	}
 }
@@ -233,6 +233,11 @@ func (f *fake) Call(_ context.Context, _ domain.Principal, id string) (*domain.C
 
 func (f *fake) ListCalls(_ context.Context, _ domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error) {
 	return f.calls.list(q.Page), nil
+}
+
+func (f *fake) DeleteCall(_ context.Context, _ domain.Principal, id string) error {
+	_, err := f.calls.get(id)
+	return err
 }
 
 func (f *fake) HangupCall(_ context.Context, _ domain.Principal, id string) (*domain.Call, error) {

@@ -145,6 +145,7 @@ func callRules() map[string]rule {
 		"POST /v1/test/inbound-calls":          {need: writeCalls},
 		"GET /v1/calls":                        {need: readCalls},
 		"GET /v1/calls/{id}":                   {need: readCalls},
+		"DELETE /v1/calls/{id}":                {writeCalls, "admin", "call.deleted", "call"},
 		"POST /v1/calls/{id}/hangup":           {need: writeCalls},
 		"POST /v1/calls/{id}/transfer":         {need: writeCalls},
 		"POST /v1/calls/{id}/say":              {need: writeCalls},
@@ -245,6 +246,11 @@ func bulkRules() map[string]rule {
 		"GET /v1/bulk":              {need: readCalls},
 		"GET /v1/bulk/{id}":         {need: readCalls},
 		"GET /v1/bulk/{id}/items":   {need: readCalls},
+
+		"POST /v1/data-requests":              {anyOf(domain.AllWrite), "admin", "data_request.created", "data_request"},
+		"GET /v1/data-requests":               {need: anyOf(domain.AllRead)},
+		"GET /v1/data-requests/{id}":          {need: anyOf(domain.AllRead)},
+		"GET /v1/data-requests/{id}/download": {anyOf(domain.AllRead), "admin", "data_request.downloaded", "data_request"},
 
 		// What an export is of takes its own permission, too.
 		"POST /v1/exports":              {some, "admin", "export.created", "export"},

@@ -49,6 +49,7 @@ type Ports struct {
 	Usages      Usages
 	Bulks       Bulks
 	Exports     Exports
+	Data        DataRequests
 	Tenants     Tenants
 	Operators   Operators
 	Quarantines Quarantines
@@ -145,6 +146,9 @@ type Calls interface {
 	PlaceCall(ctx context.Context, p domain.Principal, order ask.NewCall) (*domain.Call, error)
 	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
 	ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error)
+	// DeleteCall removes a call that is over with its recording, transcript and
+	// SIP messages; invalid_state with current_status while it is live.
+	DeleteCall(ctx context.Context, p domain.Principal, id string) error
 	// HangupCall answers the call; invalid_state where it is over.
 	HangupCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
 	// Transcript and Recording fail with processing while they are still to

@@ -191,6 +191,7 @@ func (s *Server) routes() {
 	s.usageRoutes()
 	s.bulkRoutes()
 	s.exportRoutes()
+	s.dataRequestRoutes()
 	s.callRoutes()
 	s.callOperations()
 	s.recordingRoutes()

@@ -32,7 +32,7 @@ func TestOnlyOperatorsSeeTheWorkspacesOfTheInstall(t *testing.T) {
 	l := d.must(200, "GET", "/v1/workspaces?limit=1", "operator", nil).json(t)
 	assert.Equal(t, true, l["has_more"])
 	d.must(200, "GET", "/v1/workspaces/"+id, "operator", nil)
-	d.must(200, "PATCH", "/v1/workspaces/"+id, "operator", m{"retention": m{"recording_days": 3}})
+	d.must(200, "PATCH", "/v1/workspaces/"+id, "operator", m{"retention": m{"recordings_days": 3}})
 	d.must(200, "DELETE", "/v1/workspaces/"+id, "operator", nil)
 	assert.Equal(t, "not_found", d.must(404, "GET", "/v1/workspaces/"+id, "operator", nil).failure(t)["code"])
 }

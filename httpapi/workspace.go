@@ -42,13 +42,19 @@ type NewPricing struct {
 
 // NewRetention are the retention periods in the body of a request.
 type NewRetention struct {
-	RecordingDays  int `json:"recording_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
-	TranscriptDays int `json:"transcript_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which transcripts are deleted; 0: they are kept."`
-	TraceDays      int `json:"trace_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which the SIP messages of calls are deleted; 0: they are kept."`
+	CallDays       int `json:"calls_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which calls are deleted with recordings, transcripts and SIP messages; 0: they are kept."`
+	RecordingDays  int `json:"recordings_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
+	TranscriptDays int `json:"transcripts_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which transcripts are deleted; 0: they are kept."`
+	TraceDays      int `json:"traces_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which the SIP messages of calls are deleted; 0: they are kept."`
 
-	MessageDays     int `json:"message_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which text messages are deleted; 0: they are kept."`
-	AppointmentDays int `json:"appointment_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which appointments are deleted; 0: they are kept."`
-	EventDays       int `json:"event_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which events and the logs of their deliveries are deleted, at least 7; 0: they are kept."`
+	MessageDays     int `json:"messages_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which text messages are deleted; 0: they are kept."`
+	AppointmentDays int `json:"appointments_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which appointments are deleted; 0: they are kept."`
+	EventDays       int `json:"events_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which events and the logs of their deliveries are deleted, at least 7; 0: they are kept."`
+
+	DecisionDays int `json:"decisions_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which decisions of campaigns are deleted; 0: they are kept."`
+	AuditDays    int `json:"audit_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which entries of the audit log are deleted, at least 30; 0: they are kept."`
+	LedgerDays   int `json:"ledger_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which the bills of attempts are deleted, at least 35; 0: they are kept. Counts per day and month stay."`
+	UploadDays   int `json:"uploads_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which reports of uploads of contacts are deleted; 0: they are kept."`
 }
 
 // NewFrequencyCaps are the frequency caps of calls in the body of a request.

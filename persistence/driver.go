@@ -98,6 +98,9 @@ type Commit struct {
 	// Reserved: the commit may use the space that is kept back for a full disk.
 	Reserved bool
 	Trim     uint64 // entries of Log up to this offset go; the counts of their subjects stay
+
+	DeleteEvents   []uint64 // offsets of entries of Log that go
+	ForgetSubjects []string // subjects of Log whose counts go: the next event of one is its first
 }
 
 // Key names a raw row. Neither part holds a zero byte.
@@ -170,6 +173,11 @@ func (c Commit) Check() error {
 	for _, s := range []string{c.ID, c.Shard, c.Token, c.Log, c.Forget} {
 		if strings.IndexByte(s, 0) >= 0 {
 			return fmt.Errorf("%w: a zero byte in %q", ErrMalformed, s)
+		}
+	}
+	for _, s := range c.ForgetSubjects {
+		if strings.IndexByte(s, 0) >= 0 {
+			return fmt.Errorf("%w: a zero byte in subject %q", ErrMalformed, s)
 		}
 	}
 	for _, g := range c.Guards {

@@ -195,7 +195,7 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 func (s *Store) make(ctx context.Context, c *commit.Change, made *bale) (Commit, []event.Event, error) {
 	out := Commit{
 		Log: logOf(*c), Guards: make([]Guard, len(c.Guards)), Puts: make([]Put, 0, len(c.Puts)+len(c.Deletes)),
-		Events: make([]Event, len(c.Events)), Trim: c.Trim, Reserved: c.Reserved,
+		Events: make([]Event, len(c.Events)), Trim: c.Trim, Reserved: c.Reserved, DeleteEvents: c.DeleteEvents, ForgetSubjects: c.ForgetSubjects,
 	}
 	for i, g := range c.Guards {
 		out.Guards[i] = Guard{Key: raw(g.Key), Version: g.Version}

@@ -26,7 +26,7 @@ func BenchmarkList(b *testing.B) {
 	require.NoError(b, err)
 	s, err := persistence.NewStore(b.Context(), d, make([]byte, persistence.MasterKeySize), "me")
 	require.NoError(b, err)
-	r := register.New(s, nil)
+	r := register.New(s, hashed, nil)
 	r.Begin(ws, own)
 	number := func(i uint64) uint64 { return 12000000000 + i*7919%800000000 }
 	begun := time.Now()
@@ -41,7 +41,7 @@ func BenchmarkList(b *testing.B) {
 	imported := time.Since(begun)
 	before := heap()
 	begun = time.Now()
-	r = register.New(s, nil)
+	r = register.New(s, hashed, nil)
 	require.NoError(b, r.Load(b.Context(), ws, own))
 	loaded, size := time.Since(begun), heap()-before
 	b.Run("import and load", func(b *testing.B) { // what was measured above: a benchmark that has others shows nothing itself

@@ -99,12 +99,12 @@ func (r *Register) write(ctx context.Context, k listKey, parts []part, o dnc.Ori
 				return 0, err
 			}
 			added += n
-			numbers, err := b.Numbers()
+			b.Edition = before + 1
+			f, err := b.Filter()
 			if err != nil {
 				return 0, err
 			}
-			b.Edition = before + 1
-			filters, indexes = append(filters, dnc.NewFilter(b.Edition, numbers)), append(indexes, p.bucket)
+			filters, indexes = append(filters, f), append(indexes, p.bucket)
 			change.Guards = append(change.Guards, commit.Guard{Key: b.Key(), Version: version})
 			change.Puts = append(change.Puts, b)
 		}
@@ -152,29 +152,41 @@ func (r *Register) apply(ctx context.Context, k listKey, change commit.Change, i
 
 // Remove takes a number off a list; false: it was not on it.
 func (r *Register) Remove(ctx context.Context, workspace, id string, n uint64) (bool, error) {
+	return r.alter(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Remove(n, r.hash(workspace, n)) })
+}
+
+// Erase replaces a number on a list by its keyed hash: it is not known any more,
+// and must still not be called. false: it was not on the list.
+func (r *Register) Erase(ctx context.Context, workspace, id string, n uint64) (bool, error) {
+	return r.alter(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Erase(n, r.hash(workspace, n)) })
+}
+
+// alter changes the bucket of a number, unless change says that there is nothing
+// to change.
+func (r *Register) alter(ctx context.Context, workspace, id string, n uint64, change func(*dnc.Bucket) (bool, error)) (bool, error) {
 	k := listKey{workspace, id}
 	for range tries {
 		b, version, err := r.bucket(ctx, k, dnc.BucketOf(n))
 		if err != nil {
 			return false, err
 		}
-		removed, err := b.Remove(n)
-		if err != nil || !removed {
-			return false, err
-		}
-		numbers, err := b.Numbers()
-		if err != nil {
+		changed, err := change(b)
+		if err != nil || !changed {
 			return false, err
 		}
 		b.Edition++
+		f, err := b.Filter()
+		if err != nil {
+			return false, err
+		}
 		err = r.apply(ctx, k, commit.Change{
 			Workspace: workspace, Guards: []commit.Guard{{Key: b.Key(), Version: version}}, Puts: []domain.Record{b},
-		}, []int{b.Index}, []*dnc.Filter{dnc.NewFilter(b.Edition, numbers)})
+		}, []int{b.Index}, []*dnc.Filter{f})
 		if !errors.Is(err, domain.ErrConflict) {
 			return err == nil, err
 		}
 	}
-	return false, fmt.Errorf("dnc: remove: %w", domain.ErrConflict)
+	return false, fmt.Errorf("dnc: change: %w", domain.ErrConflict)
 }
 
 // Drop deletes what a list holds. Whatever came of it, memory lets go of it:

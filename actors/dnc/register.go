@@ -41,6 +41,7 @@ type Register struct {
 	log     *slog.Logger
 	mu      sync.RWMutex
 	lists   map[listKey]*list
+	hash    func(workspace string, n uint64) string
 	pending sync.Map // opted → struct{}: an opt-out that the store does not hold yet
 }
 
@@ -58,12 +59,13 @@ type list struct {
 	complete atomic.Bool // a bucket without a filter is empty
 }
 
-// New makes a register that knows nothing yet.
-func New(store Store, log *slog.Logger) *Register {
+// New makes a register that knows nothing yet. hash is the keyed hash of a number
+// in a workspace, which stands for the numbers of people who were erased.
+func New(store Store, hash func(workspace string, n uint64) string, log *slog.Logger) *Register {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Register{store: store, log: log, lists: make(map[listKey]*list)}
+	return &Register{store: store, hash: hash, log: log, lists: make(map[listKey]*list)}
 }
 
 func (r *Register) list(k listKey) *list {
@@ -119,12 +121,13 @@ func (l *list) keep(index int, f *dnc.Filter) {
 	}
 }
 
-func (l *list) may(n uint64) bool {
+func (r *Register) may(k listKey, n uint64) bool {
+	l := r.list(k)
 	f := l.filter(dnc.BucketOf(n))
 	if f == nil {
 		return !l.complete.Load()
 	}
-	return f.May(n)
+	return f.May(n) || f.HasErased() && f.IsErased(r.hash(k.workspace, n))
 }
 
 // Mark is what memory knew of a number's buckets when it was looked up.
@@ -137,7 +140,7 @@ func (r *Register) Quick(workspace string, s dnc.Scrub, n uint64) (may bool) {
 		return true
 	}
 	for _, id := range s.Lists() {
-		if r.list(listKey{workspace, id}).may(n) {
+		if r.may(listKey{workspace, id}, n) {
 			return true
 		}
 	}
@@ -183,7 +186,7 @@ func (r *Register) Look(ctx context.Context, workspace string, s dnc.Scrub, n ui
 func (r *Register) Stored(ctx context.Context, workspace string, s dnc.Scrub, n uint64) (*Hit, error) {
 	for _, id := range s.Lists() {
 		k := listKey{workspace, id}
-		if !r.list(k).may(n) {
+		if !r.may(k, n) {
 			continue
 		}
 		b, _, err := r.bucket(ctx, k, dnc.BucketOf(n))
@@ -193,6 +196,9 @@ func (r *Register) Stored(ctx context.Context, workspace string, s dnc.Scrub, n 
 		o, listed, err := b.Find(n)
 		if err != nil {
 			return nil, err
+		}
+		if !listed && len(b.Erased) > 0 {
+			o, listed = b.FindErased(r.hash(workspace, n))
 		}
 		if listed && (id != s.Default || s.Counts(o)) {
 			return &Hit{ListID: id, Origin: o}, nil
@@ -229,11 +235,11 @@ func (r *Register) bucket(ctx context.Context, k listKey, index int) (*dnc.Bucke
 }
 
 func (r *Register) learn(l *list, b *dnc.Bucket) error {
-	numbers, err := b.Numbers()
+	f, err := b.Filter()
 	if err != nil {
 		return err
 	}
-	l.keep(b.Index, dnc.NewFilter(b.Edition, numbers))
+	l.keep(b.Index, f)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package dnc_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -86,7 +87,7 @@ func listed(t *testing.T, r *register.Register, n uint64) bool {
 
 func TestWhatIsPutOntoAListIsFoundAtOnceAndAfterARestart(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		require.NoError(t, r.Load(t.Context(), ws, own))
 		var numbers []uint64
 		for i := range uint64(5000) {
@@ -98,7 +99,7 @@ func TestWhatIsPutOntoAListIsFoundAtOnceAndAfterARestart(t *testing.T) {
 		added, err = r.Add(t.Context(), ws, own, numbers[:10], origin)
 		require.NoError(t, err)
 		assert.Zero(t, added)
-		next := register.New(s, nil) // another process, before and after it has read the list
+		next := register.New(s, hashed, nil) // another process, before and after it has read the list
 		for _, of := range []*register.Register{r, next} {
 			for _, n := range []uint64{12025000000, 12025004999} {
 				require.True(t, of.Quick(ws, scrub, n))
@@ -124,7 +125,7 @@ func TestWhatIsPutOntoAListIsFoundAtOnceAndAfterARestart(t *testing.T) {
 
 func TestANumberThatWasTakenOffMayBeRungAgain(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123, 12025550124}, origin)
 		require.NoError(t, err)
 		removed, err := r.Remove(t.Context(), ws, own, 12025550123)
@@ -140,7 +141,7 @@ func TestANumberThatWasTakenOffMayBeRungAgain(t *testing.T) {
 
 func TestAListIsWalkedPageByPageAndDropped(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		var numbers []uint64
 		for i := range uint64(1000) {
 			numbers = append(numbers, 12025000000+i)
@@ -173,7 +174,7 @@ func TestAListIsWalkedPageByPageAndDropped(t *testing.T) {
 
 func TestAListOfWhichSomeIsLeftIsAskedOfTheStore(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		require.NoError(t, r.Load(t.Context(), ws, own))
 		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
 		require.NoError(t, err)
@@ -186,7 +187,7 @@ func TestAListOfWhichSomeIsLeftIsAskedOfTheStore(t *testing.T) {
 
 func TestAnOptOutWhoseAnswerWasLostIsToldOnce(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		require.NoError(t, r.Load(t.Context(), ws, own))
 		add := func(call string) error {
 			told := event.Draft{ID: "event_" + call, Type: event.ContactOptedOut, WorkspaceID: ws, Environment: env, Subject: call, CreatedAt: origin.At}
@@ -208,7 +209,7 @@ func TestAnOptOutWhoseAnswerWasLostIsToldOnce(t *testing.T) {
 
 func TestWhoeverAddsAtOnceLosesNothing(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		require.NoError(t, r.Load(t.Context(), ws, own))
 		same := sameBucket(40)
 		var wait sync.WaitGroup
@@ -238,7 +239,7 @@ func sameBucket(n int) []uint64 {
 
 func TestAChangeOfUnknownOutcomeIsLookedUpInTheStore(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		require.NoError(t, r.Load(t.Context(), ws, own))
 		require.False(t, r.Quick(ws, scrub, 12025550123))
 		s.fail.Store(true)
@@ -251,7 +252,7 @@ func TestAChangeOfUnknownOutcomeIsLookedUpInTheStore(t *testing.T) {
 
 func TestAnUnknownBucketIsNeverTakenForFree(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		require.True(t, r.Quick(ws, scrub, 12025550123), "nothing was read yet")
 		s.down.Store(true)
 		_, err := r.Look(t.Context(), ws, scrub, 12025550123)
@@ -265,7 +266,7 @@ func TestAnUnknownBucketIsNeverTakenForFree(t *testing.T) {
 
 func TestAMarkFallsWithWhatIsListedAfterIt(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		require.NoError(t, r.Load(t.Context(), ws, own))
 		mark, may := r.Marked(ws, scrub, 12025550123)
 		require.False(t, may)
@@ -284,7 +285,7 @@ func TestAMarkFallsWithWhatIsListedAfterIt(t *testing.T) {
 
 func TestWithoutScrubbingOnlyOptOutsCount(t *testing.T) {
 	drivers(t, func(t *testing.T, s *store) {
-		r := register.New(s, nil)
+		r := register.New(s, hashed, nil)
 		_, err := r.Add(t.Context(), ws, own, []uint64{12025550123}, origin)
 		require.NoError(t, err)
 		_, err = r.Add(t.Context(), ws, own, []uint64{12025550124}, dnc.Origin{Source: domain.DNCOptOut, At: origin.At})
@@ -297,4 +298,54 @@ func TestWithoutScrubbingOnlyOptOutsCount(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotNil(t, hit)
 	})
+}
+
+// hashed stands for a keyed hash.
+func hashed(workspace string, n uint64) string {
+	return fmt.Sprintf("hash of %d in %s", n^0x5555, workspace)
+}
+
+func TestAnErasedNumberIsListedByItsHash(t *testing.T) {
+	t.Parallel()
+	d, err := pebble.Open(t.TempDir(), pebble.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, d.Close()) })
+	s, err := persistence.NewStore(t.Context(), d, make([]byte, persistence.MasterKeySize), "me")
+	require.NoError(t, err)
+	ctx, n := t.Context(), uint64(12025550123)
+	r := register.New(s, hashed, nil)
+	_, err = r.Add(ctx, ws, own, []uint64{n, 12025550124}, dnc.Origin{Source: domain.DNCOptOut, CallID: "call_1", At: time.Unix(1, 0).UTC()})
+	require.NoError(t, err)
+	erased, err := r.Erase(ctx, ws, own, n)
+	require.NoError(t, err)
+	assert.True(t, erased)
+	erased, err = r.Erase(ctx, ws, own, n)
+	require.NoError(t, err)
+	assert.False(t, erased, "it is not known any more")
+
+	next := register.New(s, hashed, nil) // another process, before and after it has read the list
+	check := func() {
+		t.Helper()
+		for _, r := range []*register.Register{r, next} {
+			hit, err := r.Check(ctx, ws, dnc.Scrub{Default: own, OptOutsOnly: true}, "+12025550123")
+			require.NoError(t, err)
+			require.NotNil(t, hit)
+			assert.Equal(t, dnc.Origin{Source: domain.DNCOptOut, At: time.Unix(1, 0).UTC()}, hit.Origin, "without the call")
+			hit, err = r.Check(ctx, ws, dnc.Scrub{Default: own}, "+12025550125")
+			require.NoError(t, err)
+			assert.Nil(t, hit)
+		}
+	}
+	check()
+	require.NoError(t, next.Load(ctx, ws, own))
+	check()
+	entries, _, _, err := next.Entries(ctx, ws, own, 0, 0, 10, nil)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "the list does not show it")
+	removed, err := next.Remove(ctx, ws, own, n)
+	require.NoError(t, err)
+	assert.True(t, removed, "who asks to be called again is found by the hash")
+	hit, err := next.Check(ctx, ws, dnc.Scrub{Default: own}, "+12025550123")
+	require.NoError(t, err)
+	assert.Nil(t, hit)
 }

@@ -123,7 +123,7 @@ func decide(b *testing.B, contacts, attempts int, busy bool) (made int, cost tim
 	others := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return actor.ReceiveFunc(func(ctx actor.Context) { around(ctx, &calls, &granted, busy) })
 	}, 100_000))
-	lists := dnc.New(shelf{contacts}, slog.New(slog.DiscardHandler))
+	lists := dnc.New(shelf{contacts}, nil, slog.New(slog.DiscardHandler))
 	lists.Begin("ws", domain.DefaultDNCID("ws", domain.Live))
 	began, before := ownTime(b), allocated()
 	c := sys.Root.Spawn(mailbox.Props(func() actor.Actor {

@@ -50,7 +50,7 @@ func BenchmarkDoNotCall(b *testing.B) {
 
 	d, store, ws := s.stored()
 	defer func() { require.NoError(b, d.Close()) }()
-	register, scrub, ctx := dnc.New(store, slog.New(slog.DiscardHandler)), lists.ScrubAll(ws, domain.Live), context.Background()
+	register, scrub, ctx := dnc.New(store, nil, slog.New(slog.DiscardHandler)), lists.ScrubAll(ws, domain.Live), context.Background()
 	require.Equal(b, list, scrub.Default)
 	began := time.Now()
 	require.NoError(b, register.Load(ctx, ws, list))

@@ -29,5 +29,8 @@ type DecisionsVerified struct {
 	Head       string `json:"head"`
 	KeyedFrom  *int   `json:"keyed_from"`
 	BrokenRow  *int   `json:"broken_row"`
-	Reason     string `json:"reason,omitempty"`
+	// Rows that retention deleted, and decisions whose numbers were erased.
+	DeletedRows int    `json:"deleted_rows"`
+	Erased      int    `json:"erased"`
+	Reason      string `json:"reason,omitempty"`
 }

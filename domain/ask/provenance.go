@@ -3,10 +3,7 @@ package ask
 import "github.com/callboard/callboard/domain"
 
 // ResourceRef names a resource in an answer.
-type ResourceRef struct {
-	ID     string `json:"id" doc:"Its id."`
-	Object string `json:"object" doc:"Its type: oauth_client, user, webhook, phone, api_key, trunk, sms_gateway, tool."`
-}
+type ResourceRef = domain.ResourceRef
 
 // RevokeKeyRequest are the options of the revocation of a key.
 type RevokeKeyRequest struct {

@@ -21,6 +21,9 @@ type Change struct {
 	Events    []event.Draft   // given offset and sequence here
 	Trim      uint64          // events of the workspace up to this offset go; 0: none
 	Reserved  bool            // may use the space that is kept back for a full disk: for changes that stop work
+
+	DeleteEvents   []uint64 // offsets of events of the workspace that go
+	ForgetSubjects []string // subjects whose counts of events go: nothing happens to them any more
 }
 
 // Guard demands that a row is at a version; 0: that it does not exist.

@@ -81,6 +81,17 @@ type Bucket struct {
 	Index       int       `json:"index"`
 	Edition     uint64    `json:"edition"`
 	Strata      []Stratum `json:"strata"`
+	// Erased are the entries of people who were erased: only the keyed hash of
+	// each number is left.
+	Erased []ErasedEntry `json:"erased,omitempty"`
+}
+
+// ErasedEntry is an entry whose number was replaced by its keyed hash. The
+// number must still not be called.
+type ErasedEntry struct {
+	Source domain.DNCSource `json:"source"`
+	At     time.Time        `json:"at"`
+	Hash   string           `json:"hash"`
 }
 
 // Key names the row.
@@ -141,6 +152,45 @@ func (b *Bucket) Find(n uint64) (o Origin, ok bool, err error) {
 		}
 	}
 	return o, false, nil
+}
+
+// FindErased is the origin of an entry by the hash of its number.
+func (b *Bucket) FindErased(hash string) (o Origin, ok bool) {
+	for _, e := range b.Erased {
+		if e.Hash == hash {
+			return Origin{Source: e.Source, At: e.At}, true
+		}
+	}
+	return o, false
+}
+
+// Erase replaces a number by its hash; false: it was not on the list.
+func (b *Bucket) Erase(n uint64, hash string) (bool, error) {
+	o, listed, err := b.Find(n)
+	if err != nil || !listed {
+		return false, err
+	}
+	if _, err = b.Remove(n, hash); err != nil {
+		return false, err
+	}
+	b.Erased = append(b.Erased, ErasedEntry{Source: o.Source, At: o.At, Hash: hash})
+	return true, nil
+}
+
+// Filter answers for the bucket from memory.
+func (b *Bucket) Filter() (*Filter, error) {
+	numbers, err := b.Numbers()
+	if err != nil {
+		return nil, err
+	}
+	f := NewFilter(b.Edition, numbers)
+	for _, e := range b.Erased {
+		if f.erased == nil {
+			f.erased = make(map[string]bool, len(b.Erased))
+		}
+		f.erased[e.Hash] = true
+	}
+	return f, nil
 }
 
 // Numbers are all numbers of the bucket, ascending.
@@ -255,9 +305,12 @@ func (b *Bucket) settle() error {
 	return nil
 }
 
-// Remove takes a number off the list; false: it was not on it.
-func (b *Bucket) Remove(n uint64) (bool, error) {
-	removed := false
+// Remove takes a number off the list, and the entry with its hash; false: it was
+// not on it.
+func (b *Bucket) Remove(n uint64, hash string) (bool, error) {
+	before := len(b.Erased)
+	b.Erased = slices.DeleteFunc(b.Erased, func(e ErasedEntry) bool { return e.Hash == hash })
+	removed := len(b.Erased) < before
 	var kept []Stratum
 	for _, s := range b.Strata {
 		numbers, err := unpack(s.Numbers, nil)

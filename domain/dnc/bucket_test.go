@@ -58,7 +58,7 @@ func TestABucketIsASetThatRemembersWhereItsNumbersCameFrom(t *testing.T) {
 	for i := range 2000 {
 		n := numbers[r.IntN(len(numbers))]
 		if r.IntN(4) == 0 {
-			removed, err := b.Remove(n)
+			removed, err := b.Remove(n, "")
 			require.NoError(t, err)
 			require.Equal(t, model[n], removed)
 			delete(model, n)
@@ -107,7 +107,7 @@ func TestAnOptOutIsKeptBesideAnImport(t *testing.T) {
 	entries, err := b.Entries(0)
 	require.NoError(t, err)
 	require.Len(t, entries, 2, "each number once")
-	removed, err := b.Remove(n[0])
+	removed, err := b.Remove(n[0], "")
 	require.NoError(t, err)
 	assert.True(t, removed)
 	_, listed, err = b.Find(n[0])

@@ -15,6 +15,7 @@ type Filter struct {
 	Count   int    // numbers in the bucket
 	Unknown bool   // only the store can say
 	words   []uint64
+	erased  map[string]bool // hashes of numbers of people who were erased; nil: none
 }
 
 // NewFilter makes the filter of a bucket's numbers.
@@ -35,7 +36,14 @@ func NewFilter(edition uint64, numbers []uint64) *Filter {
 	return f
 }
 
-// May says whether a number may be listed. False is sure.
+// HasErased says whether the bucket has entries of people who were erased: then
+// a number is to be looked for by its hash too.
+func (f *Filter) HasErased() bool { return f.erased != nil }
+
+// IsErased says whether a number is listed by its hash.
+func (f *Filter) IsErased(hash string) bool { return f.erased[hash] }
+
+// May says whether a number may be listed as such. False is sure.
 func (f *Filter) May(n uint64) bool {
 	if f.Unknown {
 		return true

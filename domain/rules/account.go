@@ -18,7 +18,9 @@ const (
 	MaxCountries    = 260
 	MaxLimit        = 10_000_000
 	maxDays         = 3650
-	minEventDays    = 7 // longer than an endpoint may be paused
+	minEventDays    = 7  // longer than an endpoint may be paused
+	minAuditDays    = 30 // an intruder with all rights leaves a trace that long
+	minLedgerDays   = 35 // the month that is being billed
 	maxPerDay       = 100
 	MaxPrefixLength = 15
 	// maxAttemptsIncluded bounds a month's quota.
@@ -159,6 +161,25 @@ func money(p *domain.Problems, w *domain.Workspace) {
 	}
 }
 
+// retention finds what is wrong with retention periods. Some kinds have a
+// minimum: events for deliveries, the audit log so that an intruder cannot
+// remove it at once, the ledger for the month that is being billed.
+func retention(p *domain.Problems, r *domain.Retention) {
+	for _, one := range []struct {
+		name       string
+		days, from int
+	}{
+		{"calls_days", r.CallDays, 0}, {"recordings_days", r.RecordingDays, 0}, {"transcripts_days", r.TranscriptDays, 0},
+		{"traces_days", r.TraceDays, 0}, {"messages_days", r.MessageDays, 0}, {"appointments_days", r.AppointmentDays, 0},
+		{"events_days", r.EventDays, minEventDays}, {"decisions_days", r.DecisionDays, 0}, {"audit_days", r.AuditDays, minAuditDays},
+		{"ledger_days", r.LedgerDays, minLedgerDays}, {"uploads_days", r.UploadDays, 0},
+	} {
+		if one.days != 0 {
+			between(p, "retention."+one.name, one.days, one.from, maxDays)
+		}
+	}
+}
+
 // Workspace finds everything that is wrong with a workspace.
 func Workspace(w *domain.Workspace) domain.Problems {
 	var p domain.Problems
@@ -170,14 +191,7 @@ func Workspace(w *domain.Workspace) domain.Problems {
 	between(&p, "limits.concurrent_inbound", w.Limits.ConcurrentInbound, 0, MaxLimit)
 	between(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, MaxLimit)
 	between(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 1, MaxLimit) // 0 would be no ceiling
-	between(&p, "retention.recording_days", w.Retention.RecordingDays, 0, maxDays)
-	between(&p, "retention.transcript_days", w.Retention.TranscriptDays, 0, maxDays)
-	between(&p, "retention.trace_days", w.Retention.TraceDays, 0, maxDays)
-	between(&p, "retention.message_days", w.Retention.MessageDays, 0, maxDays)
-	if w.Retention.EventDays != 0 {
-		between(&p, "retention.event_days", w.Retention.EventDays, minEventDays, maxDays)
-	}
-	between(&p, "retention.appointment_days", w.Retention.AppointmentDays, 0, maxDays)
+	retention(&p, &w.Retention)
 	between(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
 	if len(w.Calling.Countries) == 0 && w.DefaultCountry != "" { // said, so that another default country allows no other calls
 		w.Calling.Countries = []string{w.DefaultCountry}

@@ -12,12 +12,17 @@ type keeping struct{ Field, What string }
 // kept are all of them, as the API names them.
 func kept() []keeping {
 	return []keeping{
-		{"recording_days", "Recordings"},
-		{"transcript_days", "Transcripts"},
-		{"trace_days", "SIP messages of calls"},
-		{"message_days", "Text messages"},
-		{"appointment_days", "Appointments"},
-		{"event_days", "Events and logs of deliveries"},
+		{"calls_days", "Calls"},
+		{"recordings_days", "Recordings"},
+		{"transcripts_days", "Transcripts"},
+		{"traces_days", "SIP messages of calls"},
+		{"messages_days", "Text messages"},
+		{"appointments_days", "Appointments"},
+		{"events_days", "Events and logs of deliveries"},
+		{"decisions_days", "Decisions of campaigns"},
+		{"audit_days", "Audit log"},
+		{"ledger_days", "Bills of attempts"},
+		{"uploads_days", "Reports of uploads"},
 	}
 }
 

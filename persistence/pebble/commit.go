@@ -417,6 +417,16 @@ func shorten(b *draft, c *persistence.Commit) error {
 			return err
 		}
 	}
+	for _, offset := range c.DeleteEvents {
+		if err := b.batch.Delete(eventKey(c.Log, offset), nil); err != nil {
+			return err
+		}
+	}
+	for _, subject := range c.ForgetSubjects {
+		if err := b.drop(key(sequenceSpace, c.Log, subject)); err != nil {
+			return err
+		}
+	}
 	if c.Forget == "" {
 		return nil
 	}

@@ -109,7 +109,19 @@ func arguments(c persistence.Commit) []any {
 	for _, e := range c.Events {
 		a = append(a, e.Subject, e.Payload)
 	}
-	return append(a, c.Forget, strconv.FormatUint(c.Trim, 10))
+	a = append(a, c.Forget, strconv.FormatUint(c.Trim, 10))
+	if len(c.DeleteEvents)+len(c.ForgetSubjects) == 0 {
+		return a
+	}
+	a = append(a, len(c.DeleteEvents))
+	for _, offset := range c.DeleteEvents {
+		a = append(a, "0-"+strconv.FormatUint(offset, 10))
+	}
+	a = append(a, len(c.ForgetSubjects))
+	for _, subject := range c.ForgetSubjects {
+		a = append(a, subject)
+	}
+	return a
 }
 
 // work sends what waits, several commits in one round trip.

@@ -24,7 +24,8 @@ import "github.com/redis/go-redis/v9"
 // table, id, head, numbers; number of puts, each table, id, 0 | 1 (keep), value,
 // sort, lists; number of events, each subject, payload; a log to forget ("" or
 // nothing: none); the offset up to which the log is trimmed (0 or nothing: not at
-// all). It answers {"ok", versions, offset, sequences, number}, {"stale", number}, {"fenced"},
+// all); number of events to delete, each 0-offset; number of subjects whose counts
+// go, each subject (both may be missing). It answers {"ok", versions, offset, sequences, number}, {"stale", number}, {"fenced"},
 // {"conflict"} or {"malformed"}; a refusal comes before the first write.
 var commitScript = redis.NewScript(`
 local P = KEYS[1]
@@ -124,6 +125,8 @@ local forget = arg()
 if forget and forget ~= '' then redis.call('DEL', P .. 'e:' .. forget, P .. 'o:' .. forget, P .. 'q:' .. forget) end
 local trim = tonumber(arg() or '0')
 if trim > 0 then redis.call('XTRIM', P .. 'e:' .. log, 'MINID', '0-' .. num(trim + 1)) end
+for _ = 1, tonumber(arg() or '0') do redis.call('XDEL', P .. 'e:' .. log, arg()) end
+for _ = 1, tonumber(arg() or '0') do redis.call('HDEL', P .. 'q:' .. log, arg()) end
 if force == '' then force = num(reached + 1) end
 redis.call('SET', N, force)
 local answer = {'ok', table.concat(versions, ' '), first, table.concat(sequences, ' '), force}

@@ -67,3 +67,27 @@ func trims(t *testing.T, d persistence.Driver) {
 	equal(t, []any{next.Offset, next.Sequences}, []any{uint64(4), []uint64{3}})
 	equal(t, offsets("ws"), []uint64{4})
 }
+
+func deletesEvents(t *testing.T, d persistence.Driver) {
+	events := []persistence.Event{{Subject: "s", Payload: []byte("1")}, {Subject: "t", Payload: []byte("2")}, {Subject: "s", Payload: []byte("3")}}
+	for _, log := range []string{"ws", "ws2"} {
+		do(t, d, persistence.Commit{Log: log, Events: events})
+	}
+	do(t, d, persistence.Commit{Log: "ws", DeleteEvents: []uint64{1, 3, 99}, ForgetSubjects: []string{"s", "unknown"}})
+	kept := func(log string, after uint64) (found []uint64) {
+		entries, err := d.Events(deadline(t), log, after, 10)
+		noError(t, err)
+		for _, e := range entries {
+			found = append(found, e.Offset)
+		}
+		return found
+	}
+	equal(t, kept("ws", 0), []uint64{2})
+	equal(t, kept("ws", 2), []uint64(nil))
+	equal(t, kept("ws2", 0), []uint64{1, 2, 3})
+	next := do(t, d, persistence.Commit{Log: "ws", Events: events})
+	equal(t, []any{next.Offset, next.Sequences}, []any{uint64(4), []uint64{1, 2, 2}})
+	equal(t, kept("ws", 0), []uint64{2, 4, 5, 6})
+	next = do(t, d, persistence.Commit{Log: "ws2", Events: events[:1]})
+	equal(t, next.Sequences, []uint64{3})
+}

@@ -48,6 +48,7 @@ func Run(t *testing.T, open Open) {
 		{"TablesAreFoundByTheirEnding", tables},
 		{"AForgottenLogBeginsAnew", forgets},
 		{"ATrimmedLogGoesOn", trims},
+		{"SingleEventsAndCountsOfSubjectsAreDeleted", deletesEvents},
 		{"ClosedDriverSaysSo", closed},
 	}
 	for _, test := range tests {

@@ -1,0 +1,53 @@
+package actors
+
+import (
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// DeleteCall removes a call that is over with its recording, its transcript and
+// its SIP messages. Its events and its row of the ledger stay until their own
+// retention ends. Errors: not_found; invalid_state while the call is live.
+func (d *Desk) DeleteCall(ctx context.Context, p domain.Principal, id string) error {
+	c, err := d.Call(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	if !c.Final() {
+		return domain.Errorf(domain.CodeInvalidState, "the call is %s; hang it up before you delete it", c.Status).With("current_status", c.Status).
+			With("allowed_from", []domain.CallStatus{domain.CallCompleted, domain.CallBusy, domain.CallNoAnswer, domain.CallFailed, domain.CallCancelled})
+	}
+	return storeErr(d.deleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
+}
+
+// deleteCalls removes calls that are over, each with everything that is named
+// after it.
+func (d *Desk) deleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error {
+	if len(calls) == 0 {
+		return nil
+	}
+	change := commit.Change{Workspace: workspaceID}
+	for _, c := range calls {
+		change.Deletes = append(change.Deletes, c.Key(),
+			(&domain.Transcript{WorkspaceID: workspaceID, CallID: c.ID}).Key(), (&domain.TraceRow{WorkspaceID: workspaceID, CallID: c.ID}).Key(),
+			(&domain.AnalysisDue{WorkspaceID: workspaceID, CallID: c.ID}).Key())
+		change.ForgetSubjects = append(change.ForgetSubjects, c.ID)
+	}
+	blobs := func() (err error) {
+		for _, c := range calls {
+			err = errors.Join(err, d.node.cfg.Blobs.Delete(ctx, workspaceID, call.RecordingName(c.ID)))
+		}
+		return err
+	}
+	if err := blobs(); err != nil {
+		return err
+	}
+	if _, err := d.store.Apply(ctx, change); err != nil {
+		return err
+	}
+	return blobs() // a recording that was stored in between
+}

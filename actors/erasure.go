@@ -1,0 +1,535 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+)
+
+// CodeErased is why an order of a bulk job is not carried out: its person was
+// erased.
+const codeErased domain.Code = "erased"
+
+// step is a part of an erasure that is done once.
+type step struct {
+	name string
+	do   func(ctx context.Context) error
+}
+
+// erase removes what the workspace has of the person, step by step. What is
+// finished stands in the row, so that a process that goes on after another one
+// begins with the first step that is not. The calls, messages, conversations and
+// appointments go last: the steps before need to know them.
+func (j *dataJob) erase(ctx context.Context) error {
+	steps := []step{{"contacts", j.eraseContacts}, {"bulk_orders", j.eraseOrders}, {"live", j.awaitLive}, {"events", j.eraseEvents}, {"decisions", j.eraseDecisions}}
+	for _, k := range blankedKinds() {
+		steps = append(steps, step{k.kind, func(ctx context.Context) error { return j.blank(ctx, k) }})
+	}
+	steps = append(steps, step{"call_trace", j.eraseTraces}, step{"number_days", j.eraseCounts}, step{"exports", j.eraseFiles}, step{"dnc_entries", j.eraseListed})
+	for _, k := range personKinds() {
+		steps = append(steps, step{k.kind, func(ctx context.Context) error { return j.erasePerson(ctx, k) }})
+	}
+	steps = append(steps, step{"settings", j.nameSettings})
+	for _, s := range steps {
+		if slices.Contains(j.row.Done, s.name) {
+			continue
+		}
+		if err := s.do(ctx); err != nil {
+			return err
+		}
+		if err := j.keep(ctx, func(r *domain.DataRequest) { r.Done = append(slices.Clone(r.Done), s.name) }); err != nil {
+			return err
+		}
+	}
+	return j.keep(ctx, func(r *domain.DataRequest) {
+		now := stamp()
+		r.Status, r.CompletedAt, r.Phone, r.Done = domain.DataCompleted, &now, "", nil
+	})
+}
+
+// count adds to what the request says of a kind; it is stored with the step.
+func (j *dataJob) count(kind string, n int) {
+	if n == 0 {
+		return
+	}
+	counts := make(map[string]int, len(j.row.Counts)+1)
+	for k, v := range j.row.Counts {
+		counts[k] = v
+	}
+	counts[kind] += n
+	j.row.Counts = counts
+}
+
+// eraseContacts takes the person out of the campaigns that may still call, waits
+// for those that are calling just now, and blanks what is stored of the contact.
+func (j *dataJob) eraseContacts(ctx context.Context) error {
+	var found []personContact
+	if err := j.contacts(ctx, func(c personContact) error { found = append(found, c); return nil }); err != nil {
+		return err
+	}
+	for {
+		var busy []domain.ResourceRef
+		for _, one := range found {
+			if !one.is {
+				continue
+			}
+			idle, err := j.takeOut(ctx, one)
+			if err != nil {
+				return err
+			}
+			if !idle {
+				busy = append(busy, domain.ResourceRef{ID: domain.ContactID(one.campaign.ID, one.ordinal), Object: "contact"})
+			}
+		}
+		waits, err := j.waitFor(ctx, busy)
+		if err != nil {
+			return err
+		}
+		if !waits {
+			break
+		}
+	}
+	for _, one := range found {
+		if err := j.blankContact(ctx, one); err != nil {
+			return err
+		}
+	}
+	j.count("contacts", len(found))
+	return nil
+}
+
+// takeOut removes a contact from a campaign that may still call it. idle: nothing
+// is done for it any more.
+func (j *dataJob) takeOut(ctx context.Context, one personContact) (idle bool, err error) {
+	p := domain.Principal{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment}
+	c, err := j.d.Campaign(ctx, p, one.campaign.ID)
+	if domain.CodeOf(err) == domain.CodeNotFound || err == nil && c.Status.Final() {
+		return true, nil // a call that goes on is waited for by itself
+	}
+	if err != nil {
+		return false, err
+	}
+	now, err := j.d.states(ctx, &talks{d: j.d, of: c}, one.ordinal, 1)
+	if err != nil || now[0].Final() {
+		return err == nil, err
+	}
+	err = j.d.DeleteContact(ctx, p, c.ID, domain.ContactID(c.ID, one.ordinal))
+	switch domain.CodeOf(err) {
+	case domain.CodeInvalidState, domain.CodeUnavailable:
+		return false, nil
+	case domain.CodeNotFound:
+		return true, nil
+	}
+	return err == nil, err
+}
+
+// blankContact blanks a contact where it is stored: in its chunk, in what changed
+// it, and in its result. A contact that only mentions the number stays.
+func (j *dataJob) blankContact(ctx context.Context, one personContact) error {
+	c := one.campaign
+	if _, err := j.d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+		return err
+	}
+	defer j.d.uploads.release(c.ID)
+	blank := func(contact *domain.Contact) bool {
+		if one.is {
+			*contact = domain.Contact{}
+			return true
+		}
+		return j.number.MaskValue(contact)
+	}
+	chunk := &domain.ContactChunk{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: one.ordinal / domain.ChunkSize}
+	edit := &domain.ContactEdit{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Ordinal: one.ordinal}
+	result := &domain.ContactResult{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Ordinal: one.ordinal}
+	err := errors.Join(
+		j.change(ctx, chunk, func() bool {
+			i := one.ordinal % domain.ChunkSize
+			return i < len(chunk.Contacts) && blank(&chunk.Contacts[i])
+		}),
+		j.change(ctx, edit, func() bool { return blank(&edit.Contact) }),
+	)
+	if err != nil || !one.is {
+		return err
+	}
+	return j.change(ctx, result, func() bool {
+		result.Notes, result.Intent, result.CallID = "", "", ""
+		return true
+	})
+}
+
+// eraseOrders cancels the orders of bulk jobs to the number. Jobs that add
+// contacts or do-not-call entries are short: they are waited for.
+func (j *dataJob) eraseOrders(ctx context.Context) error {
+	for {
+		var busy []domain.ResourceRef
+		err := j.rows(ctx, rowsOf[domain.BulkChunk](), func(r domain.Record) error {
+			chunk, ok := r.(*domain.BulkChunk)
+			if !ok {
+				return nil
+			}
+			waits, err := j.cancelOrders(ctx, chunk)
+			if waits {
+				busy = append(busy, domain.ResourceRef{ID: chunk.BulkID, Object: "bulk"})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if waits, err := j.waitFor(ctx, busy); err != nil || !waits {
+			return err
+		}
+	}
+}
+
+func (j *dataJob) cancelOrders(ctx context.Context, chunk *domain.BulkChunk) (waits bool, err error) {
+	b := &domain.Bulk{Meta: domain.Meta{ID: chunk.BulkID, WorkspaceID: chunk.WorkspaceID}}
+	if _, err = j.d.store.Get(ctx, b); err != nil {
+		if errors.Is(err, domain.ErrNotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	if !b.Final() && (b.Type == domain.BulkContacts || b.Type == domain.BulkDNC) {
+		return true, nil
+	}
+	j.d.jobs.Stop(b.WorkspaceID + "/" + b.ID)
+	defer func() { j.d.carryOut(b) }()
+	for i, e := range chunk.Entries {
+		if j.number.InValue(&e) {
+			if err = j.cancelOrder(ctx, b, chunk.Index, i); err != nil {
+				return false, err
+			}
+			j.count("bulk_orders", 1)
+		}
+	}
+	return false, nil
+}
+
+// cancelOrder blanks one order; one that is still to be carried out counts as
+// cancelled.
+func (j *dataJob) cancelOrder(ctx context.Context, b *domain.Bulk, index, i int) error {
+	at := index*domain.BulkChunkSize + i
+	for range tries {
+		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}
+		of, err := j.d.store.Get(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		version, err := j.d.store.Get(ctx, b)
+		if err != nil {
+			return err
+		}
+		item := &domain.BulkItem{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: at}
+		_, err = j.d.store.Get(ctx, item)
+		if err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return err
+		}
+		e := &chunk.Entries[i]
+		change := commit.Change{
+			Workspace: b.WorkspaceID, Guards: []commit.Guard{{Key: chunk.Key(), Version: of}, {Key: b.Key(), Version: version}}, Puts: []domain.Record{chunk},
+		}
+		if err != nil && e.Error == nil && !b.Final() {
+			b.Pending--
+			b.Cancelled++
+			item = &domain.BulkItem{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: at, Status: domain.ItemCancelled, Code: codeErased, Message: "the number was erased"}
+			change.Guards = append(change.Guards, commit.Absent(item.Key()))
+			change.Puts = append(change.Puts, item, b)
+		}
+		if e.Error == nil {
+			e.Error = &domain.BulkError{Index: at, Code: codeErased, Message: "the number was erased"}
+		}
+		e.Order = nil
+		j.number.MaskValue(e)
+		if _, err = j.d.store.Apply(ctx, change); !errors.Is(err, domain.ErrConflict) {
+			return err
+		}
+	}
+	return errBusy()
+}
+
+// awaitLive waits until no call with the person goes on, no message to or from
+// the person is on its way, and no export is being written.
+func (j *dataJob) awaitLive(ctx context.Context) error {
+	for {
+		busy, err := j.busy(ctx)
+		if err != nil {
+			return err
+		}
+		if waits, err := j.waitFor(ctx, busy); err != nil || !waits {
+			return err
+		}
+	}
+}
+
+func (j *dataJob) busy(ctx context.Context) (refs []domain.ResourceRef, err error) {
+	ws, env, phone := j.row.WorkspaceID, string(j.row.Environment), j.number.E164()
+	add := func(id, object string) { refs = append(refs, domain.ResourceRef{ID: id, Object: object}) }
+	onItsWay := func(m *domain.Message) {
+		if m.Todo != "" || m.Answering != "" {
+			add(m.ID, "message")
+		}
+	}
+	return refs, errors.Join(err,
+		every(ctx, j.d.store, "call", ws, "active="+env, func(c *domain.Call) {
+			if j.isCall(c) {
+				add(c.ID, "call")
+			}
+		}),
+		every(ctx, j.d.store, "orphan", ws, "left", func(o *domain.Orphan) {
+			if string(o.Environment) == env && j.number.In(o.Number) {
+				add(o.CallID, "call")
+			}
+		}),
+		every(ctx, j.d.store, "message", ws, "to="+env+"/"+phone, onItsWay),
+		every(ctx, j.d.store, "message", ws, "from="+env+"/"+phone, onItsWay),
+		every(ctx, j.d.store, "export", ws, "open", func(e *domain.Export) {
+			if string(e.Environment) == env {
+				add(e.ID, "export")
+			}
+		}),
+		every(ctx, j.d.store, "data_request", ws, "open", func(r *domain.DataRequest) {
+			if r.Type == domain.DataExport && r.PhoneHash == j.row.PhoneHash && string(r.Environment) == env {
+				add(r.ID, "data_request")
+			}
+		}),
+	)
+}
+
+// eraseEvents deletes the events that are about the person or name the number.
+// Deliveries of them that are still due fail.
+func (j *dataJob) eraseEvents(ctx context.Context) error {
+	if err := j.collect(ctx); err != nil {
+		return err
+	}
+	for after := uint64(0); ; {
+		if err := j.yield(); err != nil {
+			return err
+		}
+		batch, err := j.d.store.Events(ctx, j.row.WorkspaceID, after, eventBatch)
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		change := commit.Change{Workspace: j.row.WorkspaceID}
+		for i := range batch {
+			e := &batch[i]
+			if after = e.Offset; e.Environment == j.row.Environment && (j.about[e.Subject] || j.number.InValue(e)) {
+				change.DeleteEvents = append(change.DeleteEvents, e.Offset)
+			}
+		}
+		if len(change.DeleteEvents) == 0 {
+			continue
+		}
+		if _, err = j.d.store.Apply(ctx, change); err != nil {
+			return err
+		}
+		j.count("events", len(change.DeleteEvents))
+	}
+}
+
+// eraseDecisions blanks the number in logs of decisions. The logs can still be
+// verified.
+func (j *dataJob) eraseDecisions(ctx context.Context) error {
+	key, phone := j.d.keys.Decisions(j.row.WorkspaceID), j.number.E164()
+	for _, c := range j.campaigns {
+		for {
+			rows, err := j.d.decisionsOf(ctx, c, phone, 1)
+			if err != nil {
+				return err
+			}
+			for _, page := range rows {
+				if err = j.change(ctx, page, func() bool { return page.Blank(key, phone) }); err != nil {
+					return err
+				}
+			}
+			if j.count("decisions", len(rows)); len(rows) < decisionRows {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// blank blanks the number in the rows of a kind.
+func (j *dataJob) blank(ctx context.Context, k rowKind) error {
+	return j.rows(ctx, k, func(r domain.Record) error {
+		j.count(k.kind, 1)
+		return j.change(ctx, r, func() bool { return j.number.MaskValue(r) })
+	})
+}
+
+// eraseTraces deletes SIP messages that name the number, also those of calls with
+// others: a message without some of its words is none.
+func (j *dataJob) eraseTraces(ctx context.Context) error {
+	return j.rows(ctx, rowsOf[domain.TraceRow](), func(r domain.Record) error {
+		j.count("call_trace", 1)
+		_, err := j.d.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{r.Key()}})
+		return err
+	})
+}
+
+// eraseCounts deletes what is counted of the number.
+func (j *dataJob) eraseCounts(ctx context.Context) error {
+	days := &domain.NumberDays{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment, Number: j.number.E164()}
+	stop := &stopRow{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment, Number: j.number.E164()}
+	_, err := j.d.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{days.Key(), stop.Key()}})
+	return err
+}
+
+// eraseFiles deletes the files of exports that contain the number.
+func (j *dataJob) eraseFiles(ctx context.Context) error {
+	var exports []*domain.Export
+	var requests []*domain.DataRequest
+	err := errors.Join(
+		every(ctx, j.d.store, "export", j.row.WorkspaceID, "kept", func(e *domain.Export) { exports = append(exports, e) }),
+		every(ctx, j.d.store, "data_request", j.row.WorkspaceID, "kept", func(r *domain.DataRequest) { requests = append(requests, r) }),
+	)
+	if err != nil {
+		return err
+	}
+	for _, r := range requests {
+		if r.Environment != j.row.Environment || r.PhoneHash != j.row.PhoneHash {
+			continue
+		}
+		if err = j.d.expireData(ctx, r); err != nil {
+			return err
+		}
+		j.count("exports", 1)
+	}
+	for _, e := range exports {
+		if e.Environment != j.row.Environment {
+			continue
+		}
+		has, err := j.inFile(ctx, e.File())
+		if err == nil && has {
+			err = j.d.dropExportFile(ctx, e)
+			j.count("exports", 1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileWindow is how much of a file is searched at once, fileOverlap how much of
+// it is searched again with what follows: longer than a number is written.
+const (
+	fileWindow  = 1 << 20
+	fileOverlap = 128
+)
+
+// inFile says whether a file contains the number.
+func (j *dataJob) inFile(ctx context.Context, name string) (bool, error) {
+	body, _, err := j.d.node.cfg.Blobs.Open(ctx, j.row.WorkspaceID, name)
+	if errors.Is(err, domain.ErrNotFound) && !errors.Is(err, domain.ErrAway) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = body.Close() }()
+	window, kept := make([]byte, fileWindow), 0
+	for {
+		n, err := io.ReadFull(body, window[kept:])
+		if j.number.In(string(window[:kept+n])) {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if err = j.yield(); err != nil {
+			return false, err
+		}
+		kept = copy(window, window[len(window)-fileOverlap:])
+	}
+}
+
+// eraseListed replaces the number on do-not-call lists by its keyed hash.
+func (j *dataJob) eraseListed(ctx context.Context) error {
+	n, err := dnc.Number(j.number.E164())
+	if err != nil {
+		return nil //nolint:nilerr // no list can hold it
+	}
+	var ids []string
+	if err = every(ctx, j.d.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
+		return err
+	}
+	if own := domain.DefaultDNCID(j.row.WorkspaceID, j.row.Environment); !slices.Contains(ids, own) {
+		ids = append(ids, own)
+	}
+	for _, id := range ids {
+		erased, err := j.d.node.dnc.Erase(ctx, j.row.WorkspaceID, id, n)
+		if err != nil {
+			return err
+		}
+		if erased {
+			j.count("dnc_entries", 1)
+		}
+	}
+	return nil
+}
+
+// erasePerson deletes what is about the person, and blanks the number in what is
+// about others.
+func (j *dataJob) erasePerson(ctx context.Context, k rowKind) error {
+	return j.rows(ctx, k, func(r domain.Record) error {
+		j.count(k.kind, 1)
+		if !j.isAbout(r) {
+			return j.change(ctx, r, func() bool { return j.number.MaskValue(r) })
+		}
+		switch r := r.(type) {
+		case *domain.Call:
+			return j.d.deleteCalls(ctx, j.row.WorkspaceID, []*domain.Call{r})
+		case *domain.Appointment:
+			return j.deleteAppointment(ctx, r)
+		}
+		_, err := j.d.store.Apply(ctx, commit.Change{
+			Workspace: j.row.WorkspaceID, Deletes: []domain.Key{r.Key()}, ForgetSubjects: []string{r.Key().ID},
+		})
+		return err
+	})
+}
+
+// deleteAppointment deletes an appointment and frees its time.
+func (j *dataJob) deleteAppointment(ctx context.Context, a *domain.Appointment) error {
+	for range tries {
+		due := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID}
+		c := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key(), due.Key()}, ForgetSubjects: []string{a.ID}}
+		if err := j.d.release(ctx, &c, a); err != nil {
+			return err
+		}
+		dropEmpty(&c)
+		if _, err := j.d.store.Apply(ctx, c); !errors.Is(err, domain.ErrConflict) {
+			return err
+		}
+	}
+	return errBusy()
+}
+
+// nameSettings finds the settings of the workspace that contain the number.
+func (j *dataJob) nameSettings(ctx context.Context) error {
+	var remaining []domain.ResourceRef
+	for _, k := range settingKinds() {
+		err := j.rows(ctx, k, func(r domain.Record) error {
+			ref := domain.ResourceRef{ID: r.Key().ID, Object: k.kind}
+			if len(remaining) < maxDataRefs && !slices.Contains(remaining, ref) {
+				remaining = append(remaining, ref)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	j.row.Remaining = remaining
+	return nil
+}

@@ -1,0 +1,247 @@
+package actors
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/dnc"
+)
+
+// export writes what the workspace has of the person into a zip, from its
+// beginning: what a process that ended left of it was never shown.
+func (j *dataJob) export(ctx context.Context) error {
+	j.row.Counts = nil
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	from, to := io.Pipe()
+	written := make(chan error, 1)
+	go func() {
+		err := errors.New("the file of a data request could not be written")
+		defer func() {
+			_ = recover() // err says it
+			_ = to.CloseWithError(err)
+			written <- err
+		}()
+		z := zip.NewWriter(to)
+		if err = j.writeFiles(ctx, z); err == nil {
+			err = z.Close()
+		}
+	}()
+	size, err := j.d.node.cfg.Blobs.Put(ctx, j.row.WorkspaceID, j.row.File(), from)
+	_ = from.CloseWithError(errors.New("nobody reads the file any more"))
+	if wrote := <-written; wrote != nil {
+		err = wrote // the cause of the other
+	}
+	if err != nil {
+		return err
+	}
+	return j.keep(ctx, func(r *domain.DataRequest) {
+		now := stamp()
+		until := now.Add(domain.DataRequestLife)
+		r.Status, r.Size, r.CompletedAt, r.ExpiresAt = domain.DataCompleted, size, &now, &until
+	})
+}
+
+// exportedContact is a contact of a campaign as a line of JSON.
+type exportedContact struct {
+	CampaignID string `json:"campaign_id"`
+	ask.Contact
+}
+
+// exportedEntry is an entry of a do-not-call list as a line of JSON.
+type exportedEntry struct {
+	ListID string `json:"list_id"`
+	domain.DNCEntry
+}
+
+// writeFiles writes one file of JSON lines for each kind, and the recordings.
+func (j *dataJob) writeFiles(ctx context.Context, z *zip.Writer) error {
+	var calls []*domain.Call
+	for _, k := range []struct {
+		rowKind
+		file string
+	}{
+		{rowsOf[domain.Call](), "calls"}, {rowsOf[domain.Message](), "messages"},
+		{rowsOf[domain.Texting](), "sms_conversations"}, {rowsOf[domain.Appointment](), "appointments"},
+	} {
+		err := j.lines(z, k.file, func(line func(any) error) error {
+			return j.rows(ctx, k.rowKind, func(r domain.Record) error {
+				if !j.isAbout(r) {
+					return nil
+				}
+				j.about[r.Key().ID] = true
+				switch r := r.(type) {
+				case *domain.Call:
+					calls = append(calls, &domain.Call{Meta: r.Meta, RecordingAvailable: r.RecordingAvailable, TranscriptAvailable: r.TranscriptAvailable})
+				case *domain.Texting:
+					return line(r.Public(time.Now()))
+				}
+				return line(r)
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(j.writeTranscripts(ctx, z, calls), j.writeContacts(ctx, z), j.writeDecisions(ctx, z), j.writeEvents(ctx, z), j.writeListed(ctx, z),
+		j.writeRecordings(ctx, z, calls))
+}
+
+// lines writes a file of the zip.
+func (j *dataJob) lines(z *zip.Writer, name string, write func(line func(any) error) error) error {
+	w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".jsonl", Method: zip.Deflate, Modified: j.row.CreatedAt})
+	if err != nil {
+		return err
+	}
+	n := 0
+	err = write(func(v any) error {
+		n++
+		return domain.WriteJSON(w, v)
+	})
+	j.count(name, n)
+	return err
+}
+
+func (j *dataJob) writeTranscripts(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
+	return j.lines(z, "transcripts", func(line func(any) error) error {
+		for _, c := range calls {
+			t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
+			_, err := j.d.store.Get(ctx, t)
+			if errors.Is(err, domain.ErrNotFound) {
+				continue
+			}
+			if err == nil {
+				err = line(t)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (j *dataJob) writeContacts(ctx context.Context, z *zip.Writer) error {
+	return j.lines(z, "contacts", func(line func(any) error) error {
+		return j.contacts(ctx, func(one personContact) error {
+			if !one.is {
+				return nil
+			}
+			of, err := j.d.one(ctx, one.campaign, domain.ContactID(one.campaign.ID, one.ordinal))
+			if err != nil {
+				return err
+			}
+			return line(exportedContact{one.campaign.ID, of.shown(one.campaign)})
+		})
+	})
+}
+
+func (j *dataJob) writeDecisions(ctx context.Context, z *zip.Writer) error {
+	phone := j.number.E164()
+	return j.lines(z, "decisions", func(line func(any) error) error {
+		for _, c := range j.campaigns {
+			for row := 1; ; {
+				rows, err := j.d.decisionsOf(ctx, c, phone, row)
+				if err != nil {
+					return err
+				}
+				for _, page := range rows {
+					row = page.Seq + 1
+					for i := range page.Decisions {
+						if page.Decisions[i].Phone != phone {
+							continue
+						}
+						if err = line(decisionOf(c, page, i)); err != nil {
+							return err
+						}
+					}
+				}
+				if len(rows) < decisionRows {
+					break
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (j *dataJob) writeEvents(ctx context.Context, z *zip.Writer) error {
+	return j.lines(z, "events", func(line func(any) error) error {
+		for after := uint64(0); ; {
+			if err := j.yield(); err != nil {
+				return err
+			}
+			batch, err := j.d.store.Events(ctx, j.row.WorkspaceID, after, eventBatch)
+			if err != nil || len(batch) == 0 {
+				return err
+			}
+			for i := range batch {
+				e := &batch[i]
+				if after = e.Offset; e.Environment != j.row.Environment || !j.about[e.Subject] && !j.number.InValue(e) {
+					continue
+				}
+				if err = line(e); err != nil {
+					return err
+				}
+			}
+		}
+	})
+}
+
+func (j *dataJob) writeListed(ctx context.Context, z *zip.Writer) error {
+	return j.lines(z, "dnc_entries", func(line func(any) error) error {
+		n, err := dnc.Number(j.number.E164())
+		if err != nil {
+			return nil //nolint:nilerr // no list can hold it
+		}
+		var ids []string
+		if err = every(ctx, j.d.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			hit, err := j.d.node.dnc.Stored(ctx, j.row.WorkspaceID, dnc.Scrub{Default: id}, n)
+			if err == nil && hit != nil {
+				err = line(exportedEntry{id, hit.Origin.Entry(j.number.E164())})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeRecordings writes the recordings as they are: sound does not get smaller.
+func (j *dataJob) writeRecordings(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
+	for _, c := range calls {
+		if !c.RecordingAvailable {
+			continue
+		}
+		body, _, err := j.d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, call.RecordingName(c.ID))
+		if errors.Is(err, domain.ErrNotFound) && !errors.Is(err, domain.ErrAway) { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		w, err := z.CreateHeader(&zip.FileHeader{Name: "recordings/" + call.RecordingName(c.ID), Method: zip.Store, Modified: c.CreatedAt})
+		if err == nil {
+			_, err = io.Copy(w, body)
+		}
+		_ = body.Close()
+		if err != nil {
+			return err
+		}
+		j.count("recordings", 1)
+		if err = j.yield(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

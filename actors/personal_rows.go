@@ -1,0 +1,236 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// rowKind is a kind of rows as data requests see it.
+type rowKind struct {
+	kind  string
+	fresh func() domain.Record
+}
+
+func rowsOf[T any, R record[T]]() rowKind {
+	return rowKind{R(new(T)).Key().Kind, func() domain.Record { return R(new(T)) }}
+}
+
+// settingKinds are the settings of a workspace. An erasure names those that
+// contain the number and leaves them as they are: an agent that transfers to it
+// is to be changed by whoever made it.
+func settingKinds() []rowKind {
+	return []rowKind{
+		rowsOf[domain.Agent](), rowsOf[domain.AgentVersion](), rowsOf[domain.Pathway](), rowsOf[domain.PathwayVersion](), rowsOf[domain.Tool](),
+		rowsOf[domain.KnowledgeBase](), rowsOf[domain.KnowledgeSource](), rowsOf[domain.KnowledgePassage](), rowsOf[domain.Campaign](),
+		rowsOf[domain.PinnedScript](), rowsOf[domain.Webhook](), rowsOf[domain.AlertRule](), rowsOf[domain.Provider](), rowsOf[domain.Trunk](),
+		rowsOf[domain.PhoneNumber](), rowsOf[domain.Phone](), rowsOf[domain.SMSGateway](), rowsOf[domain.User](), rowsOf[domain.DNCList](),
+	}
+}
+
+// blankedKinds are kinds whose rows are not about the person as a whole: the
+// number is blanked in them wherever it occurs.
+func blankedKinds() []rowKind {
+	return []rowKind{
+		rowsOf[domain.ContactResult](), rowsOf[domain.Upload](), rowsOf[domain.BulkErrors](), rowsOf[domain.BulkItem](), rowsOf[domain.AuditEntry](),
+		rowsOf[domain.Delivery](), rowsOf[domain.Alert](), rowsOf[domain.AlertMail](), rowsOf[domain.Transcript](),
+	}
+}
+
+// rows shows the rows of a kind, of the request's environment, that contain the
+// number. It reads them all, a page in memory at a time, and gives way to live
+// calls.
+func (j *dataJob) rows(ctx context.Context, k rowKind, each func(domain.Record) error) error {
+	prefix := domain.Key{Kind: k.kind, Workspace: j.row.WorkspaceID}
+	for after, n := "", dataPageRows; n == dataPageRows; {
+		if err := j.yield(); err != nil {
+			return err
+		}
+		n = 0
+		var found []domain.Record
+		err := j.d.store.Under(ctx, prefix, after, dataPageRows, k.fresh, func(r domain.Record) error {
+			n, after = n+1, r.Key().ID
+			if j.number.InValue(r) {
+				found = append(found, r)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, r := range found {
+			ours, err := j.isOurs(ctx, r)
+			if err == nil && ours {
+				err = each(r)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isOurs says whether a row is of the request's environment: by itself, or by
+// the campaign, the bulk job or the call that it belongs to.
+func (j *dataJob) isOurs(ctx context.Context, r domain.Record) (bool, error) {
+	if v := reflect.Indirect(reflect.ValueOf(r)).FieldByName("Environment"); v.IsValid() && v.String() != "" {
+		return v.String() == string(j.row.Environment), nil
+	}
+	owner, _, _ := strings.Cut(r.Key().ID, "/")
+	prefix, _, _ := strings.Cut(owner, "_")
+	switch domain.Prefix(prefix) {
+	case domain.PrefixCampaign, domain.PrefixBulk:
+		return j.ours[owner], nil
+	case domain.PrefixCall:
+		c := &domain.Call{Meta: domain.Meta{ID: owner, WorkspaceID: j.row.WorkspaceID}}
+		_, err := j.d.store.Get(ctx, c)
+		if errors.Is(err, domain.ErrNotFound) {
+			return true, nil // what is left of a call that is gone
+		}
+		return c.Environment == j.row.Environment, err
+	}
+	return true, nil
+}
+
+// change reads a row and stores what f makes of it, under a guard, unless f says
+// that there is nothing to change. A row that is gone is left so.
+func (j *dataJob) change(ctx context.Context, row domain.Record, f func() bool) error {
+	for range tries {
+		version, err := j.d.store.Get(ctx, row)
+		if errors.Is(err, domain.ErrNotFound) || err == nil && !f() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, err = j.d.store.Apply(ctx, commit.Change{
+			Workspace: j.row.WorkspaceID, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row},
+		})
+		if !errors.Is(err, domain.ErrConflict) {
+			return err
+		}
+	}
+	return errBusy()
+}
+
+// isCall, isMessage and the others say whether a row is about the person, and
+// does not only mention the number.
+func (j *dataJob) isCall(c *domain.Call) bool { return j.number.In(c.From) || j.number.In(c.To) }
+
+func (j *dataJob) isMessage(m *domain.Message) bool { return j.number.In(m.From) || j.number.In(m.To) }
+
+func (j *dataJob) isConversation(t *domain.Texting) bool { return j.number.In(t.Contact) }
+
+func (j *dataJob) isAppointment(a *domain.Appointment) bool { return j.number.In(a.Patient.Phone) }
+
+// isAbout says whether a call, a message, a conversation or an appointment is
+// about the person.
+func (j *dataJob) isAbout(r domain.Record) bool {
+	switch r := r.(type) {
+	case *domain.Call:
+		return j.isCall(r)
+	case *domain.Message:
+		return j.isMessage(r)
+	case *domain.Texting:
+		return j.isConversation(r)
+	case *domain.Appointment:
+		return j.isAppointment(r)
+	}
+	return false
+}
+
+// personKinds are the kinds whose rows are about one person each.
+func personKinds() []rowKind {
+	return []rowKind{rowsOf[domain.Message](), rowsOf[domain.Texting](), rowsOf[domain.Appointment](), rowsOf[domain.Call]()}
+}
+
+// collect finds the ids of what is about the person.
+func (j *dataJob) collect(ctx context.Context) error {
+	for _, k := range personKinds() {
+		err := j.rows(ctx, k, func(r domain.Record) error {
+			if j.isAbout(r) {
+				j.about[r.Key().ID] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// personContact is a contact of a campaign that has the number, or mentions it.
+type personContact struct {
+	campaign *domain.Campaign
+	ordinal  int
+	contact  domain.Contact
+	is       bool // it has the number
+}
+
+// contacts shows the contacts of all campaigns that have the number or mention
+// it.
+func (j *dataJob) contacts(ctx context.Context, each func(personContact) error) error {
+	for _, c := range j.campaigns {
+		edits := make(map[int]domain.Contact)
+		fresh := func() domain.Record { return &domain.ContactEdit{} }
+		for after, n := "", dataPageRows; n == dataPageRows; {
+			n = 0
+			err := j.d.store.Under(ctx, domain.Key{Kind: "edit", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, dataPageRows, fresh, func(r domain.Record) error {
+				if e, ok := r.(*domain.ContactEdit); ok {
+					n, after, edits[e.Ordinal] = n+1, e.Key().ID, e.Contact
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		for after, more := "", true; more; {
+			if err := j.yield(); err != nil {
+				return err
+			}
+			var found []personContact
+			more = false
+			err := j.d.store.Under(ctx, domain.Key{Kind: "chunk", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, 1,
+				func() domain.Record { return &domain.ContactChunk{} }, func(r domain.Record) error {
+					chunk, ok := r.(*domain.ContactChunk)
+					if !ok {
+						return nil
+					}
+					more, after = true, chunk.Key().ID
+					found = j.ofChunk(c, chunk, edits)
+					return nil
+				})
+			if err != nil {
+				return err
+			}
+			for _, one := range found {
+				if err = each(one); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (j *dataJob) ofChunk(c *domain.Campaign, chunk *domain.ContactChunk, edits map[int]domain.Contact) (found []personContact) {
+	for i, contact := range chunk.Contacts {
+		one := personContact{campaign: c, ordinal: chunk.Index*domain.ChunkSize + i, contact: contact}
+		mentioned := j.number.InValue(&contact)
+		if edit, edited := edits[one.ordinal]; edited {
+			one.contact = edit
+			mentioned = mentioned || j.number.InValue(&edit)
+		}
+		if one.is = j.number.Is(one.contact.Phone); one.is || mentioned {
+			found = append(found, one)
+		}
+	}
+	return found
+}

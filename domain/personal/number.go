@@ -1,0 +1,141 @@
+// Package personal finds a telephone number in texts and records, however it is
+// written, and blanks it there. It guarantees that what it blanks is found no
+// more.
+package personal
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Blank is what stands in the place of a number that was erased.
+const Blank = "[erased]"
+
+// Number is a telephone number that texts are searched for.
+type Number struct {
+	e164     string
+	national string // the digits behind the country code
+	prefixes map[string]bool
+}
+
+// NewNumber is the number of a text in E.164.
+func NewNumber(e164 string) (Number, error) {
+	n, err := domain.ReadNumber(e164, "")
+	if err != nil {
+		return Number{}, err
+	}
+	code := strconv.Itoa(int(n.Parsed.GetCountryCode()))
+	return Number{
+		e164: n.E164, national: phonenumbers.GetNationalSignificantNumber(n.Parsed),
+		// What may stand before the national number: nothing, the country code, also
+		// behind an international prefix, and trunk prefixes.
+		prefixes: map[string]bool{"": true, code: true, "00" + code: true, "011" + code: true, code + "0": true, "0": true, "1": code == "1"},
+	}, nil
+}
+
+// E164 is the number in E.164.
+func (n Number) E164() string { return n.e164 }
+
+// Is says whether a text is the number in E.164.
+func (n Number) Is(text string) bool { return text == n.e164 }
+
+// In says whether a text contains the number.
+func (n Number) In(text string) bool {
+	_, _, found := n.find(text, 0)
+	return found
+}
+
+// Mask is a text with Blank in the place of the number.
+func (n Number) Mask(text string) (masked string, found bool) {
+	start, end, found := n.find(text, 0)
+	if !found {
+		return text, false
+	}
+	var b strings.Builder
+	at := 0
+	for found {
+		b.WriteString(text[at:start])
+		b.WriteString(Blank)
+		at = end
+		start, end, found = n.find(text, at)
+	}
+	b.WriteString(text[at:])
+	return b.String(), true
+}
+
+// mostApart is how many spaces, dots, hyphens, strokes and brackets may stand
+// between two digits of a number.
+const mostApart = 3
+
+// find is the first place of the number from one on. The digits of a number may
+// be written apart. Digits that go on directly before it, but for a prefix, or
+// behind it make another number.
+func (n Number) find(text string, from int) (start, end int, found bool) {
+	for at := from; len(text)-at >= len(n.national); {
+		i := strings.IndexAny(text[at:], "0123456789")
+		if i < 0 {
+			return 0, 0, false
+		}
+		var digits []byte
+		var places []int
+		at += i
+		for at < len(text) {
+			if c := text[at]; c >= '0' && c <= '9' {
+				digits, places = append(digits, c), append(places, at)
+				at++
+				continue
+			}
+			apart := len(text[at:]) - len(strings.TrimLeft(text[at:], " .-/()"))
+			if apart == 0 || apart > mostApart || at+apart >= len(text) || text[at+apart] < '0' || text[at+apart] > '9' {
+				break
+			}
+			at += apart
+		}
+		if first, last, ok := n.among(string(digits), places); ok {
+			start, end = places[first], places[last]+1
+			for start > from && (text[start-1] == '+' || text[start-1] == '(') {
+				start--
+			}
+			return start, end, true
+		}
+	}
+	return 0, 0, false
+}
+
+// among finds the number in a run of digits, which stand at places of a text:
+// the indexes of its first and its last digit, with what belongs to it before.
+func (n Number) among(digits string, places []int) (first, last int, ok bool) {
+	for from := 0; ; from++ {
+		i := strings.Index(digits[from:], n.national)
+		if i < 0 {
+			return 0, 0, false
+		}
+		from += i
+		last = from + len(n.national) - 1
+		if last+1 < len(digits) && places[last+1] == places[last]+1 {
+			continue
+		}
+		first = from
+		for first > 0 && places[first-1] == places[first]-1 {
+			first--
+		}
+		if !n.prefixes[digits[first:from]] {
+			continue
+		}
+		for first > 0 { // a prefix that stands apart: +44 (0) 20 …
+			begin := first - 1
+			for begin > 0 && places[begin-1] == places[begin]-1 {
+				begin--
+			}
+			if !n.prefixes[digits[begin:first]] {
+				break
+			}
+			first = begin
+		}
+		return first, last, true
+	}
+}

@@ -1,0 +1,157 @@
+package personal
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"time"
+)
+
+// InValue says whether a value, as deep as it goes, contains the number.
+func (n Number) InValue(v any) bool {
+	w := walk{n: n}
+	w.value(reflect.ValueOf(v))
+	return w.found
+}
+
+// MaskValue blanks the number in all texts of what a pointer leads to, and says
+// whether it was there.
+func (n Number) MaskValue(v any) bool {
+	w := walk{n: n, mask: true}
+	w.value(reflect.ValueOf(v))
+	return w.found
+}
+
+// walk goes through a value.
+type walk struct {
+	n           Number
+	mask, found bool
+}
+
+var (
+	timeType   = reflect.TypeFor[time.Time]()
+	rawType    = reflect.TypeFor[json.RawMessage]()
+	bytesType  = reflect.TypeFor[[]byte]()
+	numberType = reflect.TypeFor[json.Number]()
+)
+
+func (w *walk) done() bool { return w.found && !w.mask }
+
+func (w *walk) value(v reflect.Value) {
+	if !v.IsValid() || w.done() {
+		return
+	}
+	switch t := v.Type(); {
+	case t == timeType:
+		return
+	case t == rawType, t == bytesType:
+		w.raw(v)
+		return
+	}
+	switch v.Kind() { //nolint:exhaustive // others hold no text
+	case reflect.String:
+		if text, found := w.text(v.String(), v.Type() == numberType); found && v.CanSet() {
+			v.SetString(text)
+		}
+	case reflect.Pointer:
+		w.value(v.Elem())
+	case reflect.Interface:
+		w.inside(v)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				w.value(v.Field(i))
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			w.value(v.Index(i))
+		}
+	case reflect.Map:
+		w.entries(v)
+	}
+}
+
+// inside masks what an interface holds, which cannot be set by itself.
+func (w *walk) inside(v reflect.Value) {
+	if v.IsNil() {
+		return
+	}
+	if held := v.Elem(); held.Kind() == reflect.Pointer || held.Kind() == reflect.Map || !w.mask || !v.CanSet() {
+		w.value(held)
+		return
+	} else if held.Type() == numberType { // it becomes a text
+		if text, found := w.text(held.String(), true); found {
+			v.Set(reflect.ValueOf(text))
+		}
+		return
+	}
+	held := reflect.New(v.Elem().Type()).Elem()
+	held.Set(v.Elem())
+	w.value(held)
+	v.Set(held)
+}
+
+// entries masks the keys and the values of a map.
+func (w *walk) entries(v reflect.Value) {
+	for _, key := range v.MapKeys() {
+		name := reflect.New(key.Type()).Elem()
+		name.Set(key)
+		value := reflect.New(v.Type().Elem()).Elem()
+		value.Set(v.MapIndex(key))
+		w.value(name)
+		w.value(value)
+		if !w.mask {
+			continue
+		}
+		if name.Interface() != key.Interface() {
+			v.SetMapIndex(key, reflect.Value{})
+		}
+		v.SetMapIndex(name, value)
+	}
+}
+
+// raw masks JSON as JSON, and other bytes as text.
+func (w *walk) raw(v reflect.Value) {
+	d := json.NewDecoder(bytes.NewReader(v.Bytes()))
+	d.UseNumber()
+	var held any
+	if d.Decode(&held) != nil || d.More() {
+		if text, found := w.text(string(v.Bytes()), false); found && v.CanSet() {
+			v.SetBytes([]byte(text))
+		}
+		return
+	}
+	inner := walk{n: w.n, mask: w.mask}
+	inner.value(reflect.ValueOf(&held).Elem())
+	if !inner.found {
+		return
+	}
+	w.found = true
+	if text, err := json.Marshal(held); err == nil && w.mask && v.CanSet() {
+		v.SetBytes(text)
+	}
+}
+
+// text masks one text. A date is none of a number, though its digits may be.
+func (w *walk) text(text string, number bool) (masked string, found bool) {
+	if len(text) < len(w.n.national) || !number && isDate(text) {
+		return text, false
+	}
+	if masked, found = w.n.Mask(text); found {
+		w.found = true
+	}
+	return masked, found && w.mask
+}
+
+func isDate(text string) bool {
+	if len(text) < len(time.DateOnly) || text[4] != '-' {
+		return false
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04"} {
+		if _, err := time.Parse(layout, text); err == nil {
+			return true
+		}
+	}
+	return false
+}

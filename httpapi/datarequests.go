@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// DataRequests export or erase what a workspace has of a person.
+type DataRequests interface {
+	// CreateDataRequest orders an export or an erasure. It is carried out whole,
+	// also across the end of the process. Errors: validation_error and
+	// invalid_state of phone.
+	CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error)
+	DataRequest(ctx context.Context, p domain.Principal, id string) (*domain.DataRequest, error)
+	ListDataRequests(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DataRequest], error)
+	// DataRequestFile opens the file of an export; processing while it is
+	// written, export_expired once it is deleted, invalid_state of an erasure.
+	DataRequestFile(ctx context.Context, p domain.Principal, id string) (ask.Recording, error)
+}
+
+// NewDataRequest is a data request in the body of a request.
+type NewDataRequest struct {
+	Type  string `json:"type" enum:"export,erase"`
+	Phone string `json:"phone" minLength:"1" maxLength:"64" example:"+12025550123"`
+}
+
+const mimeZip = "application/zip"
+
+func (s *Server) dataRequestRoutes() {
+	const tag, path = "Data requests", "/v1/data-requests"
+	add(s, operation{
+		method: http.MethodPost, path: path, id: "createDataRequest", tag: tag, status: http.StatusAccepted, summary: "Export or erase what is known of a person",
+		credential: keyOrSession, errors: []int{http.StatusServiceUnavailable},
+		about: "The person is known by a telephone number. The request is carried out in the background, in the environment of the credential, and goes on after a restart. " +
+			"export writes a zip of JSON lines with the recordings, kept for seven days. erase takes the person out of running campaigns, waits for live calls, and removes calls, " +
+			"recordings, transcripts, messages, appointments, contacts, events and exports; in what is about others the number is blanked. Do-not-call entries stay as a keyed hash, " +
+			"so that the number is still not called. Logs of decisions can still be verified. An erasure cannot be undone.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewDataRequest }) (*answer[*domain.DataRequest], error) {
+		r, err := s.ports.Data.CreateDataRequest(ctx, p, domain.DataRequestType(in.Body.Type), in.Body.Phone)
+		if err != nil {
+			return nil, err
+		}
+		touch(ctx, r.ID)
+		return ok(s.showDataRequest(r), nil)
+	})
+	add(s, operation{method: http.MethodGet, path: path, id: "listDataRequests", tag: tag, summary: "List data requests"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.DataRequest]], error) {
+			l, err := s.ports.Data.ListDataRequests(ctx, p, in.page())
+			return page(l, err, s.showDataRequest)
+		})
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDataRequest", tag: tag, summary: "See how far a data request is"},
+		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.DataRequest], error) {
+			id, err := named(domain.PrefixData, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			r, err := s.ports.Data.DataRequest(ctx, p, id)
+			if err != nil {
+				return nil, err
+			}
+			return ok(s.showDataRequest(r), nil)
+		})
+	s.raw(operation{
+		method: http.MethodGet, path: path + "/{id}/download", id: "downloadDataRequest", tag: tag, summary: "Download the file of an export",
+		about:  "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",
+		errors: []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
+	}, func(h *huma.Operation) {
+		text := &huma.Schema{Type: huma.TypeString, Format: "binary"}
+		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "bytes=0-65535"})
+		h.Responses["200"] = response("The whole file.", mimeZip, text)
+		h.Responses["206"] = response("The part that was asked for.", mimeZip, text)
+		h.Responses["202"] = response("The file is still being written.", fiber.MIMEApplicationJSON, schemaOf[ExportProcessing](s.api))
+	}, s.downloadDataRequest)
+}
+
+// showDataRequest is a request with the address of its file, once there is one.
+func (s *Server) showDataRequest(r *domain.DataRequest) *domain.DataRequest {
+	shown := r.Public()
+	shown.DownloadURL = ""
+	if r.Type == domain.DataExport && r.Status == domain.DataCompleted {
+		shown.DownloadURL = s.cfg.PublicURL + "/v1/data-requests/" + r.ID + "/download"
+	}
+	return shown
+}
+
+func (s *Server) downloadDataRequest(c *fiber.Ctx) error {
+	id, err := named(domain.PrefixData, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	ctx := c.UserContext()
+	file, err := s.ports.Data.DataRequestFile(ctx, visitOf(ctx).principal, id)
+	if domain.CodeOf(err) == domain.CodeProcessing {
+		c.Set(fiber.HeaderRetryAfter, processingAfter)
+		return c.Status(http.StatusAccepted).JSON(ExportProcessing{ID: id, Status: string(domain.CodeProcessing)})
+	}
+	if err != nil {
+		return err
+	}
+	return s.sendFile(c, file, mimeZip, `attachment; filename="`+id+`.zip"`)
+}
