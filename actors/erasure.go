@@ -26,7 +26,7 @@ type step struct {
 // begins with the first step that is not. The calls, messages, conversations and
 // appointments go last: the steps before need to know them.
 func (j *dataJob) erase(ctx context.Context) error {
-	steps := []step{{"contacts", j.eraseContacts}, {"bulk_orders", j.eraseOrders}, {"live", j.awaitLive}, {"events", j.eraseEvents}, {"decisions", j.eraseDecisions}}
+	steps := []step{{"contacts", j.eraseContacts}, {"screened", j.eraseScreened}, {"bulk_orders", j.eraseOrders}, {"live", j.awaitLive}, {"events", j.eraseEvents}, {"decisions", j.eraseDecisions}}
 	for _, k := range blankedKinds() {
 		steps = append(steps, step{k.kind, func(ctx context.Context) error { return j.blank(ctx, k) }})
 	}
@@ -159,6 +159,32 @@ func (j *dataJob) blankContact(ctx context.Context, one personContact) error {
 	return j.change(ctx, result, func() bool {
 		result.Notes, result.Intent, result.CallID = "", "", ""
 		return true
+	})
+}
+
+// eraseScreened blanks what uploads screened of the person.
+func (j *dataJob) eraseScreened(ctx context.Context) error {
+	return j.rows(ctx, rowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
+		chunk, ok := r.(*domain.ScreenedChunk)
+		if !ok {
+			return nil
+		}
+		c := &domain.Campaign{Meta: domain.Meta{ID: chunk.CampaignID, WorkspaceID: chunk.WorkspaceID}}
+		if _, err := j.d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+			return err
+		}
+		defer j.d.uploads.release(c.ID)
+		j.count("screened", 1)
+		return j.change(ctx, chunk, func() bool {
+			for i := range chunk.Contacts {
+				if one := &chunk.Contacts[i]; j.number.Is(one.Phone) {
+					*one = domain.ScreenedContact{}
+				} else {
+					j.number.MaskValue(one)
+				}
+			}
+			return true
+		})
 	})
 }
 

@@ -120,6 +120,10 @@ func (h *house) person() (over, draft string) {
 			yield(ask.RawContact{Line: 3, Phone: "+15005553511", Context: domain.Context{"partner": "500 555 3311"}}, nil)
 	})
 	require.NoError(h, err)
+	_, err = d.AddContacts(ctx, h.live, h.campaign(h.live, h.agent(h.live, needsDay())), func(yield func(ask.RawContact, error) bool) {
+		yield(ask.RawContact{Line: 1, Phone: erasedPhone, Context: domain.Context{"name": "Ada"}}, nil) // screened: a required variable is missing
+	})
+	require.NoError(h, err)
 	list, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
 	require.NoError(h, err)
 	for _, id := range []string{list.ID, domain.DefaultDNCID(ws, domain.Live)} {
@@ -180,7 +184,7 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 	require.NoError(t, err)
 	file := h.handled(h.live, h.request(h.live, domain.DataExport, "(500) 555-3311").ID)
 	before := h.namedIn(ws, erasedPhone)
-	for _, kind := range []string{"call/", "chunk/", "decision/", "message/", "appointment/", "upload/", "audit/", "bulk_chunk/", "number_days/", "call_trace/", "sms_conversation/", "event ", "within transcript"} {
+	for _, kind := range []string{"call/", "chunk/", "screened/", "decision/", "message/", "appointment/", "upload/", "audit/", "bulk_chunk/", "number_days/", "call_trace/", "sms_conversation/", "event ", "within transcript"} {
 		assert.True(t, slices.ContainsFunc(before, func(s string) bool { return strings.Contains(s, kind) }), "the number stands in %s: %q", kind, before)
 	}
 	others := len(h.namedIn(ws, otherPhone))
@@ -266,7 +270,7 @@ func TestAnExportHoldsAllThatIsKnownOfAPersonAndNothingOfOthers(t *testing.T) {
 	assert.Greater(t, lines["events.jsonl"], 3)
 	delete(lines, "events.jsonl")
 	assert.Equal(t, map[string]int{
-		"calls.jsonl": 1, "transcripts.jsonl": 1, "messages.jsonl": 1, "sms_conversations.jsonl": 1, "appointments.jsonl": 1, "contacts.jsonl": 2,
+		"calls.jsonl": 1, "transcripts.jsonl": 1, "messages.jsonl": 1, "sms_conversations.jsonl": 1, "appointments.jsonl": 1, "contacts.jsonl": 2, "screened_contacts.jsonl": 1,
 		"decisions.jsonl": 1, "dnc_entries.jsonl": 2, "recordings": 1,
 	}, lines)
 	_, err = h.desk().DataRequestFile(t.Context(), h.test, r.ID)

@@ -54,6 +54,13 @@ type exportedContact struct {
 	ask.Contact
 }
 
+// exportedScreened is a row of an upload that did not become a contact, as a line of
+// JSON.
+type exportedScreened struct {
+	CampaignID string `json:"campaign_id"`
+	domain.ScreenedContact
+}
+
 // exportedEntry is an entry of a do-not-call list as a line of JSON.
 type exportedEntry struct {
 	ListID string `json:"list_id"`
@@ -89,7 +96,7 @@ func (j *dataJob) writeFiles(ctx context.Context, z *zip.Writer) error {
 			return err
 		}
 	}
-	return errors.Join(j.writeTranscripts(ctx, z, calls), j.writeContacts(ctx, z), j.writeDecisions(ctx, z), j.writeEvents(ctx, z), j.writeListed(ctx, z),
+	return errors.Join(j.writeTranscripts(ctx, z, calls), j.writeContacts(ctx, z), j.writeScreened(ctx, z), j.writeDecisions(ctx, z), j.writeEvents(ctx, z), j.writeListed(ctx, z),
 		j.writeRecordings(ctx, z, calls))
 }
 
@@ -138,6 +145,26 @@ func (j *dataJob) writeContacts(ctx context.Context, z *zip.Writer) error {
 				return err
 			}
 			return line(exportedContact{one.campaign.ID, of.shown(one.campaign)})
+		})
+	})
+}
+
+func (j *dataJob) writeScreened(ctx context.Context, z *zip.Writer) error {
+	return j.lines(z, "screened_contacts", func(line func(any) error) error {
+		return j.rows(ctx, rowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
+			chunk, ok := r.(*domain.ScreenedChunk)
+			if !ok {
+				return nil
+			}
+			for _, one := range chunk.Contacts {
+				if !j.number.Is(one.Phone) {
+					continue
+				}
+				if err := line(exportedScreened{chunk.CampaignID, one}); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	})
 }

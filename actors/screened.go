@@ -90,8 +90,8 @@ func (in *intake) packScreened() {
 func (d *Desk) screenedRows(ctx context.Context, c *domain.Campaign, s *screened) iter.Seq2[ask.ResultRow, error] {
 	return func(yield func(ask.ResultRow, error) bool) {
 		for row, err := range d.screened(ctx, c, s.total) {
-			if _, wanted := s.numbers[digitsKey(row.Phone)]; !wanted && err == nil {
-				continue
+			if _, wanted := s.numbers[digitsKey(row.Phone)]; (!wanted || row.Phone == "") && err == nil {
+				continue // it became a contact, or was erased
 			}
 			at := row.At
 			shown := ask.ResultRow{Phone: row.Phone, Name: row.Name, Outcome: domain.ContactSkipped.String(), Reason: row.Reason, CompletedAt: &at}
