@@ -97,7 +97,39 @@ func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64,
 	if err == nil && len(first) > 0 && time.UnixMilli(int64(u.Time())).Before(first[0].CreatedAt.Truncate(time.Millisecond)) { //nolint:gosec // 48 bits
 		return 0, domain.Errorf(ask.CodeCursorExpired, "after is older than any event that is kept.")
 	}
+	if err == nil && len(first) > 0 && strings.HasPrefix(after, string(domain.PrefixEvent)+"_") {
+		gap, failed := d.lacksEvents(ctx, workspace, ulid.Time(u.Time()))
+		if failed != nil {
+			return 0, storeErr(failed)
+		}
+		if gap {
+			return 0, domain.Errorf(ask.CodeCursorExpired, "the event %s was deleted; read from the beginning", after)
+		}
+	}
 	return 0, problem("after", domain.CodeValidation, "after is not the id of an event of this workspace")
+}
+
+// lacksEvents says whether events of about a time were deleted one by one, as a
+// data request does. Offsets are dense otherwise.
+func (d *Desk) lacksEvents(ctx context.Context, workspace string, at time.Time) (bool, error) {
+	after, err := d.before(ctx, workspace, at.Add(-disorder))
+	for err == nil {
+		batch, failed := d.store.Events(ctx, workspace, after, eventBatch)
+		for i := range batch {
+			if batch[i].Offset != after+1 {
+				return true, nil
+			}
+			if batch[i].CreatedAt.After(at.Add(disorder)) {
+				return false, nil
+			}
+			after = batch[i].Offset
+		}
+		if err = failed; err == nil && len(batch) < eventBatch {
+			last, failed := d.store.LastOffset(ctx, workspace)
+			return last > after, failed
+		}
+	}
+	return false, err
 }
 
 // Event is one event.

@@ -21,6 +21,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/personal"
 	"github.com/callboard/callboard/persistence"
 )
@@ -184,6 +185,7 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 	}
 	others := len(h.namedIn(ws, otherPhone))
 
+	log := h.events(ws)
 	r := h.request(h.live, domain.DataErase, "(500) 555-3311")
 	assert.Equal(t, erasedPhone, r.Phone)
 	r = h.handled(h.live, r.ID)
@@ -207,6 +209,13 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 	}
 	assert.Equal(t, []string{otherPhone + " pending", " cancelled", "+15005553511 pending"}, phones)
 	assert.Equal(t, []int{1, 1}, []int{h.bulk(h.live, bulk.ID).Cancelled, h.bulk(h.live, bulk.ID).Pending})
+	left := h.events(ws)
+	assert.Less(t, len(left), len(log))
+	for _, e := range log {
+		_, err = d.ListEvents(ctx, h.live, ask.EventQuery{After: e.ID, Limit: 1})
+		kept := slices.ContainsFunc(left, func(l event.Event) bool { return l.ID == e.ID })
+		assert.Equal(t, map[bool]domain.Code{true: "", false: ask.CodeCursorExpired}[kept], domain.CodeOf(err), "who reads on from a deleted event is told so")
+	}
 	exports, err := d.ListExports(ctx, h.live, ask.Page{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, exports.Data, 1)

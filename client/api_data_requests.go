@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ListDataRequestsQuery is what ListDataRequests can be asked; what is zero is left out.
-type ListDataRequestsQuery struct {
+// ListDataSubjectRequestsQuery is what ListDataSubjectRequests can be asked; what is zero is left out.
+type ListDataSubjectRequestsQuery struct {
 	// Rows per page.
 	Limit int64
 	// next_cursor of the page before.
@@ -23,7 +23,7 @@ type ListDataRequestsQuery struct {
 	CreatedBefore time.Time
 }
 
-func (q *ListDataRequestsQuery) values() url.Values {
+func (q *ListDataSubjectRequestsQuery) values() url.Values {
 	v := make(url.Values)
 	if q.Limit != 0 {
 		v.Set("limit", strconv.FormatInt(q.Limit, 10))
@@ -40,17 +40,17 @@ func (q *ListDataRequestsQuery) values() url.Values {
 	return v
 }
 
-// ListDataRequests: List data requests.
+// ListDataSubjectRequests: List data requests.
 //
 // GET /v1/data-requests
-func (c *Client) ListDataRequests(ctx context.Context, q ListDataRequestsQuery, options ...Option) (*ListDataRequest, error) {
+func (c *Client) ListDataSubjectRequests(ctx context.Context, q ListDataSubjectRequestsQuery, options ...Option) (*ListDataRequest, error) {
 	return send[ListDataRequest](ctx, c, "GET", "/v1/data-requests", q.values(), nil, options)
 }
 
-// AllDataRequests walks the pages of ListDataRequests to their end; an error is the last that comes.
-func (c *Client) AllDataRequests(ctx context.Context, q ListDataRequestsQuery, options ...Option) iter.Seq2[DataRequest, error] {
+// AllDataSubjectRequests walks the pages of ListDataSubjectRequests to their end; an error is the last that comes.
+func (c *Client) AllDataSubjectRequests(ctx context.Context, q ListDataSubjectRequestsQuery, options ...Option) iter.Seq2[DataRequest, error] {
 	return pages(&q.Cursor, func() ([]DataRequest, *string, error) {
-		l, err := c.ListDataRequests(ctx, q, options...)
+		l, err := c.ListDataSubjectRequests(ctx, q, options...)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -58,30 +58,30 @@ func (c *Client) AllDataRequests(ctx context.Context, q ListDataRequestsQuery, o
 	})
 }
 
-// CreateDataRequest: Export or erase what is known of a person.
+// CreateDataSubjectRequest: Export or erase what is known of a person.
 //
 // POST /v1/data-requests
 //
 // Needs an API key or a dashboard session. The person is known by a telephone number. The request is carried out in the background, in the environment of the credential, and goes on after a restart. export writes a zip of JSON lines with the recordings, kept for seven days. erase takes the person out of running campaigns, waits for live calls, and removes calls, recordings, transcripts, messages, appointments, contacts, events and exports; in what is about others the number is blanked. Do-not-call entries stay as a keyed hash, so that the number is still not called. Logs of decisions can still be verified. An erasure cannot be undone.
-func (c *Client) CreateDataRequest(ctx context.Context, body *NewDataRequest, options ...Option) (*DataRequest, error) {
+func (c *Client) CreateDataSubjectRequest(ctx context.Context, body *NewDataRequest, options ...Option) (*DataRequest, error) {
 	return send[DataRequest](ctx, c, "POST", "/v1/data-requests", nil, asJSON(body), options)
 }
 
-// GetDataRequest: See how far a data request is.
+// GetDataSubjectRequest: See how far a data request is.
 //
 // GET /v1/data-requests/{id}
-func (c *Client) GetDataRequest(ctx context.Context, id string, options ...Option) (*DataRequest, error) {
+func (c *Client) GetDataSubjectRequest(ctx context.Context, id string, options ...Option) (*DataRequest, error) {
 	return send[DataRequest](ctx, c, "GET", "/v1/data-requests/"+url.PathEscape(id), nil, nil, options)
 }
 
-// DownloadDataRequest: Download the file of an export.
+// DownloadDataSubjectRequest: Download the file of an export.
 //
 // GET /v1/data-requests/{id}/download
 //
 // A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.
 //
 // The caller reads the body and closes it.
-func (c *Client) DownloadDataRequest(ctx context.Context, id string, options ...Option) (*http.Response, error) {
+func (c *Client) DownloadDataSubjectRequest(ctx context.Context, id string, options ...Option) (*http.Response, error) {
 	return c.open(ctx, "GET", "/v1/data-requests/"+url.PathEscape(id)+"/download", nil, nil, options)
 }
 

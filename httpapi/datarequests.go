@@ -35,7 +35,7 @@ const mimeZip = "application/zip"
 func (s *Server) dataRequestRoutes() {
 	const tag, path = "Data requests", "/v1/data-requests"
 	add(s, operation{
-		method: http.MethodPost, path: path, id: "createDataRequest", tag: tag, status: http.StatusAccepted, summary: "Export or erase what is known of a person",
+		method: http.MethodPost, path: path, id: "createDataSubjectRequest", tag: tag, status: http.StatusAccepted, summary: "Export or erase what is known of a person",
 		credential: keyOrSession, errors: []int{http.StatusServiceUnavailable},
 		about: "The person is known by a telephone number. The request is carried out in the background, in the environment of the credential, and goes on after a restart. " +
 			"export writes a zip of JSON lines with the recordings, kept for seven days. erase takes the person out of running campaigns, waits for live calls, and removes calls, " +
@@ -49,12 +49,12 @@ func (s *Server) dataRequestRoutes() {
 		touch(ctx, r.ID)
 		return ok(s.showDataRequest(r), nil)
 	})
-	add(s, operation{method: http.MethodGet, path: path, id: "listDataRequests", tag: tag, summary: "List data requests"},
+	add(s, operation{method: http.MethodGet, path: path, id: "listDataSubjectRequests", tag: tag, summary: "List data requests"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.DataRequest]], error) {
 			l, err := s.ports.Data.ListDataRequests(ctx, p, in.page())
 			return page(l, err, s.showDataRequest)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDataRequest", tag: tag, summary: "See how far a data request is"},
+	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDataSubjectRequest", tag: tag, summary: "See how far a data request is"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.DataRequest], error) {
 			id, err := named(domain.PrefixData, in.ID)
 			if err != nil {
@@ -67,7 +67,7 @@ func (s *Server) dataRequestRoutes() {
 			return ok(s.showDataRequest(r), nil)
 		})
 	s.raw(operation{
-		method: http.MethodGet, path: path + "/{id}/download", id: "downloadDataRequest", tag: tag, summary: "Download the file of an export",
+		method: http.MethodGet, path: path + "/{id}/download", id: "downloadDataSubjectRequest", tag: tag, summary: "Download the file of an export",
 		about:  "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",
 		errors: []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
 	}, func(h *huma.Operation) {
