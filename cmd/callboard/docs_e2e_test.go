@@ -224,6 +224,7 @@ func TestEveryCommandOfTheConversationGuideWorks(t *testing.T) {
 func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
 	t.Parallel()
 	blocks := append(fences(t, "docs/data.md", "sh run"), fences(t, "docs/dashboard.md", "sh run")...)
+	blocks = append(blocks, fences(t, "docs/privacy.md", "sh run")...)
 	require.GreaterOrEqual(t, len(blocks), 6)
 	s := newPlainService(t)
 	said := s.follow(t.TempDir(), blocks, "",
@@ -233,6 +234,8 @@ func TestEveryCommandOfTheDataGuideWorks(t *testing.T) {
 	assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z\ncancelled\n$`, said.with(t, blocks, "status=waiting"))
 	assert.Equal(t, "['+15005550001', '+15005550005']\nid,dire\n", said.with(t, blocks, "/v1/exports"))
 	assert.Equal(t, "1\n['default']\n", said.with(t, blocks, "callboard workspaces"))
+	assert.Equal(t, "True\n", said.with(t, blocks, "api DELETE \"/v1/calls/"))
+	assert.Equal(t, "['appointments.jsonl', 'calls.jsonl', 'contacts.jsonl']\n[]\n", said.with(t, blocks, "/v1/data-requests"))
 	assert.Equal(t, "1\n", said.with(t, blocks, "--role admin"))
 }
 
