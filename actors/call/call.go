@@ -162,7 +162,7 @@ type call struct {
 	stopRepeat   func()
 	timers       []func()       // that stop the others
 	verdict      domain.Verdict // of the leg refused last, then of the call
-	taken        bool           // a target of a trunk answered otherwise than by 503
+	untaken      int            // legs that no target took: the connection failed, nobody answered at all, or 503
 	endedBy      string
 	endedAt      time.Time
 	answeredAt   time.Time     // by the clock that nobody sets

@@ -45,7 +45,9 @@ func (c *call) refused(ctx actor.Context, f sip.Final) {
 	case f.Silent, f.Transport, f.RingTimeout, f.Code == 0:
 		by = byService
 	}
-	c.taken = c.taken || !f.Transport && !f.Silent && f.Code != 503
+	if f.Transport || f.Silent || f.Code == 503 {
+		c.untaken++
+	}
 	c.verdict, c.endedBy = v, by
 	if c.hangup || c.leg >= maxLegs || !c.another(ctx, v) {
 		c.over(ctx, v, by)
@@ -159,7 +161,7 @@ func (c *call) unslotted(ctx actor.Context, m trunk.NoSlot) {
 	if (m.Reason == trunk.Throttled || m.Reason == trunk.Channels) && c.call.RingingAt == nil {
 		v.Throttled = true
 	}
-	v.NoTarget = v.Reason == domain.ReasonTrunkError && !c.taken && c.call.RingingAt == nil
+	v.NoTarget = v.Reason == domain.ReasonTrunkError && c.untaken == c.leg && c.call.RingingAt == nil
 	v.TrunkOut = v.NoTarget && m.AllOut
 	c.over(ctx, v, c.endedBy)
 }

@@ -185,7 +185,9 @@ func TestNodesThatDieHandTheWorkOn(t *testing.T) {
 func begun(messages string, s *service) (n int) {
 	via := fmt.Sprintf("Via: SIP/2.0/UDP 127.0.0.1:%d;", s.sip)
 	for m := range strings.SplitSeq(messages, "UDP message received") {
-		if strings.Contains(m, "INVITE sip:") && strings.Contains(m, via) {
+		_, to, _ := strings.Cut(m, "\nTo: ")
+		to, _, _ = strings.Cut(to, "\n")
+		if strings.Contains(m, "INVITE sip:") && strings.Contains(m, via) && !strings.Contains(to, ";tag=") {
 			n++
 		}
 	}
