@@ -55,7 +55,7 @@ func rooms() []room {
 		{path: "cmd/callboard/setup", below: []string{"client", "configs"}},
 	}
 	for path, below := range map[string][]string{
-		"domain": nil, "domain/event": nil, "domain/lifecycle": nil, "domain/calendar": nil, "domain/pathway": nil, "domain/allow": nil, "domain/billing": nil, "domain/sipflow": nil, "domain/route": nil, "domain/dnc": nil, "domain/sheet": nil, "domain/sms": nil, "domain/knowledge": nil, "domain/alert": nil,
+		"domain": nil, "domain/event": nil, "domain/lifecycle": nil, "domain/calendar": nil, "domain/pathway": nil, "domain/allow": nil, "domain/billing": nil, "domain/sipflow": nil, "domain/route": nil, "domain/dnc": nil, "domain/sheet": nil, "domain/sms": nil, "domain/knowledge": nil, "domain/alert": nil, "domain/personal": nil,
 		"domain/booking":  {"domain/calendar"},
 		"domain/dialplan": {"domain/calendar"}, "domain/rehearsal": {"domain/calendar", "domain/dialplan"}, "domain/hook": {"domain/event", "domain/allow"}, "domain/commit": {"domain/event"}, "domain/ask": {"domain/event"},
 		"domain/rules": {"domain/event", "domain/allow", "domain/ask", "domain/hook", "domain/pathway", "domain/calendar", "domain/sms", "domain/knowledge"},

@@ -46,12 +46,8 @@ func SetQuarantine(ctx context.Context, store commit.Store, backupAt time.Time) 
 			return nil, err
 		}
 		for _, a := range attempts {
-			c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
-			if _, err = store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
-				return nil, err
-			}
 			q.LiveCalls++
-			q.Calls = append(q.Calls, domain.UncertainAction{Kind: domain.UncertainCall, WorkspaceID: w.ID, Environment: a.Environment, ID: a.CallID, To: c.To, At: a.OpenedAt})
+			q.Calls = append(q.Calls, domain.UncertainAction{Kind: domain.UncertainCall, WorkspaceID: w.ID, Environment: a.Environment, ID: a.CallID, At: a.OpenedAt})
 		}
 	}
 	slices.SortFunc(q.Calls, func(a, b domain.UncertainAction) int { return b.At.Compare(a.At) })
@@ -140,7 +136,15 @@ func QuarantineOf(ctx context.Context, store commit.Store) (*ask.Quarantine, err
 		return out, err
 	}
 	out.Active, out.BackupAt, out.RestoredAt = true, &q.BackupAt, &q.RestoredAt
-	out.Actions, out.Counts.Calls = append(out.Actions, q.Calls...), q.LiveCalls
+	out.Counts.Calls = q.LiveCalls
+	for _, a := range q.Calls { // the row has no numbers, so that an erasure need not look at it
+		c := &domain.Call{Meta: domain.Meta{ID: a.ID, WorkspaceID: a.WorkspaceID}}
+		if _, err = store.Get(ctx, c); err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return nil, err
+		}
+		a.To = c.To
+		out.Actions = append(out.Actions, a)
+	}
 	err = uncertainActions(ctx, store, q, time.Now(), func(a domain.UncertainAction, _ domain.Record) {
 		if out.Counts.Add(a.Kind) <= domain.MaxQuarantinedCalls {
 			out.Actions = append(out.Actions, a)

@@ -176,7 +176,7 @@ func TestRecordingsInABucketOutliveTheNodeAndAnAbsentStore(t *testing.T) {
 	was := s.data()
 	s.dir = t.TempDir()
 	require.NoError(t, os.Mkdir(s.data(), 0o700))
-	for _, name := range []string{"master.key", "admin.key"} {
+	for _, name := range []string{"master.key", "admin.key", "process.id"} { // without the last one it would start once the lease of the killed process has ended
 		text, err := os.ReadFile(filepath.Join(was, name))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(s.data(), name), text, 0o600))

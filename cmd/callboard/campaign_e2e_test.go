@@ -124,7 +124,7 @@ func (s *service) resultsSay(id string, want map[string]string) {
 	assert.Contains(s.t, head.Get("Content-Type"), "text/csv")
 	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	require.NoError(s.t, err)
-	require.Equal(s.t, []string{"phone", "name", "outcome", "duration", "confirmed", "notes", "completed_at"}, rows[0])
+	require.Equal(s.t, []string{"phone", "name", "outcome", "duration", "confirmed", "notes", "completed_at", "reason"}, rows[0])
 	got := map[string]string{}
 	for _, r := range rows[1:] {
 		got[r[0]] = r[2]
