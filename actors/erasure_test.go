@@ -345,7 +345,7 @@ func TestEveryKindOfRowsIsKnownToErasures(t *testing.T) {
 	}
 	special := []string{
 		"attempt", "orphan", // go with the end of their calls, which are waited for
-		"bulk_chunk", "call_trace", "chunk", "edit", "data_request", "decision", "dnc_bucket", "number_days", "sms_stop",
+		"bulk_chunk", "call_trace", "chunk", "edit", "data_request", "decision", "dnc_bucket", "number_days", "screened", "sms_stop",
 	}
 	known := append(append(none, special...), actors.PersonalKinds()...)
 	kind := regexp.MustCompile(`Key\{"([a-z_]+)"|Kind: "([a-z_]+)", Workspace`)

@@ -98,7 +98,7 @@ func in(t *testing.T, perDay int, live []numbers.Live, f func(w *world)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		w := &world{T: t, sys: sys, store: newStore(), caps: perDay}
-		w.lists = register.New(w.store, nil)
+		w.lists = register.New(w.store, nil, nil)
 		w.lists.Begin(ws, domain.DefaultDNCID(ws, domain.Live))
 		zones := calendar.NewShared()
 		w.pid = sys.Root.Spawn(mailbox.Props(func() actor.Actor {
@@ -300,7 +300,7 @@ func BenchmarkMayRing(b *testing.B) {
 	s, err := persistence.NewStore(b.Context(), d, make([]byte, persistence.MasterKeySize), "me")
 	require.NoError(b, err)
 	sys := mailbox.System(slog.New(slog.DiscardHandler))
-	lists := register.New(s, nil)
+	lists := register.New(s, nil, nil)
 	lists.Begin(ws, domain.DefaultDNCID(ws, domain.Live))
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return numbers.New(numbers.Config{
