@@ -301,7 +301,7 @@ func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaign
 		return none, err
 	}
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
-	if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
+	if _, err = d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return none, storeErr(err)
 	}
 	chain := domain.DecisionChain{Key: d.node.cfg.Keys.Decisions(c.WorkspaceID)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/callboard/callboard/domain"
@@ -58,9 +59,7 @@ func (j *dataJob) count(kind string, n int) {
 		return
 	}
 	counts := make(map[string]int, len(j.row.Counts)+1)
-	for k, v := range j.row.Counts {
-		counts[k] = v
-	}
+	maps.Copy(counts, j.row.Counts)
 	counts[kind] += n
 	j.row.Counts = counts
 }
@@ -119,10 +118,11 @@ func (j *dataJob) takeOut(ctx context.Context, one personContact) (idle bool, er
 		return err == nil, err
 	}
 	err = j.d.DeleteContact(ctx, p, c.ID, domain.ContactID(c.ID, one.ordinal))
-	switch domain.CodeOf(err) {
-	case domain.CodeInvalidState, domain.CodeUnavailable:
+	code := domain.CodeOf(err)
+	if code == domain.CodeInvalidState || code == domain.CodeUnavailable {
 		return false, nil
-	case domain.CodeNotFound:
+	}
+	if code == domain.CodeNotFound {
 		return true, nil
 	}
 	return err == nil, err

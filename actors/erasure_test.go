@@ -357,7 +357,7 @@ func TestEveryKindOfRowsIsKnownToErasures(t *testing.T) {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			text, err := os.ReadFile(file) //nolint:gosec // of the sources
+			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			for _, m := range kind.FindAllStringSubmatch(string(text), -1) {
 				assert.Contains(t, known, m[1]+m[2], file)

@@ -74,8 +74,10 @@ func (j *dataJob) writeFiles(ctx context.Context, z *zip.Writer) error {
 		rowKind
 		file string
 	}{
-		{rowsOf[domain.Call](), "calls"}, {rowsOf[domain.Message](), "messages"},
-		{rowsOf[domain.Texting](), "sms_conversations"}, {rowsOf[domain.Appointment](), "appointments"},
+		{rowsOf[domain.Call](), "calls"},
+		{rowsOf[domain.Message](), "messages"},
+		{rowsOf[domain.Texting](), "sms_conversations"},
+		{rowsOf[domain.Appointment](), "appointments"},
 	} {
 		err := j.lines(z, k.file, func(line func(any) error) error {
 			return j.rows(ctx, k.rowKind, func(r domain.Record) error {
@@ -173,29 +175,35 @@ func (j *dataJob) writeDecisions(ctx context.Context, z *zip.Writer) error {
 	phone := j.number.E164()
 	return j.lines(z, "decisions", func(line func(any) error) error {
 		for _, c := range j.campaigns {
-			for row := 1; ; {
+			for row, more := 1, true; more; {
 				rows, err := j.d.decisionsOf(ctx, c, phone, row)
 				if err != nil {
 					return err
 				}
 				for _, page := range rows {
 					row = page.Seq + 1
-					for i := range page.Decisions {
-						if page.Decisions[i].Phone != phone {
-							continue
-						}
-						if err = line(decisionOf(c, page, i)); err != nil {
-							return err
-						}
+					if err = decisionLines(c, page, phone, line); err != nil {
+						return err
 					}
 				}
-				if len(rows) < decisionRows {
-					break
-				}
+				more = len(rows) == decisionRows
 			}
 		}
 		return nil
 	})
+}
+
+// decisionLines writes the decisions of a row that are about a number.
+func decisionLines(c *domain.Campaign, row *domain.DecisionPage, phone string, line func(any) error) error {
+	for i := range row.Decisions {
+		if row.Decisions[i].Phone != phone {
+			continue
+		}
+		if err := line(decisionOf(c, row, i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (j *dataJob) writeEvents(ctx context.Context, z *zip.Writer) error {

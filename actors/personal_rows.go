@@ -83,7 +83,7 @@ func (j *dataJob) isOurs(ctx context.Context, r domain.Record) (bool, error) {
 	}
 	owner, _, _ := strings.Cut(r.Key().ID, "/")
 	prefix, _, _ := strings.Cut(owner, "_")
-	switch domain.Prefix(prefix) {
+	switch domain.Prefix(prefix) { //nolint:exhaustive // the others own no rows of people
 	case domain.PrefixCampaign, domain.PrefixBulk:
 		return j.ours[owner], nil
 	case domain.PrefixCall:
@@ -177,27 +177,17 @@ type personContact struct {
 // it.
 func (j *dataJob) contacts(ctx context.Context, each func(personContact) error) error {
 	for _, c := range j.campaigns {
-		edits := make(map[int]domain.Contact)
-		fresh := func() domain.Record { return &domain.ContactEdit{} }
-		for after, n := "", dataPageRows; n == dataPageRows; {
-			n = 0
-			err := j.d.store.Under(ctx, domain.Key{Kind: "edit", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, dataPageRows, fresh, func(r domain.Record) error {
-				if e, ok := r.(*domain.ContactEdit); ok {
-					n, after, edits[e.Ordinal] = n+1, e.Key().ID, e.Contact
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
+		edits, err := j.contactEdits(ctx, c)
+		if err != nil {
+			return err
 		}
 		for after, more := "", true; more; {
-			if err := j.yield(); err != nil {
+			if err = j.yield(); err != nil {
 				return err
 			}
 			var found []personContact
 			more = false
-			err := j.d.store.Under(ctx, domain.Key{Kind: "chunk", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, 1,
+			err = j.d.store.Under(ctx, domain.Key{Kind: "chunk", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, 1,
 				func() domain.Record { return &domain.ContactChunk{} }, func(r domain.Record) error {
 					chunk, ok := r.(*domain.ContactChunk)
 					if !ok {
@@ -218,6 +208,25 @@ func (j *dataJob) contacts(ctx context.Context, each func(personContact) error) 
 		}
 	}
 	return nil
+}
+
+// contactEdits are the contacts of a campaign that were changed since their upload, by their place.
+func (j *dataJob) contactEdits(ctx context.Context, c *domain.Campaign) (map[int]domain.Contact, error) {
+	edits := make(map[int]domain.Contact)
+	fresh := func() domain.Record { return &domain.ContactEdit{} }
+	for after, n := "", dataPageRows; n == dataPageRows; {
+		n = 0
+		err := j.d.store.Under(ctx, domain.Key{Kind: "edit", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, dataPageRows, fresh, func(r domain.Record) error {
+			if e, ok := r.(*domain.ContactEdit); ok {
+				n, after, edits[e.Ordinal] = n+1, e.Key().ID, e.Contact
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return edits, nil
 }
 
 func (j *dataJob) ofChunk(c *domain.Campaign, chunk *domain.ContactChunk, edits map[int]domain.Contact) (found []personContact) {

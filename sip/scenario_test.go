@@ -119,7 +119,7 @@ func (s *sipp) finished(t *testing.T) {
 		require.NoError(t, err, s.out.String())
 	case <-time.After(time.Minute):
 		s.kill()
-		_ = <-s.done
+		require.Error(t, <-s.done, "it was killed")
 		require.Fail(t, "SIPp is not satisfied", s.out.String())
 	}
 }

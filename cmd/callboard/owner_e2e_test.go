@@ -34,7 +34,12 @@ func TestDataFolderStaysItsOwners(t *testing.T) {
 
 	trunk := []string{"init", "--yes", "--data", s.data(), "--env-file", filepath.Join(s.dir, "callboard.env"), "--trunk-host", "127.0.0.1"}
 	for _, args := range [][]string{
-		{"serve"}, {"serve", "--demo"}, {"backup", backup + "2"}, {"keys", "create"}, {"keys", "rotate-master", key}, {"usage", "--recount"},
+		{"serve"},
+		{"serve", "--demo"},
+		{"backup", backup + "2"},
+		{"keys", "create"},
+		{"keys", "rotate-master", key},
+		{"usage", "--recount"},
 		{"restore", backup, "--data", empty},
 		trunk,
 	} {

@@ -41,14 +41,14 @@ func (w *walk) value(v reflect.Value) {
 	if !v.IsValid() || w.done() {
 		return
 	}
-	switch t := v.Type(); {
-	case t == timeType:
+	switch v.Type() {
+	case timeType:
 		return
-	case t == rawType, t == bytesType:
+	case rawType, bytesType:
 		w.raw(v)
 		return
 	}
-	switch v.Kind() { //nolint:exhaustive // others hold no text
+	switch v.Kind() { // others hold no text
 	case reflect.String:
 		if text, found := w.text(v.String(), v.Type() == numberType); found && v.CanSet() {
 			v.SetString(text)

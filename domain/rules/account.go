@@ -169,10 +169,17 @@ func retention(p *domain.Problems, r *domain.Retention) {
 		name       string
 		days, from int
 	}{
-		{"calls_days", r.CallDays, 0}, {"recordings_days", r.RecordingDays, 0}, {"transcripts_days", r.TranscriptDays, 0},
-		{"traces_days", r.TraceDays, 0}, {"messages_days", r.MessageDays, 0}, {"appointments_days", r.AppointmentDays, 0},
-		{"events_days", r.EventDays, minEventDays}, {"decisions_days", r.DecisionDays, 0}, {"audit_days", r.AuditDays, minAuditDays},
-		{"ledger_days", r.LedgerDays, minLedgerDays}, {"uploads_days", r.UploadDays, 0},
+		{"calls_days", r.CallDays, 0},
+		{"recordings_days", r.RecordingDays, 0},
+		{"transcripts_days", r.TranscriptDays, 0},
+		{"traces_days", r.TraceDays, 0},
+		{"messages_days", r.MessageDays, 0},
+		{"appointments_days", r.AppointmentDays, 0},
+		{"events_days", r.EventDays, minEventDays},
+		{"decisions_days", r.DecisionDays, 0},
+		{"audit_days", r.AuditDays, minAuditDays},
+		{"ledger_days", r.LedgerDays, minLedgerDays},
+		{"uploads_days", r.UploadDays, 0},
 	} {
 		if one.days != 0 {
 			between(p, "retention."+one.name, one.days, one.from, maxDays)
