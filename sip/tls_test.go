@@ -261,13 +261,17 @@ func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
 	assert.Equal(t, "two.example.com", shown())
 	write("three.example.com", time.Unix(3000, 0))
 	assert.Equal(t, "three.example.com", shown())
-	// A key that the service may not read yet: once it may, the file has not changed.
+	// A key that cannot be read for now, as one whose rights are still to be set: once it can, size and time are the same.
 	write("four.example.com", time.Unix(4000, 0))
-	require.NoError(t, os.Rename(key, key+".away"))
-	require.NoError(t, os.Symlink(dir, key))
+	right, err := os.ReadFile(key)
+	require.NoError(t, err)
+	put := func(text []byte) {
+		require.NoError(t, os.WriteFile(key, text, 0o600))
+		require.NoError(t, os.Chtimes(key, time.Unix(4000, 0), time.Unix(4000, 0)))
+	}
+	put(make([]byte, len(right)))
 	assert.Equal(t, "three.example.com", shown())
-	require.NoError(t, os.Remove(key))
-	require.NoError(t, os.Rename(key+".away", key))
+	put(right)
 	assert.Equal(t, "four.example.com", shown())
 }
 
