@@ -1,0 +1,228 @@
+package actors
+
+import (
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// codeErased is why an order of a bulk job is not carried out: its person was
+// erased.
+const codeErased domain.Code = "erased"
+
+// eraseContacts takes the person out of the campaigns that may still call, waits
+// for those that are calling just now, and blanks what is stored of the contact.
+func (j *dataJob) eraseContacts(ctx context.Context) error {
+	var found []personContact
+	if err := j.contacts(ctx, func(c personContact) error { found = append(found, c); return nil }); err != nil {
+		return err
+	}
+	for {
+		var busy []domain.ResourceRef
+		for _, one := range found {
+			if !one.is {
+				continue
+			}
+			idle, err := j.takeOut(ctx, one)
+			if err != nil {
+				return err
+			}
+			if !idle {
+				busy = append(busy, domain.ResourceRef{ID: domain.ContactID(one.campaign.ID, one.ordinal), Object: "contact"})
+			}
+		}
+		waits, err := j.waitFor(ctx, busy)
+		if err != nil {
+			return err
+		}
+		if !waits {
+			break
+		}
+	}
+	for _, one := range found {
+		if err := j.blankContact(ctx, one); err != nil {
+			return err
+		}
+	}
+	j.count("contacts", len(found))
+	return nil
+}
+
+// takeOut removes a contact from a campaign that may still call it. idle: nothing
+// is done for it any more.
+func (j *dataJob) takeOut(ctx context.Context, one personContact) (idle bool, err error) {
+	p := domain.Principal{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment}
+	c, err := j.d.Campaign(ctx, p, one.campaign.ID)
+	if domain.CodeOf(err) == domain.CodeNotFound || err == nil && c.Status.Final() {
+		return true, nil // a call that goes on is waited for by itself
+	}
+	if err != nil {
+		return false, err
+	}
+	now, err := j.d.states(ctx, &talks{d: j.d, of: c}, one.ordinal, 1)
+	if err != nil || now[0].Final() {
+		return err == nil, err
+	}
+	err = j.d.DeleteContact(ctx, p, c.ID, domain.ContactID(c.ID, one.ordinal))
+	code := domain.CodeOf(err)
+	if code == domain.CodeInvalidState || code == domain.CodeUnavailable {
+		return false, nil
+	}
+	if code == domain.CodeNotFound {
+		return true, nil
+	}
+	return err == nil, err
+}
+
+// blankContact blanks a contact where it is stored: in its chunk, in what changed
+// it, and in its result. A contact that only mentions the number stays.
+func (j *dataJob) blankContact(ctx context.Context, one personContact) error {
+	c := one.campaign
+	if _, err := j.d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+		return err
+	}
+	defer j.d.uploads.release(c.ID)
+	blank := func(contact *domain.Contact) bool {
+		if one.is {
+			*contact = domain.Contact{}
+			return true
+		}
+		return j.number.MaskValue(contact)
+	}
+	chunk := &domain.ContactChunk{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: one.ordinal / domain.ChunkSize}
+	edit := &domain.ContactEdit{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Ordinal: one.ordinal}
+	result := &domain.ContactResult{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Ordinal: one.ordinal}
+	err := errors.Join(
+		j.change(ctx, chunk, func() bool {
+			i := one.ordinal % domain.ChunkSize
+			return i < len(chunk.Contacts) && blank(&chunk.Contacts[i])
+		}),
+		j.change(ctx, edit, func() bool { return blank(&edit.Contact) }),
+	)
+	if err != nil || !one.is {
+		return err
+	}
+	return j.change(ctx, result, func() bool {
+		result.Notes, result.Intent, result.CallID = "", "", ""
+		return true
+	})
+}
+
+// eraseScreened blanks what uploads screened of the person.
+func (j *dataJob) eraseScreened(ctx context.Context) error {
+	return j.rows(ctx, rowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
+		chunk, ok := r.(*domain.ScreenedChunk)
+		if !ok {
+			return nil
+		}
+		c := &domain.Campaign{Meta: domain.Meta{ID: chunk.CampaignID, WorkspaceID: chunk.WorkspaceID}}
+		if _, err := j.d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+			return err
+		}
+		defer j.d.uploads.release(c.ID)
+		j.count("screened", 1)
+		return j.change(ctx, chunk, func() bool {
+			for i := range chunk.Contacts {
+				if one := &chunk.Contacts[i]; j.number.Is(one.Phone) {
+					*one = domain.ScreenedContact{}
+				} else {
+					j.number.MaskValue(one)
+				}
+			}
+			return true
+		})
+	})
+}
+
+// eraseOrders cancels the orders of bulk jobs to the number. Jobs that add
+// contacts or do-not-call entries are short: they are waited for.
+func (j *dataJob) eraseOrders(ctx context.Context) error {
+	for {
+		var busy []domain.ResourceRef
+		err := j.rows(ctx, rowsOf[domain.BulkChunk](), func(r domain.Record) error {
+			chunk, ok := r.(*domain.BulkChunk)
+			if !ok {
+				return nil
+			}
+			waits, err := j.cancelOrders(ctx, chunk)
+			if waits {
+				busy = append(busy, domain.ResourceRef{ID: chunk.BulkID, Object: "bulk"})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if waits, err := j.waitFor(ctx, busy); err != nil || !waits {
+			return err
+		}
+	}
+}
+
+func (j *dataJob) cancelOrders(ctx context.Context, chunk *domain.BulkChunk) (waits bool, err error) {
+	b := &domain.Bulk{Meta: domain.Meta{ID: chunk.BulkID, WorkspaceID: chunk.WorkspaceID}}
+	if _, err = j.d.store.Get(ctx, b); err != nil {
+		if errors.Is(err, domain.ErrNotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	if !b.Final() && (b.Type == domain.BulkContacts || b.Type == domain.BulkDNC) {
+		return true, nil
+	}
+	j.d.jobs.Stop(b.WorkspaceID + "/" + b.ID)
+	defer func() { j.d.carryOut(b) }()
+	for i, e := range chunk.Entries {
+		if j.number.InValue(&e) {
+			if err = j.cancelOrder(ctx, b, chunk.Index, i); err != nil {
+				return false, err
+			}
+			j.count("bulk_orders", 1)
+		}
+	}
+	return false, nil
+}
+
+// cancelOrder blanks one order; one that is still to be carried out counts as
+// cancelled.
+func (j *dataJob) cancelOrder(ctx context.Context, b *domain.Bulk, index, i int) error {
+	at := index*domain.BulkChunkSize + i
+	for range tries {
+		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}
+		of, err := j.d.store.Get(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		version, err := j.d.store.Get(ctx, b)
+		if err != nil {
+			return err
+		}
+		item := &domain.BulkItem{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: at}
+		_, err = j.d.store.Get(ctx, item)
+		if err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return err
+		}
+		e := &chunk.Entries[i]
+		change := commit.Change{
+			Workspace: b.WorkspaceID, Guards: []commit.Guard{{Key: chunk.Key(), Version: of}, {Key: b.Key(), Version: version}}, Puts: []domain.Record{chunk},
+		}
+		if err != nil && e.Error == nil && !b.Final() {
+			b.Pending--
+			b.Cancelled++
+			item = &domain.BulkItem{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: at, Status: domain.ItemCancelled, Code: codeErased, Message: "the number was erased"}
+			change.Guards = append(change.Guards, commit.Absent(item.Key()))
+			change.Puts = append(change.Puts, item, b)
+		}
+		if e.Error == nil {
+			e.Error = &domain.BulkError{Index: at, Code: codeErased, Message: "the number was erased"}
+		}
+		e.Order = nil
+		j.number.MaskValue(e)
+		if _, err = j.d.store.Apply(ctx, change); !errors.Is(err, domain.ErrConflict) {
+			return err
+		}
+	}
+	return errBusy()
+}
