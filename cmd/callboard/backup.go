@@ -187,12 +187,7 @@ func prove(ctx context.Context, cfg *configs.Config, backup string) (string, err
 	if err = trialOf(filepath.Join(backup, backupStore), filepath.Join(trial, backupStore)); err != nil {
 		return "", err
 	}
-	own := *cfg
-	own.Data = trial
-	if own.MasterKeyFile == "" {
-		own.MasterKeyFile = filepath.Join(cfg.Data, "master.key")
-	}
-	v, err := openVault(ctx, &own, logger(cfg), nil)
+	v, err := openVault(ctx, configIn(cfg, trial), logger(cfg), nil)
 	if err != nil {
 		return "", err
 	}

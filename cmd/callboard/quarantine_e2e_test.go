@@ -75,8 +75,12 @@ func TestNothingLeavesARestoredStoreUntilItIsReleased(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(c.data(), name), text, 0o600))
 	}
+	part := filepath.Join(c.data(), "restore.part") // as a restore leaves it that was killed
+	require.NoError(t, os.MkdirAll(filepath.Join(part, "store"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(part, "store", "MANIFEST-000001"), []byte("half"), 0o600))
 	said, errs, err := c.callboard("restore", backup)
 	require.NoError(t, err, errs)
+	assert.NoDirExists(t, part)
 	assert.Contains(t, said, "It is in quarantine")
 	copied.Store(int32(c.sip))
 	c.start()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,27 +36,10 @@ func restoreCommand() *cobra.Command {
 			if err = restorable(cfg); err != nil {
 				return err
 			}
-			if err = os.MkdirAll(cfg.Data, 0o700); err != nil {
-				return err
-			}
-			end := filling(cmd, asJSON, "  copying", args[0], cfg.Data)
-			err = copyBackup(args[0], cfg.Data)
-			if end(); err != nil {
-				return explainDenied(cfg.Data, err)
-			}
-			v, err := openVault(cmd.Context(), cfg, logger(cfg), nil)
+			end := filling(cmd, asJSON, "  copying", args[0], filepath.Join(cfg.Data, restorePart))
+			paused, err := restoreInto(cmd.Context(), cfg, args[0], made.At, !goOn, end)
 			if err != nil {
-				return errors.Join(err, removeCopy(cfg.Data))
-			}
-			defer v.close()
-			if _, err = actors.SetQuarantine(cmd.Context(), v.store, made.At); err != nil {
-				return err
-			}
-			paused := 0
-			if !goOn {
-				if paused, err = actors.Standstill(cmd.Context(), v.store, domain.PausedByRestore); err != nil {
-					return err
-				}
+				return explainDenied(cfg.Data, err)
 			}
 			if made.BlobsIn != "" && made.BlobsIn != placeOf(cfg) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "Recordings and exports of this backup lie in %s: none of them plays unless blobs_url names it.\n", made.BlobsIn)
@@ -82,10 +66,57 @@ func copyBackup(from, data string) error {
 	return nil
 }
 
-// removeCopy removes the parts of a backup that cannot be opened, so that another
-// one can be restored.
-func removeCopy(data string) error {
-	return errors.Join(os.RemoveAll(filepath.Join(data, backupStore)), os.RemoveAll(filepath.Join(data, backupBlobs)), os.RemoveAll(filepath.Join(data, "callboard.lock")))
+// restorePart is the folder in the data folder in which a backup becomes a store in quarantine.
+const restorePart = "restore.part"
+
+// restoreInto makes the data folder of a backup. The store gets its place once it is in quarantine: a restore that is cut
+// off leaves none, and can be repeated. copied is called once the backup is copied. It answers how many campaigns were
+// paused.
+func restoreInto(ctx context.Context, cfg *configs.Config, backup string, at time.Time, pause bool, copied func()) (paused int, err error) {
+	part := configIn(cfg, filepath.Join(cfg.Data, restorePart))
+	if err = os.RemoveAll(part.Data); err == nil {
+		err = os.MkdirAll(part.Data, 0o700)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(part.Data)) }()
+	if err == nil {
+		err = copyBackup(backup, part.Data)
+	}
+	if copied(); err != nil {
+		return 0, err
+	}
+	v, err := openVault(ctx, part, logger(cfg), nil)
+	if err != nil {
+		return 0, err
+	}
+	_, err = actors.SetQuarantine(ctx, v.store, at)
+	if err == nil && pause {
+		paused, err = actors.Standstill(ctx, v.store, domain.PausedByRestore)
+	}
+	if v.close(); err != nil {
+		return 0, err
+	}
+	for _, name := range []string{backupBlobs, backupStore} { // the store last: there is none without its recordings
+		err = os.Rename(filepath.Join(part.Data, name), filepath.Join(cfg.Data, name))
+		if err != nil && (name != backupBlobs || !errors.Is(err, fs.ErrNotExist)) {
+			return 0, err
+		}
+	}
+	return paused, synced(cfg.Data)
+}
+
+// configIn is the configuration of a store that lies in another folder and has the same master key.
+func configIn(cfg *configs.Config, data string) *configs.Config {
+	own := *cfg
+	own.Data, own.MasterKeyFile = data, masterKeyFile(cfg)
+	return &own
+}
+
+// masterKeyFile is where the master key of a data folder lies.
+func masterKeyFile(cfg *configs.Config) string {
+	if cfg.MasterKeyFile != "" {
+		return cfg.MasterKeyFile
+	}
+	return filepath.Join(cfg.Data, "master.key")
 }
 
 // restorable says why a backup cannot be restored to where the settings point.
@@ -101,10 +132,7 @@ func restorable(cfg *configs.Config) error {
 			return fmt.Errorf("--data %s: there is a %s already; name an empty folder", cfg.Data, name)
 		}
 	}
-	key := cfg.MasterKeyFile
-	if key == "" {
-		key = filepath.Join(cfg.Data, "master.key")
-	}
+	key := masterKeyFile(cfg)
 	if _, err := os.Stat(key); errors.Is(err, fs.ErrPermission) {
 		return explainDenied(cfg.Data, err)
 	} else if err != nil {

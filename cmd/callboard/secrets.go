@@ -22,9 +22,8 @@ import (
 // masterKey reads the key that wraps every other one. Where no file is named
 // it lies in the data folder, made on first start.
 func masterKey(cfg *configs.Config, log *slog.Logger) ([]byte, error) {
-	path := cfg.MasterKeyFile
-	if path == "" {
-		path = filepath.Join(cfg.Data, "master.key")
+	path := masterKeyFile(cfg)
+	if cfg.MasterKeyFile == "" {
 		key, err := os.ReadFile(path) //nolint:gosec // the operator's own folder
 		if err == nil {
 			return parseMaster(path, key)
