@@ -247,7 +247,7 @@ func (c *call) ringing(ctx actor.Context, e sip.Ringing) {
 		return
 	}
 	if c.slot.Probe && c.cfg.Trunks != nil {
-		ctx.Send(c.cfg.Trunks, trunk.Took{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID})
+		ctx.Send(c.cfg.Trunks, trunk.ProbeRang{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID})
 	}
 	now := time.Now().UTC()
 	c.call.Status, c.call.RingingAt = domain.CallRinging, &now

@@ -45,7 +45,7 @@ func (c *call) refused(ctx actor.Context, f sip.Final) {
 	case f.Silent, f.Transport, f.RingTimeout, f.Code == 0:
 		by = byService
 	}
-	if f.Transport || f.Silent || f.Code == 503 {
+	if !f.RangBefore && (f.Transport || f.Silent || f.Code == 503) {
 		c.untaken++
 	}
 	c.verdict, c.endedBy = v, by

@@ -44,7 +44,7 @@ func (t *Trunks) release(call, key string) {
 	}
 	h.channels = slices.DeleteFunc(h.channels, func(c channel) bool {
 		if c.key == key {
-			c.of.freed(call)
+			c.of.freeChannel(call)
 			t.spend.releaseReservation(c.reserved)
 		}
 		return c.key == key
@@ -82,15 +82,15 @@ func (t *Trunks) releaseAll(call string) {
 	t.spend.lost(call, time.Now())
 	if h := t.held[call]; h != nil {
 		for _, c := range h.channels {
-			c.of.freed(call)
+			c.of.freeChannel(call)
 			t.spend.releaseReservation(c.reserved)
 		}
 		delete(t.held, call)
 	}
 }
 
-// freed notes that a call has one channel less.
-func (b *trunkState) freed(call string) {
+// freeChannel notes that a call has one channel less.
+func (b *trunkState) freeChannel(call string) {
 	b.channels--
 	if b.probe.call == call {
 		b.probe.call = ""

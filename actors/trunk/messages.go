@@ -47,8 +47,8 @@ type (
 		Second               bool // of a transfer leg: the billing ledger gets no row of it
 		Moved                bool // it went where a 3xx had sent it: its failure is not the target's
 	}
-	// Took tells that a target took a call that tries whether its trunk works again: it rings.
-	Took struct{ CallID, Key, TrunkID string }
+	// ProbeRang tells that a call rings that tries whether its trunk works again.
+	ProbeRang struct{ CallID, Key, TrunkID string }
 	// Ended tells how long an answered call was; before or after its slot is
 	// freed.
 	Ended struct {
@@ -123,7 +123,7 @@ type (
 		Target      sip.Target
 		Key         string        // names the target in Want.Tried
 		MaxDuration time.Duration // of the call, by the rules of the workspace; 0: none
-		Probe       bool          // the call tries whether the trunk works again: tell Took once it rings
+		Probe       bool          // the call tries whether the trunk works again: tell ProbeRang once it rings
 		Generation  int
 	}
 	// NoSlot says why there is none, and when to ask again.
@@ -199,21 +199,21 @@ const (
 type tick struct{ generation int }
 
 // Control: all of these are answers, ends or bounded by permits.
-func (Want) Control()    {}
-func (Bind) Control()    {}
-func (Return) Control()  {}
-func (Result) Control()  {}
-func (Took) Control()    {}
-func (Ended) Control()   {}
-func (Check) Control()   {}
-func (Flush) Control()   {}
-func (Checked) Control() {}
-func (Set) Control()     {}
-func (Hold) Control()    {}
-func (Free) Control()    {}
-func (Slot) Control()    {}
-func (NoSlot) Control()  {}
-func (tick) Control()    {}
+func (Want) Control()      {}
+func (Bind) Control()      {}
+func (Return) Control()    {}
+func (Result) Control()    {}
+func (ProbeRang) Control() {}
+func (Ended) Control()     {}
+func (Check) Control()     {}
+func (Flush) Control()     {}
+func (Checked) Control()   {}
+func (Set) Control()       {}
+func (Hold) Control()      {}
+func (Free) Control()      {}
+func (Slot) Control()      {}
+func (NoSlot) Control()    {}
+func (tick) Control()      {}
 
 // Control admits the message also when the mailbox is full: it belongs to a live call.
 func (ResumeMeter) Control() {}

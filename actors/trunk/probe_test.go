@@ -52,7 +52,7 @@ func TestOneCallAtATimeTriesATrunkThatIsOut(t *testing.T) {
 		sys.Root.Send(a.trunks, trunk.Return{CallID: s.CallID, Key: s.Key})
 		s = want("rings", true).(trunk.Slot)
 		assert.True(t, s.Probe, "the one before was given back")
-		sys.Root.Send(a.trunks, trunk.Took{CallID: s.CallID, Key: s.Key, TrunkID: "one"})
+		sys.Root.Send(a.trunks, trunk.ProbeRang{CallID: s.CallID, Key: s.Key, TrunkID: "one"})
 		assert.False(t, want("next", true).(trunk.Slot).Probe)
 	})
 }

@@ -59,8 +59,8 @@ type probe struct {
 	next     time.Time // not before then
 }
 
-// until is when such a call may be tried; zero: now.
-func (p *probe) until(now time.Time) time.Time {
+// waitUntil is when such a call may be tried; zero: now.
+func (p *probe) waitUntil(now time.Time) time.Time {
 	switch {
 	case p.call != "":
 		return now.Add(probeLook)
@@ -76,8 +76,8 @@ func (p *probe) failed(now time.Time) {
 	p.failures++
 }
 
-// works says whether a target may be tried as one that works.
-func (b *trunkState) works(key string, w *Want, now time.Time) bool {
+// targetWorks says whether a target may be tried as one that works.
+func (b *trunkState) targetWorks(key string, w *Want, now time.Time) bool {
 	if w.Probes && b.allOut(now) {
 		return false
 	}

@@ -106,8 +106,8 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 		t.serve(ctx)
 	case Result:
 		t.result(ctx, &m)
-	case Took:
-		t.took(ctx, m)
+	case ProbeRang:
+		t.probeRang(ctx, m)
 	case Ended:
 		t.ended(ctx, &m)
 	case Arrived:
@@ -350,7 +350,7 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 			verdict.worse(why, until)
 			continue
 		}
-		if b.works(slot.Key, &w, now) {
+		if b.targetWorks(slot.Key, &w, now) {
 			t.grant(ctx, &one, b, slot, now)
 			return true
 		}
@@ -378,7 +378,7 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 // trunk, and where it is time to.
 func (t *Trunks) grantOut(ctx actor.Context, one *waiter, b *trunkState, slot Slot, now time.Time) {
 	if one.want.Probes && b.allOut(now) {
-		if until := b.probe.until(now); !until.IsZero() {
+		if until := b.probe.waitUntil(now); !until.IsZero() {
 			ctx.Send(one.from, NoSlot{CallID: slot.CallID, Reason: Out, Until: until, AllOut: true, Generation: one.want.Generation})
 			return
 		}
@@ -486,8 +486,8 @@ func (t *Trunks) result(ctx actor.Context, m *Result) {
 	}
 }
 
-// took notes that a trunk that was out works again.
-func (t *Trunks) took(ctx actor.Context, m Took) {
+// probeRang notes that a trunk that was out works again.
+func (t *Trunks) probeRang(ctx actor.Context, m ProbeRang) {
 	if b := t.byID(m.TrunkID); b != nil {
 		b.well(m.Key)
 		t.changed(ctx, b)
