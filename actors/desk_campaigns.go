@@ -7,8 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -458,11 +460,16 @@ func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, 
 	return d.askCampaign(ctx, p, id, msg)
 }
 
+// loadingLimit is how long a request waits for a campaign that the node, which has just started, has not loaded yet.
+const loadingLimit = 3 * time.Second
+
 // askCampaign is tellCampaign for one that stands.
 func (d *Desk) askCampaign(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
 	// One that is over may have live calls still, and then its actor lives.
 	pid := d.node.campaignPID(p.WorkspaceID, id)
-	for grown := false; ; grown = true {
+	loading, cancel := context.WithTimeout(ctx, loadingLimit)
+	defer cancel()
+	for grown := false; ; {
 		lives := d.node.isUp(pid)
 		if lives {
 			st, refused := mailbox.Ask[domain.CampaignStatusObject](ctx, d.node.sys, pid, msg)
@@ -481,7 +488,10 @@ func (d *Desk) askCampaign(ctx context.Context, p domain.Principal, id string, m
 			}
 			return campaign.Over(c, progress, msg)
 		}
-		if lives || grown || !d.node.campaignUp(ctx, c) {
+		if grown = !lives && !grown && d.node.campaignUp(ctx, c); grown {
+			continue
+		}
+		if lives || jobs.Rest(loading, 20*time.Millisecond) != nil {
 			return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
 		}
 	}
