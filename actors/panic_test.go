@@ -83,6 +83,8 @@ type scene struct {
 	*house
 	trap        *trap
 	long, short string
+	over        bool // the short campaign may have been over before its last contact came
+	people      int  // contacts of both campaigns in the end
 	singles     []string
 	webhook     string
 }
@@ -118,7 +120,9 @@ func (s *scene) act() {
 	}
 	status(d.StartCampaign)
 	again(s.house, func(ctx context.Context) (ask.UploadSummary, error) {
-		return d.AddContacts(ctx, p, s.short, contacts(morePhone))
+		sum, err := d.AddContacts(ctx, p, s.short, contacts(morePhone))
+		s.over = s.over || domain.CodeOf(err) == domain.CodeInvalidState
+		return sum, err
 	})
 	s.phoneIn()
 	status(d.PauseCampaign)
@@ -293,7 +297,7 @@ func (s *scene) judge() {
 			people++
 		}
 	}
-	assert.Equal(s, len(longPhones)+len(shortPhones)+1, people, "one campaign.call.completed for each contact")
+	assert.Equal(s, s.people, people, "one campaign.call.completed for each contact")
 	done := told(events, event.CampaignCompleted)
 	assert.Equal(s, map[string]int{s.long: 1, s.short: 1}, done)
 	s.until(20*time.Second, "the endpoint has every event", func() bool {
@@ -345,7 +349,11 @@ func (s *scene) recordsSay() {
 	for campaign, phones := range map[string][]string{s.long: longPhones, s.short: append(slices.Clone(shortPhones), morePhone)} {
 		list, err := s.desk().ListContacts(ctx, s.live, campaign, ask.ContactQuery{Limit: 100})
 		require.NoError(s, err)
+		if s.over && campaign == s.short && len(list.Data) == len(shortPhones) {
+			phones = shortPhones
+		}
 		require.Len(s, list.Data, len(phones))
+		s.people += len(phones)
 		for i, c := range list.Data {
 			assert.Equal(s, phones[i], c.Phone)
 			assert.NotEmpty(s, c.Outcome, "%s: %s", c.Phone, c.Status)

@@ -65,7 +65,8 @@ func (h *house) keeps() (c domain.Call, a domain.Attempt) {
 	id := h.dial(area+"0009", waits())
 	h.until(10*time.Second, "what is said to be kept", func() bool {
 		c, a = h.attempt(id)
-		return len(a.Kept) > 0
+		_, ok := call.Survives(c, a, "next", time.Now())
+		return ok
 	})
 	return c, a
 }
