@@ -28,10 +28,9 @@ PYTHON_DIR := $(filter-out /usr/bin /bin,$(shell python3 -c 'import os, sys; pri
 export PATH := $(if $(PYTHON_DIR),$(PYTHON_DIR):)$(PATH):/usr/sbin:/sbin
 
 # What takes longest begins first, and what waits more than it computes is not left for the end.
-TEST_PACKAGES ?= ./cmd/callboard ./httpapi ./actors/campaign/modeltest ./actors ./actors/call ./sip ./actors/campaign ./actors/webhook ./media ./persistence/... ./...
+TEST_PACKAGES ?= ./cmd/callboard ./httpapi ./actors/campaign/modeltest ./actors ./actors/call ./sip ./actors/campaign ./actors/webhook ./persistence/... $$(go list ./... | grep -vE '/media(/opus)?$$')
 TEST_FLAGS    ?=
-# Tested once more as make build TAGS=opus builds them.
-OPUS_TESTS    ?= Codec|Opus|SoundComes|LaterOffers|FuzzDecoder
+# Tested as make build TAGS=opus builds them.
 OPUS_PACKAGES ?= ./media ./media/opus
 FUZZ_PACKAGES ?= ./...
 FUZZ_TIME     ?= 10s
@@ -75,7 +74,7 @@ build: ## build bin/callboard
 
 # Nobody steps through these, so no tables for a debugger are written: a tenth of all compiling. -trimpath lets
 # a clean checkout reuse what another folder compiled.
-test lint e2e: export GOFLAGS += -trimpath -gcflags=all=-dwarf=false
+test lint e2e: export GOFLAGS += -trimpath -gcflags=all=-dwarf=false -ldflags=-w
 # The compiler of make test trades memory for time; the tests themselves run with Go's defaults.
 test e2e: export GOGC := 400
 test e2e: export GOMEMLIMIT := 2GiB
@@ -87,8 +86,8 @@ GOTESTSUM ?= go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fai
 
 test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio, Redis and etcd, and sound with Opus too
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && status=0; \
-	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/all" --packages '$(TEST_PACKAGES)' -- $(TEST_BUILD) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
-	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/opus" --packages '$(OPUS_PACKAGES)' -- $(TEST_BUILD) -tags opus,pebblegozstd -timeout 5m -run '$(OPUS_TESTS)' || status=1; \
+	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/all" --packages "$(TEST_PACKAGES)" -- $(TEST_BUILD) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
+	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/opus" --packages '$(OPUS_PACKAGES)' -- $(TEST_BUILD) -tags opus,pebblegozstd -timeout 5m $(TEST_FLAGS) || status=1; \
 	  .ci/count $$status "$$dir/all" "$$dir/opus"
 
 lint: ## run the linter, which also checks the formatting
@@ -97,18 +96,17 @@ lint: ## run the linter, which also checks the formatting
 fmt: ## format every Go file as the linter wants it
 	$(LINTER) fmt
 
-bench: tools ## measure the whole service and print one table
+bench: tools build ## measure the whole service and print one table
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' -bench-contacts $(BENCH_CONTACTS) -bench-calls $(BENCH_CALLS) | \
 	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
 
-bench-cluster: tools ## measure three nodes on one Redis (about 4 minutes): what faults, passing on and idling cost
+bench-cluster: tools build ## measure three nodes on one Redis (about 4 minutes): what faults, passing on and idling cost
 	@go test -run '^$$' -bench '^BenchmarkCluster' -benchtime 1x -timeout 30m ./cmd/callboard -bench-cluster -bench-doc '$(abspath $(BENCH_DOC))' | \
 	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
 
-PROFILE_BENCH ?= ^Benchmark(CallsByRequest|Campaign|Inbound|Media|API|Webhooks|Turns)$$
-profile: tools ## measure what the service does with its time (about 10 minutes) and keep it as cmd/callboard/default.pgo, by which it is compiled
+profile: tools build ## record what the service does with its time under a mixed load that make bench does not measure, as cmd/callboard/default.pgo, by which it is compiled
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	  go test -run '^$$' -bench '$(PROFILE_BENCH)' -benchtime 1x -timeout 60m ./cmd/callboard -bench-profile "$$dir" && \
+	  go test -run '^$$' -bench '^BenchmarkMixedLoad$$' -benchtime 1x -timeout 60m ./cmd/callboard -bench-profile "$$dir" && \
 	  go tool pprof -proto "$$dir"/*.pprof >cmd/callboard/default.pgo
 
 bench-parts: ## measure single parts: sound, dialogs, stores, deliveries
@@ -149,7 +147,7 @@ faults: tools ## ring FAULTS_CONTACTS contacts of eight workspaces on three node
 netem: tools ## make calls over a bad network between two namespaces (root, about 4 minutes), and print the figures
 	@.ci/netem | .ci/keep '$(RELIABILITY_DOC)' netem
 
-soak: tools ## place SOAK_CALLS short calls beside SOAK_LONG calls of SOAK_MINUTES and look for leaks (about 25 minutes, no root)
+soak: tools build ## place SOAK_CALLS short calls beside SOAK_LONG calls of SOAK_MINUTES and look for leaks (about 25 minutes, no root)
 	@SOAK_CALLS=$(SOAK_CALLS) SOAK_LONG=$(SOAK_LONG) SOAK_MINUTES=$(SOAK_MINUTES) SOAK_RATE=$(SOAK_RATE) SOAK_DOC='$(abspath $(SOAK_DOC))' \
 	  go test -count=1 -timeout 120m -v -run '^TestNoCallLeavesAnythingBehind$$' ./cmd/callboard
 

@@ -98,6 +98,7 @@ func actorRooms() []room {
 		"paper":        nil,         // what reads PDF files, in a process of its own; no actor
 		"content":      nil,         // content codings and charsets of what other servers answer; no actor
 		"tools":        {"content"}, // what models and pathways have done over HTTP and MCP; no actor
+		"polltest":     nil,         // waits in tests; tests alone import it
 		"simulator":    {"mailbox"}, // the built-in carrier: phones over loopback
 		"phones":       {"mailbox"}, // who registered, and where they are
 		"call":         {"mailbox", "lines", "trunk", "numbers", "dnc", "conversation"},

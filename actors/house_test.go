@@ -26,6 +26,7 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/polltest"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
@@ -229,24 +230,13 @@ func serve(t *testing.T, f func(context.Context) error, ready <-chan struct{}) {
 	<-ready
 }
 
-// until waits for something, on a machine that is as busy as it may be: a
-// limit that is shorter than patience says only what is usual.
+// until waits for something, within a limit for an idle machine.
 func (h *house) until(limit time.Duration, what string, check func() bool) {
 	h.Helper()
-	limit = max(limit, patience)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	end := time.After(limit)
-	for !check() {
-		select {
-		case <-end:
-			h.Fatalf("waited %s in vain until %s", limit, what)
-		case <-tick.C:
-		}
-	}
+	polltest.Until(h, limit, what, check)
 }
 
-// patience is how long a test waits at least before it gives something up.
+// patience is the limit of waits whose length nothing depends on.
 const patience = time.Minute
 
 // again does what a client does: it asks again while the service is

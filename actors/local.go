@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -39,7 +40,7 @@ func (l Local) DeleteWorkspace(ctx context.Context, id, other string) error {
 
 // CreateUser keeps a new user of a workspace.
 func (l Local) CreateUser(ctx context.Context, workspace string, u *domain.User) (*domain.User, error) {
-	return l.desk.createUser(ctx, domain.Principal{WorkspaceID: workspace, Environment: domain.Live, Operator: true}, u, func(c *commit.Change) {
+	return l.desk.createUser(ctx, domain.Principal{WorkspaceID: workspace, Environment: cmp.Or(u.Environment, domain.Live), Operator: true}, u, func(c *commit.Change) {
 		local(workspace, "admin", "user.created", domain.Resource{Type: "user", ID: u.ID})(c)
 	})
 }

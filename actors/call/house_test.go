@@ -19,6 +19,7 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/polltest"
 	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -392,17 +393,14 @@ func (h *house) finished(id string) *domain.Call {
 	return h.store.call(id)
 }
 
-// patience is how long a test waits at least before it gives something up.
+// patience is the limit of waits whose length nothing depends on.
 const patience = time.Minute
 
-// until waits for something, on a machine that is as busy as it may be: a
-// limit that is shorter than patience says only what is usual.
+// until waits for something, within a limit for an idle machine.
 func (h *house) until(limit time.Duration, what string, f func() bool) {
 	h.t.Helper()
-	limit = max(limit, patience)
-	deadline := time.Now().Add(limit)
-	for !f() {
-		if time.Now().After(deadline) {
+	for deadline := polltest.After(limit); !f(); time.Sleep(5 * time.Millisecond) {
+		if deadline.Passed() {
 			h.diary.mu.Lock()
 			seen := slices.Clone(h.diary.events)
 			h.diary.mu.Unlock()
@@ -410,7 +408,6 @@ func (h *house) until(limit time.Duration, what string, f func() bool) {
 			h.t.Logf("sip: %+v, lines in use %d, sessions %d", h.ua.Counters(), h.inUse(), h.engine.Live())
 			h.t.Fatalf("%s: not within %s", what, limit)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 

@@ -9,11 +9,15 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"testing"
 	"unicode/utf8"
 )
 
 // benchDoc is where the table is kept, besides being printed.
 var benchDoc = flag.String("bench-doc", "", "file that the table of measurements is written to") //nolint:gochecknoglobals // a flag
+
+// benchBinary is the service that is measured.
+var benchBinary = flag.String("bench-binary", "../../bin/callboard", "service that is measured; make build makes it") //nolint:gochecknoglobals // a flag
 
 // board gathers the rows of all benchmarks for one table at the end.
 var board results //nolint:gochecknoglobals // benchmarks share nothing else
@@ -38,6 +42,15 @@ func (r *results) add(what, goal, figure string, met bool, u *usage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rows = append(r.rows, row{what, goal, figure, met, used})
+}
+
+// failures adds a row for a benchmark that fails, which measures nothing then.
+func (r *results) failures(b *testing.B) {
+	b.Cleanup(func() {
+		if b.Failed() {
+			r.add(b.Name(), "measured", "failed", false, nil)
+		}
+	})
 }
 
 // table prints what was measured in Markdown, which also reads well in a terminal.
@@ -93,7 +106,7 @@ func (r *results) show() {
 }
 
 // page is the page of measurements with another table. The one of several nodes
-// has a heading of its own at the end, which stays where the other is new.
+// has a heading of its own at the end, which stays where the other one is new.
 func page(before, table string, cluster bool) string {
 	first, last, found := strings.Cut(before, clusterHeading)
 	if !cluster {
@@ -103,13 +116,12 @@ func page(before, table string, cluster bool) string {
 		}
 		return text
 	}
-	_, after, _ := strings.Cut(last, clusterEnd) // what was said of it
-	return strings.TrimRight(first, "\n") + "\n\n" + clusterHeading + fmt.Sprintf(clusterHead, machine()) + table + clusterEnd + after
+	return strings.TrimRight(first, "\n") + "\n\n" + clusterHeading + fmt.Sprintf(clusterHead, machine()) + table
 }
 
 const benchHead = `# Measurements
 
-Written by ` + "`make bench`" + `, which drives the real binary as a process of its own. Machine: %s, on which other work ran
+Written by ` + "`make bench`" + ` alone, from one run; what failed in it says so. It drives the binary of ` + "`make build`" + ` as a process of its own. Machine: %s, on which other work ran
 beside: the last column says how many cores the service, the far end (SIPp or our phones, with the test that drives
 them) and everything else used on average during the row. Where the three add up to all cores, the figure is what was
 left to the service, not what it can do.

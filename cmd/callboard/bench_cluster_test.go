@@ -30,7 +30,6 @@ Nodes, Redis, clients and the far end share it: what nodes carry side by side is
 are no more processors. The last column is as above, with all nodes as the service and Redis among the others.
 
 `
-	clusterEnd = "<!-- end of several nodes -->\n"
 )
 
 const (
@@ -168,6 +167,7 @@ func (c *cluster) redisStats() map[string]float64 {
 
 // BenchmarkClusterIdle is what nodes cost that have nothing to do.
 func BenchmarkClusterIdle(b *testing.B) {
+	board.failures(b)
 	const window = 20 * time.Second
 	c := newCluster(b)
 	c.tenants(3)
@@ -195,6 +195,7 @@ func BenchmarkClusterIdle(b *testing.B) {
 // BenchmarkClusterRequests is one small request to the node that has the
 // workspace, and to one that passes it on.
 func BenchmarkClusterRequests(b *testing.B) {
+	board.failures(b)
 	c := newCluster(b)
 	all := c.tenants(3)
 	shard := slices.Collect(maps.Keys(all))[0]
@@ -245,6 +246,7 @@ func (a *asked) add(u asked, rounds int) {
 // BenchmarkClusterCalls rings from one, two and three nodes: a campaign of each
 // of several workspaces, on SIPp that answers at once.
 func BenchmarkClusterCalls(b *testing.B) {
+	board.failures(b)
 	const contacts = 4000
 	// A third of wide each: what a node carries shall not be what its ports allow.
 	ports := func(i int) string { return fmt.Sprintf("CALLBOARD_MEDIA_PORTS=%d-%d", 33000+9332*i, 42330+9332*i) }

@@ -91,6 +91,7 @@ func callInto(b *testing.B, pid, port, calls, rate int) load {
 // BenchmarkInbound is SIPp calling in: SIPp's own answerer and our SIP layer
 // alone as floors, and what such calls commit, then the whole tree with its durable commits.
 func BenchmarkInbound(b *testing.B) {
+	board.failures(b)
 	b.Run("floor", inboundFloor)
 	b.Run("alone", inboundAlone)
 	b.Run("rows", inboundRows)
@@ -127,9 +128,9 @@ func inboundRows(b *testing.B) {
 	board.add("CPU per 1000 inbound calls, their rows alone in the store", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.per1000(), l.rate), false, &l.usage)
 }
 
-func inboundTree(b *testing.B) {
-	s := measured(b, wide)
-	trunk := s.trunk("", siptest.Port(b))
+// takesCalls makes an agent that answers at once and listens, for calls in over a trunk.
+func (s *service) takesCalls(trunk string) {
+	s.t.Helper()
 	agent := s.agent(object{
 		"name": "listener", "start": "wait",
 		"nodes": []object{{"id": "wait", "type": "collect", "input": "dtmf", "length": 1, "timeout_seconds": 30}, {"id": "bye", "type": "end"}},
@@ -138,6 +139,11 @@ func inboundTree(b *testing.B) {
 	s.api("PATCH", "/v1/agents/"+agent, object{"inbound": object{"answer": "direct"}})
 	s.api("POST", "/v1/agents/"+agent+"/publish", nil)
 	s.api("POST", "/v1/phone-numbers", object{"number": dialledIn, "agent_id": agent, "trunk_id": trunk})
+}
+
+func inboundTree(b *testing.B) {
+	s := measured(b, wide)
+	s.takesCalls(s.trunk("", siptest.Port(b)))
 	callInto(b, s.pid(), s.sip, 300, 100) // warms up
 	l := callInto(b, s.pid(), s.sip, inboundCalls, inboundRate)
 	board.add("CPU per 1000 inbound calls without sound, the whole tree", "≤ 1.0 s", l.told(), l.per1000() <= 1 && l.bad == 0, &l.usage)

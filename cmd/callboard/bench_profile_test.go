@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/callboard/callboard/sip/siptest"
@@ -47,6 +49,42 @@ func (s *service) profiled() {
 			}
 		}
 	}()
+}
+
+// BenchmarkMixedLoad is what make profile records: calls with sound, short calls out and in, requests and deliveries, all at
+// a time, at rates that the machine carries. Nothing of it stands in the table of make bench.
+func BenchmarkMixedLoad(b *testing.B) {
+	if *benchProfile == "" {
+		b.Skip("make profile runs it")
+	}
+	const window = 2 * time.Minute
+	talking, short, far := startPhones(b), sipp(b, "uas-instant"), newSink(b)
+	s := measured(b, wide)
+	s.route(talking.port)
+	s.takesCalls(s.trunk("+1202557", short.port))
+	s.subscribe(far.server.URL, nil, "*")
+	agent := s.agent(object{
+		"name": "talker", "start": "talk",
+		"nodes": []object{{"id": "talk", "type": "say", "prompt": strings.Repeat("All our lines are open until eight. ", 20)}, {"id": "bye", "type": "end"}},
+		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
+	})
+	mute := s.mute()
+	s.campaign(agent, phones("+1202556", 2000), object{"pacing": object{"calls_per_minute": 300, "max_concurrent": 150}})
+	running := s.campaign(mute, phones("+1202557", 9000), object{"pacing": object{"calls_per_minute": 3000, "max_concurrent": 300}})
+	var load sync.WaitGroup
+	load.Go(func() { callInto(b, s.pid(), s.sip, int(window/time.Second)*50, 50) })
+	load.Go(func() {
+		s.happen(b, 100, window, func(n int) (method, path, body string) {
+			return http.MethodGet, []string{"/v1/campaigns/" + running + "/status", "/v1/calls?limit=20", "/v1/campaigns/" + running, "/v1/events?limit=20"}[n%4], ""
+		})
+	})
+	load.Go(func() {
+		s.happen(b, 20, window, func(int) (method, path, body string) {
+			return http.MethodPost, "/v1/calls/outbound", `{"to":"+12025570001","from":"+12025550100","agent_id":"` + mute + `","record":false,"compliance":{"calling_hours":{"start":"00:00","end":"24:00","timezone":"UTC"}}}`
+		})
+	})
+	load.Wait()
+	s.kill9()
 }
 
 func keepProfile(admin, path string) error {

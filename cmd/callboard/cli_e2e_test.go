@@ -158,10 +158,11 @@ func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	s.start()
 	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logged(), "Ctrl-C ends it") })
 	text := s.logged()
-	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "/v1/calls/outbound"} {
+	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "--environment test"} {
 		assert.Contains(t, text, part)
 	}
 	assert.NotContains(t, text, s.key, "the key is not logged")
+	assert.Empty(t, s.api("GET", "/v1/calls", nil)["data"], "no live call")
 	csv, err := os.ReadFile(filepath.Join(s.data(), "demo", "results.csv"))
 	require.NoError(t, err)
 	assert.Len(t, strings.Split(strings.TrimSpace(string(csv)), "\n"), 21)
@@ -183,7 +184,7 @@ func TestTheDemoPlaysOnceAndEverythingIsFoundAgain(t *testing.T) {
 	s.await("the greeting of the second start", 20*time.Second, func() bool { return strings.Contains(s.logged(), "Everything is still here: 1 campaigns, 20 calls") })
 
 	s.stop()
-	require.NoError(t, os.Remove(filepath.Join(s.data(), "admin.key")), "the key is kept elsewhere")
+	require.NoError(t, os.Remove(filepath.Join(s.data(), "test.key")), "the key is kept elsewhere")
 	s.launch()
 	s.await("the greeting of the third start", 20*time.Second, func() bool {
 		return strings.Count(s.logged(), "The demo is played once per data folder") == 2

@@ -31,7 +31,7 @@ import (
 const demoPause = 250 * time.Millisecond
 
 // demoShow plays a campaign on the built-in phones, as a user would: through
-// the API, with a webhook receiver of its own.
+// the API with the test key, with a webhook receiver of its own.
 type demoShow struct {
 	dir      string
 	out      io.Writer
@@ -65,7 +65,7 @@ func (d *demoShow) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, f
 // play shows the demo once per data folder; later starts tell what is there.
 func (d *demoShow) play(ctx context.Context, s *service) {
 	d.api = &client.Client{URL: s.cfg.BaseURL(s.front)}
-	key, err := os.ReadFile(filepath.Join(s.cfg.Data, "admin.key"))
+	key, err := os.ReadFile(filepath.Join(s.cfg.Data, "test.key"))
 	_, played := os.Stat(filepath.Join(d.dir, "results.csv"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && played == nil: // whoever keeps the key elsewhere has deleted it
@@ -136,7 +136,7 @@ func (d *demoShow) first(ctx context.Context) error {
 	if err = d.keep(ctx, campaign.ID); err != nil {
 		return err
 	}
-	d.report(st, agent)
+	d.report(st)
 	_, err = d.api.DeleteWebhook(ctx, hook.ID)
 	return err
 }
@@ -278,7 +278,7 @@ func saved(resp *http.Response, path string) error {
 }
 
 // report prints what came of it, a webhook as received, and what to do next.
-func (d *demoShow) report(st *client.CampaignStatusObject, agent string) {
+func (d *demoShow) report(st *client.CampaignStatusObject) {
 	d.say("  Outcomes\n")
 	for _, w := range slices.Sorted(maps.Keys(st.Outcomes)) {
 		if n := st.Outcomes[w]; n > 0 {
@@ -290,20 +290,22 @@ func (d *demoShow) report(st *client.CampaignStatusObject, agent string) {
 	if r, ok := d.receiver.one("campaign.call.completed"); ok {
 		d.say("\n  One of %d webhooks, as received\n%s\n", d.receiver.count(), r)
 	}
+	program, data := os.Args[0], filepath.Dir(d.dir)
 	d.say(`
-  Next: let it call your own SIP phone (a softphone at 192.0.2.20, say)
+  The demo ran in the test environment: it rang nobody and counts in no bill. See it in a browser, as a user of that environment:
 
-    export KEY=$(cat %[1]s)
-    curl -fsS %[2]s/v1/trunks -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
-      -d '{"name":"my phone","proxies":[{"host":"192.0.2.20","port":5060,"transport":"udp"}],"caller_ids":["+12025550100"]}'
-    curl -fsS %[2]s/v1/calls/outbound -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
-      -d '{"to":"+12025550123","agent_id":"%[3]s"}'
+    %[1]s users create Ada --role admin --environment test --data %[2]s
+    %[1]s users link USER_ID --data %[2]s
 
-  (a phone on another machine needs CALLBOARD_SIP_ADDR and CALLBOARD_EGRESS_ALLOW with its network; see README.md)
+  or at the API, with the test key:
 
-  The service is up at %[2]s. Ctrl-C ends it.
+    curl -fsS %[3]s/v1/calls -H "Authorization: Bearer $(cat %[4]s)"
 
-`, filepath.Join(filepath.Dir(d.dir), "admin.key"), d.api.URL, agent)
+  Next: let it call your own SIP phone, as README.md shows under "Your own phone in five minutes".
+
+  The service is up at %[3]s. Ctrl-C ends it.
+
+`, program, data, d.api.URL, filepath.Join(data, "test.key"))
 }
 
 // receiver is an HTTPS endpoint on loopback that keeps a few requests.

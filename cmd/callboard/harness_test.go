@@ -21,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/actors/polltest"
 	"github.com/callboard/callboard/media/mediatest"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -41,14 +42,10 @@ var plain = sync.OnceValues(func() (string, error) {
 	return path, build(path)
 })
 
-// build makes the service with its points of failure; what is measured is
-// optimised by its profile and linked, as it is shipped. Without the race
+// build makes the service with its points of failure. Without the race
 // detector it has no C either, as it is shipped.
 func build(to string, args ...string) error {
 	link := "-ldflags=-checklinkname=0 -s -w"
-	if onlySpeed() {
-		args = append(args, "-pgo=auto")
-	}
 	cmd := exec.Command("go", append(append([]string{"build"}, args...), "-tags", "failpoints,pebblegozstd", link, "-o", to, ".")...)
 	if !slices.Contains(args, "-race") {
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -97,25 +94,32 @@ func TestMain(m *testing.M) {
 	if !given { // these tests wait for phones more than they compute
 		_ = flag.Set("test.parallel", "4")
 	}
-	binary = filepath.Join(dir, "callboard")
-	var args []string
-	if !onlySpeed() {
-		args = []string{"-race"}
-	}
-	if err := build(binary, args...); err != nil {
+	if err := buildBinaries(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	}
-	if !onlySpeed() {
-		if _, err := plain(); err != nil { // not while calls are timed
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
 	}
 	code := m.Run()
 	board.show()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// buildBinaries builds the services under test. What is measured is the one that make build has made, or the other one
+// that -bench-binary names.
+func buildBinaries(dir string) error {
+	if onlySpeed() {
+		var err error
+		if binary, err = filepath.Abs(*benchBinary); err == nil {
+			_, err = os.Stat(binary)
+		}
+		return err
+	}
+	binary = filepath.Join(dir, "callboard")
+	if err := build(binary, "-race"); err != nil {
+		return err
+	}
+	_, err := plain() // not while calls are timed
+	return err
 }
 
 // onlySpeed: nothing is proven but speed.
@@ -272,22 +276,20 @@ func (s *service) logged() string {
 
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
-// await polls until check holds, on a machine that is as busy as it may be: a
-// limit below a minute says only what is usual.
+// await polls until check holds, within a limit for an idle machine, or until the service ends.
 func (s *service) await(what string, limit time.Duration, check func() bool) {
 	s.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	limit = max(limit, time.Minute)
-	end := time.After(limit)
-	for !check() {
+	ended := false
+	polltest.Until(s.t, limit, what, func() bool {
 		select {
 		case <-s.exited:
-			s.t.Fatalf("the service ended while it was waited for %s:\n%s", what, tail(s.logged(), 4000))
-		case <-end:
-			s.t.Fatalf("waited %s in vain for %s", limit, what)
-		case <-tick.C:
+			ended = true
+		default:
 		}
+		return ended || check()
+	})
+	if ended {
+		s.t.Fatalf("the service ended while it was waited for %s:\n%s", what, tail(s.logged(), 4000))
 	}
 }
 

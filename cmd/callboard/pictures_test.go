@@ -15,6 +15,7 @@ import (
 // pictures are those of the README: what the dashboard shows of the demo.
 func (s *service) pictures(t *testing.T, dir string) {
 	t.Helper()
+	s.key = s.testKey()
 	user := s.api("POST", "/v1/users", object{"name": "Ada", "role": "admin"})["id"].(string)
 	campaign := s.api("GET", "/v1/campaigns", nil)["data"].([]any)[0].(object)["id"].(string)
 	var call string

@@ -114,6 +114,9 @@ func (r remoteDesk) createPerson(ctx context.Context, n newPerson) (*domain.User
 	if n.Workspace != "" {
 		return nil, errors.New("--workspace: users that are made by a key belong to its workspace")
 	}
+	if n.Environment == domain.Test {
+		return nil, errors.New("--environment: users that are made by a key see its environment; use a test key")
+	}
 	made, err := r.c.CreateUser(ctx, &client.NewUser{Name: n.Name, Role: n.Role, Operator: &n.Operator})
 	return as[*domain.User](made, err)
 }

@@ -32,12 +32,15 @@ func (s *soak) report(base, end now, heard sound, took time.Duration) {
 	}
 	s.table(os.Stdout, base, end, heard)
 	path := os.Getenv("SOAK_DOC")
-	if path == "" || s.t.Failed() {
+	if path == "" {
 		return
 	}
 	var doc strings.Builder
 	out, in := s.outcomes["all"], s.callers.well+s.callers.ill
 	fmt.Fprintf(&doc, soakHead, machine(), out+in, out, in, s.rate, s.long, s.stay, took.Round(time.Second))
+	if s.t.Failed() {
+		doc.WriteString("It failed: something below was not given back.\n\n")
+	}
 	s.table(&doc, base, end, heard)
 	require.NoError(s.t, os.WriteFile(path, []byte(doc.String()), 0o644))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,8 @@ type newPerson struct {
 	Name      string `json:"name"`
 	Role      string `json:"role"`
 	Operator  bool   `json:"operator"`
+
+	Environment domain.Environment `json:"environment"` // whose data the user sees; "": live
 }
 
 // link signs a user in, once.
@@ -160,12 +163,19 @@ func (s *staff) revoke(ctx context.Context, o revokeKeyRequest) (revokeKeyResult
 
 func (s *staff) createPerson(ctx context.Context, n newPerson) (*domain.User, error) {
 	u := &domain.User{Name: n.Name, Role: domain.Role(n.Role), Operator: n.Operator, AllowedIPs: []string{}}
+	u.Environment = cmp.Or(n.Environment, domain.Live)
 	var ps domain.Problems
 	rules.Text(&ps, "name", u.Name, true, rules.MaxName)
 	if u.Role.Permissions() == nil {
 		ps.Add("role", domain.CodeValidation, "role must be viewer, agent, manager or admin")
 	}
 	rules.OperatorUser(&ps, u)
+	switch {
+	case u.Environment != domain.Live && u.Environment != domain.Test:
+		ps.Add("environment", domain.CodeValidation, "environment must be live or test")
+	case u.Operator && u.Environment == domain.Test:
+		ps.Add("environment", domain.CodeValidation, "environment must be live for an operator: leave out --environment or --operator")
+	}
 	err := ps.Err()
 	if err == nil {
 		n.Workspace, err = s.tenant(ctx, n.Workspace)
@@ -203,18 +213,30 @@ func (s *staff) people(ctx context.Context, workspace string) (out []*domain.Use
 		return nil, err
 	}
 	for _, w := range all {
-		for page := (ask.Page{Limit: 100}); workspace == "" || w.ID == workspace; {
-			l, err := s.desk().ListUsers(ctx, domain.Principal{WorkspaceID: w.ID, Environment: domain.Live}, page)
-			if err != nil {
+		if workspace != "" && w.ID != workspace {
+			continue
+		}
+		for _, environment := range []domain.Environment{domain.Live, domain.Test} {
+			if out, err = s.listUsers(ctx, out, domain.Principal{WorkspaceID: w.ID, Environment: environment}); err != nil {
 				return nil, err
-			}
-			out = append(out, l.Data...)
-			if page.Cursor = l.Next; l.Next == "" {
-				break
 			}
 		}
 	}
 	return out, nil
+}
+
+// listUsers appends the users of one environment.
+func (s *staff) listUsers(ctx context.Context, out []*domain.User, p domain.Principal) ([]*domain.User, error) {
+	for page := (ask.Page{Limit: 100}); ; {
+		l, err := s.desk().ListUsers(ctx, p, page)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, l.Data...)
+		if page.Cursor = l.Next; l.Next == "" {
+			return out, nil
+		}
+	}
 }
 
 func (s *staff) linkOf(ctx context.Context, userID string) (link, error) {
@@ -341,6 +363,7 @@ func usersCommand() *cobra.Command {
 	create.Aliases = []string{"add"}
 	create.Flags().StringVar(&n.Role, "role", "viewer", "viewer, agent, manager or admin")
 	create.Flags().BoolVar(&n.Operator, "operator", false, "a viewer sees all workspaces at the dashboard, an admin also stops and drains")
+	create.Flags().StringVar((*string)(&n.Environment), "environment", string(domain.Live), "whose data the user sees: live or test")
 	create.Flags().StringVar(&n.Workspace, "workspace", "", "id of the workspace, where there are several")
 	list := staffCommand("list", "List users", cobra.NoArgs, func(ctx context.Context, cmd *cobra.Command, d keyDesk, _ []string) error {
 		all, err := d.people(ctx, workspace)
@@ -351,9 +374,9 @@ func usersCommand() *cobra.Command {
 			return printJSON(cmd.OutOrStdout(), all)
 		}
 		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "ID\tNAME\tROLE\tOPERATOR\tWORKSPACE")
+		_, _ = fmt.Fprintln(w, "ID\tNAME\tROLE\tOPERATOR\tENVIRONMENT\tWORKSPACE")
 		for _, u := range all {
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%t\t%s\n", u.ID, u.Name, u.Role, u.Operator, u.WorkspaceID)
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%t\t%s\t%s\n", u.ID, u.Name, u.Role, u.Operator, u.Environment, u.WorkspaceID)
 		}
 		return w.Flush()
 	})

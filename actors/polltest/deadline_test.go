@@ -1,0 +1,37 @@
+package polltest
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestLimitsGrowWithTheLoad(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{
+		"0.00 0.01 0.05 1/340 7952":    1,
+		"0.00 0.01 0.05 2/340 7952":    1,
+		"9.60 4.45 3.99 4/340 7952":    4,
+		"9.60 4.45 3.99 17/340 7952":   30,
+		"9.60 4.45 3.99 many/340 7952": 1,
+		"":                             1,
+	} {
+		assert.InDelta(t, want, factor([]byte(text), 2), 0.001, "%s", text)
+	}
+}
+
+// A process that was not run for a while has not waited for that while.
+func TestALongStepCountsLittle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := After(time.Second)
+		time.Sleep(time.Hour)
+		assert.False(t, d.Passed())
+		for looks := 0; !d.Passed(); looks++ {
+			time.Sleep(Interval)
+			assert.Less(t, looks, 60*slowest)
+		}
+	})
+}
