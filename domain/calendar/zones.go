@@ -136,9 +136,9 @@ func zonesOfLandline(n domain.Number) ([]string, error) {
 	if err != nil || len(country) == 1 {
 		return country, err
 	}
-	size := phonenumbers.GetLengthOfGeographicalAreaCode(n.Parsed)
-	if code == "1" {
-		size = len("212")
+	size := len("212")
+	if code != "1" {
+		size = phonenumbers.GetLengthOfGeographicalAreaCode(n.Parsed)
 	}
 	digits := strings.TrimPrefix(n.E164, "+")
 	if size == 0 || len(digits) < len(code)+size {
