@@ -75,11 +75,13 @@ build: ## build bin/callboard
 # Nobody steps through these, so no tables for a debugger are written: a tenth of all compiling. -trimpath lets
 # a clean checkout reuse what another folder compiled.
 test lint e2e: export GOFLAGS += -trimpath -gcflags=all=-dwarf=false -ldflags=-w
-# The compiler of make test trades memory for time; the tests themselves run with Go's defaults.
+# Compiler, tests and the services under test trade memory for time: with the race detector half of their processor time would
+# be the collection of garbage.
 test e2e: export GOGC := 400
 test e2e: export GOMEMLIMIT := 2GiB
 test e2e: export CGO_ENABLED := 1
-TEST_BUILD := -race -vet=off -exec 'env -u GOGC -u GOMEMLIMIT' -count=1
+# Many tests wait more than they compute: one package more than there are processors at a time.
+TEST_BUILD := -race -vet=off -p $$(($$(nproc) + 1)) -exec 'env -u GOMEMLIMIT' -count=1
 # A test that failed has one more run, unless there was a data race or more than ten failed; .ci/count names it.
 GOTESTSUM ?= go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg --hide-summary skipped \
              --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
@@ -163,4 +165,10 @@ func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (
 		}
 	}
 	return all
+}
+
+// EnginesAnswer asks the engines of a node that has nothing else.
+func EnginesAnswer(ctx context.Context, cfg Config, s *domain.Script) error {
+	n := &Node{cfg: cfg, models: &llm.Client{Free: http.DefaultClient, Guarded: http.DefaultClient}}
+	return n.enginesAnswer(ctx, s)
 }

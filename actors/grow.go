@@ -394,7 +394,8 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 				}
 				return s, err
 			},
-			Calling: func() domain.DestinationRules { return t.record.Load().Calling },
+			EnginesAnswer: n.enginesAnswer,
+			Calling:       func() domain.DestinationRules { return t.record.Load().Calling },
 			Stopped: n.halts.why, Draining: n.draining,
 			Tariff: func() int { return t.record.Load().Tariff },
 			Before: n.before("campaign"),

@@ -43,7 +43,10 @@ func (c *call) finished(ctx actor.Context, m conversation.Finished) {
 	c.call.Intent, c.call.Variables = r.Intent, r.Variables
 	c.call.Outcome = &domain.CallOutcome{Notes: r.Notes}
 	c.appointments.Tell(c.call.Outcome)
-	if c.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "" {
+	switch {
+	case m.Unable && c.verdict.Reason == domain.ReasonRemoteHangup:
+		c.verdict = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonAgent}
+	case c.verdict.Outcome == domain.OutcomeCompleted && r.Outcome != "":
 		c.verdict.Outcome = r.Outcome
 	}
 	c.toMachine()

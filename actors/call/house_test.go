@@ -379,7 +379,7 @@ func (h *house) dial(to string, p domain.Pathway) string {
 // end waits for the end of a call and for all that follows it.
 func (h *house) end(id string) call.Ended {
 	h.t.Helper()
-	h.until(15*time.Second, "call "+id+" has ended", func() bool { return len(h.ends(id)) > 0 })
+	h.until(30*time.Second, "call "+id+" has ended", func() bool { return len(h.ends(id)) > 0 })
 	return h.ends(id)[0]
 }
 

@@ -93,6 +93,7 @@ func TestCallsHoldStillForOneThatCannotOnlyUntilTheyAreTold(t *testing.T) {
 	p := h.part()
 	assert.Equal(t, 1, p.Left, "%+v", p)
 	h.sys.Root.Send(h.calls, call.Keep{})
+	h.until(time.Minute, "the agent, whom nobody answers, to give up", func() bool { return len(h.ends(talks)) > 0 })
 	assert.Equal(t, domain.ReasonCompleted, h.end(talks).Verdict.Reason)
 	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: rings})
 	require.NoError(t, err)

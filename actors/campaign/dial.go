@@ -106,6 +106,9 @@ func (a *Campaign) advance(ctx actor.Context) {
 	} else {
 		a.sweep(ctx, now)
 	}
+	if dialling {
+		a.probeEngines(ctx, now)
+	}
 	a.weed(ctx, now) // before the plan looks at who is there
 	a.send(ctx, now)
 	d := a.decide(ctx, now, dialling)

@@ -1,35 +1,81 @@
 package campaign
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 )
 
-// The times between the calls that try whether agents can speak again.
+// The times between the looks whether agents can speak again, and the longest
+// that a look takes.
 const (
 	firstEngineProbe = 10 * time.Second
 	maxEngineProbe   = 2 * time.Minute
+	engineProbeLimit = 20 * time.Second
 )
 
 // engineOutage remembers that the agents of the campaign could not speak, hear
-// or think. Until one can, one call at a time tries.
+// or think. Nobody is rung until their engines answer; then one call at a time
+// tries.
 type engineOutage struct {
-	failures int       // calls in a row that failed so, those that were live together counted once
+	failures int       // calls and looks in a row that failed so, calls that were live together counted once
 	until    time.Time // nobody is rung before
+	answers  bool      // the engines have answered since the last failure
 }
 
 // ended notes the end of a call.
 func (o *engineOutage) ended(e *call.Ended, now time.Time) {
 	switch {
 	case e.Verdict.Reason == domain.ReasonAgent:
-		if o.until.After(now) {
-			return
+		if !o.until.After(now) {
+			o.failed(now)
 		}
-		o.until = now.Add(min(firstEngineProbe<<min(o.failures, 8), maxEngineProbe))
-		o.failures++
 	case e.Call.AnsweredAt != nil && e.Verdict.Spent():
 		*o = engineOutage{}
+	}
+}
+
+func (o *engineOutage) failed(now time.Time) {
+	o.until, o.answers = now.Add(min(firstEngineProbe<<min(o.failures, 8), maxEngineProbe)), false
+	o.failures++
+}
+
+// enginesProbed tells whether the engines answered.
+type enginesProbed struct {
+	incarnation uint64
+	err         error
+}
+
+// Control: there is one at a time.
+func (enginesProbed) Control() {}
+
+// probeEngines asks the engines, once that is due, instead of ringing somebody
+// who would hear nothing.
+func (a *Campaign) probeEngines(ctx actor.Context, now time.Time) {
+	o := &a.engine
+	if a.cfg.EnginesAnswer == nil || a.script == nil || o.failures == 0 || o.answers || o.until.After(now) {
+		return
+	}
+	o.until = now.Add(engineProbeLimit)
+	answer, script, incarnation := a.cfg.EnginesAnswer, a.script, a.incarnation
+	mailbox.Work(ctx, engineProbeLimit, func(bound context.Context) any {
+		return enginesProbed{incarnation, answer(bound, script)}
+	})
+}
+
+func (a *Campaign) probed(m enginesProbed, now time.Time) {
+	switch {
+	case m.incarnation != a.incarnation || a.engine.failures == 0:
+	case m.err != nil:
+		a.log.Warn("the engines of the agent do not answer: nobody is rung", slog.Any("error", m.err))
+		a.engine.failed(now)
+	default:
+		a.engine.until, a.engine.answers = time.Time{}, true
 	}
 }

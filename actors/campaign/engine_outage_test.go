@@ -25,6 +25,10 @@ func TestACampaignTriesLessOftenTheLongerItsAgentsAreOfNoUse(t *testing.T) {
 		now = o.until
 	}
 	assert.Equal(t, 6, o.failures)
+	o.answers = true
+	o.ended(unable, now)
+	assert.False(t, o.answers, "they answered, and were of no use all the same")
+	now = o.until
 	o.ended(good, now)
 	assert.Equal(t, engineOutage{}, o)
 }

@@ -89,6 +89,7 @@ type (
 		Segments []domain.Segment
 		Slowest  time.Duration // the longest wait for the agent's next word
 		Turns    []domain.TurnLatency
+		Unable   bool // the agent could not speak, hear or think, or was not heard before the caller hung up
 	}
 )
 

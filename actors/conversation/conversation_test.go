@@ -12,6 +12,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -353,6 +354,34 @@ func TestAnAgentThatCannotSpeakEndsTheConversation(t *testing.T) {
 				heard := s.close()
 				assert.Equal(t, c.play, s.sound.done())
 				assert.Equal(t, c.heard, heard[:len(c.heard)])
+			})
+		})
+	}
+}
+
+// Whoever hangs up has spoken to nobody where the agent owed its first words for long.
+func TestAnAgentThatWasNotHeardBeforeTheCallerHungUpWasUnable(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		takes, stays time.Duration
+		unable       bool
+	}{
+		"it owes its first words for long": {time.Minute, 2 * time.Second, true},
+		"the caller leaves at once":        {time.Minute, 1900 * time.Millisecond, false},
+		"it was heard":                     {1900 * time.Millisecond, 2 * time.Second, false},
+		"it owes a later word":             {100 * time.Millisecond, time.Minute, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+				s := open(t, sys, menu(), nil)
+				s.voice.takes = c.takes
+				s.send(conversation.Begin{})
+				time.Sleep(c.stays)
+				heard := s.close()
+				end, ok := heard[len(heard)-1].(conversation.Finished)
+				require.True(t, ok, heard)
+				assert.Equal(t, c.unable, end.Unable)
 			})
 		})
 	}

@@ -23,6 +23,7 @@ func (c *Conversation) finish(ctx actor.Context) {
 	} else if !c.turn.over {
 		c.endTurn(ctx)
 	}
+	c.unable = c.unable || c.mute()
 	c.stopRest(ctx)
 	if c.current >= 0 {
 		c.endSegment(true)
@@ -62,7 +63,7 @@ func (c *Conversation) tellFinished(ctx actor.Context) {
 		r.Outcome = domain.OutcomeVoicemail
 	}
 	r.Notes, r.Variables = c.cfg.Redact.Text(r.Notes), c.cfg.Redact.Texts(r.Variables)
-	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.cfg.Redact.Segments(c.segments), Slowest: c.slowest, Turns: c.stages.turns})
+	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.cfg.Redact.Segments(c.segments), Slowest: c.slowest, Turns: c.stages.turns, Unable: c.unable})
 }
 
 func (c *Conversation) stopTimers(ctx actor.Context) {

@@ -146,6 +146,14 @@ func (c *Conversation) hasSpoken() bool {
 	return slices.ContainsFunc(c.segments, func(s domain.Segment) bool { return s.Speaker == agent })
 }
 
+// muteAfter is how long an agent may owe its first words before nobody takes the call for one with an agent.
+const muteAfter = 2 * time.Second
+
+// mute says whether the agent has owed its first words for so long that whoever hangs up has spoken to nobody.
+func (c *Conversation) mute() bool {
+	return !c.since.IsZero() && time.Since(c.since) >= muteAfter && !c.hasSpoken()
+}
+
 // endUnable ends a conversation whose agent cannot speak or hear.
 func (c *Conversation) endUnable(ctx actor.Context) {
 	c.unable = true

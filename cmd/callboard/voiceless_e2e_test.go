@@ -37,8 +37,13 @@ func TestACampaignWaitsWhileItsAgentsCannotSpeak(t *testing.T) {
 	assert.Equal(t, 4, st.Progress.Remaining)
 	assert.Zero(t, st.Progress.Attempted, "no attempt is spent")
 
+	unheard, asked := len(s.list("/v1/calls?campaign_id="+id)), len(engine.Requests())
+	s.await("the engine is asked", time.Minute, func() bool { return len(engine.Requests()) > asked })
+	assert.Len(t, s.list("/v1/calls?campaign_id="+id), unheard, "nobody is called to find out")
+
 	engine.Is("speech", enginetest.Well)
-	assert.Equal(t, 4, s.finished(id, time.Minute).Outcomes["completed"])
+	assert.Equal(t, 4, s.finished(id, 2*time.Minute).Outcomes["completed"])
+	assert.Len(t, s.list("/v1/calls?campaign_id="+id), unheard+4)
 
 	mute := newPlainService(t, "PATH="+t.TempDir())
 	mute.key = mute.testKey()
