@@ -52,7 +52,7 @@ SOAK_DOC       ?=
 
 # make nightly alone runs these: faults of several nodes and stores at once, sound at other nodes, the search for leaks, and the
 # controls that prove that the tests detect a fault.
-NIGHTLY_ONLY     := ^Test(FaultsOfNodesLoseAndDoubleNothing|FailOversToStaleReplicasRingNobodyTwice|FailOversToAStaleReplicaThatIsTrustedRingTwice|FullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate|FullDisksThatLieMakePeopleRingTwice|ClocksSetBackRingNobodyTwiceAndForgetNobody|KillsOfARedisThatForgetsAreMadeGood|KillsOfARedisThatForgetsRingTwiceWhereItIsTrusted|FullRedisServersStopTheDiallingAndForgetNobody|Kill9NeitherRingsTwiceNorForgetsOnRedis|NoCallLeavesAnythingBehind|ACallThatComesToAnyNodeReachesItsNumber|TheModelFindsPlantedFaults|KillsOfTheServiceWithRetriesOnPebble|ADispatcherStaysInThePathAndFailsOver|WorkspacesAreSpreadOverNodesAndOutliveThem|SoundGoesOnWhereItsNodeDoesNot|AWorkspaceIsLargerThanItsNode|ACallHasItsSoundAtAnotherNode|BothEndsOfACallThatIsHandedOnHaveTheirSoundAtOneNode|TheSoundOfACallGoesOnWhereItsNodeDoesNot|ACallEndsWhoseFarEndDoesNotFollowItsSound|ACallIsAnsweredWhoseSoundIsGone|WhoCouldNotMoveDoesSoLater|AnotherNodeIsAskedWhereOneHasNoRoom|SomebodyListensToSoundAtAnotherNode|WhatAnotherNodeRecordedForADeadOneIsKept|WhatThisNodeRecordedForADeadOneIsKept)$$
+NIGHTLY_ONLY     := ^Test(FaultsOfNodesLoseAndDoubleNothing|NodesThatDieHandTheWorkOn|KillsOfServiceAndRedisTogetherAndApart|FailOversToStaleReplicasRingNobodyTwice|FailOversToAStaleReplicaThatIsTrustedRingTwice|FullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate|FullDisksThatLieMakePeopleRingTwice|ClocksSetBackRingNobodyTwiceAndForgetNobody|KillsOfARedisThatForgetsAreMadeGood|KillsOfARedisThatForgetsRingTwiceWhereItIsTrusted|FullRedisServersStopTheDiallingAndForgetNobody|Kill9NeitherRingsTwiceNorForgetsOnRedis|NoCallLeavesAnythingBehind|ACallThatComesToAnyNodeReachesItsNumber|TheModelFindsPlantedFaults|KillsOfTheServiceWithRetriesOnPebble|ADispatcherStaysInThePathAndFailsOver|WorkspacesAreSpreadOverNodesAndOutliveThem|SoundGoesOnWhereItsNodeDoesNot|AWorkspaceIsLargerThanItsNode|ACallHasItsSoundAtAnotherNode|BothEndsOfACallThatIsHandedOnHaveTheirSoundAtOneNode|TheSoundOfACallGoesOnWhereItsNodeDoesNot|ACallEndsWhoseFarEndDoesNotFollowItsSound|ACallIsAnsweredWhoseSoundIsGone|WhoCouldNotMoveDoesSoLater|AnotherNodeIsAskedWhereOneHasNoRoom|SomebodyListensToSoundAtAnotherNode|WhatAnotherNodeRecordedForADeadOneIsKept|WhatThisNodeRecordedForADeadOneIsKept)$$
 # Tests that do more of the same where NIGHTLY is set.
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kill|FullDisks|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
@@ -75,13 +75,11 @@ build: ## build bin/callboard
 # Nobody steps through these, so no tables for a debugger are written: a tenth of all compiling. -trimpath lets
 # a clean checkout reuse what another folder compiled.
 test lint e2e: export GOFLAGS += -trimpath -gcflags=all=-dwarf=false -ldflags=-w
-# Compiler, tests and the services under test trade memory for time: with the race detector half of their processor time would
-# be the collection of garbage.
+# The compiler of make test trades memory for time; the tests themselves run with Go's defaults.
 test e2e: export GOGC := 400
 test e2e: export GOMEMLIMIT := 2GiB
 test e2e: export CGO_ENABLED := 1
-# Many tests wait more than they compute: one package more than there are processors at a time.
-TEST_BUILD := -race -vet=off -p $$(($$(nproc) + 1)) -exec 'env -u GOMEMLIMIT' -count=1
+TEST_BUILD := -race -vet=off -exec 'env -u GOGC -u GOMEMLIMIT' -count=1
 # A test that failed has one more run, unless there was a data race or more than ten failed; .ci/count names it.
 GOTESTSUM ?= go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg --hide-summary skipped \
              --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race

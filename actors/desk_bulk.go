@@ -385,7 +385,7 @@ func (d *Desk) resumeJobs(ctx context.Context, workspaceID string) error {
 	if err := every(ctx, d.store, "export", workspaceID, "open", d.makeFile); err != nil {
 		return err
 	}
-	if err := every(ctx, d.store, "data_request", workspaceID, "open", d.handleData); err != nil {
+	if err := every(ctx, d.store, "data_request", workspaceID, "open", d.handleDataRequest); err != nil {
 		return err
 	}
 	return every(ctx, d.store, "bulk", workspaceID, "open", d.carryOut)

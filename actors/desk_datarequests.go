@@ -52,7 +52,7 @@ func (d *Desk) CreateDataRequest(ctx context.Context, p domain.Principal, kind d
 	if err := create(ctx, d, r); err != nil {
 		return nil, err
 	}
-	d.handleData(r)
+	d.handleDataRequest(r)
 	return r, nil
 }
 
@@ -92,21 +92,21 @@ func (d *Desk) DataRequestFile(ctx context.Context, p domain.Principal, id strin
 	return ask.Recording{Size: size, Created: *r.CompletedAt, Body: body}, nil
 }
 
-// handleData begins a request's work beside the API's requests.
-func (d *Desk) handleData(r *domain.DataRequest) {
+// handleDataRequest begins a request's work beside the API's requests.
+func (d *Desk) handleDataRequest(r *domain.DataRequest) {
 	if d.node.quarantined() && r.Type == domain.DataErase { // recordings may lie in a bucket that another service uses
 		return
 	}
 	d.jobs.Begin(d.node.life(), r.WorkspaceID+"/"+r.ID, func(ctx context.Context) error {
-		if err := d.takeDataSlot(ctx); err != nil {
+		if err := d.takeDataRequestSlot(ctx); err != nil {
 			return err
 		}
 		defer func() { <-d.dataSlots }()
-		return d.runData(ctx, r.WorkspaceID, r.ID)
+		return d.runDataRequest(ctx, r.WorkspaceID, r.ID)
 	})
 }
 
-func (d *Desk) takeDataSlot(ctx context.Context) error {
+func (d *Desk) takeDataRequestSlot(ctx context.Context) error {
 	select {
 	case d.dataSlots <- struct{}{}:
 		return nil
@@ -115,9 +115,9 @@ func (d *Desk) takeDataSlot(ctx context.Context) error {
 	}
 }
 
-// dataJob is one run through what is left of a data request. It is the only
+// dataRequestJob is one run through what is left of a data request. It is the only
 // writer of the request's row.
-type dataJob struct {
+type dataRequestJob struct {
 	d         *Desk
 	row       *domain.DataRequest
 	version   uint64
@@ -128,8 +128,8 @@ type dataJob struct {
 	yield     func() error       // gives way to live calls
 }
 
-func (d *Desk) runData(ctx context.Context, workspaceID, id string) error {
-	j := &dataJob{d: d, row: &domain.DataRequest{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}, yield: d.courtesy(ctx)}
+func (d *Desk) runDataRequest(ctx context.Context, workspaceID, id string) error {
+	j := &dataRequestJob{d: d, row: &domain.DataRequest{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}, yield: d.courtesy(ctx)}
 	var err error
 	j.version, err = d.store.Get(ctx, j.row)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && (j.row.Status == domain.DataCompleted || j.row.Status == domain.DataExpired) {
@@ -139,7 +139,7 @@ func (d *Desk) runData(ctx context.Context, workspaceID, id string) error {
 		j.number, err = personal.NewNumber(j.row.Phone)
 	}
 	if err == nil {
-		err = j.keep(ctx, func(r *domain.DataRequest) { r.Status = domain.DataRunning })
+		err = j.save(ctx, func(r *domain.DataRequest) { r.Status = domain.DataRunning })
 	}
 	if err == nil {
 		err = j.begin(ctx)
@@ -154,7 +154,7 @@ func (d *Desk) runData(ctx context.Context, workspaceID, id string) error {
 }
 
 // keep stores the row as change leaves it.
-func (j *dataJob) keep(ctx context.Context, change func(*domain.DataRequest)) error {
+func (j *dataRequestJob) save(ctx context.Context, change func(*domain.DataRequest)) error {
 	next := *j.row
 	change(&next)
 	next.UpdatedAt = stamp()
@@ -169,7 +169,7 @@ func (j *dataJob) keep(ctx context.Context, change func(*domain.DataRequest)) er
 
 // begin reads which campaigns and bulk jobs are of the request's environment,
 // and which resources are the person's.
-func (j *dataJob) begin(ctx context.Context) error {
+func (j *dataRequestJob) begin(ctx context.Context) error {
 	j.ours, j.about, j.campaigns = make(map[string]bool), make(map[string]bool), nil
 	env := "env=" + string(j.row.Environment)
 	return errors.Join(
@@ -183,16 +183,16 @@ func (j *dataJob) begin(ctx context.Context) error {
 
 // waitFor rests where there is something to wait for, and says in the row what
 // that is.
-func (j *dataJob) waitFor(ctx context.Context, refs []domain.ResourceRef) (waits bool, err error) {
+func (j *dataRequestJob) waitFor(ctx context.Context, refs []domain.ResourceRef) (waits bool, err error) {
 	if len(refs) == 0 {
 		if j.row.Status != domain.DataWaiting {
 			return false, nil
 		}
-		return false, j.keep(ctx, func(r *domain.DataRequest) { r.Status, r.WaitingFor = domain.DataRunning, nil })
+		return false, j.save(ctx, func(r *domain.DataRequest) { r.Status, r.WaitingFor = domain.DataRunning, nil })
 	}
 	refs = refs[:min(len(refs), maxDataRefs)]
 	if j.row.Status != domain.DataWaiting || !sameRefs(refs, j.row.WaitingFor) {
-		if err = j.keep(ctx, func(r *domain.DataRequest) { r.Status, r.WaitingFor = domain.DataWaiting, refs }); err != nil {
+		if err = j.save(ctx, func(r *domain.DataRequest) { r.Status, r.WaitingFor = domain.DataWaiting, refs }); err != nil {
 			return true, err
 		}
 	}

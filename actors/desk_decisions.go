@@ -93,8 +93,8 @@ func (d *Desk) decidedSince(ctx context.Context, c *domain.Campaign, t time.Time
 }
 
 // decisionStart says how many rows of a log were deleted by retention.
-func (d *Desk) decisionStart(ctx context.Context, c *domain.Campaign) (*domain.DecisionStart, error) {
-	start := &domain.DecisionStart{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}
+func (d *Desk) decisionStart(ctx context.Context, c *domain.Campaign) (*domain.DecisionLogStart, error) {
+	start := &domain.DecisionLogStart{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}
 	if _, err := d.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return nil, storeErr(err)
 	}

@@ -158,7 +158,7 @@ func kindsOfCampaign() []kindOfCampaign {
 		{"edit", func() domain.Record { return &domain.ContactEdit{} }},
 		{"progress_mark", func() domain.Record { return &domain.ProgressMark{} }},
 		{"decision", func() domain.Record { return &domain.DecisionPage{} }},
-		{"decision_start", func() domain.Record { return &domain.DecisionStart{} }},
+		{"decision_start", func() domain.Record { return &domain.DecisionLogStart{} }},
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 // enginesLimit is how long all engines of an agent have to answer.
 const enginesLimit = 15 * time.Second
 
-// enginesAnswer tells why an agent could not speak, hear or think now; nil: it
+// probeEngines tells why an agent could not speak, hear or think now; nil: it
 // could. Engines of speech to speech are not asked.
-func (n *Node) enginesAnswer(ctx context.Context, s *domain.Script) error {
+func (n *Node) probeEngines(ctx context.Context, s *domain.Script) error {
 	ctx, cancel := context.WithTimeout(ctx, enginesLimit)
 	defer cancel()
 	text := fmt.Sprintf("This is test number %d.", rand.IntN(1_000_000)) //nolint:gosec // nobody has said it before, so it is made anew

@@ -47,9 +47,9 @@ func TestEnginesAreAskedWithoutACall(t *testing.T) {
 		status int
 		says   string // ""
 	}{
-		"all answer":            {},
-		"nothing speaks":        {voice: probedVoice{away}, says: "speech: away"},
-		"nothing hears":         {ears: probedEars{away}, says: "recognition: away"},
+		"all answer":             {},
+		"nothing speaks":         {voice: probedVoice{away}, says: "speech: away"},
+		"nothing hears":          {ears: probedEars{away}, says: "recognition: away"},
 		"the model is not there": {status: 503, says: "model: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestEnginesAreAskedWithoutACall(t *testing.T) {
 				}
 				return llmtest.Words("OK.")
 			})
-			err := actors.EnginesAnswer(t.Context(), actors.Config{Speaker: c.voice, Ears: c.ears, Models: models}, &domain.Script{Language: "en-US"})
+			err := actors.ProbeEngines(t.Context(), actors.Config{Speaker: c.voice, Ears: c.ears, Models: models}, &domain.Script{Language: "en-US"})
 			if c.says == "" {
 				require.NoError(t, err)
 				return

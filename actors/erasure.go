@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-// step is a part of an erasure that is done once.
-type step struct {
+// erasureStep is a part of an erasure that is done once.
+type erasureStep struct {
 	name string
 	do   func(ctx context.Context) error
 }
@@ -22,16 +22,16 @@ type step struct {
 // finished stands in the row, so that a process that goes on after another one
 // begins with the first step that is not. The calls, messages, conversations and
 // appointments go last: the steps before need to know them.
-func (j *dataJob) erase(ctx context.Context) error {
-	steps := []step{{"contacts", j.eraseContacts}, {"screened", j.eraseScreened}, {"bulk_orders", j.eraseOrders}, {"live", j.awaitLive}, {"events", j.eraseEvents}, {"decisions", j.eraseDecisions}}
+func (j *dataRequestJob) erase(ctx context.Context) error {
+	steps := []erasureStep{{"contacts", j.eraseContacts}, {"screened", j.eraseScreened}, {"bulk_orders", j.eraseBulkOrders}, {"live", j.awaitLive}, {"events", j.eraseEvents}, {"decisions", j.eraseDecisions}}
 	for _, k := range blankedKinds() {
-		steps = append(steps, step{k.kind, func(ctx context.Context) error { return j.blank(ctx, k) }})
+		steps = append(steps, erasureStep{k.kind, func(ctx context.Context) error { return j.blank(ctx, k) }})
 	}
-	steps = append(steps, step{"call_trace", j.eraseTraces}, step{"number_days", j.eraseCounts}, step{"exports", j.eraseFiles}, step{"dnc_entries", j.eraseListed})
+	steps = append(steps, erasureStep{"call_trace", j.eraseTraces}, erasureStep{"number_days", j.eraseAttemptCounts}, erasureStep{"exports", j.eraseFiles}, erasureStep{"dnc_entries", j.eraseDoNotCall})
 	for _, k := range personKinds() {
-		steps = append(steps, step{k.kind, func(ctx context.Context) error { return j.erasePerson(ctx, k) }})
+		steps = append(steps, erasureStep{k.kind, func(ctx context.Context) error { return j.erasePerson(ctx, k) }})
 	}
-	steps = append(steps, step{"settings", j.nameSettings})
+	steps = append(steps, erasureStep{"settings", j.reportSettings})
 	for _, s := range steps {
 		if slices.Contains(j.row.Done, s.name) {
 			continue
@@ -39,18 +39,18 @@ func (j *dataJob) erase(ctx context.Context) error {
 		if err := s.do(ctx); err != nil {
 			return err
 		}
-		if err := j.keep(ctx, func(r *domain.DataRequest) { r.Done = append(slices.Clone(r.Done), s.name) }); err != nil {
+		if err := j.save(ctx, func(r *domain.DataRequest) { r.Done = append(slices.Clone(r.Done), s.name) }); err != nil {
 			return err
 		}
 	}
-	return j.keep(ctx, func(r *domain.DataRequest) {
+	return j.save(ctx, func(r *domain.DataRequest) {
 		now := stamp()
 		r.Status, r.CompletedAt, r.Phone, r.Done = domain.DataCompleted, &now, "", nil
 	})
 }
 
 // count adds to what the request says of a kind; it is stored with the step.
-func (j *dataJob) count(kind string, n int) {
+func (j *dataRequestJob) count(kind string, n int) {
 	if n == 0 {
 		return
 	}
@@ -62,9 +62,9 @@ func (j *dataJob) count(kind string, n int) {
 
 // awaitLive waits until no call with the person goes on, no message to or from
 // the person is on its way, and no export is being written.
-func (j *dataJob) awaitLive(ctx context.Context) error {
+func (j *dataRequestJob) awaitLive(ctx context.Context) error {
 	for {
-		busy, err := j.busy(ctx)
+		busy, err := j.liveWork(ctx)
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (j *dataJob) awaitLive(ctx context.Context) error {
 	}
 }
 
-func (j *dataJob) busy(ctx context.Context) (refs []domain.ResourceRef, err error) {
+func (j *dataRequestJob) liveWork(ctx context.Context) (refs []domain.ResourceRef, err error) {
 	ws, env, phone := j.row.WorkspaceID, string(j.row.Environment), j.number.E164()
 	add := func(id, object string) { refs = append(refs, domain.ResourceRef{ID: id, Object: object}) }
 	onItsWay := func(m *domain.Message) {
@@ -110,7 +110,7 @@ func (j *dataJob) busy(ctx context.Context) (refs []domain.ResourceRef, err erro
 
 // eraseEvents deletes the events that are about the person or name the number.
 // Deliveries of them that are still due fail.
-func (j *dataJob) eraseEvents(ctx context.Context) error {
+func (j *dataRequestJob) eraseEvents(ctx context.Context) error {
 	if err := j.collect(ctx); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (j *dataJob) eraseEvents(ctx context.Context) error {
 
 // eraseDecisions blanks the number in logs of decisions. The logs can still be
 // verified.
-func (j *dataJob) eraseDecisions(ctx context.Context) error {
+func (j *dataRequestJob) eraseDecisions(ctx context.Context) error {
 	key, phone := j.d.keys.Decisions(j.row.WorkspaceID), j.number.E164()
 	for _, c := range j.campaigns {
 		for {
@@ -163,7 +163,7 @@ func (j *dataJob) eraseDecisions(ctx context.Context) error {
 }
 
 // blank blanks the number in the rows of a kind.
-func (j *dataJob) blank(ctx context.Context, k rowKind) error {
+func (j *dataRequestJob) blank(ctx context.Context, k rowKind) error {
 	return j.rows(ctx, k, func(r domain.Record) error {
 		j.count(k.kind, 1)
 		return j.change(ctx, r, func() bool { return j.number.MaskValue(r) })
@@ -172,7 +172,7 @@ func (j *dataJob) blank(ctx context.Context, k rowKind) error {
 
 // eraseTraces deletes SIP messages that name the number, also those of calls with
 // others: a message without some of its words is none.
-func (j *dataJob) eraseTraces(ctx context.Context) error {
+func (j *dataRequestJob) eraseTraces(ctx context.Context) error {
 	return j.rows(ctx, rowsOf[domain.TraceRow](), func(r domain.Record) error {
 		j.count("call_trace", 1)
 		_, err := j.d.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{r.Key()}})
@@ -180,8 +180,8 @@ func (j *dataJob) eraseTraces(ctx context.Context) error {
 	})
 }
 
-// eraseCounts deletes what is counted of the number.
-func (j *dataJob) eraseCounts(ctx context.Context) error {
+// eraseAttemptCounts deletes what is counted of the number.
+func (j *dataRequestJob) eraseAttemptCounts(ctx context.Context) error {
 	days := &domain.NumberDays{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment, Number: j.number.E164()}
 	stop := &stopRow{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment, Number: j.number.E164()}
 	_, err := j.d.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{days.Key(), stop.Key()}})
@@ -189,7 +189,7 @@ func (j *dataJob) eraseCounts(ctx context.Context) error {
 }
 
 // eraseFiles deletes the files of exports that contain the number.
-func (j *dataJob) eraseFiles(ctx context.Context) error {
+func (j *dataRequestJob) eraseFiles(ctx context.Context) error {
 	var exports []*domain.Export
 	var requests []*domain.DataRequest
 	err := errors.Join(
@@ -212,7 +212,7 @@ func (j *dataJob) eraseFiles(ctx context.Context) error {
 		if e.Environment != j.row.Environment {
 			continue
 		}
-		has, err := j.inFile(ctx, e.File())
+		has, err := j.fileContains(ctx, e.File())
 		if err == nil && has {
 			err = j.d.dropExportFile(ctx, e)
 			j.count("exports", 1)
@@ -231,8 +231,8 @@ const (
 	fileOverlap = 128
 )
 
-// inFile says whether a file contains the number.
-func (j *dataJob) inFile(ctx context.Context, name string) (bool, error) {
+// fileContains says whether a file contains the number.
+func (j *dataRequestJob) fileContains(ctx context.Context, name string) (bool, error) {
 	body, _, err := j.d.node.cfg.Blobs.Open(ctx, j.row.WorkspaceID, name)
 	if errors.Is(err, domain.ErrNotFound) && !errors.Is(err, domain.ErrAway) {
 		return false, nil
@@ -260,8 +260,8 @@ func (j *dataJob) inFile(ctx context.Context, name string) (bool, error) {
 	}
 }
 
-// eraseListed replaces the number on do-not-call lists by its keyed hash.
-func (j *dataJob) eraseListed(ctx context.Context) error {
+// eraseDoNotCall replaces the number on do-not-call lists by its keyed hash.
+func (j *dataRequestJob) eraseDoNotCall(ctx context.Context) error {
 	n, err := dnc.Number(j.number.E164())
 	if err != nil {
 		return nil //nolint:nilerr // no list can hold it
@@ -287,7 +287,7 @@ func (j *dataJob) eraseListed(ctx context.Context) error {
 
 // erasePerson deletes what is about the person, and blanks the number in what is
 // about others.
-func (j *dataJob) erasePerson(ctx context.Context, k rowKind) error {
+func (j *dataRequestJob) erasePerson(ctx context.Context, k rowKind) error {
 	return j.rows(ctx, k, func(r domain.Record) error {
 		j.count(k.kind, 1)
 		if !j.isAbout(r) {
@@ -307,7 +307,7 @@ func (j *dataJob) erasePerson(ctx context.Context, k rowKind) error {
 }
 
 // deleteAppointment deletes an appointment and frees its time.
-func (j *dataJob) deleteAppointment(ctx context.Context, a *domain.Appointment) error {
+func (j *dataRequestJob) deleteAppointment(ctx context.Context, a *domain.Appointment) error {
 	for range tries {
 		due := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID}
 		c := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key(), due.Key()}, ForgetSubjects: []string{a.ID}}
@@ -322,8 +322,8 @@ func (j *dataJob) deleteAppointment(ctx context.Context, a *domain.Appointment) 
 	return errBusy()
 }
 
-// nameSettings finds the settings of the workspace that contain the number.
-func (j *dataJob) nameSettings(ctx context.Context) error {
+// reportSettings finds the settings of the workspace that contain the number.
+func (j *dataRequestJob) reportSettings(ctx context.Context) error {
 	var remaining []domain.ResourceRef
 	for _, k := range settingKinds() {
 		err := j.rows(ctx, k, func(r domain.Record) error {

@@ -14,7 +14,7 @@ const codeErased domain.Code = "erased"
 
 // eraseContacts takes the person out of the campaigns that may still call, waits
 // for those that are calling just now, and blanks what is stored of the contact.
-func (j *dataJob) eraseContacts(ctx context.Context) error {
+func (j *dataRequestJob) eraseContacts(ctx context.Context) error {
 	var found []personContact
 	if err := j.contacts(ctx, func(c personContact) error { found = append(found, c); return nil }); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (j *dataJob) eraseContacts(ctx context.Context) error {
 			if !one.is {
 				continue
 			}
-			idle, err := j.takeOut(ctx, one)
+			idle, err := j.removeContact(ctx, one)
 			if err != nil {
 				return err
 			}
@@ -50,9 +50,9 @@ func (j *dataJob) eraseContacts(ctx context.Context) error {
 	return nil
 }
 
-// takeOut removes a contact from a campaign that may still call it. idle: nothing
+// removeContact removes a contact from a campaign that may still call it. idle: nothing
 // is done for it any more.
-func (j *dataJob) takeOut(ctx context.Context, one personContact) (idle bool, err error) {
+func (j *dataRequestJob) removeContact(ctx context.Context, one personContact) (idle bool, err error) {
 	p := domain.Principal{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment}
 	c, err := j.d.Campaign(ctx, p, one.campaign.ID)
 	if domain.CodeOf(err) == domain.CodeNotFound || err == nil && c.Status.Final() {
@@ -78,7 +78,7 @@ func (j *dataJob) takeOut(ctx context.Context, one personContact) (idle bool, er
 
 // blankContact blanks a contact where it is stored: in its chunk, in what changed
 // it, and in its result. A contact that only mentions the number stays.
-func (j *dataJob) blankContact(ctx context.Context, one personContact) error {
+func (j *dataRequestJob) blankContact(ctx context.Context, one personContact) error {
 	c := one.campaign
 	if _, err := j.d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (j *dataJob) blankContact(ctx context.Context, one personContact) error {
 }
 
 // eraseScreened blanks what uploads screened of the person.
-func (j *dataJob) eraseScreened(ctx context.Context) error {
+func (j *dataRequestJob) eraseScreened(ctx context.Context) error {
 	return j.rows(ctx, rowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
 		chunk, ok := r.(*domain.ScreenedChunk)
 		if !ok {
@@ -136,9 +136,9 @@ func (j *dataJob) eraseScreened(ctx context.Context) error {
 	})
 }
 
-// eraseOrders cancels the orders of bulk jobs to the number. Jobs that add
+// eraseBulkOrders cancels the orders of bulk jobs to the number. Jobs that add
 // contacts or do-not-call entries are short: they are waited for.
-func (j *dataJob) eraseOrders(ctx context.Context) error {
+func (j *dataRequestJob) eraseBulkOrders(ctx context.Context) error {
 	for {
 		var busy []domain.ResourceRef
 		err := j.rows(ctx, rowsOf[domain.BulkChunk](), func(r domain.Record) error {
@@ -146,7 +146,7 @@ func (j *dataJob) eraseOrders(ctx context.Context) error {
 			if !ok {
 				return nil
 			}
-			waits, err := j.cancelOrders(ctx, chunk)
+			waits, err := j.cancelBulkOrders(ctx, chunk)
 			if waits {
 				busy = append(busy, domain.ResourceRef{ID: chunk.BulkID, Object: "bulk"})
 			}
@@ -161,7 +161,7 @@ func (j *dataJob) eraseOrders(ctx context.Context) error {
 	}
 }
 
-func (j *dataJob) cancelOrders(ctx context.Context, chunk *domain.BulkChunk) (waits bool, err error) {
+func (j *dataRequestJob) cancelBulkOrders(ctx context.Context, chunk *domain.BulkChunk) (waits bool, err error) {
 	b := &domain.Bulk{Meta: domain.Meta{ID: chunk.BulkID, WorkspaceID: chunk.WorkspaceID}}
 	if _, err = j.d.store.Get(ctx, b); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
@@ -176,7 +176,7 @@ func (j *dataJob) cancelOrders(ctx context.Context, chunk *domain.BulkChunk) (wa
 	defer func() { j.d.carryOut(b) }()
 	for i, e := range chunk.Entries {
 		if j.number.InValue(&e) {
-			if err = j.cancelOrder(ctx, b, chunk.Index, i); err != nil {
+			if err = j.cancelBulkOrder(ctx, b, chunk.Index, i); err != nil {
 				return false, err
 			}
 			j.count("bulk_orders", 1)
@@ -185,9 +185,9 @@ func (j *dataJob) cancelOrders(ctx context.Context, chunk *domain.BulkChunk) (wa
 	return false, nil
 }
 
-// cancelOrder blanks one order; one that is still to be carried out counts as
+// cancelBulkOrder blanks one order; one that is still to be carried out counts as
 // cancelled.
-func (j *dataJob) cancelOrder(ctx context.Context, b *domain.Bulk, index, i int) error {
+func (j *dataRequestJob) cancelBulkOrder(ctx context.Context, b *domain.Bulk, index, i int) error {
 	at := index*domain.BulkChunkSize + i
 	for range tries {
 		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}

@@ -167,8 +167,8 @@ func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (
 	return all
 }
 
-// EnginesAnswer asks the engines of a node that has nothing else.
-func EnginesAnswer(ctx context.Context, cfg Config, s *domain.Script) error {
+// ProbeEngines asks the engines of a node that has nothing else.
+func ProbeEngines(ctx context.Context, cfg Config, s *domain.Script) error {
 	n := &Node{cfg: cfg, models: &llm.Client{Free: http.DefaultClient, Guarded: http.DefaultClient}}
-	return n.enginesAnswer(ctx, s)
+	return n.probeEngines(ctx, s)
 }

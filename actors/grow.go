@@ -394,9 +394,9 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 				}
 				return s, err
 			},
-			EnginesAnswer: n.enginesAnswer,
-			Calling:       func() domain.DestinationRules { return t.record.Load().Calling },
-			Stopped: n.halts.why, Draining: n.draining,
+			ProbeEngines: n.probeEngines,
+			Calling:      func() domain.DestinationRules { return t.record.Load().Calling },
+			Stopped:      n.halts.why, Draining: n.draining,
 			Tariff: func() int { return t.record.Load().Tariff },
 			Before: n.before("campaign"),
 		})

@@ -20,13 +20,18 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// meddler is a store between which and the node a test stands.
+// meddler is what a test does to the store of a node, also to that of the node that comes after it.
 type meddler struct {
-	actors.Store
 	mu      sync.Mutex
 	applies func(c commit.Change, do func() error) error
 	fails   func(domain.Key) error // of reads and lists
 	looked  atomic.Int64           // events
+}
+
+// meddledStore is a store between which and the node a test stands.
+type meddledStore struct {
+	actors.Store
+	*meddler
 }
 
 // meddled is a house with a meddler.
@@ -34,7 +39,7 @@ func meddled(t *testing.T) (*house, *meddler) {
 	t.Helper()
 	h, m := build(t, nil), &meddler{}
 	h.shut()
-	h.wrap = func(s actors.Store) actors.Store { m.Store = s; return m }
+	h.wrap = func(s actors.Store) actors.Store { return &meddledStore{s, m} }
 	h.open()
 	return h, m
 }
@@ -51,7 +56,7 @@ func (m *meddler) now() (func(commit.Change, func() error) error, func(domain.Ke
 	return m.applies, m.fails
 }
 
-func (m *meddler) Apply(ctx context.Context, c commit.Change) (events []event.Event, err error) {
+func (m *meddledStore) Apply(ctx context.Context, c commit.Change) (events []event.Event, err error) {
 	applies, _ := m.now()
 	do := func() error {
 		events, err = m.Store.Apply(ctx, c)
@@ -64,7 +69,7 @@ func (m *meddler) Apply(ctx context.Context, c commit.Change) (events []event.Ev
 	return events, err
 }
 
-func (m *meddler) Get(ctx context.Context, r domain.Record) (uint64, error) {
+func (m *meddledStore) Get(ctx context.Context, r domain.Record) (uint64, error) {
 	if _, fails := m.now(); fails != nil {
 		if err := fails(r.Key()); err != nil {
 			return 0, err
@@ -73,7 +78,7 @@ func (m *meddler) Get(ctx context.Context, r domain.Record) (uint64, error) {
 	return m.Store.Get(ctx, r)
 }
 
-func (m *meddler) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
+func (m *meddledStore) List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (string, error) {
 	if _, fails := m.now(); fails != nil {
 		if err := fails(domain.Key{Kind: q.Kind, Workspace: q.Workspace}); err != nil {
 			return "", err
@@ -82,7 +87,7 @@ func (m *meddler) List(ctx context.Context, q commit.Query, fresh func() domain.
 	return m.Store.List(ctx, q, fresh, each)
 }
 
-func (m *meddler) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
+func (m *meddledStore) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
 	batch, err := m.Store.Events(ctx, workspace, after, limit)
 	m.looked.Add(int64(len(batch)))
 	return batch, err

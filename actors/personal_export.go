@@ -15,7 +15,7 @@ import (
 
 // export writes what the workspace has of the person into a zip, from its
 // beginning: what a process that ended left of it was never shown.
-func (j *dataJob) export(ctx context.Context) error {
+func (j *dataRequestJob) export(ctx context.Context) error {
 	j.row.Counts = nil
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -41,7 +41,7 @@ func (j *dataJob) export(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return j.keep(ctx, func(r *domain.DataRequest) {
+	return j.save(ctx, func(r *domain.DataRequest) {
 		now := stamp()
 		until := now.Add(domain.DataRequestLife)
 		r.Status, r.Size, r.CompletedAt, r.ExpiresAt = domain.DataCompleted, size, &now, &until
@@ -68,7 +68,7 @@ type exportedEntry struct {
 }
 
 // writeFiles writes one file of JSON lines for each kind, and the recordings.
-func (j *dataJob) writeFiles(ctx context.Context, z *zip.Writer) error {
+func (j *dataRequestJob) writeFiles(ctx context.Context, z *zip.Writer) error {
 	var calls []*domain.Call
 	for _, k := range []struct {
 		rowKind
@@ -103,7 +103,7 @@ func (j *dataJob) writeFiles(ctx context.Context, z *zip.Writer) error {
 }
 
 // lines writes a file of the zip.
-func (j *dataJob) lines(z *zip.Writer, name string, write func(line func(any) error) error) error {
+func (j *dataRequestJob) lines(z *zip.Writer, name string, write func(line func(any) error) error) error {
 	w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".jsonl", Method: zip.Deflate, Modified: j.row.CreatedAt})
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (j *dataJob) lines(z *zip.Writer, name string, write func(line func(any) er
 	return err
 }
 
-func (j *dataJob) writeTranscripts(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
+func (j *dataRequestJob) writeTranscripts(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
 	return j.lines(z, "transcripts", func(line func(any) error) error {
 		for _, c := range calls {
 			t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
@@ -136,7 +136,7 @@ func (j *dataJob) writeTranscripts(ctx context.Context, z *zip.Writer, calls []*
 	})
 }
 
-func (j *dataJob) writeContacts(ctx context.Context, z *zip.Writer) error {
+func (j *dataRequestJob) writeContacts(ctx context.Context, z *zip.Writer) error {
 	return j.lines(z, "contacts", func(line func(any) error) error {
 		return j.contacts(ctx, func(one personContact) error {
 			if !one.is {
@@ -151,7 +151,7 @@ func (j *dataJob) writeContacts(ctx context.Context, z *zip.Writer) error {
 	})
 }
 
-func (j *dataJob) writeScreened(ctx context.Context, z *zip.Writer) error {
+func (j *dataRequestJob) writeScreened(ctx context.Context, z *zip.Writer) error {
 	return j.lines(z, "screened_contacts", func(line func(any) error) error {
 		return j.rows(ctx, rowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
 			chunk, ok := r.(*domain.ScreenedChunk)
@@ -171,7 +171,7 @@ func (j *dataJob) writeScreened(ctx context.Context, z *zip.Writer) error {
 	})
 }
 
-func (j *dataJob) writeDecisions(ctx context.Context, z *zip.Writer) error {
+func (j *dataRequestJob) writeDecisions(ctx context.Context, z *zip.Writer) error {
 	phone := j.number.E164()
 	return j.lines(z, "decisions", func(line func(any) error) error {
 		for _, c := range j.campaigns {
@@ -206,7 +206,7 @@ func decisionLines(c *domain.Campaign, row *domain.DecisionPage, phone string, l
 	return nil
 }
 
-func (j *dataJob) writeEvents(ctx context.Context, z *zip.Writer) error {
+func (j *dataRequestJob) writeEvents(ctx context.Context, z *zip.Writer) error {
 	return j.lines(z, "events", func(line func(any) error) error {
 		for after := uint64(0); ; {
 			if err := j.yield(); err != nil {
@@ -229,7 +229,7 @@ func (j *dataJob) writeEvents(ctx context.Context, z *zip.Writer) error {
 	})
 }
 
-func (j *dataJob) writeListed(ctx context.Context, z *zip.Writer) error {
+func (j *dataRequestJob) writeListed(ctx context.Context, z *zip.Writer) error {
 	return j.lines(z, "dnc_entries", func(line func(any) error) error {
 		n, err := dnc.Number(j.number.E164())
 		if err != nil {
@@ -253,7 +253,7 @@ func (j *dataJob) writeListed(ctx context.Context, z *zip.Writer) error {
 }
 
 // writeRecordings writes the recordings as they are: sound does not get smaller.
-func (j *dataJob) writeRecordings(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
+func (j *dataRequestJob) writeRecordings(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
 	for _, c := range calls {
 		if !c.RecordingAvailable {
 			continue

@@ -44,7 +44,7 @@ func blankedKinds() []rowKind {
 // rows shows the rows of a kind, of the request's environment, that contain the
 // number. It reads them all, a page in memory at a time, and gives way to live
 // calls.
-func (j *dataJob) rows(ctx context.Context, k rowKind, each func(domain.Record) error) error {
+func (j *dataRequestJob) rows(ctx context.Context, k rowKind, each func(domain.Record) error) error {
 	prefix := domain.Key{Kind: k.kind, Workspace: j.row.WorkspaceID}
 	for after, n := "", dataPageRows; n == dataPageRows; {
 		if err := j.yield(); err != nil {
@@ -77,7 +77,7 @@ func (j *dataJob) rows(ctx context.Context, k rowKind, each func(domain.Record) 
 
 // isOurs says whether a row is of the request's environment: by itself, or by
 // the campaign, the bulk job or the call that it belongs to.
-func (j *dataJob) isOurs(ctx context.Context, r domain.Record) (bool, error) {
+func (j *dataRequestJob) isOurs(ctx context.Context, r domain.Record) (bool, error) {
 	if v := reflect.Indirect(reflect.ValueOf(r)).FieldByName("Environment"); v.IsValid() && v.String() != "" {
 		return v.String() == string(j.row.Environment), nil
 	}
@@ -99,7 +99,7 @@ func (j *dataJob) isOurs(ctx context.Context, r domain.Record) (bool, error) {
 
 // change reads a row and stores what f makes of it, under a guard, unless f says
 // that there is nothing to change. A row that is gone is left so.
-func (j *dataJob) change(ctx context.Context, row domain.Record, f func() bool) error {
+func (j *dataRequestJob) change(ctx context.Context, row domain.Record, f func() bool) error {
 	for range tries {
 		version, err := j.d.store.Get(ctx, row)
 		if errors.Is(err, domain.ErrNotFound) || err == nil && !f() {
@@ -120,17 +120,21 @@ func (j *dataJob) change(ctx context.Context, row domain.Record, f func() bool) 
 
 // isCall, isMessage and the others say whether a row is about the person, and
 // does not only mention the number.
-func (j *dataJob) isCall(c *domain.Call) bool { return j.number.In(c.From) || j.number.In(c.To) }
+func (j *dataRequestJob) isCall(c *domain.Call) bool { return j.number.In(c.From) || j.number.In(c.To) }
 
-func (j *dataJob) isMessage(m *domain.Message) bool { return j.number.In(m.From) || j.number.In(m.To) }
+func (j *dataRequestJob) isMessage(m *domain.Message) bool {
+	return j.number.In(m.From) || j.number.In(m.To)
+}
 
-func (j *dataJob) isConversation(t *domain.Texting) bool { return j.number.In(t.Contact) }
+func (j *dataRequestJob) isConversation(t *domain.Texting) bool { return j.number.In(t.Contact) }
 
-func (j *dataJob) isAppointment(a *domain.Appointment) bool { return j.number.In(a.Patient.Phone) }
+func (j *dataRequestJob) isAppointment(a *domain.Appointment) bool {
+	return j.number.In(a.Patient.Phone)
+}
 
 // isAbout says whether a call, a message, a conversation or an appointment is
 // about the person.
-func (j *dataJob) isAbout(r domain.Record) bool {
+func (j *dataRequestJob) isAbout(r domain.Record) bool {
 	switch r := r.(type) {
 	case *domain.Call:
 		return j.isCall(r)
@@ -150,7 +154,7 @@ func personKinds() []rowKind {
 }
 
 // collect finds the ids of what is about the person.
-func (j *dataJob) collect(ctx context.Context) error {
+func (j *dataRequestJob) collect(ctx context.Context) error {
 	for _, k := range personKinds() {
 		err := j.rows(ctx, k, func(r domain.Record) error {
 			if j.isAbout(r) {
@@ -175,7 +179,7 @@ type personContact struct {
 
 // contacts shows the contacts of all campaigns that have the number or mention
 // it.
-func (j *dataJob) contacts(ctx context.Context, each func(personContact) error) error {
+func (j *dataRequestJob) contacts(ctx context.Context, each func(personContact) error) error {
 	for _, c := range j.campaigns {
 		edits, err := j.contactEdits(ctx, c)
 		if err != nil {
@@ -211,7 +215,7 @@ func (j *dataJob) contacts(ctx context.Context, each func(personContact) error) 
 }
 
 // contactEdits are the contacts of a campaign that were changed since their upload, by their place.
-func (j *dataJob) contactEdits(ctx context.Context, c *domain.Campaign) (map[int]domain.Contact, error) {
+func (j *dataRequestJob) contactEdits(ctx context.Context, c *domain.Campaign) (map[int]domain.Contact, error) {
 	edits := make(map[int]domain.Contact)
 	fresh := func() domain.Record { return &domain.ContactEdit{} }
 	for after, n := "", dataPageRows; n == dataPageRows; {
@@ -229,7 +233,7 @@ func (j *dataJob) contactEdits(ctx context.Context, c *domain.Campaign) (map[int
 	return edits, nil
 }
 
-func (j *dataJob) ofChunk(c *domain.Campaign, chunk *domain.ContactChunk, edits map[int]domain.Contact) (found []personContact) {
+func (j *dataRequestJob) ofChunk(c *domain.Campaign, chunk *domain.ContactChunk, edits map[int]domain.Contact) (found []personContact) {
 	for i, contact := range chunk.Contacts {
 		one := personContact{campaign: c, ordinal: chunk.Index*domain.ChunkSize + i, contact: contact}
 		mentioned := j.number.InValue(&contact)

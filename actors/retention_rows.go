@@ -102,7 +102,7 @@ func (d *Desk) sweepLedger(ctx context.Context, workspaceID string, now time.Tim
 }
 
 // sweepDecisions deletes rows of logs of decisions that the workspace keeps no
-// longer, from the beginning of each log. A DecisionStart says where the log
+// longer, from the beginning of each log. A DecisionLogStart says where the log
 // begins now, so that it still can be verified.
 func (d *Desk) sweepDecisions(ctx context.Context, workspaceID string, now time.Time) error {
 	w := d.node.workspace(workspaceID)
@@ -133,7 +133,7 @@ func (d *Desk) campaignIDs(ctx context.Context, workspaceID string) (ids []strin
 
 // trimDecisions deletes one batch of the old rows of a log.
 func (d *Desk) trimDecisions(ctx context.Context, workspaceID, campaignID string, before time.Time) (more bool, err error) {
-	start := &domain.DecisionStart{WorkspaceID: workspaceID, CampaignID: campaignID}
+	start := &domain.DecisionLogStart{WorkspaceID: workspaceID, CampaignID: campaignID}
 	if _, err = d.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return false, err
 	}

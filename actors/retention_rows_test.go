@@ -121,7 +121,7 @@ func TestALogOfDecisionsWhoseBeginningIsOldCanStillBeVerified(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, 0, 50}, []any{v.Valid, v.Rows, v.DeletedRows})
 
-	start := &domain.DecisionStart{WorkspaceID: ws, CampaignID: campaign.ID}
+	start := &domain.DecisionLogStart{WorkspaceID: ws, CampaignID: campaign.ID}
 	_, err = h.store.Get(ctx, start)
 	require.NoError(t, err)
 	start.Seq--

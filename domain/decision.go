@@ -214,7 +214,7 @@ type DecisionChain struct {
 }
 
 // Start begins behind the pages that were deleted by retention.
-func (c *DecisionChain) Start(s *DecisionStart) {
+func (c *DecisionChain) Start(s *DecisionLogStart) {
 	if !s.Holds(c.Key) {
 		c.Broken, c.Reason = 1, "the beginning of the log was cut off by somebody else than its retention"
 		return

@@ -49,17 +49,17 @@ func (e *FormatError) Error() string {
 // Is reports ErrFormat.
 func (e *FormatError) Is(target error) bool { return target == ErrFormat }
 
-// GetRow reads a row, as Driver.Get.
-type GetRow func(ctx context.Context, k Key) (value []byte, version uint64, err error)
+// RowReader reads a row, as Driver.Get.
+type RowReader func(ctx context.Context, k Key) (value []byte, version uint64, err error)
 
 // StoreRequirement is the requirement of a store. It is one read.
-func StoreRequirement(ctx context.Context, get GetRow) (Requirement, error) {
+func StoreRequirement(ctx context.Context, get RowReader) (Requirement, error) {
 	r, _, err := readRequirement(ctx, get)
 	return r, err
 }
 
 // readRequirement returns the requirement and the version of its row.
-func readRequirement(ctx context.Context, get GetRow) (r Requirement, row uint64, err error) {
+func readRequirement(ctx context.Context, get RowReader) (r Requirement, row uint64, err error) {
 	value, row, err := get(ctx, formatKey)
 	if errors.Is(err, domain.ErrNotFound) {
 		return Requirement{Format: schemaVersion}, 0, nil

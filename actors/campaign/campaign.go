@@ -60,7 +60,7 @@ type Config struct {
 	Numbers               *actor.PID                                                               // says last whether a number may be rung; nil: each may
 	Lists                 *dnc.Register                                                            // of numbers that are never called; nil: none
 	Script                func(context.Context, *domain.Campaign) (domain.Script, error)           // may block; read when the campaign starts
-	EnginesAnswer         func(context.Context, *domain.Script) error                              // asks what the agent speaks, hears and thinks by; may block; nil: a call tries
+	ProbeEngines          func(context.Context, *domain.Script) error                              // asks what the agent speaks, hears and thinks by; may block; nil: a call tries
 	Leg                   func(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg // of a call that is opened; nil: it has no name
 	Left                  func() map[string]time.Time                                              // calls of earlier processes that may live yet, and until when; nil: none
 	Check                 Check                                                                    // right before an attempt is opened; nil: everybody may be rung
@@ -219,7 +219,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 		a.read(ctx, m)
 	case scripted:
 		a.scripted(ctx, m)
-	case enginesProbed:
+	case engineProbeResult:
 		a.probed(m, time.Now())
 	case committed:
 		a.committed(ctx, m)

@@ -46,30 +46,30 @@ func (o *engineOutage) failed(now time.Time) {
 	o.failures++
 }
 
-// enginesProbed tells whether the engines answered.
-type enginesProbed struct {
+// engineProbeResult tells whether the engines answered.
+type engineProbeResult struct {
 	incarnation uint64
 	err         error
 }
 
 // Control: there is one at a time.
-func (enginesProbed) Control() {}
+func (engineProbeResult) Control() {}
 
 // probeEngines asks the engines, once that is due, instead of ringing somebody
 // who would hear nothing.
 func (a *Campaign) probeEngines(ctx actor.Context, now time.Time) {
 	o := &a.engine
-	if a.cfg.EnginesAnswer == nil || a.script == nil || o.failures == 0 || o.answers || o.until.After(now) {
+	if a.cfg.ProbeEngines == nil || a.script == nil || o.failures == 0 || o.answers || o.until.After(now) {
 		return
 	}
 	o.until = now.Add(engineProbeLimit)
-	answer, script, incarnation := a.cfg.EnginesAnswer, a.script, a.incarnation
+	answer, script, incarnation := a.cfg.ProbeEngines, a.script, a.incarnation
 	mailbox.Work(ctx, engineProbeLimit, func(bound context.Context) any {
-		return enginesProbed{incarnation, answer(bound, script)}
+		return engineProbeResult{incarnation, answer(bound, script)}
 	})
 }
 
-func (a *Campaign) probed(m enginesProbed, now time.Time) {
+func (a *Campaign) probed(m engineProbeResult, now time.Time) {
 	switch {
 	case m.incarnation != a.incarnation || a.engine.failures == 0:
 	case m.err != nil:

@@ -83,7 +83,7 @@ func (p *process) serveAmong(ctx context.Context) error {
 		return p.stoppedEarly(ctx, err)
 	}
 	defer m.close()
-	err = p.wait.untilBehind(ctx, func() error { return joinLease(ctx, p.cfg, p.log, m.holder.Join) })
+	err = p.wait.untilBehindHTTP(ctx, func() error { return joinLease(ctx, p.cfg, p.log, m.holder.Join) })
 	if err != nil {
 		return p.stoppedEarly(ctx, err)
 	}

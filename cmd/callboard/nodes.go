@@ -185,7 +185,7 @@ func processID(data string) (string, error) {
 func joinLease(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(context.Context) error) error {
 	for try := 1; ; try++ {
 		err := join(ctx)
-		refused := new(lease.ParameterError)
+		refused := new(lease.ParameterMismatchError)
 		switch {
 		case err == nil, errors.As(err, &refused):
 			return err

@@ -164,7 +164,9 @@ func (o *siege) proves() {
 	}
 	assert.Empty(t, o.broken())
 	rung := o.answer.rung()
-	assert.GreaterOrEqual(t, len(rung), len(o.tenants)*o.contacts*85/100, "contacts rung at all")
+	for i, one := range o.tenants {
+		o.nodes[i%3].as(one.key).proveUnrung(rung, o.contacts, nil)
+	}
 	o.hungUp()
 	r := o.nodes[0].receiver
 	o.nodes[0].await("every endpoint to be told of every end", 2*time.Minute, func() bool {

@@ -41,8 +41,8 @@ func (w *startWait) until(ctx context.Context, open func() error) error {
 	return w.try(ctx, open, func() error { return w.listen(ctx) })
 }
 
-// untilBehind is until for a process whose HTTP server answers already.
-func (w *startWait) untilBehind(ctx context.Context, open func() error) error {
+// untilBehindHTTP is until for a process whose HTTP server answers already.
+func (w *startWait) untilBehindHTTP(ctx context.Context, open func() error) error {
 	return w.try(ctx, open, func() error { return nil })
 }
 

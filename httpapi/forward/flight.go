@@ -7,8 +7,14 @@ import (
 	"time"
 )
 
-// look is how often it is looked whether another node has the work by now.
-const look = 100 * time.Millisecond
+// look is how often it is looked whether another node has the work by now, and
+// lateAnswer how long the one that was asked may still answer after that: a
+// node that gives the work away in order has done the request, and its answer
+// may be on its way.
+const (
+	look       = 100 * time.Millisecond
+	lateAnswer = time.Second
+)
 
 // errMoved: another node has the work; the one that was asked may never answer.
 var errMoved = errors.New("another node has the work by now")
@@ -32,7 +38,8 @@ type flight struct {
 
 	harmless bool // it may be done twice, whatever it is
 
-	addr   string // of the node that has it; this and what follows under flights.mu
+	addr   string    // of the node that has it; this and what follows under flights.mu
+	moved  time.Time // when another node was first seen to have the work; zero: it has not
 	cancel context.CancelCauseFunc
 	goes   bool // its answer has begun
 }
@@ -54,7 +61,7 @@ func (one *flight) to(ctx context.Context, addr string) context.Context {
 	one.of.mu.Lock()
 	defer one.of.mu.Unlock()
 	one.done(nil)
-	one.addr, one.cancel = addr, cancel
+	one.addr, one.cancel, one.moved = addr, cancel, time.Time{}
 	return ctx
 }
 
@@ -109,7 +116,13 @@ func (f *flights) moved(owner func(shard int) (string, bool)) {
 			at.addr, at.ok = owner(one.shard)
 			now[one.shard] = at
 		}
-		if !at.ok || one.addr == at.addr {
+		switch {
+		case !at.ok || one.addr == at.addr:
+			continue
+		case one.moved.IsZero():
+			one.moved = time.Now()
+			continue
+		case time.Since(one.moved) < lateAnswer:
 			continue
 		}
 		one.done(errMoved)

@@ -22,7 +22,7 @@ const late = 5 * time.Millisecond
 type Options struct {
 	Lease   time.Duration    // 0: DefaultLease; every node of an install has the same
 	Healthy func() error     // an error: the node's actors do not answer, and it does not renew. It must not wait. nil: always
-	Refused func(error)      // called with a *ParameterError when this node's lease had ended and it may not join again; nil: nothing
+	Refused func(error)      // called with a *ParameterMismatchError when this node's lease had ended and it may not join again; nil: nothing
 	Wall    func() time.Time // for epochs alone; nil: time.Now
 	Logger  *slog.Logger     // nil: silent
 }
@@ -130,7 +130,7 @@ func (b *Beat) run(ctx context.Context) {
 		}
 		wait, err := b.beat(ctx, false)
 		if err != nil {
-			if refused := new(ParameterError); errors.As(err, &refused) {
+			if refused := new(ParameterMismatchError); errors.As(err, &refused) {
 				b.o.Refused(err)
 			}
 			wait = b.o.Lease / 10

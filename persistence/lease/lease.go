@@ -101,7 +101,7 @@ func CheckShards(shards ...int) error {
 type Engine interface {
 	// Join takes a lease for self and keeps it until Leave. changed is called
 	// after each change of Nodes or of an Owner; it must not wait.
-	// *ParameterError: the nodes that live have other Node.Parameters.
+	// *ParameterMismatchError: the nodes that live have other Node.Parameters.
 	Join(ctx context.Context, self Node, changed func()) error
 	// Nodes are the live ones by ID, self included while it has a lease.
 	Nodes() []Node

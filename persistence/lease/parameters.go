@@ -35,9 +35,9 @@ func (n Node) Parameters() []Parameter {
 	return list
 }
 
-// ParameterError says that a process may not join those that live on a store,
+// ParameterMismatchError says that a process may not join those that live on a store,
 // because it has another value of a setting.
-type ParameterError struct {
+type ParameterMismatchError struct {
 	Parameter        // as the joining process has it
 	Stored    string // as the store has it
 	Living    int    // processes that live on the store
@@ -46,15 +46,15 @@ type ParameterError struct {
 
 // DisagreeOnShards is the error for a store that is divided into stored shards
 // while nodes live on it. A process without node_addr is the reason before that.
-func DisagreeOnShards(shards, stored int, nodes []Node) *ParameterError {
+func DisagreeOnShards(shards, stored int, nodes []Node) *ParameterMismatchError {
 	if nodes[0].Single {
-		return &ParameterError{Parameter{Setting: settingNodeAddr}, nodes[0].ID, len(nodes), ""}
+		return &ParameterMismatchError{Parameter{Setting: settingNodeAddr}, nodes[0].ID, len(nodes), ""}
 	}
-	return &ParameterError{Parameter{settingShards, strconv.Itoa(shards)}, strconv.Itoa(stored), len(nodes), nodes[0].Addr}
+	return &ParameterMismatchError{Parameter{settingShards, strconv.Itoa(shards)}, strconv.Itoa(stored), len(nodes), nodes[0].Addr}
 }
 
 // Error names the setting, both values and the remedy.
-func (e *ParameterError) Error() string {
+func (e *ParameterMismatchError) Error() string {
 	living := fmt.Sprintf("%d nodes live on this store", e.Living)
 	if e.Living == 1 {
 		living = "a node lives on this store"

@@ -11,7 +11,7 @@ import (
 // has done a part.
 type Wire interface {
 	// Renew gives self another lease, or a new one, and tells what is new since
-	// seen. Without keep it only looks. *ParameterError: a new lease is refused,
+	// seen. Without keep it only looks. *ParameterMismatchError: a new lease is refused,
 	// because processes live that have other parameters.
 	Renew(ctx context.Context, self Node, keep bool, seen Seen) (News, error)
 	// Claim takes those of the shards that are free (Engine.Claim) and answers

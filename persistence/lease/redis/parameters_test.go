@@ -49,7 +49,7 @@ func TestProcessesOnOneStoreHaveTheSameParameters(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			refused := new(lease.ParameterError)
+			refused := new(lease.ParameterMismatchError)
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, c.refused, err.Error())
 			assert.Empty(t, e.Nodes())
@@ -91,7 +91,7 @@ func TestANodeWhoseLeaseEndedIsRefusedWhereOthersHaveOtherParametersMeanwhile(t 
 	})
 	leasetest.Eventually(t, "the first is refused", func() bool { return len(refusals) == 1 })
 	err = <-refusals
-	refused := new(lease.ParameterError)
+	refused := new(lease.ParameterMismatchError)
 	require.ErrorAs(t, err, &refused)
-	assert.Equal(t, lease.ParameterError{Parameter: lease.Parameter{Setting: "lease_seconds", Value: "2"}, Stored: "3", Living: 1}, *refused)
+	assert.Equal(t, lease.ParameterMismatchError{Parameter: lease.Parameter{Setting: "lease_seconds", Value: "2"}, Stored: "3", Living: 1}, *refused)
 }

@@ -123,7 +123,7 @@ func parseDifference(list []string, self lease.Node) error {
 	if len(list) != 5 {
 		return fmt.Errorf("%w: %q", errAnswer, list)
 	}
-	e := &lease.ParameterError{Stored: list[2]}
+	e := &lease.ParameterMismatchError{Stored: list[2]}
 	for _, p := range self.Parameters() {
 		if p.Setting == list[1] {
 			e.Parameter = p

@@ -8,13 +8,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// storeFullHandler writes what fails because the disk of the store is full at level
+// diskFullHandler writes what fails because the disk of the store is full at level
 // debug only: the store itself logs when the disk becomes full and when there is room
 // again.
-type storeFullHandler struct{ slog.Handler }
+type diskFullHandler struct{ slog.Handler }
 
 // Handle writes a record.
-func (h storeFullHandler) Handle(ctx context.Context, r slog.Record) error {
+func (h diskFullHandler) Handle(ctx context.Context, r slog.Record) error {
 	full := false
 	r.Attrs(func(a slog.Attr) bool {
 		err, ok := a.Value.Any().(error)
@@ -31,11 +31,11 @@ func (h storeFullHandler) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs is a handler whose records have these attributes too.
-func (h storeFullHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return storeFullHandler{h.Handler.WithAttrs(attrs)}
+func (h diskFullHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return diskFullHandler{h.Handler.WithAttrs(attrs)}
 }
 
 // WithGroup is a handler whose attributes stand in a group.
-func (h storeFullHandler) WithGroup(name string) slog.Handler {
-	return storeFullHandler{h.Handler.WithGroup(name)}
+func (h diskFullHandler) WithGroup(name string) slog.Handler {
+	return diskFullHandler{h.Handler.WithGroup(name)}
 }

@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 )
 
-// DecisionStart says that the first rows of a campaign's log of decisions were
+// DecisionLogStart says that the first rows of a campaign's log of decisions were
 // deleted because their retention ended: the log begins behind Seq, whose hash
 // was Hash. Proof binds both to the workspace's key, so that nobody cuts off a
 // log's beginning unseen.
-type DecisionStart struct {
+type DecisionLogStart struct {
 	WorkspaceID string `json:"workspace_id"`
 	CampaignID  string `json:"campaign_id"`
 	Seq         int    `json:"seq"`
@@ -19,23 +19,23 @@ type DecisionStart struct {
 }
 
 // Key names the row.
-func (s *DecisionStart) Key() Key { return Key{"decision_start", s.WorkspaceID, s.CampaignID + "/"} }
+func (s *DecisionLogStart) Key() Key { return Key{"decision_start", s.WorkspaceID, s.CampaignID + "/"} }
 
 // Indexes: none.
-func (s *DecisionStart) Indexes() []string { return nil }
+func (s *DecisionLogStart) Indexes() []string { return nil }
 
 // Sort is of no use: a campaign has one.
-func (s *DecisionStart) Sort() string { return "" }
+func (s *DecisionLogStart) Sort() string { return "" }
 
 // Seal sets the proof.
-func (s *DecisionStart) Seal(key []byte) { s.Proof = s.sum(key) }
+func (s *DecisionLogStart) Seal(key []byte) { s.Proof = s.sum(key) }
 
 // Holds says whether the proof is that of the key.
-func (s *DecisionStart) Holds(key []byte) bool {
+func (s *DecisionLogStart) Holds(key []byte) bool {
 	return hmac.Equal([]byte(s.Proof), []byte(s.sum(key)))
 }
 
-func (s *DecisionStart) sum(key []byte) string {
+func (s *DecisionLogStart) sum(key []byte) string {
 	var h summer
 	h.text(1, "start of a log of decisions")
 	h.text(2, s.WorkspaceID)
