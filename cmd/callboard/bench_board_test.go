@@ -46,6 +46,7 @@ func (r *results) add(what, goal, figure string, met bool, u *usage) {
 
 // failures adds a row for a benchmark that fails, which measures nothing then.
 func (r *results) failures(b *testing.B) {
+	b.Helper()
 	b.Cleanup(func() {
 		if b.Failed() {
 			r.add(b.Name(), "measured", "failed", false, nil)
