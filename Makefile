@@ -27,8 +27,10 @@ export GORACE := atexit_sleep_ms=0
 PYTHON_DIR := $(filter-out /usr/bin /bin,$(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null))
 export PATH := $(if $(PYTHON_DIR),$(PYTHON_DIR):)$(PATH):/usr/sbin:/sbin
 
-# What takes longest begins first, and what waits more than it computes is not left for the end.
-TEST_PACKAGES ?= ./cmd/callboard ./httpapi ./actors/campaign/modeltest ./actors ./actors/call ./sip ./actors/campaign ./actors/webhook ./persistence/... $$(go list ./... | grep -vE '/media(/opus)?$$')
+# What takes longest begins first, a package for each processor at a time; after it two for each, because the others wait more
+# than they compute.
+LONG_PACKAGES ?= ./cmd/callboard ./httpapi ./actors/campaign/modeltest ./actors ./actors/call
+TEST_PACKAGES ?= ./sip ./actors/campaign ./actors/webhook ./persistence/... $$(comm -23 <(go list ./... | sort) <(go list $(LONG_PACKAGES) $(OPUS_PACKAGES) | sort))
 TEST_FLAGS    ?=
 # Tested as make build TAGS=opus builds them.
 OPUS_PACKAGES ?= ./media ./media/opus
@@ -52,7 +54,7 @@ SOAK_DOC       ?=
 
 # make nightly alone runs these: faults of several nodes and stores at once, sound at other nodes, the search for leaks, and the
 # controls that prove that the tests detect a fault.
-NIGHTLY_ONLY     := ^Test(FaultsOfNodesLoseAndDoubleNothing|NodesThatDieHandTheWorkOn|KillsOfServiceAndRedisTogetherAndApart|FailOversToStaleReplicasRingNobodyTwice|FailOversToAStaleReplicaThatIsTrustedRingTwice|FullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate|FullDisksThatLieMakePeopleRingTwice|ClocksSetBackRingNobodyTwiceAndForgetNobody|KillsOfARedisThatForgetsAreMadeGood|KillsOfARedisThatForgetsRingTwiceWhereItIsTrusted|FullRedisServersStopTheDiallingAndForgetNobody|Kill9NeitherRingsTwiceNorForgetsOnRedis|NoCallLeavesAnythingBehind|ACallThatComesToAnyNodeReachesItsNumber|TheModelFindsPlantedFaults|KillsOfTheServiceWithRetriesOnPebble|ADispatcherStaysInThePathAndFailsOver|WorkspacesAreSpreadOverNodesAndOutliveThem|SoundGoesOnWhereItsNodeDoesNot|AWorkspaceIsLargerThanItsNode|ACallHasItsSoundAtAnotherNode|BothEndsOfACallThatIsHandedOnHaveTheirSoundAtOneNode|TheSoundOfACallGoesOnWhereItsNodeDoesNot|ACallEndsWhoseFarEndDoesNotFollowItsSound|ACallIsAnsweredWhoseSoundIsGone|WhoCouldNotMoveDoesSoLater|AnotherNodeIsAskedWhereOneHasNoRoom|SomebodyListensToSoundAtAnotherNode|WhatAnotherNodeRecordedForADeadOneIsKept|WhatThisNodeRecordedForADeadOneIsKept)$$
+NIGHTLY_ONLY     := ^Test(FaultsOfNodesLoseAndDoubleNothing|NodesThatDieHandTheWorkOn|ARecordingIsHadFromTheNodeThatHasIt|KillsOfServiceAndRedisTogetherAndApart|FailOversToStaleReplicasRingNobodyTwice|FailOversToAStaleReplicaThatIsTrustedRingTwice|FullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate|FullDisksThatLieMakePeopleRingTwice|ClocksSetBackRingNobodyTwiceAndForgetNobody|KillsOfARedisThatForgetsAreMadeGood|KillsOfARedisThatForgetsRingTwiceWhereItIsTrusted|FullRedisServersStopTheDiallingAndForgetNobody|Kill9NeitherRingsTwiceNorForgetsOnRedis|NoCallLeavesAnythingBehind|ACallThatComesToAnyNodeReachesItsNumber|TheModelFindsPlantedFaults|KillsOfTheServiceWithRetriesOnPebble|ADispatcherStaysInThePathAndFailsOver|WorkspacesAreSpreadOverNodesAndOutliveThem|SoundGoesOnWhereItsNodeDoesNot|AWorkspaceIsLargerThanItsNode|ACallHasItsSoundAtAnotherNode|BothEndsOfACallThatIsHandedOnHaveTheirSoundAtOneNode|TheSoundOfACallGoesOnWhereItsNodeDoesNot|ACallEndsWhoseFarEndDoesNotFollowItsSound|ACallIsAnsweredWhoseSoundIsGone|WhoCouldNotMoveDoesSoLater|AnotherNodeIsAskedWhereOneHasNoRoom|SomebodyListensToSoundAtAnotherNode|WhatAnotherNodeRecordedForADeadOneIsKept|WhatThisNodeRecordedForADeadOneIsKept)$$
 # Tests that do more of the same where NIGHTLY is set.
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kill|FullDisks|Clocks).*)$$
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
@@ -86,9 +88,10 @@ GOTESTSUM ?= go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fai
 
 test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio, Redis and etcd, and sound with Opus too
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && status=0; \
-	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/all" --packages "$(TEST_PACKAGES)" -- $(TEST_BUILD) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
+	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/long" --packages '$(LONG_PACKAGES)' -- $(TEST_BUILD) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
+	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/all" --packages "$(TEST_PACKAGES)" -- $(TEST_BUILD) -p $$((2 * $$(nproc))) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
 	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/opus" --packages '$(OPUS_PACKAGES)' -- $(TEST_BUILD) -tags opus,pebblegozstd -timeout 5m $(TEST_FLAGS) || status=1; \
-	  .ci/count $$status "$$dir/all" "$$dir/opus"
+	  .ci/count $$status "$$dir/long" "$$dir/all" "$$dir/opus"
 
 lint: ## run the linter, which also checks the formatting
 	CGO_ENABLED=0 $(LINTER) run

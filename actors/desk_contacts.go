@@ -289,7 +289,10 @@ func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID 
 	}
 	some, err := d.some(ctx, &who, progress, found)
 	for _, one := range some {
-		out.Data = append(out.Data, one.shown(c))
+		shown := one.shown(c)
+		if q.Status == "" || shown.Status == q.Status { // it may have changed since it was found
+			out.Data = append(out.Data, shown)
+		}
 	}
 	return out, err
 }

@@ -16,26 +16,31 @@ const Interval = 20 * time.Millisecond
 const (
 	// slowest is how many times as long a limit is at most, on a machine that has too much to do.
 	slowest = 30
+	// longestGrace is how much longer than its limit a wait lasts at most.
+	longestGrace = 90 * time.Second
 	// longestStep bounds what a wait counts between two looks: a process that was not run meanwhile has not waited.
 	longestStep = 3 * Interval
 )
 
 // Deadline is a limit of time that says what is usual on an idle machine. Where more threads want to run than there are
-// processors, time counts less, so that the limit grows with the square of their number for each processor, up to 30 times.
+// processors, time counts less, so that the limit grows with the square of their number for each processor, by 90 s at most.
 type Deadline struct {
 	limit, spent time.Duration
-	last         time.Time
+	begun, last  time.Time
 }
 
 // After is a deadline that begins now.
-func After(limit time.Duration) *Deadline { return &Deadline{limit: limit, last: time.Now()} }
+func After(limit time.Duration) *Deadline {
+	now := time.Now()
+	return &Deadline{limit: limit, begun: now, last: now}
+}
 
 // Passed says whether the limit is spent. It has to be asked at every look.
 func (d *Deadline) Passed() bool {
 	now := time.Now()
 	d.spent += time.Duration(float64(min(now.Sub(d.last), longestStep)) / slowness())
 	d.last = now
-	return d.spent >= d.limit
+	return d.spent >= d.limit || now.Sub(d.begun) >= d.limit+longestGrace
 }
 
 // Until looks every 20 ms whether something holds, and fails the test when the limit has passed.

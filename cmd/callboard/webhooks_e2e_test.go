@@ -172,9 +172,21 @@ func TestEventsComeToTheProgramThatIsBeingDeveloped(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	line, err := bufio.NewReader(said).ReadString('\n')
+	notes := bufio.NewReader(said)
+	line, err := notes.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "listening; signed with "+secret+"\n", line)
+	told := make(chan string, 1)
+	go func() {
+		rest, _ := io.ReadAll(notes)
+		told <- string(rest)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		if rest := <-told; t.Failed() {
+			t.Logf("callboard listen: %s", rest)
+		}
+	})
 
 	s.api("PATCH", "/v1/workspace", object{"name": "bench"})
 	var got delivered
