@@ -20,7 +20,7 @@ const (
 // carried out, by this process or by the next.
 func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk) (*domain.Bulk, error) {
 	if d.node.workspace(p.WorkspaceID) == nil {
-		return nil, missing("workspace")
+		return nil, d.node.noWorkspace()
 	}
 	if b, err := madeBefore[domain.Bulk](ctx, d, p, domain.PrefixBulk); b != nil || err != nil {
 		if err == nil {

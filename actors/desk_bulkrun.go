@@ -204,7 +204,7 @@ var errOrders = errors.New("the orders of a bulk job cannot be read")
 func (r *bulkRun) calls(ctx context.Context) error {
 	t := r.desk.node.tree(r.row.WorkspaceID)
 	if t == nil {
-		return missing("workspace")
+		return r.desk.node.noWorkspace()
 	}
 	w := lines.NewWaiter(r.desk.node.sys, t.lines(r.row.Environment))
 	defer w.Close()

@@ -58,7 +58,7 @@ type placing struct {
 func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, how placing) (*domain.Call, error) {
 	w := d.node.workspace(p.WorkspaceID)
 	if w == nil {
-		return nil, missing("workspace")
+		return nil, d.node.noWorkspace()
 	}
 	if err := d.takesCalls(); err != nil {
 		return nil, err

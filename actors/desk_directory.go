@@ -376,7 +376,7 @@ func (d *Desk) CallerIDs(ctx context.Context, p domain.Principal) ([]string, err
 func (d *Desk) Workspace(_ context.Context, p domain.Principal) (*domain.Workspace, error) {
 	w := d.node.workspace(p.WorkspaceID)
 	if w == nil {
-		return nil, missing("workspace")
+		return nil, d.node.noWorkspace()
 	}
 	return w, nil
 }
@@ -385,7 +385,7 @@ func (d *Desk) Workspace(_ context.Context, p domain.Principal) (*domain.Workspa
 func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
 	t := d.node.tree(p.WorkspaceID)
 	if t == nil {
-		return nil, missing("workspace")
+		return nil, d.node.noWorkspace()
 	}
 	t.changing.Lock()
 	defer t.changing.Unlock()

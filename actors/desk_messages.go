@@ -34,7 +34,7 @@ func (d *Desk) SendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error) {
 	w := d.node.workspace(p.WorkspaceID)
 	if w == nil {
-		return nil, missing("workspace")
+		return nil, d.node.noWorkspace()
 	}
 	number, err := d.zones.Number(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {

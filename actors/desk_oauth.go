@@ -18,7 +18,7 @@ const clientsMost = 1000
 func (d *Desk) OAuthPlan(workspace string) error {
 	w := d.node.workspace(workspace)
 	if w == nil {
-		return missing("workspace")
+		return d.node.noWorkspace()
 	}
 	if w.Plan != domain.Enterprise {
 		return domain.Errorf(domain.CodePlanRequired, "OAuth 2.0 needs the plan enterprise").With("required", domain.Enterprise)

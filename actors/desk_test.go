@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"net/netip"
 	"slices"
@@ -494,4 +495,15 @@ func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
 	d = h.desk()
 	_, n = read(h.live, "trunk.created")
 	assert.Equal(t, 1, n, "what waits is kept at the end")
+}
+
+// A client that asks while a node starts asks again, instead of taking its workspace for deleted.
+func TestAWorkspaceThatIsNotLoadedYetIsNoUnknownOne(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	d := actors.New(actors.Config{Store: h.store, Keys: h.keys, Log: slog.New(slog.DiscardHandler)}).Desk()
+	_, err := d.Workspace(t.Context(), h.test)
+	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "%v", err)
+	_, err = h.desk().Workspace(t.Context(), domain.Principal{WorkspaceID: "ws_01J00000000000000000000000"})
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "%v", err)
 }

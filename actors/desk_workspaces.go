@@ -138,7 +138,7 @@ func (d *Desk) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, er
 			return w, nil
 		}
 	}
-	return nil, missing("workspace")
+	return nil, d.node.noWorkspace()
 }
 
 // ListWorkspaces reads a page of those of the install.

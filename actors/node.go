@@ -396,7 +396,16 @@ func (n *Node) living(workspaceID string) (*tree, error) {
 	if t := n.tree(workspaceID); t != nil {
 		return t, nil
 	}
-	return nil, missing("workspace")
+	return nil, n.noWorkspace()
+}
+
+// noWorkspace says that there is no such workspace, or that a node that has
+// just started has not loaded it yet.
+func (n *Node) noWorkspace() error {
+	if n.loaded.Load() {
+		return missing("workspace")
+	}
+	return domain.Errorf(domain.CodeUnavailable, "the workspace is being loaded; try again").With("retry_after", 1)
 }
 
 func (n *Node) workspace(id string) *domain.Workspace {

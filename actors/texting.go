@@ -245,7 +245,7 @@ func (a *texted) answer(ctx context.Context) error {
 func (a *texted) refused(ctx context.Context) (string, error) {
 	w := a.d.node.workspace(a.p.WorkspaceID)
 	if w == nil {
-		return "", missing("workspace")
+		return "", a.d.node.noWorkspace()
 	}
 	number, err := domain.ReadNumber(a.talk.Contact, w.DefaultCountry)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 func (d *Desk) checkTrunkChange(p domain.Principal, was, is *domain.Trunk) error {
 	w := d.node.workspace(p.WorkspaceID)
 	if w == nil {
-		return missing("workspace")
+		return d.node.noWorkspace()
 	}
 	if err := checkCostChange(p, was, is); err != nil {
 		return err

@@ -301,7 +301,7 @@ func (n *Node) mayCall(ctx context.Context, p domain.Principal, to string) (e164
 func (n *Node) mayReach(ctx context.Context, workspaceID string, check trunk.Check) (e164 string, err error) {
 	t := n.tree(workspaceID)
 	if t == nil {
-		return "", missing("workspace")
+		return "", n.noWorkspace()
 	}
 	bound, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()
