@@ -27,7 +27,7 @@ export GORACE := atexit_sleep_ms=0
 PYTHON_DIR := $(filter-out /usr/bin /bin,$(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null))
 export PATH := $(if $(PYTHON_DIR),$(PYTHON_DIR):)$(PATH):/usr/sbin:/sbin
 
-# What takes longest begins first, a package for each processor at a time; after it two for each, because the others wait more
+# What takes longest begins first, a package for each processor at a time; after it one more, because the others wait more
 # than they compute.
 LONG_PACKAGES ?= ./cmd/callboard ./httpapi ./actors/campaign/modeltest ./actors ./actors/call
 TEST_PACKAGES ?= ./sip ./actors/campaign ./actors/webhook ./persistence/... $$(comm -23 <(go list ./... | sort) <(go list $(LONG_PACKAGES) $(OPUS_PACKAGES) | sort))
@@ -89,7 +89,7 @@ GOTESTSUM ?= go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fai
 test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio, Redis and etcd, and sound with Opus too
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && status=0; \
 	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/long" --packages '$(LONG_PACKAGES)' -- $(TEST_BUILD) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
-	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/all" --packages "$(TEST_PACKAGES)" -- $(TEST_BUILD) -p $$((2 * $$(nproc))) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
+	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/all" --packages "$(TEST_PACKAGES)" -- $(TEST_BUILD) -p $$(($$(nproc) + 1)) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
 	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/opus" --packages '$(OPUS_PACKAGES)' -- $(TEST_BUILD) -tags opus,pebblegozstd -timeout 5m $(TEST_FLAGS) || status=1; \
 	  .ci/count $$status "$$dir/long" "$$dir/all" "$$dir/opus"
 
