@@ -236,7 +236,7 @@ func (h *house) until(limit time.Duration, what string, check func() bool) {
 	polltest.Until(h, limit, what, check)
 }
 
-// patience is the limit of waits whose length nothing depends on.
+// patience limits waits whose duration does not matter.
 const patience = time.Minute
 
 // again does what a client does: it asks again while the service is

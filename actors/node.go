@@ -385,36 +385,6 @@ func (n *Node) RefuseWrites() { n.refuses.Store(true) }
 // Draining is what the API asks before anything is begun.
 func (d *Desk) Draining() bool { return d.node.refuses.Load() }
 
-func (n *Node) tree(workspaceID string) *tree {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	return n.spaces[workspaceID]
-}
-
-// living is the tree of a workspace that is not gone.
-func (n *Node) living(workspaceID string) (*tree, error) {
-	if t := n.tree(workspaceID); t != nil {
-		return t, nil
-	}
-	return nil, n.noWorkspace()
-}
-
-// noWorkspace says that there is no such workspace, or that a node that has
-// just started has not loaded it yet.
-func (n *Node) noWorkspace() error {
-	if n.loaded.Load() {
-		return missing("workspace")
-	}
-	return domain.Errorf(domain.CodeUnavailable, "the workspace is being loaded; try again").With("retry_after", 1)
-}
-
-func (n *Node) workspace(id string) *domain.Workspace {
-	if t := n.tree(id); t != nil {
-		return t.record.Load()
-	}
-	return nil
-}
-
 // anyWorkspace says whether something holds of any workspace of the install.
 func (n *Node) anyWorkspace(holds func(*domain.Workspace) bool) bool {
 	own := func() bool {

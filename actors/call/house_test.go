@@ -393,7 +393,7 @@ func (h *house) finished(id string) *domain.Call {
 	return h.store.call(id)
 }
 
-// patience is the limit of waits whose length nothing depends on.
+// patience limits waits whose duration does not matter.
 const patience = time.Minute
 
 // until waits for something, within a limit for an idle machine.

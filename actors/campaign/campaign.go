@@ -448,48 +448,9 @@ func (a *Campaign) left(callID string) {
 	delete(a.held, callID)
 }
 
-// ended: a call is over. It says so until its end is in the store.
-func (a *Campaign) ended(ctx actor.Context, m call.Ended) {
-	if a.phase == gone {
-		return
-	}
-	if a.phase == ready {
-		if t := a.open[m.AttemptID]; t == nil || t.row.CallID != m.CallID {
-			a.ack(ctx, m.CallID)
-			return
-		}
-	}
-	if a.closing[m.AttemptID] {
-		return
-	}
-	a.closing[m.AttemptID] = true
-	m.Verdict.Throttled = m.Verdict.Throttled || a.noTarget(&m)
-	a.ends = append(a.ends, m)
-}
-
 // maxUntaken is how often a call to a number may find no target that takes it before the attempt counts, while the
 // trunks are not known to be out: some carriers do not answer for single numbers.
 const maxUntaken = 3
-
-// noTarget says whether no target took a call because the trunks are out, so that its attempt does not count.
-func (a *Campaign) noTarget(m *call.Ended) bool {
-	if !m.Verdict.NoTarget {
-		delete(a.untaken, m.Call.To)
-		return false
-	}
-	if m.Verdict.TrunkOut {
-		return true
-	}
-	if a.untaken == nil {
-		a.untaken = make(map[string]int)
-	}
-	a.untaken[m.Call.To]++
-	return a.untaken[m.Call.To] <= maxUntaken
-}
-
-func (a *Campaign) ack(ctx actor.Context, callID string) {
-	ctx.Send(a.cfg.Calls, call.Ack{CallID: callID})
-}
 
 // reread looks into the store again, once no commit is in flight.
 func (a *Campaign) reread(ctx actor.Context) {

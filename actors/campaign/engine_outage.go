@@ -12,8 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The times between the looks whether agents can speak again, and the longest
-// that a look takes.
+// Intervals between probes of the engines, and the time limit of one probe.
 const (
 	firstEngineProbe = 10 * time.Second
 	maxEngineProbe   = 2 * time.Minute
@@ -21,10 +20,10 @@ const (
 )
 
 // engineOutage remembers that the agents of the campaign could not speak, hear
-// or think. Nobody is rung until their engines answer; then one call at a time
-// tries.
+// or think. The campaign places no call until the engines answer; then one call
+// at a time.
 type engineOutage struct {
-	failures int       // calls and looks in a row that failed so, calls that were live together counted once
+	failures int       // calls and probes in a row that failed; calls that were live together count once
 	until    time.Time // nobody is rung before
 	answers  bool      // the engines have answered since the last failure
 }
@@ -55,8 +54,8 @@ type engineProbeResult struct {
 // Control: there is one at a time.
 func (engineProbeResult) Control() {}
 
-// probeEngines asks the engines, once that is due, instead of ringing somebody
-// who would hear nothing.
+// probeEngines asks the engines when a probe is due. During an outage it takes the
+// place of a call.
 func (a *Campaign) probeEngines(ctx actor.Context, now time.Time) {
 	o := &a.engine
 	if a.cfg.ProbeEngines == nil || a.script == nil || o.failures == 0 || o.answers || o.until.After(now) {
@@ -73,7 +72,7 @@ func (a *Campaign) probed(m engineProbeResult, now time.Time) {
 	switch {
 	case m.incarnation != a.incarnation || a.engine.failures == 0:
 	case m.err != nil:
-		a.log.Warn("the engines of the agent do not answer: nobody is rung", slog.Any("error", m.err))
+		a.log.Warn("the engines of the agent do not answer; the campaign places no calls", slog.Any("error", m.err))
 		a.engine.failed(now)
 	default:
 		a.engine.until, a.engine.answers = time.Time{}, true

@@ -23,7 +23,7 @@ func (c *Conversation) finish(ctx actor.Context) {
 	} else if !c.turn.over {
 		c.endTurn(ctx)
 	}
-	c.unable = c.unable || c.mute()
+	c.unable = c.unable || c.firstWordsLate()
 	c.stopRest(ctx)
 	if c.current >= 0 {
 		c.endSegment(true)

@@ -146,12 +146,13 @@ func (c *Conversation) hasSpoken() bool {
 	return slices.ContainsFunc(c.segments, func(s domain.Segment) bool { return s.Speaker == agent })
 }
 
-// muteAfter is how long an agent may owe its first words before nobody takes the call for one with an agent.
-const muteAfter = 2 * time.Second
+// firstWordsLimit is how long the agent's first words may take before a call that the contact ends counts as one whose agent
+// could not speak.
+const firstWordsLimit = 2 * time.Second
 
-// mute says whether the agent has owed its first words for so long that whoever hangs up has spoken to nobody.
-func (c *Conversation) mute() bool {
-	return !c.since.IsZero() && time.Since(c.since) >= muteAfter && !c.hasSpoken()
+// firstWordsLate says whether the agent has not spoken yet and its first words have taken firstWordsLimit or longer.
+func (c *Conversation) firstWordsLate() bool {
+	return !c.since.IsZero() && time.Since(c.since) >= firstWordsLimit && !c.hasSpoken()
 }
 
 // endUnable ends a conversation whose agent cannot speak or hear.

@@ -175,7 +175,7 @@ func bare(b *testing.B, texts map[string]any) (addr string, pid int) {
 // BenchmarkAPI is what a request costs beside one to a bare handler that
 // answers the same.
 func BenchmarkAPI(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	const clients, window = 64, 4 * time.Second
 	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn")
 	s.start()

@@ -44,8 +44,8 @@ func (r *results) add(what, goal, figure string, met bool, u *usage) {
 	r.rows = append(r.rows, row{what, goal, figure, met, used})
 }
 
-// failures adds a row for a benchmark that fails, which measures nothing then.
-func (r *results) failures(b *testing.B) {
+// addRowOnFailure adds a row for a benchmark that fails, which measures nothing then.
+func (r *results) addRowOnFailure(b *testing.B) {
 	b.Helper()
 	b.Cleanup(func() {
 		if b.Failed() {

@@ -167,7 +167,7 @@ func (c *cluster) redisStats() map[string]float64 {
 
 // BenchmarkClusterIdle is what nodes cost that have nothing to do.
 func BenchmarkClusterIdle(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	const window = 20 * time.Second
 	c := newCluster(b)
 	c.tenants(3)
@@ -195,7 +195,7 @@ func BenchmarkClusterIdle(b *testing.B) {
 // BenchmarkClusterRequests is one small request to the node that has the
 // workspace, and to one that passes it on.
 func BenchmarkClusterRequests(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	c := newCluster(b)
 	all := c.tenants(3)
 	shard := slices.Collect(maps.Keys(all))[0]
@@ -246,7 +246,7 @@ func (a *asked) add(u asked, rounds int) {
 // BenchmarkClusterCalls rings from one, two and three nodes: a campaign of each
 // of several workspaces, on SIPp that answers at once.
 func BenchmarkClusterCalls(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	const contacts = 4000
 	// A third of wide each: what a node carries shall not be what its ports allow.
 	ports := func(i int) string { return fmt.Sprintf("CALLBOARD_MEDIA_PORTS=%d-%d", 33000+9332*i, 42330+9332*i) }

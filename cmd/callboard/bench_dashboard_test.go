@@ -20,7 +20,7 @@ import (
 // BenchmarkDashboard loads each page of the dashboard over a past of calls, all
 // of one campaign, the newest of them just now.
 func BenchmarkDashboard(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	const calls, batch, most = 100_000, 1000, 300 * time.Millisecond
 	s := prepare(b, "CALLBOARD_LOG_LEVEL=warn")
 	s.start()

@@ -173,7 +173,7 @@ func garbage(b testing.TB) float64 {
 // BenchmarkDecisions is the cost of an attempt in campaigns of three sizes:
 // first of its decision, then of all that the campaign does.
 func BenchmarkDecisions(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	decide(b, 1000, 500, false) // a process reads the tables of numbers once
 	decisions(b, "Decision per attempt: whom to ring, calendar, hours, lists; line, trunk and number asked; nothing recorded", "≤ 20 µs, flat", true)
 	decisions(b, "All that the campaign does for an attempt: the decision, its rows and events, its end; without store and call", "", false)

@@ -27,7 +27,7 @@ func listed(i int) string {
 // BenchmarkDoNotCall is a do-not-call list of ten numbers for each contact of a
 // large campaign: how it comes, how it is loaded, and what a look-up costs.
 func BenchmarkDoNotCall(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	n := 10 * *benchContacts
 	s := measured(b)
 	list := s.api("GET", "/v1/dnc-lists", nil)["data"].([]any)[0].(object)["id"].(string)

@@ -214,7 +214,7 @@ func (k *sink) heard() (n int, p50, p99 time.Duration) {
 
 // BenchmarkWebhooks is what deliveries cost and how fast they are.
 func BenchmarkWebhooks(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	b.Run("one", func(b *testing.B) { deliveries(b, 1, 40000) })
 	b.Run("thousand", func(b *testing.B) { deliveries(b, 1000, 60) })
 	b.Run("latency", lateness)

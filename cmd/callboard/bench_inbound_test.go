@@ -91,7 +91,7 @@ func callInto(b *testing.B, pid, port, calls, rate int) load {
 // BenchmarkInbound is SIPp calling in: SIPp's own answerer and our SIP layer
 // alone as floors, and what such calls commit, then the whole tree with its durable commits.
 func BenchmarkInbound(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	b.Run("floor", inboundFloor)
 	b.Run("alone", inboundAlone)
 	b.Run("rows", inboundRows)

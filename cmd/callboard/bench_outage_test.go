@@ -26,7 +26,7 @@ const (
 // BenchmarkClusterOutage is how long clients at other nodes have no answer where
 // a node dies, stops, hangs, or joins.
 func BenchmarkClusterOutage(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	for _, fault := range []string{"kill", "term", "hang"} {
 		b.Run(fault, func(b *testing.B) { outage(b, fault) })
 	}

@@ -83,7 +83,7 @@ func (s *service) large() string {
 // BenchmarkMillion is a campaign of a million contacts: how it comes, starts,
 // comes back after kill -9, and is told.
 func BenchmarkMillion(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	n := *benchContacts
 	of := fmt.Sprintf("%d contacts", n)
 	s, far := measured(b, wide), sipp(b, "uas-instant")
@@ -246,7 +246,7 @@ func (s *service) seed(id string, n int) (what string) {
 
 // BenchmarkUploadRedis is the upload on the other store.
 func BenchmarkUploadRedis(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	url, _ := redistest.Start(b)
 	s := measured(b, "CALLBOARD_REDIS_URL="+url)
 	id := s.large()
@@ -263,7 +263,7 @@ func BenchmarkUploadRedis(b *testing.B) {
 // the contacts: a number that stands in several of them would be rung by one
 // of them at a time.
 func BenchmarkSideBySide(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	const campaigns, window = 100, 15 * time.Second
 	each := *benchContacts / campaigns
 	s, far := measured(b, wide), sipp(b, "uas-instant")

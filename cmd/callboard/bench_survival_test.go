@@ -21,7 +21,7 @@ var wentOn = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="a call of an ea
 // long nothing is heard of their agents: until another node, or the same one
 // started again at once, has the answer to its re-INVITE and sends sound.
 func BenchmarkClusterSurvival(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	if !*benchCluster {
 		b.Skip("make bench-cluster measures it")
 	}

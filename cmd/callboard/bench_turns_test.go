@@ -117,7 +117,7 @@ func beep() []byte { return tone.Make(600*time.Millisecond, 0.3, 300, 1100) }
 // BenchmarkTurns is what the runtime adds to a turn, on the wire, with engines that answer at once, of one conversation
 // and of 200 side by side, and what conversations cost.
 func BenchmarkTurns(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	b.Run("phrases", func(b *testing.B) {
 		s, far := instant(b), startTalkers(b, beep())
 		s.route(far.port)
@@ -195,7 +195,7 @@ func childTime(b testing.TB, pid int) time.Duration {
 // BenchmarkBargeIn is how long our sound goes on after the caller has begun to speak, as the recordings have it: of a
 // pathway, and of an engine that hears and speaks by itself.
 func BenchmarkBargeIn(b *testing.B) {
-	board.failures(b)
+	board.addRowOnFailure(b)
 	b.Run("pathway", func(b *testing.B) {
 		bargeIn(b, "", func(s *service) string { return s.agent(askingAgain(long())) })
 	})

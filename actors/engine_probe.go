@@ -38,14 +38,14 @@ func (n *Node) probeEngines(ctx context.Context, s *domain.Script) error {
 		}
 	}
 	if n.engines(s).Ears {
-		return n.hears(ctx, s, text, clip)
+		return n.probeRecogniser(ctx, s, text, clip)
 	}
 	return nil
 }
 
-// hears has the recogniser of an agent hear a text. What it understands does
-// not matter.
-func (n *Node) hears(ctx context.Context, s *domain.Script, text string, clip media.Clip) error {
+// probeRecogniser sends speech to the recogniser of an agent. What it understands
+// does not matter.
+func (n *Node) probeRecogniser(ctx context.Context, s *domain.Script, text string, clip media.Clip) error {
 	w := speech.Wanted{Language: s.Hearing(), Phrases: []string{text}}
 	if s.STT != nil {
 		w.Engine, w.Model = s.STT.Engine, s.STT.Model

@@ -45,7 +45,7 @@ func TestEnginesAreAskedWithoutACall(t *testing.T) {
 		voice  probedVoice
 		ears   probedEars
 		status int
-		says   string // ""
+		says   string // error; "": none
 	}{
 		"all answer":             {},
 		"nothing speaks":         {voice: probedVoice{away}, says: "speech: away"},

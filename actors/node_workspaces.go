@@ -1,0 +1,35 @@
+package actors
+
+import (
+	"github.com/callboard/callboard/domain"
+)
+
+func (n *Node) tree(workspaceID string) *tree {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.spaces[workspaceID]
+}
+
+// living is the tree of a workspace that is not gone.
+func (n *Node) living(workspaceID string) (*tree, error) {
+	if t := n.tree(workspaceID); t != nil {
+		return t, nil
+	}
+	return nil, n.noWorkspace()
+}
+
+// noWorkspace says that there is no such workspace, or that a node that has
+// just started has not loaded it yet.
+func (n *Node) noWorkspace() error {
+	if n.loaded.Load() {
+		return missing("workspace")
+	}
+	return domain.Errorf(domain.CodeUnavailable, "the workspace is being loaded; try again").With("retry_after", 1)
+}
+
+func (n *Node) workspace(id string) *domain.Workspace {
+	if t := n.tree(id); t != nil {
+		return t.record.Load()
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package trunk
+
+import (
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain/route"
+)
+
+// routes are the trunks that may take the number, the best first. The test
+// environment has only the simulator. The error says why a trunk for the number
+// cannot be used.
+func (t *Trunks) routes(w Want) ([]*trunkState, error) {
+	found, refused := route.Trunks(t.records, w.call())
+	out := make([]*trunkState, len(found))
+	for i, n := range found {
+		out[i] = t.trunks[n]
+	}
+	return out, refused
+}
+
+// call is what is wanted, as the choice of a route takes it.
+func (w *Want) call() route.Call {
+	return route.Call{To: w.To, From: w.From, AnyCallerID: w.AnyCallerID, FromTrunkID: w.FromTrunkID, TrunkID: w.TrunkID, Environment: w.Environment}
+}
+
+// target is the trunk's next untried target as a slot of it.
+func (t *Trunks) target(b *trunkState, w *Want, now time.Time) (slot Slot, rests time.Time, ok bool) {
+	from, err := route.CallerID(b.trunk, w.call())
+	if err != nil {
+		return slot, time.Time{}, false // the trunk was changed meanwhile
+	}
+	slot = Slot{CallID: w.CallID, Via: b.trunk, From: from, MaxDuration: t.longest(), Generation: w.Generation}
+	if b.trunk.Simulator {
+		if t.cfg.Simulator == nil {
+			return slot, time.Time{}, false
+		}
+		slot.Target, ok = t.cfg.Simulator()
+		slot.Target.TrunkID, slot.Key = b.trunk.ID, b.trunk.ID+"|simulator"
+		return slot, time.Time{}, ok && !slices.Contains(w.Tried, slot.Key)
+	}
+	i, rests, ok := b.pick(w.Tried, now)
+	if ok {
+		slot.Target, slot.Key = b.targets[i].to, b.targets[i].key
+	}
+	return slot, rests, ok
+}
