@@ -15,6 +15,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // BenchmarkDashboard loads each page of the dashboard over a past of calls, all
@@ -27,6 +28,7 @@ func BenchmarkDashboard(b *testing.B) {
 	s.api("PATCH", "/v1/workspace", object{"plan": "enterprise", "limits": object{
 		"requests_per_minute": 1_000_000, "concurrent_inbound": 1000, "concurrent_outbound": 1000, "calls_per_minute": 100_000,
 	}})
+	s.route(siptest.Port(b))
 	agent := s.mute()
 	campaign := s.api("POST", "/v1/campaigns", object{
 		"name": "one", "agent_id": agent, "caller_id": object{"number": "+12025550100"}, "contacts": []object{{"phone": "+12025550123"}},

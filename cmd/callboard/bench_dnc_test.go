@@ -21,7 +21,9 @@ import (
 // listed is the i-th number of a long list: ten digits that look drawn by
 // chance, and no two alike.
 func listed(i int) string {
-	return fmt.Sprintf("+1%d", 2_000_000_000+uint64(i)*2_654_435_761%7_999_999_999)
+	const perArea, areas = 10_000_000, 8 * 99
+	n := i * 2_654_435_761 % (areas * perArea)
+	return fmt.Sprintf("+1%s%07d", officeCode(n/perArea), n%perArea)
 }
 
 // BenchmarkDoNotCall is a do-not-call list of ten numbers for each contact of a

@@ -25,6 +25,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
+
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // benchEvents is how many deliveries are queued where their number is measured.
@@ -311,6 +313,7 @@ func lateness(b *testing.B) {
 	s := prepare(b, "CALLBOARD_LOG_LEVEL=error")
 	s.start()
 	s.unlimited()
+	s.route(siptest.Port(b))
 	agent := s.mute()
 	pathway := s.api("GET", "/v1/agents/"+agent, nil)["pathway_id"]
 	measure := func(rate int, window time.Duration, order func(int) (method, path, body string)) (n int, p50, p99 time.Duration, u usage) {

@@ -24,6 +24,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/pebble"
 	"github.com/callboard/callboard/persistence/redis/redistest"
+	"github.com/callboard/callboard/sip/siptest"
 )
 
 // benchContacts is how large the campaigns are that are measured by their size.
@@ -39,11 +40,21 @@ func listFrom(first, n int) io.Reader {
 		b := bufio.NewWriterSize(w, 64<<10)
 		_, _ = b.WriteString("phone,name,city\n")
 		for i := first; i < first+n; i++ {
-			_, _ = fmt.Fprintf(b, "+1%d,Name %d,City %d\n", 2012000000+i*7, i, i%997)
+			_, _ = fmt.Fprintf(b, "+1201%s%04d,Name %d,City %d\n", officeCode(i*7/10_000), i*7%10_000, i, i%997)
 		}
 		_ = w.CloseWithError(b.Flush())
 	}()
 	return r
+}
+
+// officeCode is the n-th code that a central office or an area can have: three
+// digits from 200 on, none of which end in 11.
+func officeCode(n int) string {
+	last := n % 99
+	if last >= 11 {
+		last++
+	}
+	return fmt.Sprintf("%d%02d", 2+n/99, last)
 }
 
 // peak is the most memory that a process has held since it was forgotten.
@@ -249,6 +260,7 @@ func BenchmarkUploadRedis(b *testing.B) {
 	board.addRowOnFailure(b)
 	url, _ := redistest.Start(b)
 	s := measured(b, "CALLBOARD_REDIS_URL="+url)
+	s.route(siptest.Port(b))
 	id := s.large()
 	n := *benchContacts
 	w := startWatch(b, s.pid(), redisProcess(b, url))
