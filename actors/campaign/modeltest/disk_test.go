@@ -67,7 +67,11 @@ func (d *disk) Apply(ctx context.Context, c commit.Change) ([]event.Event, error
 	}
 	events, err := d.store.Apply(ctx, c)
 	if t == last {
-		d.w.die(d.p, &c)
+		if err != nil { // a conflict, say: nothing is in doubt
+			d.w.die(d.p, nil)
+		} else {
+			d.w.die(d.p, &c)
+		}
 		return nil, errAway
 	}
 	if !d.w.durable(d.p, c, events, err) || t == unheard {
