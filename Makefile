@@ -12,7 +12,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server haproxy:haproxy etcd:etcd-server chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
-                python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark \
+                python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark nft:nftables \
                 node:nodejs npm:npm php:php-cli ruby:ruby
 
 # The binary is compiled by the profile in cmd/callboard/default.pgo; tests go without, or everything would be compiled twice.

@@ -40,6 +40,7 @@ const (
 	learnPeriod      = time.Minute
 	previousWait     = time.Second // after a new description, until the source of before can be learnt again
 	candidatesMost   = 4           // sources prove themselves at a time
+	audioExpected    = 3           // seconds after the answer without any packet are an issue
 	sequenceLeap     = 100         // a sequence number that rises by more does not continue a stream
 )
 
@@ -278,6 +279,9 @@ func (s *Session) audioIssue() string {
 		return fmt.Sprintf("No audio was heard: %d packets were refused, the last from %s: %s.", s.in.refused, f.from, f.cause)
 	case s.out.packets == 0 && !f.reachable:
 		return fmt.Sprintf("No audio was heard or sent: the SDP names %s, where no audio may go, and no RTP came from another address.", f.place())
+	}
+	if s.media < audioExpected*sampleRate {
+		return ""
 	}
 	return "No audio was heard: no RTP packet came."
 }
