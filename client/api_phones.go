@@ -107,7 +107,7 @@ type ListPhone struct {
 type NewPhone struct {
 	// In the order of preference. Default: PCMU, PCMA.
 	Codecs []string `json:"codecs,omitzero"`
-	// One of auto, rfc4733, info, inband.
+	// How key presses are sent and received. auto: as telephone events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
 	Dtmf *string `json:"dtmf,omitempty"`
 	// 2 to 6 digits, unique among the phones and agents of the workspace.
 	Extension string `json:"extension"`
@@ -131,6 +131,7 @@ type NewPhone struct {
 
 // Phone is an answer of the service, or a part of one.
 type Phone struct {
+	// In the order of preference.
 	Codecs []string `json:"codecs"`
 	// Where it is registered now.
 	Contacts []PhoneContact `json:"contacts,omitzero"`
@@ -138,7 +139,8 @@ type Phone struct {
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it. Missing where an earlier version created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
-	Dtmf      string   `json:"dtmf"`
+	// How key presses are sent and received: auto, rfc4733, info or inband.
+	Dtmf string `json:"dtmf"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// What is dialled to reach it.
@@ -149,15 +151,19 @@ type Phone struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
-	Nat  string `json:"nat"`
+	// Where audio goes to and comes from: auto, on or off.
+	Nat string `json:"nat"`
 	// What kind of resource this is.
 	Object string `json:"object"`
 	// Only in the answer that made it.
-	Password        string `json:"password,omitzero"`
-	Srtp            string `json:"srtp"`
-	SrtpKeysInClear bool   `json:"srtp_keys_in_clear"`
+	Password string `json:"password,omitzero"`
+	// Whether audio is encrypted: off, optional or required.
+	Srtp string `json:"srtp"`
+	// Whether SRTP keys are sent without TLS.
+	SrtpKeysInClear bool `json:"srtp_keys_in_clear"`
 	// registered: it can be rung. One of registered, unregistered.
-	Status    string `json:"status,omitzero"`
+	Status string `json:"status,omitzero"`
+	// How the phone may register and call: any, udp, tcp or tls.
 	Transport string `json:"transport"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -189,7 +195,7 @@ type PhoneContact struct {
 type PhoneUpdate struct {
 	// In the order of preference. Default: PCMU, PCMA.
 	Codecs Optional[[]string] `json:"codecs,omitzero"`
-	// One of auto, rfc4733, info, inband.
+	// How key presses are sent and received. auto: as telephone events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
 	Dtmf Optional[string] `json:"dtmf,omitzero"`
 	// 2 to 6 digits, unique among the phones and agents of the workspace.
 	Extension *string `json:"extension,omitempty"`

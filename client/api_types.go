@@ -649,7 +649,8 @@ type CallEndedData struct {
 	// The caller's number.
 	From string `json:"from"`
 	// What the caller wanted; empty where it is not known.
-	Intent     string `json:"intent"`
+	Intent string `json:"intent"`
+	// Why audio was refused, or why none was heard or sent. Absent where audio was heard.
 	MediaIssue string `json:"media_issue,omitzero"`
 	// The outcome with what was agreed in the call.
 	Outcome CallOutcome `json:"outcome"`
@@ -2104,7 +2105,8 @@ type Trunk struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
-	Nat  string `json:"nat"`
+	// Where audio goes to and comes from: auto, on or off.
+	Nat string `json:"nat"`
 	// Put before the number called.
 	NumberAdd string `json:"number_add,omitzero"`
 	// ISO 3166: how numbers without a country code are read and written.
