@@ -35,7 +35,7 @@ type Phone struct {
 // stored and never used.
 func (p *Phone) IsTestOnly() bool { return p.Environment == Test }
 
-// The transports of a phone besides udp, tcp and tls.
+// PhoneTransportAny is a transport of a phone besides udp, tcp and tls.
 const PhoneTransportAny = "any"
 
 // MediaTrunk is a trunk with the media settings of the phone and nothing else.

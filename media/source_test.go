@@ -31,7 +31,7 @@ type rtpListener struct {
 }
 
 // receiving describes a session's peer at an address.
-func receiving(t *testing.T, o media.Options, host string, port int) *rtpListener {
+func receiving(t *testing.T, o media.Options, host string) *rtpListener {
 	t.Helper()
 	low := siptest.FewPorts(t)
 	e, err := media.NewEngine(media.Config{
@@ -41,7 +41,7 @@ func receiving(t *testing.T, o media.Options, host string, port int) *rtpListene
 	t.Cleanup(func() { _ = e.Close() })
 	o.Far = signalling
 	l := &rtpListener{Session: open(t, e, o), t: t}
-	_, err = l.Answer(describe(host, port, ""))
+	_, err = l.Answer(describe(host, 5000, ""))
 	require.NoError(t, err)
 	l.now = l.Now() + time.Second
 	return l
@@ -75,7 +75,7 @@ func (l *rtpListener) sendsTo(want netip.AddrPort, why string) {
 
 func TestASourceTheSDPDoesNotNameIsLearntByTenPacketsInTime(t *testing.T) {
 	t.Parallel()
-	l := receiving(t, media.Options{}, "127.0.0.1", 5000)
+	l := receiving(t, media.Options{}, "127.0.0.1")
 	l.sendsTo(describedAt, "until then it goes where the SDP says")
 	s := &stream{from: otherPort, ssrc: 1}
 	for range 5 { // too slow
@@ -97,7 +97,7 @@ func TestASourceTheSDPDoesNotNameIsLearntByTenPacketsInTime(t *testing.T) {
 func TestASourceIsLearntHoweverLateItSpeaks(t *testing.T) {
 	t.Parallel()
 	for _, late := range []time.Duration{2500 * time.Millisecond, 20 * time.Second, time.Hour} {
-		l := receiving(t, media.Options{}, "127.0.0.1", 5000)
+		l := receiving(t, media.Options{}, "127.0.0.1")
 		l.now += late
 		l.says(&stream{from: otherPort, ssrc: 1}, 10)
 		l.sendsTo(otherPort, late.String())
@@ -107,7 +107,7 @@ func TestASourceIsLearntHoweverLateItSpeaks(t *testing.T) {
 func TestNothingGoesToAnAddressThatMayNotBeReachedAndAnySourceIsLearnt(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"10.9.9.9", "handset.local"} {
-		l := receiving(t, media.Options{}, host, 5000)
+		l := receiving(t, media.Options{}, host)
 		l.sendsTo(netip.AddrPort{}, "nothing has been learnt")
 		assert.Contains(t, l.Stats().AudioIssue, host, "the reason of the silence")
 		l.says(&stream{from: privateAt, ssrc: 1}, 20)
@@ -122,24 +122,24 @@ func TestNothingGoesToAnAddressThatMayNotBeReachedAndAnySourceIsLearnt(t *testin
 
 func TestWhereTheSDPNamesAReachableAddressOnlyNearSourcesAreLearnt(t *testing.T) {
 	t.Parallel()
-	l := receiving(t, media.Options{}, "127.0.0.1", 5000)
+	l := receiving(t, media.Options{}, "127.0.0.1")
 	l.says(&stream{from: elsewhere, ssrc: 1}, 30)
 	l.sendsTo(describedAt, "a stranger")
 	assert.Contains(t, l.Stats().AudioIssue, "30 packets were refused, the last from 127.0.9.9:7000")
 	l.says(&stream{from: netip.AddrPortFrom(signalling, 4000), ssrc: 2}, 10)
 	l.sendsTo(netip.AddrPortFrom(signalling, 4000), "where the signalling comes from")
-	trusted := receiving(t, media.Options{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.9.0/24")}}, "127.0.0.1", 5000)
+	trusted := receiving(t, media.Options{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.9.0/24")}}, "127.0.0.1")
 	trusted.says(&stream{from: elsewhere, ssrc: 1}, 10)
 	trusted.sendsTo(elsewhere, "a network of the trunk")
 }
 
 func TestTheModesOfNAT(t *testing.T) {
 	t.Parallel()
-	on := receiving(t, media.Options{NAT: media.NATOn}, "127.0.0.1", 5000)
+	on := receiving(t, media.Options{NAT: media.NATOn}, "127.0.0.1")
 	on.sendsTo(netip.AddrPort{}, "the SDP is not believed")
 	on.says(&stream{from: elsewhere, ssrc: 1}, 10)
 	on.sendsTo(elsewhere, "any source")
-	off := receiving(t, media.Options{NAT: media.NATOff}, "127.0.0.1", 5000)
+	off := receiving(t, media.Options{NAT: media.NATOff}, "127.0.0.1")
 	off.says(&stream{from: otherPort, ssrc: 1}, 30)
 	off.sendsTo(describedAt, "the SDP alone")
 	off.says(&stream{from: describedAt, ssrc: 2}, 3)
@@ -157,7 +157,7 @@ func TestTheModesOfNAT(t *testing.T) {
 func TestWhileTheConfirmedSourceSendsNoOtherIsHeard(t *testing.T) {
 	t.Parallel()
 	for _, first := range []netip.AddrPort{describedAt, otherPort} {
-		l := receiving(t, media.Options{}, "127.0.0.1", 5000)
+		l := receiving(t, media.Options{}, "127.0.0.1")
 		own := &stream{from: first, ssrc: 1}
 		l.says(own, 10)
 		for _, thief := range []*stream{{from: describedAt, ssrc: 9}, {from: otherPort, ssrc: 1, seq: own.seq + 3}, {from: netip.AddrPortFrom(signalling, 4000), ssrc: 1}} {
@@ -176,7 +176,7 @@ func TestWhileTheConfirmedSourceSendsNoOtherIsHeard(t *testing.T) {
 
 func TestAfterThreeSecondsOfSilenceAnotherSourceIsLearntThriceAMinute(t *testing.T) {
 	t.Parallel()
-	l := receiving(t, media.Options{}, "127.0.0.1", 5000)
+	l := receiving(t, media.Options{}, "127.0.0.1")
 	l.says(&stream{from: describedAt, ssrc: 1}, 5)
 	l.now += 2700 * time.Millisecond
 	l.says(&stream{from: otherPort, ssrc: 1, seq: 5}, 10)
@@ -211,7 +211,7 @@ func TestAfterThreeSecondsOfSilenceAnotherSourceIsLearntThriceAMinute(t *testing
 
 func TestAFewStrayPacketsKeepNobodyFromBeingLearnt(t *testing.T) {
 	t.Parallel()
-	l := receiving(t, media.Options{}, "10.9.9.9", 5000)
+	l := receiving(t, media.Options{}, "10.9.9.9")
 	own := &stream{from: otherPort, ssrc: 1}
 	for i := range 10 {
 		l.says(own, 1)
@@ -223,7 +223,7 @@ func TestAFewStrayPacketsKeepNobodyFromBeingLearnt(t *testing.T) {
 
 func TestANewDescriptionOpensTheSearchAndTheSameOneDoesNot(t *testing.T) {
 	t.Parallel()
-	l := receiving(t, media.Options{}, "10.9.9.9", 5000)
+	l := receiving(t, media.Options{}, "10.9.9.9")
 	l.says(&stream{from: otherPort, ssrc: 1}, 10)
 	_, err := l.Answer(describe("10.9.9.9", 5000, ""))
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package sip
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -91,27 +92,15 @@ func (p *bodyPart) find(understood []string, parts *int, depth int) (found *body
 	r := multipart.NewReader(bytes.NewReader(p.body), boundary)
 	for {
 		raw, err := r.NextRawPart()
-		if err == io.EOF {
-			break
+		if errors.Is(err, io.EOF) {
+			return found, unknown, true
 		}
 		if *parts++; err != nil || *parts > maxParts {
 			return nil, "", false
 		}
-		body, err := io.ReadAll(raw)
-		if err != nil {
+		inner, lacking, readable := within(raw, understood, parts, depth)
+		if !readable {
 			return nil, "", false
-		}
-		part := newBodyPart(raw.Header.Get("Content-Type"), raw.Header.Get("Content-Disposition"), body)
-		inner, lacking := &part, ""
-		switch {
-		case strings.HasPrefix(part.kind, "multipart/"):
-			if inner, lacking, ok = part.find(understood, parts, depth+1); !ok {
-				return nil, "", false
-			}
-		case !slices.Contains(understood, part.kind) || encoded(raw.Header):
-			if inner = nil; part.required {
-				lacking = part.kind
-			}
 		}
 		if unknown == "" && !alternatives {
 			unknown = lacking
@@ -120,7 +109,24 @@ func (p *bodyPart) find(understood []string, parts *int, depth int) (found *body
 			found = inner
 		}
 	}
-	return found, unknown, true
+}
+
+// within is what of a part is understood, as find says it.
+func within(raw *multipart.Part, understood []string, parts *int, depth int) (found *bodyPart, unknown string, ok bool) {
+	body, err := io.ReadAll(raw)
+	if err != nil {
+		return nil, "", false
+	}
+	part := newBodyPart(raw.Header.Get("Content-Type"), raw.Header.Get("Content-Disposition"), body)
+	switch {
+	case strings.HasPrefix(part.kind, "multipart/"):
+		return part.find(understood, parts, depth+1)
+	case slices.Contains(understood, part.kind) && !encoded(raw.Header):
+		return &part, "", true
+	case part.required:
+		return nil, part.kind, true
+	}
+	return nil, "", true
 }
 
 // encoded says whether a part has to be decoded first.

@@ -205,9 +205,11 @@ func reactionsTCP(t *testing.T, all map[string][]byte) map[string]string {
 		})
 		wg.Go(func() {
 			codes, err := reactionTCP(address, b)
-			assert.NoError(t, err, name)
 			mu.Lock()
 			defer mu.Unlock()
+			if err != nil {
+				codes = err.Error()
+			}
 			said[name] = codes
 		})
 	}

@@ -88,7 +88,7 @@ func remap(t testing.TB) {
 }
 
 // TestPeersBehindANATAreHeardAndHearWhatIsSaid runs itself in a network of its own, which takes no root.
-func TestPeersBehindANATAreHeardAndHearWhatIsSaid(t *testing.T) {
+func TestPeersBehindANATAreHeardAndHearWhatIsSaid(t *testing.T) { //nolint:tparallel // its parts have one phone
 	t.Parallel()
 	if os.Getenv(natBinary) == "" {
 		cmd := exec.Command("unshare", "--user", "--map-root-user", "--net", "--mount", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=10m")

@@ -52,7 +52,7 @@ type Received struct {
 
 // Sound takes note of a packet of audio: it parts one press from the next.
 func (r *Receiver) Sound(seq uint16) {
-	if r.any && int16(seq-r.last.newest) > 0 {
+	if r.any && int16(seq-r.last.newest) > 0 { //nolint:gosec // modular
 		r.sound, r.sounded = seq, true
 	}
 }
@@ -84,7 +84,7 @@ func (r *Receiver) Got(p Received) (Press, bool) {
 
 // begins says whether a packet of the same key, sent after all others, is of another press.
 func (r *Receiver) begins(p Received, e Event) bool {
-	parted := r.sounded && int16(p.Seq-r.sound) > 0 || r.quiet >= patience
+	parted := r.sounded && int16(p.Seq-r.sound) > 0 || r.quiet >= patience //nolint:gosec // modular
 	anew := uint32(e.Duration) < r.last.duration
 	apart := int32(p.Timestamp-r.last.stamp) >= int32(r.last.duration) //nolint:gosec // modular
 	switch {
@@ -120,7 +120,7 @@ func (r *Receiver) proceed(p Received, e Event) (Press, bool) {
 // came of its press.
 func (r *Receiver) late(p Received, e Event) (Press, bool) {
 	if l := &r.last; l.has(p, e) {
-		if int16(p.Seq-l.first) < 0 {
+		if int16(p.Seq-l.first) < 0 { //nolint:gosec // modular
 			l.first = p.Seq
 		}
 		if r.open {

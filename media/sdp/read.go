@@ -156,7 +156,7 @@ func (r *reader) media(n int, value string) (why string, err error) {
 	if err != nil {
 		why = "the port is no number up to 65535"
 	}
-	m.Port, m.Proto, m.Raw = int(port), strings.ToUpper(f[2]), f[3:] //nolint:gosec // 16 bits
+	m.Port, m.Proto, m.Raw = int(port), strings.ToUpper(f[2]), f[3:]
 	if why != "" {
 		m.Port = 0
 	}
