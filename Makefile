@@ -12,7 +12,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server haproxy:haproxy etcd:etcd-server chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
-                python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark \
+                python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark nft:nftables \
                 node:nodejs npm:npm php:php-cli ruby:ruby
 
 # The binary is compiled by the profile in cmd/callboard/default.pgo; tests go without, or everything would be compiled twice.
@@ -60,7 +60,7 @@ NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstima
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
 NIGHTLY_ONLY_PACKAGES := ./actors/call ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-cluster bench-parts profile e2e fuzz attack soak dialogues nightly chaos faults netem amd screenshots pictures openapi postman client deb check tools clean
+.PHONY: help run build test lint fmt bench bench-compare bench-cluster bench-parts profile e2e fuzz attack soak dialogues nightly chaos faults netem amd screenshots pictures openapi postman client deb check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,13 @@ fmt: ## format every Go file as the linter wants it
 
 bench: tools build ## measure the whole service and print one table
 	@go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./cmd/callboard -bench-doc '$(abspath $(BENCH_DOC))' -bench-contacts $(BENCH_CONTACTS) -bench-calls $(BENCH_CALLS) | \
+	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
+
+bench-compare: tools build ## measure calls and media of this revision and of REV in turns, five times each (about 12 minutes)
+	@test -n '$(REV)' || { echo 'which revision? make bench-compare REV=main~10' >&2; exit 1; }
+	@dir=$$(mktemp -d) && trap 'git worktree remove --force "$$dir/tree" 2>/dev/null; rm -rf "$$dir"' EXIT && \
+	  git worktree add --quiet --detach "$$dir/tree" '$(REV)' && $(MAKE) --no-print-directory -C "$$dir/tree" build && \
+	  go test -run '^$$' -bench '^BenchmarkCompare$$' -benchtime 1x -timeout 60m ./cmd/callboard -bench-other "$$dir/tree/bin/callboard" | \
 	  sed -uE '/^(PASS|ok |goos|goarch|pkg:|cpu:)/d; s/^Benchmark([^ ]+)-[0-9]+[[:space:]]+1[[:space:]].*/measured: \1/'
 
 bench-cluster: tools build ## measure three nodes on one Redis (about 4 minutes): what faults, passing on and idling cost

@@ -75,7 +75,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if err != nil {
 		return nil, err
 	}
-	slot, err := d.slot(ctx, t, c, who.contacts)
+	slot, err := d.slot(ctx, t, c, &who)
 	if err == nil {
 		err = ctx.Err() // nobody waits for the answer any more
 	}
@@ -165,6 +165,7 @@ type parties struct {
 	from     string
 	to       domain.Number
 	contacts []sip.Contact
+	media    domain.Trunk // the media settings of that phone
 }
 
 func (w parties) inside() bool { return len(w.contacts) > 0 }
@@ -178,7 +179,7 @@ func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Worksp
 	}
 	if inside {
 		from, problem := d.insideCallerID(ctx, p, o.From)
-		return parties{from: from, to: domain.Number{E164: phone.Phone.Extension}, contacts: phone.Contacts}, problem
+		return parties{from: from, to: domain.Number{E164: phone.Phone.Extension}, contacts: phone.Contacts, media: phone.Phone.MediaTrunk()}, problem
 	}
 	number, err := d.zones.Number(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {
@@ -242,9 +243,9 @@ func (d *Desk) mayShow(ctx context.Context, p domain.Principal, from string) err
 }
 
 // slot asks the trunks for a way to the number. A phone needs none.
-func (d *Desk) slot(ctx context.Context, t *tree, c *domain.Call, contacts []sip.Contact) (trunk.Slot, error) {
-	if len(contacts) > 0 {
-		return trunk.Slot{CallID: c.ID, Target: contacts[0].Target}, nil
+func (d *Desk) slot(ctx context.Context, t *tree, c *domain.Call, who *parties) (trunk.Slot, error) {
+	if who.inside() {
+		return trunk.Slot{CallID: c.ID, Target: who.contacts[0].Target, Phone: &who.media}, nil
 	}
 	bound, cancel := context.WithTimeout(ctx, slotWait)
 	defer cancel()

@@ -41,7 +41,8 @@ func (n *Node) register(u *sip.Update) {
 func (n *Node) phoneCalls(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	x, known := n.phones.Phone(in.PhoneID)
 	w := n.workspace(x.WorkspaceID)
-	entry := trunk.Entry{WorkspaceID: x.WorkspaceID, Trunk: domain.Trunk{MediaNetworks: []string{in.Source.Addr().Unmap().String()}}}
+	entry := trunk.Entry{WorkspaceID: x.WorkspaceID, Trunk: x.MediaTrunk()}
+	entry.Trunk.MediaNetworks = []string{in.Source.Addr().Unmap().String()}
 	if !known || w == nil {
 		return nil, entry, errNoNumber
 	}

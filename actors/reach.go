@@ -133,6 +133,15 @@ func (d *Desk) inCall(ctx context.Context, p domain.Principal, id string, what f
 
 // CallTrace are the SIP messages of a call: of a live one so far.
 func (d *Desk) CallTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error) {
+	t, err := d.storedTrace(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	noteIgnored(t)
+	return t, nil
+}
+
+func (d *Desk) storedTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error) {
 	c, err := d.Call(ctx, p, id)
 	if err != nil {
 		return nil, err

@@ -29,5 +29,5 @@ func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param strin
 	case !inside:
 		return call.Way{}, problem(param, domain.CodeValidation, "is neither the extension nor the id of a phone")
 	}
-	return call.Way{To: found.Phone.Extension, Phone: &call.PhoneWay{To: found.Phone.Extension, Contacts: found.Contacts}}, nil
+	return call.Way{To: found.Phone.Extension, Phone: &call.PhoneWay{To: found.Phone.Extension, Contacts: found.Contacts, Media: found.Phone.MediaTrunk()}}, nil
 }

@@ -165,7 +165,7 @@ func (s *Switchboard) invite(in *sip.Incoming) {
 		}
 	}
 	s.pass(arrival{
-		at: at, sent: in.Through.IsValid(), give: func(n *Node) { n.Inbound(in) }, refuse: in.Reject,
+		at: at, sent: in.Through.IsValid(), give: func(n *Node) { n.Inbound(in) }, refuse: func(code int, after time.Duration) { in.Reject(code, after) },
 		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimOf(ctx, in) },
 		moves: func(ctx context.Context, n *Node) bool {
 			return n.elsewhere(ctx, in, func(workspace string) bool {

@@ -281,6 +281,8 @@ type CallMessage struct {
 	Local string `json:"local"`
 	// As it stood on the wire, but that secrets are stars.
 	Message string `json:"message"`
+	// Lines of the SDP and parts of the body that were not used, and why.
+	Notes []string `json:"notes,omitzero"`
 	// The far end's address.
 	Remote string `json:"remote"`
 	// The Call-ID: a call with several legs has several.

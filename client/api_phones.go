@@ -105,26 +105,42 @@ type ListPhone struct {
 
 // NewPhone is sent to the service.
 type NewPhone struct {
+	// In the order of preference. Default: PCMU, PCMA.
+	Codecs []string `json:"codecs,omitzero"`
+	// How key presses are sent and received. auto: as telephone events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
+	Dtmf *string `json:"dtmf,omitempty"`
 	// 2 to 6 digits, unique among the phones and agents of the workspace.
 	Extension string `json:"extension"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
+	// Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the phone's RTP; on always to that source; off always to the address in the SDP. Default: auto. One of auto, on, off.
+	Nat *string `json:"nat,omitempty"`
 	// At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
 	Password *string `json:"password,omitempty"`
+	// Keys go in the SDP: where the phone is not registered over TLS, optional counts as off and required fails its calls. Default: off. One of off, optional, required.
+	Srtp *string `json:"srtp,omitempty"`
+	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
+	SrtpKeysInClear *bool `json:"srtp_keys_in_clear,omitempty"`
+	// How the phone may register and call. Default: any. One of any, udp, tcp, tls.
+	Transport *string `json:"transport,omitempty"`
 	// What the phone signs in with. Unique in the installation. Default: the extension.
 	Username *string `json:"username,omitempty"`
 }
 
 // Phone is an answer of the service, or a part of one.
 type Phone struct {
+	// In the order of preference.
+	Codecs []string `json:"codecs"`
 	// Where it is registered now.
 	Contacts []PhoneContact `json:"contacts,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
 	// The credential that created it. Missing where an earlier version created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
+	// How key presses are sent and received: auto, rfc4733, info or inband.
+	Dtmf string `json:"dtmf"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
 	// What is dialled to reach it.
@@ -135,12 +151,20 @@ type Phone struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
+	// Where audio goes to and comes from: auto, on or off.
+	Nat string `json:"nat"`
 	// What kind of resource this is.
 	Object string `json:"object"`
 	// Only in the answer that made it.
 	Password string `json:"password,omitzero"`
+	// Whether audio is encrypted: off, optional or required.
+	Srtp string `json:"srtp"`
+	// Whether SRTP keys are sent without TLS.
+	SrtpKeysInClear bool `json:"srtp_keys_in_clear"`
 	// registered: it can be rung. One of registered, unregistered.
 	Status string `json:"status,omitzero"`
+	// How the phone may register and call: any, udp, tcp or tls.
+	Transport string `json:"transport"`
 	// When it was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	// What it signs in with.
@@ -169,14 +193,26 @@ type PhoneContact struct {
 
 // PhoneUpdate is sent to the service.
 type PhoneUpdate struct {
+	// In the order of preference. Default: PCMU, PCMA.
+	Codecs Optional[[]string] `json:"codecs,omitzero"`
+	// How key presses are sent and received. auto: as telephone events where both ends take them, else as tones. One of auto, rfc4733, info, inband.
+	Dtmf Optional[string] `json:"dtmf,omitzero"`
 	// 2 to 6 digits, unique among the phones and agents of the workspace.
 	Extension *string `json:"extension,omitempty"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
+	// Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the phone's RTP; on always to that source; off always to the address in the SDP. Default: auto. One of auto, on, off.
+	Nat Optional[string] `json:"nat,omitzero"`
 	// At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations.
 	Password Optional[string] `json:"password,omitzero"`
+	// Keys go in the SDP: where the phone is not registered over TLS, optional counts as off and required fails its calls. Default: off. One of off, optional, required.
+	Srtp Optional[string] `json:"srtp,omitzero"`
+	// Tells keys of SRTP without TLS too, where whoever sees the signalling can listen.
+	SrtpKeysInClear Optional[bool] `json:"srtp_keys_in_clear,omitzero"`
+	// How the phone may register and call. Default: any. One of any, udp, tcp, tls.
+	Transport Optional[string] `json:"transport,omitzero"`
 	// What the phone signs in with. Unique in the installation. Default: the extension.
 	Username Optional[string] `json:"username,omitzero"`
 }

@@ -130,6 +130,8 @@ type NewTrunk struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
+	// Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the trunk's RTP; on always to that source; off always to the address in the SDP. Default: auto. One of auto, on, off.
+	Nat *string `json:"nat,omitempty"`
 	// Then put before it. Takes an operator key. What is dialled must read as the same number.
 	NumberAdd *string `json:"number_add,omitempty"`
 	// ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key.

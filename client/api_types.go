@@ -496,6 +496,8 @@ type Call struct {
 	Latency *Latency `json:"latency,omitempty"`
 	// Each INVITE of it, in order: other targets that were tried, and transfers.
 	Legs []Leg `json:"legs"`
+	// Why audio was refused, or why none was heard or sent, as one sentence.
+	MediaIssue string `json:"media_issue,omitzero"`
 	// Yours: up to 50 keys with text. Shown in answers, never read by the service.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// What kind of resource this is.
@@ -648,6 +650,8 @@ type CallEndedData struct {
 	From string `json:"from"`
 	// What the caller wanted; empty where it is not known.
 	Intent string `json:"intent"`
+	// Why audio was refused, or why none was heard or sent. Absent where audio was heard.
+	MediaIssue string `json:"media_issue,omitzero"`
 	// The outcome with what was agreed in the call.
 	Outcome CallOutcome `json:"outcome"`
 	// Whether a recording exists or is being written.
@@ -2101,6 +2105,8 @@ type Trunk struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// For people.
 	Name string `json:"name"`
+	// Where audio goes to and comes from: auto, on or off.
+	Nat string `json:"nat"`
 	// Put before the number called.
 	NumberAdd string `json:"number_add,omitzero"`
 	// ISO 3166: how numbers without a country code are read and written.
@@ -2303,6 +2309,8 @@ type TrunkUpdate struct {
 	Metadata Optional[map[string]*string] `json:"metadata,omitzero"`
 	// For people.
 	Name *string `json:"name,omitempty"`
+	// Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the trunk's RTP; on always to that source; off always to the address in the SDP. Default: auto. One of auto, on, off.
+	Nat Optional[string] `json:"nat,omitzero"`
 	// Then put before it. Takes an operator key. What is dialled must read as the same number.
 	NumberAdd Optional[string] `json:"number_add,omitzero"`
 	// ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key.

@@ -167,6 +167,7 @@ type Call struct {
 	RecordingDeletedAt  *time.Time        `json:"recording_deleted_at,omitempty"` // by the workspace's retention
 	Processing          bool              `json:"processing"`                     // recording or transcript still to come
 	Quality             *Quality          `json:"quality,omitempty"`
+	MediaIssue          string            `json:"media_issue,omitempty" doc:"Why audio was refused, or why none was heard or sent, as one sentence."`
 	SlowestTurnMs       int               `json:"slowest_turn_ms,omitempty"` // the longest wait for the agent's next word
 	Analysis            *CallAnalysis     `json:"analysis,omitempty"`        // what its agent's analysis found
 	Latency             *Latency          `json:"latency,omitempty"`

@@ -25,6 +25,7 @@ type SIPMessage struct {
 	Remote    string
 	SIPCallID string
 	Data      []byte
+	Notes     []string // what of its body was not used, and why; shown, never kept
 }
 
 // TraceRow is a trace at rest. One is written at each call's end, so it is made

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -16,6 +17,13 @@ type Phone struct {
 	Username  string `json:"username"`  // what the phone signs in with: unique in the installation
 	Password  string `json:"password,omitempty"`
 	Name      string `json:"name"`
+	// Codecs, DTMF, SRTP, KeysInClear and NAT are as those of a Trunk.
+	Codecs      []string `json:"codecs"`
+	DTMF        string   `json:"dtmf"`
+	SRTP        string   `json:"srtp"`
+	KeysInClear bool     `json:"srtp_keys_in_clear"`
+	NAT         string   `json:"nat"`
+	Transport   string   `json:"transport"` // any | udp | tcp | tls: how it may register and call
 
 	// Status and Contacts are shown, not kept here: Registrations holds them.
 	Status   string         `json:"status,omitempty" enum:"registered,unregistered"`
@@ -26,6 +34,24 @@ type Phone struct {
 // IsTestOnly says whether a phone belongs to the test environment. Such a phone is
 // stored and never used.
 func (p *Phone) IsTestOnly() bool { return p.Environment == Test }
+
+// PhoneTransportAny is a transport of a phone besides udp, tcp and tls.
+const PhoneTransportAny = "any"
+
+// MediaTrunk is a trunk with the media settings of the phone and nothing else.
+func (p *Phone) MediaTrunk() Trunk {
+	return Trunk{Codecs: p.Codecs, DTMF: p.DTMF, SRTP: p.SRTP, KeysInClear: p.KeysInClear, NAT: p.NAT}
+}
+
+// Defaults fills in what was left out, also by versions that did not know these
+// settings.
+func (p *Phone) Defaults() {
+	if len(p.Codecs) == 0 {
+		p.Codecs = []string{"PCMU", "PCMA"}
+	}
+	p.DTMF, p.SRTP = cmp.Or(p.DTMF, "auto"), cmp.Or(p.SRTP, "off")
+	p.NAT, p.Transport = cmp.Or(p.NAT, NATAuto), cmp.Or(p.Transport, PhoneTransportAny)
+}
 
 // The states of a phone.
 const (
@@ -72,6 +98,7 @@ func (p *Phone) Unseal(f func(field, text string) (string, error)) (err error) {
 func (p *Phone) Public() *Phone {
 	c := *p
 	c.Password = ""
+	c.Defaults()
 	if c.Status == "" {
 		c.Status = PhoneUnregistered
 	}

@@ -51,6 +51,13 @@ const (
 	FormatNational = "national" // 2025550100, abroad with the country's international prefix
 )
 
+// Where audio goes to and comes from (media.NATMode).
+const (
+	NATAuto = "auto" // the address in the SDP where it may be reached, else the source of the audio
+	NATOn   = "on"   // the source of the audio
+	NATOff  = "off"  // the address in the SDP
+)
+
 // How a trunk carries text messages, by SIP MESSAGE (RFC 3428).
 const (
 	SMSOff   = "off"
@@ -86,6 +93,7 @@ type Trunk struct {
 	DTMF            string        `json:"dtmf"`               // auto | rfc4733 | info | inband
 	SRTP            string        `json:"srtp"`               // off | optional | required
 	KeysInClear     bool          `json:"srtp_keys_in_clear"` // its keys may be told without TLS
+	NAT             string        `json:"nat"`                // auto | on | off
 	CallsPerSecond  float64       `json:"calls_per_second"`
 	MaxChannels     int           `json:"max_channels"` // 0: no limit of its own
 	OptionsPing     bool          `json:"options_ping"` // its targets are asked by OPTIONS whether they live

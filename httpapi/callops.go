@@ -61,6 +61,7 @@ type CallMessage struct {
 	SIPCallID string    `json:"sip_call_id"`
 	StartLine string    `json:"start_line" example:"INVITE sip:+12025550123@192.0.2.1 SIP/2.0"`
 	Message   string    `json:"message" doc:"As it stood on the wire, but that secrets are stars."`
+	Notes     []string  `json:"notes,omitempty" doc:"Lines of the SDP and parts of the body that were not used, and why."`
 }
 
 func (s *Server) callOperations() {
@@ -216,7 +217,7 @@ func showTrace(t *domain.CallTrace) CallMessages {
 		m := &t.Messages[i]
 		out.Messages[i] = CallMessage{
 			At: m.At.UTC(), Direction: "received", Transport: m.Network, Local: m.Local, Remote: m.Remote, SIPCallID: m.SIPCallID,
-			StartLine: sipflow.StartLine(m.Data), Message: strings.ToValidUTF8(string(m.Data), "\ufffd"),
+			StartLine: sipflow.StartLine(m.Data), Message: strings.ToValidUTF8(string(m.Data), "\ufffd"), Notes: m.Notes,
 		}
 		if m.Out {
 			out.Messages[i].Direction = "sent"

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/rules"
@@ -10,16 +11,23 @@ import (
 
 // NewPhone is a phone as it is sent.
 type NewPhone struct {
-	Extension string            `json:"extension" doc:"2 to 6 digits, unique among the phones and agents of the workspace." example:"1001"`
-	Username  string            `json:"username,omitempty" doc:"What the phone signs in with. Unique in the installation. Default: the extension."`
-	Password  string            `json:"password,omitempty" minLength:"12" doc:"At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations."`
-	Name      string            `json:"name" example:"Front desk"`
-	Metadata  map[string]string `json:"metadata,omitempty"`
+	Extension   string            `json:"extension" doc:"2 to 6 digits, unique among the phones and agents of the workspace." example:"1001"`
+	Username    string            `json:"username,omitempty" doc:"What the phone signs in with. Unique in the installation. Default: the extension."`
+	Password    string            `json:"password,omitempty" minLength:"12" doc:"At least 12 characters. Default: Callboard makes one and shows it once. Another one ends the phone's registrations."`
+	Name        string            `json:"name" example:"Front desk"`
+	Codecs      []string          `json:"codecs,omitempty" enum:"PCMU,PCMA,G722,opus" nullable:"false" doc:"In the order of preference. Default: PCMU, PCMA."`
+	DTMF        string            `json:"dtmf,omitempty" enum:"auto,rfc4733,info,inband"`
+	SRTP        string            `json:"srtp,omitempty" enum:"off,optional,required" doc:"Keys go in the SDP: where the phone is not registered over TLS, optional counts as off and required fails its calls. Default: off."`
+	KeysInClear bool              `json:"srtp_keys_in_clear,omitempty" doc:"Tells keys of SRTP without TLS too, where whoever sees the signalling can listen."`
+	NAT         string            `json:"nat,omitempty" enum:"auto,on,off" doc:"Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the phone's RTP; on always to that source; off always to the address in the SDP. Default: auto."`
+	Transport   string            `json:"transport,omitempty" enum:"any,udp,tcp,tls" doc:"How the phone may register and call. Default: any."`
+	Metadata    map[string]string `json:"metadata,omitempty"`
 }
 
 // apply writes the settings to a phone, and checks the phone.
 func (n *NewPhone) apply(x *domain.Phone) error {
 	x.Extension, x.Username, x.Password, x.Name, x.Metadata = n.Extension, n.Username, n.Password, n.Name, n.Metadata
+	x.Codecs, x.DTMF, x.SRTP, x.KeysInClear, x.NAT, x.Transport = slices.Clone(n.Codecs), n.DTMF, n.SRTP, n.KeysInClear, n.NAT, n.Transport
 	return rules.PhoneRecord(x).Err()
 }
 

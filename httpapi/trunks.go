@@ -65,6 +65,7 @@ type NewTrunk struct {
 	DTMF            string            `json:"dtmf,omitempty" enum:"auto,rfc4733,info,inband"`
 	SRTP            string            `json:"srtp,omitempty" enum:"off,optional,required" doc:"Keys go in the SDP: without transport tls, optional counts as off."`
 	KeysInClear     bool              `json:"srtp_keys_in_clear,omitempty" doc:"Tells keys of SRTP without TLS too, where whoever sees the signalling can listen."`
+	NAT             string            `json:"nat,omitempty" enum:"auto,on,off" doc:"Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the trunk's RTP; on always to that source; off always to the address in the SDP. Default: auto."`
 	CallsPerSecond  float64           `json:"calls_per_second,omitempty" doc:"50 unless said. Calls wait for their turn."`
 	MaxChannels     int               `json:"max_channels,omitempty" doc:"0: no limit of its own."`
 	OptionsPing     bool              `json:"options_ping,omitempty" doc:"Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed."`
@@ -93,7 +94,7 @@ func trunkAuth(n *NewTrunkAuth) *domain.TrunkAuth {
 func (n *NewTrunk) apply(t *domain.Trunk) error {
 	t.Name, t.Metadata, t.Register, t.FromDomain = n.Name, n.Metadata, n.Register, n.FromDomain
 	t.NumberFormat, t.NumberCountry, t.NumberStrip, t.NumberAdd = n.NumberFormat, n.NumberCountry, n.NumberStrip, n.NumberAdd
-	t.DTMF, t.SRTP, t.KeysInClear, t.SMS = n.DTMF, n.SRTP, n.KeysInClear, n.SMS
+	t.DTMF, t.SRTP, t.KeysInClear, t.NAT, t.SMS = n.DTMF, n.SRTP, n.KeysInClear, n.NAT, n.SMS
 	t.CallsPerSecond, t.MaxChannels, t.OptionsPing, t.Priority = n.CallsPerSecond, n.MaxChannels, n.OptionsPing, n.Priority
 	t.Codecs, t.MediaNetworks, t.RedirectHosts = slices.Clone(n.Codecs), slices.Clone(n.MediaNetworks), slices.Clone(n.RedirectHosts)
 	t.Prefixes, t.CallerIDs, t.CallerIDHeaders = slices.Clone(n.Prefixes), slices.Clone(n.CallerIDs), slices.Clone(n.CallerIDHeaders)

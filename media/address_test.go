@@ -105,7 +105,7 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	say(peers[0], 1, 4)
+	say(peers[0], 1, 10)
 	got := make([]byte, 300)
 	require.NoError(t, peers[0].SetReadDeadline(time.Now().Add(time.Minute)))
 	n, err := peers[0].Read(got)

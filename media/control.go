@@ -53,7 +53,7 @@ func (s *Session) converse(c *clock, n int, now time.Duration) {
 
 // reported takes a compound packet of the far end. Nothing in it ends a call.
 func (s *Session) reported(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
-	known := from.Addr() == s.in.remote.Addr() || from.Addr() == s.in.locked.Addr() || from.Addr() == s.report.to.addr.Addr()
+	known := from.Addr() == s.in.source.described.Addr() || from.Addr() == s.in.confirmed.Addr() || from.Addr() == s.report.to.addr.Addr()
 	if !known {
 		s.in.refused++
 		return

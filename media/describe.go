@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -179,9 +180,10 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadSDP, err)
 	}
-	somewhere := !a.Remote.Addr().IsUnspecified()
-	if somewhere && !s.engine.mayReach(a.Remote, s.o.Networks) {
-		return nil, fmt.Errorf("%w: %s", ErrRefusedAddress, a.Remote)
+	somewhere := a.Host != "" || !a.Remote.Addr().IsUnspecified()
+	reachable := a.Host == "" && s.engine.mayReach(a.Remote, s.o.Networks)
+	if somewhere && !reachable && (s.o.NAT == NATOff || a.Host == "" && !s.engine.speaks(a.Remote.Addr())) {
+		return nil, fmt.Errorf("%w: %s", ErrRefusedAddress, cmp.Or(a.Host, a.Remote.Addr().String()))
 	}
 	now := s.engine.now()
 	if err = s.settleKeys(&a, now); err != nil {
@@ -192,13 +194,8 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	s.out.settle(&a)
 	s.code.prepare(s.out.codec)
 	s.listen(&a)
-	if somewhere && a.Remote != s.in.remote {
-		s.expect(a.Remote, now)
-		s.out.to = s.sound.target(a.Remote)
-		s.report.to = target{}
-		if s.engine.mayReach(a.RTCP, s.o.Networks) {
-			s.report.to = s.control.target(a.RTCP)
-		}
+	if f := s.in.source; somewhere && (!s.in.open || a.Remote != f.described || a.Host != f.host) {
+		s.expect(a.Remote, a.Host, reachable && s.o.NAT != NATOn, now)
 	}
 	s.activate()
 	return theirs, nil

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"net/netip"
 	"time"
 	"unsafe"
 )
@@ -58,6 +59,23 @@ func NewTurns(sessions []*Session) *Turns {
 
 // Once is a turn: every fourth session has its frame.
 func (t *Turns) Once() { t.c.once() }
+
+// Take hands a packet to a session as if it had come at a time, from Now on.
+func (s *Session) Take(data []byte, from netip.AddrPort, at time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.packet(data, from, int64(at), at)
+}
+
+// Now is the session's time.
+func (s *Session) Now() time.Duration { return s.engine.now() }
+
+// SendsTo is where audio and reports go; invalid: nowhere.
+func (s *Session) SendsTo() (audio, reports netip.AddrPort) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.to.addr, s.report.to.addr
+}
 
 // SessionBytes is what a session takes without what hangs on it.
 const SessionBytes = int(unsafe.Sizeof(Session{}))

@@ -17,11 +17,11 @@ var (
 	// ErrNoPorts: every port pair of the range is taken or in quarantine.
 	ErrNoPorts = errors.New("media: no free port pair")
 	// ErrNoCodec: the descriptions have no codec in common, or offer no sound at all (SIP: 488).
-	ErrNoCodec = errors.New("media: nothing in common")
+	ErrNoCodec = errors.New("no codec or encryption in common")
 	// ErrBadSDP: the description cannot be read.
-	ErrBadSDP = errors.New("media: unreadable session description")
+	ErrBadSDP = errors.New("unreadable SDP")
 	// ErrRefusedAddress: the description names an address that no sound may be sent to.
-	ErrRefusedAddress = errors.New("media: refused address")
+	ErrRefusedAddress = errors.New("no audio may go to the address in the SDP")
 	// ErrConfidential: SRTP is required, and its keys would go through signalling that anybody can read.
 	ErrConfidential = errors.New("media: keys need encrypted signalling")
 	// ErrClosed: the engine or the session is closed.
@@ -109,13 +109,14 @@ type Options struct {
 	// Confidential says that the signalling is encrypted, as by TLS. Where it is not, nobody is told a key: SRTPOptional
 	// counts as SRTPOff, and Open fails with ErrConfidential on SRTPRequired, unless KeysInClear allows it.
 	Confidential, KeysInClear bool
+	NAT                       NATMode
 	// Address is written into SDP c= for a far end that sees another address of ours than the public one, as in a private
 	// network; zero, or where nothing that is sent there comes in: Config.PublicIP, of the far end's family where that is known.
 	Address    netip.Addr
-	Far        netip.Addr     // where the far end's signalling comes from; an engine elsewhere finds its own Address by it
+	Far        netip.Addr     // where the peer's signalling comes from: audio can be learnt from it, and an engine elsewhere finds its own Address by it
 	KeyLife    time.Duration  // how long a key of ours is used before KeyWorn; zero: 1 h
 	RecordPath string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
-	Networks   []netip.Prefix // further networks that sound may go to and be latched from
+	Networks   []netip.Prefix // further networks that audio may go to and be learnt from
 	Notify     func(Event)    // must not block; called from the media clock, never twice at once for one session
 	After      *Memo          // the sound of this call was with another process, and goes on here; RecordPath may have its part
 	IdleAfter  time.Duration  // neither RTP nor RTCP for so long, off hold: Vanished; zero: 60 s
@@ -206,6 +207,7 @@ type Stats struct {
 	ReceivedFor     time.Duration `json:"received_for"`
 	IntervalP99Ms   float64       `json:"interval_p99_ms"`
 	IntervalMaxMs   float64       `json:"interval_max_ms"`
-	Recorded        bool          `json:"recorded"` // there is, or will be, a Recording with a file
-	Course          []Stretch     `json:"course"`   // forty at most, one after the other
+	AudioIssue      string        `json:"audio_issue"` // why nothing was heard, as a sentence; "": something was, or nothing was to be
+	Recorded        bool          `json:"recorded"`    // there is, or will be, a Recording with a file
+	Course          []Stretch     `json:"course"`      // forty at most, one after the other
 }

@@ -197,6 +197,17 @@ func (p *ports) has(port uint16) bool {
 	return int(port) >= p.first && int(port) < p.first+2*len(p.pair)
 }
 
+// Serves says whether a session has a port of ours now, for RTP or RTCP.
+func (e *Engine) Serves(port uint16) bool {
+	p := e.ports
+	if !p.has(port) {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pair[(int(port)-p.first)/2].taken
+}
+
 // lay is when a rest that begins now ends.
 func (p *ports) lay(now time.Duration) (until time.Duration) {
 	p.forget(now)

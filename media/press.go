@@ -71,7 +71,7 @@ func (s *Session) tell(key byte, d time.Duration, by way) {
 // press takes a telephone event.
 func (s *Session) press(p *rtp.Packet) {
 	s.keypad.khz = s.in.khz[p.Type&127]
-	if press, ended := s.heard.Got(p.SSRC, p.Timestamp, p.Payload); ended {
+	if press, ended := s.heard.Got(dtmf.Received{SSRC: p.SSRC, Timestamp: p.Timestamp, Seq: p.Seq, Payload: p.Payload}); ended {
 		s.pressed(press)
 	}
 }

@@ -11,11 +11,8 @@ import (
 )
 
 const (
-	latchWindow = 2 * time.Second        // within it, a source that the description does not name can be learnt
-	latchCount  = 3                      // by so many packets in a row
-	streamOver  = 100 * time.Millisecond // of silence; until then no other stream takes its place
-	fewPackets  = 2                      // are looked for first: seldom more than one has come
-	looksMost   = 4                      // batches taken in one frame; the rest waits, or the kernel drops it
+	fewPackets = 2 // are looked for first: seldom more than one has come
+	looksMost  = 4 // batches taken in one frame; the rest waits, or the kernel drops it
 )
 
 // kind is what a payload type stands for.
@@ -31,36 +28,21 @@ const (
 	eventKind
 )
 
-// receiver decides whose packets are heard, and counts them.
-//
-// A source is locked by three packets in a row of a negotiated payload type: the address that the description names at any
-// time, another port or a network of the session only within a short window, and only while the named one is silent.
-// From then on nobody else is heard, until a new description names another address; nor is another stream of that address,
-// until the one heard is silent. What the source heard until then still sends is not meant for the new one: it is learnt
-// only in the second half of the window, for a far end that has not moved after all.
+// receiver takes the packets of the one source that is heard, and counts them. See source.go for whose they are.
 type receiver struct {
-	remote  netip.AddrPort // as described
-	locked  netip.AddrPort
-	former  netip.AddrPort // was heard before the description named another address
-	ssrc    uint32
-	spoke   int64 // when the locked stream was last heard, by the wall clock
-	named   bool  // the described address has been heard
-	until   time.Duration
-	trial   trial
-	count   rtp.Receiver
-	late    uint64
-	refused uint64
-	samples uint64
-	kinds   [128]kind
-	khz     [128]uint8 // the clock of each
-}
-
-// trial is a source, or a new SSRC of the locked one, that has to prove itself.
-type trial struct {
-	from netip.AddrPort
-	ssrc uint32
-	seq  uint16
-	n    int
+	confirmed netip.AddrPort // the source that is heard, and that our audio goes to; zero: none has proved itself
+	ssrc      uint32
+	arrived   int64         // when its last packet came, by the wall clock
+	heardAt   time.Duration // the same on the engine's time
+	count     rtp.Receiver
+	late      uint64
+	refused   uint64
+	samples   uint64
+	kinds     [128]kind
+	khz       [128]uint8 // the clock of each
+	open      bool       // a description has been agreed on; before it, no packet is meant for this session
+	proving   bool       // there are candidates in source
+	source    *sourceSearch
 }
 
 func codecOf(k kind) Codec {
@@ -104,46 +86,11 @@ func (r *receiver) forget() {
 	r.learn(sdp.Format{Type: 13, Name: sdp.Noise, Clock: sampleRate})
 }
 
-// expect names the address that shall be heard; a lock on another ends.
-func (r *receiver) expect(remote netip.AddrPort, now time.Duration) {
-	if r.former = r.locked; !r.former.IsValid() {
-		r.former = r.remote
-	}
-	r.remote, r.locked, r.named, r.trial = remote, netip.AddrPort{}, false, trial{}
-	r.openLatch(now)
-}
-
-func (r *receiver) openLatch(now time.Duration) { r.until = now + latchWindow }
-
-// proven counts packets in a row.
-func (r *receiver) proven(from netip.AddrPort, p *rtp.Packet) bool {
-	t := &r.trial
-	same := t.from == from && t.ssrc == p.SSRC
-	switch {
-	case same && t.n > 0 && p.Seq == t.seq: // a copy proves nothing, and breaks no row
-	case same && p.Seq == t.seq+1:
-		t.n++
-	default:
-		*t = trial{from: from, ssrc: p.SSRC, n: 1}
-	}
-	t.seq = p.Seq
-	return t.n >= latchCount
-}
-
-// expect names the address that shall be heard. What came before the first description was not meant for this session.
-func (s *Session) expect(remote netip.AddrPort, now time.Duration) {
-	if !s.in.remote.IsValid() {
-		s.sound.drain()
-		s.control.drain()
-	}
-	s.in.expect(remote, now)
-}
-
 // look reads what has arrived on the RTP socket, for receive. Before a description nothing is meant for us, and stays unread.
 func (s *Session) look(into *batch) (packets int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || !s.in.remote.IsValid() {
+	if s.closed || !s.in.open {
 		return notRead
 	}
 	s.ahead()
@@ -188,16 +135,17 @@ func (s *Session) receive(c *clock) {
 }
 
 func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
-	data, ok := s.unseal(data, from, arrived)
+	data, ok := s.unseal(data, from, arrived, now)
 	if !ok {
 		return
 	}
 	p, ok := rtp.Parse(data)
+	if !ok {
+		s.refuse(from, notRTP)
+		return
+	}
 	k := s.in.kinds[p.Type&127]
-	if !ok || !s.admit(from, &p, k, arrived) {
-		if !ok {
-			s.in.refused++
-		}
+	if !s.admit(from, &p, k, arrived, now) {
 		return
 	}
 	s.idle.heard(now)
@@ -222,6 +170,7 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64, now ti
 	case eventKind:
 		s.press(&p)
 	case muKind, aKind, g722Kind, opusKind:
+		s.heard.Sound(p.Seq)
 		s.keep(&p, k)
 	}
 }
@@ -236,58 +185,4 @@ func (s *Session) keep(p *rtp.Packet, k kind) {
 	if s.buffer.Put(p.Timestamp, mu) == jitter.Late {
 		s.in.late++
 	}
-}
-
-// admit says whether a packet is heard, and locks its source when that has proven itself.
-func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int64) bool {
-	r := &s.in
-	if r.locked.IsValid() {
-		if from != r.locked {
-			r.refused++
-			return false
-		}
-		if p.SSRC == r.ssrc {
-			r.trial, r.spoke = trial{}, arrived
-			return true
-		}
-		// A forged sender's address is easy, a silenced source is not: another stream is heard only once the locked one is over.
-		silent := time.Duration(arrived - r.spoke)
-		if !r.proven(from, p) || silent >= 0 && silent < streamOver { // the wall clock may be set back
-			return false
-		}
-		r.ssrc, r.spoke = p.SSRC, arrived
-		return true
-	}
-	named := from == r.remote
-	if k == unknownKind || k == noiseKind || !named && (r.named || !s.learnable(from)) {
-		r.refused++
-		return false
-	}
-	r.named = r.named || named
-	if !r.proven(from, p) {
-		return named
-	}
-	r.locked, r.ssrc, r.spoke, r.trial = from, p.SSRC, arrived, trial{}
-	if !named {
-		s.out.to = s.sound.target(from)
-		s.report.to = target{}
-		if s.desc.agreed.Mux {
-			s.report.to = s.control.target(from)
-		} else if control := netip.AddrPortFrom(from.Addr(), from.Port()+1); s.engine.mayReach(control, s.o.Networks) {
-			s.report.to = s.control.target(control)
-		}
-	}
-	return true
-}
-
-// learnable says whether an address that the description does not name may become the source.
-func (s *Session) learnable(from netip.AddrPort) bool {
-	left := s.in.until - s.engine.now()
-	if left < 0 || from == s.in.former && left > latchWindow/2 {
-		return false
-	}
-	if from.Addr() != s.in.remote.Addr() && !within(from.Addr(), s.o.Networks) {
-		return false
-	}
-	return s.engine.mayReach(from, s.o.Networks)
 }

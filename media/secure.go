@@ -121,7 +121,7 @@ func (s *Session) settleKeys(a *sdp.Agreed, now time.Duration) error {
 		if changed {
 			s.turned()
 		}
-	case a.Offered && k.out != nil && a.Remote == s.in.remote: // whoever takes another's place knows no earlier key of ours
+	case a.Offered && k.out != nil && a.Remote == s.in.source.described: // whoever takes another's place knows no earlier key of ours
 		k.next, k.nextBy = out, now+switchWithin
 	default:
 		s.encrypt(out, now)
@@ -190,25 +190,25 @@ func (s *Session) seal(b []byte) ([]byte, bool) {
 
 // unseal takes reports off the sound's socket, and decrypts sound where keys were agreed; false: there is nothing to hear.
 // Whoever cannot be heard anyway costs no decryption.
-func (s *Session) unseal(data []byte, from netip.AddrPort, arrived int64) ([]byte, bool) {
+func (s *Session) unseal(data []byte, from netip.AddrPort, arrived int64, now time.Duration) ([]byte, bool) {
 	if s.desc.agreed.Mux && len(data) > 1 && data[1] >= 192 && data[1] <= 223 {
-		s.reported(data, from, arrived, s.engine.now())
+		s.reported(data, from, arrived, now)
 		return nil, false
 	}
 	if s.keys.out == nil {
 		return data, true
 	}
-	if s.in.locked.IsValid() && from != s.in.locked {
-		s.in.refused++
+	if s.in.confirmed.IsValid() && from != s.in.confirmed && !s.mayLearnAnother(now) {
+		s.refuse(from, otherSource)
 		return nil, false
 	}
 	opened, err := s.keys.in.Open(data)
 	if err != nil {
-		s.in.refused++
+		s.refuse(from, notAuthentic)
 		return nil, false
 	}
 	if s.keys.next != nil && s.keys.in.Turned() {
-		s.encrypt(s.keys.next, s.engine.now())
+		s.encrypt(s.keys.next, now)
 	}
 	return opened, true
 }

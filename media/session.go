@@ -103,6 +103,7 @@ func newSession(e *Engine, o Options, port int, sound, control socket) *Session 
 		s.recall(o.After)
 	}
 	s.keys = newSecrecy(&s.o)
+	s.in.source = new(sourceSearch)
 	s.in.forget()
 	// A sequence that begins in its lower half leaves no doubt about its first turn (RFC 3711 section 3.3.1).
 	s.out = sender{ssrc: random(), seq: uint16(random() & 0x7FFF), stamp: random(), ptime: s.o.PTime, scale: 1}
@@ -123,7 +124,6 @@ func (s *Session) Begin() {
 	s.begun = true
 	now := s.engine.now()
 	s.idle.last = now
-	s.in.openLatch(now)
 	if s.o.Answerer {
 		s.answerer = new(amd.Detector)
 	}

@@ -59,6 +59,7 @@ func (s *Session) stats() Stats {
 		PacketsSent: s.out.packets, PacketsReceived: t.Received, PacketsLost: t.Lost, PacketsLate: s.in.late,
 		PacketsRepeated: t.Repeated, PacketsRefused: s.in.refused, JitterMs: s.in.count.Jitter() * 1000 / sampleRate, RoundTripMs: millis(s.report.trip),
 		SentFor: samples(s.out.samples), ReceivedFor: samples(s.in.samples),
+		AudioIssue:    s.audioIssue(),
 		Recorded:      s.recorder != nil && s.begun,
 		Course:        s.course.stretches(s.mark()),
 		IntervalP99Ms: millis(s.out.interval.p99()), IntervalMaxMs: millis(s.out.interval.most),

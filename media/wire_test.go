@@ -131,23 +131,6 @@ func TestWhatTheFormerSourceStillSendsIsNotTakenForTheNewOne(t *testing.T) {
 	require.Fail(t, "never learnt again")
 }
 
-func TestASourceBehindNATIsLearntFromThreePacketsInARow(t *testing.T) {
-	t.Parallel()
-	described, own, thief := newPeer(t), newPeer(t), newPeer(t)
-	s := open(t, engine(t), media.Options{})
-	_, err := s.Answer(described.sdp(""))
-	require.NoError(t, err)
-	s.Begin()
-	own.say(t, s.LocalPort(), 2, 0, 0x90)
-	thief.say(t, s.LocalPort(), 1, 0, 0x90)
-	own.say(t, s.LocalPort(), 2, 99, 0x90)
-	never(t, 100*time.Millisecond, "learnt too early", func() bool { return len(own.heard()) > 0 })
-	own.say(t, s.LocalPort(), 4, 0, 0x90)
-	eventually(t, "learnt", func() bool { return len(own.heard()) > 3 })
-	thief.say(t, s.LocalPort(), 10, 0, 0x90)
-	never(t, 100*time.Millisecond, "learnt twice", func() bool { return len(thief.heard()) > 0 })
-}
-
 func TestWhereTheDescribedSourceSpeaksNobodyElseIsLearnt(t *testing.T) {
 	t.Parallel()
 	p, thief := newPeer(t), newPeer(t)
@@ -407,30 +390,44 @@ func TestNoSoundGoesWhereItMustNot(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = e.Close() })
-	s := open(t, e, media.Options{})
-	trusted := open(t, e, media.Options{Networks: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}})
-	for name, c := range map[string]struct {
-		offer []byte
-		want  error
-	}{
-		"our own port":  {describe("127.0.0.1", low, ""), media.ErrRefusedAddress},
-		"another of us": {describe("127.0.0.9", low+9, ""), media.ErrRefusedAddress},
-		"privileged":    {describe("127.0.0.1", 53, ""), media.ErrRefusedAddress},
-		"multicast":     {describe("224.0.0.1", 5000, ""), media.ErrRefusedAddress},
-		"broadcast":     {describe("255.255.255.255", 5000, ""), media.ErrRefusedAddress},
-		"inside":        {describe("10.1.2.3", 5000, ""), media.ErrRefusedAddress},
-		"no codec":      {[]byte("v=0\nc=IN IP4 127.0.0.1\nm=audio 5000 RTP/AVP 9"), media.ErrNoCodec},
-		"nonsense":      {[]byte("\x00"), media.ErrBadSDP},
-		"no address":    {[]byte("v=0\nm=audio 5000 RTP/AVP 0"), media.ErrBadSDP},
+	s, off := open(t, e, media.Options{}), open(t, e, media.Options{NAT: media.NATOff})
+	for name, offer := range map[string][]byte{
+		"our own port": describe("127.0.0.1", low, ""), "another of us": describe("127.0.0.9", low+9, ""), "privileged": describe("127.0.0.1", 53, ""),
+		"multicast": describe("224.0.0.1", 5000, ""), "broadcast": describe("255.255.255.255", 5000, ""), "inside": describe("10.1.2.3", 5000, ""),
+		"a host name": describe("carrier.example", 5000, ""),
 	} {
-		_, err = s.Answer(c.offer)
-		require.ErrorIs(t, err, c.want, name)
-		require.ErrorIs(t, s.Accept(c.offer), c.want, name)
+		_, err = s.Answer(offer)
+		require.NoError(t, err, name)
+		require.NoError(t, s.Accept(offer), name)
+		audio, reports := s.SendsTo()
+		assert.Equal(t, [2]netip.AddrPort{}, [2]netip.AddrPort{audio, reports}, name)
+		_, err = off.Answer(offer)
+		require.ErrorIs(t, err, media.ErrRefusedAddress, name)
 	}
-	_, err = trusted.Answer(describe("10.1.2.3", 5000, ""))
-	require.NoError(t, err)
-	_, err = trusted.Answer(describe("10.2.2.3", 5000, ""))
-	require.ErrorIs(t, err, media.ErrRefusedAddress)
+	for name, c := range map[string]struct {
+		offer string
+		want  error
+		says  string
+	}{
+		"no codec":   {"v=0\nc=IN IP4 127.0.0.1\nm=audio 5000 RTP/AVP 18 9", media.ErrNoCodec, "they have payload type 18 (G729), G722/8000, we have PCMU/8000, PCMA/8000"},
+		"no stream":  {"v=0\nc=IN IP4 127.0.0.1\nm=video 5000 RTP/AVP 31", media.ErrNoCodec, "there is no m=audio line"},
+		"declined":   {"v=0\nc=IN IP4 127.0.0.1\nm=audio 0 RTP/AVP 0", media.ErrNoCodec, "declined by port 0"},
+		"encrypted":  {"v=0\nc=IN IP4 127.0.0.1\nm=audio 5000 RTP/SAVP 0", media.ErrNoCodec, "they use RTP/SAVP"},
+		"nonsense":   {"\x00", media.ErrBadSDP, "v=0"},
+		"no address": {"v=0\nm=audio 5000 RTP/AVP 0", media.ErrBadSDP, "no c= line"},
+	} {
+		_, err = s.Answer([]byte(c.offer))
+		require.ErrorIs(t, err, c.want, name)
+		require.ErrorContains(t, err, c.says, name)
+		require.ErrorIs(t, s.Accept([]byte(c.offer)), c.want, name)
+	}
+	trusted := open(t, e, media.Options{Networks: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}})
+	for host, want := range map[string]netip.AddrPort{"10.1.2.3": netip.MustParseAddrPort("10.1.2.3:5000"), "10.2.2.3": {}} {
+		_, err = trusted.Answer(describe(host, 5000, ""))
+		require.NoError(t, err)
+		audio, _ := trusted.SendsTo()
+		assert.Equal(t, want, audio, host)
+	}
 	assert.Zero(t, s.Stats().PacketsSent)
 }
 

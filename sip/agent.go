@@ -302,6 +302,7 @@ func (u *UserAgent) handle(in sipmsg.Message) {
 		return
 	}
 	m.flow, m.raw, m.waited, m.passed = came.flow, came.raw, came.waited, came.passed
+	m.spellMethod(came.raw)
 	u.fellBehind(m.waited)
 	defer func() { m.raw = nil }()
 	if m.isRequest() {
@@ -330,6 +331,7 @@ func (u *UserAgent) response(m *message) {
 	}
 	if d := u.lookup(m.key()); d != nil {
 		d.heard(m)
+		m.selectPart()
 		d.do(func() { d.response(m) })
 		return
 	}
@@ -372,6 +374,7 @@ func (u *UserAgent) serve(m *message, d *Dialog) {
 	if d != nil {
 		d.heard(m)
 	}
+	m.selectPart()
 	if rule := u.broken(m); rule != nil {
 		u.stats.rejected.Add(1)
 		if m.method != methodAck && !stranger {
@@ -459,7 +462,7 @@ func (u *UserAgent) reject(m *message, code int) {
 	case 405:
 		extra = []Header{{"Allow", allow}}
 	case 415:
-		extra = []Header{{"Accept", contentSDP}}
+		extra = []Header{{"Accept", contentSDP + ", " + contentMixed}}
 	case 420:
 		extra = []Header{{"Unsupported", strings.Join(m.unsupported(), ", ")}}
 	case 422:

@@ -28,7 +28,10 @@ type Account struct {
 	ID       string // the owner's name for it
 	User     string
 	Password string
+	Network  string // udp, tcp or tls: its messages come by no other; "": by any
 }
+
+func (a *Account) takes(network string) bool { return a.Network == "" || a.Network == network }
 
 // verdict on the credentials of a request.
 type verdict uint8

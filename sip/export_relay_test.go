@@ -42,5 +42,5 @@ func PassOn(b []byte) (on, again []byte, ok bool) {
 		return on, nil, true
 	}
 	m.raw = on
-	return on, u.relay.rewrite(m, &rewriting{hops: -1}), true
+	return on, u.relay.rewrite(m, &rewriting{}), true
 }

@@ -80,6 +80,8 @@ func Verdict(b []byte) (code int, name string) {
 	if !ok {
 		return 0, "unanswerable"
 	}
+	m.spellMethod(b)
+	m.selectPart()
 	if !m.isRequest() {
 		return 0, "response"
 	}

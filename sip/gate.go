@@ -3,7 +3,6 @@ package sip
 import (
 	"bytes"
 	"net/netip"
-	"strings"
 	"sync"
 	"time"
 )
@@ -12,6 +11,7 @@ const (
 	maxDatagram   = 16 << 10
 	maxStream     = 24 << 10
 	maxLines      = 160
+	maxMethod     = 64
 	burstSeconds  = 2
 	defaultRate   = 20000
 	defaultOpen   = 2000
@@ -54,7 +54,7 @@ func (g *gate) release(a netip.Addr) {
 }
 
 // wellFormed looks for what the parser would swallow: lines that end in a
-// bare CR or LF, NUL, lower-case methods, floods of lines.
+// bare CR or LF, NUL, floods of lines.
 func wellFormed(b []byte) bool {
 	end := bytes.Index(b, []byte("\r\n\r\n"))
 	if end < 0 {
@@ -62,7 +62,7 @@ func wellFormed(b []byte) bool {
 	}
 	head := b[:end+2]
 	space := bytes.IndexByte(head, ' ')
-	if space <= 0 || space > 24 {
+	if space <= 0 || space > maxMethod {
 		return false
 	}
 	if !bytes.HasPrefix(head, []byte("SIP/")) && !isMethod(head[:space]) {
@@ -72,7 +72,9 @@ func wellFormed(b []byte) bool {
 	for i, c := range head {
 		switch c {
 		case 0:
-			return false
+			if i == 0 || head[i-1] != '\\' { // but in a quoted pair (RFC 3261 section 25.1)
+				return false
+			}
 		case '\n':
 			if i == 0 || head[i-1] != '\r' {
 				return false
@@ -87,16 +89,8 @@ func wellFormed(b []byte) bool {
 	return lines <= maxLines
 }
 
-// isMethod tells whether a token may be a method. One in lower case is valid
-// too (RFC 3261 25.1), but only scanners and broken peers write it.
-func isMethod(b []byte) bool {
-	for _, c := range b {
-		if c >= 'a' && c <= 'z' || !isAlnum(c) && !strings.ContainsRune("-.!%*_+`'~", rune(c)) {
-			return false
-		}
-	}
-	return len(b) > 0
-}
+// isMethod tells whether a text may be a method (RFC 3261 section 25.1).
+func isMethod(b []byte) bool { return isToken(string(b)) }
 
 // pass is the gate's whole verdict on one message, counted, and what another
 // node says of it.

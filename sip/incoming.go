@@ -181,9 +181,25 @@ func (d *Dialog) takeCall(body []byte) {
 	d.answerInvite(200, body, d.granted(d.srv.request))
 }
 
-// Reject refuses the call. retryAfter is rounded to seconds; 0 leaves it out.
-func (i *Incoming) Reject(code int, retryAfter time.Duration) {
-	i.d.do(func() { i.d.refuseCaller(max(300, min(code, 699)), retryHeader(retryAfter), Final{}) })
+// Reject refuses the call, with further headers of the answer. retryAfter is
+// rounded to seconds; 0 leaves it out.
+func (i *Incoming) Reject(code int, retryAfter time.Duration, extra ...Header) {
+	extra = append(retryHeader(retryAfter), extra...)
+	i.d.do(func() { i.d.refuseCaller(max(300, min(code, 699)), extra, Final{}) })
+}
+
+// Codes of Warning (RFC 3261 section 20.43).
+const (
+	WarnMediaFormat   = 305 // no media format in common
+	WarnMiscellaneous = 399
+)
+
+// Warning is the header that says why a description of a session was refused
+// (RFC 3261 section 21.4.26).
+func Warning(code int, text string) Header {
+	const most = 200
+	text = strings.ToValidUTF8(strings.Map(printable, text), "")
+	return Header{"Warning", strconv.Itoa(code) + " callboard " + quoted(text[:min(len(text), most)])}
 }
 
 func retryHeader(after time.Duration) []Header {
@@ -337,11 +353,11 @@ func (u *UserAgent) answer(m *message, code int, tag string, extra []Header, bod
 			w.header("Record-Route", h.Value())
 		}
 	}
-	w.header("From", m.from.value)
+	w.repeat("From", m.from.value)
 	if m.to.tag == "" && tag != "" {
-		w.header("To", m.to.value, ";tag=", tag)
+		w.repeat("To", m.to.value, ";tag=", tag)
 	} else {
-		w.header("To", m.to.value)
+		w.repeat("To", m.to.value)
 	}
 	w.header("Call-ID", m.callID)
 	w.header("CSeq", strconv.FormatUint(uint64(m.cseq), 10), " ", m.cseqMethod)

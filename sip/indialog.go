@@ -178,11 +178,10 @@ func (d *Dialog) reinvited(m *message) {
 	srv := &serverTx{request: m, offerless: len(m.body) == 0}
 	d.srv = srv
 	d.provisional(100, nil, nil)
-	d.offer(m, func(code int, body []byte) {
+	d.offer(m, func(code int, body []byte, extra []Header) {
 		if d.srv != srv || srv.code != 0 {
 			return
 		}
-		var extra []Header
 		if code < 300 {
 			d.moved(&d.far, m)
 			extra = d.granted(m)
@@ -219,8 +218,7 @@ func (d *Dialog) updated(m *message, f *fork) {
 	if f != nil {
 		far = &f.far
 	}
-	finish := func(code int, body []byte) {
-		var extra []Header
+	finish := func(code int, body []byte, extra []Header) {
 		if code < 300 {
 			d.moved(far, m)
 			if d.phase == up {
@@ -238,9 +236,9 @@ func (d *Dialog) updated(m *message, f *fork) {
 	case d.ua.tooShort(m):
 		d.refuseShort(m)
 	case len(m.body) == 0:
-		finish(200, nil)
+		finish(200, nil, nil)
 	case d.offering(), answer, f != nil && !f.settled:
-		finish(491, nil)
+		finish(491, nil, nil)
 	case d.asked, d.phase == early && d.inbound && !d.rel.settled, d.srv != nil && d.srv.code == 0 && d.phase == up:
 		d.later500(m)
 	default:
@@ -259,10 +257,10 @@ func (d *Dialog) finishReply(m *message, code int, body []byte, extra []Header) 
 
 // offer asks the owner. Without an owner, or when it takes too long, the
 // offer is refused and the session stays as it was.
-func (d *Dialog) offer(m *message, answer func(code int, body []byte)) {
+func (d *Dialog) offer(m *message, answer func(code int, body []byte, extra []Header)) {
 	open := true
 	var wait *time.Timer
-	once := func(code int, body []byte) {
+	once := func(code int, body []byte, extra []Header) {
 		if !open || d.phase == over {
 			return
 		}
@@ -273,17 +271,17 @@ func (d *Dialog) offer(m *message, answer func(code int, body []byte)) {
 		if code < 300 && len(body) > 0 {
 			d.session.body = body
 		}
-		answer(code, body)
+		answer(code, body, extra)
 		d.pump()
 	}
 	if d.notify == nil {
-		once(488, nil)
+		once(488, nil, nil)
 		return
 	}
 	d.asked = true
-	wait = d.after(replyWithin, func() { once(500, nil) })
-	d.emit(Reoffer{Body: m.body, Hold: HoldOf(m.body), Reply: func(code int, body []byte) {
-		d.do(func() { once(max(200, min(code, 699)), body) })
+	wait = d.after(replyWithin, func() { once(500, nil, nil) })
+	d.emit(Reoffer{Body: m.body, Hold: HoldOf(m.body), Reply: func(code int, body []byte, extra ...Header) {
+		d.do(func() { once(max(200, min(code, 699)), body, extra) })
 	}})
 }
 
@@ -291,15 +289,15 @@ func (d *Dialog) offer(m *message, answer func(code int, body []byte)) {
 func (d *Dialog) informed(m *message) {
 	key, duration := byte(0), 0
 	switch m.contentType {
-	case "application/dtmf-relay":
+	case contentRelay:
 		key, duration = dtmfRelay(m.body)
-	case "application/dtmf":
+	case contentDTMF:
 		if s := strings.TrimSpace(string(m.body)); len(s) == 1 {
 			key = digit(s)
 		}
 	case "":
 	default:
-		d.keep(m, d.ua.reply(m, 415, d.key.tag, []Header{{"Accept", "application/dtmf-relay, application/dtmf"}}))
+		d.keep(m, d.ua.reply(m, 415, d.key.tag, []Header{{"Accept", contentRelay + ", " + contentDTMF}}))
 		return
 	}
 	d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))

@@ -1,9 +1,11 @@
 package sip
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	sipmsg "github.com/emiago/sipgo/sip"
 )
@@ -21,11 +23,14 @@ const (
 	methodNotify  = "NOTIFY"
 	methodMessage = "MESSAGE"
 
-	contentSDP = "application/sdp"
+	contentSDP   = "application/sdp"
+	contentRelay = "application/dtmf-relay"
+	contentDTMF  = "application/dtmf"
+	contentMixed = "multipart/mixed"
 )
 
-// maxVias is how many hops a request may have made: as many as Max-Forwards
-// begins with.
+// maxVias is how many hops a request may have made. A user agent does not judge
+// Max-Forwards (RFC 4475 section 3.3.11), and nodes that pass on are one.
 const maxVias = 70
 
 // message is a received message as the dialogs need it.
@@ -41,14 +46,15 @@ type message struct {
 	proved          bool // the trunk, by digest
 	traced          bool // belongs to a dialog, and so do its answers
 	cseqMethod      string
-	hops            int // Max-Forwards; -1 when missing
 	contact         string
 	routes          []string // Record-Route, in order of appearance
 	require         []string
 	accept          []string // in lower case, without parameters; nil: no such header
 	contentType     string
 	encoding        string
-	body            []byte
+	body            []byte // or the part of it that we understand, see selectPart
+	partType        string // the content type of that part, with its parameters
+	unknownPart     string // the kind of a part that we lack and must understand
 	headers         []sipmsg.Header
 	repeated        string // a single-value header that stands twice
 	flow            flow
@@ -69,6 +75,14 @@ type party struct {
 }
 
 func (m *message) isRequest() bool { return m.code == 0 }
+
+// spellMethod takes the method as it stands on the wire: sipgo writes all of it in capitals, and methods in other letters are
+// other methods (RFC 3261 section 7.1).
+func (m *message) spellMethod(raw []byte) {
+	if method, _, found := bytes.Cut(raw, []byte(" ")); found && m.isRequest() && string(method) != m.method {
+		m.method = string(method)
+	}
+}
 
 // key names the dialog at our side: by From-tag for answers to our requests,
 // by To-tag for requests of the far end.
@@ -158,7 +172,7 @@ func canonical(name string) string {
 // read turns sipgo's message into ours. ok is false when not even an error
 // could be answered.
 func read(in sipmsg.Message) (m *message, ok bool) {
-	m = &message{hops: -1}
+	m = &message{}
 	switch in := in.(type) {
 	case *sipmsg.Request:
 		m.method, m.version, m.uri, m.headers = string(in.Method), in.SipVersion, in.Recipient, in.Headers()
@@ -194,19 +208,16 @@ func (m *message) note(h sipmsg.Header, seen map[string]bool) {
 		m.vias = append(m.vias, h)
 		return
 	case *sipmsg.FromHeader:
-		m.from = &party{value: h.Value(), name: h.DisplayName, uri: h.Address, tag: param(h.Params, "tag")}
+		m.from = &party{value: h.Value(), name: displayName(h.DisplayName), uri: h.Address, tag: param(h.Params, "tag")}
 		return
 	case *sipmsg.ToHeader:
-		m.to = &party{value: h.Value(), name: h.DisplayName, uri: h.Address, tag: param(h.Params, "tag")}
+		m.to = &party{value: h.Value(), name: displayName(h.DisplayName), uri: h.Address, tag: param(h.Params, "tag")}
 		return
 	case *sipmsg.CSeqHeader:
 		m.cseq, m.cseqMethod = h.SeqNo, string(h.MethodName)
 		return
 	case *sipmsg.CallIDHeader:
 		m.callID = h.Value()
-		return
-	case *sipmsg.MaxForwardsHeader:
-		m.hops = int(h.Val() & 0xFFFF)
 		return
 	}
 	switch name {
@@ -304,12 +315,38 @@ func hasParam(p sipmsg.HeaderParams, name string) bool {
 	return false
 }
 
-// userOf is the user of a URI: a number most of the time.
-func userOf(u sipmsg.Uri) string {
-	if u.Scheme == "tel" {
-		return before(u.Raw(), ";")
+// displayName is the name that stands in quotes, as it is meant: quoted pairs are resolved, and what is no UTF-8 is read as
+// ISO 8859-1, which is what else phones write.
+func displayName(quoted string) string {
+	var b []byte
+	for i := 0; i < len(quoted); i++ {
+		if quoted[i] == '\\' && i+1 < len(quoted) {
+			i++
+		}
+		b = append(b, quoted[i])
 	}
-	return strings.ReplaceAll(before(u.User, ";"), "%23", "#")
+	text := string(b)
+	if !utf8.ValidString(text) {
+		runes := make([]rune, len(b))
+		for i, c := range b {
+			runes[i] = rune(c)
+		}
+		text = string(runes)
+	}
+	return strings.TrimSpace(strings.Map(printable, text))
+}
+
+// userOf is the user of a URI, unescaped (RFC 3261 section 19.1.2): a number most of the time. What cannot be unescaped stays
+// as it is.
+func userOf(u sipmsg.Uri) string {
+	user := before(u.User, ";")
+	if u.Scheme == "tel" {
+		user = before(u.Raw(), ";")
+	}
+	if plain, ok := unescape(user); ok {
+		return plain
+	}
+	return user
 }
 
 // reasonOf reads a Reason header (RFC 3326): its Q.850 cause and its text.

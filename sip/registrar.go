@@ -117,8 +117,8 @@ type Update struct {
 	key registerKey
 }
 
-// register takes a REGISTER. stranger: nobody knows the source, so the answer
-// must not be larger than the question.
+// register takes a REGISTER. stranger: nobody knows the source, which bounds the
+// size of the answer.
 func (r *registrar) register(m *message, stranger bool) {
 	key := registerKey{m.branch(), m.callID, m.cseq, m.source().Addr}
 	if answer, known := r.answered(key); known {
@@ -142,8 +142,8 @@ func (r *registrar) register(m *message, stranger bool) {
 		return
 	case vGood:
 	}
-	if userOf(m.to.uri) != account.User {
-		r.u.reject(m, 403)
+	if userOf(m.to.uri) != account.User || !account.takes(m.source().Network) {
+		r.refuse(m, 403)
 		return
 	}
 	change, code := readChange(m)
@@ -167,8 +167,8 @@ func (r *registrar) refuse(m *message, code int) {
 }
 
 // challenge asks for a proof. To a source that nobody knows goes at most one
-// answer, and never more bytes than it has sent: spoofed questions gain an
-// attacker nothing.
+// answer, and at most half as many bytes again as it has sent: a forged source
+// address gains an attacker little, and a short REGISTER still fits.
 func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
 	r.u.stats.rejected.Add(1)
 	offers := r.auth.challenges(m.source().Addr.Addr(), stale, now)
@@ -179,7 +179,7 @@ func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
 	tag := r.u.id.answerTag(m.callID, m.from.tag+m.branch())
 	most := math.MaxInt
 	if stranger && !m.flow.stream() {
-		most = m.room()
+		most = m.room() * 3 / 2
 	}
 	for some := offers; len(some) > 0; some = fewer(offers, some) {
 		b, err := r.u.answer(m, 401, tag, some, nil)
@@ -223,7 +223,7 @@ func (r *registrar) invite(m *message) (accountID string, ok bool) {
 		return "", false
 	case vGood:
 	}
-	if userOf(m.from.uri) != account.User {
+	if userOf(m.from.uri) != account.User || !account.takes(m.source().Network) {
 		r.refuse(m, 403)
 		return "", false
 	}

@@ -246,7 +246,7 @@ func TestAProofCountsOnceFromItsSourceInItsTime(t *testing.T) {
 	})
 }
 
-func TestAStrangerGetsNoMoreThanItSends(t *testing.T) {
+func TestAStrangerGetsAtMostHalfAsMuchAgainAsItSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t, newRoll())
 		defer s.stop()
@@ -261,13 +261,13 @@ func TestAStrangerGetsNoMoreThanItSends(t *testing.T) {
 			synctest.Wait()
 			select {
 			case d := <-s.peer.port.in:
-				assert.LessOrEqual(t, len(d.b), len(text))
+				assert.LessOrEqual(t, len(d.b), len(text)*3/2)
 				heard += len(d.b)
 			default:
 			}
 		}
 		assert.Positive(t, heard)
-		assert.LessOrEqual(t, float64(heard)/float64(sent), 1.0)
+		assert.LessOrEqual(t, float64(heard)/float64(sent), 1.5)
 		for _, method := range []string{"INVITE", "OPTIONS", "SUBSCRIBE", "MESSAGE"} {
 			s.peer.send(asking{method: method, user: "1001", contact: "<sip:1001@10.0.0.7>", cseq: 2}.text(), s.us())
 		}

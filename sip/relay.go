@@ -130,7 +130,7 @@ func (r *relay) takes(m *message) bool {
 // question is what there is to ask of a request; ok is false when it can only
 // be ours.
 func (r *relay) question(m *message) (w Whose, ok bool) {
-	if m.hops == 0 || m.version != "SIP/2.0" || m.repeated != "" || m.cseqMethod != m.method || len(m.vias) >= maxVias {
+	if m.version != "SIP/2.0" || m.repeated != "" || m.cseqMethod != m.method || len(m.vias) >= maxVias {
 		return w, false
 	}
 	w = Whose{Method: m.method, To: userOf(m.uri), From: userOf(m.from.uri), CallID: m.callID, Source: m.source()}

@@ -48,7 +48,7 @@ func TestWhatANodeSaysHasToBeProved(t *testing.T) {
 				sniffer := n.sniffed()
 				n.peer.send(callUs(), n.us())
 				passed := sniffer.expect("INVITE")
-				assert.Equal(t, "69", passed.get("Max-Forwards"))
+				assert.Equal(t, "70", passed.get("Max-Forwards"))
 				assert.Equal(t, ourAddr, passed.from.String())
 				sniffer.send(change(passed.text), n.there())
 				synctest.Wait()

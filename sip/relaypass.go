@@ -24,7 +24,6 @@ type rewriting struct {
 	seal *passed
 	via  []string // ours, on top
 	top  string   // in place of the first value of Via; "": that goes
-	hops int      // Max-Forwards; -1: as it is
 }
 
 // pass sends a request to the node that has it.
@@ -58,10 +57,6 @@ func (r *relay) pass(m *message, at netip.AddrPort) {
 // out sends a request of another node to the phone that it is for.
 func (r *relay) out(m *message) {
 	p := m.passed
-	if m.hops == 0 {
-		r.u.reject(m, 483)
-		return
-	}
 	to := flow{network: p.peer.Network, addr: p.peer.Addr, udp: r.u.socketAt(p.local), guest: true}
 	back := *m
 	back.raw = nil
@@ -77,12 +72,8 @@ func (r *relay) out(m *message) {
 func (r *relay) request(m *message, to flow, seal *passed) []byte {
 	from := m.vias[0]
 	branch := branchCookie + r.id.mac(24, "relay", param(from.Params, "branch"), from.Host, strconv.Itoa(from.Port), m.callID, m.from.tag, strconv.FormatUint(uint64(m.cseq), 10))
-	hops := maxVias
-	if m.hops > 0 {
-		hops = m.hops - 1
-	}
 	return r.rewrite(m, &rewriting{
-		seal: seal, top: m.stamped(), hops: hops,
+		seal: seal, top: m.stamped(),
 		via: []string{"SIP/2.0/", strings.ToUpper(to.network), " ", r.u.sentBy(to), ";rport;branch=", branch, ";cb=", r.token(m.answerTo(), branch)},
 	})
 }
@@ -106,7 +97,7 @@ func (r *relay) back(m *message) {
 		}
 	}
 	r.u.stats.returned.Add(1)
-	if err := r.u.send(to, r.rewrite(m, &rewriting{hops: -1}), nil); err != nil {
+	if err := r.u.send(to, r.rewrite(m, &rewriting{}), nil); err != nil {
 		r.u.stats.transport.Add(1)
 	}
 }
@@ -149,14 +140,10 @@ func (r *relay) rewrite(m *message, w *rewriting) []byte {
 		case !topped && (isName(name, "via") || isName(name, "v")):
 			topped = true
 			b = appendVias(b, w.top, value)
-		case w.hops >= 0 && isName(name, "max-forwards"):
 		case isName(name, "content-length"), isName(name, "l"), isName(name, sealLower):
 		default:
 			b = append(append(b, line...), '\r', '\n')
 		}
-	}
-	if w.hops >= 0 {
-		b = appendHeader(b, "Max-Forwards", strconv.Itoa(w.hops))
 	}
 	b = appendHeader(b, "Content-Length", strconv.Itoa(len(m.body)))
 	b = append(append(b, '\r', '\n'), m.body...)

@@ -134,7 +134,7 @@ func (d *Dialog) pracked(m *message) {
 		d.keep(m, d.ua.reply(m, 481, d.key.tag, nil))
 		return
 	case len(m.body) > 0 && m.contentType != contentSDP:
-		d.keep(m, d.ua.reply(m, 415, d.key.tag, []Header{{"Accept", contentSDP}}))
+		d.keep(m, d.ua.reply(m, 415, d.key.tag, []Header{{"Accept", contentSDP + ", " + contentMixed}}))
 		return
 	}
 	sent := r.sent
@@ -148,8 +148,8 @@ func (d *Dialog) pracked(m *message) {
 		r.settled = r.settled || r.offered || len(m.body) > 0
 	}
 	if newOffer {
-		d.offer(m, func(code int, body []byte) {
-			d.finishReply(m, code, body, nil)
+		d.offer(m, func(code int, body []byte, extra []Header) {
+			d.finishReply(m, code, body, extra)
 			d.afterPrack()
 		})
 		return

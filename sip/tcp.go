@@ -33,6 +33,7 @@ const (
 
 var (
 	errFraming  = errors.New("sip: no message boundary")
+	errNoLength = errors.New("sip: no Content-Length on a stream")
 	errOverflow = errors.New("sip: connection does not keep up")
 )
 
@@ -246,7 +247,7 @@ func (c *tcpConn) LocalAddr() net.Addr { return c.name + "/local" }
 func (c *tcpConn) Read(b []byte) (int, error) {
 	for {
 		frame, err := c.frame()
-		if err != nil {
+		if err != nil && !errors.Is(err, errNoLength) {
 			return 0, err
 		}
 		if len(frame) > len(b) {
@@ -256,7 +257,7 @@ func (c *tcpConn) Read(b []byte) (int, error) {
 		if !ok {
 			continue
 		}
-		if c.raw, c.passed = frame, passed; !c.pool.u.parses(frame) {
+		if c.raw, c.passed = frame, passed; err != nil || !c.pool.u.parses(frame) {
 			c.pool.u.unreadable(c.taken())
 			continue
 		}
@@ -266,7 +267,8 @@ func (c *tcpConn) Read(b []byte) (int, error) {
 	}
 }
 
-// frame reads one message, from its first byte within tcpHeader.
+// frame reads one message, from its first byte within tcpHeader. With errNoLength
+// it is one without a body; where its body begins nobody knows, and it is refused.
 func (c *tcpConn) frame() ([]byte, error) {
 	if err := c.skipKeepAlive(); err != nil {
 		return nil, err
@@ -302,7 +304,10 @@ func (c *tcpConn) frame() ([]byte, error) {
 		}
 		length = int(n)
 	}
-	if length < 0 || length > maxStream {
+	if length < 0 {
+		return frame, errNoLength
+	}
+	if length > maxStream {
 		return nil, errFraming
 	}
 	body := make([]byte, length)

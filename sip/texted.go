@@ -2,6 +2,7 @@ package sip
 
 import (
 	"bytes"
+	"cmp"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -10,8 +11,10 @@ import (
 )
 
 const (
-	maxTexts   = 10000 // MESSAGEs that are known at a time, answered ones for timer J
-	acceptText = "text/plain, message/cpim"
+	maxTexts    = 10000 // MESSAGEs that are known at a time, answered ones for timer J
+	contentText = "text/plain"
+	contentCPIM = "message/cpim"
+	acceptText  = contentText + ", " + contentCPIM
 )
 
 // IncomingText is a MESSAGE that came in outside of any dialog (RFC 3428). Its
@@ -87,7 +90,7 @@ func (u *UserAgent) texted(m *message, phone bool, a Admission) {
 	}
 	t := &IncomingText{
 		From: userOf(m.from.uri), To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk, Proved: m.proved, Source: m.source().Addr, Network: m.source().Network,
-		ContentType: m.get("Content-Type"), Body: bytes.Clone(m.body), Key: m.callID + " " + m.from.tag + " " + strconv.FormatUint(uint64(m.cseq), 10),
+		ContentType: cmp.Or(m.partType, m.get("Content-Type")), Body: bytes.Clone(m.body), Key: m.callID + " " + m.from.tag + " " + strconv.FormatUint(uint64(m.cseq), 10),
 		u: u, m: m, s: s, prove: u.provenBy(a), size: m.room(),
 	}
 	m.body = nil

@@ -158,7 +158,7 @@ type (
 	Reoffer struct {
 		Body  []byte
 		Hold  Hold
-		Reply func(code int, answer []byte) // once; later calls do nothing
+		Reply func(code int, answer []byte, extra ...Header) // once; later calls do nothing
 	}
 	// Accepted is the SDP answer that the ACK brought to an offer of ours: the
 	// INVITE had none.

@@ -7,9 +7,9 @@ import (
 )
 
 // unreadable takes what passed the gate but not the parser. A request of a
-// source that we answer anyhow is told so (RFC 3261 8.2), as far as the
-// headers that an answer repeats can be made out; never with more bytes than
-// it had.
+// source that we answer anyhow is told so (RFC 3261 section 8.2), with those of
+// the headers that an answer repeats that it has; never with more bytes than it
+// had.
 func (u *UserAgent) unreadable(came arrival) {
 	defer u.recovered("unreadable", nil)
 	u.stats.malformed.Add(1)
@@ -54,9 +54,9 @@ func refusal(raw []byte) []byte {
 		if seen[at]++; at > 0 && seen[at] > 1 {
 			return nil
 		}
-		w.header([]string{"Via", "From", "To", "Call-ID", "CSeq"}[at], value)
+		w.repeat([]string{"Via", "From", "To", "Call-ID", "CSeq"}[at], value)
 	}
-	if slices.Contains(seen, 0) || seen[0] > maxVias {
+	if seen[0] == 0 || seen[0] > maxVias {
 		return nil
 	}
 	b, err := w.finish(nil)

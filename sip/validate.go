@@ -30,7 +30,6 @@ func rules() []rule {
 		}},
 		{"method unknown", 501, func(m *message) bool { return !slices.Contains(methods(), m.method) }},
 		{"scheme", 416, func(m *message) bool { return !slices.Contains([]string{"sip", "sips", "tel"}, m.uri.Scheme) }},
-		{"hops used up", 483, func(m *message) bool { return m.hops == 0 }},
 		{"extension required", 420, func(m *message) bool { return len(m.unsupported()) > 0 && m.method != methodCancel }},
 		{"method not served", 405, func(m *message) bool { return m.method != methodRegister && !strings.Contains(allow, m.method) }},
 		{"contact missing", 400, func(m *message) bool { return m.method == methodInvite && !isSIPURI(m.contact) }},
@@ -45,6 +44,9 @@ func rules() []rule {
 		{"content type", 415, func(m *message) bool {
 			return len(m.body) > 0 && m.contentType != contentSDP &&
 				(m.method == methodInvite || m.method == methodUpdate)
+		}},
+		{"part not understood", 415, func(m *message) bool {
+			return m.unknownPart != "" && slices.Contains([]string{methodInvite, methodUpdate, methodPrack, methodInfo, methodMessage}, m.method)
 		}},
 	}
 }

@@ -43,9 +43,11 @@ func newResponse(code int, phrase string) *wire {
 	return w
 }
 
-func (w *wire) line(parts ...string) {
+func (w *wire) line(parts ...string) { w.checked(clean, parts) }
+
+func (w *wire) checked(may func(string) bool, parts []string) {
 	for _, p := range parts {
-		if !clean(p) && w.err == nil {
+		if !may(p) && w.err == nil {
 			w.err = fmt.Errorf("sip: %w in %q", errUnclean, p)
 		}
 		w.b = append(w.b, p...)
@@ -54,12 +56,22 @@ func (w *wire) line(parts ...string) {
 }
 
 func (w *wire) header(name string, value ...string) {
+	w.headerName(name)
+	w.line(value...)
+}
+
+func (w *wire) headerName(name string) {
 	if !isToken(name) && w.err == nil {
 		w.err = fmt.Errorf("sip: %q is no header name", name)
 	}
 	w.b = append(w.b, name...)
 	w.b = append(w.b, ':', ' ')
-	w.line(value...)
+}
+
+// repeat writes a header as the request had it, which may hold NUL in a quoted pair.
+func (w *wire) repeat(name string, value ...string) {
+	w.headerName(name)
+	w.checked(func(s string) bool { return clean(strings.ReplaceAll(s, "\\\x00", "")) }, value)
 }
 
 // finish adds the body and returns the whole message.

@@ -175,7 +175,7 @@ func (a *aside) bound(ctx actor.Context) {
 		return
 	}
 	if p := a.way.Phone; p != nil {
-		a.slot = trunk.Slot{CallID: a.key, Target: p.Contacts[0].Target}
+		a.slot = trunk.Slot{CallID: a.key, Target: p.Contacts[0].Target, Phone: &p.Media}
 		ctx.Request(ctx.Parent(), asideOpen{a.slot})
 		return
 	}
@@ -348,8 +348,13 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 	if !a.shared {
 		s = a.vessel.sound()
 	}
-	if a.ending != "" || s == nil || settle(s, e, a.previewed) != nil {
+	err := errNoSession
+	if s != nil && a.ending == "" {
+		err = settle(s, e, a.previewed)
+	}
+	if err != nil {
 		if a.ending == "" {
+			a.log.Warn("the answer's SDP was refused", slogErr(err))
 			a.ending = string(domain.ReasonMedia)
 		}
 		a.hangUp()
@@ -444,6 +449,12 @@ func soundOf(o *media.Options, slot trunk.Slot, more []string) {
 		o.SRTP = media.SRTPOptional
 	case "required":
 		o.SRTP = media.SRTPRequired
+	}
+	switch t.NAT {
+	case domain.NATOn:
+		o.NAT = media.NATOn
+	case domain.NATOff:
+		o.NAT = media.NATOff
 	}
 	switch t.DTMF {
 	case "rfc4733":

@@ -443,9 +443,9 @@ func cancelled() domain.Verdict {
 	return domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}
 }
 
-func (c *call) refuseCaller(code int) {
+func (c *call) refuseCaller(code int, extra ...sip.Header) {
 	if c.in != nil {
-		c.in.Reject(code, 0)
+		c.in.Reject(code, 0, extra...)
 	}
 }
 

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -64,6 +65,7 @@ func (c *call) settle(ctx actor.Context) {
 	talked := c.call.AnsweredAt != nil && !c.revival.failed
 	if had && talked {
 		c.call.Quality = qualityOf(stats)
+		c.call.MediaIssue = cmp.Or(c.call.MediaIssue, stats.AudioIssue)
 		c.record().Codec = stats.Codec
 	}
 	e := conclude(c.call, &c.attempt, ending{

@@ -24,6 +24,9 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
+// errNoSession says that the media session of a leg is gone.
+var errNoSession = errors.New("call: no media session")
+
 // options are those of the leg's sound.
 func (c *call) options(ctx actor.Context) media.Options {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
@@ -143,10 +146,37 @@ func (c *call) take(ctx actor.Context) {
 
 // levelOf is how loud it is said that a leg could not be placed.
 func levelOf(err error) slog.Level {
-	if errors.Is(err, sip.ErrHeld) {
+	switch {
+	case errors.Is(err, sip.ErrHeld):
 		return slog.LevelInfo // somebody wants it so
+	case isMediaRefusal(err):
+		return slog.LevelWarn // the peer's description, and no fault of ours
 	}
 	return slog.LevelError
+}
+
+// isMediaRefusal says whether an error is of the peer's SDP.
+func isMediaRefusal(err error) bool {
+	return errors.Is(err, media.ErrNoCodec) || errors.Is(err, media.ErrBadSDP) || errors.Is(err, media.ErrRefusedAddress)
+}
+
+// warning is the Warning header of a refused description; none where the error is
+// another one.
+func warning(err error) []sip.Header {
+	switch {
+	case errors.Is(err, media.ErrNoCodec):
+		return []sip.Header{sip.Warning(sip.WarnMediaFormat, err.Error())}
+	case isMediaRefusal(err):
+		return []sip.Header{sip.Warning(sip.WarnMiscellaneous, err.Error())}
+	}
+	return nil
+}
+
+// mediaRefused keeps why the peer's SDP was refused, for the record of the call.
+func (c *call) mediaRefused(err error) {
+	if isMediaRefusal(err) {
+		c.call.MediaIssue = "The SDP was refused: " + err.Error() + "."
+	}
 }
 
 func (c *call) prepared(ctx actor.Context, m prepared) {
@@ -166,7 +196,8 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		return
 	}
 	if m.err != nil {
-		c.log.Log(context.Background(), levelOf(m.err), "a leg could not be placed", slogErr(m.err))
+		c.log.Log(context.Background(), levelOf(m.err), "the call's leg was not set up", slogErr(m.err))
+		c.mediaRefused(m.err)
 		v := domain.Verdict{Outcome: domain.OutcomeFailed, Reason: m.reason}
 		if m.reason == domain.ReasonInternal {
 			v.RetryOn = "failed"
@@ -177,7 +208,7 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		if errors.Is(m.err, media.ErrNoPorts) || m.reason == domain.ReasonNotSent {
 			c.refuseCaller(503)
 		} else {
-			c.refuseCaller(488)
+			c.refuseCaller(488, warning(m.err)...)
 		}
 		c.over(ctx, v, byService)
 		return
@@ -219,11 +250,9 @@ func (c *call) signal(ctx actor.Context, m signal) {
 	case sip.Refused:
 		c.refused(ctx, e.Final)
 	case sip.Accepted:
-		if s := c.vessel.sound(); s == nil || s.Accept(e.Body) != nil {
-			c.bye(ctx, byService, domain.ReasonMedia)
-		}
+		c.accepted(ctx, e)
 	case sip.Reoffer:
-		reoffered(c.log, c.vessel.sound(), e)
+		c.mediaRefused(reoffered(c.log, c.vessel.sound(), e))
 	case sip.InfoDigit:
 		if s := c.vessel.sound(); s != nil {
 			s.Pressed(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
@@ -272,7 +301,7 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 		ctx.Send(c.cfg.Trunks, trunk.Result{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Answered: true})
 	}
 	s := c.vessel.sound()
-	err := errors.New("call: no sound")
+	err := errNoSession
 	if s != nil {
 		err = settle(s, e, c.previewed)
 	}
@@ -280,12 +309,26 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 		err = nil // it finds another place once the answer is stored
 	}
 	if err != nil {
-		c.log.Warn("the answer's sound cannot be used", slogErr(err))
+		c.log.Warn("the answer's SDP was refused", slogErr(err))
+		c.mediaRefused(err)
 		c.stage = talking
 		c.bye(ctx, byService, domain.ReasonMedia)
 		return
 	}
 	c.talk(ctx, e.State)
+}
+
+// accepted takes the answer that an ACK brought.
+func (c *call) accepted(ctx actor.Context, e sip.Accepted) {
+	err := errNoSession
+	if s := c.vessel.sound(); s != nil {
+		err = s.Accept(e.Body)
+	}
+	if err != nil {
+		c.log.Warn("the answer's SDP was refused", slogErr(err))
+		c.mediaRefused(err)
+		c.bye(ctx, byService, domain.ReasonMedia)
+	}
 }
 
 // settle takes the sound of an answer. Without a description it is that of the
@@ -373,11 +416,11 @@ func (c *call) spokenVariables() map[string]string {
 	return v
 }
 
-// reoffered answers a new offer of a far end.
-func reoffered(log *slog.Logger, s Session, e sip.Reoffer) {
+// reoffered answers a new offer of a peer. An error is why it was refused.
+func reoffered(log *slog.Logger, s Session, e sip.Reoffer) error {
 	if s == nil {
 		e.Reply(500, nil)
-		return
+		return nil
 	}
 	if len(e.Body) == 0 {
 		if ours := s.Offer(); ours != nil {
@@ -385,15 +428,16 @@ func reoffered(log *slog.Logger, s Session, e sip.Reoffer) {
 		} else {
 			e.Reply(500, nil) // its sound is on its way elsewhere
 		}
-		return
+		return nil
 	}
 	body, err := s.Answer(e.Body)
 	if err != nil {
 		log.Warn("a new offer was refused", slogErr(err))
-		e.Reply(488, nil)
-		return
+		e.Reply(488, nil, warning(err)...)
+		return err
 	}
 	e.Reply(200, body)
+	return nil
 }
 
 func (c *call) heard(ctx actor.Context, m heard) {

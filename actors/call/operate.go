@@ -326,7 +326,8 @@ func (c *call) takeOver(ctx actor.Context, by *sip.Incoming, n int, durable bool
 	if len(by.Body) > 0 {
 		var err error
 		if body, err = c.session.Answer(by.Body); err != nil {
-			by.Reject(488, 0)
+			by.Reject(488, 0, warning(err)...)
+			c.mediaRefused(err)
 			c.failTransfer(ctx, string(domain.ReasonMedia))
 			return
 		}

@@ -121,6 +121,7 @@ type Way struct {
 type PhoneWay struct {
 	To       string        // user of the INVITE
 	Contacts []sip.Contact // all of them ring; at least one
+	Media    domain.Trunk  // its media settings
 }
 
 // Config is what the calls of a workspace need.

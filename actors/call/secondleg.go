@@ -294,7 +294,7 @@ func (c *call) signalAside(ctx actor.Context, e sip.Event) {
 	}
 	switch e := e.(type) {
 	case sip.Reoffer:
-		reoffered(c.log, s, e)
+		c.mediaRefused(reoffered(c.log, s, e))
 	case sip.Accepted:
 		if s != nil {
 			_ = s.Accept(e.Body) // without sound whoever was called hangs up

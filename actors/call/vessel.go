@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -220,6 +221,7 @@ func (v *vessel) abandon(now time.Time) (e *Ended, recording <-chan media.Record
 		c := v.call
 		if had && answered {
 			c.Quality = qualityOf(stats)
+			c.MediaIssue = cmp.Or(c.MediaIssue, stats.AudioIssue)
 		}
 		e := conclude(c, &v.attempt, ending{
 			verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInternal, RetryOn: "failed"},

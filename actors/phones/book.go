@@ -88,7 +88,11 @@ func (b *Book) Account(user string) (sip.Account, bool) {
 	if x == nil {
 		return sip.Account{}, false
 	}
-	return sip.Account{ID: x.ID, User: x.Username, Password: x.Password}, true
+	account := sip.Account{ID: x.ID, User: x.Username, Password: x.Password}
+	if x.Transport != domain.PhoneTransportAny {
+		account.Network = x.Transport
+	}
+	return account, true
 }
 
 // Phone is a phone by its id.

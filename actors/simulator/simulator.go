@@ -111,6 +111,9 @@ func New(cfg Config) (*Simulator, error) {
 	return s, nil
 }
 
+// HasMediaPort says whether a phone of the carrier has a media port now.
+func (s *Simulator) HasMediaPort(port uint16) bool { return s.engine.Serves(port) }
+
 // humanRing is how long a person lets it ring: 300 to 1500 ms, the same for a
 // number each time.
 func humanRing(number string) time.Duration {

@@ -119,6 +119,7 @@ type (
 	Slot struct {
 		CallID      string
 		Via         *domain.Trunk // with its credentials; nil: to a phone of the workspace. Nobody changes it
+		Phone       *domain.Trunk // the media settings of that phone; nil: the defaults
 		From        string        // the caller ID that this trunk shows, E.164
 		Target      sip.Target
 		Key         string        // names the target in Want.Tried
@@ -177,12 +178,16 @@ type (
 // phone is the trunk of a way that needs none.
 var phone domain.Trunk //nolint:gochecknoglobals // nobody changes it
 
-// Trunk is the one that the slot is of; that of a phone says nothing.
+// Trunk is the one that the slot is of; that of a phone has its media settings
+// and nothing else.
 func (s *Slot) Trunk() *domain.Trunk {
-	if s.Via == nil {
-		return &phone
+	switch {
+	case s.Via != nil:
+		return s.Via
+	case s.Phone != nil:
+		return s.Phone
 	}
-	return s.Via
+	return &phone
 }
 
 // The reasons of NoSlot.

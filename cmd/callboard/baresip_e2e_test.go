@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -36,6 +35,18 @@ type phone struct {
 	dir     string
 	port    int
 	control int
+	at      place
+}
+
+// place is where a phone is: an address, and the network namespace that has it; "" is that of the test.
+type place struct{ ip, namespace string }
+
+// command runs a program there.
+func (p place) command(name string, args ...string) *exec.Cmd {
+	if p.namespace == "" {
+		return exec.Command(name, args...)
+	}
+	return exec.Command("ip", append([]string{"netns", "exec", p.namespace, name}, args...)...)
 }
 
 // baresip starts a phone for number.
@@ -48,18 +59,24 @@ func baresip(t testing.TB, number string) *phone {
 // configuration.
 func baresipAs(t testing.TB, account string, more ...string) *phone {
 	t.Helper()
-	p := &phone{t: t, dir: t.TempDir(), port: siptest.Port(t), control: siptest.Port(t)}
+	return baresipAt(t, place{ip: "127.0.0.1"}, account, more...)
+}
+
+// baresipAt starts a phone somewhere else.
+func baresipAt(t testing.TB, at place, account string, more ...string) *phone {
+	t.Helper()
+	p := &phone{t: t, dir: t.TempDir(), port: siptest.Port(t), control: siptest.Port(t), at: at}
 	tone := filepath.Join(p.dir, "tone.wav")
 	require.NoError(t, os.WriteFile(tone, wavOf(sweep(60)), 0o600))
 	low := siptest.SoundPorts(t)
 	config := fmt.Sprintf(`poll_method epoll
-sip_listen 127.0.0.1:%d
+sip_listen %s:%d
 audio_source aufile,%s
 audio_player aubridge,nowhere
 audio_alert aubridge,nowhere
 audio_path %s
-ausrc_srate %[4]d
-auplay_srate %[4]d
+ausrc_srate %d
+auplay_srate %d
 ausrc_channels 1
 auplay_channels 1
 audio_buffer 20-160
@@ -77,10 +94,10 @@ module_tmp uuid.so
 module_tmp account.so
 module_app menu.so
 module_app ctrl_tcp.so
-net_interface 127.0.0.1
+net_interface %s
 ctrl_tcp_listen 127.0.0.1:%d
 snd_path %s
-`, p.port, tone, p.dir, rate, low, low+98, modules(t), p.control, p.dir)
+`, at.ip, p.port, tone, p.dir, rate, rate, low, low+98, modules(t), at.ip, p.control, p.dir)
 	config += strings.Join(more, "\n") + "\n"
 	if !strings.Contains(account, ";audio_codecs=") {
 		account += ";audio_codecs=PCMU/8000/1"
@@ -90,7 +107,7 @@ snd_path %s
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "accounts"), []byte(account), 0o600))
 	out, err := os.Create(filepath.Join(p.dir, "log"))
 	require.NoError(t, err)
-	cmd := exec.Command("nice", "-n", "-10", "baresip", "-f", p.dir, "-v", "-s") // where it may not be nicer, it runs all the same
+	cmd := at.command("nice", "-n", "-10", "baresip", "-f", p.dir, "-v", "-s") // where it may not be nicer, it runs all the same
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, out, out
 	require.NoError(t, cmd.Start(), "baresip must be installed: make tools")
 	exited := make(chan struct{})
@@ -139,7 +156,7 @@ func (p *phone) press(key string) { p.command("sndcode", key) }
 // another connection, and might be first.
 func (p *phone) command(name, params string) {
 	p.t.Helper()
-	conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
+	conn, err := p.at.dial("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
 	require.NoError(p.t, err)
 	defer func() { _ = conn.Close() }()
 	text, err := json.Marshal(object{"command": name, "params": params})

@@ -67,6 +67,11 @@ func (r *results) table(w io.Writer) {
 		}
 		lines = append(lines, []string{x.what, cmp.Or(x.goal, "–"), x.figure, met, x.use})
 	}
+	writeTable(w, lines)
+}
+
+// writeTable writes rows of cells in Markdown; the first are headings.
+func writeTable(w io.Writer, lines [][]string) {
 	width := make([]int, len(lines[0]))
 	for _, l := range lines {
 		for i, cell := range l {

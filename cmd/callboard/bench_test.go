@@ -103,6 +103,13 @@ func BenchmarkStart(b *testing.B) {
 // BenchmarkCallsByRequest is one REST request a call, answered and ended at
 // once, without sound or recording.
 func BenchmarkCallsByRequest(b *testing.B) {
+	per, rate, u := callsByRequest(b)
+	board.add("CPU per 1000 calls without media, one request each", "≤ 1.2 s", fmt.Sprintf("%.2f s at %.0f calls/s", per, rate), per <= 1.2, &u)
+}
+
+// callsByRequest measures the CPU seconds per 1000 of these calls, and how many there are in a second.
+func callsByRequest(b *testing.B) (per, rate float64, u usage) {
+	b.Helper()
 	const calls, atOnce = 4000, 16
 	s, far := measured(b, wide), sipp(b, "uas-instant")
 	s.route(far.port)
@@ -110,10 +117,8 @@ func BenchmarkCallsByRequest(b *testing.B) {
 	s.dial(agent, 100, atOnce) // warms up
 	w := startWatch(b, s.pid(), far.cmd.Process.Pid)
 	s.dial(agent, calls, atOnce)
-	u := w.stop()
-	per := u.cpu.Seconds() * 1000 / calls
-	board.add("CPU per 1000 calls without media, one request each", "≤ 1.2 s",
-		fmt.Sprintf("%.2f s at %.0f calls/s", per, calls/u.elapsed.Seconds()), per <= 1.2, &u)
+	u = w.stop()
+	return u.cpu.Seconds() * 1000 / calls, calls / u.elapsed.Seconds(), u
 }
 
 // dial places calls by REST and returns when all have ended.
@@ -186,11 +191,44 @@ func BenchmarkMedia(b *testing.B) {
 
 func talking(b *testing.B, calls int) {
 	b.Helper()
-	const window = 15 * time.Second
 	least, floor, err := mediatest.Floor(calls)
 	require.NoError(b, err)
 	own, ownFloor, err := mediatest.Sockets(calls)
 	require.NoError(b, err)
+	t := talkWith(b, calls)
+	h, u, cores := t.heard, t.usage, t.cores
+	board.add(fmt.Sprintf("Packets of %d calls through a bare sendmmsg/recvmmsg loop", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", least, floor.Seconds()*1000), false, nil)
+	board.add(fmt.Sprintf("The same with a socket for each of %d calls, recvmmsg and sendto", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", own, ownFloor.Seconds()*1000), false, nil)
+	board.add(fmt.Sprintf("Cores for %d calls: G.711 both ways, playback, recording", calls), "≤ 0.5 per 1000, ≤ 2 × the bare loop",
+		fmt.Sprintf("%.2f, so %.2f per 1000, %.1f ×; %.1f × that of sockets", u.ours, cores, cores/least, cores/own), cores <= 0.5 && cores <= 2*least, &u)
+	board.add(fmt.Sprintf("Interval of the packets of %d calls, by the kernel, %d packets", calls, h.Count), "p99 ≤ 22 ms",
+		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms", h.P50Ms, h.P99Ms, h.MostMs), h.P99Ms <= 22, nil)
+	board.add(fmt.Sprintf("Packets a second of each of %d streams", h.Streams), fmt.Sprintf("50 of each of %d", calls),
+		fmt.Sprintf("at least %.2f, at most %.2f", h.Slowest, h.Fastest), h.Streams == calls && h.Slowest >= 49.5 && h.Fastest <= 50.5, nil)
+	rss := t.rss
+	each := (rss - t.idle) / 1024 / float64(calls)
+	board.add(fmt.Sprintf("Memory for %d calls, actors included", calls), "≤ 40 KB a call", fmt.Sprintf("%.0f MB, %.0f KB per call above idle", rss/mb, each), each <= 40, nil)
+	if calls == 300 {
+		uploading(b, t.service, t.far, h)
+	}
+	t.service.kill9() // their end is no part of this
+}
+
+// mediaLoad is what was measured of calls with media, which go on.
+type mediaLoad struct {
+	service *service
+	far     *phoneFarm
+	heard   heard
+	usage   usage
+	cores   float64 // of the service, per 1000 calls
+	rss     float64 // bytes of the service
+	idle    float64 // bytes of it before them
+}
+
+// talkWith begins so many calls and measures them.
+func talkWith(b *testing.B, calls int) mediaLoad {
+	b.Helper()
+	const window = 15 * time.Second
 	s, far := measured(b), startPhones(b)
 	s.api("PATCH", "/v1/workspace", object{"limits": object{"concurrent_outbound": max(2*calls, 1000)}}) // campaigns leave some lines to single calls
 	s.route(far.port)
@@ -211,23 +249,8 @@ func talking(b *testing.B, calls int) {
 	h := far.ask(b, "tell")
 	st, _ := s.statusOf(id)
 	require.Equal(b, calls, st.Progress.InProgress, "calls live at the end")
-	rss := resident(b, s.pid())
 	require.Positive(b, h.Count)
-	cores := u.ours * 1000 / float64(calls)
-	board.add(fmt.Sprintf("Packets of %d calls through a bare sendmmsg/recvmmsg loop", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", least, floor.Seconds()*1000), false, nil)
-	board.add(fmt.Sprintf("The same with a socket for each of %d calls, recvmmsg and sendto", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", own, ownFloor.Seconds()*1000), false, nil)
-	board.add(fmt.Sprintf("Cores for %d calls: G.711 both ways, playback, recording", calls), "≤ 0.5 per 1000, ≤ 2 × the bare loop",
-		fmt.Sprintf("%.2f, so %.2f per 1000, %.1f ×; %.1f × that of sockets", u.ours, cores, cores/least, cores/own), cores <= 0.5 && cores <= 2*least, &u)
-	board.add(fmt.Sprintf("Interval of the packets of %d calls, by the kernel, %d packets", calls, h.Count), "p99 ≤ 22 ms",
-		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms", h.P50Ms, h.P99Ms, h.MostMs), h.P99Ms <= 22, nil)
-	board.add(fmt.Sprintf("Packets a second of each of %d streams", h.Streams), fmt.Sprintf("50 of each of %d", calls),
-		fmt.Sprintf("at least %.2f, at most %.2f", h.Slowest, h.Fastest), h.Streams == calls && h.Slowest >= 49.5 && h.Fastest <= 50.5, nil)
-	each := (rss - idle) / 1024 / float64(calls)
-	board.add(fmt.Sprintf("Memory for %d calls, actors included", calls), "≤ 40 KB a call", fmt.Sprintf("%.0f MB, %.0f KB per call above idle", rss/mb, each), each <= 40, nil)
-	if calls == 300 {
-		uploading(b, s, far, h)
-	}
-	s.kill9() // their end is no part of this
+	return mediaLoad{s, far, h, u, u.ours * 1000 / float64(calls), resident(b, s.pid()), idle}
 }
 
 // uploading measures live calls once more while a large list comes in; alone is

@@ -27,7 +27,13 @@ func (s *service) signedIn(extension, transport string) *phone {
 // for MD5 alone.
 func (s *service) firstTry(extension string) {
 	s.t.Helper()
-	conn, err := net.Dial("udp", "127.0.0.1:"+strconv.Itoa(s.sip))
+	s.firstTryFrom(place{}, "127.0.0.1", extension)
+}
+
+// firstTryFrom is that of a phone somewhere else.
+func (s *service) firstTryFrom(at place, service, extension string) {
+	s.t.Helper()
+	conn, err := at.dial("udp", net.JoinHostPort(service, strconv.Itoa(s.sip)))
 	require.NoError(s.t, err)
 	defer func() { _ = conn.Close() }()
 	_, err = conn.Write([]byte(oldRegister(extension)))

@@ -301,7 +301,7 @@ func (c *carrier) signalling(to netip.AddrPort) bool {
 }
 
 func (c *carrier) sound(to netip.AddrPort) bool {
-	return c.of != nil && to.Addr().IsLoopback() && to.Port() >= phonesLow && to.Port() <= phonesHigh
+	return c.of != nil && to.Addr().IsLoopback() && c.of.HasMediaPort(to.Port())
 }
 
 // speechCache is the folder, in the data folder, in which earlier versions kept

@@ -39,6 +39,7 @@ type CallEndedData struct {
 	Disposition         string             `json:"disposition"`
 	AnsweredBy          string             `json:"answered_by,omitempty"`
 	EndedReason         domain.Reason      `json:"ended_reason"`
+	MediaIssue          string             `json:"media_issue,omitempty"`
 	Intent              string             `json:"intent"`
 	Outcome             domain.CallOutcome `json:"outcome"`
 	TranscriptURL       string             `json:"transcript_url"`
@@ -52,7 +53,7 @@ func EndedOf(c *domain.Call) CallEndedData {
 	d := CallEndedData{
 		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To, AgentID: c.AgentID,
 		CampaignID: c.CampaignID, Duration: c.DurationSeconds, DurationSeconds: c.DurationSeconds,
-		Disposition: c.Disposition, AnsweredBy: c.AnsweredBy, EndedReason: c.EndedReason, Intent: c.Intent,
+		Disposition: c.Disposition, AnsweredBy: c.AnsweredBy, EndedReason: c.EndedReason, MediaIssue: c.MediaIssue, Intent: c.Intent,
 		TranscriptURL: c.TranscriptURL, RecordingURL: c.RecordingURL,
 		TranscriptAvailable: c.TranscriptAvailable, RecordingAvailable: c.RecordingAvailable,
 	}

@@ -14,6 +14,7 @@ func PhoneRecord(x *domain.Phone) domain.Problems {
 	var p domain.Problems
 	Metadata(&p, x.Metadata)
 	Text(&p, "name", x.Name, true, MaxName)
+	x.Defaults()
 	Extension(&p, x.Extension, true)
 	if x.Username == "" {
 		x.Username = x.Extension
@@ -24,6 +25,12 @@ func PhoneRecord(x *domain.Phone) domain.Problems {
 	Text(&p, "password", x.Password, false, MaxPhonePassword)
 	if n := len(x.Password); n > 0 && n < MinPhonePassword {
 		p.Add("password", domain.CodeValidation, "has fewer than %d characters", MinPhonePassword)
+	}
+	media := x.MediaTrunk()
+	mediaSettings(&p, &media)
+	oneOf(&p, "transport", x.Transport, domain.PhoneTransportAny, "udp", "tcp", "tls")
+	if x.SRTP == "required" && !x.KeysInClear && (x.Transport == "udp" || x.Transport == "tcp") {
+		p.Add("srtp", domain.CodeValidation, "needs transport tls or any, or srtp_keys_in_clear")
 	}
 	return p
 }

@@ -38,7 +38,7 @@ func TrunkDefaults(t *domain.Trunk) {
 	for _, f := range []struct {
 		into *string
 		word string
-	}{{&t.NumberFormat, domain.FormatE164}, {&t.DTMF, "auto"}, {&t.SRTP, "off"}, {&t.SMS, domain.SMSOff}} {
+	}{{&t.NumberFormat, domain.FormatE164}, {&t.DTMF, "auto"}, {&t.SRTP, "off"}, {&t.SMS, domain.SMSOff}, {&t.NAT, domain.NATAuto}} {
 		if *f.into == "" {
 			*f.into = f.word
 		}
@@ -175,6 +175,14 @@ func rate(p *domain.Problems, param string, r float64, zero bool) {
 }
 
 func sound(p *domain.Problems, t *domain.Trunk) {
+	mediaSettings(p, t)
+	if t.SRTP == "required" && !t.KeysInClear && slices.ContainsFunc(t.Proxies, func(x domain.Proxy) bool { return x.Transport != "tls" }) {
+		p.Add("srtp", domain.CodeValidation, "needs transport tls at every proxy, or srtp_keys_in_clear")
+	}
+}
+
+// mediaSettings checks what trunks and phones have alike.
+func mediaSettings(p *domain.Problems, t *domain.Trunk) {
 	for i, c := range atMost(p, "codecs", t.Codecs, MaxCodecs) {
 		oneOf(p, at("codecs", i), c, "PCMU", "PCMA", "G722", "opus")
 		if slices.Contains(t.Codecs[:i], c) {
@@ -183,9 +191,7 @@ func sound(p *domain.Problems, t *domain.Trunk) {
 	}
 	oneOf(p, "dtmf", t.DTMF, "auto", "rfc4733", "info", "inband")
 	oneOf(p, "srtp", t.SRTP, "off", "optional", "required")
-	if t.SRTP == "required" && !t.KeysInClear && slices.ContainsFunc(t.Proxies, func(x domain.Proxy) bool { return x.Transport != "tls" }) {
-		p.Add("srtp", domain.CodeValidation, "needs transport tls at every proxy, or srtp_keys_in_clear")
-	}
+	oneOf(p, "nat", t.NAT, domain.NATAuto, domain.NATOn, domain.NATOff)
 }
 
 // choice checks what decides among trunks.

@@ -173,7 +173,7 @@ func TestWhatCannotBeIsSaidAsAtHome(t *testing.T) {
 	}
 	_, err = link.Open(media.Options{PTime: 17})
 	require.Error(t, err)
-	s := borrow(t, link, media.Options{})
+	s := borrow(t, link, media.Options{NAT: media.NATOff})
 	require.ErrorIs(t, s.Accept([]byte("nonsense")), media.ErrBadSDP)
 	_, err = s.Answer([]byte("v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=video 9 RTP/AVP 99\r\n"))
 	require.ErrorIs(t, err, media.ErrNoCodec)

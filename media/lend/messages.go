@@ -23,6 +23,7 @@ type opening struct {
 	ComfortNoise bool           `json:"comfort_noise,omitempty"`
 	Answerer     bool           `json:"answerer,omitempty"`
 	SRTP         media.SRTPMode `json:"srtp,omitempty"`
+	NAT          media.NATMode  `json:"nat,omitempty"`
 	Confidential bool           `json:"confidential,omitempty"`
 	KeysInClear  bool           `json:"keys_in_clear,omitempty"`
 	KeyLife      time.Duration  `json:"key_life,omitempty"`
@@ -37,7 +38,7 @@ type opening struct {
 func openingOf(o *media.Options) opening {
 	m := opening{
 		Codecs: o.Codecs, TheirOrder: o.TheirOrder, PTime: o.PTime, DTMF: o.DTMF, ComfortNoise: o.ComfortNoise, Answerer: o.Answerer,
-		SRTP: o.SRTP, Confidential: o.Confidential, KeysInClear: o.KeysInClear, KeyLife: o.KeyLife, Networks: o.Networks, Far: o.Far,
+		SRTP: o.SRTP, NAT: o.NAT, Confidential: o.Confidential, KeysInClear: o.KeysInClear, KeyLife: o.KeyLife, Networks: o.Networks, Far: o.Far,
 		IdleAfter: o.IdleAfter, Record: nameOf(o.RecordPath), After: o.After,
 	}
 	if o.After != nil {
@@ -52,11 +53,11 @@ const longest = 24 * time.Hour // of a call whose sound goes on here
 func (m *opening) options() (media.Options, error) {
 	o := media.Options{
 		Codecs: m.Codecs, TheirOrder: m.TheirOrder, PTime: m.PTime, DTMF: m.DTMF, ComfortNoise: m.ComfortNoise, Answerer: m.Answerer,
-		SRTP: m.SRTP, Confidential: m.Confidential, KeysInClear: m.KeysInClear, KeyLife: m.KeyLife, Networks: m.Networks, Far: m.Far,
+		SRTP: m.SRTP, NAT: m.NAT, Confidential: m.Confidential, KeysInClear: m.KeysInClear, KeyLife: m.KeyLife, Networks: m.Networks, Far: m.Far,
 		IdleAfter: m.IdleAfter, After: m.After,
 	}
 	sane := len(m.Codecs) <= 16 && slices.Contains([]int{0, 10, 20, 30, 40}, m.PTime) && m.DTMF <= media.DTMFInband &&
-		m.SRTP <= media.SRTPRequired && m.KeyLife >= 0 && m.IdleAfter >= 0 && len(m.Networks) <= 1000
+		m.SRTP <= media.SRTPRequired && m.NAT <= media.NATOff && m.KeyLife >= 0 && m.IdleAfter >= 0 && len(m.Networks) <= 1000
 	if a := m.After; a != nil {
 		sane = sane && len(a.Formats) <= 32 && a.Mark >= 0 && a.Mark <= longest && m.Age >= 0 && m.Age <= longest
 		a.At = time.Now().Add(-m.Age)

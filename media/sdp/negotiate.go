@@ -2,7 +2,9 @@ package sdp
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
+	"strings"
 
 	"github.com/callboard/callboard/media/srtp"
 )
@@ -46,7 +48,8 @@ type Agreed struct {
 	Listen  []Format       // every sound they may send
 	Event   Format         // telephone events; Name "" : not agreed
 	Noise   Format         // comfort noise; Name "" : not agreed
-	Remote  netip.AddrPort // where their RTP port is; a zero port or unspecified address: nowhere
+	Remote  netip.AddrPort // where their RTP port is; an unspecified address: nowhere; none: see Host
+	Host    string         // the name in place of an address: where their RTP port is is not known
 	RTCP    netip.AddrPort // with Mux it is Remote
 	PTime   int            // ms: 10, 20, 30 or 40
 	Held    bool           // they do not want to hear us
@@ -61,14 +64,14 @@ type Agreed struct {
 // Agree compares their description with what we want. As answerer (they offered) our order decides, or theirs where we
 // say so; as offerer their answer does: its first codec that we know is what we send.
 func Agree(theirs *Session, want Terms) (Agreed, error) {
-	failed := ErrNoAudio
+	failed := error(&refusal{ErrNoAudio, theirs.noAudio()})
 	for _, secure := range [...]bool{true, false} {
 		if secure && want.Privacy == Clear || !secure && want.Privacy == Private {
 			continue
 		}
 		for i := range theirs.Media {
 			m := &theirs.Media[i]
-			if m.Kind != "audio" || m.Port == 0 {
+			if m.Kind != "audio" || m.Port == 0 || secure && want.Privacy == Either && m.plain() && !m.Keyed {
 				continue
 			}
 			a, err := m.agree(want, secure)
@@ -76,12 +79,29 @@ func Agree(theirs *Session, want Terms) (Agreed, error) {
 				a.Stream = i
 				return a, nil
 			}
-			if !errors.Is(err, ErrNoAudio) {
-				failed = err
-			}
+			failed = worse(failed, err)
 		}
 	}
 	return Agreed{}, failed
+}
+
+// worse is the refusal that tells more: that a key is missing tells more than that the codecs differ, and both more than that
+// there is no stream.
+func worse(before, now error) error {
+	if errors.Is(before, ErrNoKeys) && errors.Is(now, ErrNoAudio) {
+		return before
+	}
+	return now
+}
+
+// noAudio says why a description has no stream that could be taken.
+func (s *Session) noAudio() string {
+	for _, m := range s.Media {
+		if m.Kind == "audio" {
+			return "the audio stream is declined by port 0"
+		}
+	}
+	return "there is no m=audio line"
 }
 
 // agree takes one stream, encrypted or not.
@@ -100,7 +120,7 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 		}
 	}
 	if len(a.Listen) == 0 {
-		return Agreed{}, ErrNoAudio
+		return Agreed{}, &refusal{ErrNoAudio, "they have " + names(m.Formats) + ", we have " + names(want.Codecs)}
 	}
 	a.Codec = a.Listen[0]
 	if want.Offered {
@@ -124,12 +144,12 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 			a.Noise = Format{}
 		}
 	}
-	if !m.Addr.IsValid() {
-		return Agreed{}, syntax(0, "no c=")
+	if !m.Addr.IsValid() && m.Host == "" {
+		return Agreed{}, fmt.Errorf("%w: no c= line names an address for the audio stream", ErrSyntax)
 	}
 	a.addresses(m)
 	a.Ours = m.Direction.Mirror()
-	if m.Addr.IsUnspecified() && a.Ours.Sends() {
+	if m.Addr.IsValid() && m.Addr.IsUnspecified() && a.Ours.Sends() {
 		a.Ours = map[Direction]Direction{SendRecv: RecvOnly, SendOnly: Inactive}[a.Ours]
 	}
 	return a, nil
@@ -139,13 +159,13 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 	switch {
 	case !secure && !m.plain():
-		return ErrNoAudio
+		return &refusal{ErrNoAudio, "they use " + m.Proto + ", we RTP/AVP without encryption"}
 	case !secure && !want.Offered && m.Keyed && len(want.Keys) > 0:
-		return ErrNoKeys // they answered with a key that we cannot use: they will not speak in the clear
+		return &refusal{ErrNoKeys, "they answer with an SRTP key that we did not offer"} // they will not speak in the clear
 	case !secure:
 		return nil
 	case !m.secure():
-		return ErrNoKeys
+		return &refusal{ErrNoKeys, "they name no SRTP key (a=crypto) of a suite that we know"}
 	case want.Offered:
 		a.Secure, a.Key = true, m.Crypto[0]
 		return nil
@@ -158,7 +178,42 @@ func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 			}
 		}
 	}
-	return ErrNoKeys
+	return &refusal{ErrNoKeys, "they answer with an SRTP key that we did not offer"}
+}
+
+// names lists formats as a=rtpmap does, eight at most.
+func names(formats []Format) string {
+	const most = 8
+	var b strings.Builder
+	for i, f := range formats[:min(len(formats), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if f.Name == "" {
+			fmt.Fprintf(&b, "payload type %d%s", f.Type, known(f.Type))
+			continue
+		}
+		fmt.Fprintf(&b, "%s/%d", spelt(f.Name), f.Clock)
+	}
+	if b.Len() == 0 {
+		return "no payload types"
+	}
+	return b.String()
+}
+
+// known is the codec of a payload type that has a static meaning (RFC 3551 section 6) and that we do not speak.
+func known(payloadType uint8) string {
+	switch payloadType {
+	case 3:
+		return " (GSM)"
+	case 4:
+		return " (G723)"
+	case 15:
+		return " (G728)"
+	case 18:
+		return " (G729)"
+	}
+	return ""
 }
 
 // beside finds what goes with a codec: of the same clock where there is one, for they share their timestamps.
@@ -172,6 +227,7 @@ func (m *Media) beside(name string, clock int) (found Format) {
 }
 
 func (a *Agreed) addresses(m *Media) {
+	a.Host = m.Host
 	a.Remote = netip.AddrPortFrom(m.Addr, uint16(m.Port)) //nolint:gosec // 16 bits by the reader
 	a.RTCP = netip.AddrPortFrom(m.Addr, uint16(min(m.Port+1, 0xFFFF)))
 	if a.Mux {

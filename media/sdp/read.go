@@ -14,11 +14,14 @@ import (
 type reader struct {
 	out       Session
 	addr      netip.Addr // the session's c=
+	host      string     // the session's c=, where it names a host
 	direction Direction
 	version   bool
 }
 
 // Parse reads a description. It takes what carriers send: no final newline, bare LF, no s= or t=, c= after t=, unknown lines.
+// A line that cannot be used is ignored and told in Session.Ignored. An error wraps ErrSyntax, where the text is no SDP of
+// version 0, or ErrTooLarge.
 func Parse(b []byte) (*Session, error) {
 	if len(b) > maxBytes {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(b))
@@ -34,7 +37,8 @@ func Parse(b []byte) (*Session, error) {
 			continue
 		}
 		if len(line) < 2 || line[1] != '=' {
-			return nil, syntax(n, "no type")
+			r.ignore(n, line, "no type=value")
+			continue
 		}
 		if err := r.line(n, line[0], strings.TrimSpace(line[2:])); err != nil {
 			return nil, err
@@ -44,17 +48,25 @@ func Parse(b []byte) (*Session, error) {
 		return nil, syntax(n, "no v=0")
 	}
 	for i := range r.out.Media {
-		if m := &r.out.Media[i]; !m.Addr.IsValid() {
-			m.Addr = r.addr
+		if m := &r.out.Media[i]; !m.Addr.IsValid() && m.Host == "" {
+			m.Addr, m.Host = r.addr, r.host
 		}
 	}
 	return &r.out, nil
+}
+
+func (r *reader) ignore(n int, line, why string) {
+	const most = 80
+	if len(r.out.Ignored) < maxIgnored {
+		r.out.Ignored = append(r.out.Ignored, Ignored{n, strings.ToValidUTF8(line[:min(len(line), most)], "?"), why})
+	}
 }
 
 func (r *reader) line(n int, kind byte, value string) error {
 	if !r.version && kind != 'v' {
 		return syntax(n, "v=0 must be first")
 	}
+	why := ""
 	switch kind {
 	case 'v':
 		if value != "0" || r.version {
@@ -64,11 +76,17 @@ func (r *reader) line(n int, kind byte, value string) error {
 	case 'o':
 		r.out.Origin = value
 	case 'c':
-		return r.connection(n, value)
+		why = r.connection(value)
 	case 'm':
-		return r.media(n, value)
+		var err error
+		if why, err = r.media(n, value); err != nil {
+			return err
+		}
 	case 'a':
-		return r.attribute(n, value)
+		why = r.attribute(value)
+	}
+	if why != "" {
+		r.ignore(n, string(kind)+"="+value, why)
 	}
 	return nil
 }
@@ -80,41 +98,68 @@ func (r *reader) current() *Media {
 	return &r.out.Media[len(r.out.Media)-1]
 }
 
-// connection reads "IN IP4 192.0.2.1[/ttl]".
-func (r *reader) connection(n int, value string) error {
+// connection reads "IN IP4 192.0.2.1[/ttl]", or a host name in place of the address.
+func (r *reader) connection(value string) (why string) {
 	f := strings.Fields(value)
 	if len(f) != 3 || !strings.EqualFold(f[0], "IN") {
-		return syntax(n, "c=")
+		return "not c=IN IP4|IP6 address"
 	}
-	host, _, _ := strings.Cut(f[2], "/")
-	addr, err := netip.ParseAddr(host)
-	if err != nil || addr.Zone() != "" {
-		return syntax(n, "c= names no address")
+	text, _, _ := strings.Cut(f[2], "/")
+	addr, err := netip.ParseAddr(text)
+	host := ""
+	switch {
+	case err != nil && !isHostName(text):
+		return "neither an address nor a host name"
+	case err != nil:
+		host = text
+	case addr.Zone() != "":
+		return "an address with a zone"
 	}
-	addr = addr.Unmap()
 	if m := r.current(); m != nil {
-		m.Addr = addr
+		m.Addr, m.Host = addr.Unmap(), host
 	} else {
-		r.addr = addr
+		r.addr, r.host = addr.Unmap(), host
 	}
-	return nil
+	return ""
 }
 
-// media reads "audio 49170[/2] RTP/AVP 0 8 101".
-func (r *reader) media(n int, value string) error {
-	f := strings.Fields(value)
-	if len(f) < 3 {
-		return syntax(n, "m=")
+// isHostName says whether text may be a name of the domain name system, of letters.
+func isHostName(text string) bool {
+	letters := false
+	for _, c := range text {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		letters = letters || letter
+		if !letter && c != '-' && c != '.' && c != '_' && (c < '0' || c > '9') {
+			return false
+		}
 	}
+	return letters && len(text) <= 253 //nolint:mnd // RFC 1035 section 2.3.4
+}
+
+// media reads "audio 49170[/2] RTP/AVP 0 8 101". A stream that cannot be read keeps its place, for the answer has to refuse it
+// there (RFC 3264 section 6); its port counts as 0.
+func (r *reader) media(n int, value string) (why string, err error) {
+	f := strings.Fields(value)
 	if len(r.out.Media) == maxMedia || len(f)-3 > maxFormats {
-		return fmt.Errorf("%w: line %d", ErrTooLarge, n)
+		return "", fmt.Errorf("%w: line %d", ErrTooLarge, n)
+	}
+	m := Media{Kind: "audio", Proto: "RTP/AVP", Direction: r.direction}
+	if len(f) > 0 {
+		m.Kind = strings.ToLower(f[0])
+	}
+	if len(f) < 3 {
+		r.out.Media = append(r.out.Media, m)
+		return "not m=media port protocol formats", nil
 	}
 	number, _, _ := strings.Cut(f[1], "/")
 	port, err := strconv.ParseUint(number, 10, 16)
 	if err != nil {
-		return syntax(n, "m= port")
+		why = "the port is no number up to 65535"
 	}
-	m := Media{Kind: strings.ToLower(f[0]), Port: int(port), Proto: strings.ToUpper(f[2]), Raw: f[3:], Direction: r.direction}
+	m.Port, m.Proto, m.Raw = int(port), strings.ToUpper(f[2]), f[3:]
+	if why != "" {
+		m.Port = 0
+	}
 	for _, raw := range m.Raw {
 		t, errType := strconv.ParseUint(raw, 10, 7)
 		if errType != nil {
@@ -127,7 +172,7 @@ func (r *reader) media(n int, value string) error {
 		m.Formats = append(m.Formats, format)
 	}
 	r.out.Media = append(r.out.Media, m)
-	return nil
+	return why, nil
 }
 
 // static is what a payload type means without a map (RFC 3551 section 6), as far as we speak it.
@@ -145,7 +190,7 @@ func static(payloadType uint8) string {
 	return ""
 }
 
-func (r *reader) attribute(n int, value string) error {
+func (r *reader) attribute(value string) (why string) {
 	name, arg, _ := strings.Cut(value, ":")
 	m := r.current()
 	switch name = strings.ToLower(strings.TrimSpace(name)); name {
@@ -158,18 +203,24 @@ func (r *reader) attribute(n int, value string) error {
 		}
 	}
 	if m == nil {
-		return nil
+		return ""
 	}
 	switch name {
 	case "rtpmap":
-		return m.rtpmap(n, arg)
+		return m.rtpmap(arg)
 	case "fmtp":
 		kind, params, _ := strings.Cut(strings.TrimSpace(arg), " ")
-		m.each(kind, func(f *Format) { f.Params = strings.TrimSpace(params) })
+		if !m.each(kind, func(f *Format) { f.Params = strings.TrimSpace(params) }) {
+			return "m= does not list this payload type"
+		}
 	case "ptime":
-		m.PTime = millis(arg)
+		if m.PTime = millis(arg); m.PTime == 0 {
+			return "no length from 1 to 1000 ms"
+		}
 	case "maxptime":
-		m.MaxPTime = millis(arg)
+		if m.MaxPTime = millis(arg); m.MaxPTime == 0 {
+			return "no length from 1 to 1000 ms"
+		}
 	case "rtcp":
 		m.rtcp(arg)
 	case "rtcp-mux":
@@ -177,7 +228,7 @@ func (r *reader) attribute(n int, value string) error {
 	case "crypto":
 		m.crypto(arg)
 	}
-	return nil
+	return ""
 }
 
 // crypto reads a key; what we do not understand is passed over, as RFC 4568 wants it.
@@ -192,17 +243,17 @@ func (m *Media) crypto(arg string) {
 }
 
 // rtpmap reads "101 telephone-event/8000[/1]".
-func (m *Media) rtpmap(n int, arg string) error {
+func (m *Media) rtpmap(arg string) (why string) {
 	kind, encoding, ok := strings.Cut(strings.TrimSpace(arg), " ")
 	part := strings.Split(strings.TrimSpace(encoding), "/")
 	if !ok || len(part) < 2 {
-		return syntax(n, "a=rtpmap")
+		return "not a=rtpmap:type name/clock"
 	}
 	clock, err := strconv.ParseUint(strings.TrimSpace(part[1]), 10, 31)
 	if err != nil || clock == 0 {
-		return syntax(n, "a=rtpmap clock")
+		return "the clock rate is no positive number"
 	}
-	m.each(kind, func(f *Format) {
+	named := m.each(kind, func(f *Format) {
 		f.Name, f.Clock = strings.ToUpper(part[0]), int(clock) //nolint:gosec // 31 bits
 		f.Channels = 0
 		if len(part) > 2 {
@@ -211,19 +262,25 @@ func (m *Media) rtpmap(n int, arg string) error {
 			}
 		}
 	})
-	return nil
+	if !named {
+		return "m= does not list this payload type"
+	}
+	return ""
 }
 
-func (m *Media) each(kind string, do func(*Format)) {
+// each does something to the formats of a payload type; false: there is none.
+func (m *Media) each(kind string, do func(*Format)) (found bool) {
 	t, err := strconv.ParseUint(kind, 10, 7)
 	if err != nil {
-		return
+		return false
 	}
 	for i := range m.Formats {
 		if m.Formats[i].Type == uint8(t) {
 			do(&m.Formats[i])
+			found = true
 		}
 	}
+	return found
 }
 
 // rtcp reads "port [IN IP4 address]" (RFC 3605); what cannot be read is left out.

@@ -20,14 +20,27 @@ const (
 	maxMedia   = 8
 	maxFormats = 64
 	maxCrypto  = 16 // lines of a=crypto that are looked at
+	maxIgnored = 16 // lines that are noted
 )
 
 // What reading and negotiating may fail with.
 var (
 	ErrSyntax   = errors.New("sdp: unreadable")
 	ErrTooLarge = errors.New("sdp: too large")
-	ErrNoAudio  = errors.New("sdp: no sound in common")
+	ErrNoAudio  = errors.New("sdp: no audio in common")
 )
+
+// Ignored is a line of a description that cannot be used (RFC 8866 section 5.13: such attributes are ignored).
+type Ignored struct {
+	Line   int    // from 1 on
+	Text   string // of the line, 80 bytes at most
+	Reason string // what is wrong with it
+}
+
+// String is one sentence.
+func (i Ignored) String() string {
+	return fmt.Sprintf("line %d (%s) is ignored: %s", i.Line, i.Text, i.Reason)
+}
 
 // Direction is who sends, seen from the description's author.
 type Direction uint8
@@ -84,7 +97,8 @@ type Media struct {
 	Proto     string // "RTP/AVP"
 	Raw       []string
 	Formats   []Format   // of Raw, where they are payload types
-	Addr      netip.Addr // its own c= or the session's; invalid: none was given
+	Addr      netip.Addr // its own c= or the session's; invalid: none was given, or a name
+	Host      string     // that c=, where it names a host: no name of a stranger is looked up
 	RTCP      netip.AddrPort
 	Direction Direction
 	PTime     int // ms; 0: not said
@@ -96,8 +110,9 @@ type Media struct {
 
 // Session is a description as read.
 type Session struct {
-	Origin string // the whole o= value
-	Media  []Media
+	Origin  string // the whole o= value
+	Media   []Media
+	Ignored []Ignored // lines that cannot be used, 16 at most
 }
 
 // plain says whether the stream may be RTP in the clear; secure, whether it may be SRTP with keys of the description.
@@ -116,3 +131,15 @@ func (m *Media) Held() bool {
 func syntax(line int, what string) error {
 	return fmt.Errorf("%w: line %d: %s", ErrSyntax, line, what)
 }
+
+// refusal is why no stream is taken. Is tells ErrNoAudio and ErrNoKeys.
+type refusal struct {
+	kind error
+	text string
+}
+
+// Error is what the two ends do not have in common.
+func (r *refusal) Error() string { return r.text }
+
+// Unwrap is the kind.
+func (r *refusal) Unwrap() error { return r.kind }

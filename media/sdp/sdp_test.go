@@ -61,8 +61,6 @@ func TestWhatCarriersSendIsRead(t *testing.T) {
 func TestWhatIsNoDescriptionIsRefused(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"empty": nil, "text": []byte("hello\r\n"), "version": lines("v=1"), "no version": lines("o=-", "m=audio 1 RTP/AVP 0"), "twice": lines("v=0", "v=0"),
-		"host name": lines("v=0", "c=IN IP4 carrier.example"), "port": lines("v=0", "m=audio 99999 RTP/AVP 0"), "short m=": lines("v=0", "m=audio 1"),
-		"rtpmap": lines("v=0", "m=audio 1 RTP/AVP 9", "a=rtpmap:9"), "zone": lines("v=0", "c=IN IP6 fe80::1%eth0"),
 	} {
 		_, err := sdp.Parse(b)
 		require.ErrorIs(t, err, sdp.ErrSyntax, name)
@@ -87,6 +85,65 @@ func TestWhatIsNoDescriptionIsRefused(t *testing.T) {
 		require.NoError(t, err, name)
 		_, err = sdp.Agree(s, ours(true))
 		require.ErrorIs(t, err, sdp.ErrNoAudio, name)
+	}
+}
+
+// What cannot be used is ignored and told; only what concerns the stream that is taken refuses it.
+func TestLinesThatCannotBeUsedAreIgnoredAndTold(t *testing.T) {
+	video := []string{"m=video 3227 RTP/AVP 31", "a=rtpmap:31 LPC"}
+	for name, more := range map[string][]string{
+		"a map without a clock, of a declined stream": video,
+		"a map of a type not listed":                  {"a=rtpmap:97 X/8000"},
+		"a map without a clock":                       {"a=rtpmap:97 X"},
+		"a map without a type":                        {"a=rtpmap: PCMA/8000"},
+		"a bare map":                                  {"a=rtpmap"},
+		"a clock that is no number":                   {"a=rtpmap:96 telephone-event/8000.0"},
+		"parameters without a type":                   {"a=fmtp:"},
+		"no =":                                        {"garbage"},
+		"a length that is none":                       {"a=maxptime:abc"},
+		"a stream without a port":                     {"m=video x RTP/AVP 31"},
+		"a stream of two words":                       {"m=video 1"},
+		"a zone of another stream":                    {"m=video 1 RTP/AVP 31", "c=IN IP6 fe80::1%eth0"},
+	} {
+		s, err := sdp.Parse(with(more...))
+		require.NoError(t, err, name)
+		require.Len(t, s.Ignored, 1, name)
+		assert.Equal(t, 8+len(more), s.Ignored[0].Line, name)
+		assert.NotEmpty(t, s.Ignored[0].Reason, name)
+		assert.Contains(t, s.Ignored[0].String(), s.Ignored[0].Text, name)
+		a, err := sdp.Agree(s, ours(true))
+		require.NoError(t, err, name)
+		assert.Equal(t, netip.MustParseAddrPort("192.0.2.9:4000"), a.Remote, name)
+		answer := string(sdp.Local{Addr: netip.MustParseAddr("198.51.100.7"), Port: 20000, Formats: []sdp.Format{a.Codec}}.Answer(s, a.Stream))
+		assert.Equal(t, len(s.Media), strings.Count(answer, "m="), "each stream has its answer: %s", name)
+	}
+	many, err := sdp.Parse(with(strings.Split(strings.Repeat("garbage,", 50), ",")...))
+	require.NoError(t, err)
+	assert.Len(t, many.Ignored, 16)
+	none, err := sdp.Parse(with("x=1", "a=unknown:1"))
+	require.NoError(t, err)
+	assert.Empty(t, none.Ignored, "unknown lines are no mistakes")
+}
+
+func TestAHostNameInPlaceOfAnAddressIsUnknown(t *testing.T) {
+	for _, c := range []string{"IN IP4 carrier.example", "IN IP6 a_b-1.local"} {
+		a := agree(t, lines("v=0", "c="+c, "m=audio 4000 RTP/AVP 0"), true)
+		assert.Equal(t, c[len("IN IP4 "):], a.Host)
+		assert.False(t, a.Remote.Addr().IsValid())
+		assert.False(t, a.Held)
+		assert.Equal(t, sdp.SendRecv, a.Ours)
+	}
+	own := agree(t, lines("v=0", "c=IN IP4 carrier.example", "m=audio 4000 RTP/AVP 0", "c=IN IP4 192.0.2.9"), true)
+	assert.Equal(t, "192.0.2.9:4000", own.Remote.String())
+	assert.Empty(t, own.Host)
+	other := agree(t, lines("v=0", "c=IN IP4 192.0.2.9", "m=audio 4000 RTP/AVP 0", "c=IN IP4 carrier.example"), true)
+	assert.Equal(t, "carrier.example", other.Host)
+	for _, c := range []string{"IN IP4 1.2.3", "IN IP4 a b", "X IP4 1.1.1.1", "IN IP6 fe80::1%eth0", "IN IP4 car(rier"} {
+		s, err := sdp.Parse(lines("v=0", "c="+c, "m=audio 4000 RTP/AVP 0"))
+		require.NoError(t, err)
+		require.Len(t, s.Ignored, 1, c)
+		_, err = sdp.Agree(s, ours(true))
+		require.ErrorIs(t, err, sdp.ErrSyntax, c)
 	}
 }
 

@@ -1,0 +1,82 @@
+package main_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+)
+
+// benchOther is another build of the service, with which -bench-binary is compared.
+var benchOther = flag.String("bench-other", "", "service that BenchmarkCompare measures in turns with that of -bench-binary") //nolint:gochecknoglobals // a flag
+
+// compareRounds is how often each of two builds is measured.
+const compareRounds = 5
+
+// comparison is one figure of two builds of the service, measured in turns.
+type comparison struct {
+	what    string
+	decimal int
+	figures [2][]float64 // of this build and of the other
+}
+
+// median is that of a build's figures; spread is between their extremes.
+func (c *comparison) median(build int) (median, spread float64) {
+	f := slices.Sorted(slices.Values(c.figures[build]))
+	if len(f) == 0 {
+		return 0, 0
+	}
+	return f[len(f)/2], f[len(f)-1] - f[0]
+}
+
+// BenchmarkCompare measures calls and media of two builds of the service five times in turns: each row is a median and its
+// spread, of this build and of the other.
+func BenchmarkCompare(b *testing.B) {
+	if *benchOther == "" {
+		b.Skip("make bench-compare REV=… compares with another revision")
+	}
+	rows := []*comparison{
+		{what: "CPU per 1000 calls without media, one request each, s", decimal: 3},
+		{what: "CPU per 1000 inbound calls without media, s", decimal: 3},
+		{what: "Cores per 1000 calls with media", decimal: 3},
+		{what: "p99 of the interval of packets of 1000 calls, ms", decimal: 1},
+	}
+	own := *benchBinary
+	defer func() { *benchBinary = own }()
+	for round := range compareRounds {
+		for turn := range 2 {
+			build := (round + turn) % 2 // neither build always has the first turn
+			*benchBinary = []string{own, *benchOther}[build]
+			b.Run(fmt.Sprintf("round %d/%s", round+1, []string{"this", "other"}[build]), func(b *testing.B) {
+				per, _, _ := callsByRequest(b)
+				_, in := calledIn(b)
+				t := talkWith(b, 1000)
+				t.service.kill9()
+				for i, figure := range []float64{per, in.per1000(), t.cores, t.heard.P99Ms} {
+					rows[i].figures[build] = append(rows[i].figures[build], figure)
+				}
+			})
+		}
+	}
+	compared(rows)
+}
+
+// compared prints the table.
+func compared(rows []*comparison) {
+	lines := [][]string{{"What", "This revision: median (spread)", "The other", "Difference"}}
+	for _, r := range rows {
+		ours, spread := r.median(0)
+		theirs, otherSpread := r.median(1)
+		difference := "–"
+		if theirs > 0 {
+			difference = fmt.Sprintf("%+.1f %%", 100*(ours-theirs)/theirs)
+		}
+		cell := func(median, spread float64) string {
+			return fmt.Sprintf("%.*f (%.*f)", r.decimal, median, r.decimal, spread)
+		}
+		lines = append(lines, []string{r.what, cell(ours, spread), cell(theirs, otherSpread), difference})
+	}
+	fmt.Println()
+	writeTable(os.Stdout, lines)
+}

@@ -1,0 +1,242 @@
+package main_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// natBinary, in the environment, is the service under test, and says that this process has a network of its own.
+const natBinary = "NAT_TEST_BINARY"
+
+// The network: the service at a public address, a router that masquerades, and the phones behind it. The port of a mapping
+// is drawn by chance.
+const (
+	natService = "5.5.5.1"
+	natRouter  = "5.5.5.2"
+	natPhone   = "192.168.77.2"
+	natSetup   = `
+mount -t tmpfs none /run && mkdir -p /run/netns
+ip link set lo up
+ip netns add router && ip netns add phones
+ip link add wan type veth peer name wan netns router
+ip link add lan netns phones type veth peer name lan netns router
+ip address add 5.5.5.1/24 dev wan && ip link set wan up
+ip -n router address add 5.5.5.2/24 dev wan && ip -n router link set wan up
+ip -n router address add 192.168.77.1/24 dev lan && ip -n router link set lan up && ip -n router link set lo up
+ip -n phones address add 192.168.77.2/24 dev lan && ip -n phones link set lan up && ip -n phones link set lo up
+ip -n phones route add default via 192.168.77.1
+ip netns exec router sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
+ip netns exec router nft -f - <<'RULES'
+table ip nat {
+  chain incoming { type nat hook prerouting priority dstnat; }
+  chain outgoing { type nat hook postrouting priority srcnat; oifname "wan" masquerade random; }
+}
+table ip filter {
+  chain forward { type filter hook forward priority filter; }
+}
+RULES
+`
+)
+
+// dial connects from there.
+func (p place) dial(network, to string) (conn net.Conn, err error) {
+	if p.namespace == "" {
+		return net.Dial(network, to)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlocked: the thread ends in that namespace with this function
+		var ns *os.File
+		if ns, err = os.Open("/run/netns/" + p.namespace); err != nil {
+			return
+		}
+		defer func() { _ = ns.Close() }()
+		if err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err == nil {
+			conn, err = net.Dial(network, to)
+		}
+	}()
+	<-done
+	return conn, err
+}
+
+// router runs a command at the router.
+func router(t testing.TB, name string, args ...string) {
+	t.Helper()
+	out, err := place{namespace: "router"}.command(name, args...).CombinedOutput()
+	require.NoError(t, err, "%s %v: %s", name, args, out)
+}
+
+// remap ends all mappings of the router: what goes on has another port.
+func remap(t testing.TB) {
+	t.Helper()
+	router(t, "ip", "link", "set", "wan", "down")
+	router(t, "ip", "link", "set", "wan", "up")
+}
+
+// TestPeersBehindANATAreHeardAndHearWhatIsSaid runs itself in a network of its own, which takes no root.
+func TestPeersBehindANATAreHeardAndHearWhatIsSaid(t *testing.T) { //nolint:tparallel // its parts have one phone
+	t.Parallel()
+	if os.Getenv(natBinary) == "" {
+		cmd := exec.Command("unshare", "--user", "--map-root-user", "--net", "--mount", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=10m")
+		cmd.Env = append(os.Environ(), natBinary+"="+binary)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), "--- PASS: "+t.Name()+"/")
+		return
+	}
+	out, err := exec.Command("bash", "-euo", "pipefail", "-c", natSetup).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	s := prepare(t)
+	s.env = append(s.env, fmt.Sprintf("CALLBOARD_SIP_ADDR=%s:%d", natService, s.sip), "CALLBOARD_PUBLIC_IP="+natService)
+	s.start()
+	n := &natted{service: s, at: place{natPhone, "phones"}, agent: s.chatty()}
+	s.api("PATCH", "/v1/agents/"+n.agent, object{"extension": "200", "inbound": object{"answer": "direct"}})
+	n.signIn("1001")
+	t.Run("a phone is called", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.call("1001")) })
+	t.Run("a phone calls", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.called("200")) })
+	t.Run("a phone that is silent for 20 seconds after the answer", func(t *testing.T) {
+		n := n.with(t)
+		router(t, "nft", "add", "rule", "ip", "filter", "forward", "iifname", "lan", "udp", "sport", "!=", strconv.Itoa(n.phone.port), "drop")
+		before, id := n.phone.heard(), n.call("1001")
+		time.Sleep(20 * time.Second) // that is the case, not a wait for something
+		assert.Zero(t, n.phone.heard()-before, "the address of the phone's audio is not known")
+		router(t, "nft", "flush", "chain", "ip", "filter", "forward")
+		n.heardBothWays(id)
+	})
+	t.Run("a phone whose mapping changes during a call", func(t *testing.T) {
+		n := n.with(t)
+		id := n.call("1001")
+		n.hears()
+		remap(t)
+		n.heardBothWays(id)
+	})
+	n.trunk()
+	t.Run("a trunk calls", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.called("+12025550142")) })
+	t.Run("a trunk is called", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.call("+12025550123")) })
+}
+
+// natted is a service and a phone behind a NAT.
+type natted struct {
+	*service
+	t     *testing.T
+	at    place
+	phone *phone
+	agent string
+}
+
+// with is the same for a part of the test.
+func (n *natted) with(t *testing.T) *natted {
+	c := *n
+	c.t, c.phone.t = t, t
+	return &c
+}
+
+// chatty is an agent that speaks for longer than any of these calls lasts.
+func (s *service) chatty() string {
+	s.t.Helper()
+	return s.agent(object{
+		"name": "chatty", "start": "talk",
+		"nodes": []object{{"id": "talk", "type": "say", "prompt": strings.Repeat("The clinic on the corner is open from eight to six on every day of the week. ", 30)}, {"id": "bye", "type": "end"}},
+		"edges": []object{{"from": "talk", "to": "bye", "when": object{"type": "always"}}},
+	})
+}
+
+// signIn registers the phone.
+func (n *natted) signIn(extension string) {
+	n.service.t.Helper()
+	id := n.api("POST", "/v1/phones", object{"extension": extension, "password": phonePassword, "name": "Desk"})["id"].(string)
+	n.firstTryFrom(n.at, natService, extension)
+	n.phone = baresipAt(n.service.t, n.at, fmt.Sprintf("<sip:%s@%s:%d;transport=udp>;auth_user=%[1]s;auth_pass=%[4]s;regint=120", extension, natService, n.sip, phonePassword))
+	contact := n.awaitContacts(id, 1)["contacts"].([]any)[0].(object)
+	assert.True(n.service.t, strings.HasPrefix(contact["address"].(string), natRouter+":"), "%v", contact)
+}
+
+// trunk lets another phone behind the NAT be a trunk: it is reached by a port that the router forwards.
+func (n *natted) trunk() {
+	t := n.service.t
+	t.Helper()
+	port := siptest.Port(t)
+	n.phone = baresipAt(t, n.at, fmt.Sprintf("<sip:+12025550123@%s:%d>;regint=0", natService, n.sip))
+	router(t, "nft", "add", "rule", "ip", "nat", "incoming", "iifname", "wan", "udp", "dport", strconv.Itoa(port), "dnat", "to", fmt.Sprintf("%s:%d", natPhone, n.phone.port))
+	trunk := n.api("POST", "/v1/trunks", object{
+		"name": "PBX behind a NAT", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": natRouter, "port": port, "transport": "udp"}},
+	})["id"].(string)
+	n.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": n.agent, "trunk_id": trunk})
+}
+
+// call makes the service call.
+func (n *natted) call(to string) string {
+	n.t.Helper()
+	body := object{"to": to, "agent_id": n.agent}
+	if strings.HasPrefix(to, "+") {
+		body["from"] = "+12025550100"
+	}
+	id := n.api("POST", "/v1/calls/outbound", body)["id"].(string)
+	n.talks(id)
+	return id
+}
+
+// called makes the phone call.
+func (n *natted) called(to string) (id string) {
+	n.t.Helper()
+	n.phone.command("dial", fmt.Sprintf("sip:%s@%s:%d", to, natService, n.sip))
+	n.await("the phone's call", 30*time.Second, func() bool {
+		for _, raw := range n.api("GET", "/v1/calls?direction=inbound&status=active", nil)["data"].([]any) {
+			id = raw.(object)["id"].(string)
+		}
+		return id != ""
+	})
+	n.talks(id)
+	return id
+}
+
+func (n *natted) talks(id string) {
+	n.t.Helper()
+	n.await("the answer", 30*time.Second, func() bool { return n.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
+}
+
+// heardBothWays listens until the phone has heard the service for some seconds from now on, and ends the call; then the
+// recording has the phone's tone to its end.
+func (n *natted) heardBothWays(id string) {
+	n.t.Helper()
+	n.hears()
+	n.hears()
+	n.phone.command("hangup", "")
+	ended := n.ended(id, 30*time.Second)
+	assert.Equal(n.t, "remote_hangup", ended["ended_reason"], "%v", ended)
+	assert.Empty(n.t, ended["media_issue"], "%v", ended)
+	said := samples(n.t, n.recording(id), 1)
+	assert.GreaterOrEqual(n.t, loudTenths(said[max(len(said)-3*rate, 0):]), 20, "the recording has the phone's tone")
+}
+
+// hears waits until the phone has heard some more speech.
+func (n *natted) hears() {
+	n.t.Helper()
+	before := n.phone.heard()
+	n.await("what the phone hears", 30*time.Second, func() bool { return n.phone.heard() > before+rate })
+}
+
+// loudTenths counts the tenths of a second in which something sounds.
+func loudTenths(pcm []float64) (tenths int) {
+	const tenth = rate / 10
+	for ; len(pcm) >= tenth; pcm = pcm[tenth:] {
+		if loud(pcm[:tenth]) > 300 {
+			tenths++
+		}
+	}
+	return tenths
+}

@@ -1,0 +1,172 @@
+package dtmf
+
+// Press is one key press received; Samples is how long, in units of the event's clock.
+type Press struct {
+	Key     byte
+	Samples uint32
+}
+
+const (
+	patience = 1200   // samples of 8 kHz without a packet, after which a press counts as ended: its end packets were lost
+	longest  = 0xFFFF // that the field of the duration can tell
+	reorder  = 3      // packets by which one may come too late
+	lateMost = 8000   // samples by which one may; later, a lower sequence number has wrapped
+)
+
+// Receiver makes key presses of the packets of telephone events (RFC 4733), one of each, however many packets of it were
+// lost, repeated or overtaken. It does not rely on the timestamp alone: some senders move it within a press, or in the end
+// packets only, and some use one for all presses. The zero value is ready.
+type Receiver struct {
+	last    press
+	any     bool  // last is one
+	open    bool  // its end has not come
+	quiet   int32 // samples since its last packet
+	sound   uint16
+	sounded bool    // sound is the sequence number of audio behind the last packet of an event
+	past    [4]span // that were reported
+	next    uint8
+}
+
+// span is where the packets of a press stand. They have numbers from first to newest, and some of these may be missing.
+type span struct {
+	ssrc          uint32
+	first, newest uint16
+	code          uint8
+	used          bool
+}
+
+// press is what is known of one.
+type press struct {
+	span
+	stamp    uint32 // of the newest packet
+	duration uint32 // in this segment
+	before   uint32 // in earlier segments of a long press (RFC 4733 section 2.5.1.3)
+}
+
+// Received is one packet of a telephone event, as far as presses go by it.
+type Received struct {
+	SSRC, Timestamp uint32
+	Seq             uint16
+	Payload         []byte
+}
+
+// Sound takes note of a packet of audio: it parts one press from the next.
+func (r *Receiver) Sound(seq uint16) {
+	if r.any && int16(seq-r.last.newest) > 0 { //nolint:gosec // modular
+		r.sound, r.sounded = seq, true
+	}
+}
+
+// Got takes a packet. True: a press has ended by it.
+func (r *Receiver) Got(p Received) (Press, bool) {
+	e, ok := Parse(p.Payload)
+	if !ok || int(e.Code) >= len(keys) {
+		return Press{}, false
+	}
+	if r.any && r.last.ssrc == p.SSRC && r.quiet < lateMost && int16(p.Seq-r.last.newest) <= 0 { //nolint:gosec // modular
+		return r.late(p, e)
+	}
+	if r.any && r.last.ssrc == p.SSRC && r.last.code == e.Code && !r.begins(p, e) {
+		return r.proceed(p, e)
+	}
+	ended, was := r.end()
+	r.last = press{spanOf(p, e), p.Timestamp, uint32(e.Duration), 0}
+	r.any, r.open, r.quiet, r.sounded = true, true, 0, false
+	switch {
+	case !e.End:
+		return ended, was
+	case !was:
+		return r.end()
+	}
+	r.quiet = patience // the next Pass reports it
+	return ended, true
+}
+
+// begins says whether a packet of the same key, sent after all others, is of another press.
+func (r *Receiver) begins(p Received, e Event) bool {
+	parted := r.sounded && int16(p.Seq-r.sound) > 0 || r.quiet >= patience //nolint:gosec // modular
+	anew := uint32(e.Duration) < r.last.duration
+	apart := int32(p.Timestamp-r.last.stamp) >= int32(r.last.duration) //nolint:gosec // modular
+	switch {
+	case r.last.duration == longest && p.Timestamp == r.last.stamp+longest:
+		return false // the next segment
+	case r.open:
+		return anew && (parted || apart)
+	case e.End:
+		return parted && apart // other packets of it were lost; without both it is the end once more
+	}
+	return parted && anew || parted && apart || anew && apart
+}
+
+// proceed takes a packet of the press that came last.
+func (r *Receiver) proceed(p Received, e Event) (Press, bool) {
+	l := &r.last
+	if l.duration == longest && p.Timestamp == l.stamp+longest {
+		l.before, l.duration = l.before+longest, 0
+	}
+	l.newest, l.stamp = p.Seq, p.Timestamp
+	if !r.open {
+		return Press{}, false
+	}
+	l.duration = max(l.duration, uint32(e.Duration))
+	r.quiet, r.sounded = 0, false
+	if !e.End {
+		return Press{}, false
+	}
+	return r.end()
+}
+
+// late takes a packet that others have overtaken: it is of the press that came last, of one before it, or the only one that
+// came of its press.
+func (r *Receiver) late(p Received, e Event) (Press, bool) {
+	if l := &r.last; l.has(p, e) {
+		if int16(p.Seq-l.first) < 0 { //nolint:gosec // modular
+			l.first = p.Seq
+		}
+		if r.open {
+			l.duration = max(l.duration, uint32(e.Duration))
+		}
+		return Press{}, false
+	}
+	for i := range r.past {
+		if was := &r.past[i]; was.used && was.has(p, e) {
+			return Press{}, false
+		}
+	}
+	r.remember(spanOf(p, e))
+	return Press{keys[e.Code], uint32(e.Duration)}, true
+}
+
+// has says whether a packet is of a press, by its key and its place in the sequence.
+func (l *span) has(p Received, e Event) bool {
+	return l.ssrc == p.SSRC && l.code == e.Code && int16(p.Seq-l.first) >= -reorder && int16(p.Seq-l.newest) <= reorder //nolint:gosec // modular
+}
+
+// Pass lets n samples of 8 kHz go by. True: a press whose end was lost has ended.
+func (r *Receiver) Pass(n int) (Press, bool) {
+	if r.quiet < lateMost {
+		r.quiet += int32(n) //nolint:gosec // a frame
+	}
+	if !r.open || r.quiet < patience {
+		return Press{}, false
+	}
+	return r.end()
+}
+
+// end ends the press that is open.
+func (r *Receiver) end() (Press, bool) {
+	if !r.open {
+		return Press{}, false
+	}
+	r.open = false
+	r.remember(r.last.span)
+	return Press{keys[r.last.code], r.last.before + r.last.duration}, true
+}
+
+func (r *Receiver) remember(s span) {
+	r.past[r.next], r.next = s, (r.next+1)%uint8(len(r.past))
+}
+
+func spanOf(p Received, e Event) span {
+	return span{ssrc: p.SSRC, first: p.Seq, newest: p.Seq, code: e.Code, used: true}
+}

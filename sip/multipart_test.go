@@ -1,0 +1,110 @@
+package sip_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip"
+)
+
+// Parts of bodies, with their headers.
+const (
+	sdpPart      = "Content-Type: application/sdp\r\n\r\n" + sdp
+	isupPart     = "Content-Type: application/isup;version=itu-t92+\r\nContent-Disposition: signal;handling=optional\r\n\r\n\x01\x00\x48"
+	locationPart = "Content-Type: application/pidf+xml\r\nContent-ID: <where@far>\r\n\r\n<presence/>"
+	requiredPart = "Content-Type: application/x-unknown\r\nContent-Disposition: signal;handling=required\r\n\r\n?"
+)
+
+// partsOf is a body of several parts.
+func partsOf(boundary string, parts ...string) string {
+	return "Passed over.\r\n--" + boundary + "\r\n" + strings.Join(parts, "\r\n--"+boundary+"\r\n") + "\r\n--" + boundary + "--\r\n"
+}
+
+// withBody is a request with another body.
+func withBody(request, contentType, body string) string {
+	head, _, _ := strings.Cut(request, "\r\n\r\n")
+	var lines []string
+	for line := range strings.SplitSeq(head, "\r\n") {
+		if !strings.HasPrefix(line, "Content-") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(append(lines, "Content-Type: "+contentType, fmt.Sprintf("Content-Length: %d", len(body)), "", body), "\r\n")
+}
+
+// callWithParts is an INVITE of a trunk.
+func callWithParts(boundary string, parts ...string) string {
+	return withBody(callUs(), "multipart/mixed;boundary="+boundary, partsOf(strings.Trim(boundary, `"`), parts...))
+}
+
+func TestTheSDPAmongTheSeveralPartsOfABodyIsUsed(t *testing.T) {
+	nested := "Content-Type: multipart/alternative; boundary=inner\r\n\r\n" + partsOf("inner", "Content-Type: text/plain\r\n\r\nnotes", sdpPart)
+	deep := sdpPart
+	for i := range 4 {
+		deep = fmt.Sprintf("Content-Type: multipart/mixed; boundary=b%d\r\n\r\n%s", i, partsOf(fmt.Sprintf("b%d", i), deep))
+	}
+	for name, c := range map[string]struct {
+		invite string
+		body   string // that the owner is told; "415": the INVITE is refused
+	}{
+		"ISUP behind it":             {callWithParts("part-1", sdpPart, isupPart), sdp},
+		"ISUP before it, quoted":     {callWithParts(`"part 1"`, isupPart, sdpPart), sdp},
+		"a location, no disposition": {callWithParts("x", locationPart, sdpPart), sdp},
+		"described":                  {callWithParts("x", isupPart, "Content-Disposition: session;handling=required\r\n"+sdpPart), sdp},
+		"an unquoted colon":          {callWithParts("part:1", sdpPart, isupPart), sdp},
+		"parts within a part":        {callWithParts("x", isupPart, nested), sdp},
+		"no SDP":                     {callWithParts("x", isupPart, locationPart), ""},
+		"a part that is required":    {callWithParts("x", sdpPart, requiredPart), "415"},
+		"a whole body, optional":     {strings.Replace(withBody(callUs(), "application/isup", "?"), "Content-Type", "Content-Disposition: signal;handling=optional\r\nContent-Type", 1), ""},
+		"no boundary":                {withBody(callUs(), "multipart/mixed", partsOf("x", sdpPart)), "415"},
+		"nested too deeply":          {callWithParts("x", deep), "415"},
+		"too many parts":             {callWithParts("x", append(strings.Split(strings.Repeat(isupPart+"|", 16), "|")[:16], sdpPart)...), "415"},
+		"the last part has no end":   {strings.Replace(callWithParts("x", isupPart, sdpPart), "--x--\r\n", "--x--  ", 1), sdp},
+		"the SDP is encoded":         {callWithParts("x", "Content-Transfer-Encoding: base64\r\n"+sdpPart), ""},
+		"in other letters":           {withBody(callUs(), "Multipart/Mixed; Boundary=x", partsOf("x", "content-type: Application/SDP\r\n\r\n"+sdp)), sdp},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			told := "415"
+			s := onStage(t, func(ua *sip.UserAgent) {
+				ua.OnInvite(func(i *sip.Incoming) {
+					told = string(i.Body)
+					i.Reject(486, 0)
+				})
+			})
+			s.peer.send(c.invite, s.us())
+			m := s.peer.expect("SIP/2.0")
+			if c.body == "415" {
+				assert.Contains(t, m.line(), "415", name)
+				assert.Contains(t, m.get("Accept"), "multipart/mixed", name)
+			}
+			synctest.Wait()
+			assert.Equal(t, c.body, told, name)
+			s.stop()
+		})
+	}
+}
+
+func TestATraceTellsThePartsOfABody(t *testing.T) {
+	parts := sip.PartsOf([]byte(callWithParts("x", isupPart, sdpPart)))
+	require.Len(t, parts, 2)
+	assert.Equal(t, "application/isup", parts[0].ContentType)
+	assert.Equal(t, sip.Part{ContentType: "application/sdp", Body: []byte(sdp)}, parts[1])
+	assert.Len(t, sip.PartsOf([]byte(callUs())), 1)
+	assert.Empty(t, sip.PartsOf([]byte(callUs("no body"))))
+}
+
+func FuzzPartsOfABody(f *testing.F) {
+	f.Add(callWithParts("x", isupPart, sdpPart))
+	f.Add(withBody(callUs(), `multipart/mixed;boundary="`, "--"))
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, p := range sip.PartsOf([]byte(text)) {
+			require.LessOrEqual(t, len(p.Body), len(text))
+		}
+		sip.Verdict([]byte(text))
+	})
+}

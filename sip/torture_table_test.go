@@ -1,0 +1,254 @@
+package sip_test
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	mediasdp "github.com/callboard/callboard/media/sdp"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// updateTable writes the table of docs/interoperability.md anew.
+var updateTable = flag.Bool("update", false, "write the table of torture messages into docs/interoperability.md") //nolint:gochecknoglobals // a flag
+
+// tortureRow is a message of RFC 4475 or RFC 5118, what the RFC expects, and the status codes that are sent over UDP and TCP:
+// "" is no answer.
+type tortureRow struct{ name, section, expectation, udp, tcp string }
+
+// torture is every message of both RFCs with the reaction of a user agent whose agent accepts calls.
+func torture() []tortureRow {
+	return []tortureRow{
+		{"wsinv", "3.1.1.1", "Valid: white space, folded and compact headers. Its To has a tag, so it belongs to a dialog.", "481", "481"},
+		{"intmeth", "3.1.1.2", "Valid: an unknown method in unusual characters gets 501, or 405.", "501", "501"},
+		{"esc01", "3.1.1.3", "Valid: escaped characters in the Request-URI are compared unescaped. The call is accepted.", "100 200", "100 200"},
+		{"escnull", "3.1.1.4", "Valid: escaped NUL in URIs of a REGISTER.", "405", "405"},
+		{"esc02", "3.1.1.5", "Valid: a method with % in it is an unknown method and no escaped REGISTER.", "501", "501"},
+		{"lwsdisp", "3.1.1.6", "Valid: no space between display name and <.", "200", "200"},
+		{"longreq", "3.1.1.7", "Valid: long header values. The call is accepted.", "100 200", "100 200"},
+		{"dblreq", "3.1.1.8", "Valid in UDP: bytes behind the body are ignored.", "405", "405 400"},
+		{"semiuri", "3.1.1.9", "Valid: parameters in the user part of an OPTIONS.", "200", "200"},
+		{"transports", "3.1.1.10", "Valid: unknown transports in Via.", "200", "200"},
+		{"mpart01", "3.1.1.11", "Valid: a MESSAGE with a multipart body. 405 where messages are not accepted.", "405", "405"},
+		{"unreason", "3.1.1.12", "Valid: a response with an unusual reason phrase. It answers no request, so it is ignored.", "", ""},
+		{"noreason", "3.1.1.13", "Valid: a response without a reason phrase. Ignored likewise.", "", ""},
+		{"badinv01", "3.1.2.1", "Invalid: extra separators. 400.", "400", "400"},
+		{"clerr", "3.1.2.2", "Invalid in UDP: Content-Length is larger than the message. 400; over TCP the rest is waited for.", "400", ""},
+		{"ncl", "3.1.2.3", "Invalid: negative Content-Length. 400, or the connection is closed.", "400", ""},
+		{"scalar02", "3.1.2.4", "Invalid: numbers beyond their range. 400.", "400", "400"},
+		{"scalarlg", "3.1.2.5", "Invalid response: ignored.", "", ""},
+		{"quotbal", "3.1.2.6", "Invalid: unterminated quoted string. 400, or accepted where it can be repaired.", "400", "400"},
+		{"ltgtruri", "3.1.2.7", "Invalid: <> around the Request-URI. 400.", "400", "400"},
+		{"lwsruri", "3.1.2.8", "Invalid: white space within the Request-URI. 400.", "400", "400"},
+		{"lwsstart", "3.1.2.9", "Invalid: several spaces in the request line. 400, or accepted.", "400", "400"},
+		{"trws", "3.1.2.10", "Invalid: spaces at the end of the request line. 400, or accepted.", "400", "400"},
+		{"escruri", "3.1.2.11", "Invalid: headers in the Request-URI. 400, or the headers are ignored.", "100 200", "100 200"},
+		{"baddate", "3.1.2.12", "Invalid time zone in Date. Elements that do not need Date accept the call.", "100 200", "100 200"},
+		{"regbadct", "3.1.2.13", "Invalid: a Contact with parameters without <>. 400, or accepted.", "405", "405"},
+		{"badaspec", "3.1.2.14", "Invalid: spaces within an address. 400, or accepted.", "400", "400"},
+		{"baddn", "3.1.2.15", "Invalid: a display name that is no token. 400, or accepted. In this copy the header section has no end.", "", ""},
+		{"badvers", "3.1.2.16", "Unknown version: 505.", "505", "505"},
+		{"mismatch01", "3.1.2.17", "The method of CSeq differs: 400.", "400", "400"},
+		{"mismatch02", "3.1.2.18", "The method is unknown and that of CSeq differs: 501, or 400.", "400", "400"},
+		{"bigcode", "3.1.2.19", "Invalid response: ignored.", "", ""},
+		{"badbranch", "3.2.1", "A branch that is the magic cookie alone: a transaction all the same.", "200", "200"},
+		{"insuf", "3.3.1", "Required headers are missing: 400 where a response can be made.", "400", "400"},
+		{"unkscm", "3.3.2", "Unknown scheme in the Request-URI: 416.", "416", "416"},
+		{"novelsc", "3.3.3", "A known scheme that is not SIP: 416.", "416", "416"},
+		{"unksm2", "3.3.4", "Unknown schemes in other headers are accepted.", "405", "405"},
+		{"bext01", "3.3.5", "Unknown options in Require: 420 with Unsupported.", "420", "420"},
+		{"invut", "3.3.6", "Unknown Content-Type: 415 with Accept.", "415", "415"},
+		{"regaut01", "3.3.7", "Unknown authorization scheme in a REGISTER: as without credentials.", "405", "405"},
+		{"multi01", "3.3.8", "Several values in headers that have one: 400.", "400", "400"},
+		{"mcl01", "3.3.9", "Several Content-Length: 400.", "400", ""},
+		{"bcast", "3.3.10", "A response to another address: ignored.", "", ""},
+		{"zeromf", "3.3.11", "Max-Forwards 0: a user agent processes the OPTIONS.", "200", "200"},
+		{"cparam01", "3.3.12", "REGISTER with an unknown Contact parameter.", "405", "405"},
+		{"cparam02", "3.3.13", "REGISTER with an unknown URI parameter.", "405", "405"},
+		{"regescrt", "3.3.14", "REGISTER with an escaped header in a URI.", "405", "405"},
+		{"sdp01", "3.3.15", "Accept without application/sdp: 406.", "406", "406"},
+		{"inv2543", "3.4.1", "RFC 2543 syntax: From without a tag. Accepted, or 400.", "400", "400"},
+		{"ipv6-good", "RFC 5118, 4.1", "Valid: an IPv6 reference in a REGISTER.", "405", "405"},
+		{"ipv6-bad", "RFC 5118, 4.2", "Invalid: an IPv6 address without brackets. 400.", "400", "400"},
+		{"port-ambiguous", "RFC 5118, 4.3", "Valid: the last group is part of the address.", "405", "405"},
+		{"port-unambiguous", "RFC 5118, 4.4", "Valid: a port behind the brackets.", "405", "405"},
+		{"via-received-param-with-delim", "RFC 5118, 4.5", "Valid in practice: brackets in received.", "481", "481"},
+		{"via-received-param-no-delim", "RFC 5118, 4.5", "Valid: no brackets in received.", "200", "200"},
+		{"ipv6-in-sdp", "RFC 5118, 4.6", "Valid SDP with IPv6 and G.726 alone; Content-Length is larger than the body here.", "400", "100 488"},
+		{"mult-ip-in-header", "RFC 5118, 4.7", "Valid: IPv4 and IPv6 in Via. It belongs to a dialog.", "481", "481"},
+		{"mult-ip-in-sdp", "RFC 5118, 4.8", "Valid: IPv4 and IPv6 in one SDP. The stream that can be reached is accepted.", "100 200", "100 200"},
+		{"ipv4-mapped-ipv6", "RFC 5118, 4.9", "Valid: IPv4-mapped addresses. The call is processed; 488, because G.726 is all it offers.", "100 488", "100 488"},
+		{"ipv6-bug-abnf-3-colons", "RFC 5118, 4.10", "Valid in practice: three colons, as the grammar of RFC 3261 allows.", "200", "200"},
+		{"ipv6-correct-abnf-2-colons", "RFC 5118, 4.10", "Valid: two colons.", "200", "200"},
+	}
+}
+
+// acceptIfAgreed accepts a call whose SDP has something in common with ours.
+func acceptIfAgreed(i *sip.Incoming) {
+	terms := mediasdp.Terms{Codecs: []mediasdp.Format{{Type: 0, Name: "PCMU", Clock: 8000}, {Type: 8, Name: "PCMA", Clock: 8000}}, Events: true, Offered: true}
+	local := mediasdp.Local{ID: 1, Version: 1, Addr: netip.MustParseAddr("127.0.0.1"), Port: 4000, Formats: terms.Codecs}
+	if len(i.Body) == 0 {
+		i.Answer(local.Offer(), func(sip.Event) {})
+		return
+	}
+	theirs, err := mediasdp.Parse(i.Body)
+	var agreed mediasdp.Agreed
+	if err == nil {
+		agreed, err = mediasdp.Agree(theirs, terms)
+	}
+	if err != nil {
+		i.Reject(488, 0, sip.Warning(sip.WarnMiscellaneous, err.Error()))
+		return
+	}
+	local.Formats = []mediasdp.Format{agreed.Codec}
+	i.Answer(local.Answer(theirs, agreed.Stream), func(sip.Event) {})
+}
+
+// reaction sends a message of farEnd by UDP and tells the codes of the answers, repetitions left out; "" for nothing.
+func reaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
+	t.Helper()
+	var said []string
+	synctest.Test(t, func(t *testing.T) {
+		s := onStage(t, func(ua *sip.UserAgent) {
+			ua.OnInvite(acceptIfAgreed)
+			for _, f := range more {
+				f(ua)
+			}
+		})
+		from := netip.MustParseAddrPort(farEnd + ":5060")
+		var ports []*port
+		for _, n := range []int{5060, 5061, 6050, 19823, 9} {
+			ports = append(ports, s.net.open(fmt.Sprintf("%s:%d", farEnd, n)))
+		}
+		s.net.ports[s.us()].in <- datagram{b, from}
+		synctest.Wait()
+		for _, p := range ports {
+			for len(p.in) > 0 {
+				m := msg{text: string((<-p.in).b)}
+				said = append(said, strings.Fields(m.line())[1])
+				assert.LessOrEqual(t, strings.Count(m.text, "\r\nFrom: "), 1, m.text)
+			}
+		}
+		c := s.ua.Counters()
+		assert.Zero(t, c.Panics)
+		assert.EqualValues(t, len(said), c.Sent, "every answer found its way")
+		time.Sleep(5 * time.Minute) // whatever it began is over
+		assert.Zero(t, s.ua.Counters().Dialogs)
+		s.stop()
+	})
+	return strings.Join(said, " ")
+}
+
+// lastWord is a request whose answer shows that all before it has been answered.
+const lastWord = "OPTIONS sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1;branch=z9hG4bKlast\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:a@b>\r\n" +
+	"Call-ID: the-last-word\r\nCSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n"
+
+// reactionTCP is the same by TCP.
+func reactionTCP(address string, b []byte) (string, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	if err = conn.SetDeadline(time.Now().Add(3 * time.Second)); err != nil { // for what is answered by nothing
+		return "", err
+	}
+	if _, err = conn.Write(append(bytes.Clone(b), lastWord...)); err != nil {
+		return "", err
+	}
+	var said []string
+	lines := bufio.NewScanner(conn)
+	last := ""
+	for lines.Scan() {
+		switch line := lines.Text(); {
+		case strings.HasPrefix(line, "SIP/2.0 "):
+			last = strings.Fields(line)[1]
+		case line == "Call-ID: the-last-word":
+			return strings.Join(said, " "), nil
+		case line == "" && last != "":
+			if len(said) == 0 || said[len(said)-1] != last { // or it is a repetition
+				said = append(said, last)
+			}
+			last = ""
+		}
+	}
+	return strings.Join(said, " "), nil
+}
+
+// reactionsTCP are those to all messages, each of which has a user agent of its own.
+func reactionsTCP(t *testing.T, all map[string][]byte) map[string]string {
+	t.Helper()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	said := make(map[string]string)
+	for name, b := range all {
+		address := fmt.Sprintf("127.0.0.1:%d", siptest.Port(t))
+		served(t, func(cfg *sip.Config, ua *sip.UserAgent) {
+			cfg.Listen = []sip.Listener{{Network: "tcp", Addr: address}}
+			if ua != nil {
+				ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} })
+				ua.OnInvite(acceptIfAgreed)
+			}
+		})
+		wg.Go(func() {
+			codes, err := reactionTCP(address, b)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				codes = err.Error()
+			}
+			said[name] = codes
+		})
+	}
+	wg.Wait()
+	return said
+}
+
+func TestTortureMessagesGetTheirReactions(t *testing.T) {
+	all := tortureMessages(t)
+	byTCP := reactionsTCP(t, all)
+	rows := torture()
+	require.Len(t, rows, len(all))
+	var table strings.Builder
+	table.WriteString("| message | section | what the RFC expects | UDP | TCP |\n|---|---|---|---|---|\n")
+	none := func(codes string) string {
+		if codes == "" {
+			return "–"
+		}
+		return codes
+	}
+	for _, row := range rows {
+		got := row
+		got.udp, got.tcp = reaction(t, all[row.name]), byTCP[row.name]
+		assert.Equal(t, row, got)
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n", row.name, row.section, row.expectation, none(got.udp), none(got.tcp))
+	}
+	t.Logf("RFC 4475 and RFC 5118:\n%s", table.String())
+	right := bytes.Replace(all["ipv6-in-sdp"], []byte("Content-Length: 268"), []byte("Content-Length: 251"), 1)
+	assert.Equal(t, "100 488", reaction(t, right), "with the right length; G.726 is not supported")
+	const page, begin, end = "../docs/interoperability.md", "<!-- torture messages -->\n", "<!-- end of torture messages -->"
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	before, rest, found := strings.Cut(string(text), begin)
+	require.True(t, found)
+	old, after, found := strings.Cut(rest, end)
+	require.True(t, found)
+	if *updateTable {
+		require.NoError(t, os.WriteFile(page, []byte(before+begin+table.String()+end+after), 0o600))
+		return
+	}
+	assert.Equal(t, table.String(), old, "%s: go test ./sip -run %s -update writes it anew", page, t.Name())
+}
