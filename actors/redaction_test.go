@@ -32,7 +32,9 @@ func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
 	}), number(1, 1, "00"))
 	assert.Contains(t, text, "Here is say. Your code is [redacted].")
 	assert.Equal(t, map[string]string{"code": "[redacted]"}, c.Variables)
-	row, err := json.Marshal(c)
+	shown := *c
+	shown.Quality, shown.Latency = nil, nil // figures, in which any digits may come
+	row, err := json.Marshal(shown)
 	require.NoError(t, err)
 	assert.NotContains(t, string(row), "90210")
 
