@@ -1,6 +1,9 @@
 package domain
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Proxy is one target of a trunk. A name without a port is looked up by NAPTR
 // and SRV (RFC 3263), so that it may be several.
@@ -215,6 +218,7 @@ func (t *Trunk) Unseal(f func(field, text string) (string, error)) (err error) {
 // Public is the trunk as the API shows it: without its passwords.
 func (t *Trunk) Public() *Trunk {
 	c := *t
+	c.NAT = cmp.Or(c.NAT, NATAuto) // of rows of versions before
 	for _, auth := range []**TrunkAuth{&c.Auth, &c.Inbound.Auth} {
 		if *auth != nil {
 			a := **auth

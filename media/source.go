@@ -44,7 +44,7 @@ const (
 	sequenceLeap     = 100         // a sequence number that rises by more does not continue a stream
 )
 
-// refusalCause is why a packet was not heard.
+// refusalCause is why a packet was refused.
 type refusalCause uint8
 
 const (
@@ -58,11 +58,11 @@ const (
 
 func (c refusalCause) String() string {
 	return [...]string{
-		notRTP:            "they are no RTP",
-		otherSource:       "the SDP names another address; where the peer sends from others, set nat to on or add media_networks",
+		notRTP:            "the packets are not RTP",
+		otherSource:       "the SDP names another address; if the peer sends from others, set nat to on or add media_networks",
 		addressNotAllowed: "no audio may go to that address; the operator's egress rules or media_networks can allow it",
-		payloadNotAgreed:  "their payload type was not agreed on",
-		notAuthentic:      "their SRTP authentication failed",
+		payloadNotAgreed:  "the payload type was not negotiated",
+		notAuthentic:      "the SRTP authentication failed",
 	}[c]
 }
 
@@ -92,8 +92,8 @@ type candidate struct {
 	arrived [learnPackets]int64 // of the last packets, by the wall clock; a ring
 }
 
-// next counts a packet, if it continues the stream.
-func (c *candidate) next(seq uint16, arrived int64) {
+// countPacket counts a packet that continues the stream.
+func (c *candidate) countPacket(seq uint16, arrived int64) {
 	switch rise := seq - c.seq; {
 	case c.packets > 0 && rise == 0: // a copy
 		return
@@ -107,8 +107,8 @@ func (c *candidate) next(seq uint16, arrived int64) {
 	c.packets++
 }
 
-// fast says whether the last learnPackets have come within learnWithin.
-func (c *candidate) fast() bool {
+// isFast says whether the last learnPackets have come within learnWithin.
+func (c *candidate) isFast() bool {
 	if c.packets < learnPackets {
 		return false
 	}
@@ -116,8 +116,8 @@ func (c *candidate) fast() bool {
 	return took >= 0 && took <= learnWithin
 }
 
-// settled forgets who was proving itself.
-func (r *receiver) settled() {
+// clearCandidates ends the search.
+func (r *receiver) clearCandidates() {
 	if r.proving {
 		r.proving, r.source.candidates = false, nil
 	}
@@ -151,7 +151,7 @@ func (s *Session) expect(described netip.AddrPort, host string, reachable bool, 
 	}
 	s.in.open, f.described, f.host, f.reachable, f.describedAt = true, described, host, reachable, now
 	f.spokeAt = 0
-	s.in.settled()
+	s.in.clearCandidates()
 	s.in.confirmed = netip.AddrPort{}
 	s.out.to, s.report.to = target{}, target{}
 	if reachable {
@@ -201,8 +201,8 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int6
 		return false
 	}
 	c := r.candidate(from, p.SSRC)
-	c.next(p.Seq, arrived)
-	if proved := s.keys.out != nil || c.fast() || described && c.packets >= describedPackets; !proved {
+	c.countPacket(p.Seq, arrived)
+	if proved := s.keys.out != nil || c.isFast() || described && c.packets >= describedPackets; !proved {
 		return described && !r.confirmed.IsValid()
 	}
 	s.confirm(from, p.SSRC, arrived, now)
@@ -215,19 +215,19 @@ func (s *Session) admitConfirmed(p *rtp.Packet, arrived int64, now time.Duration
 	r := &s.in
 	if p.SSRC != r.ssrc {
 		c := r.candidate(r.confirmed, p.SSRC)
-		c.next(p.Seq, arrived)
+		c.countPacket(p.Seq, arrived)
 		silent := time.Duration(arrived - r.arrived)
 		if c.packets < streamPackets || silent >= 0 && silent < streamOver { // the wall clock may be set back
 			return false
 		}
 		r.ssrc = p.SSRC
 	}
-	r.settled()
+	r.clearCandidates()
 	r.arrived, r.heardAt = arrived, now
 	return true
 }
 
-// confirm hears a source alone from now on, and sends to it.
+// confirm accepts audio from this source alone, and sends audio to it.
 func (s *Session) confirm(from netip.AddrPort, ssrc uint32, arrived int64, now time.Duration) {
 	r, f := &s.in, s.in.source
 	if r.confirmed.IsValid() {
@@ -235,7 +235,7 @@ func (s *Session) confirm(from netip.AddrPort, ssrc uint32, arrived int64, now t
 		f.learntAt[0] = now
 	}
 	r.confirmed, r.ssrc, r.arrived, r.heardAt = from, ssrc, arrived, now
-	r.settled()
+	r.clearCandidates()
 	if s.out.to.addr != from {
 		s.sendTo(from)
 	}
@@ -278,7 +278,7 @@ func (s *Session) audioIssue() string {
 	case f.cause != notRefused:
 		return fmt.Sprintf("No audio was heard: %d packets were refused, the last from %s: %s.", s.in.refused, f.from, f.cause)
 	case s.out.packets == 0 && !f.reachable:
-		return fmt.Sprintf("No audio was heard or sent: the SDP names %s, where no audio may go, and no RTP came from another address.", f.place())
+		return fmt.Sprintf("No audio was heard or sent: the SDP names %s, where no audio may go, and no RTP came from another address.", f.describedHost())
 	}
 	if s.media < audioExpected*sampleRate {
 		return ""
@@ -286,8 +286,8 @@ func (s *Session) audioIssue() string {
 	return "No audio was heard: no RTP packet came."
 }
 
-// place is the described address, or the name in its place.
-func (f *sourceSearch) place() string {
+// describedHost is the address or the host name in the SDP.
+func (f *sourceSearch) describedHost() string {
 	if f.host != "" {
 		return f.host
 	}

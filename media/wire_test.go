@@ -409,10 +409,10 @@ func TestNoSoundGoesWhereItMustNot(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"no codec":   {"v=0\nc=IN IP4 127.0.0.1\nm=audio 5000 RTP/AVP 18 9", media.ErrNoCodec, "they have payload type 18 (G729), G722/8000, we have PCMU/8000, PCMA/8000"},
+		"no codec":   {"v=0\nc=IN IP4 127.0.0.1\nm=audio 5000 RTP/AVP 18 9", media.ErrNoCodec, "the peer has payload type 18 (G729), G722/8000; allowed here are PCMU/8000, PCMA/8000"},
 		"no stream":  {"v=0\nc=IN IP4 127.0.0.1\nm=video 5000 RTP/AVP 31", media.ErrNoCodec, "there is no m=audio line"},
 		"declined":   {"v=0\nc=IN IP4 127.0.0.1\nm=audio 0 RTP/AVP 0", media.ErrNoCodec, "declined by port 0"},
-		"encrypted":  {"v=0\nc=IN IP4 127.0.0.1\nm=audio 5000 RTP/SAVP 0", media.ErrNoCodec, "they use RTP/SAVP"},
+		"encrypted":  {"v=0\nc=IN IP4 127.0.0.1\nm=audio 5000 RTP/SAVP 0", media.ErrNoCodec, "the peer uses RTP/SAVP"},
 		"nonsense":   {"\x00", media.ErrBadSDP, "v=0"},
 		"no address": {"v=0\nm=audio 5000 RTP/AVP 0", media.ErrBadSDP, "no c= line"},
 	} {

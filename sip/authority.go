@@ -31,7 +31,7 @@ type Account struct {
 	Network  string // udp, tcp or tls: its messages come by no other; "": by any
 }
 
-func (a *Account) takes(network string) bool { return a.Network == "" || a.Network == network }
+func (a *Account) allowsNetwork(network string) bool { return a.Network == "" || a.Network == network }
 
 // verdict on the credentials of a request.
 type verdict uint8

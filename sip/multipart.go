@@ -98,7 +98,7 @@ func (p *bodyPart) find(understood []string, parts *int, depth int) (found *body
 		if *parts++; err != nil || *parts > maxParts {
 			return nil, "", false
 		}
-		inner, lacking, readable := within(raw, understood, parts, depth)
+		inner, lacking, readable := understoodPart(raw, understood, parts, depth)
 		if !readable {
 			return nil, "", false
 		}
@@ -111,8 +111,8 @@ func (p *bodyPart) find(understood []string, parts *int, depth int) (found *body
 	}
 }
 
-// within is what of a part is understood, as find says it.
-func within(raw *multipart.Part, understood []string, parts *int, depth int) (found *bodyPart, unknown string, ok bool) {
+// understoodPart is what of a part is understood, as find says it.
+func understoodPart(raw *multipart.Part, understood []string, parts *int, depth int) (found *bodyPart, unknown string, ok bool) {
 	body, err := io.ReadAll(raw)
 	if err != nil {
 		return nil, "", false
@@ -170,10 +170,10 @@ func PartsOf(raw []byte) []Part {
 		}
 	}
 	whole := newBodyPart(contentType, "", body)
-	return whole.flat(nil, 0)
+	return whole.appendParts(nil, 0)
 }
 
-func (p *bodyPart) flat(parts []Part, depth int) []Part {
+func (p *bodyPart) appendParts(parts []Part, depth int) []Part {
 	boundary := boundaryOf(p.contentType)
 	if !strings.HasPrefix(p.kind, "multipart/") || boundary == "" || depth == maxPartDepth {
 		return append(parts, Part{p.kind, p.body})
@@ -189,7 +189,7 @@ func (p *bodyPart) flat(parts []Part, depth int) []Part {
 			break
 		}
 		inner := newBodyPart(raw.Header.Get("Content-Type"), "", body)
-		parts = inner.flat(parts, depth+1)
+		parts = inner.appendParts(parts, depth+1)
 	}
 	return parts
 }

@@ -142,7 +142,7 @@ func (r *registrar) register(m *message, stranger bool) {
 		return
 	case vGood:
 	}
-	if userOf(m.to.uri) != account.User || !account.takes(m.source().Network) {
+	if userOf(m.to.uri) != account.User || !account.allowsNetwork(m.source().Network) {
 		r.refuse(m, 403)
 		return
 	}
@@ -223,7 +223,7 @@ func (r *registrar) invite(m *message) (accountID string, ok bool) {
 		return "", false
 	case vGood:
 	}
-	if userOf(m.from.uri) != account.User || !account.takes(m.source().Network) {
+	if userOf(m.from.uri) != account.User || !account.allowsNetwork(m.source().Network) {
 		r.refuse(m, 403)
 		return "", false
 	}

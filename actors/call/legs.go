@@ -155,30 +155,6 @@ func levelOf(err error) slog.Level {
 	return slog.LevelError
 }
 
-// isMediaRefusal says whether an error is of the peer's SDP.
-func isMediaRefusal(err error) bool {
-	return errors.Is(err, media.ErrNoCodec) || errors.Is(err, media.ErrBadSDP) || errors.Is(err, media.ErrRefusedAddress)
-}
-
-// warning is the Warning header of a refused description; none where the error is
-// another one.
-func warning(err error) []sip.Header {
-	switch {
-	case errors.Is(err, media.ErrNoCodec):
-		return []sip.Header{sip.Warning(sip.WarnMediaFormat, err.Error())}
-	case isMediaRefusal(err):
-		return []sip.Header{sip.Warning(sip.WarnMiscellaneous, err.Error())}
-	}
-	return nil
-}
-
-// mediaRefused keeps why the peer's SDP was refused, for the record of the call.
-func (c *call) mediaRefused(err error) {
-	if isMediaRefusal(err) {
-		c.call.MediaIssue = "The SDP was refused: " + err.Error() + "."
-	}
-}
-
 func (c *call) prepared(ctx actor.Context, m prepared) {
 	if m.leg == c.leg && c.stage == talking && c.byeReason != "" && m.err == nil {
 		c.sendBye(ctx) // it was answered and over before we held its dialog

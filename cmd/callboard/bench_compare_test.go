@@ -49,9 +49,9 @@ func BenchmarkCompare(b *testing.B) {
 			build := (round + turn) % 2 // neither build always has the first turn
 			*benchBinary = []string{own, *benchOther}[build]
 			b.Run(fmt.Sprintf("round %d/%s", round+1, []string{"this", "other"}[build]), func(b *testing.B) {
-				per, _, _ := callsByRequest(b)
-				_, in := calledIn(b)
-				t := talkWith(b, 1000)
+				per, _, _ := measureCallsByRequest(b)
+				_, in := measureInbound(b)
+				t := measureMedia(b, 1000)
 				t.service.kill9()
 				for i, figure := range []float64{per, in.per1000(), t.cores, t.heard.P99Ms} {
 					rows[i].figures[build] = append(rows[i].figures[build], figure)
@@ -59,11 +59,11 @@ func BenchmarkCompare(b *testing.B) {
 			})
 		}
 	}
-	compared(rows)
+	printComparison(rows)
 }
 
-// compared prints the table.
-func compared(rows []*comparison) {
+// printComparison prints the table.
+func printComparison(rows []*comparison) {
 	lines := [][]string{{"What", "This revision: median (spread)", "The other", "Difference"}}
 	for _, r := range rows {
 		ours, spread := r.median(0)

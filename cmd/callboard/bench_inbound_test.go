@@ -141,8 +141,8 @@ func (s *service) takesCalls(trunk string) {
 	s.api("POST", "/v1/phone-numbers", object{"number": dialledIn, "agent_id": agent, "trunk_id": trunk})
 }
 
-// calledIn measures calls that come in over a trunk, without sound.
-func calledIn(b *testing.B) (*service, load) {
+// measureInbound measures calls that come in over a trunk, without sound.
+func measureInbound(b *testing.B) (*service, load) {
 	b.Helper()
 	s := measured(b, wide)
 	s.takesCalls(s.trunk("", siptest.Port(b)))
@@ -151,7 +151,7 @@ func calledIn(b *testing.B) (*service, load) {
 }
 
 func inboundTree(b *testing.B) {
-	s, l := calledIn(b)
+	s, l := measureInbound(b)
 	board.add("CPU per 1000 inbound calls without sound, the whole tree", "≤ 1.0 s", l.told(), l.per1000() <= 1 && l.bad == 0, &l.usage)
 	l = callInto(b, s.pid(), s.sip, 5000, 1000)
 	board.add("Inbound calls per second, the whole tree", "≥ 1000",

@@ -103,12 +103,12 @@ func BenchmarkStart(b *testing.B) {
 // BenchmarkCallsByRequest is one REST request a call, answered and ended at
 // once, without sound or recording.
 func BenchmarkCallsByRequest(b *testing.B) {
-	per, rate, u := callsByRequest(b)
+	per, rate, u := measureCallsByRequest(b)
 	board.add("CPU per 1000 calls without media, one request each", "≤ 1.2 s", fmt.Sprintf("%.2f s at %.0f calls/s", per, rate), per <= 1.2, &u)
 }
 
-// callsByRequest measures the CPU seconds per 1000 of these calls, and how many there are in a second.
-func callsByRequest(b *testing.B) (per, rate float64, u usage) {
+// measureCallsByRequest measures the CPU seconds per 1000 of these calls, and how many there are in a second.
+func measureCallsByRequest(b *testing.B) (per, rate float64, u usage) {
 	b.Helper()
 	const calls, atOnce = 4000, 16
 	s, far := measured(b, wide), sipp(b, "uas-instant")
@@ -195,7 +195,7 @@ func talking(b *testing.B, calls int) {
 	require.NoError(b, err)
 	own, ownFloor, err := mediatest.Sockets(calls)
 	require.NoError(b, err)
-	t := talkWith(b, calls)
+	t := measureMedia(b, calls)
 	h, u, cores := t.heard, t.usage, t.cores
 	board.add(fmt.Sprintf("Packets of %d calls through a bare sendmmsg/recvmmsg loop", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", least, floor.Seconds()*1000), false, nil)
 	board.add(fmt.Sprintf("The same with a socket for each of %d calls, recvmmsg and sendto", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", own, ownFloor.Seconds()*1000), false, nil)
@@ -225,8 +225,8 @@ type mediaLoad struct {
 	idle    float64 // bytes of it before them
 }
 
-// talkWith begins so many calls and measures them.
-func talkWith(b *testing.B, calls int) mediaLoad {
+// measureMedia begins so many calls and measures them.
+func measureMedia(b *testing.B, calls int) mediaLoad {
 	b.Helper()
 	const window = 15 * time.Second
 	s, far := measured(b), startPhones(b)

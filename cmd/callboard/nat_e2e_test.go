@@ -80,15 +80,15 @@ func router(t testing.TB, name string, args ...string) {
 	require.NoError(t, err, "%s %v: %s", name, args, out)
 }
 
-// remap ends all mappings of the router: what goes on has another port.
-func remap(t testing.TB) {
+// endMappings ends all mappings of the router: what goes on has another port.
+func endMappings(t testing.TB) {
 	t.Helper()
 	router(t, "ip", "link", "set", "wan", "down")
 	router(t, "ip", "link", "set", "wan", "up")
 }
 
-// TestPeersBehindANATAreHeardAndHearWhatIsSaid runs itself in a network of its own, which takes no root.
-func TestPeersBehindANATAreHeardAndHearWhatIsSaid(t *testing.T) { //nolint:tparallel // its parts have one phone
+// TestAudioThroughANATBothWays runs itself in a network of its own, which takes no root.
+func TestAudioThroughANATBothWays(t *testing.T) { //nolint:tparallel // its parts have one phone
 	t.Parallel()
 	if os.Getenv(natBinary) == "" {
 		cmd := exec.Command("unshare", "--user", "--map-root-user", "--net", "--mount", os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=10m")
@@ -103,34 +103,33 @@ func TestPeersBehindANATAreHeardAndHearWhatIsSaid(t *testing.T) { //nolint:tpara
 	s := prepare(t)
 	s.env = append(s.env, fmt.Sprintf("CALLBOARD_SIP_ADDR=%s:%d", natService, s.sip), "CALLBOARD_PUBLIC_IP="+natService)
 	s.start()
-	n := &natted{service: s, at: place{natPhone, "phones"}, agent: s.chatty()}
+	n := &natTest{service: s, at: place{natPhone, "phones"}, agent: s.longSpeechAgent()}
 	s.api("PATCH", "/v1/agents/"+n.agent, object{"extension": "200", "inbound": object{"answer": "direct"}})
 	n.signIn("1001")
-	t.Run("a phone is called", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.call("1001")) })
-	t.Run("a phone calls", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.called("200")) })
+	t.Run("a phone is called", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.callPhone("1001")) })
+	t.Run("a phone calls", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.callFromPhone("200")) })
 	t.Run("a phone that is silent for 20 seconds after the answer", func(t *testing.T) {
 		n := n.with(t)
 		router(t, "nft", "add", "rule", "ip", "filter", "forward", "iifname", "lan", "udp", "sport", "!=", strconv.Itoa(n.phone.port), "drop")
-		before, id := n.phone.heard(), n.call("1001")
-		time.Sleep(20 * time.Second) // that is the case, not a wait for something
-		assert.Zero(t, n.phone.heard()-before, "the address of the phone's audio is not known")
+		before, id := n.phone.heard(), n.callPhone("1001")
+		assert.Never(t, func() bool { return n.phone.heard() > before }, 20*time.Second, 100*time.Millisecond, "the address of the phone's audio is not known")
 		router(t, "nft", "flush", "chain", "ip", "filter", "forward")
 		n.heardBothWays(id)
 	})
 	t.Run("a phone whose mapping changes during a call", func(t *testing.T) {
 		n := n.with(t)
-		id := n.call("1001")
-		n.hears()
-		remap(t)
+		id := n.callPhone("1001")
+		n.awaitSpeech()
+		endMappings(t)
 		n.heardBothWays(id)
 	})
 	n.trunk()
-	t.Run("a trunk calls", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.called("+12025550142")) })
-	t.Run("a trunk is called", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.call("+12025550123")) })
+	t.Run("a trunk calls", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.callFromPhone("+12025550142")) })
+	t.Run("a trunk is called", func(t *testing.T) { n := n.with(t); n.heardBothWays(n.callPhone("+12025550123")) })
 }
 
-// natted is a service and a phone behind a NAT.
-type natted struct {
+// natTest is a service and a phone behind a NAT.
+type natTest struct {
 	*service
 	t     *testing.T
 	at    place
@@ -139,14 +138,14 @@ type natted struct {
 }
 
 // with is the same for a part of the test.
-func (n *natted) with(t *testing.T) *natted {
+func (n *natTest) with(t *testing.T) *natTest {
 	c := *n
 	c.t, c.phone.t = t, t
 	return &c
 }
 
-// chatty is an agent that speaks for longer than any of these calls lasts.
-func (s *service) chatty() string {
+// longSpeechAgent is an agent that speaks for longer than any of these calls lasts.
+func (s *service) longSpeechAgent() string {
 	s.t.Helper()
 	return s.agent(object{
 		"name": "chatty", "start": "talk",
@@ -156,7 +155,7 @@ func (s *service) chatty() string {
 }
 
 // signIn registers the phone.
-func (n *natted) signIn(extension string) {
+func (n *natTest) signIn(extension string) {
 	n.service.t.Helper()
 	id := n.api("POST", "/v1/phones", object{"extension": extension, "password": phonePassword, "name": "Desk"})["id"].(string)
 	n.firstTryFrom(n.at, natService, extension)
@@ -166,7 +165,7 @@ func (n *natted) signIn(extension string) {
 }
 
 // trunk lets another phone behind the NAT be a trunk: it is reached by a port that the router forwards.
-func (n *natted) trunk() {
+func (n *natTest) trunk() {
 	t := n.service.t
 	t.Helper()
 	port := siptest.Port(t)
@@ -178,20 +177,20 @@ func (n *natted) trunk() {
 	n.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": n.agent, "trunk_id": trunk})
 }
 
-// call makes the service call.
-func (n *natted) call(to string) string {
+// callPhone makes the service call.
+func (n *natTest) callPhone(to string) string {
 	n.t.Helper()
 	body := object{"to": to, "agent_id": n.agent}
 	if strings.HasPrefix(to, "+") {
 		body["from"] = "+12025550100"
 	}
 	id := n.api("POST", "/v1/calls/outbound", body)["id"].(string)
-	n.talks(id)
+	n.awaitAnswer(id)
 	return id
 }
 
-// called makes the phone call.
-func (n *natted) called(to string) (id string) {
+// callFromPhone makes the phone call.
+func (n *natTest) callFromPhone(to string) (id string) {
 	n.t.Helper()
 	n.phone.command("dial", fmt.Sprintf("sip:%s@%s:%d", to, natService, n.sip))
 	n.await("the phone's call", 30*time.Second, func() bool {
@@ -200,21 +199,21 @@ func (n *natted) called(to string) (id string) {
 		}
 		return id != ""
 	})
-	n.talks(id)
+	n.awaitAnswer(id)
 	return id
 }
 
-func (n *natted) talks(id string) {
+func (n *natTest) awaitAnswer(id string) {
 	n.t.Helper()
 	n.await("the answer", 30*time.Second, func() bool { return n.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
 }
 
 // heardBothWays listens until the phone has heard the service for some seconds from now on, and ends the call; then the
 // recording has the phone's tone to its end.
-func (n *natted) heardBothWays(id string) {
+func (n *natTest) heardBothWays(id string) {
 	n.t.Helper()
-	n.hears()
-	n.hears()
+	n.awaitSpeech()
+	n.awaitSpeech()
 	n.phone.command("hangup", "")
 	ended := n.ended(id, 30*time.Second)
 	assert.Equal(n.t, "remote_hangup", ended["ended_reason"], "%v", ended)
@@ -223,8 +222,8 @@ func (n *natted) heardBothWays(id string) {
 	assert.GreaterOrEqual(n.t, loudTenths(said[max(len(said)-3*rate, 0):]), 20, "the recording has the phone's tone")
 }
 
-// hears waits until the phone has heard some more speech.
-func (n *natted) hears() {
+// awaitSpeech waits until the phone has heard some more speech.
+func (n *natTest) awaitSpeech() {
 	n.t.Helper()
 	before := n.phone.heard()
 	n.await("what the phone hears", 30*time.Second, func() bool { return n.phone.heard() > before+rate })

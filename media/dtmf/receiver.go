@@ -64,26 +64,26 @@ func (r *Receiver) Got(p Received) (Press, bool) {
 		return Press{}, false
 	}
 	if r.any && r.last.ssrc == p.SSRC && r.quiet < lateMost && int16(p.Seq-r.last.newest) <= 0 { //nolint:gosec // modular
-		return r.late(p, e)
+		return r.takeLate(p, e)
 	}
-	if r.any && r.last.ssrc == p.SSRC && r.last.code == e.Code && !r.begins(p, e) {
-		return r.proceed(p, e)
+	if r.any && r.last.ssrc == p.SSRC && r.last.code == e.Code && !r.startsPress(p, e) {
+		return r.continuePress(p, e)
 	}
-	ended, was := r.end()
+	ended, was := r.endPress()
 	r.last = press{spanOf(p, e), p.Timestamp, uint32(e.Duration), 0}
 	r.any, r.open, r.quiet, r.sounded = true, true, 0, false
 	switch {
 	case !e.End:
 		return ended, was
 	case !was:
-		return r.end()
+		return r.endPress()
 	}
 	r.quiet = patience // the next Pass reports it
 	return ended, true
 }
 
-// begins says whether a packet of the same key, sent after all others, is of another press.
-func (r *Receiver) begins(p Received, e Event) bool {
+// startsPress says whether a packet of the same key, sent after all others, is of another press.
+func (r *Receiver) startsPress(p Received, e Event) bool {
 	parted := r.sounded && int16(p.Seq-r.sound) > 0 || r.quiet >= patience //nolint:gosec // modular
 	anew := uint32(e.Duration) < r.last.duration
 	apart := int32(p.Timestamp-r.last.stamp) >= int32(r.last.duration) //nolint:gosec // modular
@@ -98,8 +98,8 @@ func (r *Receiver) begins(p Received, e Event) bool {
 	return parted && anew || parted && apart || anew && apart
 }
 
-// proceed takes a packet of the press that came last.
-func (r *Receiver) proceed(p Received, e Event) (Press, bool) {
+// continuePress takes a packet of the press that came last.
+func (r *Receiver) continuePress(p Received, e Event) (Press, bool) {
 	l := &r.last
 	if l.duration == longest && p.Timestamp == l.stamp+longest {
 		l.before, l.duration = l.before+longest, 0
@@ -113,13 +113,13 @@ func (r *Receiver) proceed(p Received, e Event) (Press, bool) {
 	if !e.End {
 		return Press{}, false
 	}
-	return r.end()
+	return r.endPress()
 }
 
-// late takes a packet that others have overtaken: it is of the press that came last, of one before it, or the only one that
+// takeLate takes a packet that others have overtaken: it is of the press that came last, of one before it, or the only one that
 // came of its press.
-func (r *Receiver) late(p Received, e Event) (Press, bool) {
-	if l := &r.last; l.has(p, e) {
+func (r *Receiver) takeLate(p Received, e Event) (Press, bool) {
+	if l := &r.last; l.contains(p, e) {
 		if int16(p.Seq-l.first) < 0 { //nolint:gosec // modular
 			l.first = p.Seq
 		}
@@ -129,7 +129,7 @@ func (r *Receiver) late(p Received, e Event) (Press, bool) {
 		return Press{}, false
 	}
 	for i := range r.past {
-		if was := &r.past[i]; was.used && was.has(p, e) {
+		if was := &r.past[i]; was.used && was.contains(p, e) {
 			return Press{}, false
 		}
 	}
@@ -137,8 +137,8 @@ func (r *Receiver) late(p Received, e Event) (Press, bool) {
 	return Press{keys[e.Code], uint32(e.Duration)}, true
 }
 
-// has says whether a packet is of a press, by its key and its place in the sequence.
-func (l *span) has(p Received, e Event) bool {
+// contains says whether a packet is of a press, by its key and its place in the sequence.
+func (l *span) contains(p Received, e Event) bool {
 	return l.ssrc == p.SSRC && l.code == e.Code && int16(p.Seq-l.first) >= -reorder && int16(p.Seq-l.newest) <= reorder //nolint:gosec // modular
 }
 
@@ -150,11 +150,11 @@ func (r *Receiver) Pass(n int) (Press, bool) {
 	if !r.open || r.quiet < patience {
 		return Press{}, false
 	}
-	return r.end()
+	return r.endPress()
 }
 
-// end ends the press that is open.
-func (r *Receiver) end() (Press, bool) {
+// endPress ends the press that is open.
+func (r *Receiver) endPress() (Press, bool) {
 	if !r.open {
 		return Press{}, false
 	}

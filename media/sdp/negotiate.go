@@ -64,7 +64,7 @@ type Agreed struct {
 // Agree compares their description with what we want. As answerer (they offered) our order decides, or theirs where we
 // say so; as offerer their answer does: its first codec that we know is what we send.
 func Agree(theirs *Session, want Terms) (Agreed, error) {
-	failed := error(&refusal{ErrNoAudio, theirs.noAudio()})
+	failed := error(&refusal{ErrNoAudio, theirs.noStreamReason()})
 	for _, secure := range [...]bool{true, false} {
 		if secure && want.Privacy == Clear || !secure && want.Privacy == Private {
 			continue
@@ -79,23 +79,22 @@ func Agree(theirs *Session, want Terms) (Agreed, error) {
 				a.Stream = i
 				return a, nil
 			}
-			failed = worse(failed, err)
+			failed = moreSpecific(failed, err)
 		}
 	}
 	return Agreed{}, failed
 }
 
-// worse is the refusal that tells more: that a key is missing tells more than that the codecs differ, and both more than that
-// there is no stream.
-func worse(before, now error) error {
+// moreSpecific is the error to report: a missing key before different codecs, and both before a missing stream.
+func moreSpecific(before, now error) error {
 	if errors.Is(before, ErrNoKeys) && errors.Is(now, ErrNoAudio) {
 		return before
 	}
 	return now
 }
 
-// noAudio says why a description has no stream that could be taken.
-func (s *Session) noAudio() string {
+// noStreamReason says why a description has no audio stream to accept.
+func (s *Session) noStreamReason() string {
 	for _, m := range s.Media {
 		if m.Kind == "audio" {
 			return "the audio stream is declined by port 0"
@@ -120,7 +119,7 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 		}
 	}
 	if len(a.Listen) == 0 {
-		return Agreed{}, &refusal{ErrNoAudio, "they have " + names(m.Formats) + ", we have " + names(want.Codecs)}
+		return Agreed{}, &refusal{ErrNoAudio, "the peer has " + names(m.Formats) + "; allowed here are " + names(want.Codecs)}
 	}
 	a.Codec = a.Listen[0]
 	if want.Offered {
@@ -159,13 +158,13 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 	switch {
 	case !secure && !m.plain():
-		return &refusal{ErrNoAudio, "they use " + m.Proto + ", we RTP/AVP without encryption"}
+		return &refusal{ErrNoAudio, "the peer uses " + m.Proto + "; SRTP is off here"}
 	case !secure && !want.Offered && m.Keyed && len(want.Keys) > 0:
-		return &refusal{ErrNoKeys, "they answer with an SRTP key that we did not offer"} // they will not speak in the clear
+		return &refusal{ErrNoKeys, "the answer names an SRTP key that was not offered"} // they will not speak in the clear
 	case !secure:
 		return nil
 	case !m.secure():
-		return &refusal{ErrNoKeys, "they name no SRTP key (a=crypto) of a suite that we know"}
+		return &refusal{ErrNoKeys, "the SDP names no SRTP key (a=crypto) of a supported suite"}
 	case want.Offered:
 		a.Secure, a.Key = true, m.Crypto[0]
 		return nil
@@ -178,7 +177,7 @@ func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 			}
 		}
 	}
-	return &refusal{ErrNoKeys, "they answer with an SRTP key that we did not offer"}
+	return &refusal{ErrNoKeys, "the answer names an SRTP key that was not offered"}
 }
 
 // names lists formats as a=rtpmap does, eight at most.
@@ -190,7 +189,7 @@ func names(formats []Format) string {
 			b.WriteString(", ")
 		}
 		if f.Name == "" {
-			fmt.Fprintf(&b, "payload type %d%s", f.Type, known(f.Type))
+			fmt.Fprintf(&b, "payload type %d%s", f.Type, staticCodec(f.Type))
 			continue
 		}
 		fmt.Fprintf(&b, "%s/%d", spelt(f.Name), f.Clock)
@@ -201,8 +200,8 @@ func names(formats []Format) string {
 	return b.String()
 }
 
-// known is the codec of a payload type that has a static meaning (RFC 3551 section 6) and that we do not speak.
-func known(payloadType uint8) string {
+// staticCodec names the codec of a payload type that has a static meaning (RFC 3551 section 6) and is not supported.
+func staticCodec(payloadType uint8) string {
 	switch payloadType {
 	case 3:
 		return " (GSM)"
