@@ -101,7 +101,7 @@ func anyRealm(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "ann
 // realmsOf are the realms of the credentials in a request, in their order.
 func realmsOf(t *testing.T, m msg, header string) (realms []string) {
 	t.Helper()
-	for _, line := range strings.Split(m.text, "\r\n") {
+	for line := range strings.SplitSeq(m.text, "\r\n") {
 		if value, found := strings.CutPrefix(line, header+": "); found {
 			c, err := digest.ParseCredentials(value)
 			require.NoError(t, err)

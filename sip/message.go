@@ -141,7 +141,7 @@ func parsers() map[string]sipmsg.HeaderParser {
 func trimSentBy(value string) string {
 	head := value[:strings.IndexAny(value+";", ";,")]
 	var b strings.Builder
-	for _, field := range strings.Fields(head) {
+	for field := range strings.FieldsSeq(head) {
 		s := b.String()
 		first, last := field[0], byte('/')
 		if s != "" {

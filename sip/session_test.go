@@ -1,7 +1,7 @@
 package sip_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -102,7 +102,7 @@ func TestSessionTimerThatIsDemandedIsTaken(t *testing.T) {
 		inv := s.peer.expect("INVITE")
 		assert.Empty(t, inv.get("Session-Expires"))
 		for i := range 4 {
-			least := fmt.Sprint(1800 + i)
+			least := strconv.Itoa(1800 + i)
 			s.peer.send(inv.reply(422, "p0", "Min-SE: "+least), s.us())
 			s.peer.expect("ACK")
 			inv = s.peer.expect("INVITE")
