@@ -22,7 +22,6 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/lend"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 )
@@ -266,18 +265,11 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	}
 }
 
-// PlacesOf are the places for calls that an engine has pairs of ports for, and
-// those that other nodes have for us; away nil: there are none. lent counts those
-// that calls of other nodes have; nil: none.
-func PlacesOf(e *media.Engine, away *lend.Pool, lent func() int) *lines.Places {
-	return lines.NewPlaces(func() (u lines.Use) {
-		if lent != nil {
-			u.Lent = lent()
-		}
+// PlacesOf are the places for calls that an engine has pairs of ports for.
+func PlacesOf(e *media.Engine) *lines.Places {
+	return lines.NewPlaces(func() lines.Use {
 		ports := e.Ports()
-		u.Pairs, u.Taken, u.Resting = ports.Pairs, max(0, ports.Taken-u.Lent), ports.Resting
-		u.Away, u.Free = away.Room()
-		return u
+		return lines.Use{Pairs: ports.Pairs, Taken: ports.Taken, Resting: ports.Resting}
 	})
 }
 
@@ -366,7 +358,7 @@ func (n *Node) warnDeaf(c *domain.Campaign, s *domain.Script) {
 
 func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.Props {
 	return call.Props(call.Config{
-		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP, n.cfg.May), Sound: call.OverMedia(n.cfg.Media, n.cfg.Away),
+		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP, n.cfg.May), Sound: call.OverMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
 		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)

@@ -36,7 +36,6 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	numberlists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/lend"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 )
@@ -100,9 +99,6 @@ type Config struct {
 	Survive bool
 	TookUp  func(result string)
 	Places  *lines.Places // of the process, shared by its nodes (PlacesOf); nil: those of Media
-	// Away has sound for calls where Media has less room than other nodes; nil:
-	// there are none.
-	Away *lend.Pool
 	// Board is where the nodes of the process find each other; nil: there is one,
 	// to which what comes in is given without.
 	Board *Switchboard
@@ -197,7 +193,7 @@ func New(cfg Config) *Node {
 	case cfg.Places != nil:
 		cfg.Places = cfg.Places.Share()
 	case cfg.Media != nil:
-		cfg.Places = PlacesOf(cfg.Media, cfg.Away, nil)
+		cfg.Places = PlacesOf(cfg.Media)
 	}
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),

@@ -60,8 +60,6 @@ type Config struct {
 	DefaultLimits Limits
 	Simulator     bool
 	Drain         time.Duration // how long live calls may take to end
-	LendSound     bool          // nodes have the sound of each other's calls
-	SoundCalls    int           // that this node wants to carry; 0: as many as fit
 	SurviveCalls  bool          // another process goes on with the live calls when this one ends
 
 	OTLPURL         string // of a collector of traces; empty: none

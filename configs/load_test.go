@@ -83,7 +83,7 @@ func everyValue(t *testing.T) map[string]string {
 		"default_plan":  "starter", "default_limits": "",
 		"otlp_url": "https://traces.example.com:4318/tenant/", "otlp_headers_file": exampleFile(t, "otlp.headers"), "otlp_share": "0.25",
 		"smtp_addr": "mail.example.com:465", "smtp_from": "callboard@example.com", "smtp_tls": "tls", "smtp_user": "ada", "smtp_password_file": exampleFile(t, "smtp.password"),
-		"drain_seconds": "5", "survive_calls": "true", "lend_sound": "true", "sound_calls": "700", "log_level": "debug", "log_format": "json",
+		"drain_seconds": "5", "survive_calls": "true", "log_level": "debug", "log_format": "json",
 	}
 }
 
@@ -93,7 +93,7 @@ func wanted(values map[string]string) configs.Config {
 		Blobs:        configs.Blobs{Bucket: "calls", Prefix: "eu", Endpoint: "https://store.example:9000", Named: true, Region: "eu-1"},
 		BlobsKeyFile: values["blobs_key_file"],
 		HTTPAddr:     netip.MustParseAddrPort("0.0.0.0:8443"), PublicURL: "https://calls.example.com",
-		TLSCert: values["tls_cert"], TLSKey: values["tls_key"], InsecureHTTP: true, SurviveCalls: true, LendSound: true, SoundCalls: 700,
+		TLSCert: values["tls_cert"], TLSKey: values["tls_key"], InsecureHTTP: true, SurviveCalls: true,
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")},
 		AdminAddr:      netip.MustParseAddrPort("127.0.0.1:9090"),
 		SIPAddr:        netip.MustParseAddrPort("0.0.0.0:5080"), PublicIP: netip.MustParseAddr("203.0.113.5"),

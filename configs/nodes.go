@@ -44,21 +44,6 @@ func nodes() []Setting {
 			}),
 		},
 		{
-			Key: "lend_sound", Default: "true",
-			Rule: "true or false",
-			Doc:  "Whether, of several nodes with several `shards`, one that is half full has the sound of its next calls at those with more room, and this one has it for others: see [several nodes](cluster.md#sound-on-other-nodes).",
-			set:  into(func(c *Config) *bool { return &c.LendSound }, parseBool),
-		},
-		{
-			Key: "sound_calls", Default: "0",
-			Rule: "a whole number from 0 to 100000",
-			Doc:  "Of how many calls at most this node wants to carry the sound, where other nodes can carry that of more; it is no limit. 0: 500 for each processor, or as many as `media_ports` has pairs if these are fewer.",
-			set: into(func(c *Config) *int { return &c.SoundCalls }, func(s string) (int, bool) {
-				n, err := strconv.Atoi(s)
-				return n, err == nil && n >= 0 && n <= 100000
-			}),
-		},
-		{
 			Key:  "survive_calls",
 			Rule: "true or false",
 			Doc:  "Whether another process goes on with the live calls of one that is stopped or has died. What it needs is stored during each call. Empty: true with `node_addr`, false without. See [several nodes](cluster.md#calls-that-outlive-their-node).",

@@ -188,7 +188,6 @@ type call struct {
 	musicAsked   bool
 	keeps        keeps
 	revival      revival
-	resounding   resounding
 	previewed    string // the far end's tag of the early dialog whose sound is heard
 }
 

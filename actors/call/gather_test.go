@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media/wav"
 )
 
@@ -130,4 +131,12 @@ func TestRecordingsAreFetchedOnceAtATime(t *testing.T) {
 	})
 	close(far.holds)
 	h.until(10*time.Second, "it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
+}
+
+func (h *house) recording(c *domain.Call) *wav.Sound {
+	h.t.Helper()
+	sound, err := wav.Decode(h.blobs.get(call.RecordingName(c.ID)))
+	require.NoError(h.t, err)
+	assert.InDelta(h.t, c.RecordingSeconds, sound.Duration().Seconds(), 0.01)
+	return sound
 }

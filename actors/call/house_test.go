@@ -112,7 +112,6 @@ type plan struct {
 	redact  domain.Redaction
 	plays   func(media.Clip) // hears what each session of the house begins to play
 	blobs   *blobs           // nil: new ones
-	next    *nextDoor        // has the sound; nil: the house itself has
 	config  func(*call.Config)
 }
 
@@ -177,15 +176,12 @@ func build(t *testing.T, p plan) *house {
 		owner = h.sys.Root.Spawn(actor.PropsFromFunc(p.numbers))
 	}
 	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
-	if p.next == nil && os.Getenv("CALLBOARD_TEST_LENT") != "" { // the whole suite, by hand
-		p.next = neighbour(t)
-	}
 	line := call.OverSIP(h.ua, nil)
 	if p.phone != nil {
 		line = p.phone(line)
 	}
 	h.config = call.Config{
-		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine, p.next.pool()), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Ears: p.ears,
+		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Ears: p.ears,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
 		Redact: p.redact.Redactor,
@@ -240,9 +236,9 @@ func (p player) Play(id uint64, clip media.Clip) {
 	p.Session.Play(id, clip)
 }
 
-func (l listened) Open(o media.Options, beside call.Session) (call.Session, error) {
+func (l listened) Open(o media.Options) (call.Session, error) {
 	o.KeyLife, o.IdleAfter = l.keyLife, l.idle
-	s, err := l.Sound.Open(o, beside)
+	s, err := l.Sound.Open(o)
 	l.h.mu.Lock()
 	defer l.h.mu.Unlock()
 	l.h.sessions[strings.TrimSuffix(filepath.Base(o.RecordPath), ".wav")] = s

@@ -126,3 +126,49 @@ func TestARecordingThatIsDeletedWhileItIsJoinedStaysDeleted(t *testing.T) {
 	assert.Nil(t, h.blobs.get(call.RecordingName(partedID)))
 	assert.Empty(t, h.store.told(partedID))
 }
+
+func TestHalfARecordingThatWasBeingFetchedIsRemoved(t *testing.T) {
+	t.Parallel()
+	spool := t.TempDir()
+	dir := filepath.Join(spool, workspace)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	old, young := filepath.Join(dir, "call_1.wav.part-1"), filepath.Join(dir, "call_2.wav.part-2")
+	for _, path := range []string{old, young} {
+		require.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
+	}
+	ago := time.Now().Add(-2 * time.Hour)
+	require.NoError(t, os.Chtimes(old, ago, ago))
+	h := build(t, plan{spool: spool})
+	h.until(5*time.Second, "it to be gone", func() bool { return h.spooled() == 1 })
+	assert.FileExists(t, young, "somebody may be at it")
+}
+
+// What is left of a recording in several parts is one recording.
+func TestThePartsOfARecordingThatADeadProcessLeftAreOne(t *testing.T) {
+	t.Parallel()
+	spool := t.TempDir()
+	dir := filepath.Join(spool, workspace)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	h := build(t, plan{})
+	o := h.order(area+"0001", confirm()) // is busy
+	o.Call.Record = true
+	id := h.start(o)
+	h.finished(id)
+	said := func(silent, n int, with byte) []byte {
+		return wav.EncodeMu(2, append(bytes.Repeat([]byte{0xFF}, 2*silent), bytes.Repeat([]byte{with}, 2*n)...))
+	}
+	for name, b := range map[string][]byte{
+		id + ".wav.beginning": said(0, 1600, 1), id + ".wav": said(1600, 1600, 2),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+	}
+	next := build(t, plan{spool: spool, config: func(c *call.Config) { c.Store, c.Blobs = h.store, h.blobs }})
+	next.until(10*time.Second, "it to be kept", func() bool { return h.store.call(id).RecordingAvailable })
+	var all []byte
+	for with := range byte(2) {
+		all = append(all, bytes.Repeat([]byte{with + 1}, 3200)...)
+	}
+	assert.Equal(t, wav.EncodeMu(2, all), h.blobs.get(call.RecordingName(id)))
+	assert.InDelta(t, 0.4, h.store.call(id).RecordingSeconds, 0.001)
+	next.until(5*time.Second, "nothing is left", func() bool { return next.spooled() == 0 })
+}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,9 +16,8 @@ import (
 
 // What was being fetched or joined when its process died is done anew.
 const (
-	fetched   = ".part-" // in the names of files that are being fetched
-	unfitFor  = time.Hour
-	partsMost = 8 // of one recording
+	fetched  = ".part-" // in the names of files that are being fetched
+	unfitFor = time.Hour
 )
 
 // leftover is a file of a recording that was not kept yet.
@@ -29,30 +27,15 @@ type leftover struct {
 	info     os.FileInfo
 }
 
-// leftoverOf reads a name: id.wav, or id.wav.2 and so on of those that went on
-// after it (partName), and each with what came before it from elsewhere
-// (beginning).
+// leftoverOf reads a name: id.wav, or id.wav.beginning of what came before it from elsewhere.
 func leftoverOf(name string) (l leftover, ok bool) {
-	l.name = name
 	rest, before := strings.CutSuffix(name, beginning)
-	id, n, is := strings.Cut(rest, ".wav")
-	if !is || id == "" {
-		return l, false
-	}
-	l.id, l.order = id, 1
-	if n != "" {
-		number, numbered := strings.CutPrefix(n, ".")
-		at, err := strconv.Atoi(number)
-		if !numbered || err != nil || at < 2 {
-			return l, false
-		}
-		l.order = at
-	}
-	l.order *= 2
+	id, is := strings.CutSuffix(rest, ".wav")
+	l = leftover{name: name, id: id}
 	if !before {
-		l.order++
+		l.order = 1
 	}
-	return l, true
+	return l, is && id != ""
 }
 
 // unfit says whether a file is what a dead process was about to make.
@@ -98,17 +81,11 @@ func gather(dir string, left []leftover, now time.Time, log *slog.Logger) []*job
 
 // leftOf is what is left of one call's recording.
 func leftOf(dir, id string) (out []leftover) {
-	for n := 1; n <= partsMost; n++ {
-		name := id + ".wav"
-		if n > 1 {
-			name = partName(name, n)
-		}
-		for _, name := range []string{name + beginning, name} {
-			if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
-				l, _ := leftoverOf(name)
-				l.info = info
-				out = append(out, l)
-			}
+	for _, name := range []string{id + ".wav" + beginning, id + ".wav"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			l, _ := leftoverOf(name)
+			l.info = info
+			out = append(out, l)
 		}
 	}
 	return out
@@ -144,4 +121,29 @@ func spooled(dir string, now time.Time, live map[string]bool, log *slog.Logger) 
 		found = append(found, gather(dir, left, now, log)...)
 	}
 	return found
+}
+
+// layUnder puts a part into another one, where that is silent.
+func layUnder(path, before string) (err error) {
+	both := path + whole
+	defer func() { _ = os.Remove(both) }()
+	over, err := os.Open(path) //nolint:gosec // our own spool
+	if err != nil {
+		return err
+	}
+	defer func() { _ = over.Close() }()
+	under, err := os.Open(before) //nolint:gosec // as above
+	if err != nil {
+		return err
+	}
+	defer func() { _ = under.Close() }()
+	out, err := os.OpenFile(both, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // as above
+	if err != nil {
+		return err
+	}
+	_, err = wav.Overlay(out, over, under)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(both, path)
 }

@@ -281,9 +281,6 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 	if s != nil {
 		err = settle(s, e, c.previewed)
 	}
-	if l, is := s.(*lent); is && l.lost() {
-		err = nil // it finds another place once the answer is stored
-	}
 	if err != nil {
 		c.log.Warn("the answer's SDP was refused", slogErr(err))
 		c.mediaRefused(err)
@@ -334,7 +331,6 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 			d.Ack() // a crash before it leaves an answer that the far end repeats
 		}
 		c.keeps.acked = true
-		c.follow(ctx)
 	})
 	if c.hangup {
 		c.bye(ctx, byAPI, c.hangupReason)
@@ -425,15 +421,11 @@ func (c *call) heard(ctx actor.Context, m heard) {
 	}
 	switch e := m.event.(type) {
 	case media.Vanished:
-		switch {
-		case !e.Broken:
-			c.probe(ctx, c.session, c.vessel.line(), nil)
-		case !c.resound(ctx, true):
+		if e.Broken {
 			c.loseSound(ctx)
+		} else {
+			c.probe(ctx, c.session, c.vessel.line(), nil)
 		}
-		return
-	case leaves:
-		c.resound(ctx, false)
 		return
 	case media.SendInfo:
 		if d := c.vessel.line(); d != nil {

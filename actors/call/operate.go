@@ -47,8 +47,6 @@ func (c *call) besides(ctx actor.Context) {
 		c.reopened(ctx, m)
 	case reanswered:
 		c.reanswered(ctx, m)
-	case resounded, unsounded, followOn:
-		c.soundMoves(ctx, m)
 	case Listen:
 		c.listen(ctx, m)
 	case PauseRecording:

@@ -86,16 +86,13 @@ type Session interface {
 
 // Sound opens sessions.
 type Sound interface {
-	// Open opens one, where there is room; beside another one, if that is not nil, so that Bridge and Preview can join them.
-	Open(o media.Options, beside Session) (Session, error)
+	// Open opens one, where there is room.
+	Open(o media.Options) (Session, error)
 	// Bridge lets the far ends of two sessions hear each other until undo.
 	Bridge(a, b Session) (undo func())
 	// Preview lets the far end of a held session hear the early sound of
 	// another one, once there is any, until undo or Bridge.
 	Preview(held, early Session) (undo func())
-	// Recover fetches what a process before this one has left of a workspace's recordings at other nodes to where place
-	// says, by their names there; "": it stays.
-	Recover(ctx context.Context, workspace string, place func(file string) string) []media.Recording
 }
 
 // Reach finds whom a caller may be handed to, within the rules for

@@ -14,38 +14,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/media"
 )
-
-// Recover is the pool's.
-func (s sound) Recover(ctx context.Context, workspace string, place func(file string) string) []media.Recording {
-	return s.away.Recover(ctx, workspace, place)
-}
-
-// recover fetches those of a workspace that has come here. What is of a call that
-// lives waits beside its recording for the end of that.
-func (c *Calls) recover(ctx actor.Context) {
-	sound := c.cfg.Sound
-	if sound == nil || c.cfg.SpoolDir == "" {
-		return
-	}
-	workspace, dir := c.cfg.Workspace, filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace)
-	live, log := c.living(), c.cfg.Log
-	c.round(ctx, jobLimit, func(bound context.Context) (jobs []*job) {
-		calls := make(map[string]bool)
-		for _, part := range sound.Recover(bound, workspace, func(file string) string { return partPlace(dir, file) }) {
-			if l, is := leftoverOf(filepath.Base(part.Path)); is {
-				calls[l.id] = true
-			}
-		}
-		for id := range calls {
-			if !live[id] {
-				jobs = append(jobs, gather(dir, leftOf(dir, id), time.Now(), log)...)
-			}
-		}
-		return jobs
-	})
-}
 
 // Gather joins parts of recordings that could not be joined before. Elsewhere: other
 // nodes have some of the workspace, which are fetched first.
@@ -147,7 +116,7 @@ func (c *Calls) besides(ctx actor.Context, j *job) {
 		return
 	}
 	dir := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace)
-	if fileIs(filepath.Join(dir, j.callID+".wav"+beginning)) || fileIs(filepath.Join(dir, partName(j.callID+".wav", 2)+beginning)) {
+	if fileIs(filepath.Join(dir, j.callID+".wav"+beginning)) {
 		c.salvageOne(ctx, j.callID)
 	}
 }

@@ -124,7 +124,6 @@ func (c *Calls) takeUp(ctx actor.Context, n int) {
 func (c *Calls) started(ctx actor.Context) {
 	c.wake(ctx)
 	c.salvage(ctx)
-	c.recover(ctx)
 }
 
 // left hears what is about calls and recordings of processes that are gone.
@@ -228,7 +227,7 @@ func reopen(cfg *Config, v *vessel, leg int, o media.Options, r sip.Revival, hea
 	if !v.regains(leg, d) {
 		return reopened{err: media.ErrClosed}
 	}
-	s, body, err := described(cfg.Sound, o, nil)
+	s, err := cfg.Sound.Open(o)
 	if err != nil {
 		return reopened{err: err} // whoever has the dialog now ends it
 	}
@@ -237,7 +236,7 @@ func reopen(cfg *Config, v *vessel, leg int, o media.Options, r sip.Revival, hea
 		return reopened{err: media.ErrClosed}
 	}
 	v.dialled(leg, d)
-	d.Reoffer(body, heard)
+	d.Reoffer(s.Offer(), heard)
 	if o.RecordPath != "" {
 		_, gone := os.Stat(o.RecordPath)
 		m.missing = errors.Is(gone, os.ErrNotExist)
@@ -370,5 +369,4 @@ func (c *call) goOn(ctx actor.Context, s Session) {
 	if c.hangup {
 		c.bye(ctx, byAPI, c.hangupReason)
 	}
-	c.follow(ctx)
 }

@@ -164,9 +164,9 @@ type opening struct {
 	opened func(media.Options)
 }
 
-func (o opening) Open(m media.Options, beside call.Session) (call.Session, error) {
+func (o opening) Open(m media.Options) (call.Session, error) {
 	o.opened(m)
-	return o.Sound.Open(m, beside)
+	return o.Sound.Open(m)
 }
 
 func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
@@ -232,8 +232,8 @@ type recorders struct {
 	pauses chan<- struct{}
 }
 
-func (r recorders) Open(o media.Options, beside call.Session) (call.Session, error) {
-	s, err := r.Sound.Open(o, beside)
+func (r recorders) Open(o media.Options) (call.Session, error) {
+	s, err := r.Sound.Open(o)
 	return recorder{s, r.pauses}, err
 }
 
@@ -265,7 +265,7 @@ func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
 // brokenSound opens nothing.
 type brokenSound struct{ call.Sound }
 
-func (brokenSound) Open(media.Options, call.Session) (call.Session, error) {
+func (brokenSound) Open(media.Options) (call.Session, error) {
 	return nil, media.ErrNoPorts
 }
 

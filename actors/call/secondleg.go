@@ -242,7 +242,6 @@ func (c *call) left(ctx actor.Context, t *transfer) {
 	if len(c.leavers) == 0 && c.stage == closing && c.summedUp {
 		c.settle(ctx)
 	}
-	c.follow(ctx)
 }
 
 // heardAside is what is heard of whoever was called.

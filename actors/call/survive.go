@@ -117,7 +117,7 @@ func (c *call) keep(now time.Time) json.RawMessage {
 
 // portable says whether another process could go on with the call.
 func (c *call) portable() bool {
-	return c.cfg.Survive && c.stage == talking && c.keeps.acked && c.byeReason == "" && !c.leaving && !c.hangup && !c.resounding.on && c.keeps.stands != nil &&
+	return c.cfg.Survive && c.stage == talking && c.keeps.acked && c.byeReason == "" && !c.leaving && !c.hangup && c.keeps.stands != nil &&
 		c.transfer == nil && len(c.leavers) == 0 && c.adopted == nil && c.away&^awayHeld == 0 && len(c.contacts) == 0
 }
 

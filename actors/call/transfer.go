@@ -449,5 +449,4 @@ func (c *call) comeBack(ctx actor.Context, why uint8, ok bool) {
 		ctx.Send(c.conversation, conversation.Back{OK: c.wasReached})
 		c.wasReached = false
 	}
-	c.follow(ctx)
 }

@@ -30,10 +30,7 @@ type Places struct {
 type Use struct {
 	Pairs   int // of this process
 	Taken   int // by its own calls
-	Lent    int // by calls of other nodes
 	Resting int // freed, and for nobody yet
-	Away    int // calls of this process whose sound another node has
-	Free    int // for calls of this process at other nodes
 }
 
 // NewPlaces makes them of what counts the pairs; it must not block.
@@ -64,14 +61,7 @@ func (p *Places) room() bool {
 		return true
 	}
 	u := p.use()
-	all := u.Pairs + u.Away + u.Free
-	return all-u.Lent-u.Resting-max(u.Taken+u.Away, int(p.spoken.Load())) > kept(all)
-}
-
-// Spare is how many pairs of this process calls of other nodes may have besides.
-func (p *Places) Spare() int {
-	u := p.use()
-	return max(0, u.Pairs-u.Lent-u.Resting-max(u.Taken, int(p.spoken.Load())-u.Away)-kept(u.Pairs))
+	return u.Pairs-u.Resting-max(u.Taken, int(p.spoken.Load())) > kept(u.Pairs)
 }
 
 // kept is how many of all are for calls that ask nobody.

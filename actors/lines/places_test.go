@@ -14,14 +14,13 @@ import (
 )
 
 // pairs are ports for sound of which none is taken by itself.
-type pairs struct{ all, taken, resting, lent, away, free atomic.Int64 }
+type pairs struct{ all, taken, resting atomic.Int64 }
 
 func (p *pairs) places(all int64) *lines.Places {
 	p.all.Store(all)
 	return lines.NewPlaces(func() lines.Use {
 		return lines.Use{
-			Pairs: int(p.all.Load()), Taken: int(p.taken.Load()), Resting: int(p.resting.Load()), Lent: int(p.lent.Load()),
-			Away: int(p.away.Load()), Free: int(p.free.Load()),
+			Pairs: int(p.all.Load()), Taken: int(p.taken.Load()), Resting: int(p.resting.Load()),
 		}
 	})
 }
@@ -130,37 +129,4 @@ func TestOneOrTwoPairsAreEnoughForACampaign(t *testing.T) {
 			assert.Len(s, c.permits(), 1)
 		})
 	}
-}
-
-func TestPairsOfOtherNodesAreRoomAndThoseOfOursThatTheyHaveAreNot(t *testing.T) {
-	t.Parallel()
-	var p pairs
-	places := p.places(10)
-	assert.Equal(t, 9, places.Spare(), "a tenth is kept")
-	on(t, lines.Config{Concurrent: 100, Places: places}, func(s *stage) {
-		c := s.campaign()
-		s.want(c, lines.Want{Count: 30})
-		assert.Len(s, c.permits(), 9)
-		assert.Zero(s, places.Spare(), "all are spoken for")
-		p.free.Store(5)
-		time.Sleep(100 * time.Millisecond)
-		synctest.Wait()
-		assert.Len(s, c.permits(), 14, "one of fifteen is kept")
-		p.away.Store(5)
-		p.free.Store(0)
-		p.taken.Store(9)
-		time.Sleep(100 * time.Millisecond)
-		synctest.Wait()
-		assert.Len(s, c.permits(), 14, "as many as before: they are in use")
-		p.away.Store(14)
-		p.taken.Store(0)
-		assert.Equal(s, 9, places.Spare(), "the calls are all elsewhere")
-		p.lent.Store(4)
-		assert.Equal(s, 5, places.Spare())
-		p.away.Store(0)
-		p.free.Store(20)
-		time.Sleep(100 * time.Millisecond)
-		synctest.Wait()
-		assert.Len(s, c.permits(), 23, "ten and twenty, of which four are lent and three are kept")
-	})
 }

@@ -42,8 +42,6 @@ type processCounters struct {
 type mediaCounters struct {
 	Sessions int           `json:"sessions"`
 	Ports    media.PortUse `json:"ports"`
-	Lent     int           `json:"lent"` // of the sessions: of calls of other nodes
-	Away     int           `json:"away"` // calls of this node whose sound another one has
 }
 
 type traceCounters struct {
@@ -78,8 +76,7 @@ func (s *service) count(ctx context.Context) (c counters, err error) {
 	}
 	c.Process = countProcess()
 	c.SIP = s.ua.Counters()
-	c.Media = mediaCounters{Sessions: s.engine.Live(), Ports: s.engine.Ports(), Lent: s.lentOut()}
-	c.Media.Away, _ = s.away.Room()
+	c.Media = mediaCounters{Sessions: s.engine.Live(), Ports: s.engine.Ports()}
 	c.Traces.Calls, c.Traces.Strays = s.traces.Held()
 	return c, err
 }

@@ -98,14 +98,12 @@ func (p *process) serveAmong(ctx context.Context) error {
 	}
 	attended()
 	m.leaves()
-	m.partSound()
 	p.stopping()
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.cfg.Drain+2*lastlyLimit)
 	defer cancel()
 	if gone := m.holder.Leave(bound); gone != nil {
 		p.log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
 	}
-	m.awaitSound(bound)
 	p.log.Info("stopped")
 	return err
 }

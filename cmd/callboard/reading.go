@@ -80,8 +80,6 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 		gauge("callboard_sip_half_open", "Calls that came in and nobody answered yet.", u.HalfOpen),
 		gauge("callboard_sip_connections", "Connections over TCP and TLS.", u.TCP),
 		gauge("callboard_media_sessions", "Calls with sound.", c.Media.Sessions),
-		gauge("callboard_media_lent", "Calls of other nodes that have their sound here.", c.Media.Lent),
-		gauge("callboard_media_away", "Calls of this node that have their sound at another one.", c.Media.Away),
 		gauge("callboard_media_ports_used", "Pairs of ports for sound that are taken.", ports.Taken),
 		gauge("callboard_media_ports_resting", "Pairs of ports for sound that rest after a call.", ports.Resting),
 		gauge("callboard_media_ports", "Pairs of ports for sound.", ports.Pairs),

@@ -298,7 +298,7 @@ func (t *seat) tree(ctx context.Context) error {
 		return err
 	}
 	t.node = actors.New(actors.Config{
-		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Survive: t.cfg.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.takenUp.add, Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, Strays: t.strays, SIP: t.ua, Media: t.engine, Away: t.away, Places: t.room,
+		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Survive: t.cfg.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.takenUp.add, Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, Strays: t.strays, SIP: t.ua, Media: t.engine, Places: t.room,
 		Speaker: t.speaker, Ears: t.ears, Models: t.models, Lives: t.with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),

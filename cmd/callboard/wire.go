@@ -25,7 +25,6 @@ import (
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/lend"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/persistence"
@@ -45,8 +44,6 @@ type service struct {
 	ua      *sip.UserAgent
 	engine  *media.Engine
 	room    *lines.Places // for calls, in its ports
-	away    *lend.Pool    // other nodes, which have sound for calls of this one; nil: there are none
-	lender  *lend.Lender  // has it here for others; nil: nobody has
 	phones  *simulator.Simulator
 	traces  *call.Traces
 	spans   *tracing
@@ -154,7 +151,6 @@ func (s *service) unbuild() {
 	s.spans.close()
 	s.spans = nil
 	s.listens = false
-	s.keepSound()
 	if s.ua != nil {
 		_ = s.ua.Close()
 		s.ua = nil
@@ -238,9 +234,7 @@ func (s *service) telephony(root []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	s.lendSound()
-	s.room = actors.PlacesOf(s.engine, s.away, s.lentOut)
-	s.openSound()
+	s.room = actors.PlacesOf(s.engine)
 	secured, err := sipTLS(cfg, s.log)
 	if err != nil {
 		return err
@@ -432,7 +426,6 @@ func (s *service) close() {
 		_ = s.ua.Close()
 	}
 	if s.engine != nil {
-		s.keepSound()
 		_ = s.engine.Close()
 	}
 	if s.driver != nil && s.member.driver == nil { // else it is the node's, and goes with it

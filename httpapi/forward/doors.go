@@ -26,22 +26,15 @@ const (
 	acceptMost = time.Second // between two attempts to accept, where there is nothing to accept with
 )
 
-// What is no shard's seat.
-const (
-	nodeItself = -1 // the door of a node
-	nodeSound  = -2 // who has sound for calls of others
-)
+const nodeItself = -1 // is no shard's seat but the door of a node
 
 // doorDomain ends the names by which connections between nodes say what they
 // are for: s7.callboard.invalid is the seat of shard 7.
 const doorDomain = ".callboard.invalid"
 
 func doorName(shard int) string {
-	switch shard {
-	case nodeItself:
+	if shard == nodeItself {
 		return "node" + doorDomain
-	case nodeSound:
-		return "sound" + doorDomain
 	}
 	return "s" + strconv.Itoa(shard) + doorDomain
 }
@@ -55,8 +48,6 @@ func shardOf(name string) int {
 		return 0
 	case label == "node":
 		return nodeItself
-	case label == "sound":
-		return nodeSound
 	}
 	n, err := strconv.ParseUint(strings.TrimPrefix(label, "s"), 10, 16)
 	if err != nil || "s"+strconv.FormatUint(n, 10) != label {
@@ -140,10 +131,6 @@ func (d *Doors) Answer(question, given http.Handler) {
 	ln := d.Lend(nodeItself)
 	go func() { _ = d.asked.Serve(ln) }()
 }
-
-// Sound is the listener of whoever has sound for calls of other nodes. Its
-// connections are no HTTP.
-func (d *Doors) Sound() *Lent { return d.Lend(nodeSound) }
 
 // seat is a shard's; nil: it has none here.
 func (d *Doors) seat(shard int) *Lent {

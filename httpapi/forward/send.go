@@ -93,12 +93,6 @@ func (f *Forwarder) dialNode(ctx context.Context, network, host string) (net.Con
 	return f.cfg.Credential.dial(ctx, network, string(addr), shard)
 }
 
-// DialSound opens a connection to whoever has sound for calls of others at the
-// node with a door at addr.
-func (c *Credential) DialSound(ctx context.Context, addr string) (net.Conn, error) {
-	return c.dial(ctx, "tcp", addr, nodeSound)
-}
-
 func (c *Credential) dial(ctx context.Context, network, addr string, shard int) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialLimit, KeepAlive: 15 * time.Second}
 	conn, err := dialer.DialContext(ctx, network, addr)
