@@ -11,7 +11,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Each COMMAND:PACKAGE,… that is missing is installed from Debian or Ubuntu; see .ci/install.
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
-TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server haproxy:haproxy etcd:etcd-server chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
+TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server haproxy:haproxy chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
                 python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark nft:nftables \
                 node:nodejs npm:npm php:php-cli ruby:ruby
 
@@ -86,7 +86,7 @@ TEST_BUILD := -race -vet=off -exec 'env -u GOGC -u GOMEMLIMIT' -count=1
 GOTESTSUM ?= go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg --hide-summary skipped \
              --rerun-fails=1 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race
 
-test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio, Redis and etcd, and sound with Opus too
+test: tools ## run every test with the race detector, against SIPp, baresip, Kamailio and Redis, and sound with Opus too
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && status=0; \
 	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/long" --packages '$(LONG_PACKAGES)' -- $(TEST_BUILD) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
 	  $(GOTESTSUM) --jsonfile-timing-events "$$dir/all" --packages "$(TEST_PACKAGES)" -- $(TEST_BUILD) -p $$(($$(nproc) + 1)) -timeout 15m -skip '$(NIGHTLY_ONLY)' $(TEST_FLAGS) || status=1; \
@@ -151,7 +151,7 @@ chaos: tools ## kill the service every few seconds while it makes CHAOS_DELIVERI
 	  grep -E 'chaos:|^(---|ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' chaos
 
 FAULTS_CONTACTS ?= 5000
-faults: tools ## ring FAULTS_CONTACTS contacts of eight workspaces on three nodes while these, Redis, etcd and the ways between them fail (root for network namespaces; about 40 minutes)
+faults: tools ## ring FAULTS_CONTACTS contacts of eight workspaces on three nodes while these, Redis and the ways between them fail (root for network namespaces; about 40 minutes)
 	@FAULTS_CONTACTS=$(FAULTS_CONTACTS) .ci/faults | grep -E 'faults:|^(---|ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' faults
 
 netem: tools ## make calls over a bad network between two namespaces (root, about 4 minutes), and print the figures

@@ -25,7 +25,6 @@ type Config struct {
 
 	NodeAddr netip.AddrPort // where other nodes connect; zero: there are none
 	Shards   int            // into which the workspaces are divided among nodes
-	LeaseURL string         // of an etcd that keeps who has the work; empty: the Redis does
 	Lease    time.Duration
 
 	HTTPAddr       netip.AddrPort

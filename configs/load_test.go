@@ -70,7 +70,7 @@ func everyValue(t *testing.T) map[string]string {
 	return map[string]string{
 		"data": "/srv/callboard", "redis_url": "redis://u:p@10.0.0.9:6379/2", "master_key_file": exampleFile(t, "master.key"),
 		"blobs_url": "s3://calls/eu?endpoint=https://store.example:9000&region=eu-1&path_style=no", "blobs_key_file": exampleKeys(t),
-		"node_addr": "10.0.0.7:8090", "lease_url": "https://10.0.0.1:2379,https://10.0.0.2:2379", "lease_seconds": "3", "shards": "64",
+		"node_addr": "10.0.0.7:8090", "lease_seconds": "3", "shards": "64",
 		"http_addr": "0.0.0.0:8443", "public_url": "https://calls.example.com/", "tls_cert": exampleFile(t, "cert.pem"),
 		"tls_key": exampleFile(t, "key.pem"), "insecure_http": "true", "trusted_proxies": "10.0.0.0/8, 192.0.2.7", "admin_addr": "localhost:9090",
 		"sip_addr": "0.0.0.0:5080, tls://[::]:5081", "sip_tls_cert": exampleFile(t, "sip.pem"), "sip_tls_key": exampleFile(t, "sip.key"),
@@ -97,7 +97,7 @@ func wanted(values map[string]string) configs.Config {
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")},
 		AdminAddr:      netip.MustParseAddrPort("127.0.0.1:9090"),
 		SIPAddr:        netip.MustParseAddrPort("0.0.0.0:5080"), PublicIP: netip.MustParseAddr("203.0.113.5"),
-		NodeAddr: netip.MustParseAddrPort("10.0.0.7:8090"), LeaseURL: values["lease_url"], Lease: 3 * time.Second, Shards: 64,
+		NodeAddr: netip.MustParseAddrPort("10.0.0.7:8090"), Lease: 3 * time.Second, Shards: 64,
 		SIP: []configs.SIPListener{
 			{Addr: netip.MustParseAddrPort("0.0.0.0:5080")}, {Network: "tls", Addr: netip.MustParseAddrPort("[::]:5081")},
 		},
@@ -269,7 +269,6 @@ func TestRulesBetweenSettings(t *testing.T) {
 		"a node":                             {[]string{"CALLBOARD_NODE_ADDR=10.0.0.7:8090", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert}, ""},
 		"a node on the port of HTTP":         {[]string{"CALLBOARD_NODE_ADDR=127.0.0.1:8080", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert}, "CALLBOARD_NODE_ADDR"},
 		"a node everywhere":                  {[]string{"CALLBOARD_NODE_ADDR=0.0.0.0:8090", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert}, "CALLBOARD_NODE_ADDR"},
-		"an etcd with a password":            {[]string{"CALLBOARD_LEASE_URL=http://u:p@10.0.0.1:2379"}, "CALLBOARD_LEASE_URL"},
 		"no lease at all":                    {[]string{"CALLBOARD_LEASE_SECONDS=0"}, "CALLBOARD_LEASE_SECONDS"},
 		"variables of the command line":      {[]string{"CALLBOARD_KEY=svc_sk_live_x", "CALLBOARD_URL=http://127.0.0.1:1", "CALLBOARD_PROFILE=a", "CALLBOARD_PROFILES=/nowhere"}, ""},
 		"variables of a cluster":             {[]string{"CALLBOARD_PORT=tcp://10.0.0.1:8080", "CALLBOARD_SERVICE_HOST=10.0.0.1", "CALLBOARD_SERVICE_PORT_HTTP=8080", "CALLBOARD_PORT_8080_TCP_ADDR=10.0.0.1"}, ""},

@@ -2,9 +2,7 @@ package configs
 
 import (
 	"net/netip"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -17,12 +15,6 @@ func nodes() []Setting {
 			Doc:  "Be one node of several on the Redis of `redis_url`: one of them has the work, the others pass requests on to it and take the work up where it dies. Here the others connect, over TLS with a key made of the master key. Empty: this process is the only one. See [several nodes](cluster.md).",
 			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.NodeAddr) }, parseNodeAddr),
 			with: &together{[]string{"redis_url", "master_key_file", "http_addr"}, nodeIsOneOfSeveral},
-		},
-		{
-			Key:  "lease_url",
-			Rule: "a list of addresses of one etcd without passwords, such as http://10.0.0.1:2379,http://10.0.0.2:2379",
-			Doc:  "Keep who has the work in this etcd. Empty: in the Redis of `redis_url`.",
-			set:  into(func(c *Config) *string { return &c.LeaseURL }, parseEtcd),
 		},
 		{
 			Key: "shards", Default: "1",
@@ -81,15 +73,4 @@ func shardsAreOfNodes(c *Config) string {
 		return "1 unless node_addr is set: a process that is the only one has all shards"
 	}
 	return ""
-}
-
-// parseEtcd takes http:// and https:// URLs.
-func parseEtcd(s string) (string, bool) {
-	for one := range strings.SplitSeq(s, ",") {
-		u, err := url.Parse(one)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return "", false
-		}
-	}
-	return s, true
 }

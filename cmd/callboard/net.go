@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain/allow"
@@ -59,9 +58,6 @@ func (s *service) egress() allow.Egress {
 	}
 	if s.cfg.NodeAddr.IsValid() {
 		e.Own = append(e.Own, s.cfg.NodeAddr)
-	}
-	for one := range strings.SplitSeq(s.cfg.LeaseURL, ",") {
-		e.Own = append(e.Own, urlAddrs(one, 80)...)
 	}
 	e.Own = append(e.Own, urlAddrs(s.cfg.RedisURL.Reveal(), 6379)...)
 	e.Own = append(e.Own, blobAddrs(s.cfg.Blobs)...)

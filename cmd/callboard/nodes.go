@@ -18,7 +18,6 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/lease"
-	"github.com/callboard/callboard/persistence/lease/etcd"
 	"github.com/callboard/callboard/persistence/lease/redis"
 )
 
@@ -43,7 +42,7 @@ func whoLives(ctx context.Context, cfg *configs.Config) ([]lease.Node, error) {
 
 // among lets the doctor see the other nodes, where there may be some.
 func among(v *doctor.Visit, cfg *configs.Config) {
-	if cfg.RedisURL.Reveal() == "" && cfg.LeaseURL == "" {
+	if cfg.RedisURL.Reveal() == "" {
 		return
 	}
 	v.Nodes = func(ctx context.Context) ([]doctor.Node, error) {
@@ -108,24 +107,9 @@ func (m *member) heirs() bool {
 	return slices.ContainsFunc(m.engine.Nodes(), func(n lease.Node) bool { return n.ID != m.self.ID && !n.Draining })
 }
 
-// leases is the engine that the settings name.
+// leases are kept in the Redis that holds the data.
 func leases(cfg *configs.Config, o lease.Options) (*lease.Beat, error) {
-	if cfg.LeaseURL != "" {
-		return etcd.New(cfg.LeaseURL, etcd.Options{Options: o})
-	}
 	return redis.New(cfg.RedisURL.Reveal(), redis.Options{Options: o})
-}
-
-// nobodyElse is an error while nodes live on the store.
-func nobodyElse(ctx context.Context, cfg *configs.Config) error {
-	nodes, err := whoLives(ctx, cfg)
-	if err != nil {
-		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
-	}
-	if len(nodes) > 0 {
-		return fmt.Errorf("%d nodes live on this store, among them %s at %s: run commands on the node that has the work, and set node_addr to be one of them", len(nodes), nodes[0].ID, nodes[0].Addr)
-	}
-	return nil
 }
 
 // processFile in the data folder has the ID of the process that uses it without
@@ -138,10 +122,7 @@ const processFile = "process.id"
 // ended meanwhile and cannot be had again. The embedded store has one process by
 // the lock of its folder.
 func joinSingle(ctx context.Context, cfg *configs.Config, log *slog.Logger, refused func(error)) (leave func(), err error) {
-	switch {
-	case cfg.LeaseURL != "":
-		return func() {}, nobodyElse(ctx, cfg)
-	case cfg.RedisURL.Reveal() == "":
+	if cfg.RedisURL.Reveal() == "" {
 		return func() {}, nil
 	}
 	id, err := processID(cfg.Data)

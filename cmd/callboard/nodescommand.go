@@ -44,7 +44,7 @@ func nodesCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "nodes", Short: "List the nodes that live, and who has which part of the work", Args: cobra.NoArgs,
-		Long: "Asks the store of leases (lease_url, else redis_url) by the settings of a node: on any of them, also while none has the work. " +
+		Long: "Asks the Redis of redis_url by the settings of a node: on any of them, also while none has the work. " +
 			"Nothing is changed. --json tells each shard.",
 		Example: "  callboard nodes\n  callboard nodes --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -52,7 +52,7 @@ func nodesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if cfg.RedisURL.Reveal() == "" && cfg.LeaseURL == "" {
+			if cfg.RedisURL.Reveal() == "" {
 				return errors.New("redis_url is not set: a process on a store of its own is alone")
 			}
 			look, err := leases(cfg, lease.Options{Lease: cfg.Lease})

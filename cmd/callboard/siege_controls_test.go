@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/callboard/callboard/persistence/lease/etcd/etcdtest"
 )
 
 // control is a fault put upon nodes that lack what guards against it.
@@ -17,7 +15,6 @@ type control struct {
 	fault  string
 	lacks  string
 	env    []string
-	etcd   bool // keeps the leases
 	ground func() ground
 	do     func(o *siege)
 }
@@ -61,8 +58,6 @@ func controls() []control {
 			o.strikes(func(_ int, s *service) { o.together(s, func() { o.redis.Kill() }, o.redisBack) })
 		}},
 		{fault: "a replica that lags in its place", lacks: "the comparison of histories", env: anyReplica, do: (*siege).stale},
-		{fault: "etcd frozen", lacks: "lease check", env: []string{"FAILPOINT_NO_FENCE=1"}, etcd: true, do: (*siege).etcdFrozen},
-		{fault: "etcd killed", lacks: "lease check", env: []string{"FAILPOINT_NO_FENCE=1"}, etcd: true, do: (*siege).etcdKilled},
 	}
 }
 
@@ -84,9 +79,6 @@ func (c control) found(t *testing.T) {
 	p := plan{ground: onLoopback(), whole: true, contacts: 500, pace: 150, env: c.env}
 	if c.ground != nil {
 		p.ground = c.ground()
-	}
-	if c.etcd {
-		_, p.leases = etcdtest.Start(t)
 	}
 	o := newSiege(t, p)
 	o.nodes[0].await("calls", time.Minute, func() bool { return len(o.answer.rung()) > 40 })

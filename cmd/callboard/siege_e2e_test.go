@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/persistence/lease/etcd/etcdtest"
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
@@ -48,7 +46,6 @@ type plan struct {
 	contacts  int  // of each workspace
 	endpoints int  // of each workspace
 	pace      int  // calls per minute of each campaign
-	leases    *etcdtest.Server
 	env       []string
 }
 
@@ -84,9 +81,6 @@ func newSiege(t *testing.T, p plan) *siege {
 	t.Helper()
 	o := &siege{crew: &crew{t: t}, plan: p, redis: p.redis(t), answer: sippOn(t, portOn(t, p.carrier), "uas-answer-logged", "-trace_msg", "-message_file", "messages")}
 	env := append([]string{fmt.Sprint("CALLBOARD_SHARDS=", crewShards)}, p.env...)
-	if p.leases != nil {
-		env = append(env, "CALLBOARD_LEASE_URL="+p.leases.URL())
-	}
 	o.crew = crewAt(t, len(p.nodes), func(node int) []string {
 		o.watches = append(o.watches, newWatch(t))
 		return []string{"CALLBOARD_REDIS_URL=" + p.url(o, node), o.watches[node].env()}
@@ -233,18 +227,6 @@ func (o *siege) together(s *service, away, back func()) {
 	o.launch(s)
 }
 
-func (o *siege) etcdFrozen() {
-	o.leases.Pause()
-	o.quiet(o.lasts(6), 2500*time.Millisecond)
-	o.leases.Continue()
-}
-
-func (o *siege) etcdKilled() {
-	o.leases.Kill()
-	o.quiet(o.lasts(6), 2500*time.Millisecond)
-	o.leases.Restart()
-}
-
 // clock makes the clock of a node wrong by an hour, each way.
 func (o *siege) clock(node int) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour, 0} {
@@ -269,16 +251,10 @@ func (o *siege) stale() {
 // Whatever happens to nodes, to Redis and to the way between them, while
 // campaigns of eight workspaces run: nobody is rung twice, nobody is forgotten, no
 // limit is exceeded, every event is delivered. FAULTS_CONTACTS=5000 is the whole
-// of it, with fifty endpoints, and each node killed five times. Leases are in an
-// etcd, or in the Redis with FAULTS_LEASES=redis, of which faults of nodes are
-// tests of their own.
+// of it, with fifty endpoints, and each node killed five times.
 func TestFaultsOfNodesLoseAndDoubleNothing(t *testing.T) {
 	t.Parallel()
-	var leases *etcdtest.Server
-	if os.Getenv("FAULTS_LEASES") != "redis" {
-		_, leases = etcdtest.Start(t)
-	}
-	p := plan{ground: onLoopback(), contacts: 40, endpoints: 2, pace: 240, leases: leases}
+	p := plan{ground: onLoopback(), contacts: 40, endpoints: 2, pace: 240}
 	if n := number("FAULTS_CONTACTS", 0); n > 0 {
 		p.whole, p.contacts, p.endpoints = true, n/8, 7
 		p.lasting(7)
@@ -315,9 +291,6 @@ func (o *siege) faults() (all []mishap) {
 		}
 	}
 	all = append(all, mishap{"Redis frozen", o.frozen}, mishap{"Redis killed", o.redisKilled}, mishap{"a replica that lags in its place", o.stale})
-	if o.leases != nil {
-		all = append(all, mishap{"etcd frozen", o.etcdFrozen}, mishap{"etcd killed", o.etcdKilled})
-	}
 	return all
 }
 

@@ -80,9 +80,6 @@ func isAway(err error) bool {
 // reasonOf is why the store is away, without an address.
 func (w *startWait) reasonOf(err error) string {
 	what, _ := redis.Diagnose(err)
-	if w.cfg.LeaseURL != "" { // an error does not tell which one of them it is of
-		return "the store is away: Redis or the store of leases " + what
-	}
 	return "the store is away: Redis " + what
 }
 

@@ -47,7 +47,7 @@ func (v *Visit) nodes(ctx context.Context) {
 	}
 	list, err := v.alive, v.unknown
 	if err != nil {
-		v.bad("nodes", "look at lease_url, or at redis_url where that is empty", "which nodes live cannot be asked: %v", err)
+		v.bad("nodes", "look at redis_url", "which nodes live cannot be asked: %v", err)
 		return
 	}
 	own := v.Config.NodeAddr
