@@ -159,9 +159,6 @@ func (c *clock) welcome() {
 
 // round serves some sessions, at most together.
 func (c *clock) round(some []*Session) {
-	for _, s := range some {
-		s.approach()
-	}
 	for i, s := range some {
 		c.got[i] = s.look(c.first[i])
 	}

@@ -95,7 +95,6 @@ func (s *Session) keepFrame(left, right []byte) {
 		s.recorder.Silence(len(left))
 	} else {
 		s.recorder.Write(left, right)
-		s.place = s.recorder.Place()
 	}
 }
 

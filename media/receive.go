@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/media/jitter"
-	"github.com/callboard/callboard/media/prefetch"
 	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/sdp"
 )
@@ -93,29 +92,7 @@ func (s *Session) look(into *batch) (packets int) {
 	if s.closed || !s.in.open {
 		return notRead
 	}
-	s.ahead()
 	return s.sound.receive(into, fewPackets)
-}
-
-// approach brings near what a look and a frame need of the session itself.
-func (s *Session) approach() {
-	prefetch.Bytes(prefetch.Place(s), int(prefetch.Place(&s.in.kinds[1])-prefetch.Place(s)))
-	prefetch.Of(&s.keys.out)
-	prefetch.Of(&s.keypad.band)
-	prefetch.Of(&s.desc.agreed.Noise)
-	prefetch.Of(&s.desc.agreed.Mux)
-	prefetch.Of(&s.o.Notify)
-}
-
-// ahead brings near what the frame needs beside the session itself, while the kernel is asked for packets.
-func (s *Session) ahead() {
-	n := s.out.ptime * sampleRate / 1000
-	s.buffer.Ahead(n)
-	s.place.Ahead(n)
-	if p := &s.play; p.active && p.at < len(p.clip) {
-		prefetch.Bytes(prefetch.Place(&p.clip[p.at]), n)
-	}
-	s.out.interval.ahead(s.out.ptime)
 }
 
 // receive takes what has been read, and reads on where that was all there was room for.

@@ -38,8 +38,7 @@ type Session struct {
 	voice    vad.Detector
 	answerer *amd.Detector // nil: nobody asks who has answered, any more
 	recorder *record.Recorder
-	place    record.Place // of the recording
-	media    int64        // samples since Begin
+	media    int64 // samples since Begin
 	idle     idleness
 	hold     hold
 	hush     hush

@@ -2,8 +2,6 @@ package media
 
 import (
 	"time"
-
-	"github.com/callboard/callboard/media/prefetch"
 )
 
 // intervals is the distribution of the time between two packets sent.
@@ -27,13 +25,6 @@ func (i *intervals) tick(now time.Duration) {
 		i.count++
 	}
 	i.last = now
-}
-
-// ahead brings near where packets of so many ms are counted.
-func (i *intervals) ahead(ptime int) {
-	if i.bucket != nil {
-		prefetch.Of(&i.bucket[time.Duration(ptime)*time.Millisecond/bucketWidth])
-	}
 }
 
 // pause begins anew: what follows is no interval.

@@ -64,7 +64,6 @@ type UserAgent struct {
 	ready   chan struct{}
 	close   sync.Once
 	closed  chan struct{}
-	hands   hands // that begin calls
 
 	leastSession time.Duration // minSession; shorter in tests
 
@@ -130,7 +129,6 @@ func New(cfg Config) (*UserAgent, error) {
 		ready: make(chan struct{}), closed: make(chan struct{}),
 		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), texts: texts{of: make(map[string]*serverText)},
 	}
-	u.hands = newHands(u.closed)
 	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), newAuthority("", u.id, nil)
 	u.trunks.md5.wait = trunkProofWait
 	if len(cfg.RelayKey) > 0 {

@@ -64,7 +64,7 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 		return nil, fmt.Errorf("sip: attempt %s leg %d is on the wire already", in.Attempt, in.Leg)
 	}
 	u.stats.invites.Add(1)
-	u.hands.do(d.launch)
+	go d.launch()
 	return d, nil
 }
 

@@ -209,12 +209,12 @@ func (r *relay) ask(key askKey, w Whose, m *message) bool {
 	r.waiting.Add(1)
 	r.mu.Unlock()
 	r.u.stats.lookups.Add(1)
-	r.u.hands.do(func() {
+	go func() {
 		at, elsewhere := r.elsewhere(w)
 		for m := r.next(key, a); m != nil; m = r.next(key, a) {
 			r.found(m, at, elsewhere)
 		}
-	})
+	}()
 	return true
 }
 

@@ -152,7 +152,6 @@ func (a *admission) RegisterHandlers(invoker actor.MessageInvoker, dispatcher ac
 		root := s.ActorSystem().Root
 		a.registry = s.ActorSystem().ProcessRegistry
 		a.tell = func(to *actor.PID, message any) { root.Send(to, message) }
-		dispatcher = crewOf(s.ActorSystem())
 	}
 	a.inner.RegisterHandlers(a, dispatcher)
 }

@@ -103,7 +103,6 @@ func System(log *slog.Logger) *actor.ActorSystem {
 	c.DeadLetterRequestLogging = false
 	sys := actor.NewActorSystemWithConfig(c)
 	fold(sys.ProcessRegistry.LocalPIDs)
-	sys.Extensions.Register(&crew{})
 	return sys
 }
 

@@ -23,7 +23,7 @@ func (Crashed) Control() {}
 // that the actor can tell stale results. A nil result sends nothing; a panic
 // sends Crashed. Without a limit f has no deadline but its own.
 func Work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
-	sys := ctx.ActorSystem()
+	self, root := ctx.Self(), ctx.ActorSystem().Root
 	work := func() (message any) {
 		bound := context.Background()
 		if limit > 0 {
@@ -38,7 +38,11 @@ func Work(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
 		}()
 		return f(bound)
 	}
-	crewOf(sys).do(task{work: work, by: sys.Root, to: ctx.Self()})
+	go func() {
+		if message := work(); message != nil {
+			root.Send(self, message)
+		}
+	}()
 }
 
 func (c Crashed) Error() string { return fmt.Sprintf("work panicked: %v", c.Value) }

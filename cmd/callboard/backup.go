@@ -135,12 +135,11 @@ func backupCommand() *cobra.Command {
 				return err
 			}
 			var made backedUp
-			end := filling(cmd, asJSON, "  copying", cfg.Data, to+".part")
 			err = withKeys(cmd, func(ctx context.Context, d keyDesk) (err error) {
 				made, err = d.backup(ctx, backupOrder{to})
 				return err
 			})
-			if end(); err != nil {
+			if err != nil {
 				return err
 			}
 			out := cmd.OutOrStdout()

@@ -89,7 +89,6 @@ func (p *process) serveAmong(ctx context.Context) error {
 	}
 	p.log.LogAttrs(ctx, slog.LevelInfo, "joined", append(p.cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
 	defer p.up(func(context.Context) error { return m.silent() })()
-	go tendHeap(ctx)
 	go m.gathers(ctx)
 	attended := m.attend(ctx)
 	select {

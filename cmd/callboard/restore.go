@@ -36,8 +36,7 @@ func restoreCommand() *cobra.Command {
 			if err = restorable(cfg); err != nil {
 				return err
 			}
-			end := filling(cmd, asJSON, "  copying", args[0], filepath.Join(cfg.Data, restorePart))
-			paused, err := restoreInto(cmd.Context(), cfg, args[0], made.At, !goOn, end)
+			paused, err := restoreInto(cmd.Context(), cfg, args[0], made.At, !goOn)
 			if err != nil {
 				return explainDenied(cfg.Data, err)
 			}
@@ -70,9 +69,9 @@ func copyBackup(from, data string) error {
 const restorePart = "restore.part"
 
 // restoreInto makes the data folder of a backup. The store gets its place once it is in quarantine: a restore that is cut
-// off leaves none, and can be repeated. copied is called once the backup is copied. It answers how many campaigns were
-// paused.
-func restoreInto(ctx context.Context, cfg *configs.Config, backup string, at time.Time, pause bool, copied func()) (paused int, err error) {
+// off leaves none, and can be repeated. It answers how many
+// campaigns were paused.
+func restoreInto(ctx context.Context, cfg *configs.Config, backup string, at time.Time, pause bool) (paused int, err error) {
 	part := configIn(cfg, filepath.Join(cfg.Data, restorePart))
 	if err = os.RemoveAll(part.Data); err == nil {
 		err = os.MkdirAll(part.Data, 0o700)
@@ -81,7 +80,7 @@ func restoreInto(ctx context.Context, cfg *configs.Config, backup string, at tim
 	if err == nil {
 		err = copyBackup(backup, part.Data)
 	}
-	if copied(); err != nil {
+	if err != nil {
 		return 0, err
 	}
 	v, err := openVault(ctx, part, logger(cfg), nil)

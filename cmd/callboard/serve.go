@@ -204,9 +204,6 @@ func (p *process) serveAlone(ctx context.Context, more extras, show *demoShow) (
 	p.log.LogAttrs(ctx, slog.LevelInfo, "ready", append(p.cfg.Attrs(),
 		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.front.String()),
 		slog.String("version", version))...)
-	tending, end := context.WithCancel(ctx)
-	defer end()
-	go tendHeap(tending)
 	one := s.all()[0]
 	one.welcome()
 	defer p.up(one.node.Pulse)()

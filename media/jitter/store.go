@@ -1,20 +1,6 @@
 package jitter
 
-import (
-	"github.com/callboard/callboard/media/g711"
-	"github.com/callboard/callboard/media/prefetch"
-)
-
-// Ahead brings near what the next frame of n samples needs: where it lies, and where the packets behind it will.
-func (b *Buffer) Ahead(n int) {
-	if !b.started {
-		return
-	}
-	s, from := b.store, b.play%ringLen
-	prefetch.Bytes(prefetch.Place(&s.ring[from]), min(n+max(b.delay, minDelay), int(ringLen-from)))
-	prefetch.Bytes(prefetch.Place(&s.have[from/64]), 8*(minDelay/64+1))
-	prefetch.Of(&s.next)
-}
+import "github.com/callboard/callboard/media/g711"
 
 // fill stores samples and marks them, word by word.
 func (s *store) fill(timestamp uint32, mu []byte) {

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/media/g711"
-	"github.com/callboard/callboard/media/prefetch"
 	"github.com/callboard/callboard/media/wav"
 )
 
@@ -121,25 +120,6 @@ func (r *Recorder) Write(left, right []byte) {
 			r.hand()
 		}
 	}
-}
-
-// Place is where a Write will write, to be brought near beforehand. The zero value is nowhere.
-type Place struct{ own, block, data uintptr }
-
-// Place holds until the next Write; after it, bringing it near is of no use and no harm.
-func (r *Recorder) Place() Place {
-	p := Place{own: prefetch.Place(r)}
-	if c := r.open; c != nil {
-		p.block, p.data = prefetch.Place(c), prefetch.Place(&c.data[c.n])
-	}
-	return p
-}
-
-// Ahead brings near what a Write of n samples of both sides needs.
-func (p Place) Ahead(n int) {
-	prefetch.Bytes(p.own, 1)
-	prefetch.Bytes(p.block, 1)
-	prefetch.Bytes(p.data, channels*n)
 }
 
 // interleave puts two channels into one, four samples at a time.
