@@ -356,7 +356,7 @@ func (d *Desk) ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuer
 		}
 		defer d.searches.Delete(p.WorkspaceID)
 	}
-	out, err := listWithin(ctx, d, p.WorkspaceID, callIndex(p, q, d.listed(p.WorkspaceID)), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
+	out, err := listWithin(ctx, d, p.WorkspaceID, callIndex(p, q), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
 		return c.Environment == p.Environment && (q.CampaignID == "" || c.CampaignID == q.CampaignID) &&
 			(q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&
 			(q.ContactID == "" || c.ContactID == q.ContactID) && (q.AgentID == "" || c.AgentID == q.AgentID) &&
@@ -400,16 +400,15 @@ func (d *Desk) said(ctx context.Context, c *domain.Call, look *search) bool {
 }
 
 // callIndex is the list of calls with the fewest that a query does not ask for.
-// listed: that of a contact and that of an agent are whole.
-func callIndex(p domain.Principal, q ask.CallQuery, listed bool) string {
+func callIndex(p domain.Principal, q ask.CallQuery) string {
 	switch {
-	case listed && q.ContactID != "":
+	case q.ContactID != "":
 		return "contact=" + q.ContactID
 	case q.Status == "active":
 		return "active=" + string(p.Environment)
 	case q.CampaignID != "":
 		return "campaign=" + q.CampaignID
-	case listed && q.AgentID != "":
+	case q.AgentID != "":
 		return "agent=" + q.AgentID
 	case q.Status != "":
 		return "status=" + string(p.Environment) + "/" + q.Status

@@ -117,7 +117,7 @@ func (d *Desk) firstKey(ctx context.Context, w *domain.Workspace, id string) (*d
 
 // found keeps a workspace with its trunks to the built-in carrier.
 func found(ctx context.Context, store commit.Store, w *domain.Workspace, simulated bool, more ...func(*commit.Change)) error {
-	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{commit.Absent(w.Key())}, Puts: []domain.Record{w, &domain.Relisted{WorkspaceID: w.ID, At: stamp()}}}
+	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{commit.Absent(w.Key())}, Puts: []domain.Record{w}}
 	if simulated {
 		for _, env := range []domain.Environment{domain.Live, domain.Test} {
 			c.Puts = append(c.Puts, simulatorTrunk(w.ID, env))

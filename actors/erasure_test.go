@@ -339,7 +339,7 @@ func TestEveryKindOfRowsIsKnownToErasures(t *testing.T) {
 	none := []string{
 		"addresses", "analysis_due", "api_key", "booking", "bulk", "decision_start", "dialling", "doomed", "extension", "export", "gone_workspace", "ledger", "link_key",
 		"lookup_key", "number_claim", "oauth_client", "oauth_code", "oauth_grant", "oauth_revocation", "outbox", "page", "phone_username", "progress", "progress_mark", "quarantine",
-		"provider_name", "rate_windows", "registrations", "relisted", "reminder", "session", "sign_in", "signing_key", "spending", "tariff", "trunk_state", "usage", "workspace",
+		"provider_name", "rate_windows", "registrations", "reminder", "session", "sign_in", "signing_key", "spending", "tariff", "trunk_state", "usage", "workspace",
 		"sms_seen", // a digest
 		"once",     // sealed by the client's key, for a day
 	}

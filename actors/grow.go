@@ -77,9 +77,6 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 		phones: pid(workspace.Phones), numbers: pid(workspace.Numbers),
 	}
 	t.record.Store(w)
-	if err = n.relist(ctx, w.ID, t); err != nil {
-		return err
-	}
 	t.orphans.keep(l.orphans, time.Now().Add(orphanFor))
 	n.mu.Lock()
 	n.spaces[w.ID] = t

@@ -161,7 +161,6 @@ type tree struct {
 	record  atomic.Pointer[domain.Workspace]
 	redacts redacts
 	orphans orphans
-	listed  atomic.Bool // every call stands in all of its lists
 	// changing is held from a commit of settings until the actors were told, so
 	// that they hear changes in the order in which they were committed.
 	changing sync.Mutex

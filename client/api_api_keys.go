@@ -117,7 +117,7 @@ type APIKey struct {
 	AllowedIPs []string `json:"allowed_ips"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`

@@ -92,7 +92,7 @@ type OAuthClient struct {
 	ClientSecret string `json:"client_secret,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`

@@ -137,7 +137,7 @@ type Phone struct {
 	Contacts []PhoneContact `json:"contacts,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// How key presses are sent and received: auto, rfc4733, info or inband.
 	Dtmf string `json:"dtmf"`

@@ -406,7 +406,7 @@ type NewSMSGateway struct {
 type SMSGateway struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`

@@ -18,7 +18,7 @@ func (c *Client) CreateTicket(ctx context.Context, body *TicketRequest, options 
 
 // Ticket is an answer of the service, or a part of one.
 type Ticket struct {
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// When it ends.
 	ExpiresAt time.Time `json:"expires_at"`

@@ -145,7 +145,7 @@ type NewToolMCP struct {
 type Tool struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// What it is for: a model decides by it.
 	Description string `json:"description"`

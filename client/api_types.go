@@ -2083,7 +2083,7 @@ type Trunk struct {
 	Costs []Rate `json:"costs"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// The way of key presses.
 	Dtmf string `json:"dtmf"`

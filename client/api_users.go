@@ -198,7 +198,7 @@ type NewUser struct {
 type Session struct {
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`
@@ -240,7 +240,7 @@ type User struct {
 	AllowedIPs []string `json:"allowed_ips"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy *Creator `json:"created_by,omitempty"`
 	// live or test; the two never see each other.
 	Environment string `json:"environment"`

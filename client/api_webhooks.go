@@ -373,7 +373,7 @@ type Webhook struct {
 	CampaignID string `json:"campaign_id,omitzero"`
 	// When it was made.
 	CreatedAt time.Time `json:"created_at"`
-	// The credential that created it. Missing where an earlier version created it.
+	// The credential that created it.
 	CreatedBy  *Creator   `json:"created_by,omitempty"`
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 	// Why it was disabled: gone (it answered 410), failing (no delivery succeeded for three days).

@@ -189,8 +189,7 @@ func (c *Call) Final() bool {
 func (c *Call) Key() Key { return Key{"call", c.WorkspaceID, c.ID} }
 
 // Indexes: by environment, status, activity, recording, campaign, contact and
-// agent. Calls that were kept before the last two of these existed are put there
-// by whoever writes Relisted.
+// agent.
 func (c *Call) Indexes() []string {
 	e := string(c.Environment)
 	ix := []string{envIndex(c.Environment), "status=" + e + "/" + string(c.Status)}

@@ -1,7 +1,5 @@
 package domain
 
-import "encoding/json"
-
 // CreatorType is the kind of credential that created a resource.
 type CreatorType string
 
@@ -22,21 +20,6 @@ type Creator struct {
 	SignInKeyID string `json:"sign_in_key_id,omitempty" doc:"Of a user: the API key whose sign-in link opened the dashboard session. Missing where no key did."`
 }
 
-// UnmarshalJSON also reads the form of earlier versions: the id of an API key
-// as a string, empty for a dashboard session.
-func (c *Creator) UnmarshalJSON(text []byte) error {
-	var id string
-	if json.Unmarshal(text, &id) == nil {
-		*c = Creator{Type: CreatorAPIKey, ID: id}
-		if id == "" {
-			c.Type = CreatorUser
-		}
-		return nil
-	}
-	type plain Creator
-	return json.Unmarshal(text, (*plain)(c))
-}
-
 // KeyID is the id of the API key that the creator is, or that the session of a
 // user depends on. "" stands for a creator without a key.
 func (c *Creator) KeyID() string {
@@ -51,7 +34,7 @@ func (c *Creator) KeyID() string {
 
 // Provenance says which credential created a resource that carries rights.
 type Provenance struct {
-	CreatedBy *Creator `json:"created_by,omitempty" doc:"The credential that created it. Missing where an earlier version created it."`
+	CreatedBy *Creator `json:"created_by,omitempty" doc:"The credential that created it."`
 }
 
 // Creator is the credential of the principal, as created_by shows it. A JWT

@@ -90,7 +90,7 @@ func stored() []any {
 		&domain.KnowledgePassage{}, &domain.KnowledgeSource{}, &domain.LedgerRow{}, &domain.LinkKey{}, &domain.LookupKey{}, &domain.Message{},
 		&domain.NumberClaim{}, &domain.NumberDays{}, &domain.OAuthClient{}, &domain.OAuthCode{}, &domain.OAuthGrant{}, &domain.OAuthRevocation{},
 		&domain.Orphan{}, &domain.Pathway{}, &domain.PathwayVersion{}, &domain.Phone{}, &domain.PhoneNumber{}, &domain.PinnedScript{}, &domain.Progress{},
-		&domain.ProgressMark{}, &domain.Provider{}, &domain.ProviderName{}, &domain.RateWindows{}, &domain.Registrations{}, &domain.Relisted{},
+		&domain.ProgressMark{}, &domain.Provider{}, &domain.ProviderName{}, &domain.RateWindows{}, &domain.Registrations{},
 		&domain.ReminderDue{}, &domain.SMSGateway{}, &domain.Session{}, &domain.SignIn{}, &domain.SigningKey{}, &domain.Spending{}, &domain.Tariff{},
 		&domain.TextSeen{}, &domain.Texting{}, &domain.Tool{}, &domain.TraceRow{}, &domain.Transcript{}, &domain.Trunk{}, &domain.TrunkState{},
 		&domain.Upload{}, &domain.Usage{}, &domain.User{}, &domain.UsernameClaim{}, &domain.Webhook{}, &domain.Workspace{},

@@ -127,9 +127,6 @@ func (s *service) build(root []byte) (err error) {
 	if s.with, err = readEngines(s.cfg, s.roots, s.egress().May); err != nil {
 		return err
 	}
-	if err = deleteSpeechCache(s.cfg.Data); err != nil {
-		s.log.Warn("speech that an earlier version kept could not be deleted", slog.String("folder", speechCache), slog.Any("error", err))
-	}
 	if s.speaker, err = s.speakerOf(s.with); err != nil {
 		return err
 	}
@@ -297,15 +294,6 @@ func (c *carrier) signalling(to netip.AddrPort) bool {
 func (c *carrier) sound(to netip.AddrPort) bool {
 	return c.of != nil && to.Addr().IsLoopback() && c.of.HasMediaPort(to.Port())
 }
-
-// speechCache is the folder, in the data folder, in which earlier versions kept
-// spoken sentences as plain WAV files.
-const speechCache = "cache"
-
-// deleteSpeechCache deletes what earlier versions kept of spoken sentences:
-// they hold names, results and what models answered. Speech is remembered in
-// memory only.
-func deleteSpeechCache(data string) error { return os.RemoveAll(filepath.Join(data, speechCache)) }
 
 // speakerOf is what speaks: with engines those of the operator's, too.
 func (s *service) speakerOf(with *speechEngines) (*speech.Voice, error) {

@@ -1,7 +1,6 @@
 package actors_test
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
@@ -98,57 +96,5 @@ func TestPagesOfTheCallsOfAnAgentAndOfAContactAreFull(t *testing.T) {
 		assert.Equal(t, 2, n)
 		none, _ := h.pages(ask.CallQuery{AgentID: mine, Status: "failed", Page: ask.Page{Limit: 2}})
 		assert.Empty(t, none)
-	})
-}
-
-func TestCallsOfAnEarlierVersionAreFoundByAgentAndContactAtOnceAndListedByAndBy(t *testing.T) {
-	onBothStores(t, func(t *testing.T, h *house) {
-		agent, contact := mailbox.NewID(domain.PrefixAgent), mailbox.NewID(domain.PrefixContact)
-		ids := h.past(250, func(i int, c *domain.Call) {
-			if c.AgentID = agent; i == 7 {
-				c.ContactID = contact
-			}
-		})
-		table := "call/" + h.live.WorkspaceID
-		listed := func(list string) (n int) {
-			for after := ""; ; {
-				page, err := h.driver.Scan(t.Context(), persistence.Range{Table: table, List: list, After: after, Limit: 500})
-				require.NoError(t, err)
-				n += len(page.Rows)
-				if !page.More {
-					return n
-				}
-				after = page.Rows[len(page.Rows)-1].Place
-			}
-		}
-		old := persistence.Commit{Shard: "another"}
-		page, err := h.driver.Scan(t.Context(), persistence.Range{Table: table, Limit: 500})
-		require.NoError(t, err)
-		for _, row := range page.Rows {
-			old.Puts = append(old.Puts, persistence.Put{
-				Key: persistence.Key{Table: table, ID: row.ID}, Value: row.Value, Lists: []string{"env=live", "status=live/completed"}, Sort: row.ID,
-			})
-		}
-		_, err = h.driver.Commit(t.Context(), old)
-		require.NoError(t, err)
-		require.NoError(t, h.remove((&domain.Relisted{WorkspaceID: h.live.WorkspaceID}).Key()))
-		require.Zero(t, listed("agent="+agent))
-
-		h.shut()
-		h.open()
-		slices.Reverse(ids)
-		found := func() {
-			got, _ := h.pages(ask.CallQuery{AgentID: agent, Page: ask.Page{Limit: 100}})
-			assert.Equal(t, ids, got)
-			got, _ = h.pages(ask.CallQuery{ContactID: contact, Page: ask.Page{Limit: 1}})
-			assert.Equal(t, []string{ids[242]}, got)
-		}
-		found()
-		h.until(patience, "all are listed", func() bool {
-			_, err := h.store.Get(t.Context(), &domain.Relisted{WorkspaceID: h.live.WorkspaceID})
-			return !errors.Is(err, domain.ErrNotFound)
-		})
-		assert.Equal(t, []int{250, 1}, []int{listed("agent=" + agent), listed("contact=" + contact)})
-		found()
 	})
 }
