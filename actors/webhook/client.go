@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,8 +14,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -43,12 +42,6 @@ const (
 	lookAgain = 50 * time.Millisecond
 )
 
-// What connections may speak, by their names in TLS.
-const (
-	protocolMany = "h2"
-	protocolOne  = "http/1.1"
-)
-
 // ClientConfig says where requests may go.
 type ClientConfig struct {
 	Egress   allow.Egress
@@ -65,21 +58,15 @@ type ClientConfig struct {
 // ErrQuarantined says that nothing is sent, because the store was restored from a backup and not released.
 var ErrQuarantined = errors.New("the service was restored from a backup: nothing is sent until an operator releases it")
 
+var errNotHTTPS = errors.New("the scheme is not https")
+
 // Client sends events. Each endpoint's actor takes a copy with connections of
 // its own: over HTTP/2 an answer that breaks the rules ends the connection and
 // with it every request on it, so endpoints behind one host must not share one.
-// Small requests over HTTP/1.1 go over wires, all others over the transport.
 type Client struct {
 	cfg       ClientConfig
-	dialer    net.Dialer
-	tls       *tls.Config
 	transport *http.Transport
 	http      http.Client
-	wires     wires
-	last      atomic.Pointer[target] // of the requests
-
-	mu     sync.Mutex
-	shared map[string]*tls.Conn // hosts and ports that speak HTTP/2; a connection for the transport to take
 }
 
 // NewClient makes the client. It uses no proxy, follows no redirect, and
@@ -91,17 +78,15 @@ func NewClient(cfg ClientConfig) *Client {
 	if cfg.idle == 0 {
 		cfg.idle = idleTimeout
 	}
-	c := &Client{cfg: cfg, wires: wires{most: cfg.idle}}
-	c.dialer = net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second, Resolver: cfg.Resolver, ControlContext: c.guard}
-	c.tls = &tls.Config{
-		MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs, NextProtos: []string{protocolMany, protocolOne},
-		ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
-		// An event is one record, not some of the size of a packet.
-		DynamicRecordSizingDisabled: true,
-	}
+	c := &Client{cfg: cfg}
+	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second, Resolver: cfg.Resolver, ControlContext: c.guard}
 	c.transport = &http.Transport{
-		DialContext:            c.dialer.DialContext,
-		DialTLSContext:         c.dialTLS,
+		DialContext:         dialer.DialContext,
+		TLSHandshakeTimeout: dialTimeout,
+		TLSClientConfig: &tls.Config{
+			MinVersion: tls.VersionTLS12, RootCAs: cfg.RootCAs, ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
+			DynamicRecordSizingDisabled: true, // an event is one record, not several of the size of a packet
+		},
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           1024,
@@ -123,10 +108,6 @@ func (c *Client) own() *Client { return NewClient(c.cfg) }
 // Close gives idle connections back.
 func (c *Client) Close() {
 	c.transport.CloseIdleConnections()
-	c.wires.close()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.drop()
 }
 
 // guard runs once per address that is about to be connected to.
@@ -197,20 +178,47 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 		<-ctx.Done()
 		return Answer{Took: time.Since(start), Error: ErrQuarantined.Error()}
 	}
-	to := c.target(r.URL)
-	if to == nil {
-		return Answer{Error: "the URL is not valid"}
-	}
 	if c.cfg.May != nil && !c.waited(ctx, start) {
 		return Answer{Took: time.Since(start), Error: "this node may not send any more"}
 	}
-	if to.fits(&r) && !c.multiplexed(to.addr) {
-		if a, done := c.exchange(ctx, to, &r, start); done {
-			return a
-		}
-		defer c.untaken(to.addr)
+	ctx, cancel := context.WithDeadline(ctx, start.Add(c.cfg.Timeout))
+	defer cancel()
+	req, err := r.post(ctx)
+	if err != nil {
+		return Answer{Error: "the URL is not valid"}
 	}
-	return c.pass(ctx, to, &r, start)
+	resp, err := c.transport.RoundTrip(req) // a redirect is an answer like any other, and nobody sets cookies
+	a := Answer{Took: time.Since(start)}
+	if err != nil {
+		a.Error = c.reason(err)
+		return a
+	}
+	defer func() { _ = resp.Body.Close() }()
+	a.heard(resp.StatusCode, resp.Header.Get("Retry-After"))
+	if resp.Body != http.NoBody {
+		slow := time.AfterFunc(drainTimeout, cancel)
+		defer slow.Stop()
+		_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer) // the status has decided
+	}
+	return a
+}
+
+// post is the HTTP request. The names of the header lines are in their canonical form.
+func (r *Request) post(ctx context.Context) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
+	if err == nil && req.URL.Scheme != "https" {
+		err = errNotHTTPS
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range r.Header {
+		req.Header[h.Name] = []string{h.Value}
+	}
+	// Not sent: the transport repeats a request on another connection if an idle one was closed before an answer.
+	// Endpoints tell repeated events by their id.
+	req.Header["Idempotency-Key"] = nil
+	return req, nil
 }
 
 // waited waits until an attempt may be made; false: it may not in its time.
@@ -233,26 +241,6 @@ func (c *Client) waited(ctx context.Context, start time.Time) bool {
 	return false
 }
 
-// pass makes one attempt by the transport.
-func (c *Client) pass(ctx context.Context, to *target, r *Request, start time.Time) Answer {
-	ctx, cancel := context.WithDeadline(ctx, start.Add(c.cfg.Timeout))
-	defer cancel()
-	resp, err := c.transport.RoundTrip(to.request(ctx, r)) // a redirect is an answer like any other, and nobody sets cookies
-	a := Answer{Took: time.Since(start)}
-	if err != nil {
-		a.Error = c.reason(err)
-		return a
-	}
-	defer func() { _ = resp.Body.Close() }()
-	a.heard(resp.StatusCode, resp.Header.Get("Retry-After"))
-	if resp.Body != http.NoBody {
-		slow := time.AfterFunc(drainTimeout, cancel)
-		defer slow.Stop()
-		_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer) // the status has decided
-	}
-	return a
-}
-
 // heard takes in what an answer says.
 func (a *Answer) heard(status int, wait string) {
 	a.Status = status
@@ -262,71 +250,6 @@ func (a *Answer) heard(status int, wait string) {
 	if a.Status < 200 || a.Status > 299 {
 		a.Error = fmt.Sprintf("the endpoint answered %d", a.Status)
 	}
-}
-
-// multiplexed says whether requests to a host and port share a connection.
-func (c *Client) multiplexed(addr string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, known := c.shared[addr]
-	return known
-}
-
-// many notes that a host and port speak HTTP/2; the transport is handed the
-// connection that told so.
-func (c *Client) many(addr string, conn *tls.Conn) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.shared[addr]; known {
-		part(conn)
-		return
-	}
-	if c.shared == nil || len(c.shared) >= maxIdle {
-		c.drop()
-		c.shared = make(map[string]*tls.Conn)
-	}
-	c.shared[addr] = conn
-}
-
-// untaken takes back what the transport was handed and had no use for: it would
-// lie unread until a later request needed a connection, and be dead by then.
-func (c *Client) untaken(addr string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if conn := c.shared[addr]; conn != nil {
-		part(conn)
-		c.shared[addr] = nil
-	}
-}
-
-// drop closes what the transport has not taken.
-func (c *Client) drop() {
-	for addr, conn := range c.shared {
-		if conn != nil {
-			part(conn)
-			c.shared[addr] = nil
-		}
-	}
-}
-
-// dialTLS is the transport's.
-func (c *Client) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
-	c.mu.Lock()
-	if ready := c.shared[addr]; ready != nil {
-		c.shared[addr] = nil
-		c.mu.Unlock()
-		return ready, nil
-	}
-	c.mu.Unlock()
-	conn, err := c.dialer.DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // told by its kind
-	}
-	secure, err := c.shake(ctx, conn, addr)
-	if err != nil {
-		return nil, err
-	}
-	return secure, nil
 }
 
 // reason tells a failure in words that hold nothing of the far end's.
@@ -344,7 +267,7 @@ func (c *Client) reason(err error) string {
 		return "the host name does not resolve"
 	case errors.As(err, &cert):
 		return "the certificate is not valid for this host or not trusted"
-	case errors.As(err, &record), strings.Contains(err.Error(), "HTTP response to HTTPS client"),
+	case errors.As(err, &record), strings.Contains(err.Error(), "TLS handshake timeout"), strings.Contains(err.Error(), "HTTP response to HTTPS client"),
 		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"): // TLS alerts
 		return "no TLS connection could be made"
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -25,18 +25,6 @@ func Resting(cfg ClientConfig, idle time.Duration) ClientConfig {
 	return cfg
 }
 
-// Untaken is how many connections lie there for the transport to take.
-func Untaken(c *Client) (n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, conn := range c.shared {
-		if conn != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // Keep has a ledger store rows for an incarnation that lasts as long as life.
 func (l *Ledger) Keep(life context.Context, workspace string, told func(error), rows ...*domain.Delivery) {
 	l.keep(workspace, entry{life: func() context.Context { return life }, rows: rows, told: told})

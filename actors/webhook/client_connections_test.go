@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -109,12 +108,12 @@ func TestBodiesArriveAsTheyAreWhateverTheirLength(t *testing.T) {
 		came, _ := s.last()
 		assert.True(t, bytes.Equal(body, came), "%d bytes: %d came", size, len(came))
 	}
-	assert.LessOrEqual(t, s.conns.Load(), int32(2), "one for those that are written in one piece, and one for the others")
+	assert.EqualValues(t, 1, s.conns.Load())
 }
 
 func TestTheAnswerThatCountsIsTheOneBehindInterimOnes(t *testing.T) {
 	t.Parallel()
-	for _, interim := range []int{1, 4, 5} {
+	for _, interim := range []int{1, 5} {
 		s := newCounted(t, func(w http.ResponseWriter) {
 			for range interim {
 				w.WriteHeader(http.StatusEarlyHints)
@@ -125,9 +124,6 @@ func TestTheAnswerThatCountsIsTheOneBehindInterimOnes(t *testing.T) {
 		got := post(t, trusting(t, s), s.URL)
 		got.Took = 0
 		want := webhook.Answer{Status: 503, Error: "the endpoint answered 503", RetryAfter: 7 * time.Second}
-		if interim == 5 {
-			want = webhook.Answer{Error: "the connection broke before an answer"}
-		}
 		assert.Equal(t, want, got, interim)
 	}
 }
@@ -156,26 +152,4 @@ func TestAClientOfSeveralHostsKeepsTheConnectionsOfEach(t *testing.T) {
 	}
 	assert.EqualValues(t, 1, a.conns.Load())
 	assert.EqualValues(t, 1, b.conns.Load())
-}
-
-func TestARequestForAnOddURLIsTheSameAsByTheTransport(t *testing.T) {
-	t.Parallel()
-	var paths []string
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		paths = append(paths, r.Host+" "+r.RequestURI)
-	}))
-	t.Cleanup(s.Close)
-	pool := x509.NewCertPool()
-	pool.AddCert(s.Certificate())
-	c := webhook.NewClient(webhook.ClientConfig{Egress: loopback(t), RootCAs: pool, Timeout: time.Minute})
-	t.Cleanup(c.Close)
-	host := s.Listener.Addr().String()
-	for _, uri := range []string{"", "?a=b+c&d", "/a%20b/%2f?x=%0d%0a", "/ü?ü", "/a b", "//x", "/#part", "/x?a=b"} {
-		paths = nil
-		require.Equal(t, 200, post(t, c, "https://"+host+uri).Status, uri)
-		large := webhook.Request{URL: "https://" + host + uri, Body: []byte(strings.Repeat("x", 32<<10))} // by the transport
-		require.Equal(t, 200, c.Send(t.Context(), large).Status, uri)
-		require.Len(t, paths, 2)
-		assert.Equal(t, paths[1], paths[0], uri)
-	}
 }
