@@ -13,7 +13,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server haproxy:haproxy etcd:etcd-server chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
                 python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark nft:nftables \
-                node:nodejs npm:npm php:php-cli ruby:ruby
+                node:nodejs npm:npm php:php-cli ruby:ruby nsd:nsd
 
 # The binary is compiled by the profile in cmd/callboard/default.pgo; tests go without, or everything would be compiled twice.
 # They compress as the binary does, which has no C: the Zstandard of C takes longer to compile than anything else.
