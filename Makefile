@@ -22,7 +22,7 @@ export GOFLAGS := $(strip $(shell go env GOFLAGS 2>/dev/null) -pgo=off -tags=peb
 # By itself the race detector lets every process wait for a second before it ends.
 export GORACE := atexit_sleep_ms=0
 
-# Debian keeps kamailio and tc where only root looks. Where python3 is a script that starts one of several versions, as with pyenv,
+# Debian keeps kamailio, nsd and tc where only root looks. Where python3 is a script that starts one of several versions, as with pyenv,
 # the folder of that version goes first: the script takes ten times as long as the program, and guides and tests call it hundreds of times.
 PYTHON_DIR := $(filter-out /usr/bin /bin,$(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null))
 export PATH := $(if $(PYTHON_DIR),$(PYTHON_DIR):)$(PATH):/usr/sbin:/sbin

@@ -270,6 +270,7 @@ func (n *names) serve(c net.Conn) {
 			return
 		}
 		reply := new(dns.Msg).SetReply(query)
+		reply.Authoritative = true
 		q := query.Question[0]
 		if addr, ok := n.answer(strings.TrimSuffix(q.Name, "."), q.Qtype); ok {
 			h := dns.RR_Header{Name: q.Name, Rrtype: q.Qtype, Class: q.Qclass}
