@@ -17,7 +17,8 @@ const (
 	maxNegativeTTL = 5 * time.Minute
 	failureTTL     = 2 * time.Second // no server answered
 	localTTL       = time.Minute     // hosts file, operating system
-	staleFor       = time.Hour       // past its TTL a record serves while no server answers (RFC 8767)
+	staleFor       = time.Hour       // past its TTL an answer serves while no server responds (RFC 8767)
+	staleDelay     = 1800 * time.Millisecond
 	maxNames       = 2048
 	lookupLimit    = 10 * time.Second
 )
@@ -54,7 +55,8 @@ func (c *dnsCache) cached(q dns.Question) ([]dns.RR, error) {
 }
 
 // get answers from memory, or waits for a look-up. The look-up goes on for the
-// others when ctx of one caller ends.
+// others when ctx of one caller ends. A caller does not wait longer than
+// staleDelay where the cache has an answer past its TTL.
 func (c *dnsCache) get(ctx context.Context, q dns.Question) ([]dns.RR, error) {
 	if records, err := c.cached(q); !errors.Is(err, errNotCached) {
 		return records, err
@@ -67,11 +69,21 @@ func (c *dnsCache) get(ctx context.Context, q dns.Question) ([]dns.RR, error) {
 		defer cancel()
 		return c.refresh(shared, q)
 	})
+	stale, _ := c.entries.Get(q)
+	isStale := time.Now().Before(stale.staleUntil)
+	wait, cancel := ctx, func() {}
+	if isStale {
+		wait, cancel = context.WithTimeout(ctx, staleDelay)
+	}
+	defer cancel()
 	select {
 	case result := <-flight:
 		records, _ := result.Val.([]dns.RR)
 		return records, result.Err
-	case <-ctx.Done():
+	case <-wait.Done():
+		if isStale {
+			return stale.records, nil
+		}
 		return nil, ctx.Err()
 	}
 }
@@ -83,7 +95,7 @@ func (c *dnsCache) refresh(ctx context.Context, q dns.Question) ([]dns.RR, error
 	switch {
 	case err == nil:
 		e = dnsEntry{records: answer.records, expires: now.Add(answer.ttl), staleUntil: now.Add(answer.ttl + staleFor)}
-	case len(e.records) > 0 && now.Before(e.staleUntil):
+	case now.Before(e.staleUntil):
 		e.expires = now.Add(failureTTL)
 	default:
 		e = dnsEntry{err: err, expires: now.Add(failureTTL)}

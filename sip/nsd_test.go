@@ -50,11 +50,11 @@ func newNSD(t *testing.T, zones map[string]string) *nsdServer {
 	t.Helper()
 	s := &nsdServer{dir: t.TempDir()}
 	s.addr = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(siptest.Port(t)))
-	config := fmt.Sprintf(nsdConfig, s.dir, s.addr.Port())
+	config := fmt.Appendf(nil, nsdConfig, s.dir, s.addr.Port())
 	for name := range zones {
-		config += fmt.Sprintf("zone:\n  name: %q\n  zonefile: %q\n", name, name)
+		config = fmt.Appendf(config, "zone:\n  name: %q\n  zonefile: %q\n", name, name)
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "nsd.conf"), []byte(config), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "nsd.conf"), config, 0o600))
 	s.write(t, zones)
 	s.start(t, zones)
 	t.Cleanup(func() { s.stop(t) })
