@@ -296,6 +296,35 @@ func TestHostileResponses(t *testing.T) {
 	}
 }
 
+// TestNegativeTTL has the bounds of RFC 2308 §5. NSD lowers the TTL of the SOA
+// record itself.
+func TestNegativeTTL(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		soa  string
+		want time.Duration
+	}{
+		"the minimum is lower":   {"example.com. 3600 IN SOA ns admin 1 1 1 1 9", 9 * time.Second},
+		"the TTL is lower":       {"example.com. 8 IN SOA ns admin 1 1 1 1 3600", 8 * time.Second},
+		"five minutes at most":   {"example.com. 3600 IN SOA ns admin 1 1 1 1 3600", 5 * time.Minute},
+		"a second at least":      {"example.com. 0 IN SOA ns admin 1 1 1 1 3600", time.Second},
+		"a response without SOA": {"", 30 * time.Second},
+	} {
+		for _, rcode := range []int{dns.RcodeSuccess, dns.RcodeNameError} {
+			server := newDNSServer(t, func(w dns.ResponseWriter, query *dns.Msg) {
+				m := new(dns.Msg).SetRcode(query, rcode)
+				if c.soa != "" {
+					m.Ns = []dns.RR{parseRR(t, c.soa)}
+				}
+				_ = w.WriteMsg(m)
+			})
+			got, ttl := lookup(t, configOf(t, server), "a.example.com", dns.TypeA)
+			assert.Empty(t, got, name)
+			assert.Equal(t, c.want, ttl, "%s, %s", name, dns.RcodeToString[rcode])
+		}
+	}
+}
+
 func FuzzResponseOfANameServer(f *testing.F) {
 	for qtype, texts := range map[uint16][]string{
 		dns.TypeNAPTR: {`a.example. 5 IN NAPTR 1 2 "s" "SIP+D2U" "" _sip._udp.example.`},
