@@ -95,7 +95,7 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 	t.Parallel()
 	log := new(wireLog)
 	ports := []int{
-		siptest.Port(t), log.newTarget(t, "silent"), log.newTarget(t, "unavailable", status(100), status(503)),
+		siptest.Port(t), log.newTarget(t, "unavailable", status(100), status(503)), log.newTarget(t, "silent"),
 		log.newTarget(t, "working", status(180), status(200, "Contact: <sip:peer@carrier.example>", sdp)),
 	}
 	records := []string{"host IN A 127.0.0.1"}
@@ -106,7 +106,7 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
 	for leg, want := range [][]string{
 		{
-			"silent 2 INVITE", "unavailable 3 INVITE", "working 4 INVITE", "unavailable 3 ACK", "working 4 ACK", "working 5 BYE",
+			"unavailable 2 INVITE", "silent 3 INVITE", "working 4 INVITE", "unavailable 2 ACK", "working 4 ACK", "working 5 BYE",
 		},
 		{"working 1 INVITE", "working 1 ACK", "working 2 BYE"}, // those that failed come last
 	} {

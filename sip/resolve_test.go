@@ -94,7 +94,7 @@ func TestTargetsAreFoundAsRFC3263Says(t *testing.T) {
 		"IPv6 alone":                      {sip.Target{Host: "six.example.com", Port: 5060}, []string{"udp [2001:db8::6]:5060"}},
 		"a name of this machine":          {sip.Target{Host: "kept.example.com", Port: 5060}, []string{"udp 192.0.2.200:5060", "udp [::1]:5060"}},
 		"a server without address":        {sip.Target{Host: "broken.example.com", Transport: "udp"}, []string{"udp 192.0.2.2:5060"}},
-		"a service that is not offered":   {sip.Target{Host: "closed.example.com", Transport: "udp"}, nil},
+		"a service that is not offered":   {sip.Target{Host: "closed.example.com", Transport: "udp"}, []string{"sip: resolve closed.example.com: no address"}},
 		"a name that nobody knows at all": {sip.Target{Host: "none.example.com"}, nil},
 	} {
 		got := found(t, r, c.target)
