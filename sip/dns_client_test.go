@@ -184,23 +184,34 @@ func TestCallerWaitsForNameServersAsLongAsItsContext(t *testing.T) {
 	assert.Less(t, took, enough)
 }
 
+// listenUDPAndTCP opens one port of loopback for both.
+func listenUDPAndTCP(t *testing.T) (net.PacketConn, net.Listener) {
+	t.Helper()
+	for range 100 {
+		pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+		require.NoError(t, err)
+		l, err := net.Listen("tcp", pc.LocalAddr().String())
+		if err == nil {
+			return pc, l
+		}
+		_ = pc.Close() // another process has the port for TCP
+	}
+	require.Fail(t, "no port is free for UDP and TCP")
+	return nil, nil
+}
+
 // newDNSServer runs a server whose responses a real one never sends.
 func newDNSServer(t *testing.T, respond func(w dns.ResponseWriter, query *dns.Msg)) netip.AddrPort {
 	t.Helper()
-	addr := fmt.Sprintf("127.0.0.1:%d", siptest.Port(t))
-	for _, network := range []string{"udp", "tcp"} {
+	pc, l := listenUDPAndTCP(t)
+	for _, s := range []*dns.Server{{PacketConn: pc}, {Listener: l}} {
 		started := make(chan struct{})
-		s := &dns.Server{Addr: addr, Net: network, Handler: dns.HandlerFunc(respond), NotifyStartedFunc: func() { close(started) }}
-		ended := make(chan error, 1)
-		go func() { ended <- s.ListenAndServe() }()
-		select {
-		case <-started:
-		case err := <-ended:
-			require.NoError(t, err)
-		}
+		s.Handler, s.NotifyStartedFunc = dns.HandlerFunc(respond), func() { close(started) }
+		go func() { _ = s.ActivateAndServe() }()
+		<-started
 		t.Cleanup(func() { _ = s.Shutdown() })
 	}
-	return netip.MustParseAddrPort(addr)
+	return netip.MustParseAddrPort(pc.LocalAddr().String())
 }
 
 func parseRR(t *testing.T, text string) dns.RR {
