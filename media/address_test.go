@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/pion/rtp"
 )
 
 var loopback6 = netip.IPv6Loopback()
@@ -99,8 +99,8 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 	s.Begin()
 	say := func(from *net.UDPConn, ssrc uint32, packets int) {
 		for i := range packets {
-			b := make([]byte, rtp.HeaderLen+160)
-			rtp.PutHeader(b, rtp.Packet{Seq: uint16(i), Timestamp: uint32(i) * 160, SSRC: ssrc})
+			b := make([]byte, rtpHeaderLen+160)
+			putHeader(b, rtp.Header{SequenceNumber: uint16(i), Timestamp: uint32(i) * 160, SSRC: ssrc})
 			_, err := from.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback6, uint16(s.LocalPort())))
 			require.NoError(t, err)
 		}
@@ -110,7 +110,7 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 	require.NoError(t, peers[0].SetReadDeadline(time.Now().Add(time.Minute)))
 	n, err := peers[0].Read(got)
 	require.NoError(t, err, "it was learnt, so it hears")
-	assert.Equal(t, rtp.HeaderLen+160, n)
+	assert.Equal(t, rtpHeaderLen+160, n)
 	say(peers[1], 2, 10)
 	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 10 })
 }

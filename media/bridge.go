@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/media/mix"
-	"github.com/callboard/callboard/media/rtp"
+	"github.com/pion/rtp"
 )
 
 const (
@@ -186,13 +186,13 @@ func (l *link) follow(s *Session, p *relayed, stamp uint32) {
 
 func (s *Session) relayOne(buf []byte, p *relayed, now time.Duration) {
 	l, o := s.link, &s.out
-	packet := rtp.Packet{Marker: p.marker, Type: o.kind, Seq: p.seq + l.seq, Timestamp: p.stamp + l.stamp, SSRC: o.ssrc}
-	copy(buf[rtp.HeaderLen:], p.data[:p.n])
+	packet := rtp.Header{Version: rtpVersion, Marker: p.marker, PayloadType: o.kind, SequenceNumber: p.seq + l.seq, Timestamp: p.stamp + l.stamp, SSRC: o.ssrc}
+	copy(buf[rtpHeaderLen:], p.data[:p.n])
 	if sealed := s.wrap(buf, packet, p.n, p.n); sealed != nil {
 		s.sound.send(sealed, &o.to)
 		o.interval.tick(now)
 	}
-	if next := packet.Seq + 1; int16(next-o.seq) > 0 { //nolint:gosec // modular
+	if next := packet.SequenceNumber + 1; int16(next-o.seq) > 0 { //nolint:gosec // modular
 		o.seq = next
 	}
 	if next := packet.Timestamp + uint32(p.n); int32(next-o.stamp) > 0 { //nolint:gosec // modular

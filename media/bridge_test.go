@@ -184,7 +184,7 @@ func TestPacketsOfTheSameCodecGoThroughAsTheyAre(t *testing.T) {
 	through := func() (seqs, stamps []uint32) {
 		for _, packet := range q.heard() {
 			if first := packet.Payload[:1]; bytes.Equal(packet.Payload, bytes.Repeat(first, 160)) && bytes.Contains(odd[:2], first) {
-				seqs, stamps = append(seqs, uint32(packet.Seq)), append(stamps, packet.Timestamp)
+				seqs, stamps = append(seqs, uint32(packet.SequenceNumber)), append(stamps, packet.Timestamp)
 			}
 		}
 		return seqs, stamps
@@ -201,8 +201,8 @@ func TestPacketsOfTheSameCodecGoThroughAsTheyAre(t *testing.T) {
 	ssrc, last := q.heard()[0].SSRC, q.heard()[0]
 	for _, packet := range q.heard()[1:] {
 		assert.Equal(t, ssrc, packet.SSRC)
-		assert.Positive(t, int16(packet.Seq-last.Seq), "numbers only grow")
-		assert.LessOrEqual(t, int16(packet.Seq-last.Seq), int16(3), "by one, but for what was lost")
+		assert.Positive(t, int16(packet.SequenceNumber-last.SequenceNumber), "numbers only grow")
+		assert.LessOrEqual(t, int16(packet.SequenceNumber-last.SequenceNumber), int16(3), "by one, but for what was lost")
 		assert.Positive(t, int32(packet.Timestamp-last.Timestamp))
 		last = packet
 	}
@@ -241,7 +241,7 @@ func TestDigitsArePassedOnOverABridge(t *testing.T) {
 				}
 				pressed := map[byte]bool{}
 				for _, packet := range q.heard() {
-					if packet.Type == 101 {
+					if packet.PayloadType == 101 {
 						pressed[packet.Payload[0]] = true
 					}
 				}

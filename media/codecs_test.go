@@ -241,7 +241,7 @@ func TestG722PacketsAreThoseOfTheCodec(t *testing.T) {
 	d := g722.NewDecoder()
 	loudest := 0.0
 	for i, packet := range p.heard() {
-		assert.Equal(t, uint8(9), packet.Type)
+		assert.Equal(t, uint8(9), packet.PayloadType)
 		require.Len(t, packet.Payload, 160)
 		if i > 0 {
 			assert.Equal(t, uint32(160), packet.Timestamp-p.heard()[i-1].Timestamp, "its clock says 8 kHz (RFC 3551 section 4.5.2)")
@@ -267,7 +267,7 @@ func TestPausesAreComfortNoiseWhereBothWantIt(t *testing.T) {
 	s.Begin()
 	noise := func() (n int) {
 		for _, packet := range p.heard() {
-			if packet.Type == 13 && len(packet.Payload) == 1 {
+			if packet.PayloadType == 13 && len(packet.Payload) == 1 {
 				n++
 			}
 		}
@@ -278,7 +278,7 @@ func TestPausesAreComfortNoiseWhereBothWantIt(t *testing.T) {
 	s.Play(1, tone.Beep(100*time.Millisecond))
 	eventually(t, "then sound, marked", func() bool {
 		for _, packet := range p.heard() {
-			if packet.Type == 0 && packet.Marker {
+			if packet.PayloadType == 0 && packet.Marker {
 				return true
 			}
 		}
@@ -299,7 +299,7 @@ func TestReportsShareThePortWhereTheyWantIt(t *testing.T) {
 	<-done
 	eventually(t, "the goodbye comes to the port of the sound", func() bool {
 		for _, packet := range p.heard() {
-			if packet.Marker && packet.Type == 200-128 {
+			if packet.Marker && packet.PayloadType == 200-128 {
 				return true
 			}
 		}
@@ -326,7 +326,7 @@ func TestPayloadTypesKeepTheirMeaningInLaterOffers(t *testing.T) {
 	s.SendDigits(1, "5")
 	eventually(t, "by their number", func() bool {
 		for _, packet := range p.heard() {
-			if packet.Type == 97 && len(packet.Payload) == 4 {
+			if packet.PayloadType == 97 && len(packet.Payload) == 4 {
 				return true
 			}
 		}

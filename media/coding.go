@@ -4,8 +4,8 @@ import (
 	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/g722"
 	"github.com/callboard/callboard/media/opus"
-	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/sdp"
+	"github.com/pion/rtp"
 )
 
 const (

@@ -107,7 +107,7 @@ func TestEventsOfAnyClockLastAsLongAsTheyDo(t *testing.T) {
 	eventually(t, "sent", far.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 1} }))
 	eventually(t, "1600 units are 100 ms", func() bool {
 		for _, packet := range p.heard() {
-			if packet.Type == 101 && packet.Payload[1]&0x80 != 0 && int(packet.Payload[2])<<8|int(packet.Payload[3]) == 1600 {
+			if packet.PayloadType == 101 && packet.Payload[1]&0x80 != 0 && int(packet.Payload[2])<<8|int(packet.Payload[3]) == 1600 {
 				return true
 			}
 		}

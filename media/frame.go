@@ -5,10 +5,10 @@ import (
 
 	"github.com/callboard/callboard/media/dtmf"
 	"github.com/callboard/callboard/media/g711"
-	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/sdp"
 	"github.com/callboard/callboard/media/srtp"
 	"github.com/callboard/callboard/media/vad"
+	"github.com/pion/rtp"
 )
 
 // sender is our stream.
@@ -140,16 +140,16 @@ func (s *Session) speak(out *letter, right []byte, now time.Duration) {
 	if s.relay(buf, right, stamp, now) {
 		return
 	}
-	packet := rtp.Packet{Marker: !o.running, Type: o.kind, Seq: o.seq, Timestamp: stamp, SSRC: o.ssrc}
+	packet := rtp.Header{Version: rtpVersion, Marker: !o.running, PayloadType: o.kind, SequenceNumber: o.seq, Timestamp: stamp, SSRC: o.ssrc}
 	octets := dtmf.PayloadLen
 	if event, ok := s.nextEvent(stamp, len(right)); ok {
 		quiet(right)
-		packet.Marker, packet.Type, packet.Timestamp = event.Marker, o.event, event.Timestamp
+		packet.Marker, packet.PayloadType, packet.Timestamp = event.Marker, o.event, event.Timestamp
 		event.Event.Duration = uint16(int(event.Event.Duration) * o.eventClock / sampleRate) //nolint:gosec // 150 ms
-		event.Event.Put(buf[rtp.HeaderLen:])
+		event.Event.Put(buf[rtpHeaderLen:])
 	} else {
 		s.next(right)
-		if packet.Type, octets = s.encode(buf[rtp.HeaderLen:packetMost-srtp.Overhead], right); octets == 0 {
+		if packet.PayloadType, octets = s.encode(buf[rtpHeaderLen:packetMost-srtp.Overhead], right); octets == 0 {
 			o.running = false
 			o.interval.pause()
 			return
@@ -162,15 +162,17 @@ func (s *Session) speak(out *letter, right []byte, now time.Duration) {
 
 // wrap makes a packet of the payload that stands in buf, behind the place of its header, and counts it; nil: it must not be
 // sent.
-func (s *Session) wrap(buf []byte, packet rtp.Packet, octets, length int) []byte {
+func (s *Session) wrap(buf []byte, packet rtp.Header, octets, length int) []byte {
 	o := &s.out
 	packet.Timestamp *= o.scale
-	rtp.PutHeader(buf, packet)
+	if _, err := packet.MarshalTo(buf); err != nil {
+		return nil
+	}
 	o.running = true
 	o.packets++
 	o.octets += uint64(octets)  //nolint:gosec // a packet
 	o.samples += uint64(length) //nolint:gosec // a frame
-	sealed, ok := s.seal(buf[:rtp.HeaderLen+octets])
+	sealed, ok := s.seal(buf[:rtpHeaderLen+octets])
 	if !ok {
 		return nil
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/srtp"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/pion/rtp"
 )
 
 // keysOf are those that a description names.
@@ -38,8 +38,8 @@ func (p *peer) keyed(a srtp.Attribute) []byte {
 func (p *peer) sealed(t *testing.T, out *srtp.Stream, port, packets int) (all [][]byte) {
 	t.Helper()
 	for range packets {
-		b := make([]byte, rtp.HeaderLen+160, 300)
-		rtp.PutHeader(b, rtp.Packet{Seq: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
+		b := make([]byte, rtpHeaderLen+160, 300)
+		putHeader(b, rtp.Header{SequenceNumber: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
 		p.seq++
 		secret, err := out.Protect(b)
 		require.NoError(t, err)

@@ -1,6 +1,6 @@
 package media
 
-import "github.com/callboard/callboard/media/rtp"
+import "github.com/pion/rtp"
 
 const (
 	lineSlack = 40   // 5 ms: what the clocks may be apart
@@ -89,7 +89,7 @@ func (l *line) forward(p *rtp.Packet, codec Codec) {
 	}
 	r := &l.packets[(l.first+l.waiting)%relayMost]
 	l.waiting++
-	r.codec, r.marker, r.seq, r.stamp, r.ssrc = codec, p.Marker, p.Seq, p.Timestamp, p.SSRC
+	r.codec, r.marker, r.seq, r.stamp, r.ssrc = codec, p.Marker, p.SequenceNumber, p.Timestamp, p.SSRC
 	r.n = copy(r.data[:], p.Payload)
 }
 

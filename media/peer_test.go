@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/media/rtp"
+	"github.com/pion/rtp"
 )
 
 // peer is a far end made of a bare socket.
@@ -45,7 +45,7 @@ func (p *peer) read() {
 		if err != nil {
 			return
 		}
-		if packet, ok := rtp.Parse(buf[:n]); ok {
+		if packet, ok := parsePacket(buf[:n]); ok {
 			p.mu.Lock()
 			p.got = append(p.got, packet)
 			p.wire = append(p.wire, buf[:n])
@@ -81,10 +81,10 @@ func (p *peer) cipher() (out [][]byte) {
 func (p *peer) say(t *testing.T, port, packets int, payloadType uint8, sound byte) {
 	t.Helper()
 	for range packets {
-		b := make([]byte, rtp.HeaderLen+160)
-		rtp.PutHeader(b, rtp.Packet{Type: payloadType, Seq: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
-		for i := range b[rtp.HeaderLen:] {
-			b[rtp.HeaderLen+i] = sound
+		b := make([]byte, rtpHeaderLen+160)
+		putHeader(b, rtp.Header{PayloadType: payloadType, SequenceNumber: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
+		for i := range b[rtpHeaderLen:] {
+			b[rtpHeaderLen+i] = sound
 		}
 		p.seq++
 		_, err := p.conn.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback, uint16(port)))
@@ -149,13 +149,29 @@ func never(t *testing.T, d time.Duration, what string, happens func() bool) {
 // event sends a packet of a telephone event, all of one press.
 func (p *peer) event(t *testing.T, port int, payloadType, code uint8, duration uint16, end bool) {
 	t.Helper()
-	b := make([]byte, rtp.HeaderLen+4)
-	rtp.PutHeader(b, rtp.Packet{Type: payloadType, Seq: p.seq, Timestamp: 4242, SSRC: p.ssrc})
+	b := make([]byte, rtpHeaderLen+4)
+	putHeader(b, rtp.Header{PayloadType: payloadType, SequenceNumber: p.seq, Timestamp: 4242, SSRC: p.ssrc})
 	p.seq++
-	b[rtp.HeaderLen], b[rtp.HeaderLen+2], b[rtp.HeaderLen+3] = code, byte(duration>>8), byte(duration)
+	b[rtpHeaderLen], b[rtpHeaderLen+2], b[rtpHeaderLen+3] = code, byte(duration>>8), byte(duration)
 	if end {
-		b[rtp.HeaderLen+1] = 0x80
+		b[rtpHeaderLen+1] = 0x80
 	}
 	_, err := p.conn.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback, uint16(port)))
 	require.NoError(t, err)
+}
+
+const rtpHeaderLen = 12
+
+// putHeader writes an RTP header.
+func putHeader(b []byte, h rtp.Header) {
+	h.Version = 2
+	if _, err := h.MarshalTo(b); err != nil {
+		panic(err)
+	}
+}
+
+// parsePacket reads an RTP packet.
+func parsePacket(b []byte) (p rtp.Packet, ok bool) {
+	err := p.Unmarshal(b)
+	return p, err == nil && p.Version == 2
 }

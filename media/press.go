@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/media/dtmf"
-	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/tone"
+	"github.com/pion/rtp"
 )
 
 // way is how a key press came. Some send a press in two ways at once; it is told once.
@@ -70,8 +70,8 @@ func (s *Session) tell(key byte, d time.Duration, by way) {
 
 // press takes a telephone event.
 func (s *Session) press(p *rtp.Packet) {
-	s.keypad.khz = s.in.khz[p.Type&127]
-	if press, ended := s.heard.Got(dtmf.Received{SSRC: p.SSRC, Timestamp: p.Timestamp, Seq: p.Seq, Payload: p.Payload}); ended {
+	s.keypad.khz = s.in.khz[p.PayloadType&127]
+	if press, ended := s.heard.Got(dtmf.Received{SSRC: p.SSRC, Timestamp: p.Timestamp, Seq: p.SequenceNumber, Payload: p.Payload}); ended {
 		s.pressed(press)
 	}
 }

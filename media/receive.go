@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/media/jitter"
-	"github.com/callboard/callboard/media/rtp"
+	"github.com/callboard/callboard/media/reception"
 	"github.com/callboard/callboard/media/sdp"
+	"github.com/pion/rtp"
 )
 
 const (
@@ -16,6 +17,11 @@ const (
 
 // kind is what a payload type stands for.
 type kind uint8
+
+const (
+	rtpVersion   = 2
+	rtpHeaderLen = 12 // of the packets that are sent
+)
 
 const (
 	unknownKind kind = iota
@@ -33,7 +39,7 @@ type receiver struct {
 	ssrc      uint32
 	arrived   int64         // when its last packet came, by the wall clock
 	heardAt   time.Duration // the same on the engine's time
-	count     rtp.Receiver
+	count     reception.Receiver
 	late      uint64
 	refused   uint64
 	samples   uint64
@@ -116,12 +122,12 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64, now ti
 	if !ok {
 		return
 	}
-	p, ok := rtp.Parse(data)
-	if !ok {
+	var p rtp.Packet
+	if p.Unmarshal(data) != nil || p.Version != rtpVersion {
 		s.refuse(from, notRTP)
 		return
 	}
-	k := s.in.kinds[p.Type&127]
+	k := s.in.kinds[p.PayloadType&127]
 	if !s.admit(from, &p, k, arrived, now) {
 		return
 	}
@@ -130,13 +136,13 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64, now ti
 		s.code.narrow(&p)
 	}
 	units := arrived / int64(time.Second/sampleRate)
-	switch s.in.count.Got(&p, units, k.sound()) {
-	case rtp.Repeated:
+	switch s.in.count.Got(&p.Header, units, k.sound()) {
+	case reception.Repeated:
 		return
-	case rtp.Anew:
+	case reception.Anew:
 		s.buffer.Reset()
 		s.code.anew()
-	case rtp.Next:
+	case reception.Next:
 	}
 	switch k {
 	case unknownKind: // counted, for it has its place in the sequence
@@ -147,7 +153,7 @@ func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64, now ti
 	case eventKind:
 		s.press(&p)
 	case muKind, aKind, g722Kind, opusKind:
-		s.heard.Sound(p.Seq)
+		s.heard.Sound(p.SequenceNumber)
 		s.keep(&p, k)
 	}
 }

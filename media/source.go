@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/callboard/callboard/media/rtp"
+	"github.com/pion/rtp"
 )
 
 // NATMode says where audio is sent to and whose is heard (symmetric RTP: RFC 4961, RFC 7362 section 4).
@@ -201,7 +201,7 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int6
 		return false
 	}
 	c := r.candidate(from, p.SSRC)
-	c.countPacket(p.Seq, arrived)
+	c.countPacket(p.SequenceNumber, arrived)
 	if proved := s.keys.out != nil || c.isFast() || described && c.packets >= describedPackets; !proved {
 		return described && !r.confirmed.IsValid()
 	}
@@ -215,7 +215,7 @@ func (s *Session) admitConfirmed(p *rtp.Packet, arrived int64, now time.Duration
 	r := &s.in
 	if p.SSRC != r.ssrc {
 		c := r.candidate(r.confirmed, p.SSRC)
-		c.countPacket(p.Seq, arrived)
+		c.countPacket(p.SequenceNumber, arrived)
 		silent := time.Duration(arrived - r.arrived)
 		if c.packets < streamPackets || silent >= 0 && silent < streamOver { // the wall clock may be set back
 			return false

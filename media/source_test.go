@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/pion/rtp"
 )
 
 // Addresses of peers. The first two may be reached, the private one may not.
@@ -59,8 +59,8 @@ type stream struct {
 func (l *rtpListener) says(s *stream, packets int) {
 	for range packets {
 		s.seq++
-		b := make([]byte, rtp.HeaderLen+160)
-		rtp.PutHeader(b, rtp.Packet{Type: s.kind, Seq: s.seq, Timestamp: uint32(s.seq) * 160, SSRC: s.ssrc})
+		b := make([]byte, rtpHeaderLen+160)
+		putHeader(b, rtp.Header{PayloadType: s.kind, SequenceNumber: s.seq, Timestamp: uint32(s.seq) * 160, SSRC: s.ssrc})
 		l.Take(b, s.from, l.now)
 		l.now += 20 * time.Millisecond
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/pion/rtp"
 )
 
 func TestDigitsAreExactBothWaysThoughPacketsAreLost(t *testing.T) {
@@ -61,7 +61,7 @@ func TestWithoutTelephoneEventsDigitsAreTones(t *testing.T) {
 	eventually(t, "the tones", func() bool {
 		sound = nil
 		for _, packet := range p.heard() {
-			assert.Zero(t, packet.Type)
+			assert.Zero(t, packet.PayloadType)
 			sound = append(sound, packet.Payload...)
 		}
 		return bytes.Contains(sound, tone.Keys("5")[:1600])
@@ -475,11 +475,11 @@ func TestAReOfferKeepsTheStreamAndItsVersionCounts(t *testing.T) {
 	_, err := s.Answer(p.sdp(""))
 	require.NoError(t, err)
 	assert.Equal(t, version(offer)+2, version(s.Offer()))
-	eventually(t, "the other codec", func() bool { h := p.heard(); return h[len(h)-1].Type == 8 })
+	eventually(t, "the other codec", func() bool { h := p.heard(); return h[len(h)-1].PayloadType == 8 })
 	ssrc := p.heard()[0].SSRC
 	for i, packet := range p.heard() {
 		assert.Equal(t, ssrc, packet.SSRC)
-		assert.Equal(t, p.heard()[0].Seq+uint16(i), packet.Seq)
+		assert.Equal(t, p.heard()[0].SequenceNumber+uint16(i), packet.SequenceNumber)
 		assert.Equal(t, p.heard()[0].Timestamp+uint32(i)*160, packet.Timestamp)
 		assert.Equal(t, i == 0, packet.Marker)
 	}

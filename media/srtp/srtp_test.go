@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/media/rtp"
 	"github.com/callboard/callboard/media/srtp"
+	"github.com/pion/rtp"
 )
 
 var suites = []srtp.Suite{
@@ -23,10 +23,10 @@ var suites = []srtp.Suite{
 
 // packet is 20 ms of sound with room behind it.
 func packet(ssrc uint32, seq uint16) []byte {
-	b := make([]byte, rtp.HeaderLen+160, 1500)
-	rtp.PutHeader(b, rtp.Packet{Type: 8, Seq: seq, Timestamp: uint32(seq) * 160, SSRC: ssrc})
-	for i := range b[rtp.HeaderLen:] {
-		b[rtp.HeaderLen+i] = byte(i)
+	b := make([]byte, rtpHeaderLen+160, 1500)
+	putHeader(b, rtp.Header{PayloadType: 8, SequenceNumber: seq, Timestamp: uint32(seq) * 160, SSRC: ssrc})
+	for i := range b[rtpHeaderLen:] {
+		b[rtpHeaderLen+i] = byte(i)
 	}
 	return b
 }
@@ -56,8 +56,8 @@ func TestEverySuiteHidesSoundAndReportsAndRefusesWhatIsForgedOrRepeated(t *testi
 			k := srtp.NewKey(suite)
 			out, in := stream(t, k), stream(t, k)
 			sealed := protect(t, out, packet(7, 1))
-			assert.Equal(t, packet(7, 1)[:rtp.HeaderLen], sealed[:rtp.HeaderLen], "headers stay readable")
-			assert.NotContains(t, string(sealed), string(packet(7, 1)[rtp.HeaderLen:rtp.HeaderLen+16]))
+			assert.Equal(t, packet(7, 1)[:rtpHeaderLen], sealed[:rtpHeaderLen], "headers stay readable")
+			assert.NotContains(t, string(sealed), string(packet(7, 1)[rtpHeaderLen:rtpHeaderLen+16]))
 			assert.LessOrEqual(t, len(sealed), len(packet(7, 1))+srtp.Overhead)
 			for i := range sealed {
 				forged := bytes.Clone(sealed)
@@ -266,7 +266,7 @@ func TestAPacketAllocatesNothing(t *testing.T) {
 		b, seq := packet(7, 0), uint16(0)
 		once := func() {
 			seq++
-			rtp.PutHeader(b[:rtp.HeaderLen], rtp.Packet{Type: 8, Seq: seq, SSRC: 7})
+			putHeader(b[:rtpHeaderLen], rtp.Header{PayloadType: 8, SequenceNumber: seq, SSRC: 7})
 			sealed, err := out.Protect(b)
 			if err == nil {
 				_, err = in.Open(sealed)
@@ -323,7 +323,7 @@ func BenchmarkPacket(b *testing.B) {
 				b.ResetTimer()
 				for b.Loop() {
 					seq++
-					rtp.PutHeader(buf[:rtp.HeaderLen], rtp.Packet{Type: 8, Seq: seq, SSRC: 7})
+					putHeader(buf[:rtpHeaderLen], rtp.Header{PayloadType: 8, SequenceNumber: seq, SSRC: 7})
 					if way == "protect" {
 						_, _ = out.Protect(buf)
 						continue
@@ -337,5 +337,15 @@ func BenchmarkPacket(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+const rtpHeaderLen = 12
+
+// putHeader writes an RTP header.
+func putHeader(b []byte, h rtp.Header) {
+	h.Version = 2
+	if _, err := h.MarshalTo(b); err != nil {
+		panic(err)
 	}
 }

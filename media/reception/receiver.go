@@ -1,4 +1,7 @@
-package rtp
+// Package reception counts the packets of one RTP source: loss, copies and jitter, as receiver reports tell them.
+package reception
+
+import "github.com/pion/rtp"
 
 // Receiver counts one source: loss as in RFC 3550 appendix A.3, jitter as in A.8. It outlives a change of the source.
 type Receiver struct {
@@ -47,12 +50,12 @@ const (
 
 // Got counts a packet; arrived is the receiver's clock in timestamp units, of any origin. A packet that is not timed
 // (a telephone event keeps the timestamp of its beginning) says nothing about jitter.
-func (r *Receiver) Got(p *Packet, arrived int64, timed bool) Verdict {
+func (r *Receiver) Got(p *rtp.Header, arrived int64, timed bool) Verdict {
 	if !r.started || p.SSRC != r.ssrc {
 		r.restart(p, arrived)
 		return Anew
 	}
-	delta := int(int16(p.Seq - uint16(r.highest))) //nolint:gosec // modular
+	delta := int(int16(p.SequenceNumber - uint16(r.highest))) //nolint:gosec // modular
 	switch {
 	case delta > maxForward || delta < -maxBackward:
 		r.restart(p, arrived)
@@ -80,10 +83,10 @@ func (r *Receiver) Got(p *Packet, arrived int64, timed bool) Verdict {
 	return Next
 }
 
-func (r *Receiver) restart(p *Packet, arrived int64) {
+func (r *Receiver) restart(p *rtp.Header, arrived int64) {
 	r.past = r.Totals()
 	r.started, r.ssrc = true, p.SSRC
-	r.base = 1<<16 | uint32(p.Seq) // one turn up, so that an early predecessor cannot pass below zero
+	r.base = 1<<16 | uint32(p.SequenceNumber) // one turn up, so that an early predecessor cannot pass below zero
 	r.highest, r.seen = r.base, 1
 	r.received, r.repeated, r.expectedR, r.receivedR = 1, 0, 0, 0
 	r.transit = arrived - int64(p.Timestamp)
