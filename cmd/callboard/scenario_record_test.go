@@ -1,0 +1,71 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/polltest"
+)
+
+// mustPost is api for rows that run side by side: a failure ends the row only.
+func (s *scenarioService) mustPost(t *testing.T, path string, body object) object {
+	t.Helper()
+	status, text, _, err := s.request("POST", path, body)
+	require.NoError(t, err)
+	require.Less(t, status, 300, "%s: %s", path, text)
+	var out object
+	require.NoError(t, json.Unmarshal(text, &out))
+	return out
+}
+
+// recordedCall is what the rows read of a call's record.
+type recordedCall struct {
+	ID          string
+	To          string
+	Status      string
+	EndedReason string     `json:"ended_reason"`
+	EndedBy     string     `json:"ended_by"`
+	EndedAt     *time.Time `json:"ended_at"`
+	Legs        []struct{ Code int }
+}
+
+// calledBy finds the record of the call that SIPp placed to a number.
+func (s *scenarioService) calledBy(t *testing.T, r *scenarioRow, number string) (id string) {
+	t.Helper()
+	path := "/v1/calls?direction=inbound&limit=100&agent_id=" + s.agents[r.agentName()]
+	polltest.Until(t, time.Minute, "the record of the call", func() bool {
+		status, text, _, err := s.request("GET", path, nil)
+		var page struct{ Data []recordedCall }
+		if err != nil || status != http.StatusOK || json.Unmarshal(text, &page) != nil {
+			return false
+		}
+		for _, c := range page.Data {
+			if c.To == number {
+				id = c.ID
+			}
+		}
+		return id != ""
+	})
+	return id
+}
+
+// recorded waits for the end of a call and compares its record with the row.
+func (s *scenarioService) recorded(t *testing.T, r *scenarioRow, id string) {
+	t.Helper()
+	var c recordedCall
+	polltest.Until(t, time.Minute, "the end of the call", func() bool {
+		status, text, _, err := s.request("GET", "/v1/calls/"+id, nil)
+		c = recordedCall{}
+		return err == nil && status == http.StatusOK && json.Unmarshal(text, &c) == nil && c.EndedAt != nil
+	})
+	assert.Equal(t, r.want, fmt.Sprintf("%s %s %s", c.Status, c.EndedReason, c.EndedBy))
+	if r.code != 0 && assert.NotEmpty(t, c.Legs) {
+		assert.Equal(t, r.code, c.Legs[len(c.Legs)-1].Code)
+	}
+}
