@@ -1,28 +1,131 @@
 package main_test
 
+import "slices"
+
 // Outcomes that many rows expect.
 const (
 	endedByAgent  = "completed completed agent"
 	endedByRemote = "completed remote_hangup remote"
+	noMedia       = "failed media service"
+)
+
+var (
+	srtpTrunk   = object{"srtp": "required", "srtp_keys_in_clear": true}
+	digestTrunk = object{"auth": object{"username": "callboard", "password": "secret"}}
 )
 
 // scenarioRows are the scenarios that TestScenariosOfSIPp plays.
 func scenarioRows() []scenarioRow {
+	return slices.Concat(transportRows(), callingRows(), calledRows(), refusedRows())
+}
+
+// transportRows are whole calls over each transport.
+func transportRows() []scenarioRow {
+	var rows []scenarioRow
+	for _, network := range []string{"udp", "tcp", "tls"} {
+		for _, ipv6 := range []bool{false, true} {
+			name := " over " + network
+			if ipv6 {
+				name += " and IPv6"
+			}
+			rows = append(rows,
+				scenarioRow{name: "called" + name, scenario: "uas-hold", network: network, ipv6: ipv6, want: endedByAgent, code: 200},
+				scenarioRow{name: "calling" + name, scenario: "uac-hold", network: network, ipv6: ipv6, want: endedByRemote},
+				scenarioRow{name: "called with a late offer" + name, scenario: "uas-offer-requested", network: network, ipv6: ipv6, want: endedByAgent, code: 200},
+				scenarioRow{name: "calling with a late offer" + name, scenario: "uac-late-offer", network: network, ipv6: ipv6, want: endedByRemote},
+			)
+		}
+	}
+	return rows
+}
+
+// callingRows are calls that SIPp places.
+func callingRows() []scenarioRow {
+	short := []string{"-d", "50"}
 	return []scenarioRow{
-		{name: "answer", scenario: "uas-answer", agent: "brief", want: endedByAgent, code: 200},
-		{name: "answer over TCP", scenario: "uas-answer", network: "tcp", agent: "brief", want: endedByAgent, code: 200},
-		{name: "answer over TLS", scenario: "uas-answer", network: "tls", agent: "brief", want: endedByAgent, code: 200},
-		{name: "answer over IPv6", scenario: "uas-answer", ipv6: true, agent: "brief", want: endedByAgent, code: 200},
-		{name: "answer over IPv6 and TCP", scenario: "uas-answer", ipv6: true, network: "tcp", agent: "brief", want: endedByAgent, code: 200},
-		{name: "answer over IPv6 and TLS", scenario: "uas-answer", ipv6: true, network: "tls", agent: "brief", want: endedByAgent, code: 200},
-		{name: "callee hangs up", scenario: "uas-hangup", want: endedByRemote, code: 200},
-		{name: "busy", scenario: "uas-busy", want: "busy busy remote", code: 486},
-		{name: "declined", scenario: "uas-decline", want: "failed rejected remote", code: 603},
-		{name: "digest", scenario: "uas-digest", agent: "brief", trunk: object{"auth": object{"username": "callboard", "password": "secret"}}, want: endedByAgent, code: 200},
-		{name: "call", scenario: "uac-call", args: []string{"-d", "100"}, want: endedByRemote},
-		{name: "call over TCP", scenario: "uac-call", network: "tcp", args: []string{"-d", "100"}, want: endedByRemote},
-		{name: "call over TLS", scenario: "uac-call", network: "tls", args: []string{"-d", "100"}, want: endedByRemote},
-		{name: "call over IPv6", scenario: "uac-call", ipv6: true, args: []string{"-d", "100"}, want: endedByRemote},
-		{name: "hold", scenario: "uac-reinvite", agent: "brief", want: endedByAgent},
+		{name: "call", scenario: "uac-call", args: short, want: endedByRemote},
+		{name: "agent hangs up", scenario: "uac-key", want: endedByAgent},
+		{name: "agent hangs up, key in application/dtmf", scenario: "uac-key", edits: []string{"Signal=7\nDuration=160\n", "7", "application/dtmf-relay\n", "application/dtmf\n"}, want: endedByAgent},
+		{name: "hold by inactive", scenario: "uac-hold", edits: []string{"a=sendonly", "a=inactive", "a=recvonly", "a=inactive"}, want: endedByRemote},
+		{name: "listening only", scenario: "uac-hold", edits: []string{"a=sendonly\n]]", "a=recvonly\n]]", `"a=recvonly"`, `"a=sendonly"`, "becomes", "becomes"}, want: endedByRemote},
+		{name: "hold in every spelling", scenario: "uac-reinvite", agent: "brief", want: endedByAgent},
+		{name: "re-INVITEs without SDP", scenario: "uac-offerless", want: endedByRemote},
+		{name: "ACK without an answer", scenario: "uac-no-answer", want: noMedia},
+		{name: "hold by UPDATE", scenario: "uac-update", want: endedByRemote},
+		{name: "codec changed", scenario: "uac-codec-change", want: endedByRemote},
+		{name: "dynamic payload types", scenario: "uac-payload-types", want: endedByRemote},
+		{name: "T.38 refused", scenario: "uac-image", want: endedByRemote},
+		{name: "T.38 in capital letters refused", scenario: "uac-image", edits: []string{"udptl", "UDPTL"}, want: endedByRemote},
+		{name: "T.38 in mixed letters refused", scenario: "uac-image", edits: []string{"9 udptl", "9 UdpTl"}, want: endedByRemote},
+		{name: "T.38 over TCP refused", scenario: "uac-image", edits: []string{"9 udptl", "9 tcp", "[uU][dD][pP][tT][lL]", "tcp"}, want: endedByRemote},
+		{name: "video refused", scenario: "uac-video", want: endedByRemote},
+		{name: "port 0", scenario: "uac-port-0", want: endedByRemote},
+		{name: "removed stream", scenario: "uac-removed-stream", want: endedByRemote},
+		{name: "SDP versions", scenario: "uac-sdp-versions", want: endedByRemote},
+		{name: "SRTP", scenario: "uac-srtp", trunk: srtpTrunk, args: short, want: endedByRemote},
+		{name: "SRTP with a new key", scenario: "uac-srtp-rekey", trunk: srtpTrunk, want: endedByRemote},
+		{name: "SRTP beside RTP", scenario: "uac-srtp-twice", want: endedByRemote},
+		{name: "SRTP beside RTP where it is required", scenario: "uac-srtp-twice", trunk: srtpTrunk, edits: []string{
+			"m=audio 0 RTP/SAVP .*m=audio [1-9][0-9]* RTP/AVP 0", "m=audio [1-9][0-9]* RTP/SAVP .*m=audio 0 RTP/AVP 0",
+		}, want: endedByRemote},
+		{name: "SRTP refused", scenario: "uac-srtp-refused"},
+		{name: "RTP refused", scenario: "uac-refused-488", trunk: srtpTrunk},
+		{name: "session timer of the caller", scenario: "uac-session-refresher", want: endedByRemote},
+		{name: "session timer of the callee", scenario: "uac-session-refresher", edits: []string{"refresher=uac", "refresher=uas"}, want: endedByRemote},
+		{name: "session timer of a proxy", scenario: "uac-session-proxy", want: endedByRemote},
+		{name: "session timer too short", scenario: "uac-session-422", want: endedByRemote},
+		{name: "caller gives up", scenario: "uac-cancel", agent: "rings", want: "cancelled cancelled remote"},
+		{name: "CANCEL before any answer", scenario: "uac-cancel-early", agent: "rings", want: "cancelled cancelled remote"},
+		{name: "CANCEL after the 200", scenario: "uac-cancel-late", want: endedByRemote},
+		{name: "BYE before the answer", scenario: "uac-early-bye", agent: "rings", want: "cancelled cancelled remote"},
+		{name: "early media", scenario: "uac-early", agent: "early", want: endedByRemote},
+		{name: "early media with PRACK", scenario: "uac-prack", agent: "early", want: endedByRemote},
+		{name: "PRACK with a wrong RAck", scenario: "uac-prack-wrong", agent: "early", want: endedByRemote},
+		{name: "UPDATE of early media", scenario: "uac-early-update", agent: "early", want: endedByRemote},
+		{name: "ringing", scenario: "uac-call", agent: "ringing", args: short, want: endedByRemote},
+		{name: "ACK is lost", scenario: "uac-ack-lost", want: endedByRemote},
+		{name: "INVITE by two ways", scenario: "uac-merged", want: endedByRemote},
+		{name: "both sides hang up", scenario: "uac-bye-glare", agent: "brief", want: "*"},
+		{name: "offers that overlap", scenario: "uac-overlap", want: endedByRemote},
+		{name: "changed Contact", scenario: "uac-contact", want: endedByAgent},
+		{name: "loose routers", scenario: "uac-routes", agent: "brief", want: endedByAgent},
+		{name: "strict routers", scenario: "uac-strict", agent: "brief", want: endedByAgent},
+		{name: "chain of Record-Route", scenario: "uac-record-route", want: endedByAgent},
+		{name: "through a proxy", scenario: "uac-proxied-bye", want: endedByRemote},
+		{name: "methods within the dialog", scenario: "uac-methods", want: endedByRemote},
+		{name: "methods outside a dialog", scenario: "uac-outside", want: endedByRemote},
+		{name: "OPTIONS", scenario: "uac-options"},
+		{name: "REFER refused", scenario: "uac-refers-refused", want: endedByRemote},
+		{name: "Replaces refused", scenario: "uac-replaces-refused", want: endedByRemote},
+		{name: "SDP and ISUP", scenario: "uac-multipart", want: endedByRemote},
+		{name: "digest of the caller", scenario: "uac-digest", trunk: object{"inbound": object{"auth": object{"username": "carrier", "password": "secret"}}}, want: endedByRemote},
+		{name: "no proof", scenario: "uac-refused-401", trunk: object{"inbound": object{"auth": object{"username": "carrier", "password": "secret"}}}},
+		{name: "what a carrier says of the caller", scenario: "uac-withheld", args: short, want: endedByRemote},
+		{name: "identity headers", scenario: "uac-identity", want: endedByRemote},
+		{name: "compact forms", scenario: "uac-compact", want: endedByRemote},
+		{name: "header names in odd case", scenario: "uac-odd-case", want: endedByRemote},
+		{name: "folded headers", scenario: "uac-folded", want: endedByRemote},
+		{name: "long headers and many Vias", scenario: "uac-long-headers", want: endedByRemote},
+		{name: "long headers over TCP", scenario: "uac-long-headers", network: "tcp", want: endedByRemote},
+		{name: "Via behind a NAT", scenario: "uac-via-rport", want: endedByRemote},
+		{name: "Via with spaces", scenario: "uac-via-spaces", want: endedByRemote},
+		{name: "display name in UTF-8", scenario: "uac-display-name", want: endedByRemote},
+		{name: "odd Call-ID", scenario: "uac-call", args: []string{"-d", "50", "-cid_str", "%u-%p.!%%*_+`'~()<>:\\\"/[]?{}@%s"}, want: endedByRemote},
+		{name: "escaped plus", scenario: "uac-call", dialled: "%2B{digits}", args: short, want: endedByRemote},
+		{name: "escaped digits", scenario: "uac-call", dialled: "+120%32556{last4}", args: short, want: endedByRemote},
+		{name: "user=phone", scenario: "uac-call", edits: []string{"[service]@[remote_ip]:[remote_port]", "[service]@[remote_ip]:[remote_port];user=phone"}, args: short, want: endedByRemote},
+		{name: "parameters of the number", scenario: "uac-call", dialled: "+{digits};npdi;rn=+12025550000", args: short, want: endedByRemote},
+		{name: "tel URI", scenario: "uac-call", edits: []string{"INVITE sip:[service]@[remote_ip]:[remote_port]", "INVITE tel:[service]", "To: <sip:[service]@[remote_ip]:[remote_port]>", "To: <tel:[service]>"}, args: short, want: endedByRemote},
+		{name: "tel URI with visual separators", scenario: "uac-call", dialled: "+1-(202).556-{last4}", edits: []string{"INVITE sip:[service]@[remote_ip]:[remote_port]", "INVITE tel:[service]", "To: <sip:[service]@[remote_ip]:[remote_port]>", "To: <tel:[service]>"}, args: short, want: endedByRemote},
+		{name: "tel URI with phone-context", scenario: "uac-call", dialled: "202556{last4};phone-context=+1", edits: []string{"INVITE sip:[service]@[remote_ip]:[remote_port]", "INVITE tel:[service]", "To: <sip:[service]@[remote_ip]:[remote_port]>", "To: <tel:[service]>"}, args: short, want: endedByRemote},
+		{name: "sips URI", scenario: "uac-call", network: "tls", edits: []string{"INVITE sip:", "INVITE sips:", "To: <sip:", "To: <sips:"}, args: short, want: endedByRemote},
+		{name: "Max-Forwards 0", scenario: "uac-call", edits: []string{"Max-Forwards: 70", "Max-Forwards: 0"}, args: short, want: endedByRemote},
+		{name: "no Max-Forwards", scenario: "uac-call", edits: []string{"Max-Forwards: 70\n", ""}, args: short, want: endedByRemote},
+		{name: "unknown extension required", scenario: "uac-refused-420"},
+		{name: "ISUP has to be understood", scenario: "uac-refused-415"},
+		{name: "number of nobody", scenario: "uac-refused-404", dialled: "+12025559999"},
+		{name: "unknown scheme", scenario: "uac-refused-404", edits: []string{"INVITE sip:[service]@[remote_ip]:[remote_port]", "INVITE urn:service:sos", `response="404"`, `response="416"`}},
+		{name: "no SDP accepted", scenario: "uac-refused-404", edits: []string{"Max-Forwards: 70", "Accept: text/plain\nMax-Forwards: 70", `response="404"`, `response="406"`}},
+		{name: "no codec in common", scenario: "uac-refused-488", edits: []string{"RTP/AVP 0 8 101", "RTP/AVP 3 18"}},
 	}
 }

@@ -24,7 +24,7 @@ import (
 
 const (
 	parallelScenarios = 20 // SIPp waits more than it computes
-	scenarioTimeout   = "60s"
+	scenarioTimeout   = "15s"
 	privateMedia      = "IN IP4 10.77.1.20" // may not be reached: the source of the audio is learnt instead
 	sippMedia         = "IN IP[media_ip_type] [media_ip]"
 )
@@ -42,8 +42,9 @@ type scenarioRow struct {
 	trunk    object   // settings beside the defaults
 	agent    string   // a name of scenarioAgents; keypad by default
 	call     object   // of POST /v1/calls/outbound
-	dialled  string   // -s in place of the number
-	want     string   // status, ended_reason and ended_by of the call; "": no call is recorded
+	dialled  string   // -s in place of the number, with {digits} and {last4} of it
+	hangUp   string   // status of the call at which the API ends it
+	want     string   // status, ended_reason and ended_by of the call; *: any; "": no call is recorded
 	code     int      // of its last leg
 }
 
@@ -164,6 +165,9 @@ func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 		p.start(t, r, "")
 		p.listens(t, r)
 		id = s.dial(t, r, p.number)
+		if r.hangUp != "" {
+			s.hangUpAt(t, id, r.hangUp)
+		}
 		assert.NoError(t, <-p.done) //nolint:testifylint // the record says more
 	}
 	if r.want != "" {
@@ -235,7 +239,7 @@ func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 	if remote != "" {
 		number := p.number
 		if r.dialled != "" {
-			number = strings.ReplaceAll(r.dialled, "{number}", strings.TrimPrefix(p.number, "+"))
+			number = strings.NewReplacer("{digits}", p.number[1:], "{last4}", p.number[len(p.number)-4:]).Replace(r.dialled)
 		}
 		args = append(args, "-s", number, remote)
 	}
