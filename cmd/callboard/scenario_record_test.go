@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,10 +27,17 @@ func (s *scenarioService) mustPost(t *testing.T, path string, body object) objec
 	return out
 }
 
+// sentINVITE is the moment at which SIPp has got the INVITE, and has not answered it yet.
+const sentINVITE = "INVITE sent"
+
 // hangUpAt ends a call by the API once it has a status.
-func (s *scenarioService) hangUpAt(t *testing.T, id, status string) {
+func (s *scenarioService) hangUpAt(t *testing.T, p *scenarioPeer, id, status string) {
 	t.Helper()
 	polltest.Until(t, time.Minute, "the status "+status, func() bool {
+		if status == sentINVITE {
+			text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
+			return strings.Contains(string(text), "INVITE sip:")
+		}
 		code, text, _, err := s.request("GET", "/v1/calls/"+id, nil)
 		var c recordedCall
 		return err == nil && code == http.StatusOK && json.Unmarshal(text, &c) == nil && c.Status == status

@@ -20,17 +20,16 @@ import (
 
 // SIPp of Debian is built without TLS. It speaks TCP to a pipe, which speaks TLS to the service.
 
-// certificates writes those of both sides, one for IPv4 and one for IPv6 each, and the file of the peers' authorities.
+// certificates writes that of the service, and those of SIPp for IPv4 and IPv6 with the file of their authorities.
 func certificates(t *testing.T, dir string) {
 	t.Helper()
 	var peers []byte
 	for suffix, at := range map[string]netip.Addr{"": nodeHost, "6": netip.IPv6Loopback()} {
-		for _, name := range []string{"service" + suffix, "peer" + suffix} {
-			selfSignedFor(t, at, name, filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key"))
-		}
+		selfSignedFor(t, at, "peer", filepath.Join(dir, "peer"+suffix+".pem"), filepath.Join(dir, "peer"+suffix+".key"))
 		peers = append(peers, readFile(t, dir, "peer"+suffix+".pem")...)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "peers.pem"), peers, 0o600))
+	selfSigned(t, "service", filepath.Join(dir, "service.pem"), filepath.Join(dir, "service.key"))
 }
 
 func readFile(t *testing.T, dir, name string) []byte {
@@ -40,18 +39,13 @@ func readFile(t *testing.T, dir, name string) []byte {
 	return text
 }
 
-// certificateSuffix tells the names of the certificates for an address.
-func certificateSuffix(at netip.Addr) string {
-	if at.Is6() {
-		return "6"
-	}
-	return ""
-}
-
 // listenTLS accepts the TLS connections of the service for SIPp, at the port beside its own.
 func listenTLS(t *testing.T, dir string, p *scenarioPeer) {
 	t.Helper()
-	name := "peer" + certificateSuffix(p.target.Addr())
+	name := "peer"
+	if p.target.Addr().Is6() {
+		name = "peer6"
+	}
 	pair, err := tls.X509KeyPair(readFile(t, dir, name+".pem"), readFile(t, dir, name+".key"))
 	require.NoError(t, err)
 	l, err := tls.Listen("tcp", p.target.String(), &tls.Config{Certificates: []tls.Certificate{pair}})
@@ -66,12 +60,12 @@ func listenTLS(t *testing.T, dir string, p *scenarioPeer) {
 func dialTLS(t *testing.T, dir string, remote netip.AddrPort, p *scenarioPeer) netip.AddrPort {
 	t.Helper()
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(readFile(t, dir, "service"+certificateSuffix(remote.Addr())+".pem"))
+	pool.AppendCertsFromPEM(readFile(t, dir, "service.pem"))
 	at := netip.AddrPortFrom(remote.Addr(), uint16(siptest.Port(t))) //nolint:gosec // a port
 	l, err := net.Listen("tcp", at.String())
 	require.NoError(t, err)
 	pipeConnections(t, l, func(sipp net.Conn) (net.Conn, net.Conn, error) {
-		service, err := tls.Dial("tcp", remote.String(), &tls.Config{RootCAs: pool})
+		service, err := tls.Dial("tcp", remote.String(), &tls.Config{RootCAs: pool, ServerName: nodeHost.String()})
 		return sipp, service, err
 	}, p)
 	return at

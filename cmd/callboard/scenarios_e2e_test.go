@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip/siptest"
@@ -43,7 +42,7 @@ type scenarioRow struct {
 	agent    string   // a name of scenarioAgents; keypad by default
 	call     object   // of POST /v1/calls/outbound
 	dialled  string   // -s in place of the number, with {digits} and {last4} of it
-	hangUp   string   // status of the call at which the API ends it
+	hangUp   string   // status of the call at which the API ends it, or sentINVITE
 	want     string   // status, ended_reason and ended_by of the call; *: any; "": no call is recorded
 	code     int      // of its last leg
 }
@@ -64,7 +63,7 @@ func newScenarioService(t *testing.T) *scenarioService {
 	certificates(t, dir)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	s := &scenarioService{certs: dir, service: prepare(t, "CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,::1/128", "CALLBOARD_SIP_TLS_CA_FILE="+file("peers.pem"),
-		"CALLBOARD_SIP_TLS_CERT="+file("service.pem")+","+file("service6.pem"), "CALLBOARD_SIP_TLS_KEY="+file("service.key")+","+file("service6.key"))}
+		"CALLBOARD_SIP_TLS_CERT="+file("service.pem"), "CALLBOARD_SIP_TLS_KEY="+file("service.key"))}
 	s.args = append(s.args, "--sip", fmt.Sprintf("127.0.0.1:%d,[::1]:%d,tls://127.0.0.1:%d,tls://[::1]:%d", s.sip, s.sip, s.sip+1, s.sip+1))
 	s.start()
 	s.unlimited()
@@ -166,9 +165,9 @@ func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 		p.listens(t, r)
 		id = s.dial(t, r, p.number)
 		if r.hangUp != "" {
-			s.hangUpAt(t, id, r.hangUp)
+			s.hangUpAt(t, p, id, r.hangUp)
 		}
-		assert.NoError(t, <-p.done) //nolint:testifylint // the record says more
+		require.NoError(t, <-p.done)
 	}
 	if r.want != "" {
 		s.recorded(t, r, id)
@@ -243,7 +242,10 @@ func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 		}
 		args = append(args, "-s", number, remote)
 	}
-	cmd := exec.Command("sipp", append(args, r.args...)...)
+	for _, a := range r.args {
+		args = append(args, strings.NewReplacer("{number}", p.number, "{remote}", remote).Replace(a))
+	}
+	cmd := exec.Command("sipp", args...)
 	cmd.Dir = p.dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -311,6 +313,7 @@ func (s *scenarioService) explain(t *testing.T, p *scenarioPeer, id string) {
 	if id != "" {
 		_, text, _, _ := s.request("GET", "/v1/calls/"+id, nil)
 		t.Logf("call: %s", text)
+		_, _, _, _ = s.request("POST", "/v1/calls/"+id+"/hangup", nil)
 	}
 }
 
