@@ -173,6 +173,10 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadSDP, err)
 	}
+	if offered && s.desc.settled && theirs.AudioDeclined() {
+		s.removeStream()
+		return theirs, nil
+	}
 	a, err := sdp.Agree(theirs, s.terms(offered))
 	if errors.Is(err, sdp.ErrNoAudio) || errors.Is(err, sdp.ErrNoKeys) {
 		return nil, fmt.Errorf("%w: %w", ErrNoCodec, err)
@@ -199,6 +203,16 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	}
 	s.activate()
 	return theirs, nil
+}
+
+// removeStream takes an offer that ends the audio stream by port 0 (RFC 3264 §8.2). The call goes on as if it were on
+// hold until a later offer brings a stream.
+func (s *Session) removeStream() {
+	a := s.desc.agreed
+	a.Held, a.Silent, a.Stream = true, true, sdp.NoStream
+	s.told(&a, s.engine.now())
+	s.desc.agreed = a
+	s.out.settle(&a)
 }
 
 // told tells the owner of a hold that begins, changes or ends.

@@ -2,6 +2,7 @@ package media_test
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -236,7 +237,7 @@ func TestHoldStopsOurSoundAndPausesWhatPlays(t *testing.T) {
 	first, err := s.Answer(p.sdp(""))
 	require.NoError(t, err)
 	eventually(t, "silence is sent at once", func() bool { return len(p.heard()) > 3 })
-	for i, hold := range [][]byte{p.sdp("a=sendonly\r\n"), p.sdp("a=inactive\r\n"), describe("0.0.0.0", p.port, "")} {
+	for i, hold := range [][]byte{p.sdp("a=sendonly\r\n"), p.sdp("a=inactive\r\n"), describe("0.0.0.0", p.port, ""), describe("127.0.0.1", 0, "")} {
 		held, errHold := s.Answer(hold)
 		require.NoError(t, errHold)
 		assert.NotContains(t, string(held), "sendrecv")
@@ -256,7 +257,7 @@ func TestHoldStopsOurSoundAndPausesWhatPlays(t *testing.T) {
 		require.NoError(t, err)
 	}
 	none := media.Hold{}
-	want := []media.Event{media.Hold{Deaf: true}, none, media.Hold{Deaf: true, Mute: true}, none, media.Hold{Deaf: true}, none}
+	want := []media.Event{media.Hold{Deaf: true}, none, media.Hold{Deaf: true, Mute: true}, none, media.Hold{Deaf: true}, none, media.Hold{Deaf: true, Mute: true}, none}
 	eventually(t, "the owner is told of each hold and its end", func() bool {
 		return slices.Equal(want, slices.DeleteFunc(far.all(), func(e media.Event) bool { return !isHold(e) }))
 	})
@@ -265,6 +266,36 @@ func TestHoldStopsOurSoundAndPausesWhatPlays(t *testing.T) {
 		return slices.ContainsFunc(p.heard(), func(packet rtp.Packet) bool { return packet.Marker })
 	})
 	eventually(t, "vanished, off hold", far.heard(func(e media.Event) bool { return e == media.Vanished{} }))
+}
+
+func TestAStreamThatIsRemovedIsAnsweredByPortZeroAndComesBack(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	s := open(t, engine(t), media.Options{})
+	removed := []byte(strings.ReplaceAll(string(p.sdp("")), fmt.Sprintf("m=audio %d", p.port), "m=audio 0") + "m=video 4000 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n")
+	_, err := s.Answer(removed)
+	require.ErrorIs(t, err, media.ErrNoCodec, "the first offer has to bring audio")
+	_, err = s.Answer(p.sdp(""))
+	require.NoError(t, err)
+	answer, err := s.Answer(removed)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"audio 0", "video 0"}, mediaLines(answer))
+	p.forget()
+	never(t, 200*time.Millisecond, "sound without a stream", func() bool { return len(p.heard()) > 2 })
+	answer, err = s.Answer(p.sdp(""))
+	require.NoError(t, err)
+	assert.Equal(t, []string{fmt.Sprintf("audio %d", s.LocalPort())}, mediaLines(answer))
+	eventually(t, "sound again", func() bool { return len(p.heard()) > 5 })
+}
+
+// mediaLines are the kind and the port of each stream of a description.
+func mediaLines(b []byte) (lines []string) {
+	for line := range strings.Lines(string(b)) {
+		if stream, found := strings.CutPrefix(line, "m="); found {
+			lines = append(lines, strings.Join(strings.Fields(stream)[:2], " "))
+		}
+	}
+	return lines
 }
 
 func isHold(e media.Event) bool {
@@ -404,6 +435,7 @@ func TestNoSoundGoesWhereItMustNot(t *testing.T) {
 		_, err = off.Answer(offer)
 		require.ErrorIs(t, err, media.ErrRefusedAddress, name)
 	}
+	first := open(t, e, media.Options{})
 	for name, c := range map[string]struct {
 		offer string
 		want  error
@@ -416,10 +448,10 @@ func TestNoSoundGoesWhereItMustNot(t *testing.T) {
 		"nonsense":   {"\x00", media.ErrBadSDP, "v=0"},
 		"no address": {"v=0\nm=audio 5000 RTP/AVP 0", media.ErrBadSDP, "no c= line"},
 	} {
-		_, err = s.Answer([]byte(c.offer))
+		_, err = first.Answer([]byte(c.offer))
 		require.ErrorIs(t, err, c.want, name)
 		require.ErrorContains(t, err, c.says, name)
-		require.ErrorIs(t, s.Accept([]byte(c.offer)), c.want, name)
+		require.ErrorIs(t, first.Accept([]byte(c.offer)), c.want, name)
 	}
 	trusted := open(t, e, media.Options{Networks: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}})
 	for host, want := range map[string]netip.AddrPort{"10.1.2.3": netip.MustParseAddrPort("10.1.2.3:5000"), "10.2.2.3": {}} {

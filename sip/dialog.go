@@ -70,7 +70,7 @@ type Dialog struct {
 	remoteCSeq int64 // -1 before the first request of the far end
 	creds      *Credentials
 	auth       []Header // credentials of the INVITE, which its ACK repeats
-	signer     *signer  // answers challenges, once there was one
+	signer     *signer  // set by the first challenge
 
 	out     *outbound              // an outbound leg until it is over
 	invite  *message               // the INVITE of an inbound one
@@ -346,18 +346,16 @@ func (d *Dialog) bye(q850 int, text string) {
 		return
 	}
 	d.phase = closing
-	d.sendBye(Ended{Q850: q850, Text: text}, 0)
+	d.sendBye(Ended{Q850: q850, Text: text}, nil)
 }
 
-func (d *Dialog) sendBye(e Ended, tries int) {
+func (d *Dialog) sendBye(e Ended, auth []Header) {
 	d.flushAck()
 	var extra []Header
 	if e.Q850 > 0 {
 		extra = append(extra, Header{"Reason", reasonHeader(e.Q850, strings.Map(printable, e.Text))})
 	}
-	if tries > 0 {
-		extra = append(extra, d.auth...)
-	}
+	extra = append(extra, auth...)
 	d.localCSeq++
 	cseq := d.localCSeq
 	d.withHop(d.far, func(to flow) {
@@ -365,9 +363,11 @@ func (d *Dialog) sendBye(e Ended, tries int) {
 			if m != nil && m.code < 200 {
 				return
 			}
-			if m != nil && tries == 0 && (m.code == 401 || m.code == 407) && d.answerChallenge(m, methodBye, true, nil) {
-				d.sendBye(e, 1)
-				return
+			if m != nil && m.isChallenge() {
+				if again := d.answerChallenge(m, methodBye, auth == nil, nil); again != nil {
+					d.sendBye(e, again)
+					return
+				}
 			}
 			e.Fault = e.Fault || err != nil
 			d.finish(e)

@@ -96,6 +96,79 @@ func TestDigestOfAnotherRealmIsNotAnswered(t *testing.T) {
 	})
 }
 
+func anyRealm(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "ann", Password: "secret"} }
+
+// realmsOf are the realms of the credentials in a request, in their order.
+func realmsOf(t *testing.T, m msg, header string) (realms []string) {
+	t.Helper()
+	for line := range strings.SplitSeq(m.text, "\r\n") {
+		if value, found := strings.CutPrefix(line, header+": "); found {
+			c, err := digest.ParseCredentials(value)
+			require.NoError(t, err)
+			realms = append(realms, c.Realm)
+		}
+	}
+	return realms
+}
+
+func TestEveryRealmOfAChallengeIsAnswered(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		d := s.invite(anyRealm)
+		inv := s.peer.expect("INVITE")
+		s.peer.send(inv.reply(407, "p0", `Proxy-Authenticate: Digest realm="east", nonce="n1", algorithm=MD5`,
+			`Proxy-Authenticate: Digest realm="west", nonce="n2", algorithm=MD5`, `Proxy-Authenticate: Digest realm="east", nonce="n3", algorithm=SHA-256`), s.us())
+		s.peer.expect("ACK")
+		inv = s.peer.expect("INVITE")
+		assert.Equal(t, []string{"east", "west"}, realmsOf(t, inv, "Proxy-Authorization"))
+		assert.Contains(t, inv.text, `nonce="n3"`)
+		assert.NotContains(t, inv.text, `nonce="n1"`)
+		s.peer.send(inv.reply(401, "p0", `WWW-Authenticate: Digest realm="callee", nonce="n4"`), s.us())
+		s.peer.expect("ACK")
+		inv = s.peer.expect("INVITE")
+		assert.Equal(t, []string{"east", "west"}, realmsOf(t, inv, "Proxy-Authorization"))
+		assert.Equal(t, []string{"callee"}, realmsOf(t, inv, "Authorization"))
+		assert.True(t, proves(t, inv, "Authorization", "sip:+15550001@127.0.0.1:5070"))
+		s.peer.send(inv.reply(200, "p1", contact, sdp), s.us())
+		ack := s.peer.expect("ACK")
+		assert.Len(t, append(realmsOf(t, ack, "Proxy-Authorization"), realmsOf(t, ack, "Authorization")...), 3)
+		next[sip.Answered](t, s.ears)
+
+		d.Bye(16, "")
+		bye := s.peer.expect("BYE")
+		s.peer.send(bye.reply(407, "", `Proxy-Authenticate: Digest realm="east", nonce="n5"`), s.us())
+		bye = s.peer.expect("BYE")
+		s.peer.send(bye.reply(407, "", `Proxy-Authenticate: Digest realm="west", nonce="n6"`), s.us())
+		bye = s.peer.expect("BYE")
+		assert.Contains(t, bye.text, `nonce="n5"`)
+		assert.Contains(t, bye.text, `nonce="n6"`)
+		s.peer.send(bye.reply(200, ""), s.us())
+		assert.False(t, next[sip.Ended](t, s.ears).Fault)
+	})
+}
+
+func TestChallengesWithoutEndAreNotAnswered(t *testing.T) {
+	for name, c := range map[string]struct {
+		challenge string // with the number of the INVITE
+		invites   int
+	}{
+		"always another realm":           {`WWW-Authenticate: Digest realm="r%d", nonce="n"`, 5},
+		"one realm that stays refused":   {`WWW-Authenticate: Digest realm="r", nonce="n%d"`, 2},
+		"one realm that is always stale": {`WWW-Authenticate: Digest realm="r", nonce="n%d", stale=true`, 3},
+	} {
+		t.Log(name)
+		bubble(t, func(t *testing.T, s *stage) {
+			s.invite(anyRealm)
+			for n := range c.invites {
+				inv := s.peer.expect("INVITE")
+				s.peer.send(inv.reply(401, "p0", fmt.Sprintf(c.challenge, n)), s.us())
+				s.peer.expect("ACK")
+			}
+			assert.True(t, next[sip.Refused](t, s.ears).Final.Authenticated)
+			s.peer.nothing(time.Minute)
+		})
+	}
+}
+
 func TestChallengedByeIsAnsweredToo(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d := s.invite(credentials)

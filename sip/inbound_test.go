@@ -277,6 +277,21 @@ func TestLateOfferGetsItsAnswerInTheACK(t *testing.T) {
 	})
 }
 
+func TestACallWhoseOfferGetsNoAnswerIsEnded(t *testing.T) {
+	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+		s.peer.send(callUs("no body"), s.us())
+		s.peer.expect("SIP/2.0 100")
+		(<-in.calls).Answer([]byte(sdp), s.ears.hear)
+		ok := s.peer.expect("SIP/2.0 200")
+		s.peer.send(follow("ACK", tagOf(ok), 10), s.us())
+		bye := s.peer.expect("BYE")
+		s.peer.send(bye.reply(200, ""), s.us())
+		ended := next[sip.Ended](t, s.ears)
+		assert.True(t, ended.Fault)
+		assert.Equal(t, "the ACK brought no answer to the offer", ended.Text)
+	})
+}
+
 func TestReinviteIsAnsweredAndRepeated(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		_, inv, _ := s.answered()

@@ -299,7 +299,7 @@ func (d *Dialog) neverAcked(srv *serverTx) {
 		return
 	}
 	d.confirmed, d.wantBye, d.phase = true, nil, closing
-	d.sendBye(Ended{Text: "no ACK", Fault: true}, 0)
+	d.sendBye(Ended{Text: "no ACK", Fault: true}, nil)
 }
 
 // inviteAgain takes an INVITE whose Call-ID and From-tag are in use: the same

@@ -132,8 +132,12 @@ func (d *Dialog) acked(m *message) {
 	}
 	d.confirm()
 	defer d.pump()
-	if len(m.body) > 0 && m.contentType == contentSDP && d.phase == up {
+	switch {
+	case d.phase != up:
+	case len(m.body) > 0 && m.contentType == contentSDP:
 		d.emit(Accepted{Body: m.body})
+	case srv.offerless && srv.request == d.invite: // a call whose offer has no answer has no media (RFC 3261 §13.2.2.4)
+		d.lost("the ACK brought no answer to the offer")
 	}
 	if bye := d.wantBye; bye != nil {
 		d.wantBye = nil

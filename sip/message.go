@@ -130,7 +130,30 @@ func parsers() map[string]sipmsg.HeaderParser {
 	} {
 		kept[name] = all[name]
 	}
+	via := all["via"]
+	kept["via"] = func(name []byte, value string) (sipmsg.Header, error) { return via(name, trimSentBy(value)) }
+	kept["v"] = kept["via"]
 	return kept
+}
+
+// trimSentBy moves white space that may stand around the slashes and the colon of a Via (RFC 3261 §25.1) to its
+// front, where the parser ignores it. The length stays, for the parser counts it in a list.
+func trimSentBy(value string) string {
+	head := value[:strings.IndexAny(value+";", ";,")]
+	var b strings.Builder
+	for field := range strings.FieldsSeq(head) {
+		s := b.String()
+		first, last := field[0], byte('/')
+		if s != "" {
+			last = s[len(s)-1]
+		}
+		joins := first == '/' || last == '/' || last == ':' || first == ':' && !strings.HasPrefix(field, "::")
+		if !joins {
+			b.WriteByte(' ')
+		}
+		b.WriteString(field)
+	}
+	return strings.Repeat(" ", len(head)-b.Len()) + b.String() + value[len(head):]
 }
 
 // compact forms (RFC 3261 7.3.3) and the spelling of names we look at.

@@ -33,12 +33,11 @@ type Reanswer struct {
 
 // offer is one of ours, until it is answered.
 type offer struct {
-	body    []byte
-	done    func(Reanswer) // nil: a refresh of the session
-	glares  int
-	auth    []Header
-	sent    bool // on the wire, without its final answer
-	shorter int  // times that the session timer was too short
+	body   []byte
+	done   func(Reanswer) // nil: a refresh of the session
+	glares int
+	auth   []Header
+	sent   bool // on the wire, without its final answer
 }
 
 // Reoffer offers a new session: by re-INVITE, or before the call is answered
@@ -125,10 +124,10 @@ func (d *Dialog) sendOffer(o *offer) {
 	d.flushAck()
 	o.sent = true
 	own := ownRequest{
-		method: methodInvite, extra: slices.Concat(d.sessionWanted(), o.auth), contentType: contentSDP, body: o.body, unchallenged: true,
+		method: methodInvite, extra: d.sessionWanted(), auth: o.auth, contentType: contentSDP, body: o.body, unchallenged: true,
 	}
 	if d.phase == early {
-		own.method, own.extra = methodUpdate, o.auth
+		own.method, own.extra = methodUpdate, nil
 		if !d.inbound {
 			own.fork = d.out.fork(d.far.tag)
 		}
@@ -152,14 +151,15 @@ func (d *Dialog) offerHeard(o *offer, method string, m *message, err error) {
 	case d.crossed(m) && o.glares < maxGlare:
 		o.glares++
 		d.after(d.glareWait(), func() { d.offerAgain(o) })
-	case (m.code == 401 || m.code == 407) && o.auth == nil:
-		if o.auth = d.credentials(m, method, o.body); o.auth == nil {
+	case m.isChallenge():
+		auth := d.answerChallenge(m, method, o.auth == nil, o.body)
+		if auth == nil {
 			d.conclude(o, Reanswer{Code: m.code})
 			return
 		}
+		o.auth = auth
 		d.sendOffer(o)
-	case m.code == 422 && o.shorter < maxTries && d.lengthen(m):
-		o.shorter++
+	case m.code == 422 && d.lengthen(m):
 		d.sendOffer(o)
 	case m.code == 481 || m.code == 408:
 		d.conclude(o, Reanswer{Code: m.code})
@@ -280,7 +280,7 @@ func (d *Dialog) lost(why string) {
 		return
 	}
 	d.phase = closing
-	d.sendBye(Ended{Text: why, Fault: true}, 0)
+	d.sendBye(Ended{Text: why, Fault: true}, nil)
 }
 
 // later runs f after the events that are queued, with the lock released.

@@ -63,7 +63,7 @@ func (d *Dialog) orphaned(s DialogState, report func(bool)) {
 	if s.Confirmed {
 		d.phase = closing
 		d.confirmed = true
-		d.sendBye(Ended{Q850: 41, Text: restarted}, 0)
+		d.sendBye(Ended{Q850: 41, Text: restarted}, nil)
 		return
 	}
 	d.out = &outbound{refused: true, tx: &clientTx{cseq: s.LocalCSeq, done: true}}

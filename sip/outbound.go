@@ -14,7 +14,6 @@ const (
 	maxBody     = 8 << 10
 	maxForks    = 10
 	maxProgress = 32 // Ringing events of one leg
-	maxTries    = 2  // INVITEs with credentials
 )
 
 var errNotReady = errors.New("sip: not listening")
@@ -251,8 +250,8 @@ func (d *Dialog) sendInvite() {
 		o.sentAt = time.Now()
 	}
 	extra := slices.Concat(o.inv.Headers, d.auth)
-	if o.inv.SessionExpires > 0 {
-		extra = append(extra, d.session.ask(max(o.inv.SessionExpires, d.session.least), "")...)
+	if expires := max(o.inv.SessionExpires, d.session.least); expires > 0 {
+		extra = append(extra, d.session.ask(expires, "")...)
 	}
 	if o.inv.Replaces != nil {
 		if value, err := replacesOf(o.inv.Replaces); err == nil {
@@ -402,7 +401,7 @@ func (d *Dialog) answeredBy(m *message) {
 	if o.cancelWanted {
 		d.phase = closing
 		d.onClosed = func(Ended) { d.refuse(Final{}) }
-		d.acknowledge(d.far, m, nil, func() { d.sendBye(Ended{Q850: 16, Text: o.cancelReason}, 0) })
+		d.acknowledge(d.far, m, nil, func() { d.sendBye(Ended{Q850: 16, Text: o.cancelReason}, nil) })
 		return
 	}
 	d.phase, d.established = up, true
@@ -445,14 +444,16 @@ func (d *Dialog) answeredBy(m *message) {
 // refusedBy takes a final answer that is no 2xx; a challenge is answered.
 func (d *Dialog) refusedBy(m *message) {
 	o := d.out
-	challenged := m.code == 401 || m.code == 407
-	if challenged && !o.cancelWanted && o.tries < maxTries && d.answerChallenge(m, methodInvite, o.tries == 0, o.inv.Body) {
-		o.tries++
-		d.localCSeq++
-		d.sendInvite()
-		return
+	if m.isChallenge() && !o.cancelWanted {
+		if auth := d.answerChallenge(m, methodInvite, o.tries == 0, o.inv.Body); auth != nil {
+			d.auth = auth
+			o.tries++
+			d.localCSeq++
+			d.sendInvite()
+			return
+		}
 	}
-	if m.code == 422 && !o.cancelWanted && o.inv.SessionExpires > 0 && d.lengthen(m) {
+	if m.code == 422 && !o.cancelWanted && d.lengthen(m) {
 		d.localCSeq++
 		d.sendInvite()
 		return

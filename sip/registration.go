@@ -70,7 +70,6 @@ type Registration struct {
 	addrs   []Target // of the registrar, tried in turn
 	signer  *signer
 	fails   int
-	tries   int  // signed requests in this round
 	raised  bool // a longer interval was taken in this round
 	learned bool // a challenge was taken in this round
 	busy    bool // a round is under way
@@ -204,7 +203,7 @@ func (r *Registration) Stop(done func()) {
 			tx.heard = nil // its answer counts no more
 			r.d.drop(tx)
 		}
-		r.tries, r.learned = 0, false
+		r.learned = false
 		r.d.after(unregisterWait, r.removed)
 		r.send(0)
 	})
@@ -231,7 +230,7 @@ func (r *Registration) round() {
 	if r.busy || r.ended {
 		return
 	}
-	r.busy, r.tries, r.raised, r.learned = true, 0, false, false
+	r.busy, r.raised, r.learned = true, false, false
 	if r.told == "" {
 		r.tell(RegistrationState{Status: RegistrationTrying})
 	}
@@ -293,10 +292,7 @@ func (r *Registration) send(expires time.Duration) {
 	uri := "sip:" + uriHost(r.to.Domain)
 	seconds := strconv.Itoa(int(expires / time.Second))
 	extra := []Header{{"Contact", d.contact(d.flow) + ";expires=" + seconds}, {"Expires", seconds}, {"Allow", allow}}
-	if h, ok := r.signer.sign(methodRegister, uri, nil); ok {
-		r.tries++
-		extra = append(extra, h)
-	}
+	extra = append(extra, r.signer.sign(methodRegister, uri, nil)...)
 	d.start(&clientTx{
 		method: methodRegister, cseq: d.localCSeq, far: remote{target: uri}, to: d.flow, extra: extra, patience: registerWait,
 	}, func(_ *clientTx, m *message, err error) { r.heard(m, err, expires) })
@@ -333,9 +329,9 @@ func (r *Registration) heard(m *message, err error, asked time.Duration) {
 	}
 }
 
-// challenged answers a challenge, at most twice in a round.
+// challenged takes the challenge of an answer and tells whether the REGISTER can be sent again.
 func (r *Registration) challenged(m *message) bool {
-	if m.code != 401 && m.code != 407 || r.tries >= maxTries || !r.signer.learn(m, !r.learned) {
+	if !m.isChallenge() || !r.signer.learn(m, !r.learned) {
 		return false
 	}
 	r.learned = true

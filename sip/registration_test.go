@@ -167,7 +167,7 @@ func TestNobodyButTheHostWeCalledGetsAProof(t *testing.T) {
 	})
 }
 
-func TestAProofIsGivenForOneRealmOnly(t *testing.T) {
+func TestACallThatIsUpAnswersNoFurtherRealm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, nil)
 		defer s.stop()

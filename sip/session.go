@@ -8,6 +8,7 @@ import (
 const (
 	minSession = 90 * time.Second // RFC 4028 4
 	maxSession = 24 * time.Hour
+	maxRaises  = 4 // of the session timer in one dialog
 )
 
 // session is the timer that tells whether the far end is still there (RFC
@@ -16,6 +17,7 @@ type session struct {
 	every  time.Duration // 0: none is agreed
 	ours   bool          // we refresh; otherwise the far end does
 	least  time.Duration // what a 422 asked for, 0 before
+	raises int           // 422s that were answered by a longer session timer
 	until  time.Time     // without a refresh the call is over
 	timer  *time.Timer
 	update bool   // the far end takes UPDATE
@@ -45,6 +47,9 @@ func (u *UserAgent) tooShort(m *message) bool {
 // sessionWanted are the headers of a refresh of ours.
 func (d *Dialog) sessionWanted() []Header {
 	s := &d.session
+	if s.every == 0 && s.least > 0 {
+		return s.ask(s.least, "")
+	}
 	if s.every == 0 {
 		return nil
 	}
@@ -64,13 +69,16 @@ func (s *session) ask(every time.Duration, who string) []Header {
 	return headers
 }
 
-// lengthen takes a 422: the next try asks for what it wants.
+// lengthen takes a 422: the next request asks for the session timer that its Min-SE demands, also where the one
+// before asked for none (RFC 4028 §7.4).
 func (d *Dialog) lengthen(m *message) bool {
+	s := &d.session
 	least, _, ok := parseDelta(m.get("Min-SE"))
-	if !ok || least <= d.session.least || least > maxSession {
+	if !ok || least <= s.least || least > maxSession || s.raises >= maxRaises {
 		return false
 	}
-	d.session.least = least
+	s.least = least
+	s.raises++
 	return true
 }
 
@@ -162,7 +170,7 @@ func (d *Dialog) sessionDue() {
 			return // the missing ACK ends it
 		}
 		d.phase = closing
-		d.sendBye(Ended{Q850: 102, Text: "session expired", Fault: true}, 0)
+		d.sendBye(Ended{Q850: 102, Text: "session expired", Fault: true}, nil)
 		return
 	}
 	d.refresh()

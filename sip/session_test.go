@@ -1,6 +1,7 @@
 package sip_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,6 +93,24 @@ func TestRefusedRefreshIsTriedAgainAndByReinvite(t *testing.T) {
 		s.peer.send(re.reply(481, ""), s.us())
 		s.peer.expect("ACK")
 		s.peer.expect("BYE")
+	})
+}
+
+func TestSessionTimerThatIsDemandedIsTaken(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		s.invite(nil)
+		inv := s.peer.expect("INVITE")
+		assert.Empty(t, inv.get("Session-Expires"))
+		for i := range 4 {
+			least := strconv.Itoa(1800 + i)
+			s.peer.send(inv.reply(422, "p0", "Min-SE: "+least), s.us())
+			s.peer.expect("ACK")
+			inv = s.peer.expect("INVITE")
+			assert.Equal(t, []string{least, least}, []string{inv.get("Session-Expires"), inv.get("Min-SE")})
+		}
+		s.peer.send(inv.reply(422, "p0", "Min-SE: 1900"), s.us()) // four times are enough
+		s.peer.expect("ACK")
+		assert.Equal(t, 422, next[sip.Refused](t, s.ears).Final.Code)
 	})
 }
 

@@ -166,7 +166,7 @@ func (s *sending) heard(_ *clientTx, m *message, err error) {
 		return
 	case m != nil && m.code >= 200 && m.code < 300:
 		s.tell(Final{Code: m.code, Phrase: m.phrase})
-	case m != nil && (m.code == 401 || m.code == 407) && s.tries < maxTries && d.answerChallenge(m, methodMessage, s.tries == 0, s.t.Body):
+	case m != nil && m.isChallenge() && s.authenticate(m):
 		s.tries++
 		d.localCSeq++
 		s.send()
@@ -182,6 +182,15 @@ func (s *sending) heard(_ *clientTx, m *message, err error) {
 	default:
 		s.tell(Final{Transport: true, Phrase: err.Error()})
 	}
+}
+
+// authenticate answers a challenge.
+func (s *sending) authenticate(m *message) bool {
+	auth := s.d.answerChallenge(m, methodMessage, s.tries == 0, s.t.Body)
+	if auth != nil {
+		s.d.auth = auth
+	}
+	return auth != nil
 }
 
 func (s *sending) tell(f Final) {

@@ -106,11 +106,11 @@ func (d *Dialog) drop(tx *clientTx) {
 // ownRequest is one of ours within a dialog.
 type ownRequest struct {
 	method       string
-	extra        []Header
+	extra, auth  []Header // auth: its credentials, once it was challenged
 	contentType  string
 	body         []byte
 	fork         *fork   // an early dialog; nil: the dialog itself
-	unchallenged bool    // whoever asks answers a challenge
+	unchallenged bool    // the caller answers a challenge
 	sentAs       *uint32 // set to the CSeq
 }
 
@@ -124,7 +124,7 @@ type waiting struct {
 const maxWaiting = 64
 
 // ask sends a request within the dialog and tells its final answer; m nil:
-// none came. One challenge is answered. One request is under way at a time:
+// none came. Challenges are answered. One request is under way at a time:
 // of two, the far end would refuse the first if it got lost and came again
 // behind the second (RFC 3261 12.2.2).
 func (d *Dialog) ask(r ownRequest, heard func(m *message, err error)) {
@@ -142,9 +142,9 @@ func (d *Dialog) ask(r ownRequest, heard func(m *message, err error)) {
 		if r.fork == nil {
 			d.asking = false
 		}
-		if m != nil && !r.unchallenged && (m.code == 401 || m.code == 407) {
-			if auth := d.credentials(m, r.method, r.body); auth != nil {
-				r.extra, r.unchallenged = slices.Concat(r.extra, auth), true
+		if m != nil && !r.unchallenged && m.isChallenge() {
+			if auth := d.answerChallenge(m, r.method, r.auth == nil, r.body); auth != nil {
+				r.auth = auth
 				d.ask(r, heard)
 				return
 			}
@@ -160,7 +160,7 @@ func (d *Dialog) ask(r ownRequest, heard func(m *message, err error)) {
 
 // sendOwn sends one request and tells its final answer.
 func (d *Dialog) sendOwn(r ownRequest, heard func(m *message, err error)) {
-	tx := &clientTx{method: r.method, far: d.far, extra: r.extra, content: r.contentType, body: r.body}
+	tx := &clientTx{method: r.method, far: d.far, extra: slices.Concat(r.extra, r.auth), content: r.contentType, body: r.body}
 	if r.fork != nil {
 		r.fork.local++
 		tx.cseq, tx.far, tx.fork = r.fork.local, r.fork.far, r.fork.far.tag
@@ -183,20 +183,6 @@ func (d *Dialog) sendOwn(r ownRequest, heard func(m *message, err error)) {
 			heard(m, err)
 		})
 	})
-}
-
-// credentials answers a challenge to a request within the dialog and leaves
-// those of the INVITE alone, which its ACK repeats.
-func (d *Dialog) credentials(m *message, method string, body []byte) []Header {
-	invite := d.auth
-	d.auth = nil
-	answered := d.answerChallenge(m, method, true, body)
-	auth := d.auth
-	d.auth = invite
-	if !answered {
-		return nil
-	}
-	return auth
 }
 
 // due retransmits: T1, doubled, capped at T2 unless it is an INVITE, which

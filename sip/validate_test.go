@@ -110,6 +110,23 @@ func TestWhatTheParserLetsThroughIsAnswered(t *testing.T) {
 	}
 }
 
+func TestViaMayHaveWhiteSpaceAroundItsSeparators(t *testing.T) {
+	host, port, _ := strings.Cut(peerAddr, ":")
+	for _, sentBy := range []string{
+		"SIP/2.0/UDP " + host + " : " + port + " ;", "SIP / 2.0 / UDP " + peerAddr + ";", "SIP/2.0/UDP \t" + host + "\t:" + port + "\t;",
+		"SIP/2.0/UDP [::1] : 5060 ;", "SIP/2.0/UDP  [::1]:5060;", "SIP/2.0/UDP ::1;", "SIP  / 2.0\r\n /UDP\r\n " + host + ";",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := onStage(t, nil)
+			s.peer.send(strings.Replace(asked("OPTIONS"), "SIP/2.0/UDP "+peerAddr+";", sentBy, 1), s.us())
+			got := s.peer.expect("SIP/2.0")
+			assert.True(t, strings.HasPrefix(got.text, "SIP/2.0 200"), "%q: %s", sentBy, got.line())
+			assert.Contains(t, got.get("Via"), ";branch=z9hG4bKin1", sentBy)
+			s.stop()
+		})
+	}
+}
+
 func TestJunkSourcesCostNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		allowed := netip.MustParsePrefix("10.0.0.0/8")

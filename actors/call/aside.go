@@ -51,8 +51,9 @@ type (
 	// asideOver says that nothing of the second leg is left; why is "" where
 	// somebody had answered and hung up.
 	asideOver struct {
-		why   string
-		state sip.Ended
+		why     string
+		state   sip.Ended
+		refusal error // why the SDP of its answer was refused
 	}
 	// asideHeard is an event of its sound, asideSignal one of its dialog that
 	// only concerns an answered call.
@@ -119,6 +120,7 @@ type aside struct {
 	previewed string
 	ended     bool
 	ending    string // why it was given up
+	refusal   error  // why the answer's SDP was refused
 	stop      func() // the clock of the longest talk
 }
 
@@ -355,7 +357,7 @@ func (a *aside) answered(ctx actor.Context, e sip.Answered) {
 	if err != nil {
 		if a.ending == "" {
 			a.log.Warn("the answer's SDP was refused", slogErr(err))
-			a.ending = string(domain.ReasonMedia)
+			a.ending, a.refusal = string(domain.ReasonMedia), err
 		}
 		a.hangUp()
 		return
@@ -415,7 +417,7 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 		a.stop()
 	}
 	a.talked(ctx)
-	ctx.Request(ctx.Parent(), asideOver{why, e})
+	ctx.Request(ctx.Parent(), asideOver{why, e, a.refusal})
 }
 
 // hostFor is our address for the sound of a far end, as its signalling sees it,

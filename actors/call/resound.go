@@ -157,6 +157,7 @@ func (c *call) resounded(ctx actor.Context, m resounded) {
 	if m.err == nil {
 		if m.err = m.by.Accept(m.answer.Body); m.err != nil {
 			r.lost = true // the far end has gone there
+			c.mediaRefused(m.err)
 		}
 	}
 	if m.err != nil {

@@ -285,6 +285,7 @@ func (c *call) reanswered(ctx actor.Context, m reanswered) {
 		err = s.Accept(m.answer.Body)
 	}
 	if err != nil {
+		c.mediaRefused(err)
 		c.unrevived(ctx, err.Error())
 		return
 	}

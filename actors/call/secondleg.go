@@ -172,6 +172,7 @@ func (c *call) overAside(ctx actor.Context, m asideOver) {
 	if ctx.Sender() == nil {
 		return
 	}
+	c.mediaRefused(m.refusal)
 	t := c.of(ctx)
 	if left := c.leavers[ctx.Sender().Id]; left != nil {
 		c.closeSecond(left)
@@ -297,7 +298,7 @@ func (c *call) signalAside(ctx actor.Context, e sip.Event) {
 		c.mediaRefused(reoffered(c.log, s, e))
 	case sip.Accepted:
 		if s != nil {
-			_ = s.Accept(e.Body) // without sound whoever was called hangs up
+			c.mediaRefused(s.Accept(e.Body)) // without audio the person who was called hangs up
 		}
 	case sip.InfoDigit:
 		if s != nil {

@@ -183,6 +183,23 @@ func TestAFailedTransferReturnsTheCallerToTheAgent(t *testing.T) {
 	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
 }
 
+func TestTheRecordSaysWhyTheSDPOfATransferWasRefused(t *testing.T) {
+	t.Parallel()
+	const onlyGSM = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 40000 RTP/AVP 3\r\n"
+	ua := agent(t, func(in *sip.Incoming) { in.Answer([]byte(onlyGSM), func(sip.Event) {}) })
+	meta := func(id string) domain.Meta { return domain.Meta{ID: id, Environment: domain.Live} }
+	h := build(t, plan{trunks: func(h *house) []domain.Trunk {
+		return []domain.Trunk{
+			{Meta: meta("plain"), CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}, Prefixes: []string{area + "0"}},
+			{Meta: meta("gsm"), CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(targetOf(ua))}, Prefixes: []string{area + "7"}},
+		}
+	}})
+	e := h.end(h.talking(quiet, route(area+"7001", domain.TransferBridge)))
+	assert.Equal(t, []any{domain.TransferFailed, "media"}, []any{e.Call.Transfers[0].Status, e.Call.Transfers[0].Reason})
+	assert.Contains(t, e.Call.MediaIssue, "The SDP was refused")
+	assert.Contains(t, e.Call.MediaIssue, "GSM")
+}
+
 func TestWhereTheRulesForbidItNobodyIsCalled(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})

@@ -41,9 +41,12 @@ type Terms struct {
 	Keys       []srtp.Attribute // as offerer: those that we offered
 }
 
+// NoStream as Agreed.Stream says that the audio stream of a session was removed.
+const NoStream = -1
+
 // Agreed is what two descriptions have in common, seen from us.
 type Agreed struct {
-	Stream  int            // which m-line of theirs
+	Stream  int            // which m-line of theirs, or NoStream
 	Codec   Format         // what we send, by their payload type
 	Listen  []Format       // every sound they may send
 	Event   Format         // telephone events; Name "" : not agreed
@@ -93,12 +96,23 @@ func moreSpecific(before, now error) error {
 	return now
 }
 
+// AudioDeclined reports whether every audio stream has port 0: as an answer it declines the audio, as an offer within a
+// session it removes it (RFC 3264 §6, §8.2).
+func (s *Session) AudioDeclined() bool {
+	audio := false
+	for _, m := range s.Media {
+		if m.Kind == "audio" && m.Port != 0 {
+			return false
+		}
+		audio = audio || m.Kind == "audio"
+	}
+	return audio
+}
+
 // noStreamReason says why a description has no audio stream to accept.
 func (s *Session) noStreamReason() string {
-	for _, m := range s.Media {
-		if m.Kind == "audio" {
-			return "the audio stream is declined by port 0"
-		}
+	if s.AudioDeclined() {
+		return "the audio stream is declined by port 0"
 	}
 	return "there is no m=audio line"
 }

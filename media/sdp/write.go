@@ -31,7 +31,8 @@ func (l Local) Offer() []byte {
 	return l.write(func(b *strings.Builder) { l.audio(b, proto) })
 }
 
-// Answer writes the answer to an offer: our sound in the place of its stream chosen, every other stream refused.
+// Answer writes the answer to an offer: our sound in the place of its stream chosen, every other stream refused. NoStream refuses
+// all of them.
 func (l Local) Answer(offer *Session, chosen int) []byte {
 	return l.write(func(b *strings.Builder) {
 		for i, m := range offer.Media {
