@@ -50,7 +50,7 @@ func callingRows() []scenarioRow {
 		{name: "listening only", scenario: "uac-hold", edits: []string{`"a=recvonly"`, `"a=sendonly"`, "a=sendonly\n]]", "a=recvonly\n]]"}, want: endedByRemote},
 		{name: "hold in every spelling", scenario: "uac-reinvite", agent: "brief", want: endedByAgent},
 		{name: "re-INVITEs without SDP", scenario: "uac-offerless", want: endedByRemote},
-		{name: "ACK without an answer", scenario: "uac-no-answer", want: noMedia},
+		{name: "ACK without an answer", scenario: "uac-no-answer", want: "failed protocol_error remote"},
 		{name: "hold by UPDATE", scenario: "uac-update", want: endedByRemote},
 		{name: "codec changed", scenario: "uac-codec-change", want: endedByRemote},
 		{name: "dynamic payload types", scenario: "uac-payload-types", want: endedByRemote},
