@@ -30,25 +30,25 @@ func (s *scenarioService) mustPost(t *testing.T, path string, body object) objec
 // sentINVITE is the moment at which SIPp has got the INVITE, and has not answered it yet.
 const sentINVITE = "INVITE sent"
 
-// hangUpAt ends a call by the API once it has a status.
-func (s *scenarioService) hangUpAt(t *testing.T, p *scenarioPeer, id, status string) {
+// act uses the API on a call once it has the status that the row names.
+func (s *scenarioService) act(t *testing.T, r *scenarioRow, p *scenarioPeer, id string) {
 	t.Helper()
-	polltest.Until(t, time.Minute, "the status "+status, func() bool {
-		if status == sentINVITE {
+	polltest.Until(t, time.Minute, "the status "+r.at, func() bool {
+		if r.at == sentINVITE {
 			text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
 			return strings.Contains(string(text), "INVITE sip:")
 		}
 		code, text, _, err := s.request("GET", "/v1/calls/"+id, nil)
 		var c recordedCall
-		return err == nil && code == http.StatusOK && json.Unmarshal(text, &c) == nil && c.Status == status
+		return err == nil && code == http.StatusOK && json.Unmarshal(text, &c) == nil && c.Status == r.at
 	})
-	s.mustPost(t, "/v1/calls/"+id+"/hangup", object{})
+	s.mustPost(t, "/v1/calls/"+id+"/"+r.action, r.body)
 }
 
 // recordedCall is what the rows read of a call's record.
 type recordedCall struct {
 	ID          string
-	To          string
+	From, To    string
 	Status      string
 	EndedReason string     `json:"ended_reason"`
 	EndedBy     string     `json:"ended_by"`
@@ -89,6 +89,9 @@ func (s *scenarioService) recorded(t *testing.T, r *scenarioRow, id string) {
 		return
 	}
 	assert.Equal(t, r.want, fmt.Sprintf("%s %s %s", c.Status, c.EndedReason, c.EndedBy))
+	if r.from != "" {
+		assert.Equal(t, r.from, c.From)
+	}
 	if r.code != 0 && assert.NotEmpty(t, c.Legs) {
 		assert.Equal(t, r.code, c.Legs[len(c.Legs)-1].Code)
 	}

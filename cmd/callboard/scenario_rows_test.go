@@ -16,7 +16,7 @@ var (
 
 // scenarioRows are the scenarios that TestScenariosOfSIPp plays.
 func scenarioRows() []scenarioRow {
-	return slices.Concat(transportRows(), callingRows(), calledRows(), refusedRows())
+	return slices.Concat(transportRows(), holdRows(), callingRows(), calledRows(), refusedRows())
 }
 
 // transportRows are whole calls over each transport.
@@ -32,9 +32,39 @@ func transportRows() []scenarioRow {
 				scenarioRow{name: "called" + name, scenario: "uas-hold", network: network, ipv6: ipv6, want: endedByAgent, code: 200},
 				scenarioRow{name: "calling" + name, scenario: "uac-hold", network: network, ipv6: ipv6, want: endedByRemote},
 				scenarioRow{name: "called with a late offer" + name, scenario: "uas-offer-requested", network: network, ipv6: ipv6, want: endedByAgent, code: 200},
+				scenarioRow{name: "called with 100rel and UPDATE" + name, scenario: "uas-update-early", network: network, ipv6: ipv6, want: endedByAgent, code: 200},
+				scenarioRow{name: "calling through proxies" + name, scenario: "uac-record-route", network: network, ipv6: ipv6, want: endedByAgent},
 				scenarioRow{name: "calling with a late offer" + name, scenario: "uac-late-offer", network: network, ipv6: ipv6, want: endedByRemote},
 			)
 		}
+	}
+	return rows
+}
+
+// holdRows are the spellings of hold in a re-INVITE, of both sides.
+func holdRows() []scenarioRow {
+	const (
+		held    = "o=sipp 1 2 IN IP[media_ip_type] [media_ip]\ns=-\nc=IN IP[media_ip_type] [media_ip]\nt=0 0"
+		nowhere = "o=sipp 1 2 IN IP[media_ip_type] [media_ip]\ns=-\nc=IN IP4 0.0.0.0\nt=0 0"
+	)
+	var rows []scenarioRow
+	for name, edits := range map[string][]string{
+		"a=inactive":                    {"a=recvonly", "a=inactive", "a=sendonly", "a=inactive"},
+		"a=recvonly, the other way":     {`"a=recvonly"`, `"a=sendonly"`, "a=sendonly\n]]", "a=recvonly\n]]"},
+		"c=0.0.0.0":                     {held, nowhere, "a=sendonly", "a=sendrecv"},
+		"c=0.0.0.0 without direction":   {held, nowhere, "a=sendonly\n", ""},
+		"c=0.0.0.0 and a=sendonly":      {held, nowhere},
+		"c=0.0.0.0 and a=inactive":      {held, nowhere, "a=recvonly", "a=inactive", "a=sendonly", "a=inactive"},
+		"c=0.0.0.0 of the stream":       {"a=sendonly\n", "c=IN IP4 0.0.0.0\n"},
+		"a=sendonly of the session":     {held, held + "\na=sendonly", "a=sendonly\n]]", "]]"},
+		"a=inactive of the session":     {held, held + "\na=inactive", "a=sendonly\n]]", "]]", "a=recvonly", "a=inactive"},
+		"direction of stream before it": {held, held + "\na=sendrecv"},
+		"a=sendonly twice":              {"a=sendonly\n", "a=sendonly\na=sendonly\n"},
+	} {
+		rows = append(rows,
+			scenarioRow{name: "caller holds by " + name, scenario: "uac-hold", edits: edits, want: endedByRemote},
+			scenarioRow{name: "callee holds by " + name, scenario: "uas-hold", edits: edits, want: endedByAgent},
+		)
 	}
 	return rows
 }
@@ -46,8 +76,6 @@ func callingRows() []scenarioRow {
 		{name: "call", scenario: "uac-call", args: short, want: endedByRemote},
 		{name: "agent hangs up", scenario: "uac-key", want: endedByAgent},
 		{name: "agent hangs up, key in application/dtmf", scenario: "uac-key", edits: []string{"Signal=7\nDuration=160\n", "7", "application/dtmf-relay\n", "application/dtmf\n"}, want: endedByAgent},
-		{name: "hold by inactive", scenario: "uac-hold", edits: []string{"a=sendonly", "a=inactive", "a=recvonly", "a=inactive"}, want: endedByRemote},
-		{name: "listening only", scenario: "uac-hold", edits: []string{`"a=recvonly"`, `"a=sendonly"`, "a=sendonly\n]]", "a=recvonly\n]]"}, want: endedByRemote},
 		{name: "hold in every spelling", scenario: "uac-reinvite", agent: "brief", want: endedByAgent},
 		{name: "re-INVITEs without SDP", scenario: "uac-offerless", want: endedByRemote},
 		{name: "ACK without an answer", scenario: "uac-no-answer", want: "failed protocol_error remote"},
@@ -100,14 +128,18 @@ func callingRows() []scenarioRow {
 		{name: "digest of the caller", scenario: "uac-digest", args: []string{"-auth_uri", "{number}@{remote}"}, trunk: object{"inbound": object{"auth": object{"username": "carrier", "password": "proof"}}}, want: endedByRemote},
 		{name: "no proof", scenario: "uac-refused-401", trunk: object{"inbound": object{"auth": object{"username": "carrier", "password": "secret"}}}},
 		{name: "what a carrier says of the caller", scenario: "uac-withheld", args: short, want: endedByRemote},
-		{name: "identity headers", scenario: "uac-identity", want: endedByRemote},
+		{name: "identity headers", scenario: "uac-identity", from: "anonymous", want: endedByRemote},
+		{name: "INVITE comes again", scenario: "uac-repeated", agent: "ringing", args: []string{"-nr"}, want: endedByRemote},
+		{name: "signalling behind a NAT", scenario: "uac-private", want: endedByAgent},
+		{name: "SRTP over TLS of the caller", scenario: "uac-srtp", network: "tls", trunk: object{"srtp": "required"}, args: short, want: endedByRemote},
+		{name: "keys in the clear refused", scenario: "uac-srtp-refused", trunk: object{"srtp": "optional"}},
 		{name: "compact forms", scenario: "uac-compact", want: endedByRemote},
 		{name: "header names in odd case", scenario: "uac-odd-case", want: endedByRemote},
 		{name: "folded headers", scenario: "uac-folded", want: endedByRemote},
 		{name: "long headers and many Vias", scenario: "uac-long-headers", want: endedByRemote},
 		{name: "long headers over TCP", scenario: "uac-long-headers", network: "tcp", want: endedByRemote},
 		{name: "Via behind a NAT", scenario: "uac-via-rport", want: endedByRemote},
-		{name: "Via with spaces", scenario: "uac-via-spaces", want: endedByRemote},
+		{name: "Via with spaces", scenario: "uac-call", args: short, edits: []string{"SIP/2.0/[transport] [local_ip]:[local_port];branch=", "SIP / 2.0 / [transport]  [local_ip] : [local_port] ; branch = "}, want: endedByRemote},
 		{name: "display name in UTF-8", scenario: "uac-display-name", want: endedByRemote},
 		{name: "odd Call-ID", scenario: "uac-call", args: []string{"-d", "50", "-cid_str", "%u-%p.!%%*_+`'~()<>:\\\"/[]?{}@%s"}, want: endedByRemote},
 		{name: "escaped plus", scenario: "uac-call", dialled: "%2B{digits}", args: short, want: endedByRemote},

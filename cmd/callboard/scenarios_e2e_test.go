@@ -42,9 +42,13 @@ type scenarioRow struct {
 	agent    string   // a name of scenarioAgents; keypad by default
 	call     object   // of POST /v1/calls/outbound
 	dialled  string   // -s in place of the number, with {digits} and {last4} of it
-	hangUp   string   // status of the call at which the API ends it, or sentINVITE
-	want     string   // status, ended_reason and ended_by of the call; *: any; "": no call is recorded
-	code     int      // of its last leg
+	at       string   // status of the call at which the API is used, or sentINVITE
+	action   string   // what follows /v1/calls/{id}/
+	body     object
+	byProxy  bool   // the trunk has SIPp as its outbound proxy
+	want     string // status, ended_reason and ended_by of the call; *: any; "": no call is recorded
+	code     int    // of its last leg
+	from     string // of the call, where it matters
 }
 
 // calls says whether SIPp places the call.
@@ -164,8 +168,8 @@ func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 		p.start(t, r, "")
 		p.listens(t, r)
 		id = s.dial(t, r, p.number)
-		if r.hangUp != "" {
-			s.hangUpAt(t, p, id, r.hangUp)
+		if r.at != "" {
+			s.act(t, r, p, id)
 		}
 		require.NoError(t, <-p.done)
 	}
@@ -184,6 +188,10 @@ func (s *scenarioService) scenarioTrunk(t *testing.T, r *scenarioRow, p *scenari
 	body := object{
 		"name": r.name, "caller_ids": []string{"+12025550100"}, "prefixes": []string{p.number},
 		"proxies": []object{{"host": p.target.Addr().String(), "port": p.target.Port(), "transport": network}},
+	}
+	if r.byProxy {
+		body["outbound_proxy"] = body["proxies"].([]object)[0]
+		body["proxies"] = []object{{"host": "127.0.0.9", "port": 5099, "transport": "udp"}}
 	}
 	maps.Copy(body, r.trunk)
 	trunk := s.mustPost(t, "/v1/trunks", body)
