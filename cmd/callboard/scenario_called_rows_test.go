@@ -40,9 +40,9 @@ func calledRows() []scenarioRow {
 		{name: "answer in the clear to keys", scenario: "uas-refused-stream", trunk: srtpTrunk, edits: []string{"m=audio 0 RTP/AVP", "m=audio [media_port] RTP/AVP"}, want: noMedia},
 		{name: "SRTP over TLS", scenario: "uas-srtp", network: "tls", agent: "brief", trunk: object{"srtp": "required"}, want: endedByAgent},
 		{name: "outbound proxy", scenario: "uas-outbound-proxy", byProxy: true, want: endedByAgent},
-		{name: "key by INFO", scenario: "uas-info", trunk: object{"dtmf": "info"}, at: "in_progress", action: "dtmf", body: object{"digits": "5"}, want: endedByAgent},
+		{name: "key by INFO", scenario: "uas-info", trunk: object{"dtmf": "info"}, reached: true, at: "in_progress", action: "dtmf", body: object{"digits": "5"}, want: endedByAgent},
 		{name: "blind transfer", scenario: "uas-refer", at: "in_progress", action: "transfer", body: object{"to": "+12025550199", "mode": "blind"}, want: "completed transferred agent"},
-		{name: "API hangs up", scenario: "uas-instant", at: "in_progress", action: "hangup", want: "completed completed api"},
+		{name: "API hangs up", scenario: "uas-instant", at: "in_progress", action: "hangup", want: "completed hangup api"},
 		{name: "BYE is lost", scenario: "uas-bye-lost", args: []string{"-nr"}, want: endedByAgent},
 		{name: "hangs up with a Reason", scenario: "uas-bye-reason", want: endedByRemote},
 		{name: "hangs up", scenario: "uas-hangup", want: endedByRemote},
@@ -62,6 +62,7 @@ func calledRows() []scenarioRow {
 
 // refusedRows are calls of the service that SIPp refuses or redirects.
 func refusedRows() []scenarioRow {
+	const busy = "486 Busy Here"
 	redirected := func(status string) []string { return []string{"302 Moved Temporarily", status} }
 	toItself := object{"redirect_hosts": []string{"127.0.0.0/8"}}
 	rows := []scenarioRow{
@@ -69,23 +70,50 @@ func refusedRows() []scenarioRow {
 		{name: "301", scenario: "uas-redirects", edits: redirected("301 Moved Permanently"), args: []string{"-m", "2"}, trunk: toItself, want: endedByAgent},
 		{name: "300", scenario: "uas-redirects", edits: redirected("300 Multiple Choices"), args: []string{"-m", "2"}, trunk: toItself, want: endedByAgent},
 		{name: "302 to a host that is not allowed", scenario: "uas-302", keys: []string{"contact", "192.0.2.1:5060"}, want: "failed redirected remote", code: 302},
-		{name: "380", scenario: "uas-busy", edits: []string{"486 Busy Here", "380 Alternative Service"}, want: "failed redirected remote", code: 380},
+		{name: "380", scenario: "uas-busy", edits: []string{busy, "380 Alternative Service"}, want: "failed redirected remote", code: 380},
 		{name: "rings and breaks down", scenario: "uas-180-503", want: "failed trunk_error remote", code: 503},
 	}
-	for status, want := range map[string]string{
-		"400 Bad Request": "failed sip_400 remote", "402 Payment Required": "failed sip_402 remote", "403 Forbidden": "failed trunk_rejected remote",
-		"404 Not Found": "failed invalid_number remote", "410 Gone": "failed invalid_number remote", "480 Temporarily Unavailable": "no_answer no_answer remote",
-		"484 Address Incomplete": "failed invalid_number remote", "486 Busy Here": "busy busy remote", "487 Request Terminated": "failed sip_487 remote",
-		"500 Server Internal Error": "failed trunk_error remote", "503 Service Unavailable": "failed trunk_error remote", "513 Message Too Large": "failed sip_513 remote",
-		"580 Precondition Failure": "failed sip_580 remote", "604 Does Not Exist Anywhere": "failed invalid_number remote", "608 Rejected": "failed blocked remote",
-		"699 Unheard Of": "failed sip_699 remote",
+	for _, c := range [][2]string{
+		{"400 Bad Request", "failed sip_400 remote"},
+		{"402 Payment Required", "failed sip_402 remote"},
+		{"403 Forbidden", "failed trunk_rejected remote"},
+		{"404 Not Found", "failed invalid_number remote"},
+		{"410 Gone", "failed invalid_number remote"},
+		{"480 Temporarily Unavailable", "no_answer no_answer remote"},
+		{"484 Address Incomplete", "failed invalid_number remote"},
+		{"486 Busy Here", "busy busy remote"},
+		{"487 Request Terminated", "failed sip_487 remote"},
+		{"500 Server Internal Error", "failed trunk_error remote"},
+		{"503 Service Unavailable", "failed trunk_error remote"},
+		{"513 Message Too Large", "failed sip_513 remote"},
+		{"580 Precondition Failure", "failed sip_580 remote"},
+		{"604 Does Not Exist Anywhere", "failed invalid_number remote"},
+		{"608 Rejected", "failed blocked remote"},
+		{"699 Unknown", "failed sip_699 remote"},
 	} {
-		rows = append(rows, scenarioRow{name: status, scenario: "uas-busy", edits: []string{"486 Busy Here", status}, want: want})
+		rows = append(rows, scenarioRow{name: c[0], scenario: "uas-busy", edits: []string{busy, c[0]}, want: c[1]})
 	}
-	for status, want := range map[string]string{
-		"408 Request Timeout": "no_answer no_answer remote", "600 Busy Everywhere": "busy busy remote", "603 Decline": "failed rejected remote", "607 Unwanted": "failed blocked remote",
+	for _, c := range [][2]string{
+		{"408 Request Timeout", "no_answer no_answer remote"},
+		{"600 Busy Everywhere", "busy busy remote"},
+		{"603 Decline", "failed rejected remote"},
+		{"607 Unwanted", "failed blocked remote"},
 	} {
-		rows = append(rows, scenarioRow{name: "rings, then " + status, scenario: "uas-decline", edits: []string{"603 Decline", status}, want: want})
+		rows = append(rows, scenarioRow{name: "rings, then " + c[0], scenario: "uas-decline", edits: []string{"603 Decline", c[0]}, want: c[1]})
+	}
+	for _, status := range []string{"415 Unsupported Media Type", "488 Not Acceptable Here", "606 Not Acceptable"} { // other codecs are offered then
+		rows = append(rows, scenarioRow{name: status, scenario: "uas-busy", edits: []string{busy, status}, args: []string{"-m", "2"}, want: "failed media remote"})
+	}
+	for _, c := range [][2]string{ // challenges that the credentials do not answer
+		{"no challenge", "Warning: 399 sipp none"},
+		{"challenge of another realm", `WWW-Authenticate: Digest realm="other", nonce="n"`},
+		{"challenge of an unknown algorithm", `WWW-Authenticate: Digest realm="callboard", nonce="n", algorithm=SHA-3`},
+		{"challenge of another scheme", `WWW-Authenticate: Negotiate`},
+	} {
+		rows = append(rows, scenarioRow{
+			name: c[0], scenario: "uas-busy", edits: []string{busy + "\n", "401 Unauthorized\n" + c[1] + "\n"}, want: "failed trunk_rejected remote", code: 401,
+			trunk: object{"auth": object{"username": "callboard", "password": "secret", "realm": "callboard"}},
+		})
 	}
 	return rows
 }

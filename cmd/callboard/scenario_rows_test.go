@@ -1,6 +1,9 @@
 package main_test
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Outcomes that many rows expect.
 const (
@@ -47,23 +50,30 @@ func holdRows() []scenarioRow {
 		held    = "o=sipp 1 2 IN IP[media_ip_type] [media_ip]\ns=-\nc=IN IP[media_ip_type] [media_ip]\nt=0 0"
 		nowhere = "o=sipp 1 2 IN IP[media_ip_type] [media_ip]\ns=-\nc=IN IP4 0.0.0.0\nt=0 0"
 	)
-	var rows []scenarioRow
-	for name, edits := range map[string][]string{
-		"a=inactive":                    {"a=recvonly", "a=inactive", "a=sendonly", "a=inactive"},
-		"a=recvonly, the other way":     {`"a=recvonly"`, `"a=sendonly"`, "a=sendonly\n]]", "a=recvonly\n]]"},
-		"c=0.0.0.0":                     {held, nowhere, "a=sendonly", "a=sendrecv"},
-		"c=0.0.0.0 without direction":   {held, nowhere, "a=sendonly\n", ""},
-		"c=0.0.0.0 and a=sendonly":      {held, nowhere},
-		"c=0.0.0.0 and a=inactive":      {held, nowhere, "a=recvonly", "a=inactive", "a=sendonly", "a=inactive"},
-		"c=0.0.0.0 of the stream":       {"a=sendonly\n", "c=IN IP4 0.0.0.0\n"},
-		"a=sendonly of the session":     {held, held + "\na=sendonly", "a=sendonly\n]]", "]]"},
-		"a=inactive of the session":     {held, held + "\na=inactive", "a=sendonly\n]]", "]]", "a=recvonly", "a=inactive"},
-		"direction of stream before it": {held, held + "\na=sendrecv"},
-		"a=sendonly twice":              {"a=sendonly\n", "a=sendonly\na=sendonly\n"},
+	unspecified := []string{held, strings.Replace(nowhere, "IP4 0.0.0.0", "IP6 ::", 1), "a=sendonly", "a=sendrecv"}
+	rows := []scenarioRow{
+		{name: "caller holds by c=::", scenario: "uac-hold", ipv6: true, edits: unspecified, want: endedByRemote},
+		{name: "callee holds by c=::", scenario: "uas-hold", ipv6: true, edits: unspecified, want: endedByAgent},
+	}
+	for _, c := range []struct {
+		name  string
+		edits []string
+	}{
+		{"a=inactive", []string{"a=recvonly", "a=inactive", "a=sendonly", "a=inactive"}},
+		{"a=recvonly, the other way", []string{`"a=recvonly"`, `"a=sendonly"`, "a=sendonly\n]]", "a=recvonly\n]]"}},
+		{"c=0.0.0.0", []string{held, nowhere, "a=sendonly", "a=sendrecv"}},
+		{"c=0.0.0.0 without direction", []string{held, nowhere, "a=sendonly\n", ""}},
+		{"c=0.0.0.0 and a=sendonly", []string{held, nowhere}},
+		{"c=0.0.0.0 and a=inactive", []string{held, nowhere, "a=recvonly", "a=inactive", "a=sendonly", "a=inactive"}},
+		{"c=0.0.0.0 of the stream", []string{"a=sendonly\n", "c=IN IP4 0.0.0.0\n"}},
+		{"a=sendonly of the session", []string{held, held + "\na=sendonly", "a=sendonly\n]]", "]]"}},
+		{"a=inactive of the session", []string{held, held + "\na=inactive", "a=sendonly\n]]", "]]", "a=recvonly", "a=inactive"}},
+		{"direction of stream before it", []string{held, held + "\na=sendrecv"}},
+		{"a=sendonly twice", []string{"a=sendonly\n", "a=sendonly\na=sendonly\n"}},
 	} {
 		rows = append(rows,
-			scenarioRow{name: "caller holds by " + name, scenario: "uac-hold", edits: edits, want: endedByRemote},
-			scenarioRow{name: "callee holds by " + name, scenario: "uas-hold", edits: edits, want: endedByAgent},
+			scenarioRow{name: "caller holds by " + c.name, scenario: "uac-hold", edits: c.edits, want: endedByRemote},
+			scenarioRow{name: "callee holds by " + c.name, scenario: "uas-hold", edits: c.edits, want: endedByAgent},
 		)
 	}
 	return rows
@@ -150,6 +160,7 @@ func callingRows() []scenarioRow {
 		{name: "tel URI with visual separators", scenario: "uac-call", dialled: "+1-(202).556-{last4}", edits: []string{"INVITE sip:[service]@[remote_ip]:[remote_port]", "INVITE tel:[service]", "To: <sip:[service]@[remote_ip]:[remote_port]>", "To: <tel:[service]>"}, args: short, want: endedByRemote},
 		{name: "tel URI with phone-context", scenario: "uac-call", dialled: "202556{last4};phone-context=+1", edits: []string{"INVITE sip:[service]@[remote_ip]:[remote_port]", "INVITE tel:[service]", "To: <sip:[service]@[remote_ip]:[remote_port]>", "To: <tel:[service]>"}, args: short, want: endedByRemote},
 		{name: "sips URI", scenario: "uac-call", network: "tls", edits: []string{"INVITE sip:", "INVITE sips:", "To: <sip:", "To: <sips:"}, args: short, want: endedByRemote},
+		{name: "From is a tel URI", scenario: "uac-identity", edits: []string{"From: Anonymous <sip:anonymous@anonymous.invalid>", "From: <tel:+12025550177>", `"anonymous.invalid"`, `"tel:"`}, from: "+12025550177", want: endedByRemote},
 		{name: "Max-Forwards 0", scenario: "uac-call", edits: []string{"Max-Forwards: 70", "Max-Forwards: 0"}, args: short, want: endedByRemote},
 		{name: "no Max-Forwards", scenario: "uac-call", edits: []string{"Max-Forwards: 70\n", ""}, args: short, want: endedByRemote},
 		{name: "unknown extension required", scenario: "uac-refused-420"},
