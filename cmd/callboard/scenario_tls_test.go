@@ -61,7 +61,7 @@ func dialTLS(t *testing.T, dir string, remote netip.AddrPort, p *scenarioPeer) n
 	t.Helper()
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(readFile(t, dir, "service.pem"))
-	at := netip.AddrPortFrom(remote.Addr(), uint16(siptest.Port(t))) //nolint:gosec // a port
+	at := netip.AddrPortFrom(remote.Addr(), uint16(siptest.Port(t)))
 	l, err := net.Listen("tcp", at.String())
 	require.NoError(t, err)
 	pipeConnections(t, l, func(sipp net.Conn) (net.Conn, net.Conn, error) {

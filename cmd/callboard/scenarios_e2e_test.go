@@ -139,7 +139,7 @@ type scenarioPeer struct {
 // play runs one row and compares the call's record with the outcome expected.
 func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 	p := &scenarioPeer{number: fmt.Sprintf("+1202556%04d", i+1), dir: t.TempDir(), done: make(chan error, 1)}
-	port := uint16(siptest.Port(t)) //nolint:gosec // a port
+	port := uint16(siptest.Port(t))
 	switch {
 	case r.ipv6:
 		p.at = netip.AddrPortFrom(netip.IPv6Loopback(), port)
@@ -223,9 +223,9 @@ func (s *scenarioService) remote(t *testing.T, r *scenarioRow, p *scenarioPeer) 
 		host = netip.IPv6Loopback()
 	}
 	if r.network == "tls" {
-		return dialTLS(t, s.certs, netip.AddrPortFrom(host, uint16(s.sip+1)), p).String() //nolint:gosec // a port
+		return dialTLS(t, s.certs, netip.AddrPortFrom(host, uint16(s.sip+1)), p).String()
 	}
-	return netip.AddrPortFrom(host, uint16(s.sip)).String() //nolint:gosec // a port
+	return netip.AddrPortFrom(host, uint16(s.sip)).String()
 }
 
 // start runs SIPp.
