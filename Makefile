@@ -13,7 +13,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server haproxy:haproxy etcd:etcd-server chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
                 python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark nft:nftables \
-                node:nodejs npm:npm php:php-cli ruby:ruby
+                node:nodejs npm:npm php:php-cli ruby:ruby nsd:nsd
 
 # The binary is compiled by the profile in cmd/callboard/default.pgo; tests go without, or everything would be compiled twice.
 # They compress as the binary does, which has no C: the Zstandard of C takes longer to compile than anything else.
@@ -22,7 +22,7 @@ export GOFLAGS := $(strip $(shell go env GOFLAGS 2>/dev/null) -pgo=off -tags=peb
 # By itself the race detector lets every process wait for a second before it ends.
 export GORACE := atexit_sleep_ms=0
 
-# Debian keeps kamailio and tc where only root looks. Where python3 is a script that starts one of several versions, as with pyenv,
+# Debian keeps kamailio, nsd and tc where only root looks. Where python3 is a script that starts one of several versions, as with pyenv,
 # the folder of that version goes first: the script takes ten times as long as the program, and guides and tests call it hundreds of times.
 PYTHON_DIR := $(filter-out /usr/bin /bin,$(shell python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null))
 export PATH := $(if $(PYTHON_DIR),$(PYTHON_DIR):)$(PATH):/usr/sbin:/sbin

@@ -36,7 +36,7 @@ func rooms() []room {
 	noIO := []string{"net/http", "os", "log/slog", "context"}
 	list := []room{
 		{path: "media", below: []string{"media"}, outside: []string{"github.com/pion", "golang.org/x/net", "golang.org/x/sys"}},
-		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys"}},
+		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest", "github.com/miekg/dns", "golang.org/x/sync/singleflight", "golang.org/x/sys"}},
 		{
 			path: "persistence", below: []string{"domain", "persistence"},
 			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/klauspost/compress", "golang.org/x/sys"},

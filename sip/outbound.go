@@ -458,8 +458,16 @@ func (d *Dialog) refusedBy(m *message) {
 		d.sendInvite()
 		return
 	}
+	final := finalOf(m)
+	if m.code == 503 && len(o.addrs) > 0 && !o.rang && !o.cancelWanted && !final.RateText { // RFC 3263 §4.3
+		d.ua.resolver.Failed(d.target)
+		o.learnt = true
+		d.localCSeq++
+		d.nextAddress()
+		return
+	}
 	o.final = true
-	d.refuse(finalOf(m))
+	d.refuse(final)
 }
 
 // refuse ends the leg, once. It stays known for late answers.

@@ -1,6 +1,7 @@
 package sip
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/miekg/dns"
 )
 
 const (
@@ -19,10 +22,7 @@ const (
 	maxBad    = 4096
 )
 
-var (
-	errNoAddress = errors.New("no address")
-	errNotKnown  = errors.New("not in memory")
-)
+var errNoAddress = errors.New("no address")
 
 // ResolverConfig may stay zero.
 type ResolverConfig struct {
@@ -34,9 +34,9 @@ type ResolverConfig struct {
 // (RFC 3263). It keeps what it found as long as the servers allow, and
 // remembers which addresses failed of late: they come last.
 type Resolver struct {
-	dns *dnsClient
-	mu  sync.Mutex
-	bad map[badKey]badUntil
+	cache *dnsCache
+	mu    sync.Mutex
+	bad   map[badKey]badUntil
 }
 
 type badKey struct {
@@ -51,7 +51,7 @@ type badUntil struct {
 
 // NewResolver reads the configuration of the machine where cfg leaves it open.
 func NewResolver(cfg ResolverConfig) *Resolver {
-	return &Resolver{dns: newDNS(cfg), bad: make(map[badKey]badUntil)}
+	return &Resolver{cache: newDNSCache(newDNSClient(cfg).lookup), bad: make(map[badKey]badUntil)}
 }
 
 // Resolve turns a target into those to be tried, best first: by priority, by
@@ -59,12 +59,12 @@ func NewResolver(cfg ResolverConfig) *Resolver {
 // Port and Transport are set, and Name is what a certificate must carry. It
 // waits for the name servers; ctx bounds that.
 func (r *Resolver) Resolve(ctx context.Context, t Target) ([]Target, error) {
-	return r.resolve(t, func(q question) ([]record, error) { return r.dns.ask(ctx, q) })
+	return r.resolve(t, func(q dns.Question) ([]dns.RR, error) { return r.cache.get(ctx, q) })
 }
 
 // known is Resolve from memory alone.
 func (r *Resolver) known(t Target) []Target {
-	found, err := r.resolve(t, r.dns.remembered)
+	found, err := r.resolve(t, r.cache.cached)
 	if err != nil {
 		return nil
 	}
@@ -107,9 +107,10 @@ func (r *Resolver) isBad(t Target, now time.Time) bool {
 	return now.Before(r.bad[key].until)
 }
 
-type asker func(question) ([]record, error)
+// queryFunc returns the records of a question; none: there are none.
+type queryFunc func(dns.Question) ([]dns.RR, error)
 
-func (r *Resolver) resolve(t Target, ask asker) ([]Target, error) {
+func (r *Resolver) resolve(t Target, query queryFunc) ([]Target, error) {
 	host := strings.TrimSuffix(strings.ToLower(strings.Trim(t.Host, "[]")), ".")
 	if t.Transport == networkTLS && t.Name == "" {
 		t.Name = host
@@ -117,9 +118,9 @@ func (r *Resolver) resolve(t Target, ask asker) ([]Target, error) {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return []Target{settledTarget(t, ip)}, nil
 	}
-	found, err := r.services(t, host, ask)
+	found, err := r.services(t, host, query)
 	if err == nil && len(found) == 0 {
-		found, err = hosts(t, host, ask)
+		found, err = hosts(t, host, query)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sip: resolve %s: %w", host, err)
@@ -170,14 +171,14 @@ func srvName(network, host string) service {
 
 // services are the targets by NAPTR and SRV: none where a port is given
 // (RFC 3263 4.1, 4.2) or the domain has no such records.
-func (r *Resolver) services(t Target, host string, ask asker) ([]Target, error) {
+func (r *Resolver) services(t Target, host string, query queryFunc) ([]Target, error) {
 	if t.Port != 0 {
 		return nil, nil
 	}
 	names := []service{srvName(t.Transport, host)}
 	byNAPTR := false
 	if t.Transport == "" {
-		records, err := ask(question{host, typeNAPTR})
+		records, err := query(newQuestion(host, dns.TypeNAPTR))
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +190,7 @@ func (r *Resolver) services(t Target, host string, ask asker) ([]Target, error) 
 	}
 	var found []Target
 	for _, s := range names {
-		one, err := servers(t, host, s, ask)
+		one, err := servers(t, host, s, query)
 		if err != nil {
 			return nil, err
 		}
@@ -200,41 +201,55 @@ func (r *Resolver) services(t Target, host string, ask asker) ([]Target, error) 
 	return found, nil
 }
 
-// preferred reads NAPTR records in their order: those that lead to an SRV
-// name by a transport of ours.
-func preferred(records []record) []service {
-	known := map[string]string{"sip+d2u": networkUDP, "sip+d2t": networkTCP, "sips+d2t": networkTLS}
-	records = slices.Clone(records)
-	slices.SortStableFunc(records, func(a, b record) int {
-		return (int(a.order)-int(b.order))<<16 + int(a.preference) - int(b.preference)
+// preferred sorts NAPTR records by order and preference (RFC 3403 §4.1), and
+// keeps those that lead to an SRV name over a transport of Callboard's.
+func preferred(records []dns.RR) []service {
+	networks := map[string]string{"sip+d2u": networkUDP, "sip+d2t": networkTCP, "sips+d2t": networkTLS}
+	naptrs := recordsOf[*dns.NAPTR](records)
+	slices.SortStableFunc(naptrs, func(a, b *dns.NAPTR) int {
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Preference, b.Preference))
 	})
 	var names []service
-	for _, n := range records {
-		if network := known[n.service]; network != "" && n.flags == "s" && n.target != "" {
-			names = append(names, service{network, n.target})
+	for _, n := range naptrs {
+		network := networks[strings.ToLower(n.Service)]
+		if network != "" && strings.EqualFold(n.Flags, "s") && hostOf(n.Replacement) != "" {
+			names = append(names, service{network, n.Replacement})
 		}
 	}
 	return names
 }
 
+func recordsOf[T dns.RR](records []dns.RR) []T {
+	var found []T
+	for _, rr := range records {
+		if r, ok := rr.(T); ok {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// hostOf is a domain name without its final dot: "" for the root.
+func hostOf(name string) string { return strings.TrimSuffix(name, ".") }
+
 // servers are the targets of one SRV name in the order of RFC 2782.
-func servers(t Target, host string, s service, ask asker) ([]Target, error) {
-	records, err := ask(question{s.name, typeSRV})
+func servers(t Target, host string, s service, query queryFunc) ([]Target, error) {
+	records, err := query(newQuestion(s.name, dns.TypeSRV))
 	if err != nil {
 		return nil, err
 	}
 	var found []Target
 	var last error
-	for _, srv := range byWeight(records) {
-		if srv.target == "" || srv.port == 0 || len(found) >= maxFound {
+	for _, srv := range byWeight(recordsOf[*dns.SRV](records)) {
+		if hostOf(srv.Target) == "" || srv.Port == 0 || len(found) >= maxFound {
 			continue // "." says that the service is not offered
 		}
 		one := t
-		one.Transport, one.Port = s.network, int(srv.port)
+		one.Transport, one.Port = s.network, int(srv.Port)
 		if one.Name == "" && s.network == networkTLS {
 			one.Name = host
 		}
-		addrs, err := hosts(one, srv.target, ask)
+		addrs, err := hosts(one, srv.Target, query)
 		if err != nil {
 			last = err
 			continue
@@ -247,19 +262,18 @@ func servers(t Target, host string, s service, ask asker) ([]Target, error) {
 	return found, nil
 }
 
-// byWeight sorts by priority, and draws by weight among equals.
-func byWeight(records []record) []record {
-	left := slices.Clone(records)
-	slices.SortStableFunc(left, func(a, b record) int { return int(a.order) - int(b.order) })
-	sorted := make([]record, 0, len(left))
+// byWeight sorts by priority, and draws by weight among equals (RFC 2782).
+func byWeight(left []*dns.SRV) []*dns.SRV {
+	slices.SortStableFunc(left, func(a, b *dns.SRV) int { return cmp.Compare(a.Priority, b.Priority) })
+	sorted := make([]*dns.SRV, 0, len(left))
 	for len(left) > 0 {
 		total, end := 0, 0
-		for end < len(left) && left[end].order == left[0].order {
-			total += int(left[end].weight) + 1 // so that a weight of 0 has its small chance
+		for end < len(left) && left[end].Priority == left[0].Priority {
+			total += int(left[end].Weight) + 1 // so that a weight of 0 has its small chance
 			end++
 		}
 		drawn, at := rand.IntN(total), 0 //nolint:gosec // spreads load, guards nothing
-		for drawn -= int(left[0].weight) + 1; drawn >= 0; drawn -= int(left[at].weight) + 1 {
+		for drawn -= int(left[0].Weight) + 1; drawn >= 0; drawn -= int(left[at].Weight) + 1 {
 			at++
 		}
 		sorted = append(sorted, left[at])
@@ -269,18 +283,31 @@ func byWeight(records []record) []record {
 }
 
 // hosts are the addresses of a name, IPv4 first.
-func hosts(t Target, host string, ask asker) ([]Target, error) {
+func hosts(t Target, host string, query queryFunc) ([]Target, error) {
 	var found []Target
 	var errs error
-	for _, kind := range []recordType{typeA, typeAAAA} {
-		records, err := ask(question{host, kind})
+	for _, qtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
+		records, err := query(newQuestion(host, qtype))
 		errs = errors.Join(errs, err)
-		for _, a := range records {
-			found = append(found, settledTarget(t, a.addr))
+		for _, rr := range records {
+			if ip, ok := addressOf(rr); ok {
+				found = append(found, settledTarget(t, ip))
+			}
 		}
 	}
 	if len(found) == 0 {
 		return nil, errors.Join(errNoAddress, errs)
 	}
 	return found, nil
+}
+
+// addressOf reads an A or AAAA record. Its data may be empty.
+func addressOf(rr dns.RR) (netip.Addr, bool) {
+	switch r := rr.(type) {
+	case *dns.A:
+		return netip.AddrFromSlice(r.A)
+	case *dns.AAAA:
+		return netip.AddrFromSlice(r.AAAA)
+	}
+	return netip.Addr{}, false
 }

@@ -1,32 +1,30 @@
 package sip_test
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/callboard/callboard/sip"
-	"github.com/callboard/callboard/sip/siptest"
 )
 
-func resolverAt(t *testing.T, servers ...*nameServer) *sip.Resolver {
+func configOf(t *testing.T, servers ...netip.AddrPort) sip.ResolverConfig {
 	t.Helper()
-	cfg := sip.ResolverConfig{Hosts: filepath.Join(t.TempDir(), "hosts")}
+	cfg := sip.ResolverConfig{Hosts: filepath.Join(t.TempDir(), "hosts"), Servers: servers}
 	require.NoError(t, os.WriteFile(cfg.Hosts, []byte("# ours\n192.0.2.200 Kept.example.com kept\n::1 kept.example.com\n"), 0o600))
-	for _, s := range servers {
-		cfg.Servers = append(cfg.Servers, s.addr)
-	}
-	return sip.NewResolver(cfg)
+	return cfg
+}
+
+func resolverAt(t *testing.T, servers ...netip.AddrPort) *sip.Resolver {
+	t.Helper()
+	return sip.NewResolver(configOf(t, servers...))
 }
 
 func found(t *testing.T, r *sip.Resolver, target sip.Target) []string {
@@ -49,25 +47,30 @@ func found(t *testing.T, r *sip.Resolver, target sip.Target) []string {
 // TestTargetsAreFoundAsRFC3263Says walks its sections 4.1 and 4.2.
 func TestTargetsAreFoundAsRFC3263Says(t *testing.T) {
 	t.Parallel()
-	s := newNameServer(t)
-	s.host("a.example.com", "192.0.2.1", "2001:db8::1")
-	s.host("b.example.com", "192.0.2.2")
-	s.host("plain.example.com", "192.0.2.9")
-	s.naptr(90, 50, "SIP+D2T", "_sip._tcp.full.example.com")
-	s.naptr(50, 50, "SIPS+D2T", "_sips._tcp.full.example.com")
-	s.naptr(90, 40, "SIP+D2U", "_sip._udp.full.example.com")
-	s.naptr(10, 10, "SIP+D2S", "_sip._sctp.full.example.com")
-	s.srv("_sips._tcp.full.example.com", 1, 0, 5071, "b.example.com")
-	s.srv("_sip._tcp.full.example.com", 1, 0, 5072, "b.example.com")
-	s.srv("_sip._udp.full.example.com", 20, 0, 5074, "b.example.com")
-	s.srv("_sip._udp.full.example.com", 10, 0, 5073, "a.example.com")
-	s.srv("_sip._tcp.srv.example.com", 1, 0, 5080, "b.example.com")
-	s.srv("_sip._udp.closed.example.com", 1, 0, 5060, "")
-	s.host("closed.example.com", "192.0.2.66")
-	s.srv("_sip._udp.broken.example.com", 1, 0, 5060, "nowhere.example.com")
-	s.srv("_sip._udp.broken.example.com", 2, 0, 5060, "b.example.com")
-	s.add("alias.example.com", dnsmessage.TypeCNAME, &dnsmessage.CNAMEResource{CNAME: dnsmessage.MustNewName("plain.example.com.")})
-	r := resolverAt(t, s)
+	s := newNSD(t, map[string]string{"example.com": zone(
+		`a       IN A    192.0.2.1`,
+		`a       IN AAAA 2001:db8::1`,
+		`b       IN A    192.0.2.2`,
+		`plain   IN A    192.0.2.9`,
+		`six     IN AAAA 2001:db8::6`,
+		`full    IN NAPTR 90 50 "s" "SIP+D2T"  "" _sip._tcp.full`,
+		`full    IN NAPTR 50 50 "s" "SIPS+D2T" "" _sips._tcp.full`,
+		`full    IN NAPTR 90 40 "S" "SIP+D2U"  "" _sip._udp.full`,
+		`full    IN NAPTR 10 10 "s" "SIP+D2S"  "" _sip._sctp.full`,
+		`full    IN NAPTR 10 20 "u" "E2U+sip"  "!^.*$!sip:info@example.com!" .`,
+		`_sips._tcp.full IN SRV 1 0 5071 b`,
+		`_sip._tcp.full  IN SRV 1 0 5072 b`,
+		`_sip._udp.full  IN SRV 20 0 5074 b`,
+		`_sip._udp.full  IN SRV 10 0 5073 a`,
+		`_sip._tcp.srv   IN SRV 1 0 5080 b`,
+		`_sip._udp.closed IN SRV 0 0 5060 .`,
+		`closed  IN A    192.0.2.66`,
+		`_sip._udp.broken IN SRV 1 0 5060 nowhere`,
+		`_sip._udp.broken IN SRV 2 0 5060 b`,
+		`alias   IN CNAME Plain`,
+		`domain  IN CNAME full`,
+	)})
+	r := resolverAt(t, s.addr)
 	for name, c := range map[string]struct {
 		target sip.Target
 		want   []string
@@ -75,19 +78,23 @@ func TestTargetsAreFoundAsRFC3263Says(t *testing.T) {
 		"NAPTR, then SRV by priority": {sip.Target{Host: "Full.Example.com."}, []string{
 			"tls 192.0.2.2:5071 full.example.com", "udp 192.0.2.1:5073", "udp [2001:db8::1]:5073", "udp 192.0.2.2:5074", "tcp 192.0.2.2:5072",
 		}},
-		"a transport asked for: SRV":      {sip.Target{Host: "full.example.com", Transport: "tcp"}, []string{"tcp 192.0.2.2:5072"}},
-		"TLS by SRV keeps the name":       {sip.Target{Host: "full.example.com", Transport: "tls"}, []string{"tls 192.0.2.2:5071 full.example.com"}},
-		"no NAPTR: the first SRV":         {sip.Target{Host: "srv.example.com"}, []string{"tcp 192.0.2.2:5080"}},
-		"a port given: addresses only":    {sip.Target{Host: "full.example.com", Port: 5099, Transport: "udp"}, nil},
-		"neither: UDP at 5060":            {sip.Target{Host: "plain.example.com"}, []string{"udp 192.0.2.9:5060"}},
-		"TLS without SRV: 5061":           {sip.Target{Host: "plain.example.com", Transport: "tls"}, []string{"tls 192.0.2.9:5061 plain.example.com"}},
-		"TLS with a name of its own":      {sip.Target{Host: "plain.example.com", Transport: "tls", Name: "x.org"}, []string{"tls 192.0.2.9:5061 x.org"}},
-		"a port, and IPv4 before IPv6":    {sip.Target{Host: "a.example.com", Port: 7000}, []string{"udp 192.0.2.1:7000", "udp [2001:db8::1]:7000"}},
-		"an address":                      {sip.Target{Host: "[2001:db8::7]", Transport: "tcp"}, []string{"tcp [2001:db8::7]:5060"}},
-		"an alias":                        {sip.Target{Host: "alias.example.com", Port: 5060}, []string{"udp 192.0.2.9:5060"}},
+		"a transport asked for: SRV":   {sip.Target{Host: "full.example.com", Transport: "tcp"}, []string{"tcp 192.0.2.2:5072"}},
+		"TLS by SRV keeps the name":    {sip.Target{Host: "full.example.com", Transport: "tls"}, []string{"tls 192.0.2.2:5071 full.example.com"}},
+		"no NAPTR: the first SRV":      {sip.Target{Host: "srv.example.com"}, []string{"tcp 192.0.2.2:5080"}},
+		"a port given: addresses only": {sip.Target{Host: "full.example.com", Port: 5099, Transport: "udp"}, nil},
+		"neither: UDP at 5060":         {sip.Target{Host: "plain.example.com"}, []string{"udp 192.0.2.9:5060"}},
+		"TLS without SRV: 5061":        {sip.Target{Host: "plain.example.com", Transport: "tls"}, []string{"tls 192.0.2.9:5061 plain.example.com"}},
+		"TLS with a name of its own":   {sip.Target{Host: "plain.example.com", Transport: "tls", Name: "x.org"}, []string{"tls 192.0.2.9:5061 x.org"}},
+		"a port, and IPv4 before IPv6": {sip.Target{Host: "a.example.com", Port: 7000}, []string{"udp 192.0.2.1:7000", "udp [2001:db8::1]:7000"}},
+		"an address":                   {sip.Target{Host: "[2001:db8::7]", Transport: "tcp"}, []string{"tcp [2001:db8::7]:5060"}},
+		"a CNAME":                      {sip.Target{Host: "alias.example.com", Port: 5060}, []string{"udp 192.0.2.9:5060"}},
+		"a CNAME to a domain with NAPTR": {sip.Target{Host: "domain.example.com"}, []string{
+			"tls 192.0.2.2:5071 domain.example.com", "udp 192.0.2.1:5073", "udp [2001:db8::1]:5073", "udp 192.0.2.2:5074", "tcp 192.0.2.2:5072",
+		}},
+		"IPv6 alone":                      {sip.Target{Host: "six.example.com", Port: 5060}, []string{"udp [2001:db8::6]:5060"}},
 		"a name of this machine":          {sip.Target{Host: "kept.example.com", Port: 5060}, []string{"udp 192.0.2.200:5060", "udp [::1]:5060"}},
 		"a server without address":        {sip.Target{Host: "broken.example.com", Transport: "udp"}, []string{"udp 192.0.2.2:5060"}},
-		"a service that is not offered":   {sip.Target{Host: "closed.example.com", Transport: "udp"}, nil},
+		"a service that is not offered":   {sip.Target{Host: "closed.example.com", Transport: "udp"}, []string{"sip: resolve closed.example.com: no address"}},
 		"a name that nobody knows at all": {sip.Target{Host: "none.example.com"}, nil},
 	} {
 		got := found(t, r, c.target)
@@ -102,12 +109,11 @@ func TestTargetsAreFoundAsRFC3263Says(t *testing.T) {
 
 func TestLoadIsSpreadByWeight(t *testing.T) {
 	t.Parallel()
-	s := newNameServer(t)
-	for i, weight := range []uint16{0, 30, 70} {
-		s.srv("_sip._udp.example.com", 1, weight, 5060, fmt.Sprintf("h%d.example.com", i))
-		s.host(fmt.Sprintf("h%d.example.com", i), fmt.Sprintf("192.0.2.%d", i))
-	}
-	r := resolverAt(t, s)
+	s := newNSD(t, map[string]string{"example.com": zone(
+		"_sip._udp IN SRV 1 0 5060 h0", "_sip._udp IN SRV 1 30 5060 h1", "_sip._udp IN SRV 1 70 5060 h2",
+		"h0 IN A 192.0.2.0", "h1 IN A 192.0.2.1", "h2 IN A 192.0.2.2",
+	)})
+	r := resolverAt(t, s.addr)
 	first := make(map[string]int)
 	for range 2000 {
 		list, err := r.Resolve(t.Context(), sip.Target{Host: "example.com", Transport: "udp"})
@@ -119,69 +125,6 @@ func TestLoadIsSpreadByWeight(t *testing.T) {
 	assert.InDelta(t, 2000.0*1/103, first["192.0.2.0"], 6*4.5)
 	assert.InDelta(t, 2000.0*31/103, first["192.0.2.1"], 6*20.6)
 	assert.InDelta(t, 2000.0*71/103, first["192.0.2.2"], 6*20.8)
-}
-
-func TestAnswersAreKeptAsLongAsTheyHold(t *testing.T) {
-	t.Parallel()
-	s := newNameServer(t)
-	s.ttl = 1
-	s.host("short.example.com", "192.0.2.1")
-	s.ttl = 3600
-	s.host("long.example.com", "192.0.2.2")
-	r := resolverAt(t, s)
-	var wg sync.WaitGroup
-	for range 50 { // at once: one question
-		wg.Go(func() {
-			_, err := r.Resolve(context.Background(), sip.Target{Host: "long.example.com", Port: 5060})
-			assert.NoError(t, err)
-		})
-	}
-	wg.Wait()
-	assert.Equal(t, 1, s.count("long.example.com"))
-	short := sip.Target{Host: "short.example.com", Port: 5060}
-	found(t, r, short)
-	found(t, r, short)
-	assert.Equal(t, 1, s.count("short.example.com"))
-	require.Eventually(t, func() bool {
-		found(t, r, short)
-		return s.count("short.example.com") > 1
-	}, time.Minute, 50*time.Millisecond)
-	// What is not there is remembered too.
-	none := sip.Target{Host: "none.example.com", Port: 5060}
-	found(t, r, none)
-	found(t, r, none)
-	assert.Equal(t, 1, s.count("none.example.com"))
-	// The server is gone: what it said last still serves.
-	s.set(func() { s.fail = true })
-	asked := s.count("short.example.com")
-	require.Eventually(t, func() bool {
-		assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, short))
-		return s.count("short.example.com") > asked
-	}, 10*time.Second, 50*time.Millisecond)
-	assert.Contains(t, found(t, r, sip.Target{Host: "new.example.com", Port: 5060})[0], "refused")
-}
-
-func TestServersThatFailArePassedOver(t *testing.T) {
-	t.Parallel()
-	dumb, failing, good := newNameServer(t), newNameServer(t), newNameServer(t)
-	dumb.set(func() { dumb.dumb = true })
-	failing.set(func() { failing.fail = true })
-	good.set(func() { good.small = true })
-	good.host("a.example.com", "192.0.2.1")
-	r := resolverAt(t, dumb, failing, good)
-	assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, sip.Target{Host: "a.example.com", Port: 5060}))
-	assert.Equal(t, 2, good.count("a.example.com"), "by UDP, and by TCP because it did not fit")
-	const enough = 900 * time.Millisecond // no server is waited for that long
-	took := enough
-	for tries := 0; took >= enough && tries < 20; tries++ { // until the machine does not stand still
-		start := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		_, err := resolverAt(t, dumb).Resolve(ctx, sip.Target{Host: "b.example.com", Port: 5060})
-		took = time.Since(start)
-		cancel()
-		require.Error(t, err)
-	}
-	assert.Less(t, took, enough)
 }
 
 func TestAddressesThatFailedComeLast(t *testing.T) {
@@ -202,56 +145,5 @@ func TestAddressesThatFailedComeLast(t *testing.T) {
 		assert.Equal(t, []string{two, one}, found(t, r, pair))
 		r.Worked(bad)
 		assert.Equal(t, []string{one, two}, found(t, r, pair))
-	})
-}
-
-// TestCallGoesOnAtTheNextAddress: the first server of a domain is dead, the
-// call goes to the second, and the next call goes there first.
-func TestCallGoesOnAtTheNextAddress(t *testing.T) {
-	t.Parallel()
-	s := newNameServer(t)
-	there := newEars()
-	far := served(t, answering(there))
-	dead := siptest.Port(t)
-	s.srv("_sip._udp.carrier.example", 1, 0, uint16(dead), "one.carrier.example")
-	s.srv("_sip._udp.carrier.example", 2, 0, far.Addr("udp").Port(), "one.carrier.example")
-	s.host("one.carrier.example", "127.0.0.1")
-	r := resolverAt(t, s)
-	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
-	for leg := range 2 {
-		here := newEars()
-		d, err := near.Invite(sip.Invite{
-			Attempt: "a", Leg: leg, Target: sip.Target{Host: "carrier.example", TrunkID: "t1"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: here.hear,
-		})
-		require.NoError(t, err)
-		next[sip.Trying](t, here)
-		next[sip.Ringing](t, here)
-		state := next[sip.Answered](t, here).State
-		assert.Equal(t, "sip:+1@carrier.example", state.RemoteURI)
-		assert.Equal(t, sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port()), Transport: "udp", TrunkID: "t1"}, state.Target)
-		d.Bye(16, "")
-		next[sip.Ended](t, here)
-	}
-	assert.EqualValues(t, 1, near.Counters().TransportErrors, "the dead server was tried once")
-}
-
-func FuzzNameServerAnswers(f *testing.F) {
-	q := dnsmessage.Question{Name: dnsmessage.MustNewName("a.example."), Type: 35, Class: dnsmessage.ClassINET}
-	m := dnsmessage.Message{
-		Header: dnsmessage.Header{ID: 7, Response: true}, Questions: []dnsmessage.Question{q},
-		Answers: []dnsmessage.Resource{{
-			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: 35, Class: dnsmessage.ClassINET, TTL: 5},
-			Body:   &dnsmessage.UnknownResource{Type: 35, Data: []byte("\x00\x01\x00\x02\x01s\x07SIP+D2U\x00\x04_sip\x00")},
-		}},
-	}
-	b, err := m.Pack()
-	require.NoError(f, err)
-	f.Add(b, uint16(35))
-	f.Add(b, uint16(33))
-	f.Fuzz(func(t *testing.T, b []byte, kind uint16) {
-		n := sip.ReadAnswer(b, "a.example", kind)
-		if n > 64 {
-			t.Fatalf("%d records", n)
-		}
 	})
 }

@@ -1,7 +1,6 @@
 package webhook_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -25,9 +24,9 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/miekg/dns"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/webhook"
@@ -261,44 +260,33 @@ func (n *names) resolver() *net.Resolver {
 	}}
 }
 
-// serve answers DNS over a stream: two bytes of length, then the message.
+// serve answers DNS over a stream.
 func (n *names) serve(c net.Conn) {
 	defer func() { _ = c.Close() }()
-	in := bufio.NewReader(c)
+	conn := &dns.Conn{Conn: c}
 	for {
-		head := make([]byte, 2)
-		if _, err := io.ReadFull(in, head); err != nil {
-			return
-		}
-		text := make([]byte, int(head[0])<<8|int(head[1]))
-		if _, err := io.ReadFull(in, text); err != nil {
-			return
-		}
-		var m dnsmessage.Message
-		if m.Unpack(text) != nil {
-			return
-		}
-		m.Response, m.Authoritative, m.Additionals = true, true, nil
-		q := m.Questions[0]
-		if addr, ok := n.answer(strings.TrimSuffix(q.Name.String(), "."), q.Type); ok {
-			h := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 0}
-			if addr.Is4() {
-				m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AResource{A: addr.As4()}})
-			} else {
-				m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AAAAResource{AAAA: addr.As16()}})
-			}
-		}
-		out, err := m.Pack()
+		query, err := conn.ReadMsg()
 		if err != nil {
 			return
 		}
-		if _, err = c.Write(append([]byte{byte(len(out) >> 8), byte(len(out))}, out...)); err != nil {
+		reply := new(dns.Msg).SetReply(query)
+		reply.Authoritative = true
+		q := query.Question[0]
+		if addr, ok := n.answer(strings.TrimSuffix(q.Name, "."), q.Qtype); ok {
+			h := dns.RR_Header{Name: q.Name, Rrtype: q.Qtype, Class: q.Qclass}
+			if addr.Is4() {
+				reply.Answer = append(reply.Answer, &dns.A{Hdr: h, A: addr.AsSlice()})
+			} else {
+				reply.Answer = append(reply.Answer, &dns.AAAA{Hdr: h, AAAA: addr.AsSlice()})
+			}
+		}
+		if err = conn.WriteMsg(reply); err != nil {
 			return
 		}
 	}
 }
 
-func (n *names) answer(host string, q dnsmessage.Type) (netip.Addr, bool) {
+func (n *names) answer(host string, qtype uint16) (netip.Addr, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	text, known := n.answers[host]
@@ -306,7 +294,7 @@ func (n *names) answer(host string, q dnsmessage.Type) (netip.Addr, bool) {
 		return netip.Addr{}, false
 	}
 	addr := netip.MustParseAddr(text)
-	if addr.Is4() != (q == dnsmessage.TypeA) {
+	if addr.Is4() != (qtype == dns.TypeA) {
 		return netip.Addr{}, false
 	}
 	return addr, true
@@ -320,11 +308,11 @@ func TestANameThatTurnsInwardsAfterItsCheckIsNotDialled(t *testing.T) {
 	number, err := strconv.Atoi(port)
 	require.NoError(t, err)
 	for _, inner := range []string{"127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254", "64:ff9b::7f00:1", "2002:7f00:1::1", "fe80::1"} {
-		dns := &names{answers: map[string]string{"rebind.example": "93.184.216.34"}}
-		c := webhook.NewClient(webhook.ClientConfig{Egress: allow.Egress{Ports: []int{number}}, Resolver: dns.resolver(), Timeout: time.Minute})
+		resolver := &names{answers: map[string]string{"rebind.example": "93.184.216.34"}}
+		c := webhook.NewClient(webhook.ClientConfig{Egress: allow.Egress{Ports: []int{number}}, Resolver: resolver.resolver(), Timeout: time.Minute})
 		url := "https://rebind.example:" + port + "/ok"
 		require.NoError(t, c.Check(t.Context(), url), "the first answer is public")
-		dns.turn("rebind.example", inner)
+		resolver.turn("rebind.example", inner)
 		got := post(t, c, url)
 		assert.Equal(t, []any{0, "this address may not be reached from here"}, []any{got.Status, got.Error}, inner)
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.Check(t.Context(), url)), inner)
@@ -334,8 +322,8 @@ func TestANameThatTurnsInwardsAfterItsCheckIsNotDialled(t *testing.T) {
 
 func TestTheCheckOfAURLLooksItsNameUp(t *testing.T) {
 	t.Parallel()
-	dns := &names{answers: map[string]string{"inner.example": "10.0.0.1", "outer.example": "93.184.216.34"}}
-	c := webhook.NewClient(webhook.ClientConfig{Resolver: dns.resolver()})
+	resolver := &names{answers: map[string]string{"inner.example": "10.0.0.1", "outer.example": "93.184.216.34"}}
+	c := webhook.NewClient(webhook.ClientConfig{Resolver: resolver.resolver()})
 	require.NoError(t, c.Check(t.Context(), "https://outer.example/hook"))
 	for _, url := range []string{"https://inner.example/", "https://nowhere.example/", "http://outer.example/", "https://127.0.0.1/"} {
 		assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(c.Check(t.Context(), url)), url)
