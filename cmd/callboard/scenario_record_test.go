@@ -30,8 +30,8 @@ func (s *scenarioService) mustPost(t *testing.T, path string, body object) objec
 // sentINVITE is the moment at which SIPp has got the INVITE, and has not answered it yet.
 const sentINVITE = "INVITE sent"
 
-// act uses the API on a call once it has the status that the row names.
-func (s *scenarioService) act(t *testing.T, r *scenarioRow, p *scenarioPeer, id string) {
+// callAPI uses the API on a call once it has the status that the row names.
+func (s *scenarioService) callAPI(t *testing.T, r *scenarioRow, p *scenarioPeer, id string) {
 	t.Helper()
 	polltest.Until(t, time.Minute, "the status "+r.at, func() bool {
 		if r.at == sentINVITE {
@@ -56,8 +56,8 @@ type recordedCall struct {
 	Legs        []struct{ Code int }
 }
 
-// calledBy finds the record of the call that SIPp placed to a number.
-func (s *scenarioService) calledBy(t *testing.T, r *scenarioRow, number string) (id string) {
+// findInboundCall finds the record of the call that SIPp placed to a number.
+func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number string) (id string) {
 	t.Helper()
 	path := "/v1/calls?direction=inbound&limit=100&agent_id=" + s.agents[r.agentName()]
 	polltest.Until(t, time.Minute, "the record of the call", func() bool {
@@ -76,8 +76,8 @@ func (s *scenarioService) calledBy(t *testing.T, r *scenarioRow, number string) 
 	return id
 }
 
-// recorded waits for the end of a call and compares its record with the row.
-func (s *scenarioService) recorded(t *testing.T, r *scenarioRow, id string) {
+// compareRecord waits for the end of a call and compares its record with the row.
+func (s *scenarioService) compareRecord(t *testing.T, r *scenarioRow, id string) {
 	t.Helper()
 	var c recordedCall
 	polltest.Until(t, time.Minute, "the end of the call", func() bool {

@@ -23,7 +23,7 @@ import (
 
 const (
 	parallelScenarios = 20 // SIPp waits more than it computes
-	scenarioTimeout   = "15s"
+	scenarioTimeout   = "60s"
 	privateMedia      = "IN IP4 10.77.1.20" // may not be reached: the source of the audio is learnt instead
 	sippMedia         = "IN IP[media_ip_type] [media_ip]"
 )
@@ -51,8 +51,8 @@ type scenarioRow struct {
 	from     string // of the call, where it matters
 }
 
-// calls says whether SIPp places the call.
-func (r *scenarioRow) calls() bool { return strings.HasPrefix(r.scenario, "uac-") }
+// isCaller says whether SIPp places the call.
+func (r *scenarioRow) isCaller() bool { return strings.HasPrefix(r.scenario, "uac-") }
 
 // scenarioService is the service that all rows share.
 type scenarioService struct {
@@ -155,26 +155,26 @@ func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 	id := ""
 	t.Cleanup(func() { s.explain(t, p, id) })
 	s.scenarioTrunk(t, r, p)
-	if r.calls() {
+	if r.isCaller() {
 		p.start(t, r, s.remote(t, r, p))
 		require.NoError(t, <-p.done)
 		if r.want != "" {
-			id = s.calledBy(t, r, p.number)
+			id = s.findInboundCall(t, r, p.number)
 		}
 	} else {
 		if r.network == "tls" {
 			listenTLS(t, s.certs, p)
 		}
 		p.start(t, r, "")
-		p.listens(t, r)
+		p.waitForSocket(t, r)
 		id = s.dial(t, r, p.number)
 		if r.at != "" {
-			s.act(t, r, p, id)
+			s.callAPI(t, r, p, id)
 		}
 		require.NoError(t, <-p.done)
 	}
 	if r.want != "" {
-		s.recorded(t, r, id)
+		s.compareRecord(t, r, id)
 	}
 }
 
@@ -195,7 +195,7 @@ func (s *scenarioService) scenarioTrunk(t *testing.T, r *scenarioRow, p *scenari
 	}
 	maps.Copy(body, r.trunk)
 	trunk := s.mustPost(t, "/v1/trunks", body)
-	if r.calls() {
+	if r.isCaller() {
 		s.mustPost(t, "/v1/phone-numbers", object{"number": p.number, "agent_id": s.agents[r.agentName()], "trunk_id": trunk["id"]})
 	}
 }
@@ -288,8 +288,8 @@ func (p *scenarioPeer) scenario(t *testing.T, r *scenarioRow) string {
 	return path
 }
 
-// listens waits until SIPp has its socket.
-func (p *scenarioPeer) listens(t *testing.T, r *scenarioRow) {
+// waitForSocket waits until SIPp has its socket.
+func (p *scenarioPeer) waitForSocket(t *testing.T, r *scenarioRow) {
 	t.Helper()
 	table := "/proc/net/udp"
 	if r.network == "tcp" || r.network == "tls" {
