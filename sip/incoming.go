@@ -42,7 +42,8 @@ type serverTx struct {
 	last      []byte // what a repeated INVITE gets
 	code      int    // of the final answer, 0 before
 	acked     bool
-	offerless bool // the ACK brings the answer
+	offerless bool   // the ACK brings the answer
+	gone      *Final // how the call ended before Notify
 	timer     *time.Timer
 	wait      time.Duration
 	until     time.Time
@@ -140,8 +141,17 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 // Tag is ours in the dialog: TracedMessage.Tag.
 func (i *Incoming) Tag() string { return i.d.key.tag }
 
-// Notify sets who hears before Answer that the call is gone: Refused.
-func (i *Incoming) Notify(f func(Event)) { i.d.do(func() { i.d.notify = f }) }
+// Notify sets who hears before Answer that the call is gone: Refused. A caller who has given up already is reported at
+// once.
+func (i *Incoming) Notify(f func(Event)) {
+	i.d.do(func() {
+		i.d.notify = f
+		if gone := i.d.srv.gone; gone != nil {
+			i.d.srv.gone = nil
+			i.d.last(Refused{Final: *gone})
+		}
+	})
+}
 
 // Answer takes the call: 200 until its ACK. If the caller has given up
 // meanwhile, notify hears Ended at once. An SDP answer that the ACK brings
@@ -223,6 +233,8 @@ func (d *Dialog) refuseCaller(code int, extra []Header, why Final) {
 	switch {
 	case waiting: // its owner has answered it already
 		d.last(Ended{ByRemote: why.Cancelled, Q850: why.Q850, Text: why.Phrase, Fault: code == 504})
+	case why.Code != 0 && d.notify == nil:
+		d.srv.gone = &why
 	case why.Code != 0:
 		d.last(Refused{Final: why})
 	default:
