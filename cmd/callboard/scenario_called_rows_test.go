@@ -38,7 +38,7 @@ func calledRows() []scenarioRow {
 		{name: "answer in the clear to keys", scenario: "uas-refused-stream", trunk: srtpTrunk, edits: []string{"m=audio 0 RTP/AVP", "m=audio [media_port] RTP/AVP"}, want: noMedia},
 		{name: "SRTP over TLS", scenario: "uas-srtp", network: "tls", agent: "brief", trunk: object{"srtp": "required"}, want: endedByAgent},
 		{name: "outbound proxy", scenario: "uas-outbound-proxy", byProxy: true, want: endedByAgent},
-		{name: "key by INFO", scenario: "uas-info", edits: []string{"Duration=160", "Duration=100"}, trunk: object{"dtmf": "info"}, reached: true, at: "in_progress", action: "dtmf", body: object{"digits": "5"}, want: endedByAgent},
+		{name: "key by INFO", scenario: "uas-info", edits: []string{"Duration=160", "Duration=100"}, trunk: object{"dtmf": "info"}, at: "in_progress", action: "dtmf", body: object{"digits": "5"}, want: endedByAgent},
 		{name: "blind transfer", scenario: "uas-refer", at: "in_progress", action: "transfer", body: object{"to": "+12025550199", "mode": "blind"}, want: "completed transferred agent"},
 		{name: "API hangs up", scenario: "uas-instant", at: "in_progress", action: "hangup", want: "completed hangup api"},
 		{name: "BYE is lost", scenario: "uas-bye-lost", args: []string{"-nr"}, want: endedByAgent},

@@ -34,7 +34,6 @@ type scenarioRow struct {
 	scenario string   // file without .xml; uac- calls the service, uas- is called
 	network  string   // udp by default
 	ipv6     bool     // from and to ::1
-	reached  bool     // the SDP has the address of SIPp instead of a private one
 	keys     []string // name, value, ...: -key of SIPp
 	edits    []string // old, new, ...: changes to the text of the file
 	args     []string // further arguments of SIPp
@@ -280,7 +279,7 @@ func (p *scenarioPeer) scenario(t *testing.T, r *scenarioRow) string {
 		require.Contains(t, text, r.edits[i])
 		text = strings.ReplaceAll(text, r.edits[i], r.edits[i+1])
 	}
-	if !r.reached && !r.ipv6 && r.agent != "brief" {
+	if !r.ipv6 && r.agent != "brief" {
 		text = strings.ReplaceAll(text, sippMedia, privateMedia)
 	}
 	path := filepath.Join(p.dir, r.scenario+".xml")
