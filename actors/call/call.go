@@ -360,7 +360,7 @@ func (c *call) noteLeg(now time.Time) {
 	}
 	l := &c.call.Legs[c.leg-1]
 	if c.in != nil {
-		l.TrunkID, l.SIPCallID, l.Target = c.in.TrunkID, c.in.CallID, c.in.Source.String()
+		l.TrunkID, l.SIPCallID, l.Target = c.slot.Trunk().ID, c.in.CallID, c.in.Source.String()
 	} else {
 		l.TrunkID, l.Target = c.slot.Trunk().ID, c.slot.Target.String()
 		l.SIPCallID = c.cfg.Phone.CallID(c.call.ID, c.leg)

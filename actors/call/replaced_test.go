@@ -21,8 +21,8 @@ func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
 	}{"a stranger": {false, 403}, "one of ours": {true, 0}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := build(t, plan{ours: func(env domain.Environment, in *sip.Incoming) bool {
-				return c.ours && env == domain.Live && in.To == "+15550002222"
+			h := build(t, plan{ours: func(env domain.Environment, in *sip.Incoming) (string, bool) {
+				return "trunk_theirs", c.ours && env == domain.Live && in.To == "+15550002222"
 			}})
 			script := domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "direct"}, Transfer: domain.AgentTransfer{AcceptRefer: true}}
 			service := agent(t, func(in *sip.Incoming) { h.take(in, script) })
@@ -56,6 +56,11 @@ func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
 			} else {
 				require.IsType(t, sip.Answered{}, e)
 				require.IsType(t, sip.Ended{}, soon(t, heard))
+				h.store.mu.Lock()
+				for _, one := range h.store.calls() {
+					assert.Equal(t, "trunk_theirs", one.Legs[1].TrunkID)
+				}
+				h.store.mu.Unlock()
 				second.Bye(16, "")
 			}
 		})
