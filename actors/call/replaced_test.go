@@ -25,7 +25,8 @@ func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
 				return "trunk_theirs", c.ours && env == domain.Live && in.To == "+15550002222"
 			}})
 			script := domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "direct"}, Transfer: domain.AgentTransfer{AcceptRefer: true}}
-			service := agent(t, func(in *sip.Incoming) { h.take(in, script) })
+			ids := make(chan string, 1)
+			service := agent(t, func(in *sip.Incoming) { ids <- h.take(in, script) })
 			sound := newPeer(t).engine // never to a port of the same engine
 			call := func(who string, replaces *sip.DialogID) (*sip.Dialog, chan sip.Event) {
 				s, err := sound.Open(media.Options{})
@@ -56,11 +57,7 @@ func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
 			} else {
 				require.IsType(t, sip.Answered{}, e)
 				require.IsType(t, sip.Ended{}, soon(t, heard))
-				h.store.mu.Lock()
-				for _, one := range h.store.calls() {
-					assert.Equal(t, "trunk_theirs", one.Legs[1].TrunkID)
-				}
-				h.store.mu.Unlock()
+				assert.Equal(t, "trunk_theirs", h.store.call(soon(t, ids)).Legs[1].TrunkID)
 				second.Bye(16, "")
 			}
 		})
