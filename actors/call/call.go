@@ -456,9 +456,15 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 	}
 	c.byeBy, c.byeReason = by, reason
 	c.vessel.end()
-	c.sendBye(ctx)
+	alone := c.transfer != nil && c.transfer.alone
+	if !alone {
+		c.sendBye(ctx)
+	}
 	if s := c.vessel.sound(); s != nil {
 		s.Close() // nothing is said after a BYE; settle hears the figures again
+	}
+	if alone {
+		c.endAlone(ctx)
 	}
 }
 
