@@ -57,28 +57,36 @@ func partyParameters(p *party) string {
 	if p == nil {
 		return ""
 	}
-	out := uriParameters(uriText(p.uri))
+	parts := []string{uriParameters(uriText(p.uri))}
 	_, rest, _ := strings.Cut(p.value[strings.LastIndexByte(p.value, '>')+1:], ";")
 	for one := range strings.SplitSeq(rest, ";") {
-		if one = strings.TrimSpace(one); one != "" && !strings.HasPrefix(strings.ToLower(one), "tag") {
-			out += ";" + one
+		if name, _, _ := strings.Cut(one, "="); strings.TrimSpace(one) != "" && !strings.EqualFold(strings.TrimSpace(name), "tag") {
+			parts = append(parts, strings.TrimSpace(one))
 		}
 	}
-	return out
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return strings.Join(parts, ";")
 }
 
 // uriParameters are those of the user part (RFC 4904) and those of the URI,
 // each behind a semicolon.
-func uriParameters(uri string) (out string) {
+func uriParameters(uri string) string {
 	uri, _, _ = strings.Cut(uri, "?")
 	user, host := "", uri
 	if i := strings.LastIndexByte(uri, '@'); i >= 0 {
 		user, host = uri[:i], uri[i+1:]
 	}
-	for _, part := range []string{user, host} {
-		if _, params, more := strings.Cut(part, ";"); more {
-			out += ";" + params
-		}
+	_, ofUser, userHas := strings.Cut(user, ";")
+	_, ofURI, uriHas := strings.Cut(host, ";")
+	switch {
+	case userHas && uriHas:
+		return ";" + ofUser + ";" + ofURI
+	case userHas:
+		return ";" + ofUser
+	case uriHas:
+		return ";" + ofURI
 	}
-	return out
+	return ""
 }

@@ -41,7 +41,7 @@ func (s *service) calls(list []trunkCall) (from []string) {
 	for i, p := range peers {
 		select {
 		case err := <-p.done:
-			assert.NoError(s.t, err, "%+v", list[i])
+			require.NoError(s.t, err, "%+v", list[i])
 		case <-time.After(time.Minute):
 			s.t.Fatalf("the call did not end: %+v", list[i])
 		}
