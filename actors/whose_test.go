@@ -159,6 +159,8 @@ func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
 	number(h.live, "*", plain)
 	check("+442079460008", id("acme"), source, domain.ClaimRest, acme)
 	check("+442079460008", nil, source, domain.ClaimRest, plain)
+	got, _ := board.Whose(ctx, actors.CallQuestion{To: "+442079460008", Source: source, MatchFields: id("acme")})
+	assert.True(t, plain.CreatedAt.Equal(got.Since), "beside other workspaces the age of the oldest trunk with a rest counts")
 	number(theirs, "+442079460004", foreign)
 	check("+442079460004", id("foreign"), source, domain.ClaimNumber, foreign)
 	check("+442079460004", id("acme"), source, domain.ClaimRest, acme)

@@ -25,7 +25,7 @@ func TestATrunkMatchComparesAHeaderOrAParameter(t *testing.T) {
 		"a trunk group":                    {&domain.TrunkMatch{Header: "Contact", Parameter: "tgrp", Value: "tg-7"}, map[string]string{"contact": ";tgrp=tg-7;trunk-context=carrier.example"}, true},
 		"an escaped trunk group":           {&domain.TrunkMatch{Header: "Contact", Parameter: "tgrp", Value: "tg;7"}, map[string]string{"contact": ";tgrp=tg%3B7"}, true},
 		"an escaped second parameter":      {&domain.TrunkMatch{Header: "Contact", Parameter: "tgrp", Value: "tg-7"}, map[string]string{"contact": ";a=b%3Btgrp%3Dtg-7"}, false},
-		"a parameter that occurs twice":    {&domain.TrunkMatch{Header: "Contact", Parameter: "tgrp", Value: "tg-7"}, map[string]string{"contact": ";tgrp=tg-7;tgrp=tg-8"}, false},
+		"a parameter that occurs twice":    {&domain.TrunkMatch{Header: "Contact", Parameter: "tgrp", Value: "tg-7"}, map[string]string{"contact": ";tgrp=tg-8;tgrp=tg-7"}, false},
 		"a parameter of a header with URI": {&domain.TrunkMatch{Header: "P-Charge-Info", Parameter: "otg", Value: "g"}, map[string]string{"p-charge-info": "<sip:+1202@h;otg=g>;npi=1"}, true},
 		"a quoted parameter":               {&domain.TrunkMatch{Header: "X-Info", Parameter: "id", Value: "g"}, map[string]string{"x-info": `a;id="g"`}, true},
 		"a parameter without a value":      {&domain.TrunkMatch{Header: "X-Info", Parameter: "id", Value: "g"}, map[string]string{"x-info": "a;id"}, false},
