@@ -46,7 +46,9 @@ func TestAFarEndMayLeaveBeforeItsReferSucceeds(t *testing.T) {
 				h.until(5*time.Second, "the target hears the agent", func() bool { return h.carrier.Heard()[quiet] > heard+20 })
 				require.NoError(t, h.hangUp(id))
 			}
+			begun := time.Now()
 			e := h.end(id)
+			assert.Less(t, time.Since(begun), 20*time.Second, "it waits neither for the target nor for an answer to a BYE")
 			assert.Equal(t, c.status, e.Call.Transfers[0].Status)
 			assert.Equal(t, c.by, e.Call.EndedBy)
 			assert.Len(t, e.Call.Legs, 2)
