@@ -27,6 +27,7 @@ type Incoming struct {
 	Through                             netip.AddrPort    // the node that passed it on; zero: it came to this one
 	Body                                []byte            // SDP; empty: the caller waits for our offer
 	Header                              map[string]string // by textproto's canonical names; bounded
+	MatchFields                         map[string]string // for domain.TrunkMatch
 	Replaces                            *DialogID         // the dialog of ours that this call takes over: told as Replaced
 
 	d         *Dialog
@@ -102,6 +103,7 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 		PhoneID: m.phone, Proved: m.proved, Verstat: verstatOf(m),
 		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
 		Source: source.Addr, Network: source.Network, Through: m.through(), Body: m.body, Header: make(map[string]string),
+		MatchFields: matchFields(m),
 	}
 	for _, h := range m.headers {
 		name := canonical(h.Name())

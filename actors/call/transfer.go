@@ -102,6 +102,7 @@ type transfer struct {
 	spoken   bool // the summary is there, or never will be
 	answered bool
 	accepted bool // the far end took our REFER
+	alone    bool // the far end has hung up after its own REFER
 	deaf     bool // whoever answered holds us
 }
 
@@ -269,18 +270,21 @@ func (c *call) referProgress(ctx actor.Context, m referred) {
 		return
 	}
 	method := "NOTIFY"
-	if !t.accepted {
+	if !p.Notify {
 		method = "REFER"
 	}
 	c.evidence(method, p.Code, p.Phrase)
-	t.accepted = t.accepted || p.Code >= 200 && p.Code < 300
+	t.accepted = t.accepted || p.Notify || p.Code >= 200 && p.Code < 300
 	switch {
 	case !p.Final:
 		c.note()
 	case p.Failed:
 		why := "refused"
-		if p.Code > 0 {
+		switch {
+		case p.Code >= 300:
 			why = fmt.Sprintf("sip_%d", p.Code)
+		case t.accepted:
+			why = "unconfirmed" // the far end took the REFER, and never said what came of it
 		}
 		c.failTransfer(ctx, why)
 	default:
@@ -368,6 +372,10 @@ func (c *call) failTransfer(ctx actor.Context, why string) {
 		t.refer.Refuse(503)
 	}
 	c.finishTransfer(ctx, domain.TransferFailed, why)
+	if t.alone {
+		c.endAlone(ctx)
+		return
+	}
 	c.comeBack(ctx, awayTransfer, false)
 }
 
