@@ -65,11 +65,11 @@ func (n *Node) Inbound(in *sip.Incoming) {
 	})
 }
 
-// errNoNumber: the number called is nobody's on this trunk. errUnproved: it may
+// errNoNumber: the number called is nobody's on this trunk. errAuthRequired: it may
 // be somebody's of a trunk that the caller has not proved to be.
 var (
-	errNoNumber = errors.New("no such number")
-	errUnproved = errors.New("the caller has not proved which trunk it is")
+	errNoNumber     = errors.New("no such number")
+	errAuthRequired = errors.New("the caller has not proved which trunk it is")
 )
 
 // refuse answers an INVITE of a trunk, and counts why: before, so that whoever
@@ -94,7 +94,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		n.refuse(in, entry, sipNotFound, 0, "unknown_number")
 		return nil
 	}
-	if errors.Is(err, errUnproved) {
+	if errors.Is(err, errAuthRequired) {
 		in.Challenge() // as every caller is asked first: no refusal to be counted
 		return nil
 	}

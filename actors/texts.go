@@ -50,7 +50,7 @@ func (n *Node) Text(in *sip.IncomingText) {
 		defer cancel()
 		code, err := n.takeText(ctx, in)
 		switch {
-		case errors.Is(err, errUnproved):
+		case errors.Is(err, errAuthRequired):
 			in.Challenge()
 		case err != nil:
 			n.cfg.Log.Warn("a text message could not be taken", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
@@ -117,7 +117,7 @@ func seenText(workspaceID, carrierID, key string) *domain.TextSeen {
 // would only come again.
 func (n *Node) takeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) (code int, err error) {
 	for _, e := range n.book.Of(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
-		if as.Proved && !proves(e, as) {
+		if as.Proved && !isAuthenticated(e, as) {
 			continue
 		}
 		m, _, err := n.desk.messageAt(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: r.MessageID})
@@ -127,8 +127,8 @@ func (n *Node) takeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) 
 		if m == nil || m.RouteID != e.Trunk.ID {
 			continue
 		}
-		if !proves(e, as) {
-			return 0, errUnproved
+		if !isAuthenticated(e, as) {
+			return 0, errAuthRequired
 		}
 		return sipOK, n.desk.reported(ctx, m.Key(), r)
 	}

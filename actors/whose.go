@@ -22,9 +22,9 @@ type CallQuestion struct {
 	MatchFields map[string]string `json:"match_fields,omitempty"`
 }
 
-// errUnprovedNumber: the number is somebody's of a trunk that the caller has not
+// errNumberAuthRequired: the number is somebody's of a trunk that the caller has not
 // proved to be.
-var errUnprovedNumber = fmt.Errorf("%w, whose number it is", errUnproved)
+var errNumberAuthRequired = fmt.Errorf("%w, whose number it is", errAuthRequired)
 
 // Whose is the best claim to a call of the nodes of this process that can say now;
 // all: each could. Whose source nobody here knows costs no read of the store. A
@@ -33,13 +33,13 @@ func (s *Switchboard) Whose(ctx context.Context, q CallQuestion) (best domain.Ca
 	all = true
 	for _, n := range s.all() {
 		c, err := n.whose(ctx, q)
-		byHeader := best.ByHeader || c.ByHeader
+		hasMatch := best.ByHeader || c.ByHeader
 		if err != nil {
 			all = false
 		} else if c.Beats(best) {
 			best = c
 		}
-		best.ByHeader = byHeader
+		best.ByHeader = hasMatch
 	}
 	return best, all
 }
@@ -70,15 +70,15 @@ func (n *Node) whose(ctx context.Context, q CallQuestion) (domain.CallClaim, err
 // claimOf is how good a claim the node has to a call.
 func (n *Node) claimOf(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
 	number, e, err := n.numberOf(ctx, in)
-	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.Proved, ByHeader: slices.ContainsFunc(n.book.Of(in.Source), byHeader)}
+	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.Proved, ByHeader: slices.ContainsFunc(n.book.Of(in.Source), hasMatch)}
 	switch {
 	case err == nil && number.Number == "*":
 		c.Rank, c.Since = domain.ClaimRest, n.restSince(ctx, in, e)
 	case err == nil:
 		c.Rank = domain.ClaimNumber
-	case errors.Is(err, errUnprovedNumber):
+	case errors.Is(err, errNumberAuthRequired):
 		c.Rank = domain.ClaimUnprovedNumber
-	case errors.Is(err, errUnproved):
+	case errors.Is(err, errAuthRequired):
 		c.Rank = domain.ClaimUnproved
 	case errors.Is(err, errNoNumber) && e.Trunk.ID != "":
 		c.Rank = domain.ClaimSource
@@ -97,7 +97,7 @@ func (n *Node) restSince(ctx context.Context, in *sip.Incoming, e trunk.Entry) t
 		if x.WorkspaceID != e.WorkspaceID || !admits(x, in) {
 			continue
 		}
-		if num, err := n.restNumber(ctx, x); err == nil && num != nil {
+		if num, err := n.catchAllOf(ctx, x); err == nil && num != nil {
 			return x.Trunk.CreatedAt
 		}
 	}

@@ -456,7 +456,7 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 	}
 	c.byeBy, c.byeReason = by, reason
 	c.vessel.end()
-	alone := c.transfer != nil && c.transfer.alone
+	alone := c.transfer != nil && c.transfer.referrerGone
 	if !alone {
 		c.sendBye(ctx)
 	}
@@ -464,7 +464,7 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 		s.Close() // nothing is said after a BYE; settle hears the figures again
 	}
 	if alone {
-		c.endAlone(ctx)
+		c.endWithoutReferrer(ctx)
 	}
 }
 

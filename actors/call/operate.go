@@ -270,7 +270,7 @@ func (c *call) adopt(ctx actor.Context) {
 	c.leg, c.adopted = t.leg, t.aside
 	t.aside, t.leg = nil, 0
 	t.told(sipOK, "OK", true)
-	if old != nil && !t.alone {
+	if old != nil && !t.referrerGone {
 		old.Bye(16, "transferred")
 	}
 	c.finishTransfer(ctx, domain.TransferCompleted, "")

@@ -90,20 +90,20 @@ type wish struct {
 // transfer is the one under way.
 type transfer struct {
 	wish
-	way      Way
-	at       int // index in the call's record
-	stage    handover
-	aside    *actor.PID
-	vessel   *vessel // of the second leg
-	leg      int     // number of the second leg that is out; 0: none
-	undo     func()  // of the bridge, or of what is heard before the answer
-	told     func(code int, phrase string, final bool)
-	clip     media.Clip
-	spoken   bool // the summary is there, or never will be
-	answered bool
-	accepted bool // the far end took our REFER
-	alone    bool // the far end has hung up after its own REFER
-	deaf     bool // whoever answered holds us
+	way          Way
+	at           int // index in the call's record
+	stage        handover
+	aside        *actor.PID
+	vessel       *vessel // of the second leg
+	leg          int     // number of the second leg that is out; 0: none
+	undo         func()  // of the bridge, or of what is heard before the answer
+	told         func(code int, phrase string, final bool)
+	clip         media.Clip
+	spoken       bool // the summary is there, or never will be
+	answered     bool
+	accepted     bool // the far end took our REFER
+	referrerGone bool // the far end has hung up after its own REFER
+	deaf         bool // whoever answered holds us
 }
 
 // handOn begins a transfer; the error is that of the API.
@@ -372,8 +372,8 @@ func (c *call) failTransfer(ctx actor.Context, why string) {
 		t.refer.Refuse(503)
 	}
 	c.finishTransfer(ctx, domain.TransferFailed, why)
-	if t.alone {
-		c.endAlone(ctx)
+	if t.referrerGone {
+		c.endWithoutReferrer(ctx)
 		return
 	}
 	c.comeBack(ctx, awayTransfer, false)

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// playsBackwards gives a phone another tone than every other phone has, before
+// useReversedTone gives a phone another tone than every other phone has, before
 // its first call.
-func (p *phone) playsBackwards() {
+func (p *phone) useReversedTone() {
 	p.t.Helper()
 	tone := sweep(60)
 	slices.Reverse(tone)
@@ -38,9 +38,9 @@ func (p *phone) recordings(kind string) (all [][]float64) {
 	return all
 }
 
-// receivedAudioOf is how well the end of what one phone sent is found in what another
+// audioCorrelation is how well the end of what one phone sent is found in what another
 // heard, in any of their calls.
-func (p *phone) receivedAudioOf(other *phone) (best float64) {
+func (p *phone) audioCorrelation(other *phone) (best float64) {
 	p.t.Helper()
 	for _, sent := range other.recordings("enc") {
 		for _, heard := range p.recordings("dec") {
@@ -52,8 +52,8 @@ func (p *phone) receivedAudioOf(other *phone) (best float64) {
 	return best
 }
 
-// loudest is the quarter of a second of a sound that has the most energy.
-func loudest(sound []float64) []float64 {
+// loudestWindow is the quarter of a second of a sound that has the most energy.
+func loudestWindow(sound []float64) []float64 {
 	const piece = rate / 4
 	at, best := 0, -1.0
 	for from := 0; from+piece <= len(sound); from += piece / 2 {

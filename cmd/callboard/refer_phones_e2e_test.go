@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// handsOverBlindly is an agent that sends its caller to a desk by REFER at once:
+// blindTransferAgent is an agent that sends its caller to a desk by REFER at once:
 // confirmed where the far end took that, declined where the caller is back.
-func (s *service) handsOverBlindly() string {
+func (s *service) blindTransferAgent() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
 		"name": "hands over", "start": "hand",
@@ -34,9 +34,9 @@ func (s *service) handsOverBlindly() string {
 	})["id"].(string)
 }
 
-// follows is an agent that follows a REFER, and ends the call two seconds after
+// referAcceptingAgent is an agent that follows a REFER, and ends the call two seconds after
 // its last word.
-func (s *service) follows() string {
+func (s *service) referAcceptingAgent() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
 		"name": "follows", "start": "wait",
@@ -51,8 +51,8 @@ func (s *service) follows() string {
 	})["id"].(string)
 }
 
-// outcome is what the record of a call says of its last transfer and its end.
-func (s *service) outcome(id string) []string {
+// transferOutcome is what the record of a call says of its last transfer and its end.
+func (s *service) transferOutcome(id string) []string {
 	call := s.ended(id, 30*time.Second)
 	h := s.handed(id)
 	out := []string{fmt.Sprint(h["mode"], " ", h["status"]), fmt.Sprint(h["reason"]), fmt.Sprint(call["status"], " ", call["ended_reason"])}
@@ -91,7 +91,7 @@ func TestATransferToAPhoneThatAnswersOddlyHasAnOutcome(t *testing.T) {
 		scenario []string
 		want     []string
 	}{
-		"200 instead of 202":             {notify("uas-refer-notify-200", event, active, frag, done), transferred("REFER 200", "NOTIFY 200")},
+		"200 instead of 202":             {notify("uas-refer-200-notify", event, active, frag, done), transferred("REFER 200", "NOTIFY 200")},
 		"an id":                          {notify("uas-refer-notify", "Event: refer;id=2", terminated, frag, done), transferred("REFER 202", "NOTIFY 200")},
 		"no Event":                       {notify("uas-refer-notify", "X-None: 1", terminated, frag, done), transferred("REFER 202", "NOTIFY 200")},
 		"no Subscription-State":          {notify("uas-refer-notify", event, "X-None: 1", frag, done), transferred("REFER 202", "NOTIFY 200")},
@@ -107,7 +107,7 @@ func TestATransferToAPhoneThatAnswersOddlyHasAnOutcome(t *testing.T) {
 		"REFER not allowed":              {[]string{"uas-refer-405"}, back("sip_405", "REFER 405")},
 		"REFER not implemented":          {[]string{"uas-refer-501"}, back("sip_501", "REFER 501")},
 	}
-	agent := s.handsOverBlindly()
+	agent := s.blindTransferAgent()
 	peers, ids := map[string]*peer{}, map[string]string{}
 	for name, c := range phones {
 		number := "+120255503" + strconv.Itoa(10+len(peers))
@@ -116,7 +116,7 @@ func TestATransferToAPhoneThatAnswersOddlyHasAnOutcome(t *testing.T) {
 		ids[name] = s.outbound(number, agent, nil)
 	}
 	for name, c := range phones {
-		assert.Equal(t, c.want, s.outcome(ids[name]), name)
+		assert.Equal(t, c.want, s.transferOutcome(ids[name]), name)
 		assert.NoError(t, <-peers[name].done, name)
 	}
 }
@@ -130,7 +130,7 @@ func TestAPhoneThatSendsTheAgentOnOddlyHasAnOutcome(t *testing.T) {
 	s.trunk("+12025550199", desk.port)
 	s.trunk("+12025550198", busy.port)
 	in := s.trunk("+1999", siptest.Port(t))
-	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.follows(), "trunk_id": in})
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.referAcceptingAgent(), "trunk_id": in})
 	to := func(refer, more, scenario string) []string {
 		return []string{scenario, "-key", "refer", refer, "-key", "more", more}
 	}
@@ -141,16 +141,16 @@ func TestAPhoneThatSendsTheAgentOnOddlyHasAnOutcome(t *testing.T) {
 		legs     int
 		want     []string
 	}{
-		"tel:":                        {to("Refer-To: tel:+12025550199", none, "uac-refer-to"), 2, handed},
-		"headers":                     {to("Refer-To: <sip:+12025550199@example.com?Subject=x&Priority=urgent>", none, "uac-refer-to"), 2, handed},
-		"Referred-By":                 {to(desks, "Referred-By: <sip:boss@example.com>;cid=\"1\"", "uac-refer-to"), 2, handed},
-		"method INVITE":               {to("Refer-To: <sip:+12025550199@example.com;method=INVITE>", none, "uac-refer-to"), 2, handed},
-		"NOTIFY gets 481":             {to(desks, none, "uac-refer-notify-481"), 2, handed},
-		"NOTIFY gets 500":             {to(desks, none, "uac-refer-notify-500"), 2, handed},
-		"NOTIFY is never answered":    {[]string{"uac-refer-unanswered"}, 2, handed},
-		"BYE after 202":               {[]string{"uac-refer-bye", "-key", "target", "+12025550199"}, 2, handed},
-		"BYE after 202, desk is busy": {[]string{"uac-refer-bye", "-key", "target", "+12025550198"}, 2, []string{"blind failed", "busy", "completed remote_hangup"}},
-		"wrong REFERs":                {[]string{"uac-refer-refused"}, 1, []string{"<nil> <nil>", "<nil>", "completed remote_hangup"}},
+		"tel:":                        {to("Refer-To: tel:+12025550199", none, "uac-refers-blind"), 2, handed},
+		"headers":                     {to("Refer-To: <sip:+12025550199@example.com?Subject=x&Priority=urgent>", none, "uac-refers-blind"), 2, handed},
+		"Referred-By":                 {to(desks, "Referred-By: <sip:boss@example.com>;cid=\"1\"", "uac-refers-blind"), 2, handed},
+		"method INVITE":               {to("Refer-To: <sip:+12025550199@example.com;method=INVITE>", none, "uac-refers-blind"), 2, handed},
+		"NOTIFY gets 481":             {to(desks, none, "uac-refers-notify-481"), 2, handed},
+		"NOTIFY gets 500":             {to(desks, none, "uac-refers-notify-500"), 2, handed},
+		"NOTIFY is never answered":    {[]string{"uac-refers-notify-unanswered"}, 2, handed},
+		"BYE after 202":               {[]string{"uac-refers-bye", "-key", "target", "+12025550199"}, 2, handed},
+		"BYE after 202, desk is busy": {[]string{"uac-refers-bye", "-key", "target", "+12025550198"}, 2, []string{"blind failed", "busy", "completed remote_hangup"}},
+		"wrong REFERs":                {[]string{"uac-refers-malformed"}, 1, []string{"<nil> <nil>", "<nil>", "completed remote_hangup"}},
 	}
 	peers, from := map[string]*peer{}, map[string]string{}
 	for name, c := range phones {
@@ -167,7 +167,7 @@ func TestAPhoneThatSendsTheAgentOnOddlyHasAnOutcome(t *testing.T) {
 	for name, c := range phones {
 		id := ids[from[name]]
 		require.NotEmpty(t, id, name)
-		assert.Equal(t, c.want, s.outcome(id)[:3], name)
+		assert.Equal(t, c.want, s.transferOutcome(id)[:3], name)
 		assert.Len(t, s.api("GET", "/v1/calls/"+id, nil)["legs"], c.legs, name)
 		assert.NoError(t, <-peers[name].done, name)
 	}

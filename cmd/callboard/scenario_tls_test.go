@@ -50,7 +50,7 @@ func listenTLS(t *testing.T, dir string, p *scenarioPeer) {
 	require.NoError(t, err)
 	l, err := tls.Listen("tcp", p.target.String(), &tls.Config{Certificates: []tls.Certificate{pair}})
 	require.NoError(t, err)
-	pipeConnections(t, l, func(service net.Conn) (net.Conn, net.Conn, error) {
+	proxyConnections(t, l, func(service net.Conn) (net.Conn, net.Conn, error) {
 		sipp, err := net.Dial("tcp", p.at.String())
 		return sipp, service, err
 	}, p)
@@ -64,16 +64,16 @@ func dialTLS(t *testing.T, dir string, remote netip.AddrPort, p *scenarioPeer) n
 	at := netip.AddrPortFrom(remote.Addr(), uint16(siptest.Port(t)))
 	l, err := net.Listen("tcp", at.String())
 	require.NoError(t, err)
-	pipeConnections(t, l, func(sipp net.Conn) (net.Conn, net.Conn, error) {
+	proxyConnections(t, l, func(sipp net.Conn) (net.Conn, net.Conn, error) {
 		service, err := tls.Dial("tcp", remote.String(), &tls.Config{RootCAs: pool, ServerName: nodeHost.String()})
 		return sipp, service, err
 	}, p)
 	return at
 }
 
-// pipeConnections joins each accepted connection with one of its own. What SIPp says of itself is changed on the way:
+// proxyConnections joins each accepted connection with one of its own. What SIPp says of itself is changed on the way:
 // the port, and TCP to TLS.
-func pipeConnections(t *testing.T, l net.Listener, join func(net.Conn) (sipp, service net.Conn, err error), p *scenarioPeer) {
+func proxyConnections(t *testing.T, l net.Listener, join func(net.Conn) (sipp, service net.Conn, err error), p *scenarioPeer) {
 	t.Helper()
 	var work sync.WaitGroup
 	var mu sync.Mutex
@@ -96,7 +96,7 @@ func pipeConnections(t *testing.T, l net.Listener, join func(net.Conn) (sipp, se
 			open = append(open, sipp, service)
 			mu.Unlock()
 			work.Go(func() { _, _ = io.Copy(sipp, service); _ = sipp.Close() })
-			work.Go(func() { secureMessages(service, sipp, p); _ = service.Close() })
+			work.Go(func() { rewriteTransport(service, sipp, p); _ = service.Close() })
 		}
 	})
 	t.Cleanup(func() {
@@ -110,8 +110,8 @@ func pipeConnections(t *testing.T, l net.Listener, join func(net.Conn) (sipp, se
 	})
 }
 
-// secureMessages copies what SIPp sends. SIPp writes each message at once, so no name is cut in two.
-func secureMessages(to io.Writer, from io.Reader, p *scenarioPeer) {
+// rewriteTransport copies what SIPp sends. SIPp writes each message at once, so no name is cut in two.
+func rewriteTransport(to io.Writer, from io.Reader, p *scenarioPeer) {
 	b := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(b)

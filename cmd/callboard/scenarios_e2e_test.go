@@ -30,24 +30,24 @@ const (
 
 // scenarioRow is one scenario of deploy/sipp, played once against the service.
 type scenarioRow struct {
-	name     string
-	scenario string   // file without .xml; uac- calls the service, uas- is called
-	network  string   // udp by default
-	ipv6     bool     // from and to ::1
-	keys     []string // name, value, ...: -key of SIPp
-	edits    []string // old, new, ...: changes to the text of the file
-	args     []string // further arguments of SIPp
-	trunk    object   // settings beside the defaults
-	agent    string   // a name of scenarioAgents; keypad by default
-	call     object   // of POST /v1/calls/outbound
-	dialled  string   // -s in place of the number, with {digits} and {last4} of it
-	at       string   // status of the call at which the API is used, or sentINVITE
-	action   string   // what follows /v1/calls/{id}/
-	body     object
-	byProxy  bool   // the trunk has SIPp as its outbound proxy
-	want     string // status, ended_reason and ended_by of the call; *: any; "": no call is recorded
-	code     int    // of its last leg
-	from     string // of the call, where it matters
+	name         string
+	scenario     string   // file without .xml; uac- calls the service, uas- is called
+	network      string   // udp by default
+	ipv6         bool     // from and to ::1
+	sippKeys     []string // name, value, ...: -key of SIPp
+	replacements []string // old, new, ...: changes to the text of the file
+	args         []string // further arguments of SIPp
+	trunk        object   // settings beside the defaults
+	agent        string   // a name of scenarioAgents; keypad by default
+	call         object   // of POST /v1/calls/outbound
+	dialled      string   // -s in place of the number, with {digits} and {last4} of it
+	whenStatus   string   // status of the call at which the API is used, or sentINVITE
+	action       string   // what follows /v1/calls/{id}/
+	body         object
+	byProxy      bool   // the trunk has SIPp as its outbound proxy
+	wantOutcome  string // status, ended_reason and ended_by of the call; *: any; "": no call is recorded
+	code         int    // of its last leg
+	from         string // of the call, where it matters
 }
 
 // isCaller says whether SIPp places the call.
@@ -74,7 +74,8 @@ func newScenarioService(t *testing.T) *scenarioService {
 	return s
 }
 
-// scenarioAgents are the agents of the rows. A call lasts until the key 7 is pressed, where nothing else is said.
+// scenarioAgents are the agents of the rows. An agent hangs up after one DTMF digit or
+// 60 s, "brief" after 1 s, "end" at once.
 func (s *scenarioService) scenarioAgents() map[string]string {
 	s.t.Helper()
 	agent := func(name, start string, more object) string {
@@ -157,7 +158,7 @@ func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 	if r.isCaller() {
 		p.start(t, r, s.remote(t, r, p))
 		require.NoError(t, <-p.done)
-		if r.want != "" {
+		if r.wantOutcome != "" {
 			id = s.findInboundCall(t, r, p.number)
 		}
 	} else {
@@ -167,13 +168,13 @@ func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 		p.start(t, r, "")
 		p.waitForSocket(t, r)
 		id = s.dial(t, r, p.number)
-		if r.at != "" {
-			s.callAPI(t, r, p, id)
+		if r.whenStatus != "" {
+			s.runAction(t, r, p, id)
 		}
 		require.NoError(t, <-p.done)
 	}
-	if r.want != "" {
-		s.compareRecord(t, r, id)
+	if r.wantOutcome != "" {
+		s.assertCall(t, r, id)
 	}
 }
 
@@ -239,8 +240,8 @@ func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 	if r.network == "tcp" || r.network == "tls" {
 		args = append(args, "-t", "t1")
 	}
-	for i := 0; i < len(r.keys); i += 2 {
-		args = append(args, "-key", r.keys[i], strings.ReplaceAll(r.keys[i+1], "{number}", p.number))
+	for i := 0; i < len(r.sippKeys); i += 2 {
+		args = append(args, "-key", r.sippKeys[i], strings.ReplaceAll(r.sippKeys[i+1], "{number}", p.number))
 	}
 	if remote != "" {
 		number := p.number
@@ -269,15 +270,15 @@ func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
 }
 
-// scenario is the file that SIPp plays: with the row's changes, and with a private address in every SDP.
+// scenario is the file that SIPp plays: with the row's changes, and with a private address in the SDP of IPv4 rows whose agent is not brief.
 func (p *scenarioPeer) scenario(t *testing.T, r *scenarioRow) string {
 	t.Helper()
 	b, err := os.ReadFile("../../deploy/sipp/" + r.scenario + ".xml")
 	require.NoError(t, err)
 	text := string(b)
-	for i := 0; i < len(r.edits); i += 2 {
-		require.Contains(t, text, r.edits[i])
-		text = strings.ReplaceAll(text, r.edits[i], r.edits[i+1])
+	for i := 0; i < len(r.replacements); i += 2 {
+		require.Contains(t, text, r.replacements[i])
+		text = strings.ReplaceAll(text, r.replacements[i], r.replacements[i+1])
 	}
 	if !r.ipv6 && r.agent != "brief" {
 		text = strings.ReplaceAll(text, sippMedia, privateMedia)

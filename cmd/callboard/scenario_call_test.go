@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/actors/polltest"
 )
 
-// mustPost is api for rows that run side by side: a failure ends the row only.
+// mustPost is like api, but a failure ends the subtest only.
 func (s *scenarioService) mustPost(t *testing.T, path string, body object) object {
 	t.Helper()
 	status, text, _, err := s.request("POST", path, body)
@@ -30,23 +30,23 @@ func (s *scenarioService) mustPost(t *testing.T, path string, body object) objec
 // sentINVITE is the moment at which SIPp has got the INVITE, and has not answered it yet.
 const sentINVITE = "INVITE sent"
 
-// callAPI uses the API on a call once it has the status that the row names.
-func (s *scenarioService) callAPI(t *testing.T, r *scenarioRow, p *scenarioPeer, id string) {
+// runAction posts the action of a row once the call has the status that the row names.
+func (s *scenarioService) runAction(t *testing.T, r *scenarioRow, p *scenarioPeer, id string) {
 	t.Helper()
-	polltest.Until(t, time.Minute, "the status "+r.at, func() bool {
-		if r.at == sentINVITE {
+	polltest.Until(t, time.Minute, "the status "+r.whenStatus, func() bool {
+		if r.whenStatus == sentINVITE {
 			text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
 			return strings.Contains(string(text), "INVITE sip:")
 		}
 		code, text, _, err := s.request("GET", "/v1/calls/"+id, nil)
-		var c recordedCall
-		return err == nil && code == http.StatusOK && json.Unmarshal(text, &c) == nil && c.Status == r.at
+		var c callResource
+		return err == nil && code == http.StatusOK && json.Unmarshal(text, &c) == nil && c.Status == r.whenStatus
 	})
 	s.mustPost(t, "/v1/calls/"+id+"/"+r.action, r.body)
 }
 
-// recordedCall is what the rows read of a call's record.
-type recordedCall struct {
+// callResource is what the rows read of a call's record.
+type callResource struct {
 	ID          string
 	From, To    string
 	Status      string
@@ -62,7 +62,7 @@ func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number s
 	path := "/v1/calls?direction=inbound&limit=100&agent_id=" + s.agents[r.agentName()]
 	polltest.Until(t, time.Minute, "the record of the call", func() bool {
 		status, text, _, err := s.request("GET", path, nil)
-		var page struct{ Data []recordedCall }
+		var page struct{ Data []callResource }
 		if err != nil || status != http.StatusOK || json.Unmarshal(text, &page) != nil {
 			return false
 		}
@@ -76,19 +76,19 @@ func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number s
 	return id
 }
 
-// compareRecord waits for the end of a call and compares its record with the row.
-func (s *scenarioService) compareRecord(t *testing.T, r *scenarioRow, id string) {
+// assertCall waits for the end of a call and compares its record with the row.
+func (s *scenarioService) assertCall(t *testing.T, r *scenarioRow, id string) {
 	t.Helper()
-	var c recordedCall
+	var c callResource
 	polltest.Until(t, time.Minute, "the end of the call", func() bool {
 		status, text, _, err := s.request("GET", "/v1/calls/"+id, nil)
-		c = recordedCall{}
+		c = callResource{}
 		return err == nil && status == http.StatusOK && json.Unmarshal(text, &c) == nil && c.EndedAt != nil
 	})
-	if r.want == "*" { // either side may have been first
+	if r.wantOutcome == "*" { // either side may have been first
 		return
 	}
-	assert.Equal(t, r.want, fmt.Sprintf("%s %s %s", c.Status, c.EndedReason, c.EndedBy))
+	assert.Equal(t, r.wantOutcome, fmt.Sprintf("%s %s %s", c.Status, c.EndedReason, c.EndedBy))
 	if r.from != "" {
 		assert.Equal(t, r.from, c.From)
 	}
