@@ -270,7 +270,7 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.Ne
 			strange++
 		}
 		r.stand.waits(reasonOf(err))
-		err = jobs.Rest(ctx, restOf(err))
+		err = jobs.Rest(ctx, catchAllNumber(err))
 		r.stand.waits("")
 		if err != nil {
 			return err
@@ -310,8 +310,8 @@ func passes(err error) bool {
 	return slices.Contains([]domain.Code{domain.CodeUnavailable, domain.CodeRateLimit, domain.CodeConcurrentLimit, ""}, domain.CodeOf(err))
 }
 
-// restOf is when it is worth to try again.
-func restOf(err error) time.Duration {
+// catchAllNumber is when it is worth to try again.
+func catchAllNumber(err error) time.Duration {
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		if s, ok := e.Extra["retry_after"].(int); ok {
 			return min(max(time.Duration(s)*time.Second, itemRest), itemRestMost)

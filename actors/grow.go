@@ -361,7 +361,7 @@ func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.
 			hit, err := n.dnc.Check(ctx, ws, s, e164)
 			return hit != nil, err
 		},
-		Ours:     func(env domain.Environment, in *sip.Incoming) bool { return n.comesTo(ws, env, in) },
+		Ours:     func(env domain.Environment, in *sip.Incoming) (string, bool) { return n.trunkInWorkspace(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, Left: n.left(), PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.wake(ws) },
 		Survive: n.cfg.Survive, Survivors: survivors, Cut: n.cutOff, TookUp: n.cfg.TookUp,

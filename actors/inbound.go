@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,11 +65,11 @@ func (n *Node) Inbound(in *sip.Incoming) {
 	})
 }
 
-// errNoNumber: the number called is nobody's on this trunk. errUnproved: it may
+// errNoNumber: the number called is nobody's on this trunk. errAuthRequired: it may
 // be somebody's of a trunk that the caller has not proved to be.
 var (
-	errNoNumber = errors.New("no such number")
-	errUnproved = errors.New("the caller has not proved which trunk it is")
+	errNoNumber     = errors.New("no such number")
+	errAuthRequired = errors.New("the caller has not proved which trunk it is")
 )
 
 // refuse answers an INVITE of a trunk, and counts why: before, so that whoever
@@ -95,7 +94,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		n.refuse(in, entry, sipNotFound, 0, "unknown_number")
 		return nil
 	}
-	if errors.Is(err, errUnproved) {
+	if errors.Is(err, errAuthRequired) {
 		in.Challenge() // as every caller is asked first: no refusal to be counted
 		return nil
 	}
@@ -171,120 +170,6 @@ func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.C
 	})
 	n.tests.taken(in.Header[simulator.TestHeader], c.ID)
 	return nil
-}
-
-// numberOf finds whose number was called: an exact one of a workspace that has
-// a trunk at this source, or the rest of such a trunk. A trunk that wants a
-// proof counts only where the caller has given it; where it has not, what it
-// might own is asked for with errUnproved, and the trunks that want none give
-// nothing but their own. With errNoNumber the entry is the trunk at which the
-// number was looked for.
-func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
-	if in.PhoneID != "" {
-		return n.phoneCalls(ctx, in)
-	}
-	entries, closed := parted(n.book.Of(in.Source), in)
-	num, e, err := n.exactly(ctx, in.To, entries)
-	if num != nil || err != nil {
-		return num, e, err
-	}
-	if num, e, err = n.exactly(ctx, in.To, closed); err != nil {
-		return nil, e, err
-	}
-	if num != nil {
-		return nil, e, errUnprovedNumber
-	}
-	for _, e = range entries {
-		trunkID := e.Trunk.ID
-		num, err = n.remembered(e, "*", func() (*domain.PhoneNumber, error) { return n.claimed(ctx, "*@"+trunkID) })
-		if err != nil {
-			return nil, e, err
-		}
-		if num != nil && num.WorkspaceID == e.WorkspaceID {
-			return num, e, nil
-		}
-	}
-	switch {
-	case len(closed) > 0:
-		return nil, closed[0], errUnproved
-	case len(entries) > 0:
-		return nil, entries[0], errNoNumber
-	}
-	return nil, trunk.Entry{}, errNoNumber
-}
-
-// parted are the trunks that admit a caller, and those that would if it proved
-// itself.
-func parted(all []trunk.Entry, in *sip.Incoming) (entries, closed []trunk.Entry) {
-	if !slices.ContainsFunc(all, func(e trunk.Entry) bool { return !admits(e, in) }) {
-		return all, nil
-	}
-	for _, e := range all {
-		if admits(e, in) {
-			entries = append(entries, e)
-		} else if !in.Proved {
-			closed = append(closed, e)
-		}
-	}
-	return entries, closed
-}
-
-// exactly is the number called where it is one of a workspace with such a
-// trunk; nil: it is nobody's.
-func (n *Node) exactly(ctx context.Context, to string, entries []trunk.Entry) (*domain.PhoneNumber, trunk.Entry, error) {
-	for _, e := range entries {
-		w := n.workspace(e.WorkspaceID)
-		if w == nil {
-			continue
-		}
-		country := countryOf(&e.Trunk, w)
-		num, err := n.remembered(e, country+" "+to, func() (*domain.PhoneNumber, error) {
-			return n.exact(ctx, e, spellings(to, country))
-		})
-		if num != nil || err != nil {
-			return num, e, err
-		}
-	}
-	return nil, trunk.Entry{}, nil
-}
-
-// exact is the number that a trunk may spell in these ways; nil: none.
-func (n *Node) exact(ctx context.Context, e trunk.Entry, texts []string) (*domain.PhoneNumber, error) {
-	for _, text := range texts {
-		num, err := n.claimed(ctx, text)
-		if err != nil {
-			return nil, err
-		}
-		if num != nil && num.WorkspaceID == e.WorkspaceID && num.Environment == e.Trunk.Environment &&
-			(num.TrunkID == "" || num.TrunkID == e.Trunk.ID) {
-			return num, nil
-		}
-	}
-	return nil, nil //nolint:nilnil // none is no error
-}
-
-// remembered is a number of a trunk's workspace; each call asks for one, and
-// they change seldom. It is shared.
-func (n *Node) remembered(e trunk.Entry, called string, read func() (*domain.PhoneNumber, error)) (*domain.PhoneNumber, error) {
-	return n.desk.called.of(n.desk.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
-}
-
-// comesTo says whether a caller comes over a trunk or a phone of a workspace.
-func (n *Node) comesTo(workspaceID string, env domain.Environment, in *sip.Incoming) bool {
-	if in.PhoneID != "" {
-		x, known := n.phones.Phone(in.PhoneID)
-		return known && x.WorkspaceID == workspaceID && x.Environment == env
-	}
-	return slices.ContainsFunc(n.book.Of(in.Source), func(e trunk.Entry) bool {
-		return e.WorkspaceID == workspaceID && e.Trunk.Environment == env && admits(e, in)
-	})
-}
-
-func admits(e trunk.Entry, in *sip.Incoming) bool {
-	if in.Proved {
-		return e.Trunk.ID == in.TrunkID
-	}
-	return e.Trunk.Inbound.Auth == nil
 }
 
 func countryOf(t *domain.Trunk, w *domain.Workspace) string {

@@ -205,7 +205,7 @@ func (n *Node) claimsText(ctx context.Context, in *sip.IncomingText) (none domai
 		return none, err
 	}
 	if content.Report == nil {
-		return n.claimOf(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source})
+		return n.claimOf(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
 	}
 	for _, e := range n.book.Of(in.Source) {
 		m, _, err := n.desk.messageAt(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})

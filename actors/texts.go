@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -51,7 +50,7 @@ func (n *Node) Text(in *sip.IncomingText) {
 		defer cancel()
 		code, err := n.takeText(ctx, in)
 		switch {
-		case errors.Is(err, errUnproved):
+		case errors.Is(err, errAuthRequired):
 			in.Challenge()
 		case err != nil:
 			n.cfg.Log.Warn("a text message could not be taken", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
@@ -71,11 +70,10 @@ func (n *Node) takeText(ctx context.Context, in *sip.IncomingText) (code int, er
 	case err != nil, content.Report == nil && !bodyFits(content.Body):
 		return sipBadRequest, nil //nolint:nilerr // told by the answer
 	}
-	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source}
-	entries, closed := parted(n.book.Of(in.Source), as)
+	as := &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields}
 	carries := func(e trunk.Entry) bool { return e.Trunk.SMS == domain.SMSPlain || e.Trunk.SMS == domain.SMSIMDN }
 	if content.Report != nil {
-		return n.takeReport(ctx, slices.Concat(entries, closed), entries, content.Report)
+		return n.takeReport(ctx, as, content.Report)
 	}
 	number, entry, err := n.numberOf(ctx, as)
 	switch {
@@ -117,8 +115,11 @@ func seenText(workspaceID, carrierID, key string) *domain.TextSeen {
 // takeReport puts a delivery report into the message it names: one that went
 // over a trunk at its source. A report of nothing of ours is taken, too: it
 // would only come again.
-func (n *Node) takeReport(ctx context.Context, all, proved []trunk.Entry, r *sms.Report) (code int, err error) {
-	for _, e := range all {
+func (n *Node) takeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) (code int, err error) {
+	for _, e := range n.book.Of(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
+		if as.Proved && !isAuthenticated(e, as) {
+			continue
+		}
 		m, _, err := n.desk.messageAt(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: r.MessageID})
 		if err != nil {
 			return 0, err
@@ -126,8 +127,8 @@ func (n *Node) takeReport(ctx context.Context, all, proved []trunk.Entry, r *sms
 		if m == nil || m.RouteID != e.Trunk.ID {
 			continue
 		}
-		if !slices.ContainsFunc(proved, func(p trunk.Entry) bool { return p.Trunk.ID == e.Trunk.ID }) {
-			return 0, errUnproved
+		if !isAuthenticated(e, as) {
+			return 0, errAuthRequired
 		}
 		return sipOK, n.desk.reported(ctx, m.Key(), r)
 	}

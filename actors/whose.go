@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
+	"time"
 
+	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 )
@@ -15,11 +18,13 @@ type CallQuestion struct {
 	To     string         `json:"to"`             // as the trunk writes it; "": only whether the source is known
 	User   string         `json:"user,omitempty"` // that the caller says to be, by digest: nothing of it is proved here
 	Source netip.AddrPort `json:"source"`
+	// MatchFields are those of sip.Incoming.
+	MatchFields map[string]string `json:"match_fields,omitempty"`
 }
 
-// errUnprovedNumber: the number is somebody's of a trunk that the caller has not
+// errNumberAuthRequired: the number is somebody's of a trunk that the caller has not
 // proved to be.
-var errUnprovedNumber = fmt.Errorf("%w, whose number it is", errUnproved)
+var errNumberAuthRequired = fmt.Errorf("%w, whose number it is", errAuthRequired)
 
 // Whose is the best claim to a call of the nodes of this process that can say now;
 // all: each could. Whose source nobody here knows costs no read of the store. A
@@ -27,11 +32,14 @@ var errUnprovedNumber = fmt.Errorf("%w, whose number it is", errUnproved)
 func (s *Switchboard) Whose(ctx context.Context, q CallQuestion) (best domain.CallClaim, all bool) {
 	all = true
 	for _, n := range s.all() {
-		if c, err := n.whose(ctx, q); err != nil {
+		c, err := n.whose(ctx, q)
+		hasMatch := best.ByHeader || c.ByHeader
+		if err != nil {
 			all = false
 		} else if c.Beats(best) {
 			best = c
 		}
+		best.ByHeader = hasMatch
 	}
 	return best, all
 }
@@ -44,7 +52,7 @@ func (n *Node) whose(ctx context.Context, q CallQuestion) (domain.CallClaim, err
 	case q.To == "":
 		return domain.CallClaim{Rank: domain.ClaimSource, Since: entries[0].Trunk.CreatedAt, TrunkID: entries[0].Trunk.ID}, nil
 	}
-	in := &sip.Incoming{To: q.To, Source: q.Source}
+	in := &sip.Incoming{To: q.To, Source: q.Source, MatchFields: q.MatchFields}
 	for i := range entries {
 		if auth := entries[i].Trunk.Inbound.Auth; q.User != "" && auth != nil && auth.Username == q.User {
 			in.Proved, in.TrunkID = true, entries[i].Trunk.ID // whoever takes the call finds out
@@ -62,15 +70,15 @@ func (n *Node) whose(ctx context.Context, q CallQuestion) (domain.CallClaim, err
 // claimOf is how good a claim the node has to a call.
 func (n *Node) claimOf(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
 	number, e, err := n.numberOf(ctx, in)
-	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.Proved}
+	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.Proved, ByHeader: slices.ContainsFunc(n.book.Of(in.Source), hasMatch)}
 	switch {
 	case err == nil && number.Number == "*":
-		c.Rank = domain.ClaimRest
+		c.Rank, c.Since = domain.ClaimRest, n.restSince(ctx, in, e)
 	case err == nil:
 		c.Rank = domain.ClaimNumber
-	case errors.Is(err, errUnprovedNumber):
+	case errors.Is(err, errNumberAuthRequired):
 		c.Rank = domain.ClaimUnprovedNumber
-	case errors.Is(err, errUnproved):
+	case errors.Is(err, errAuthRequired):
 		c.Rank = domain.ClaimUnproved
 	case errors.Is(err, errNoNumber) && e.Trunk.ID != "":
 		c.Rank = domain.ClaimSource
@@ -79,6 +87,21 @@ func (n *Node) claimOf(ctx context.Context, in *sip.Incoming) (domain.CallClaim,
 		return domain.CallClaim{}, err
 	}
 	return c, nil
+}
+
+// restSince is when the oldest trunk was made that takes the rest of the calls
+// for the workspace of e. Between workspaces its age counts, whichever of them
+// takes the call.
+func (n *Node) restSince(ctx context.Context, in *sip.Incoming, e trunk.Entry) time.Time {
+	for _, x := range n.book.Of(in.Source) {
+		if x.WorkspaceID != e.WorkspaceID || !admits(x, in) {
+			continue
+		}
+		if num, err := n.catchAllOf(ctx, x); err == nil && num != nil {
+			return x.Trunk.CreatedAt
+		}
+	}
+	return e.Trunk.CreatedAt
 }
 
 // elsewhere says whether a call that none of the node's trunks takes may be for a

@@ -93,6 +93,81 @@ func TestANodeTellsWhatClaimItHasToACall(t *testing.T) {
 	}
 }
 
+// At one address a trunk with a match takes only the calls that carry its header.
+func TestACallGoesToTheTrunkWhoseHeaderItCarries(t *testing.T) {
+	t.Parallel()
+	h := build(t, nil)
+	d, ctx := h.desk(), t.Context()
+	trunk := func(p domain.Principal, name string, match *domain.TrunkMatch) *domain.Trunk {
+		made, err := d.CreateTrunk(ctx, p, &domain.Trunk{
+			Name: name, Proxies: []domain.Proxy{{Host: "192.0.2.1", Port: 5060, Transport: "udp"}},
+			Inbound: domain.TrunkInbound{AllowedIPs: []string{"198.51.100.7"}, Match: match},
+		})
+		require.NoError(t, err)
+		return made
+	}
+	number := func(p domain.Principal, text string, of *domain.Trunk) {
+		n := &domain.PhoneNumber{Number: text, AgentID: h.agent(p, menu())}
+		if of != nil {
+			n.TrunkID = of.ID
+		}
+		_, err := d.CreateNumber(ctx, p, n)
+		require.NoError(t, err)
+	}
+	other, _, _, err := d.CreateWorkspace(ctx, &domain.Workspace{Name: "other", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
+	require.NoError(t, err)
+	theirs := domain.Principal{WorkspaceID: other.ID, Environment: domain.Live, Operator: true, Permissions: h.live.Permissions}
+	plain := trunk(h.live, "plain", nil)
+	acme := trunk(h.live, "acme", &domain.TrunkMatch{Header: "X-Trunk-ID", Value: "acme"})
+	group := trunk(h.live, "group", &domain.TrunkMatch{Header: "Contact", Parameter: "tgrp", Value: "tg-7"})
+	foreign := trunk(theirs, "foreign", &domain.TrunkMatch{Header: "X-Trunk-ID", Value: "foreign"})
+	forged := trunk(theirs, "forged", &domain.TrunkMatch{Header: "X-Trunk-ID", Value: "acme"}) // another workspace claims the header of acme
+	number(h.live, "+442079460001", plain)
+	number(h.live, "+442079460002", nil)
+	number(h.live, "+442079460003", acme)
+	number(h.live, "*", acme)
+	number(h.live, "*", group)
+	number(theirs, "*", foreign)
+	number(theirs, "*", forged)
+	source := netip.MustParseAddrPort("198.51.100.7:5060")
+	h.until(10*time.Second, "the trunks to be known", func() bool { return len(h.node.Book().Of(source)) == 5 })
+	var board actors.Switchboard
+	board.Add(h.node)
+	id := func(value string) map[string]string { return map[string]string{"x-trunk-id": value} }
+	check := func(to string, fields map[string]string, from netip.AddrPort, rank domain.ClaimRank, want *domain.Trunk) {
+		t.Helper()
+		got, all := board.Whose(ctx, actors.CallQuestion{To: to, Source: from, MatchFields: fields})
+		assert.True(t, all)
+		assert.Equal(t, rank, got.Rank, "%s %v", to, fields)
+		if want != nil {
+			assert.Equal(t, want.ID, got.TrunkID, "%s %v", to, fields)
+			assert.True(t, got.ByHeader)
+		}
+	}
+	check("+442079460001", nil, source, domain.ClaimNumber, plain)
+	check("+442079460001", id("acme"), source, domain.ClaimNumber, plain)
+	check("+442079460002", nil, source, domain.ClaimNumber, plain)
+	check("+442079460002", id("ACME"), source, domain.ClaimNumber, acme)
+	check("+442079460002", map[string]string{"contact": ";tgrp=tg-7"}, source, domain.ClaimNumber, group)
+	check("+442079460003", id("acme"), source, domain.ClaimNumber, acme)
+	check("+442079460003", id("foreign"), source, domain.ClaimRest, foreign) // the carrier says whose call it is
+	check("+442079460009", id("acme"), source, domain.ClaimRest, acme)       // the older trunk, not forged
+	check("+442079460009", id("foreign"), source, domain.ClaimRest, foreign)
+	check("+442079460009", id("nobody"), source, domain.ClaimSource, nil)
+	check("+442079460009", nil, source, domain.ClaimSource, nil)
+	check("+442079460009", id("acme"), netip.MustParseAddrPort("198.51.100.8:5060"), domain.ClaimNone, nil)
+	number(h.live, "*", plain)
+	check("+442079460008", id("acme"), source, domain.ClaimRest, acme)
+	check("+442079460008", nil, source, domain.ClaimRest, plain)
+	got, _ := board.Whose(ctx, actors.CallQuestion{To: "+442079460008", Source: source, MatchFields: id("acme")})
+	assert.True(t, plain.CreatedAt.Equal(got.Since), "beside other workspaces the age of the oldest trunk with a rest counts")
+	number(theirs, "+442079460004", foreign)
+	check("+442079460004", id("foreign"), source, domain.ClaimNumber, foreign)
+	check("+442079460004", id("acme"), source, domain.ClaimRest, acme)
+	check("+442079460004", nil, source, domain.ClaimSource, nil)           // a number of theirs is not for the rest of plain
+	check("+442079460008", id("foreign"), source, domain.ClaimRest, plain) // plain is older: a later workspace takes none of its calls
+}
+
 // A stranger may ask as often as he likes: it costs the store nothing. What it
 // cannot say now is not nobody's.
 func TestAStrangersCallCostsTheStoreNothing(t *testing.T) {

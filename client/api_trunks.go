@@ -100,6 +100,16 @@ func (c *Client) TestTrunk(ctx context.Context, id string, options ...Option) (*
 	return send[TrunkTest](ctx, c, "POST", "/v1/trunks/"+url.PathEscape(id)+"/test", nil, nil, options)
 }
 
+// NewMatch is sent to the service.
+type NewMatch struct {
+	// Request-URI, From, To, Contact, P-Charge-Info, or an extension header: X- and a name.
+	Header string `json:"header"`
+	// The parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Left out: the whole value counts.
+	Parameter *string `json:"parameter,omitempty"`
+	// Compared without regard to case.
+	Value string `json:"value"`
+}
+
 // NewTrunk is sent to the service.
 type NewTrunk struct {
 	// Beyond these bounds, over the last hour, system.degraded is sent.
@@ -194,6 +204,8 @@ type NewTrunkInbound struct {
 	Auth *NewTrunkAuth `json:"auth,omitempty"`
 	// Calls beyond get 503 with Retry-After. 0: no limit of its own.
 	CallsPerSecond *float64 `json:"calls_per_second,omitempty"`
+	// The header by which the carrier tells the calls of this trunk from others that come from the same address. Calls without it are none of the trunk's. Left out: every call from the address.
+	Match *NewMatch `json:"match,omitempty"`
 }
 
 // TargetTest is an answer of the service, or a part of one.

@@ -1310,6 +1310,16 @@ type ListTrunk struct {
 	Object string `json:"object"`
 }
 
+// MatchUpdate is sent to the service.
+type MatchUpdate struct {
+	// Request-URI, From, To, Contact, P-Charge-Info, or an extension header: X- and a name.
+	Header *string `json:"header,omitempty"`
+	// The parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Left out: the whole value counts.
+	Parameter Optional[string] `json:"parameter,omitzero"`
+	// Compared without regard to case.
+	Value *string `json:"value,omitempty"`
+}
+
 // Money is an answer of the service, or a part of one.
 type Money struct {
 	// Decimal text.
@@ -2227,6 +2237,8 @@ type TrunkInbound struct {
 	Auth *TrunkAuth `json:"auth,omitempty"`
 	// Calls beyond get 503; 0: no limit of its own.
 	CallsPerSecond float64 `json:"calls_per_second"`
+	// The header by which its calls are told from others of the same address; absent: every call from the address.
+	Match *TrunkMatch `json:"match,omitempty"`
 }
 
 // TrunkInboundUpdate is sent to the service.
@@ -2237,6 +2249,18 @@ type TrunkInboundUpdate struct {
 	Auth Optional[TrunkAuthUpdate] `json:"auth,omitzero"`
 	// Calls beyond get 503 with Retry-After. 0: no limit of its own.
 	CallsPerSecond Optional[float64] `json:"calls_per_second,omitzero"`
+	// The header by which the carrier tells the calls of this trunk from others that come from the same address. Calls without it are none of the trunk's. Left out: every call from the address.
+	Match Optional[MatchUpdate] `json:"match,omitzero"`
+}
+
+// TrunkMatch is an answer of the service, or a part of one.
+type TrunkMatch struct {
+	// Request-URI, From, To, Contact, P-Charge-Info, or an extension header (X-…).
+	Header string `json:"header"`
+	// The parameter of the URI or the header, such as tgrp (RFC 4904); absent: the whole value counts.
+	Parameter string `json:"parameter,omitzero"`
+	// Compared without regard to case.
+	Value string `json:"value"`
 }
 
 // TrunkQuality is an answer of the service, or a part of one.

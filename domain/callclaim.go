@@ -26,6 +26,9 @@ type CallClaim struct {
 	Since   time.Time `json:"since,omitzero"`     // its trunk is there
 	TrunkID string    `json:"trunk_id,omitempty"` // "" only with ClaimNone
 	Named   bool      `json:"named,omitempty"`    // the caller's credentials name the trunk
+	// ByHeader says that a trunk at the source takes calls by a header
+	// (TrunkMatch): the next call from there to the same number may be another's.
+	ByHeader bool `json:"by_header,omitempty"`
 }
 
 // order is the place of a claim, the higher the better. The rest of the trunk that

@@ -25,9 +25,10 @@ type TrunkAuth struct {
 
 // TrunkInbound says from where a trunk's calls may come, and how many.
 type TrunkInbound struct {
-	AllowedIPs     []string   `json:"allowed_ips"` // empty: the proxies' addresses
-	Auth           *TrunkAuth `json:"auth,omitempty"`
-	CallsPerSecond float64    `json:"calls_per_second"` // 0: no limit of its own
+	AllowedIPs     []string    `json:"allowed_ips"` // empty: the proxies' addresses
+	Auth           *TrunkAuth  `json:"auth,omitempty"`
+	Match          *TrunkMatch `json:"match,omitempty"`  // nil: its calls carry no header of their own
+	CallsPerSecond float64     `json:"calls_per_second"` // 0: no limit of its own
 }
 
 // Rate is what a trunk's carrier asks for a minute to numbers of a prefix; the

@@ -165,8 +165,9 @@ func (s *Server) describeUpload(h *huma.Operation) {
 		h.Parameters = append(h.Parameters, &huma.Param{Name: field + columnParam, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName)}})
 		file.Properties[field+columnParam] = &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName), Description: about}
 	}
+	bare := &huma.Schema{Type: huma.TypeArray, Items: schemaOf[NewContact](s.api), Description: "The list of contacts alone."}
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-		fiber.MIMEApplicationJSON: {Schema: schemaOf[ContactsUpload](s.api)},
+		fiber.MIMEApplicationJSON: {Schema: &huma.Schema{AnyOf: []*huma.Schema{schemaOf[ContactsUpload](s.api), bare}}},
 		mimeNDJSON:                {Schema: text},
 		mimeCSV:                   {Schema: text, Example: "phone,name\n+12025550123,Ada\n"},
 		fiber.MIMEMultipartForm:   {Schema: file},

@@ -143,6 +143,7 @@ func trunkLimits() map[string]memberLimit {
 		"NewPhone.password": textLimit(rules.MaxPhonePassword),
 		"*.caller_ids":      listLimit(rules.MaxCallerIDs, maxNumber), "*.caller_id_headers": listLimit(rules.CallerIDHeaderKinds, maxWord), "*.codecs": listLimit(rules.MaxCodecs, maxWord),
 		"*.media_networks": listLimit(rules.MaxNetworks, maxWord), "*.redirect_hosts": listLimit(rules.MaxNetworks, maxHost), "NewTrunkInbound.allowed_ips": listLimit(rules.MaxNetworks, maxWord),
+		"NewMatch.header": textLimit(rules.MaxMatchName), "NewMatch.parameter": textLimit(rules.MaxMatchName), "NewMatch.value": textLimit(rules.MaxMatchValue),
 		"*.number_strip": textLimit(maxDialled), "*.number_add": textLimit(maxDialled), "*.costs": listLimit(rules.MaxPrefixes, 0), "*.prefix": textLimit(rules.MaxPrefixLength + 1), "*.cost": textLimit(maxAmount),
 		"*.calls_per_second": numberLimit(0, rules.MaxCallsPerSecond), "*.max_channels": numberLimit(0, rules.MaxChannels),
 		"*.min_asr": numberLimit(0, 1), "*.max_short_call_share": numberLimit(0, 1), "*.min_acd_seconds": numberLimit(0, rules.MaxACDSeconds),

@@ -14,7 +14,7 @@ import (
 // boundless are members without a bound of their own, and why.
 func boundless() map[string]string {
 	return map[string]string{
-		"ContactsUpload.contacts": "the size of the body limits it", "DNCNumbers.entries": "the size of the body limits it",
+		"addContacts": "the size of the body limits it", "ContactsUpload.contacts": "the size of the body limits it", "DNCNumbers.entries": "the size of the body limits it",
 		"SimulateDraftRequest.seed": "any seed", "SimulateRequest.seed": "any seed",
 	}
 }

@@ -26,10 +26,18 @@ type NewTrunkAuth struct {
 	Realm    string `json:"realm,omitempty"`
 }
 
+// NewMatch is the header that the calls of a trunk carry, as it is sent.
+type NewMatch struct {
+	Header    string `json:"header" example:"X-Trunk-ID" doc:"Request-URI, From, To, Contact, P-Charge-Info, or an extension header: X- and a name."`
+	Parameter string `json:"parameter,omitempty" example:"tgrp" doc:"The parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Left out: the whole value counts."`
+	Value     string `json:"value" example:"acme" doc:"Compared without regard to case."`
+}
+
 // NewTrunkInbound says from where a trunk's calls may come, as it is sent.
 type NewTrunkInbound struct {
 	AllowedIPs     []string      `json:"allowed_ips,omitempty" nullable:"false" doc:"Addresses and networks. Empty: the addresses of the proxies."`
 	Auth           *NewTrunkAuth `json:"auth,omitempty" doc:"Calls have to prove it by digest."`
+	Match          *NewMatch     `json:"match,omitempty" doc:"The header by which the carrier tells the calls of this trunk from others that come from the same address. Calls without it are none of the trunk's. Left out: every call from the address."`
 	CallsPerSecond float64       `json:"calls_per_second,omitempty" doc:"Calls beyond get 503 with Retry-After. 0: no limit of its own."`
 }
 
@@ -101,6 +109,7 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 	t.Auth, t.Alarms = trunkAuth(n.Auth), domain.TrunkAlarms(deref(n.Alarms))
 	in := deref(n.Inbound)
 	t.Inbound = domain.TrunkInbound{AllowedIPs: slices.Clone(in.AllowedIPs), Auth: trunkAuth(in.Auth), CallsPerSecond: in.CallsPerSecond}
+	t.Inbound.Match = optional(in.Match, func(m NewMatch) domain.TrunkMatch { return domain.TrunkMatch(m) })
 	t.Proxies, t.Costs, t.OutboundProxy = make([]domain.Proxy, len(n.Proxies)), make([]domain.Rate, len(n.Costs)), nil
 	for i, x := range n.Proxies {
 		t.Proxies[i] = domain.Proxy(x)

@@ -73,6 +73,24 @@ func TestDigitsGoAndComeInEveryWay(t *testing.T) {
 	}
 }
 
+func TestDigitsByINFONeedNoWayForAudio(t *testing.T) {
+	t.Parallel()
+	var told ear
+	s := open(t, engine(t), media.Options{DTMF: media.DTMFInfo, Notify: told.notify})
+	_, err := s.Answer(describe("10.1.2.3", 5000, ""))
+	require.NoError(t, err)
+	s.Begin()
+	s.SendDigits(3, "59")
+	eventually(t, "sent", told.heard(func(e media.Event) bool { return e == media.DigitsSent{ID: 3} }))
+	asked := 0
+	for _, e := range told.all() {
+		if _, is := e.(media.SendInfo); is {
+			asked++
+		}
+	}
+	assert.Equal(t, 2, asked)
+}
+
 func TestAPressThatComesInTwoWaysIsToldOnce(t *testing.T) {
 	t.Parallel()
 	var earA, earB ear

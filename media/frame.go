@@ -132,6 +132,9 @@ func (s *Session) speak(out *letter, right []byte, now time.Duration) {
 	stamp := o.stamp
 	o.stamp += uint32(len(right)) //nolint:gosec // a frame
 	if !o.to.addr.IsValid() || o.held {
+		if s.o.DTMF == DTMFInfo { // which needs no way for audio
+			s.nextEvent(stamp, len(right))
+		}
 		quiet(right)
 		o.running = false
 		o.interval.pause()

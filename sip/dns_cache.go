@@ -17,7 +17,7 @@ const (
 	maxNegativeTTL = 5 * time.Minute
 	failureTTL     = 2 * time.Second // no server answered
 	localTTL       = time.Minute     // hosts file, operating system
-	staleFor       = time.Hour       // past its TTL an answer serves while no server responds (RFC 8767)
+	staleFor       = time.Hour       // how long an expired answer is used while no server responds (RFC 8767)
 	staleDelay     = 1800 * time.Millisecond
 	maxNames       = 2048
 	lookupLimit    = 10 * time.Second

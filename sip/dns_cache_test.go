@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// lookups is a name server in memory.
-type lookups struct {
+// fakeResolver is a name server in memory.
+type fakeResolver struct {
 	records []dns.RR
 	ttl     time.Duration
 	err     error
@@ -26,7 +26,7 @@ type lookups struct {
 	count   atomic.Int64
 }
 
-func (l *lookups) lookup(context.Context, string) ([]dns.RR, time.Duration, error) {
+func (l *fakeResolver) lookup(context.Context, string) ([]dns.RR, time.Duration, error) {
 	l.count.Add(1)
 	time.Sleep(l.took)
 	return l.records, l.ttl, l.err
@@ -43,7 +43,7 @@ func TestRecordsAreCachedForTheirTTL(t *testing.T) {
 	for name, records := range map[string][]dns.RR{"an answer": anAddress(t), "no such name": nil} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := &lookups{records: records, ttl: time.Minute}
+				l := &fakeResolver{records: records, ttl: time.Minute}
 				c := sip.NewDNSCache(l.lookup)
 				for _, step := range []struct {
 					wait time.Duration
@@ -68,7 +68,7 @@ func TestStaleAnswersServeForAnHourWhileNoServerResponds(t *testing.T) {
 	for name, records := range map[string][]dns.RR{"records": anAddress(t), "no such name": nil} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := &lookups{records: records, ttl: time.Minute}
+				l := &fakeResolver{records: records, ttl: time.Minute}
 				c := sip.NewDNSCache(l.lookup)
 				_, err := c.Get(t.Context(), "a.example")
 				require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestStaleAnswersServeForAnHourWhileNoServerResponds(t *testing.T) {
 
 func TestStaleAnswerServesWhileServersAreSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lookups{records: anAddress(t), ttl: time.Minute}
+		l := &fakeResolver{records: anAddress(t), ttl: time.Minute}
 		c := sip.NewDNSCache(l.lookup)
 		_, err := c.Get(t.Context(), "a.example")
 		require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestStaleAnswerServesWhileServersAreSlow(t *testing.T) {
 
 func TestOneLookupServesAllCallersAndOutlivesTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lookups{records: anAddress(t), ttl: time.Minute, took: 3 * time.Second}
+		l := &fakeResolver{records: anAddress(t), ttl: time.Minute, took: 3 * time.Second}
 		c := sip.NewDNSCache(func(ctx context.Context, name string) ([]dns.RR, time.Duration, error) {
 			records, ttl, _ := l.lookup(ctx, name)
 			deadline, ok := ctx.Deadline()
@@ -150,7 +150,7 @@ func TestOneLookupServesAllCallersAndOutlivesTheFirst(t *testing.T) {
 }
 
 func TestCacheHolds2048Names(t *testing.T) {
-	l := &lookups{records: anAddress(t), ttl: time.Hour}
+	l := &fakeResolver{records: anAddress(t), ttl: time.Hour}
 	c := sip.NewDNSCache(l.lookup)
 	for i := range 3000 {
 		_, err := c.Get(t.Context(), fmt.Sprintf("n%d.example", i))

@@ -16,14 +16,14 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// wireLog is the order in which several targets received requests.
-type wireLog struct {
+// requestLog is the order in which several targets received requests.
+type requestLog struct {
 	mu    sync.Mutex
 	lines []string
 }
 
 // add leaves out retransmissions.
-func (l *wireLog) add(target string, m msg) {
+func (l *requestLog) add(target string, m msg) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if line := target + " " + m.get("CSeq"); !slices.Contains(l.lines, line) {
@@ -31,7 +31,7 @@ func (l *wireLog) add(target string, m msg) {
 	}
 }
 
-func (l *wireLog) has(line string) bool {
+func (l *requestLog) has(line string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Contains(l.lines, line)
@@ -39,7 +39,7 @@ func (l *wireLog) has(line string) bool {
 
 // take empties the log: the INVITEs in their order, and all other requests
 // sorted, as nothing orders an ACK and the INVITE to the next target.
-func (l *wireLog) take() []string {
+func (l *requestLog) drain() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var invites, others []string
@@ -57,7 +57,7 @@ func (l *wireLog) take() []string {
 
 // newTarget opens a UDP socket that answers an INVITE with the responses given
 // and everything else but ACK with 200. It returns its port.
-func (l *wireLog) newTarget(t *testing.T, name string, responses ...func(m msg) string) int {
+func (l *requestLog) newTarget(t *testing.T, name string, responses ...func(m msg) string) int {
 	t.Helper()
 	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func status(code int, extra ...string) func(msg) string {
 // what each received. The CSeq shows the INVITE to the closed port.
 func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 	t.Parallel()
-	log := new(wireLog)
+	log := new(requestLog)
 	ports := []int{
 		siptest.Port(t), log.newTarget(t, "unavailable", status(100), status(503)), log.newTarget(t, "silent"),
 		log.newTarget(t, "working", status(180), status(200, "Contact: <sip:peer@carrier.example>", sdp)),
@@ -123,7 +123,7 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 		assert.Equal(t, sip.Target{Host: "127.0.0.1", Port: ports[3], Transport: "udp", TrunkID: "t1"}, state.Target)
 		d.Bye(16, "")
 		next[sip.Ended](t, events)
-		assert.Equal(t, want, log.take())
+		assert.Equal(t, want, log.drain())
 	}
 	assert.EqualValues(t, 1, near.Counters().TransportErrors, "the closed port was tried once, and ICMP told of it")
 }
@@ -164,7 +164,7 @@ func TestResponsesThatLeadToTheNextTarget(t *testing.T) {
 		"error":       {[]func(msg) string{status(500)}, false},
 		"busy":        {[]func(msg) string{status(486)}, false},
 	}
-	log := new(wireLog)
+	log := new(requestLog)
 	records := []string{"host IN A 127.0.0.1"}
 	for name, c := range cases {
 		records = append(records, fmt.Sprintf("_sip._udp.%s IN SRV 1 0 %d host", name, log.newTarget(t, name, c.responses...)),
@@ -193,6 +193,6 @@ func TestResponsesThatLeadToTheNextTarget(t *testing.T) {
 		for _, line := range want {
 			require.Eventually(t, func() bool { return log.has(line) }, time.Minute, time.Millisecond, "%s: %s", name, line)
 		}
-		assert.Equal(t, want, log.take(), name)
+		assert.Equal(t, want, log.drain(), name)
 	}
 }

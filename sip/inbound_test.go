@@ -189,6 +189,20 @@ func TestCallerGivesUp(t *testing.T) {
 	})
 }
 
+func TestCANCELBeforeNotifyIsReported(t *testing.T) {
+	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
+		s.peer.send(callUs(), s.us())
+		s.peer.expect("SIP/2.0 100")
+		i := <-in.calls
+		s.peer.send(follow("CANCEL", "", 10), s.us())
+		s.peer.expect("SIP/2.0 200")
+		s.peer.expect("SIP/2.0 487")
+		i.Notify(s.ears.hear)
+		assert.True(t, next[sip.Refused](t, s.ears).Final.Cancelled)
+		s.ears.quiet(t)
+	})
+}
+
 func TestACallerWhoLeavesBeforeHisACKHasNotGivenUp(t *testing.T) {
 	bubbleIn(t, func(t *testing.T, s *stage, in *desk) {
 		s.peer.send(callUs(), s.us())

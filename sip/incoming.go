@@ -27,6 +27,7 @@ type Incoming struct {
 	Through                             netip.AddrPort    // the node that passed it on; zero: it came to this one
 	Body                                []byte            // SDP; empty: the caller waits for our offer
 	Header                              map[string]string // by textproto's canonical names; bounded
+	MatchFields                         map[string]string // for domain.TrunkMatch
 	Replaces                            *DialogID         // the dialog of ours that this call takes over: told as Replaced
 
 	d         *Dialog
@@ -42,7 +43,8 @@ type serverTx struct {
 	last      []byte // what a repeated INVITE gets
 	code      int    // of the final answer, 0 before
 	acked     bool
-	offerless bool // the ACK brings the answer
+	offerless bool   // the ACK brings the answer
+	gone      *Final // how the call ended before Notify
 	timer     *time.Timer
 	wait      time.Duration
 	until     time.Time
@@ -101,6 +103,7 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 		PhoneID: m.phone, Proved: m.proved, Verstat: verstatOf(m),
 		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
 		Source: source.Addr, Network: source.Network, Through: m.through(), Body: m.body, Header: make(map[string]string),
+		MatchFields: matchFields(m),
 	}
 	for _, h := range m.headers {
 		name := canonical(h.Name())
@@ -140,8 +143,17 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 // Tag is ours in the dialog: TracedMessage.Tag.
 func (i *Incoming) Tag() string { return i.d.key.tag }
 
-// Notify sets who hears before Answer that the call is gone: Refused.
-func (i *Incoming) Notify(f func(Event)) { i.d.do(func() { i.d.notify = f }) }
+// Notify sets who hears before Answer that the call is gone: Refused. A caller who has given up already is reported at
+// once.
+func (i *Incoming) Notify(f func(Event)) {
+	i.d.do(func() {
+		i.d.notify = f
+		if gone := i.d.srv.gone; gone != nil {
+			i.d.srv.gone = nil
+			i.d.last(Refused{Final: *gone})
+		}
+	})
+}
 
 // Answer takes the call: 200 until its ACK. If the caller has given up
 // meanwhile, notify hears Ended at once. An SDP answer that the ACK brings
@@ -223,6 +235,8 @@ func (d *Dialog) refuseCaller(code int, extra []Header, why Final) {
 	switch {
 	case waiting: // its owner has answered it already
 		d.last(Ended{ByRemote: why.Cancelled, Q850: why.Q850, Text: why.Phrase, Fault: code == 504})
+	case why.Code != 0 && d.notify == nil:
+		d.srv.gone = &why
 	case why.Code != 0:
 		d.last(Refused{Final: why})
 	default:

@@ -133,6 +133,10 @@ func parsers() map[string]sipmsg.HeaderParser {
 	via := all["via"]
 	kept["via"] = func(name []byte, value string) (sipmsg.Header, error) { return via(name, trimSentBy(value)) }
 	kept["v"] = kept["via"]
+	cseq := all["cseq"] // takes one space only, where the grammar allows more (RFC 3261 §25.1)
+	kept["cseq"] = func(name []byte, value string) (sipmsg.Header, error) {
+		return cseq(name, strings.Join(strings.Fields(value), " "))
+	}
 	return kept
 }
 

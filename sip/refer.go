@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	referWithin = 3 * time.Minute // for the last NOTIFY
-	afterBye    = 5 * time.Second // for a NOTIFY that comes behind a BYE
-	contentFrag = "message/sipfrag"
+	referWithin  = 3 * time.Minute // for the last NOTIFY
+	notifyWithin = time.Minute     // for the first one, which is to come at once (RFC 3515 section 2.4.4)
+	afterBye     = 5 * time.Second // for a NOTIFY that comes behind a BYE
+	contentFrag  = "message/sipfrag"
 )
 
 // ReferTo is where a REFER of ours sends the far end (RFC 3515).
@@ -25,18 +26,20 @@ type ReferTo struct {
 type ReferProgress struct {
 	Code   int // 0 when nothing came
 	Phrase string
+	Notify bool // it came by NOTIFY, and not as the answer to the REFER
 	Final  bool
 	Failed bool // only with Final: the transfer did not succeed, or nobody told
 }
 
 // referral is a REFER of ours until its last NOTIFY.
 type referral struct {
-	cseq   uint32
-	told   func(ReferProgress)
-	taken  bool // 2xx to the REFER, or a NOTIFY
-	over   bool
-	heard  ReferProgress // of the last NOTIFY
-	limits *time.Timer
+	cseq     uint32
+	told     func(ReferProgress)
+	taken    bool // 2xx to the REFER, or a NOTIFY
+	notified bool // by one NOTIFY at least
+	over     bool
+	heard    ReferProgress // of the last NOTIFY
+	limits   *time.Timer
 }
 
 // Refer asks the far end of an answered call to call somebody else. told is
@@ -99,15 +102,26 @@ func (d *Dialog) referHeard(f *referral, m *message, err error) {
 		if m.code == 481 || m.code == 408 {
 			d.lost("the far end lost the call")
 		}
+	case strings.EqualFold(strings.TrimSpace(before(m.get("Refer-Sub"), ";")), "false"): // no NOTIFY will come (RFC 4488)
+		d.referDone(f, ReferProgress{Code: m.code, Phrase: m.phrase})
 	default:
-		f.taken = true
-		if f.heard.Code == 0 {
-			d.referTold(f, ReferProgress{Code: m.code, Phrase: m.phrase})
+		d.referTold(f, ReferProgress{Code: m.code, Phrase: m.phrase})
+		if !f.taken {
+			d.limitReferral(f, notifyWithin)
 		}
-		f.limits = d.after(referWithin, func() {
-			d.referDone(f, ReferProgress{Code: f.heard.Code, Phrase: "nothing more was told", Failed: true})
-		})
+		f.taken = true
 	}
+}
+
+// limitReferral bounds how long a far end that has accepted a REFER may be
+// silent about it.
+func (d *Dialog) limitReferral(f *referral, limit time.Duration) {
+	if f.limits != nil {
+		d.release(f.limits)
+	}
+	f.limits = d.after(limit, func() {
+		d.referDone(f, ReferProgress{Code: f.heard.Code, Phrase: "nothing more was told", Notify: f.heard.Code > 0, Failed: true})
+	})
 }
 
 func (d *Dialog) referTold(f *referral, p ReferProgress) {
@@ -134,27 +148,31 @@ func (d *Dialog) endReferral() {
 	}
 	time.AfterFunc(afterBye, func() {
 		d.do(func() {
-			d.referDone(f, ReferProgress{Code: f.heard.Code, Phrase: "the call ended first", Failed: true})
+			d.referDone(f, ReferProgress{Code: f.heard.Code, Phrase: "the call ended first", Notify: f.heard.Code > 0, Failed: true})
 		})
 	})
 }
 
-// notified takes a NOTIFY: how the far end's new call fares.
+// notified takes a NOTIFY: how the far end's new call fares. While a REFER is
+// out, phones that leave out Event, Subscription-State or Content-Type are
+// understood: no other subscription exists.
 func (d *Dialog) notified(m *message) {
 	event, params, _ := strings.Cut(m.get("Event"), ";")
 	f := d.referral
 	state := strings.ToLower(m.get("Subscription-State"))
+	waits := f != nil && !f.over
 	switch {
+	case event == "" && waits:
 	case !strings.EqualFold(strings.TrimSpace(event), "refer"):
 		d.keep(m, d.ua.reply(m, 489, d.key.tag, []Header{{"Allow-Events", "refer"}}))
 		return
 	case f == nil || !isReferral(params, f.cseq):
 		d.keep(m, d.ua.reply(m, 481, d.key.tag, nil))
 		return
-	case state == "":
+	case state == "" && !waits:
 		d.keep(m, d.ua.reply(m, 400, d.key.tag, nil))
 		return
-	case len(m.body) > 0 && m.contentType != contentFrag:
+	case len(m.body) > 0 && m.contentType != contentFrag && (m.contentType != "" || !waits):
 		d.keep(m, d.ua.reply(m, 415, d.key.tag, []Header{{"Accept", contentFrag}}))
 		return
 	}
@@ -163,8 +181,12 @@ func (d *Dialog) notified(m *message) {
 		return
 	}
 	f.taken = true
+	if !f.notified { // once: nobody keeps a transfer open by NOTIFYs
+		f.notified = true
+		d.limitReferral(f, referWithin)
+	}
 	if code, phrase, ok := parseSipfrag(m.body); ok {
-		f.heard = ReferProgress{Code: code, Phrase: phrase}
+		f.heard = ReferProgress{Code: code, Phrase: phrase, Notify: true}
 	}
 	p := f.heard
 	switch {

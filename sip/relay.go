@@ -35,7 +35,9 @@ type Whose struct {
 	Within bool   // of a dialog that is not here
 	CallID string
 	Source Source
-	Ask    func() bool // before other nodes are asked: false: not for this source now; nil: as often as it likes
+	// MatchFields are those of a call or a text, as in Incoming.
+	MatchFields map[string]string
+	Ask         func() bool // before other nodes are asked: false: not for this source now; nil: as often as it likes
 }
 
 // relay passes requests on to the nodes that they belong to.
@@ -141,7 +143,7 @@ func (r *relay) question(m *message) (w Whose, ok bool) {
 	case m.method == methodRegister:
 		w.To = userOf(m.to.uri)
 	case m.method == methodInvite:
-		w.User = claimedUser(m)
+		w.User, w.MatchFields = claimedUser(m), matchFields(m)
 		if _, to, _, _, ok := parseReplaces(m.get("Replaces")); ok {
 			w.Mark = markOf(to)
 		}
@@ -149,7 +151,7 @@ func (r *relay) question(m *message) (w Whose, ok bool) {
 	case m.method == methodOptions: // answered here, once somebody knows who asks
 		return w, r.strangerAt(m, time.Now()) && !r.u.dispatches(m.source().Addr.Addr())
 	case m.method == methodMessage:
-		w.User = claimedUser(m)
+		w.User, w.MatchFields = claimedUser(m), matchFields(m)
 	case m.method != methodCancel:
 		return w, false
 	}

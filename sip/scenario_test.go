@@ -349,8 +349,8 @@ func referAttended(l *leg) {
 			if heard = append(heard, p); p.Final {
 				assert.Equal(l.t, []sip.ReferProgress{
 					{Code: 202, Phrase: "Accepted"},
-					{Code: 100, Phrase: "Trying"},
-					{Code: 486, Phrase: "Busy Here", Final: true, Failed: true},
+					{Code: 100, Phrase: "Trying", Notify: true},
+					{Code: 486, Phrase: "Busy Here", Notify: true, Final: true, Failed: true},
 				}, heard)
 			}
 		}

@@ -25,7 +25,8 @@ type IncomingText struct {
 	Proved                    bool // the trunk has proved by digest to be TrunkID
 	Source                    netip.AddrPort
 	Network                   string
-	ContentType               string // with its parameters
+	MatchFields               map[string]string // for domain.TrunkMatch
+	ContentType               string            // with its parameters
 	Body                      []byte
 	Key                       string // the same for whatever repeats it
 
@@ -91,7 +92,7 @@ func (u *UserAgent) texted(m *message, phone bool, a Admission) {
 	t := &IncomingText{
 		From: userOf(m.from.uri), To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk, Proved: m.proved, Source: m.source().Addr, Network: m.source().Network,
 		ContentType: cmp.Or(m.partType, m.get("Content-Type")), Body: bytes.Clone(m.body), Key: m.callID + " " + m.from.tag + " " + strconv.FormatUint(uint64(m.cseq), 10),
-		u: u, m: m, s: s, prove: u.provenBy(a), size: m.room(),
+		MatchFields: matchFields(m), u: u, m: m, s: s, prove: u.provenBy(a), size: m.room(),
 	}
 	m.body = nil
 	defer u.recovered("on_text", func() { t.Reply(500, 0) })

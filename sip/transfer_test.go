@@ -160,11 +160,12 @@ func TestTransferIsToldToItsEnd(t *testing.T) {
 		s.peer.expect("SIP/2.0 481")
 		frag(3, "active;expires=60", "SIP/2.0 180 Ringing")
 		s.peer.expect("SIP/2.0 200")
-		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing"}, <-heard)
+		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Notify: true}, <-heard)
 		s.peer.send(refer.reply(202, ""), s.us()) // it comes last
+		assert.Equal(t, sip.ReferProgress{Code: 202, Phrase: "X"}, <-heard)
 		frag(4, "terminated;reason=timeout", "no status line")
 		s.peer.expect("SIP/2.0 200")
-		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Final: true, Failed: true}, <-heard)
+		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Notify: true, Final: true, Failed: true}, <-heard)
 		frag(5, "terminated", "SIP/2.0 200 OK")
 		s.peer.expect("SIP/2.0 200")
 		s.peer.nothing(10 * time.Minute)
@@ -180,7 +181,20 @@ func TestTransferThatIsNeverFinishedFails(t *testing.T) {
 		assert.Equal(t, 202, (<-heard).Code)
 		at := time.Now()
 		assert.True(t, (<-heard).Failed)
-		assert.Equal(t, 3*time.Minute, time.Since(at))
+		assert.Equal(t, time.Minute, time.Since(at), "no NOTIFY at all")
+
+		heard = progress(d, sip.ReferTo{URI: "sip:a@b"})
+		s.peer.send(s.peer.expect("REFER").reply(202, ""), s.us())
+		assert.Equal(t, 202, (<-heard).Code)
+		at = time.Now()
+		for i := range 4 { // of 180, which keep nothing open
+			time.Sleep(40 * time.Second)
+			s.peer.send(s.request(inv, "NOTIFY", i+1, "Event: refer", "Subscription-State: active", "Content-Type: message/sipfrag\n\nSIP/2.0 180 Ringing"), s.us())
+			s.peer.expect("SIP/2.0 200")
+			assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Notify: true}, <-heard)
+		}
+		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "nothing more was told", Notify: true, Final: true, Failed: true}, <-heard)
+		assert.Equal(t, 40*time.Second+3*time.Minute, time.Since(at))
 
 		heard = progress(d, sip.ReferTo{URI: "sip:a@b"})
 		s.peer.send(s.peer.expect("REFER").reply(403, ""), s.us())
@@ -194,10 +208,50 @@ func TestTransferThatIsNeverFinishedFails(t *testing.T) {
 		next[sip.Ended](t, s.ears)
 		s.peer.send(s.request(inv, "NOTIFY", 10, "Event: refer", "Subscription-State: terminated", "Content-Type: message/sipfrag\n\nSIP/2.0 200 OK"), s.us())
 		s.peer.expect("SIP/2.0 200")
-		assert.Equal(t, sip.ReferProgress{Code: 200, Phrase: "OK", Final: true}, <-heard)
+		assert.Equal(t, sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true, Final: true}, <-heard)
 		s.peer.nothing(time.Minute)
 		assert.Empty(t, heard)
 	})
+}
+
+// What phones leave out or spell otherwise is understood while a REFER is out.
+func TestOddNotifiesOfATransferAreUnderstood(t *testing.T) {
+	body := func(kind, text string) string { return kind + "\n\n" + text }
+	const frag, done = "Content-Type: message/sipfrag;version=2.0", "SIP/2.0 200 OK"
+	for name, c := range map[string]struct {
+		answer  string // further headers of the answer to the REFER
+		headers []string
+		code    string // of the answer to the NOTIFY; "": none is sent
+		want    sip.ReferProgress
+	}{
+		"as the RFC says":          {"", []string{"Event: refer;id=2", "Subscription-State: terminated;reason=noresource", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"without Event":            {"", []string{"Subscription-State: terminated", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"without a state":          {"", []string{"Event: refer", body(frag, done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"without a type":           {"", []string{"Event: refer", "Subscription-State: active", body("X-A: b", done)}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"in other letters":         {"", []string{"Event: Refer", "Subscription-State: Terminated", body("Content-Type: Message/SipFrag", "sip/2.0 200 ok")}, "200", sip.ReferProgress{Code: 200, Phrase: "ok", Notify: true}},
+		"with headers":             {"", []string{"Event: refer", "Subscription-State: active", body(frag, done+"\r\nTo: <sip:a@b>\r\nContact: <sip:a@b>")}, "200", sip.ReferProgress{Code: 200, Phrase: "OK", Notify: true}},
+		"ended without a result":   {"", []string{"Event: refer", "Subscription-State: terminated;reason=noresource", body(frag, "SIP/2.0 100 Trying")}, "200", sip.ReferProgress{Code: 100, Phrase: "Trying", Notify: true, Failed: true}},
+		"ended without a body":     {"", []string{"Event: refer", "Subscription-State: terminated;reason=timeout"}, "200", sip.ReferProgress{Failed: true}},
+		"no subscription at all":   {"\r\nRefer-Sub: false", nil, "", sip.ReferProgress{Code: 202, Phrase: "X"}},
+		"a subscription after all": {"\r\nRefer-Sub: true", []string{"Event: refer", "Subscription-State: active", body(frag, "SIP/2.0 603 Decline")}, "200", sip.ReferProgress{Code: 603, Phrase: "Decline", Notify: true, Failed: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, s *stage) {
+				d, inv, _ := s.answered()
+				heard := progress(d, sip.ReferTo{URI: "sip:a@b"})
+				s.peer.send(strings.Replace(s.peer.expect("REFER").reply(202, ""), "\r\nContent-Length", c.answer+"\r\nContent-Length", 1), s.us())
+				if c.headers != nil {
+					assert.Equal(t, 202, (<-heard).Code)
+					s.peer.send(s.request(inv, "NOTIFY", 1, c.headers...), s.us())
+					s.peer.expect("SIP/2.0 " + c.code)
+				}
+				c.want.Final = true
+				assert.Equal(t, c.want, <-heard)
+				s.peer.send(s.request(inv, "NOTIFY", 2, "Subscription-State: active"), s.us())
+				s.peer.expect("SIP/2.0 489") // nothing is out any more
+			})
+		})
+	}
 }
 
 func TestReferThatGoesUnansweredEndsInSilence(t *testing.T) {

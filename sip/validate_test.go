@@ -127,6 +127,19 @@ func TestViaMayHaveWhiteSpaceAroundItsSeparators(t *testing.T) {
 	}
 }
 
+func TestCSeqMayHaveSeveralSpaces(t *testing.T) {
+	for _, cseq := range []string{"CSeq:   10    OPTIONS", "CSeq: 10 \tOPTIONS ", "CSeq: 10\r\n   OPTIONS"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := onStage(t, nil)
+			request := strings.Replace(asked("OPTIONS"), "CSeq: 10 OPTIONS", cseq, 1)
+			require.Contains(t, request, cseq)
+			s.peer.send(request, s.us())
+			assert.True(t, strings.HasPrefix(s.peer.expect("SIP/2.0").text, "SIP/2.0 200"), "%q", cseq)
+			s.stop()
+		})
+	}
+}
+
 func TestJunkSourcesCostNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		allowed := netip.MustParsePrefix("10.0.0.0/8")

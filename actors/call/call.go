@@ -359,7 +359,7 @@ func (c *call) noteLeg(now time.Time) {
 	}
 	l := &c.call.Legs[c.leg-1]
 	if c.in != nil {
-		l.TrunkID, l.SIPCallID, l.Target = c.in.TrunkID, c.in.CallID, c.in.Source.String()
+		l.TrunkID, l.SIPCallID, l.Target = c.slot.Trunk().ID, c.in.CallID, c.in.Source.String()
 	} else {
 		l.TrunkID, l.Target = c.slot.Trunk().ID, c.slot.Target.String()
 		l.SIPCallID = c.cfg.Phone.CallID(c.call.ID, c.leg)
@@ -455,9 +455,15 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 	}
 	c.byeBy, c.byeReason = by, reason
 	c.vessel.end()
-	c.sendBye(ctx)
+	alone := c.transfer != nil && c.transfer.referrerGone
+	if !alone {
+		c.sendBye(ctx)
+	}
 	if s := c.vessel.sound(); s != nil {
 		s.Close() // nothing is said after a BYE; settle hears the figures again
+	}
+	if alone {
+		c.endWithoutReferrer(ctx)
 	}
 }
 

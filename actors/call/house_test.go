@@ -105,7 +105,7 @@ type plan struct {
 	phone   func(call.Phone) call.Phone
 	broker  actor.ReceiveFunc // in the place of the trunks
 	numbers actor.ReceiveFunc // the owner of numbers; nil: there is none
-	ours    func(domain.Environment, *sip.Incoming) bool
+	ours    func(domain.Environment, *sip.Incoming) (string, bool)
 	keyLife time.Duration // of SRTP keys
 	idle    time.Duration // until a far end that is silent has vanished
 	listed  call.Listed

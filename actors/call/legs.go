@@ -238,7 +238,9 @@ func (c *call) signal(ctx actor.Context, m signal) {
 	case sip.Replaced:
 		c.replaced(ctx, e)
 	case sip.Ended:
-		c.hungUp(ctx, e)
+		if !c.handleReferrerBye(ctx, e) {
+			c.hungUp(ctx, e)
+		}
 	}
 }
 

@@ -268,7 +268,7 @@ func (c *call) adopt(ctx actor.Context) {
 	c.leg, c.adopted = t.leg, t.aside
 	t.aside, t.leg = nil, 0
 	t.told(sipOK, "OK", true)
-	if old != nil {
+	if old != nil && !t.referrerGone {
 		old.Bye(16, "transferred")
 	}
 	c.finishTransfer(ctx, domain.TransferCompleted, "")
@@ -289,7 +289,10 @@ func (c *call) formerOver(ctx actor.Context, leg int) {
 
 // replaced: somebody takes the place of the far end, who has handed us on.
 func (c *call) replaced(ctx actor.Context, e sip.Replaced) {
-	ours := c.cfg.Ours == nil || c.cfg.Ours(c.call.Environment, e.By)
+	trunkID, ours := e.By.TrunkID, true
+	if c.cfg.Ours != nil {
+		trunkID, ours = c.cfg.Ours(c.call.Environment, e.By)
+	}
 	if !ours || !c.script.Transfer.AcceptRefer || c.stage != talking || c.transfer != nil || c.byeReason != "" {
 		e.By.Reject(sipForbidden, 0)
 		return
@@ -299,10 +302,10 @@ func (c *call) replaced(ctx actor.Context, e sip.Replaced) {
 	now := time.Now().UTC()
 	n := len(c.call.Legs) + 1
 	c.call.Legs = append(slices.Clone(c.call.Legs), domain.Leg{
-		TrunkID: e.By.TrunkID, SIPCallID: e.By.CallID, Target: e.By.Source.String(), Role: roleTransfer, StartedAt: now,
+		TrunkID: trunkID, SIPCallID: e.By.CallID, Target: e.By.Source.String(), Role: roleTransfer, StartedAt: now,
 	})
 	c.row()
-	c.attempt.Legs = append(slices.Clone(c.attempt.Legs), domain.AttemptLeg{Number: n, TrunkID: e.By.TrunkID, SIPCallID: e.By.CallID})
+	c.attempt.Legs = append(slices.Clone(c.attempt.Legs), domain.AttemptLeg{Number: n, TrunkID: trunkID, SIPCallID: e.By.CallID})
 	c.call.Transfers = append(slices.Clone(c.call.Transfers), domain.Transfer{
 		To: strings.TrimSpace(e.By.From), Mode: domain.TransferAttended, Status: domain.TransferStarted, By: byRemote, Legs: []int{n}, StartedAt: now,
 	})

@@ -142,8 +142,9 @@ type Config struct {
 	Reach     Reach      // nil: nobody can be reached, every transfer fails
 	Listed    Listed     // asked before legs that follow the first one; nil: nobody is
 	// Ours says whether a caller comes over a trunk or a phone of the workspace
-	// and environment: nobody else may take the place of a far end. nil: all do.
-	Ours     func(env domain.Environment, in *sip.Incoming) bool
+	// and environment, and over which trunk: nobody else may take the place of a
+	// far end. nil: all do.
+	Ours     func(env domain.Environment, in *sip.Incoming) (trunkID string, ok bool)
 	Traces   *Traces // what the dialogs said; nil: nothing is kept
 	SpoolDir string  // recordings in progress; a folder per workspace is made in it
 	// Left fetches what other nodes have in their spools of the workspace, and

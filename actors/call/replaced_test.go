@@ -21,11 +21,12 @@ func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
 	}{"a stranger": {false, 403}, "one of ours": {true, 0}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := build(t, plan{ours: func(env domain.Environment, in *sip.Incoming) bool {
-				return c.ours && env == domain.Live && in.To == "+15550002222"
+			h := build(t, plan{ours: func(env domain.Environment, in *sip.Incoming) (string, bool) {
+				return "trunk_theirs", c.ours && env == domain.Live && in.To == "+15550002222"
 			}})
 			script := domain.Script{Pathway: linger(), Inbound: domain.AgentInbound{Answer: "direct"}, Transfer: domain.AgentTransfer{AcceptRefer: true}}
-			service := agent(t, func(in *sip.Incoming) { h.take(in, script) })
+			ids := make(chan string, 1)
+			service := agent(t, func(in *sip.Incoming) { ids <- h.take(in, script) })
 			sound := newPeer(t).engine // never to a port of the same engine
 			call := func(who string, replaces *sip.DialogID) (*sip.Dialog, chan sip.Event) {
 				s, err := sound.Open(media.Options{})
@@ -56,6 +57,7 @@ func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
 			} else {
 				require.IsType(t, sip.Answered{}, e)
 				require.IsType(t, sip.Ended{}, soon(t, heard))
+				assert.Equal(t, "trunk_theirs", h.store.call(soon(t, ids)).Legs[1].TrunkID)
 				second.Bye(16, "")
 			}
 		})

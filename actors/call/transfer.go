@@ -90,19 +90,20 @@ type wish struct {
 // transfer is the one under way.
 type transfer struct {
 	wish
-	way      Way
-	at       int // index in the call's record
-	stage    handover
-	aside    *actor.PID
-	vessel   *vessel // of the second leg
-	leg      int     // number of the second leg that is out; 0: none
-	undo     func()  // of the bridge, or of what is heard before the answer
-	told     func(code int, phrase string, final bool)
-	clip     media.Clip
-	spoken   bool // the summary is there, or never will be
-	answered bool
-	accepted bool // the far end took our REFER
-	deaf     bool // whoever answered holds us
+	way          Way
+	at           int // index in the call's record
+	stage        handover
+	aside        *actor.PID
+	vessel       *vessel // of the second leg
+	leg          int     // number of the second leg that is out; 0: none
+	undo         func()  // of the bridge, or of what is heard before the answer
+	told         func(code int, phrase string, final bool)
+	clip         media.Clip
+	spoken       bool // the summary is there, or never will be
+	answered     bool
+	accepted     bool // the far end took our REFER
+	referrerGone bool // the far end has hung up after its own REFER
+	deaf         bool // whoever answered holds us
 }
 
 // handOn begins a transfer; the error is that of the API.
@@ -269,18 +270,21 @@ func (c *call) referProgress(ctx actor.Context, m referred) {
 		return
 	}
 	method := "NOTIFY"
-	if !t.accepted {
+	if !p.Notify {
 		method = "REFER"
 	}
 	c.evidence(method, p.Code, p.Phrase)
-	t.accepted = t.accepted || p.Code >= 200 && p.Code < 300
+	t.accepted = t.accepted || p.Notify || p.Code >= 200 && p.Code < 300
 	switch {
 	case !p.Final:
 		c.note()
 	case p.Failed:
 		why := "refused"
-		if p.Code > 0 {
+		switch {
+		case p.Code >= 300:
 			why = fmt.Sprintf("sip_%d", p.Code)
+		case t.accepted:
+			why = "unconfirmed" // the far end took the REFER, and never said what came of it
 		}
 		c.failTransfer(ctx, why)
 	default:
@@ -368,6 +372,10 @@ func (c *call) failTransfer(ctx actor.Context, why string) {
 		t.refer.Refuse(503)
 	}
 	c.finishTransfer(ctx, domain.TransferFailed, why)
+	if t.referrerGone {
+		c.endWithoutReferrer(ctx)
+		return
+	}
 	c.comeBack(ctx, awayTransfer, false)
 }
 

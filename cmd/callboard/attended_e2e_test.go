@@ -94,6 +94,7 @@ func TestBaresipHandsTheAgentWithAttendanceToAnotherBaresip(t *testing.T) {
 	s := newService(t)
 	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.transferred"}})
 	first, second := baresip(t, "+12025550147"), baresip(t, "+12025550199")
+	second.useReversedTone()
 	s.trunkWith("+12025550147", first.port, "udp", nil)
 	s.trunkWith("+12025550199", second.port, "udp", nil)
 	id := s.outbound("+12025550147", s.branches(object{"accept_refer": true}), nil)
@@ -116,11 +117,26 @@ func TestBaresipHandsTheAgentWithAttendanceToAnotherBaresip(t *testing.T) {
 	assert.Equal(t, "in_progress", s.api("GET", "/v1/calls/"+id, nil)["status"])
 	first.command("hangup", "") // the call between the two
 	s.await("the end of the call that was replaced", 20*time.Second, func() bool { return strings.Contains(second.log(), "BYE sip:") })
+	s.api("POST", "/v1/calls/"+id+"/say", object{"text": "Hello second phone, the agent speaks to you now."})
+	s.talk(3 * time.Second)
 	second.press("7")
 	call := s.ended(id, 30*time.Second)
 	assert.Equal(t, "confirmed", call["disposition"], "the agent hears the other phone: %v", call)
 	s.await("the events", 10*time.Second, func() bool { return len(s.told()) >= 2 })
 	assert.Equal(t, []string{"attended in_progress", "attended completed"}, s.told())
+	wav, best := s.recording(id), 0.0
+	left, right := samples(t, wav, 1), samples(t, wav, 2)
+	for _, sent := range second.recordings("enc") {
+		if len(sent) > 5*rate/2 {
+			best = max(best, endOf(sent, left))
+		}
+	}
+	assert.Greater(t, best, 0.9, "the agent heard the tone of the second phone")
+	best = 0
+	for _, heard := range second.recordings("dec") {
+		best = max(best, soundsIn(loudestWindow(right[len(right)/2:]), heard))
+	}
+	assert.Greater(t, best, 0.9, "the second phone heard the agent")
 }
 
 // The agent asks the one phone and then sends the other one there: the service
@@ -129,6 +145,7 @@ func TestTheAgentHandsABaresipWithAttendanceToAnotherBaresip(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	first, second := baresip(t, "+12025550148"), baresip(t, "+12025550199")
+	second.useReversedTone()
 	s.trunkWith("+12025550148", first.port, "udp", nil)
 	s.trunkWith("+12025550199", second.port, "udp", nil)
 	id := s.outbound("+12025550148", s.patient("wait"), nil)
@@ -148,4 +165,8 @@ func TestTheAgentHandsABaresipWithAttendanceToAnotherBaresip(t *testing.T) {
 	assert.Contains(t, calls[1], "<sip:+12025550148@", "the first phone has called the second")
 	s.await("the end of our call to it", 20*time.Second, func() bool { return strings.Contains(second.log(), "BYE sip:") })
 	assert.Equal(t, 1, strings.Count(second.log(), "BYE sip:"), "the other goes on without us")
+	s.talk(3 * time.Second)
+	second.command("hangup", "")
+	assert.Greater(t, first.audioCorrelation(second), 0.9, "the first phone heard the second")
+	assert.Greater(t, second.audioCorrelation(first), 0.9, "and the second the first")
 }

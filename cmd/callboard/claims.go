@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -24,7 +25,7 @@ import (
 // are asked (docs/adr/0087-nodes-ask-each-other-whose-a-call-is.md).
 
 // cancelFor is how long a CANCEL finds the node of a call that was found by whom
-// its credentials named: it has none.
+// its credentials named, or by a header: it has none.
 const cancelFor = 3 * time.Minute
 
 // sipOptions asks only whether the source is known.
@@ -36,25 +37,47 @@ func asksNodes(a sip.Whose) bool {
 }
 
 func questionOf(a sip.Whose) actors.CallQuestion {
-	q := actors.CallQuestion{To: a.To, User: a.User, Source: a.Source.Addr}
+	q := actors.CallQuestion{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
 	if a.Method == sipOptions {
-		q.To, q.User = "", ""
+		q.To, q.User, q.MatchFields = "", "", nil
 	}
 	return q
 }
 
 // Under these names answers are kept: of a call, of its CANCEL, and of a source
 // that nobody knows.
-func callName(q actors.CallQuestion) string {
-	return strings.Join([]string{"c" + q.Source.String(), q.To, q.User}, "\x00")
+func callName(q actors.CallQuestion, byHeader bool) string {
+	return withHeader(strings.Join([]string{"c" + q.Source.String(), q.To, q.User}, "\x00"), q.MatchFields, byHeader)
 }
 func cancelName(a sip.Whose) string       { return "i" + a.CallID }
 func sourceName(at netip.AddrPort) string { return "s" + at.String() }
 
 // disputeName is where it is kept whether a number's claim in the store counts for
 // a call; workspace "": it does not.
-func disputeName(a sip.Whose, name string) string {
-	return strings.Join([]string{"d" + a.Source.Addr.String(), name, a.User}, "\x00")
+func disputeName(a sip.Whose, name string, byHeader bool) string {
+	return withHeader(strings.Join([]string{"d" + a.Source.Addr.String(), name, a.User}, "\x00"), a.MatchFields, byHeader)
+}
+
+// withHeader is the name of an answer that counts for calls with these headers
+// only, as where a trunk takes calls by a header (domain.TrunkMatch).
+func withHeader(name string, fields map[string]string, byHeader bool) string {
+	if !byHeader {
+		return name
+	}
+	var b strings.Builder
+	b.WriteString(name)
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		b.WriteString("\x00" + field + "\x00" + fields[field])
+	}
+	return b.String()
+}
+
+// knownDispute is what is known of a number's claim against the trunks here.
+func (w *whither) knownDispute(a sip.Whose, name string) (c claimed, known bool) {
+	if c, known = w.known(disputeName(a, name, false)); known {
+		return c, true
+	}
+	return w.known(disputeName(a, name, true))
 }
 
 // disputable says whether a number's claim has to be held against the trunks here.
@@ -76,6 +99,7 @@ func (w *whither) settle(ctx context.Context, a sip.Whose, name, workspace strin
 	q := questionOf(a)
 	n, ok := w.in.ownerOf(workspace)
 	own, counts := w.in.whose(ctx, q), true
+	byHeader := own.ByHeader
 	switch {
 	case !ok || own.Part && own.Rank < domain.ClaimRest:
 		return workspace
@@ -88,6 +112,7 @@ func (w *whither) settle(ctx context.Context, a sip.Whose, name, workspace strin
 		return workspace
 	default:
 		its, err := w.in.askNode(ctx, n.Addr, q)
+		byHeader = byHeader || its.ByHeader
 		if err == nil { // one that does not answer is found by the number alone
 			counts = domain.BestClaim(own.CallClaim, []domain.NodeClaim{{CallClaim: its.CallClaim, Node: n.ID}}) >= 0
 		}
@@ -95,7 +120,7 @@ func (w *whither) settle(ctx context.Context, a sip.Whose, name, workspace strin
 	if !counts {
 		workspace = ""
 	}
-	w.keep(disputeName(a, name), claimed{workspace: workspace})
+	w.keep(disputeName(a, name, byHeader), claimed{workspace: workspace})
 	return workspace
 }
 
@@ -103,8 +128,10 @@ func (w *whither) settle(ctx context.Context, a sip.Whose, name, workspace strin
 // where that does not say.
 func (w *whither) claimedBy(a sip.Whose) (c claimed, known bool) {
 	q := questionOf(a)
-	if c, known = w.known(callName(q)); known {
-		return c, true
+	for _, byHeader := range []bool{false, true} {
+		if c, known = w.known(callName(q, byHeader)); known {
+			return c, true
+		}
 	}
 	return w.known(sourceName(q.Source))
 }
@@ -118,7 +145,7 @@ func (w *whither) claimant(ctx context.Context, a sip.Whose) (c claimed, err err
 	}
 	q := questionOf(a)
 	own := w.in.whose(ctx, q)
-	best := own.CallClaim
+	best, byHeader := own.CallClaim, own.ByHeader
 	last, enough := domain.ClaimNumber, domain.ClaimRest
 	if a.Method == sipOptions {
 		last, enough = domain.ClaimSource, domain.ClaimSource
@@ -132,6 +159,7 @@ func (w *whither) claimant(ctx context.Context, a sip.Whose) (c claimed, err err
 		if own.Part {
 			unheard = errors.Join(unheard, errNoWork)
 		}
+		byHeader = byHeader || slices.ContainsFunc(all, func(o domain.NodeClaim) bool { return o.ByHeader })
 		if i := domain.BestClaim(best, all); i >= 0 {
 			c.node, best = all[i].Node, all[i].CallClaim
 		}
@@ -146,8 +174,8 @@ func (w *whither) claimant(ctx context.Context, a sip.Whose) (c claimed, err err
 		w.keep(sourceName(q.Source), c)
 		return c, nil
 	}
-	w.keep(callName(q), c)
-	if q.User != "" && c.node != "" && a.Method == "INVITE" {
+	w.keep(callName(q, byHeader), c)
+	if (q.User != "" || byHeader) && c.node != "" && a.Method == "INVITE" {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.hints.put(cancelName(a), c, time.Now())

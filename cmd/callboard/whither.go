@@ -78,7 +78,7 @@ func (w *whither) placed(a sip.Whose) (at netip.AddrPort, elsewhere, sure bool) 
 	for _, name := range names(a) {
 		c, known := w.known(name)
 		if known && c.workspace != "" && w.disputable(a, name, c.workspace) {
-			c, known = w.known(disputeName(a, name))
+			c, known = w.knownDispute(a, name)
 		}
 		if !known {
 			return at, false, false

@@ -121,6 +121,32 @@ func TestNobodyTakesCallsAwayByTheNameOfAPhoneOrANumberThatHeClaims(t *testing.T
 	}
 }
 
+// Where a trunk takes calls by a header, what is known of one call does not count for another.
+func TestACallByHeaderIsAskedForAnew(t *testing.T) {
+	f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimRest, ByHeader: true}}}
+	w := newWhither(f)
+	a := sip.Whose{
+		Method: "INVITE", To: "1", CallID: "1", Source: sip.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")},
+		MatchFields: map[string]string{"x-trunk-id": "acme"},
+	}
+	at, _ := w.elsewhere(a)
+	assert.Equal(t, "192.0.2.2:5060", at.String())
+	cancel := a
+	cancel.Method, cancel.MatchFields = "CANCEL", nil
+	at, _, sure := w.placed(cancel)
+	assert.True(t, sure, "its CANCEL carries no header")
+	assert.Equal(t, "192.0.2.2:5060", at.String())
+	_, _, sure = w.placed(a)
+	assert.True(t, sure)
+	other := a
+	other.CallID, other.MatchFields = "2", map[string]string{"x-trunk-id": "other"}
+	_, _, sure = w.placed(other)
+	assert.False(t, sure)
+	f.claims = map[string]domain.CallClaim{"c": {Rank: domain.ClaimRest, ByHeader: true}}
+	at, _ = w.elsewhere(other)
+	assert.Equal(t, "192.0.2.3:5060", at.String())
+}
+
 func TestACancelFindsItsCallForThreeMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimRest}}}

@@ -120,6 +120,25 @@ func TestWhatMakesATrunkBad(t *testing.T) {
 		rules.TrunkDefaults(&t2)
 		assert.Equal(t, []string{name}, params(rules.Trunk(&t2)))
 	}
+	for name, c := range map[string]struct {
+		match domain.TrunkMatch
+		want  []string
+	}{
+		"a header":                    {domain.TrunkMatch{Header: "X-Trunk-ID", Value: "acme"}, []string{}},
+		"a trunk group":               {domain.TrunkMatch{Header: "contact", Parameter: "tgrp", Value: "tg-7"}, []string{}},
+		"nothing":                     {domain.TrunkMatch{}, []string{"inbound.match.header validation_error", "inbound.match.value validation_error"}},
+		"a header of the transaction": {domain.TrunkMatch{Header: "Via", Value: "x"}, []string{"inbound.match.header validation_error"}},
+		"no header":                   {domain.TrunkMatch{Header: "X-a b", Value: "x"}, []string{"inbound.match.header validation_error"}},
+		"a From without a parameter":  {domain.TrunkMatch{Header: "From", Value: "x"}, []string{"inbound.match.parameter validation_error"}},
+		"the tag":                     {domain.TrunkMatch{Header: "From", Parameter: "tag", Value: "x"}, []string{"inbound.match.parameter validation_error"}},
+		"no parameter":                {domain.TrunkMatch{Header: "From", Parameter: "a=b", Value: "x"}, []string{"inbound.match.parameter validation_error"}},
+		"too long":                    {domain.TrunkMatch{Header: "X-" + strings.Repeat("a", 63), Value: strings.Repeat("a", 129)}, []string{"inbound.match.header validation_error", "inbound.match.value validation_error"}},
+		"a space at the end":          {domain.TrunkMatch{Header: "X-A", Value: "acme "}, []string{"inbound.match.value validation_error"}},
+	} {
+		matched := domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1"}}, Inbound: domain.TrunkInbound{Match: &c.match}}
+		rules.TrunkDefaults(&matched)
+		assert.Equal(t, c.want, append([]string{}, params(rules.Trunk(&matched))...), name)
+	}
 	open := domain.Trunk{Name: "t", Proxies: []domain.Proxy{{Host: "192.0.2.1"}}, Inbound: domain.TrunkInbound{AllowedIPs: []string{"0.0.0.0/0"}, Auth: &domain.TrunkAuth{Username: "u", Password: "p"}}}
 	rules.TrunkDefaults(&open)
 	assert.Empty(t, params(rules.Trunk(&open)), "whoever proves it may call from anywhere")

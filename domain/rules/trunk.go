@@ -19,11 +19,14 @@ const (
 	MaxChannels       = 100_000
 	MaxCredential     = 256
 	MaxCodecs         = 4
+	MaxMatchName      = 64
+	MaxMatchValue     = 128
 )
 
 var (
 	hostname = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?$`)
 	dialled  = regexp.MustCompile(`^\+?[0-9*#]{0,20}$`)
+	token    = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 	prefix   = regexp.MustCompile(`^\+?\d{1,15}$`)
 )
 
@@ -162,7 +165,33 @@ func inbound(p *domain.Problems, in *domain.TrunkInbound) {
 		}
 	}
 	credentials(p, "inbound.auth", in.Auth)
+	match(p, in.Match)
 	rate(p, "inbound.calls_per_second", in.CallsPerSecond, true)
+}
+
+// match checks the header by which calls of one address are told apart.
+func match(p *domain.Problems, m *domain.TrunkMatch) {
+	const header, parameter, value = "inbound.match.header", "inbound.match.parameter", "inbound.match.value"
+	if m == nil {
+		return
+	}
+	switch {
+	case len(m.Header) > MaxMatchName || !token.MatchString(m.Header) || !domain.IsMatchHeader(m.Header):
+		p.Add(header, domain.CodeValidation, "%q cannot be compared: use Request-URI, From, To, Contact, P-Charge-Info or a name that begins with X-, %d characters at most",
+			clip(m.Header), MaxMatchName)
+	case m.Parameter == "" && domain.MatchesByParameter(m.Header):
+		p.Add(parameter, domain.CodeValidation, "is required for %s, whose whole value differs from call to call: name a parameter such as tgrp", m.Header)
+	}
+	if m.Parameter != "" && (len(m.Parameter) > MaxMatchName || !token.MatchString(m.Parameter)) {
+		p.Add(parameter, domain.CodeValidation, "%q is no name of a parameter: use letters, digits, - and _, %d at most", clip(m.Parameter), MaxMatchName)
+	}
+	if strings.EqualFold(m.Parameter, "tag") {
+		p.Add(parameter, domain.CodeValidation, "\"tag\" is different in each call: name a parameter that the carrier sets, such as tgrp")
+	}
+	Text(p, value, m.Value, true, MaxMatchValue)
+	if m.Value != strings.TrimSpace(m.Value) {
+		p.Add(value, domain.CodeValidation, "%q has spaces at an end, which are never sent: remove them", clip(m.Value))
+	}
 }
 
 func rate(p *domain.Problems, param string, r float64, zero bool) {

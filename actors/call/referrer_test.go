@@ -1,0 +1,59 @@
+package call_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// Many phones hang up as soon as their REFER is accepted. The agent stays for
+// whoever answers, and for nobody else.
+func TestAFarEndMayLeaveBeforeItsReferSucceeds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		target string
+		hangUp bool // by the API, while nobody is on the line
+		status domain.TransferStatus
+		by     string
+	}{
+		"the target answers":  {quiet, false, domain.TransferCompleted, "api"},
+		"the target is busy":  {busy, false, domain.TransferFailed, "remote"},
+		"the call is hung up": {area + "0002", true, domain.TransferFailed, "api"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeer(t)
+			h := build(t, plan{trunks: towards(p)})
+			id := h.talking(area+"7777", linger(), func(s *call.Start) { s.Script.Transfer.AcceptRefer = true })
+			got := make(chan sip.ReferProgress, 8)
+			p.line().Refer(sip.ReferTo{URI: "sip:" + c.target + "@anywhere.example"}, func(r sip.ReferProgress) { got <- r })
+			require.Equal(t, 202, soon(t, got).Code)
+			p.line().Bye(16, "")
+			h.until(5*time.Second, "the far end has left", p.over)
+			if c.hangUp {
+				h.until(5*time.Second, "its leg is over", func() bool { return h.store.call(id).Legs[0].EndedAt != nil })
+				require.NoError(t, h.hangUp(id))
+			}
+			if c.status == domain.TransferCompleted {
+				h.stands(id, domain.TransferCompleted)
+				heard := h.carrier.Heard()[quiet]
+				h.until(5*time.Second, "the target hears the agent", func() bool { return h.carrier.Heard()[quiet] > heard+20 })
+				require.NoError(t, h.hangUp(id))
+			}
+			begun := time.Now()
+			e := h.end(id)
+			assert.Less(t, time.Since(begun), 20*time.Second, "it waits neither for the target nor for an answer to a BYE")
+			assert.Equal(t, c.status, e.Call.Transfers[0].Status)
+			assert.Equal(t, c.by, e.Call.EndedBy)
+			assert.Len(t, e.Call.Legs, 2)
+			assert.NotNil(t, e.Call.Legs[0].EndedAt)
+			h.until(5*time.Second, "nobody is left on the phone", func() bool { return h.carrier.Live() == 0 })
+		})
+	}
+}

@@ -1,0 +1,206 @@
+package actors
+
+import (
+	"context"
+	"slices"
+
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// numberOf finds whose number was called: an exact one of a workspace that has
+// a trunk at this source, or the catch-all number "*" of such a trunk. If the call
+// may belong to a trunk with inbound.auth and is not authenticated, the error is
+// errAuthRequired (401). With errNoNumber the entry is the trunk at which the
+// number was looked for.
+func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
+	if in.PhoneID != "" {
+		return n.phoneCalls(ctx, in)
+	}
+	all := n.book.Of(in.Source)
+	entries, needAuth := splitByAuth(all, in)
+	num, e, err := n.findNumber(ctx, in.To, entries)
+	if num != nil || err != nil {
+		return num, e, err
+	}
+	if num, e, err = n.findNumber(ctx, in.To, needAuth); err != nil {
+		return nil, e, err
+	}
+	if num != nil {
+		return nil, e, errNumberAuthRequired
+	}
+	rests, err := n.catchAllTrunks(ctx, in, all, entries)
+	if err != nil {
+		return nil, e, err
+	}
+	if num, e, err = n.catchAllNumber(ctx, rests); num != nil || err != nil {
+		return num, e, err
+	}
+	switch {
+	case len(needAuth) > 0:
+		return nil, needAuth[0], errAuthRequired
+	case len(entries) > 0:
+		return nil, entries[0], errNoNumber
+	case len(all) > 0 && !in.Proved:
+		return nil, all[0], errNoNumber
+	}
+	return nil, trunk.Entry{}, errNoNumber
+}
+
+// catchAllTrunks are the trunks whose "*" may take a call. A number of a workspace that
+// has a trunk at this source is not for the "*" of another workspace, unless the
+// call carries the header of that trunk, because the carrier sets the header.
+func (n *Node) catchAllTrunks(ctx context.Context, in *sip.Incoming, all, entries []trunk.Entry) ([]trunk.Entry, error) {
+	if !slices.ContainsFunc(all, func(e trunk.Entry) bool { return !carriesHeader(e, in) }) {
+		return entries, nil
+	}
+	num, _, err := n.findNumber(ctx, in.To, all)
+	if num == nil || err != nil {
+		return entries, err
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e trunk.Entry) bool { return !hasMatch(e) && e.WorkspaceID != num.WorkspaceID }), nil
+}
+
+// catchAllNumber is the "*" of the oldest trunk that has one. Of several trunks of its
+// workspace that have one, a trunk whose header the call carries goes first.
+func (n *Node) catchAllNumber(ctx context.Context, entries []trunk.Entry) (first *domain.PhoneNumber, at trunk.Entry, err error) {
+	for _, e := range entries {
+		if first != nil && (hasMatch(at) || e.WorkspaceID != at.WorkspaceID || !hasMatch(e)) {
+			continue
+		}
+		num, err := n.catchAllOf(ctx, e)
+		if err != nil {
+			return nil, e, err
+		}
+		if num != nil {
+			first, at = num, e
+		}
+	}
+	return first, at, nil
+}
+
+// catchAllOf is the "*" of one trunk; nil: it has none.
+func (n *Node) catchAllOf(ctx context.Context, e trunk.Entry) (*domain.PhoneNumber, error) {
+	num, err := n.cachedNumber(e, "*", func() (*domain.PhoneNumber, error) { return n.claimed(ctx, "*@"+e.Trunk.ID) })
+	if err != nil || num == nil || num.WorkspaceID != e.WorkspaceID {
+		return nil, err
+	}
+	return num, nil
+}
+
+// hasMatch says whether a trunk takes only calls that carry its header.
+func hasMatch(e trunk.Entry) bool { return e.Trunk.Inbound.Match != nil }
+
+// splitByAuth returns the trunks that admit a caller, and those that would if it proved
+// itself. A trunk whose header the call does not carry is neither.
+func splitByAuth(all []trunk.Entry, in *sip.Incoming) (entries, needAuth []trunk.Entry) {
+	if !slices.ContainsFunc(all, func(e trunk.Entry) bool { return !admits(e, in) }) {
+		return all, nil
+	}
+	for _, e := range all {
+		if admits(e, in) {
+			entries = append(entries, e)
+		} else if !in.Proved && carriesHeader(e, in) {
+			needAuth = append(needAuth, e)
+		}
+	}
+	return entries, needAuth
+}
+
+// findNumber is the number called where it is one of a workspace with such a
+// trunk; nil: it is nobody's.
+func (n *Node) findNumber(ctx context.Context, to string, entries []trunk.Entry) (*domain.PhoneNumber, trunk.Entry, error) {
+	for _, e := range entries {
+		w := n.workspace(e.WorkspaceID)
+		if w == nil {
+			continue
+		}
+		country := countryOf(&e.Trunk, w)
+		num, err := n.cachedNumber(e, country+" "+to, func() (*domain.PhoneNumber, error) {
+			return n.findOnTrunk(ctx, e, spellings(to, country))
+		})
+		if err != nil {
+			return nil, e, err
+		}
+		if num != nil {
+			return num, trunkOf(num, e, entries), nil
+		}
+	}
+	return nil, trunk.Entry{}, nil
+}
+
+// trunkOf is the trunk that takes a call to a number: e, or where the number
+// names no trunk, one of the same workspace whose header the call carries.
+func trunkOf(num *domain.PhoneNumber, e trunk.Entry, entries []trunk.Entry) trunk.Entry {
+	if num.TrunkID != "" || hasMatch(e) {
+		return e
+	}
+	for _, x := range entries {
+		if hasMatch(x) && x.WorkspaceID == num.WorkspaceID && x.Trunk.Environment == num.Environment {
+			return x
+		}
+	}
+	return e
+}
+
+// findOnTrunk is the number that a trunk may spell in these ways; nil: none.
+func (n *Node) findOnTrunk(ctx context.Context, e trunk.Entry, texts []string) (*domain.PhoneNumber, error) {
+	for _, text := range texts {
+		num, err := n.claimed(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if num != nil && num.WorkspaceID == e.WorkspaceID && num.Environment == e.Trunk.Environment &&
+			(num.TrunkID == "" || num.TrunkID == e.Trunk.ID) {
+			return num, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // none is no error
+}
+
+// cachedNumber is a number of a trunk's workspace; each call asks for one, and
+// they change seldom. It is shared.
+func (n *Node) cachedNumber(e trunk.Entry, called string, read func() (*domain.PhoneNumber, error)) (*domain.PhoneNumber, error) {
+	return n.desk.called.of(n.desk.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
+}
+
+// trunkInWorkspace says whether a caller comes over a trunk or a phone of a workspace, and
+// over which trunk: the oldest, or one whose header the call carries.
+func (n *Node) trunkInWorkspace(workspaceID string, env domain.Environment, in *sip.Incoming) (trunkID string, ok bool) {
+	if in.PhoneID != "" {
+		x, known := n.phones.Phone(in.PhoneID)
+		return "", known && x.WorkspaceID == workspaceID && x.Environment == env
+	}
+	for _, e := range n.book.Of(in.Source) {
+		if e.WorkspaceID != workspaceID || e.Trunk.Environment != env || !admits(e, in) {
+			continue
+		}
+		if hasMatch(e) {
+			return e.Trunk.ID, true
+		}
+		if !ok {
+			trunkID, ok = e.Trunk.ID, true
+		}
+	}
+	return trunkID, ok
+}
+
+func admits(e trunk.Entry, in *sip.Incoming) bool {
+	return carriesHeader(e, in) && isAuthenticated(e, in)
+}
+
+// carriesHeader says whether a call carries the header of a trunk, if the trunk
+// has one.
+func carriesHeader(e trunk.Entry, in *sip.Incoming) bool {
+	return e.Trunk.Inbound.Match.Matches(in.MatchFields)
+}
+
+// isAuthenticated says whether a caller has given the proof that a trunk wants, if it
+// wants one.
+func isAuthenticated(e trunk.Entry, in *sip.Incoming) bool {
+	if in.Proved {
+		return e.Trunk.ID == in.TrunkID
+	}
+	return e.Trunk.Inbound.Auth == nil
+}

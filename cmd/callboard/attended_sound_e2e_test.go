@@ -1,0 +1,109 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// useReversedTone gives a phone another tone than every other phone has, before
+// its first call.
+func (p *phone) useReversedTone() {
+	p.t.Helper()
+	tone := sweep(60)
+	slices.Reverse(tone)
+	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, "tone.wav"), wavOf(tone), 0o600))
+}
+
+// recordings are what a phone recorded of each of its calls, once all are over.
+func (p *phone) recordings(kind string) (all [][]float64) {
+	p.t.Helper()
+	var found []string
+	require.Eventually(p.t, func() bool {
+		found = p.files(kind)
+		return len(found) > 0 && !slices.ContainsFunc(found, func(path string) bool { return grown(path) == growing })
+	}, time.Minute, 20*time.Millisecond, "the phone has not closed what it recorded")
+	for _, path := range found {
+		if grown(path) == whole {
+			all = append(all, samples(p.t, path, 1))
+		}
+	}
+	return all
+}
+
+// audioCorrelation is how well the end of what one phone sent is found in what another
+// heard, in any of their calls.
+func (p *phone) audioCorrelation(other *phone) (best float64) {
+	p.t.Helper()
+	for _, sent := range other.recordings("enc") {
+		for _, heard := range p.recordings("dec") {
+			if len(sent) > 5*rate/2 && best <= 0.9 {
+				best = max(best, endOf(sent, heard))
+			}
+		}
+	}
+	return best
+}
+
+// loudestWindow is the quarter of a second of a sound that has the most energy.
+func loudestWindow(sound []float64) []float64 {
+	const piece = rate / 4
+	at, best := 0, -1.0
+	for from := 0; from+piece <= len(sound); from += piece / 2 {
+		if e := product(sound[from:from+piece], sound[from:from+piece]); e > best {
+			at, best = from, e
+		}
+	}
+	return sound[at:min(at+piece, len(sound))]
+}
+
+// talk lets time pass in which there is something to be heard.
+func (s *service) talk(d time.Duration) {
+	s.t.Helper()
+	begun := time.Now()
+	s.await("some talk", d+10*time.Second, func() bool { return time.Since(begun) >= d })
+}
+
+// A softphone consults the agent, and another phone takes its place (Replaces):
+// the agent goes on with that one, and the softphone is let go.
+func TestTheAgentIsTheTargetOfABaresipThatConsultsIt(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	first := baresip(t, "+12025550151")
+	in := s.trunk("+12025550151", first.port)
+	s.api("POST", "/v1/phone-numbers", object{"number": "+12025550142", "agent_id": s.branches(object{"accept_refer": true}), "trunk_id": in})
+	first.command("dial", "sip:+12025550142@127.0.0.1:"+strconv.Itoa(s.sip))
+	var callID, ours, theirs string
+	s.await("the softphone's call", 30*time.Second, func() bool {
+		_, invite, _ := strings.Cut(first.log(), "INVITE sip:+12025550142@")
+		_, answer, answered := strings.Cut(invite, "SIP/2.0 200 ")
+		call, from, to := callIDs.FindStringSubmatch(invite), fromTag.FindStringSubmatch(invite), toTag.FindStringSubmatch(answer)
+		if !answered || call == nil || from == nil || to == nil {
+			return false
+		}
+		callID, ours, theirs = call[1], to[1], from[1]
+		return true
+	})
+	id := s.api("GET", "/v1/calls?direction=inbound", nil)["data"].([]any)[0].(object)["id"].(string)
+	s.inProgress(id)
+	s.talk(3 * time.Second)
+	second := sippCaller(t, "uac-takes-over", "-m", "1", "-s", "+12025550142", "-key", "replaced", callID, "-key", "ours", ours, "-key", "theirs", theirs, "-d", "500", "127.0.0.1:"+strconv.Itoa(s.sip))
+	s.await("the softphone is let go", 20*time.Second, func() bool { return strings.Contains(first.log(), "BYE sip:") })
+	require.NoError(t, <-second.done)
+	call := s.ended(id, 20*time.Second)
+	assert.Equal(t, []any{"completed", "remote_hangup"}, []any{call["status"], call["ended_reason"]})
+	assert.Equal(t, []any{"attended", "completed", "remote"}, []any{s.handed(id)["mode"], s.handed(id)["status"], s.handed(id)["by"]})
+	legs := call["legs"].([]any)
+	require.Len(t, legs, 2)
+	assert.Equal(t, in, legs[1].(object)["trunk_id"])
+	sent := first.recordings("enc")
+	require.NotEmpty(t, sent)
+	assert.Greater(t, endOf(sent[0], samples(t, s.recording(id), 1)), 0.9, "the agent heard the softphone before")
+}

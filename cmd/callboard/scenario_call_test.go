@@ -1,0 +1,98 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/polltest"
+)
+
+// mustPost is like api, but a failure ends the subtest only.
+func (s *scenarioService) mustPost(t *testing.T, path string, body object) object {
+	t.Helper()
+	status, text, _, err := s.request("POST", path, body)
+	require.NoError(t, err)
+	require.Less(t, status, 300, "%s: %s", path, text)
+	var out object
+	require.NoError(t, json.Unmarshal(text, &out))
+	return out
+}
+
+// sentINVITE is the moment at which SIPp has got the INVITE, and has not answered it yet.
+const sentINVITE = "INVITE sent"
+
+// runAction posts the action of a row once the call has the status that the row names.
+func (s *scenarioService) runAction(t *testing.T, r *scenarioRow, p *scenarioPeer, id string) {
+	t.Helper()
+	polltest.Until(t, time.Minute, "the status "+r.whenStatus, func() bool {
+		if r.whenStatus == sentINVITE {
+			text, _ := os.ReadFile(filepath.Join(p.dir, "messages"))
+			return strings.Contains(string(text), "INVITE sip:")
+		}
+		code, text, _, err := s.request("GET", "/v1/calls/"+id, nil)
+		var c callResource
+		return err == nil && code == http.StatusOK && json.Unmarshal(text, &c) == nil && c.Status == r.whenStatus
+	})
+	s.mustPost(t, "/v1/calls/"+id+"/"+r.action, r.body)
+}
+
+// callResource is what the rows read of a call's record.
+type callResource struct {
+	ID          string
+	From, To    string
+	Status      string
+	EndedReason string     `json:"ended_reason"`
+	EndedBy     string     `json:"ended_by"`
+	EndedAt     *time.Time `json:"ended_at"`
+	Legs        []struct{ Code int }
+}
+
+// findInboundCall finds the record of the call that SIPp placed to a number.
+func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number string) (id string) {
+	t.Helper()
+	path := "/v1/calls?direction=inbound&limit=100&agent_id=" + s.agents[r.agentName()]
+	polltest.Until(t, time.Minute, "the record of the call", func() bool {
+		status, text, _, err := s.request("GET", path, nil)
+		var page struct{ Data []callResource }
+		if err != nil || status != http.StatusOK || json.Unmarshal(text, &page) != nil {
+			return false
+		}
+		for _, c := range page.Data {
+			if c.To == number {
+				id = c.ID
+			}
+		}
+		return id != ""
+	})
+	return id
+}
+
+// assertCall waits for the end of a call and compares its record with the row.
+func (s *scenarioService) assertCall(t *testing.T, r *scenarioRow, id string) {
+	t.Helper()
+	var c callResource
+	polltest.Until(t, time.Minute, "the end of the call", func() bool {
+		status, text, _, err := s.request("GET", "/v1/calls/"+id, nil)
+		c = callResource{}
+		return err == nil && status == http.StatusOK && json.Unmarshal(text, &c) == nil && c.EndedAt != nil
+	})
+	if r.wantOutcome == "*" { // either side may have been first
+		return
+	}
+	assert.Equal(t, r.wantOutcome, fmt.Sprintf("%s %s %s", c.Status, c.EndedReason, c.EndedBy))
+	if r.from != "" {
+		assert.Equal(t, r.from, c.From)
+	}
+	if r.code != 0 && assert.NotEmpty(t, c.Legs) {
+		assert.Equal(t, r.code, c.Legs[len(c.Legs)-1].Code)
+	}
+}

@@ -1,0 +1,128 @@
+package main_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/sip/siptest"
+)
+
+// SIPp of Debian is built without TLS. It speaks TCP to a pipe, which speaks TLS to the service.
+
+// certificates writes that of the service, and those of SIPp for IPv4 and IPv6 with the file of their authorities.
+func certificates(t *testing.T, dir string) {
+	t.Helper()
+	var peers []byte
+	for suffix, at := range map[string]netip.Addr{"": nodeHost, "6": netip.IPv6Loopback()} {
+		selfSignedFor(t, at, "peer", filepath.Join(dir, "peer"+suffix+".pem"), filepath.Join(dir, "peer"+suffix+".key"))
+		peers = append(peers, readFile(t, dir, "peer"+suffix+".pem")...)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "peers.pem"), peers, 0o600))
+	selfSigned(t, "service", filepath.Join(dir, "service.pem"), filepath.Join(dir, "service.key"))
+}
+
+func readFile(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	require.NoError(t, err)
+	return text
+}
+
+// listenTLS accepts the TLS connections of the service for SIPp, at the port beside its own.
+func listenTLS(t *testing.T, dir string, p *scenarioPeer) {
+	t.Helper()
+	name := "peer"
+	if p.target.Addr().Is6() {
+		name = "peer6"
+	}
+	pair, err := tls.X509KeyPair(readFile(t, dir, name+".pem"), readFile(t, dir, name+".key"))
+	require.NoError(t, err)
+	l, err := tls.Listen("tcp", p.target.String(), &tls.Config{Certificates: []tls.Certificate{pair}})
+	require.NoError(t, err)
+	proxyConnections(t, l, func(service net.Conn) (net.Conn, net.Conn, error) {
+		sipp, err := net.Dial("tcp", p.at.String())
+		return sipp, service, err
+	}, p)
+}
+
+// dialTLS carries the connections of SIPp on to the service by TLS, and returns where SIPp has to connect to.
+func dialTLS(t *testing.T, dir string, remote netip.AddrPort, p *scenarioPeer) netip.AddrPort {
+	t.Helper()
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(readFile(t, dir, "service.pem"))
+	at := netip.AddrPortFrom(remote.Addr(), uint16(siptest.Port(t)))
+	l, err := net.Listen("tcp", at.String())
+	require.NoError(t, err)
+	proxyConnections(t, l, func(sipp net.Conn) (net.Conn, net.Conn, error) {
+		service, err := tls.Dial("tcp", remote.String(), &tls.Config{RootCAs: pool, ServerName: nodeHost.String()})
+		return sipp, service, err
+	}, p)
+	return at
+}
+
+// proxyConnections joins each accepted connection with one of its own. What SIPp says of itself is changed on the way:
+// the port, and TCP to TLS.
+func proxyConnections(t *testing.T, l net.Listener, join func(net.Conn) (sipp, service net.Conn, err error), p *scenarioPeer) {
+	t.Helper()
+	var work sync.WaitGroup
+	var mu sync.Mutex
+	var open []io.Closer
+	work.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open = append(open, c)
+			mu.Unlock()
+			sipp, service, err := join(c)
+			if err != nil {
+				_ = c.Close()
+				continue
+			}
+			mu.Lock()
+			open = append(open, sipp, service)
+			mu.Unlock()
+			work.Go(func() { _, _ = io.Copy(sipp, service); _ = sipp.Close() })
+			work.Go(func() { rewriteTransport(service, sipp, p); _ = service.Close() })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		work.Wait()
+	})
+}
+
+// rewriteTransport copies what SIPp sends. SIPp writes each message at once, so no name is cut in two.
+func rewriteTransport(to io.Writer, from io.Reader, p *scenarioPeer) {
+	b := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(b)
+		if err != nil {
+			return
+		}
+		text := bytes.ReplaceAll(b[:n], []byte(p.at.String()), fmt.Append(nil, p.target.String()))
+		text = bytes.ReplaceAll(text, []byte("SIP/2.0/TCP"), []byte("SIP/2.0/TLS"))
+		text = bytes.ReplaceAll(text, []byte("transport=TCP"), []byte("transport=TLS"))
+		if _, err = to.Write(text); err != nil {
+			return
+		}
+	}
+}
