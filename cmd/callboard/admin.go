@@ -76,7 +76,6 @@ func adminRoutes(keys keyDesk) http.Handler {
 		needs, err := keys.requirement(r.Context())
 		answer(w, needs, err)
 	})
-	asked(mux, "POST /blobs/move", keys.moveBlobs)
 	asked(mux, "POST /recount", keys.recount)
 	mux.HandleFunc("GET /quarantine", func(w http.ResponseWriter, r *http.Request) {
 		q, err := keys.quarantine(r.Context())
@@ -204,11 +203,6 @@ func (s socketKeys) backup(ctx context.Context, o backupOrder) (made backedUp, e
 func (s socketKeys) requirement(ctx context.Context) (needs persistence.Requirement, err error) {
 	err = s.ask(ctx, http.MethodGet, "/store/requirement", nil, &needs)
 	return needs, err
-}
-
-func (s socketKeys) moveBlobs(ctx context.Context, o moveOrder) (step moveStepped, err error) {
-	err = s.ask(ctx, http.MethodPost, "/blobs/move", o, &step)
-	return step, err
 }
 
 func (s socketKeys) quarantine(ctx context.Context) (q *ask.Quarantine, err error) {

@@ -28,7 +28,6 @@ import (
 const (
 	bucketTry   = 40 * time.Second // all steps of it
 	bucketSweep = 12 * time.Hour
-	moveStep    = 20 * time.Second
 )
 
 // bucketOf is the bucket of the settings; nil: recordings lie on disk.
@@ -119,6 +118,13 @@ func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (actors.Blob
 	if t.bucket == nil {
 		return disk, nil
 	}
+	empty, err := disk.Empty()
+	if err == nil && !empty {
+		err = fmt.Errorf("blobs_url is set, but %s has recordings or exports: run callboard blobs move, then start the service", t.folder(backupBlobs))
+	}
+	if err != nil {
+		return nil, err
+	}
 	bound, cancel := context.WithTimeout(ctx, bucketTry)
 	defer cancel()
 	refused, err := t.bucket.Try(bound)
@@ -130,8 +136,7 @@ func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (actors.Blob
 	case t.bucket.Versioned(bound):
 		t.log.Warn("the bucket of recordings keeps what is deleted: switch its versions off, or let a rule forget them")
 	}
-	t.vault.moving = blob.NewMoving(t.bucket, disk)
-	return t.vault.moving, nil
+	return t.bucket, nil
 }
 
 // sweepBucket removes what uploads of processes that ended have left.
@@ -178,53 +183,6 @@ func blobAddrs(b configs.Blobs) []netip.AddrPort {
 	return out
 }
 
-// moveOrder asks for one step of a move; After is empty at first.
-type moveOrder struct {
-	After  string `json:"after"`
-	Remove bool   `json:"remove"`
-}
-
-type moveStepped struct {
-	blob.Moved
-	Next string `json:"next,omitempty"` // empty: nothing is left
-}
-
-var errNoBucket = errors.New("the service that runs keeps recordings on disk: set blobs_url and start it anew, then move what lies there")
-
-func (s storeKeys) moveBlobs(ctx context.Context, o moveOrder) (step moveStepped, err error) {
-	if s.v.moving == nil {
-		return step, errNoBucket
-	}
-	step.Moved, step.Next, err = s.v.moving.Move(ctx, o.After, o.Remove, moveStep)
-	return step, err
-}
-
-// mover is who moves: the service that runs, or we on the folder of one that
-// does not.
-func mover(cmd *cobra.Command, cfg *configs.Config) (step func(context.Context, moveOrder) (moveStepped, error), free func(), err error) {
-	if cli.Remote(cmd) {
-		return nil, nil, errors.New("recordings are moved on the machine that has them: without --url and --profile")
-	}
-	if cfg.Blobs.Bucket == "" {
-		return nil, nil, errors.New("blobs_url is not set: there is no bucket to move to")
-	}
-	if d, ok := dialAdmin(cfg.Data); ok {
-		return d.moveBlobs, func() {}, nil
-	}
-	if _, err = os.Stat(filepath.Join(cfg.Data, backupBlobs)); err != nil {
-		return nil, nil, fmt.Errorf("--data %s: there are no recordings: %w", cfg.Data, err)
-	}
-	if free, err = lockData(cfg.Data); err != nil {
-		return nil, nil, err
-	}
-	moving, err := stoppedMoving(cmd.Context(), cfg)
-	if err != nil {
-		free()
-		return nil, nil, err
-	}
-	return storeKeys{&vault{moving: moving}}.moveBlobs, free, nil
-}
-
 // tried is the bucket of the settings, for who seals and opens nothing.
 func tried(ctx context.Context, cfg *configs.Config) (*blob.S3, error) {
 	roots, err := (&service{cfg: cfg}).readRoots()
@@ -251,19 +209,6 @@ func tryBucket(ctx context.Context, cfg *configs.Config) (place string, versione
 	return bucket.String(), bucket.Versioned(ctx), nil
 }
 
-// stoppedMoving needs no key of ours: what is moved stays sealed.
-func stoppedMoving(ctx context.Context, cfg *configs.Config) (*blob.Moving, error) {
-	bucket, err := tried(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	disk, err := blob.NewDisk(filepath.Join(cfg.Data, backupBlobs), nil)
-	if err != nil {
-		return nil, err
-	}
-	return blob.NewMoving(bucket, disk), nil
-}
-
 func blobsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "blobs", Short: "Recordings and exports in a bucket"}
 	cmd.AddCommand(blobsMoveCommand())
@@ -271,52 +216,65 @@ func blobsCommand() *cobra.Command {
 }
 
 func blobsMoveCommand() *cobra.Command {
-	remove, asJSON := false, false
+	asJSON := false
 	cmd := &cobra.Command{
-		Use: "move", Short: "Copy recordings and exports from the data folder into the bucket of blobs_url, and read each there again", Args: cobra.NoArgs,
-		Example: "  callboard blobs move\n  callboard blobs move --remove",
-		Long: "Copies what lies in the folder blobs of the data folder into the bucket, of a service that runs with blobs_url set, or of a stopped one. Each object counts once the bucket " +
-			"has given the same bytes back. Files stay until --remove says that they may go, which it also does with those that were moved before. It may be broken off and begun again at any point; " +
-			"a service that runs plays what lies on disk and what lies in the bucket meanwhile.",
+		Use: "move", Short: "Move recordings and exports from the data folder into the bucket of blobs_url", Args: cobra.NoArgs,
+		Example: "  callboard blobs move",
+		Long: "Moves what lies in the folder blobs of the data folder into the bucket, while the service is stopped. A file is removed once the bucket has given the same bytes back. " +
+			"The command can be repeated after an error. A service with blobs_url does not start while recordings or exports lie in the folder.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := settings(cmd)
 			if err != nil {
 				return err
 			}
-			step, free, err := mover(cmd, cfg)
+			done, err := moveBlobs(cmd.Context(), cfg, func(now blob.Moved) {
+				if n := now.Moved + now.There; !asJSON && n%moveReport == 0 {
+					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%d moved so far\n", n)
+				}
+			})
 			if err != nil {
-				return err
+				return fmt.Errorf("%w (%d were moved; repeat the command to go on)", err, done.Moved)
 			}
-			defer free()
-			var all blob.Moved
-			for o := (moveOrder{Remove: remove}); ; {
-				did, err := step(cmd.Context(), o)
-				if all.Add(did.Moved); err != nil {
-					return fmt.Errorf("%w (%d were moved; begin again to go on)", err, all.Moved)
-				}
-				if o.After = did.Next; o.After == "" {
-					break
-				}
-				if !asJSON {
-					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%d moved so far\n", all.Moved)
-				}
+			if asJSON {
+				return inJSON(cmd, true, done)
 			}
-			return toldMoved(cmd.OutOrStdout(), cmd, asJSON, all)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d were moved (%d bytes), %d were there already.\n", done.Moved, done.Bytes, done.There)
+			if done.Other > 0 && err == nil {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files are no recordings and no exports and stay where they are.\n", done.Other)
+			}
+			return err
 		},
 	}
 	deskFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&remove, "remove", false, "remove each file once the bucket has it")
 	return cmd
 }
 
-func toldMoved(out io.Writer, cmd *cobra.Command, asJSON bool, all blob.Moved) error {
-	if asJSON {
-		return inJSON(cmd, true, all)
+// moveReport is after how many files the command tells its progress.
+const moveReport = 1000
+
+// moveBlobs needs no master key: what is moved stays encrypted.
+func moveBlobs(ctx context.Context, cfg *configs.Config, progress func(blob.Moved)) (done blob.Moved, err error) {
+	dir := filepath.Join(cfg.Data, backupBlobs)
+	if cfg.Blobs.Bucket == "" {
+		return done, errors.New("blobs_url is not set: there is no bucket to move to")
 	}
-	_, err := fmt.Fprintf(out, "%d were moved (%d bytes), %d were there already, %d files were removed.\n", all.Moved, all.Bytes, all.There+all.Newer, all.Removed)
-	if all.Other > 0 && err == nil {
-		_, err = fmt.Fprintf(out, "%d files are no recordings and no exports and stay where they are.\n", all.Other)
+	if _, err = os.Stat(dir); err != nil {
+		return done, fmt.Errorf("--data %s: there are no recordings: %w", cfg.Data, err)
 	}
-	return err
+	unlock, err := lockData(cfg.Data)
+	if err != nil {
+		return done, err
+	}
+	defer unlock()
+	bucket, err := tried(ctx, cfg)
+	if err != nil {
+		return done, err
+	}
+	defer bucket.Close()
+	disk, err := blob.NewDisk(dir, nil)
+	if err != nil {
+		return done, err
+	}
+	return blob.Move(ctx, disk, bucket, progress)
 }

@@ -143,10 +143,6 @@ func (c commands) requirement(ctx context.Context) (persistence.Requirement, err
 	return first(c, func(d keyDesk) (persistence.Requirement, error) { return d.requirement(ctx) })
 }
 
-func (c commands) moveBlobs(ctx context.Context, o moveOrder) (moveStepped, error) {
-	return first(c, func(d keyDesk) (moveStepped, error) { return d.moveBlobs(ctx, o) })
-}
-
 func (c commands) createTenant(ctx context.Context, n newTenant) (madeTenant, error) {
 	return first(c, func(d keyDesk) (madeTenant, error) { return d.createTenant(ctx, n) })
 }

@@ -61,7 +61,6 @@ type keyDesk interface {
 	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
 	backup(ctx context.Context, o backupOrder) (backedUp, error)
 	requirement(ctx context.Context) (persistence.Requirement, error)
-	moveBlobs(ctx context.Context, o moveOrder) (moveStepped, error)
 	quarantine(ctx context.Context) (*ask.Quarantine, error)
 	release(ctx context.Context) (*ask.Quarantine, error)
 	staffDesk

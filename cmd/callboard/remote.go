@@ -65,10 +65,6 @@ func (r remoteDesk) recount(context.Context, recountOrder) ([]ask.Recount, error
 	return nil, errLocal
 }
 
-func (r remoteDesk) moveBlobs(context.Context, moveOrder) (moveStepped, error) {
-	return moveStepped{}, errNoBucket
-}
-
 func (r remoteDesk) backup(context.Context, backupOrder) (backedUp, error) {
 	return backedUp{}, errLocal
 }

@@ -22,7 +22,6 @@ type vault struct {
 	keys   *actors.Keyring
 	data   string       // the folder
 	bucket string       // where recordings lie instead, for people; empty: in the folder
-	moving *blob.Moving // of a service with a bucket
 	unlock func()
 }
 
