@@ -135,7 +135,7 @@ type Node struct {
 	sender  *webhook.Client
 	models  *llm.Client
 	toolbox *tools.Client
-	gate    *webhook.Gate
+	sends    *webhook.SendPool
 	ledger  *webhook.Ledger
 	boot    string
 	drain   atomic.Bool // no call begins any more
@@ -208,7 +208,7 @@ func New(cfg Config) *Node {
 	}
 	n.book.Carrier = cfg.Carrier
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.May, Quarantined: cfg.Quarantined})
-	n.gate = webhook.NewGate(cfg.WebhookSends)
+	n.sends = webhook.NewSendPool(cfg.WebhookSends)
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: n.sender.Web()}

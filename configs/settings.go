@@ -277,7 +277,7 @@ func egress() []Setting {
 		{
 			Key: "webhook_sends", Default: "2048",
 			Rule: "a whole number from 8 to 65536",
-			Doc:  "Webhook requests under way at once, in all workspaces together; see [webhooks](webhooks.md#fair-shares).",
+			Doc:  "Webhook requests under way at once, in all workspaces together; see [webhooks](webhooks.md#limits-of-sending).",
 			set:  into(func(c *Config) *int { return &c.WebhookSends }, parseSends),
 		},
 	}

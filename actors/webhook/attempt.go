@@ -111,7 +111,7 @@ func (e *endpoint) ask(ctx actor.Context, q question) {
 		ctx.Send(q.from, domain.Errorf(domain.CodeUnavailable, "%d tests of this endpoint are under way", maxTests).With("retry_after", 1))
 	case e.hook == nil:
 		e.asked = append(e.asked, q)
-	case !e.seat.try(e.lane()):
+	case !e.slots.try(e.kind()):
 		ctx.Send(q.from, domain.Errorf(domain.CodeUnavailable, "as much is being sent as may be at once").With("retry_after", 1))
 	default:
 		e.tests++
@@ -128,12 +128,12 @@ func (e *endpoint) answerQuestions(ctx actor.Context) {
 }
 
 func (e *endpoint) try(ctx actor.Context, to *actor.PID, typ event.Type, name string) {
-	a, seat, lane := attempt{cfg: e.cfg, hook: e.hook, signs: e.signs}, e.seat, e.lane()
+	a, slots, k := attempt{cfg: e.cfg, hook: e.hook, signs: e.signs}, e.slots, e.kind()
 	if as, subscribed := event.Match(e.hook.Events, typ); subscribed && name == string(typ) {
 		name = as // the twin, where the endpoint knows only that
 	}
 	e.work(ctx, testLimit, func(c context.Context) any {
-		defer seat.give(lane)
+		defer slots.give(k)
 		now := time.Now().UTC()
 		ev := hook.Sample(typ, a.hook, mailbox.NewID(domain.PrefixEvent), now)
 		got := a.send(c, &ev, &domain.Delivery{EventType: name, Attempts: 1, FirstAttemptAt: &now}, now)

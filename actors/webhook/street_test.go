@@ -35,7 +35,7 @@ type house struct {
 type street struct {
 	t      testing.TB
 	sys    *actor.ActorSystem
-	gate   *webhook.Gate
+	pool   *webhook.SendPool
 	stores map[string]*webhooktest.Store
 	start  time.Time
 
@@ -47,7 +47,7 @@ type street struct {
 
 func newStreet(t testing.TB, sys *actor.ActorSystem, slots int) *street {
 	t.Helper()
-	return &street{t: t, sys: sys, gate: webhook.NewGate(slots), stores: make(map[string]*webhooktest.Store), houses: make(map[string]*house), start: time.Now()}
+	return &street{t: t, sys: sys, pool: webhook.NewSendPool(slots), stores: make(map[string]*webhooktest.Store), houses: make(map[string]*house), start: time.Now()}
 }
 
 // build makes an endpoint with events, each of a subject of its own.
@@ -103,7 +103,7 @@ func (s *street) last(workspace string) uint64 {
 func (s *street) run(houses ...*house) {
 	for _, h := range houses {
 		h.pid = s.sys.Root.Spawn(mailbox.Props(webhook.New(webhook.Config{
-			Workspace: h.workspace, ID: h.id, Store: s.stores[h.workspace], Sender: s, Gate: s.gate, Log: slog.New(slog.DiscardHandler),
+			Workspace: h.workspace, ID: h.id, Store: s.stores[h.workspace], Sender: s, Pool: s.pool, Log: slog.New(slog.DiscardHandler),
 		}), 20))
 	}
 }

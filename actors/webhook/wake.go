@@ -44,7 +44,7 @@ func (e *endpoint) lookAt(now time.Time) (at time.Time) {
 		}
 		return at
 	}
-	if len(e.results) < maxResults && !e.wants[hook.LaneRetry] {
+	if len(e.results) < maxResults && !e.wants[sendAgain] {
 		soonest(e.q.nextDue())
 	}
 	if e.parked.After(now) {

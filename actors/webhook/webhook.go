@@ -34,9 +34,9 @@ type Config struct {
 	Store     Store
 	Sender    Sender
 	Log       *slog.Logger
-	Gate      *Gate   // shared by all endpoints of the process; nil: one of its own
+	Pool      *SendPool // shared by all endpoints of the process; nil: one of its own
 	Ledger    *Ledger // shared by all endpoints of Store; nil: one of its own
-	// Concurrency is the most first attempts under way at once: 16. It starts
+	// Concurrency is the most first attempts under way at once: 8. It starts
 	// at a quarter, grows by one per success and is halved by a failure.
 	Concurrency int
 	// Window is how many first attempts are held in memory: 256.
@@ -104,8 +104,8 @@ type endpoint struct {
 	pause   time.Duration               // after failures of the store
 	retryAt time.Time
 
-	seat           *seat
-	wants          [hook.Lanes]bool // waits for a slot
+	slots          *sendSlots
+	wants          [sendKinds]bool // waits for a slot
 	firsts, resent int              // attempts under way
 	limit          float64          // of first attempts
 	probeAt        time.Time
@@ -180,7 +180,7 @@ func (admitted) Control()  {}
 // New makes the actor of one endpoint.
 func New(cfg Config) actor.Producer {
 	if cfg.Concurrency == 0 {
-		cfg.Concurrency = 16
+		cfg.Concurrency = endpointMost
 	}
 	if cfg.Window == 0 {
 		cfg.Window = 256
@@ -192,8 +192,8 @@ func New(cfg Config) actor.Producer {
 		cfg.MaxRetries = 4096
 	}
 	cfg.Hurry = max(cfg.Hurry, 1)
-	if cfg.Gate == nil {
-		cfg.Gate = NewGate(0)
+	if cfg.Pool == nil {
+		cfg.Pool = NewSendPool(0)
 	}
 	if cfg.Ledger == nil {
 		cfg.Ledger = NewLedger(cfg.Store)
@@ -248,7 +248,7 @@ func (e *endpoint) Receive(ctx actor.Context) {
 
 func (e *endpoint) start(ctx actor.Context) {
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	e.seat = e.cfg.Gate.sit(e.cfg.Workspace, e.cfg.ID, func() { root.Send(self, admitted{e}) })
+	e.slots = e.cfg.Pool.open(e.cfg.Workspace, func() { root.Send(self, admitted{e}) })
 	life, end := context.WithCancel(context.Background())
 	e.life, e.end = func() context.Context { return life }, end
 }
@@ -259,7 +259,7 @@ func (e *endpoint) stop() {
 	e.over = true
 	if e.end != nil {
 		e.end()
-		e.seat.close()
+		e.slots.close()
 	}
 	if e.cancelWake != nil {
 		e.cancelWake()
@@ -305,15 +305,17 @@ func (e *endpoint) active() bool {
 // dispatch sends what is due: retries at their time, first attempts as far as
 // the endpoint bears it, both as far as there are slots.
 func (e *endpoint) dispatch(ctx actor.Context, now time.Time) {
-	var wants [hook.Lanes]bool
+	var wants [sendKinds]bool
 	if e.active() && !e.stale && !e.reading && !e.retryAt.After(now) {
-		wants[hook.LaneRetry] = e.dispatchRetries(ctx, now)
-		lane := e.lane()
-		wants[lane] = e.dispatchFirsts(ctx, lane, now)
+		wants[sendAgain] = e.dispatchRetries(ctx, now)
+		k := e.kind()
+		if !wants[k] {
+			wants[k] = e.dispatchFirsts(ctx, k, now)
+		}
 	}
-	for l, waited := range e.wants {
-		if waited && !wants[l] {
-			e.seat.leave(hook.Lane(l))
+	for k, waited := range e.wants {
+		if waited && !wants[k] {
+			e.slots.leave(sendKind(k))
 		}
 	}
 	e.wants = wants
@@ -324,36 +326,36 @@ func (e *endpoint) dispatchRetries(ctx actor.Context, now time.Time) (waits bool
 		if due := e.q.nextDue(); due.IsZero() || due.After(now) {
 			return false
 		}
-		if !e.seat.take(hook.LaneRetry) {
+		if !e.slots.take(sendAgain) {
 			return true
 		}
 		e.resent++
-		e.send(ctx, e.q.due(now), hook.LaneRetry)
+		e.send(ctx, e.q.due(now), sendAgain)
 	}
 	return false
 }
 
-func (e *endpoint) dispatchFirsts(ctx actor.Context, lane hook.Lane, now time.Time) (waits bool) {
+func (e *endpoint) dispatchFirsts(ctx actor.Context, k sendKind, now time.Time) (waits bool) {
 	for len(e.results) < maxResults && e.firsts < int(e.limit) && e.q.waits() {
 		if e.held() && (e.firsts > 0 || e.probeAt.After(now)) {
 			return false
 		}
-		if !e.seat.take(lane) {
+		if !e.slots.take(k) {
 			return true
 		}
 		e.probeAt = now.Add(probeEvery)
 		e.firsts++
-		e.send(ctx, e.q.next(), lane)
+		e.send(ctx, e.q.next(), k)
 	}
 	return false
 }
 
-// lane is where first attempts go: endpoints that fail share slots of their own.
-func (e *endpoint) lane() hook.Lane {
+// kind is that of first attempts: those to endpoints that fail share the slots of retries.
+func (e *endpoint) kind() sendKind {
 	if e.failures > 0 {
-		return hook.LaneDoubtful
+		return sendAgain
 	}
-	return hook.LaneFirst
+	return sendFirst
 }
 
 // held: so many deliveries wait for a retry, and the endpoint goes on failing,
@@ -363,10 +365,10 @@ func (e *endpoint) held() bool {
 }
 
 // send makes one attempt in a slot that was taken.
-func (e *endpoint) send(ctx actor.Context, it *item, lane hook.Lane) {
-	job, seat, life := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event, signs: e.signs}, e.seat, e.life
+func (e *endpoint) send(ctx actor.Context, it *item, k sendKind) {
+	job, slots, life := attempt{cfg: e.cfg, hook: e.hook, row: it.row, event: it.event, signs: e.signs}, e.slots, e.life
 	mailbox.Work(ctx, 0, func(context.Context) any { // the sender has a deadline of its own
-		defer seat.give(lane)
+		defer slots.give(k)
 		return sent{of: e, item: it, url: job.hook.URL, result: job.run(life())}
 	})
 }

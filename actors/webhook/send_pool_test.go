@@ -62,14 +62,14 @@ func TestNoMoreIsSentAtOnceThanThereAreSlotsAndEverythingArrives(t *testing.T) {
 		}
 		s.run(all...)
 		pass(15 * time.Millisecond)
-		assert.Positive(t, s.gate.Busy())
+		assert.Positive(t, s.pool.Busy())
 		pass(time.Minute)
 		for _, h := range all {
 			assert.Len(t, h.arrived, 40, h.id)
 		}
-		assert.LessOrEqual(t, s.most, 32, "first attempts to endpoints that answer have half of the slots")
-		assert.GreaterOrEqual(t, s.most, 24)
-		assert.Zero(t, s.gate.Busy())
+		assert.LessOrEqual(t, s.most, 64)
+		assert.GreaterOrEqual(t, s.most, 56)
+		assert.Zero(t, s.pool.Busy())
 		s.end()
 	})
 }
@@ -83,7 +83,7 @@ func TestAWorkspaceWhoseEndpointsAllHangTakesNotAllSlots(t *testing.T) {
 		}
 		s.run(bad...)
 		pass(time.Second)
-		assert.Equal(t, 16, s.most)
+		assert.Equal(t, 32, s.most, "half of the pool")
 		good := s.build("ws_good", "wh_good", 20, answers)
 		s.run(good)
 		pass(time.Second)
@@ -100,7 +100,7 @@ func TestAWorkspaceWhoseEndpointsAllHangTakesNotAllSlots(t *testing.T) {
 	})
 }
 
-func TestFirstAttemptsOfAllGoOnWhileRetriesFillTheirLane(t *testing.T) {
+func TestFirstAttemptsGoOnWhileRetriesHaveTheirQuarter(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStreet(t, sys, 32)
 		fails := func(_, attempt string) (int, time.Duration) {
@@ -126,10 +126,6 @@ func TestFirstAttemptsOfAllGoOnWhileRetriesFillTheirLane(t *testing.T) {
 		synctest.Wait()
 		require.NotEmpty(t, good.arrived)
 		assert.Equal(t, begun, good.arrived[0].at, "at once")
-		s.mail(bad[0], 1) // its endpoint fails, and has still a lane for this
-		synctest.Wait()
-		last := bad[0].arrived[len(bad[0].arrived)-1]
-		assert.Equal(t, []any{"1", begun}, []any{last.attempt, last.at}, "no first attempt waits behind retries")
 		pass(5 * time.Second)
 		assert.Len(t, good.arrived, 20)
 		s.end()
@@ -197,7 +193,7 @@ func TestSlotsOfAnEndpointThatEndsComeBack(t *testing.T) {
 			n[d.State]++
 		}
 		assert.Equal(t, map[domain.DeliveryState]int{domain.DeliveryDelivered: 3}, n)
-		assert.Zero(t, s.gate.Busy())
+		assert.Zero(t, s.pool.Busy())
 		s.end()
 	})
 }
