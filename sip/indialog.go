@@ -64,7 +64,8 @@ func (d *Dialog) request(m *message) {
 	}
 }
 
-// keep remembers an answer for a repetition of its request.
+// keep remembers an answer for a repetition of its request. Without an answer the request is in progress, and its
+// repetitions are ignored (RFC 3261 §17.2.2).
 func (d *Dialog) keep(m *message, b []byte) {
 	if d.answers == nil || len(d.answers) >= maxReplies {
 		d.answers = make(map[repeated]lastReply, 1)
@@ -79,7 +80,9 @@ func (d *Dialog) again(m *message) bool {
 		return false
 	}
 	d.ua.stats.retransmitted.Add(1)
-	d.ua.respond(m, kept.b)
+	if kept.b != nil {
+		d.ua.respond(m, kept.b)
+	}
 	return true
 }
 
@@ -283,6 +286,9 @@ func (d *Dialog) offer(m *message, answer func(code int, body []byte, extra []He
 		return
 	}
 	d.asked = true
+	if m.method != methodInvite {
+		d.keep(m, nil)
+	}
 	wait = d.after(replyWithin, func() { once(500, nil, nil) })
 	d.emit(Reoffer{Body: m.body, Hold: HoldOf(m.body), Reply: func(code int, body []byte, extra ...Header) {
 		d.do(func() { once(max(200, min(code, 699)), body, extra) })

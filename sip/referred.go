@@ -62,6 +62,7 @@ func (d *Dialog) referred(m *message) {
 			by = uri
 		}
 	}
+	d.keep(m, nil)
 	wait := d.after(decideWithin, func() { refuse(403) })
 	d.emit(Referred{
 		To: to, ReferredBy: by, Replaces: replaces,

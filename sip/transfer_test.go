@@ -76,6 +76,31 @@ func TestTheByeOfATransferredCallComesAfterTheLastNotify(t *testing.T) {
 	})
 }
 
+func TestARequestThatIsInProgressIsNotAnsweredTwice(t *testing.T) {
+	bubble(t, func(t *testing.T, s *stage) {
+		_, inv, _ := s.answered()
+		refer := s.request(inv, "REFER", 1, "Refer-To: <sip:+1@example.com>")
+		update := s.request(inv, "UPDATE", 2, "Content-Type: application/sdp\n\n"+sdp)
+		s.peer.send(refer, s.us())
+		asked := next[sip.Referred](t, s.ears)
+		s.peer.send(refer, s.us())
+		s.peer.send(update, s.us())
+		offered := next[sip.Reoffer](t, s.ears)
+		s.peer.send(update, s.us())
+		s.peer.send(refer, s.us())
+		s.peer.nothing(time.Second)
+		asked.Refuse(403)
+		s.peer.expect("SIP/2.0 403")
+		offered.Reply(200, []byte(sdp))
+		s.peer.expect("SIP/2.0 200")
+		s.peer.send(refer, s.us())
+		s.peer.expect("SIP/2.0 403")
+		s.peer.send(update, s.us())
+		s.peer.expect("SIP/2.0 200")
+		s.ears.quiet(t)
+	})
+}
+
 func TestAByeWaitsForNoNotifyForLong(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.answered()
