@@ -135,7 +135,7 @@ type Node struct {
 	sender  *webhook.Client
 	models  *llm.Client
 	toolbox *tools.Client
-	sends    *webhook.SendPool
+	sends   *webhook.SendPool
 	ledger  *webhook.Ledger
 	boot    string
 	drain   atomic.Bool // no call begins any more

@@ -8,7 +8,6 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/hook"
 )
 
 func (e *endpoint) onWake(m wake) {
@@ -50,7 +49,7 @@ func (e *endpoint) lookAt(now time.Time) (at time.Time) {
 	if e.parked.After(now) {
 		soonest(e.parked)
 	}
-	if e.held() && e.firsts == 0 && e.q.waits() && !e.wants[e.lane()] {
+	if e.held() && e.firsts == 0 && e.q.waits() && !e.wants[e.kind()] {
 		soonest(e.probeAt)
 	}
 	return at

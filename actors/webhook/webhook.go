@@ -35,7 +35,7 @@ type Config struct {
 	Sender    Sender
 	Log       *slog.Logger
 	Pool      *SendPool // shared by all endpoints of the process; nil: one of its own
-	Ledger    *Ledger // shared by all endpoints of Store; nil: one of its own
+	Ledger    *Ledger   // shared by all endpoints of Store; nil: one of its own
 	// Concurrency is the most first attempts under way at once: 8. It starts
 	// at a quarter, grows by one per success and is halved by a failure.
 	Concurrency int
@@ -106,8 +106,8 @@ type endpoint struct {
 
 	slots          *sendSlots
 	wants          [sendKinds]bool // waits for a slot
-	firsts, resent int              // attempts under way
-	limit          float64          // of first attempts
+	firsts, resent int             // attempts under way
+	limit          float64         // of first attempts
 	probeAt        time.Time
 	expireAt       time.Time
 	fromStart      bool // all of its deliveries are being read

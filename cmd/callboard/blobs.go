@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -17,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/cmd/callboard/cli"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/persistence/blob"

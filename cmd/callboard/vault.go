@@ -10,7 +10,6 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/pebble"
 	"github.com/callboard/callboard/persistence/redis"
 )
@@ -20,8 +19,8 @@ type vault struct {
 	driver persistence.Driver
 	store  *persistence.Store
 	keys   *actors.Keyring
-	data   string       // the folder
-	bucket string       // where recordings lie instead, for people; empty: in the folder
+	data   string // the folder
+	bucket string // where recordings lie instead, for people; empty: in the folder
 	unlock func()
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -104,7 +105,7 @@ func TestAMoveThatBreaksOffLosesNothingAndGoesOn(t *testing.T) {
 	_, err := m.move()
 	require.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "%v", err)
 	m.server.Fail(nil)
-	require.Eventually(t, func() bool { _, err = m.move(); return err == nil }, patienceForBucket, pauseForBucket, "%v", err)
+	require.Eventually(t, func() bool { _, err = m.move(); return err == nil }, 5*time.Second, time.Millisecond, "%v", err)
 	for i := range 6 {
 		assert.Equal(t, fmt.Sprint(i), m.read("ws_1", fmt.Sprintf("a%d", i)))
 	}
