@@ -124,8 +124,10 @@ func TestFirstAttemptsGoOnWhileRetriesHaveTheirQuarter(t *testing.T) {
 		s.run(good)
 		begun := time.Since(s.start)
 		synctest.Wait()
-		require.NotEmpty(t, good.arrived)
-		assert.Equal(t, begun, good.arrived[0].at, "at once")
+		s.locked(func() {
+			require.NotEmpty(t, good.arrived)
+			assert.Equal(t, begun, good.arrived[0].at, "at once")
+		})
 		pass(5 * time.Second)
 		assert.Len(t, good.arrived, 20)
 		s.end()
@@ -202,7 +204,7 @@ func TestATestIsRefusedWhereEverySlotIsTaken(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newStreet(t, sys, 8)
 		var all []*house
-		for n := range 6 {
+		for n := range 8 {
 			all = append(all, s.build(fmt.Sprint("ws_", n), fmt.Sprint("wh_", n), 1, hangs))
 		}
 		idle := s.build("ws_1", "wh_idle", 0, answers)

@@ -43,7 +43,7 @@ func (e *endpoint) lookAt(now time.Time) (at time.Time) {
 		}
 		return at
 	}
-	if len(e.results) < maxResults && !e.wants[sendAgain] {
+	if len(e.results) < maxResults && e.resent < oneKindMost && !e.wants[sendAgain] {
 		soonest(e.q.nextDue())
 	}
 	if e.parked.After(now) {

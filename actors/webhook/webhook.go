@@ -36,8 +36,8 @@ type Config struct {
 	Log       *slog.Logger
 	Pool      *SendPool // shared by all endpoints of the process; nil: one of its own
 	Ledger    *Ledger   // shared by all endpoints of Store; nil: one of its own
-	// Concurrency is the most first attempts under way at once: 8. It starts
-	// at a quarter, grows by one per success and is halved by a failure.
+	// Concurrency is the most first attempts under way at once: 6. It starts
+	// at half, grows by one per success and is halved by a failure.
 	Concurrency int
 	// Window is how many first attempts are held in memory: 256.
 	Window int
@@ -180,7 +180,7 @@ func (admitted) Control()  {}
 // New makes the actor of one endpoint.
 func New(cfg Config) actor.Producer {
 	if cfg.Concurrency == 0 {
-		cfg.Concurrency = endpointMost
+		cfg.Concurrency = oneKindMost
 	}
 	if cfg.Window == 0 {
 		cfg.Window = 256
@@ -206,7 +206,7 @@ func New(cfg Config) actor.Producer {
 		return &endpoint{
 			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)),
 			q: newQueue(), signs: new(hook.Signers), results: make(map[string]*domain.Delivery), settled: make(map[string]bool), unsure: make(map[string]bool),
-			limit: max(1, float64(cfg.Concurrency)/4), stale: true,
+			limit: max(1, float64(cfg.Concurrency)/2), stale: true,
 		}
 	}
 }
@@ -322,7 +322,7 @@ func (e *endpoint) dispatch(ctx actor.Context, now time.Time) {
 }
 
 func (e *endpoint) dispatchRetries(ctx actor.Context, now time.Time) (waits bool) {
-	for len(e.results) < maxResults {
+	for len(e.results) < maxResults && e.resent < oneKindMost {
 		if due := e.q.nextDue(); due.IsZero() || due.After(now) {
 			return false
 		}

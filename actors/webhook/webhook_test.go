@@ -177,7 +177,7 @@ func TestConcurrencyGrowsWithSuccessAndIsHalvedByFailure(t *testing.T) {
 		s.run()
 		pass(time.Minute)
 		assert.Len(t, s.seen(), 200)
-		assert.Equal(t, 8, s.most)
+		assert.Equal(t, 6, s.most)
 		s.most = 0
 		s.answer = func(arrival) (int, time.Duration) { return 404, time.Second }
 		for range 100 {
@@ -185,7 +185,7 @@ func TestConcurrencyGrowsWithSuccessAndIsHalvedByFailure(t *testing.T) {
 		}
 		s.tell(webhook.Nudge{})
 		pass(10 * time.Second)
-		assert.Less(t, len(s.seen()), 200+8+12, "after the first eight one at a time")
+		assert.Less(t, len(s.seen()), 200+6+12, "after the first six one at a time")
 		s.end()
 	})
 }
