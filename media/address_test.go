@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pion/rtp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip/siptest"
-	"github.com/pion/rtp"
 )
 
 var loopback6 = netip.IPv6Loopback()

@@ -4,8 +4,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/callboard/callboard/media/mix"
 	"github.com/pion/rtp"
+
+	"github.com/callboard/callboard/media/mix"
 )
 
 const (

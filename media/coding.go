@@ -1,11 +1,12 @@
 package media
 
 import (
+	"github.com/pion/rtp"
+
 	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/g722"
 	"github.com/callboard/callboard/media/opus"
 	"github.com/callboard/callboard/media/sdp"
-	"github.com/pion/rtp"
 )
 
 const (

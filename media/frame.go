@@ -3,12 +3,13 @@ package media
 import (
 	"time"
 
+	"github.com/pion/rtp"
+
 	"github.com/callboard/callboard/media/dtmf"
 	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/sdp"
 	"github.com/callboard/callboard/media/srtp"
 	"github.com/callboard/callboard/media/vad"
-	"github.com/pion/rtp"
 )
 
 // sender is our stream.

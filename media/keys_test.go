@@ -7,13 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pion/rtp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/srtp"
 	"github.com/callboard/callboard/sip/siptest"
-	"github.com/pion/rtp"
 )
 
 // keysOf are those that a description names.

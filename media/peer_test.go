@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pion/rtp"
+	"github.com/stretchr/testify/require"
 )
 
 // peer is a far end made of a bare socket.

@@ -3,9 +3,10 @@ package media
 import (
 	"time"
 
+	"github.com/pion/rtp"
+
 	"github.com/callboard/callboard/media/dtmf"
 	"github.com/callboard/callboard/media/tone"
-	"github.com/pion/rtp"
 )
 
 // way is how a key press came. Some send a press in two ways at once; it is told once.

@@ -4,10 +4,11 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/pion/rtp"
+
 	"github.com/callboard/callboard/media/jitter"
 	"github.com/callboard/callboard/media/reception"
 	"github.com/callboard/callboard/media/sdp"
-	"github.com/pion/rtp"
 )
 
 const (

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pion/rtp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip/siptest"
-	"github.com/pion/rtp"
 )
 
 // Addresses of peers. The first two may be reached, the private one may not.

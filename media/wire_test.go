@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/sip/siptest"
-	"github.com/pion/rtp"
 )
 
 func TestDigitsAreExactBothWaysThoughPacketsAreLost(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pion/rtp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +22,6 @@ import (
 	mediasdp "github.com/callboard/callboard/media/sdp"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/siptest"
-	"github.com/pion/rtp"
 )
 
 // updateTable writes the table of docs/interoperability.md anew.

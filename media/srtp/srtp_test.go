@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pion/rtp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media/srtp"
-	"github.com/pion/rtp"
 )
 
 var suites = []srtp.Suite{

@@ -25,16 +25,17 @@ type Moved struct {
 // given the same bytes back. Move can be repeated after an error.
 func Move(ctx context.Context, from *Disk, to *S3, progress func(Moved)) (done Moved, err error) {
 	err = from.each(func(workspace, name string) error {
-		place, err := placeOf(workspace, name)
-		if err != nil { // not a blob, or half of one
+		place, wrong := placeOf(workspace, name)
+		if wrong != nil { // not a blob, or half of one
 			done.Other++
-			return nil
+			return nil //nolint:nilerr // it stays
 		}
-		if err = moveFile(ctx, from, to, place, &done); err == nil {
-			err = from.Delete(ctx, workspace, name)
+		failed := moveFile(ctx, from, to, place, &done)
+		if failed == nil {
+			failed = from.Delete(ctx, workspace, name)
 		}
 		progress(done)
-		return err
+		return failed
 	})
 	return done, err
 }
@@ -104,8 +105,8 @@ func moveFile(ctx context.Context, from *Disk, to *S3, place string, done *Moved
 		return fmt.Errorf("blob: %w", err)
 	}
 	err = to.upload(ctx, place, place, func(_ context.Context, w io.Writer) error {
-		_, err := io.Copy(w, f)
-		return err
+		_, failed := io.Copy(w, f)
+		return failed
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -70,7 +71,7 @@ func TestBlobsAreMovedToABucket(t *testing.T) {
 	m := newMove(t)
 	assert.True(t, m.isEmpty())
 	for i := range 5 {
-		m.put("ws_1", fmt.Sprintf("a%d", i), fmt.Sprint(i))
+		m.put("ws_1", fmt.Sprintf("a%d", i), strconv.Itoa(i))
 		m.put("ws_2", fmt.Sprintf("b%d", i), string(blobtest.Noise(200_000)))
 	}
 	half := filepath.Join(m.dir, "ws_1", "x.part")
@@ -93,7 +94,7 @@ func TestBlobsAreMovedToABucket(t *testing.T) {
 func TestAMoveThatBreaksOffLosesNothingAndGoesOn(t *testing.T) {
 	m := newMove(t)
 	for i := range 6 {
-		m.put("ws_1", fmt.Sprintf("a%d", i), fmt.Sprint(i))
+		m.put("ws_1", fmt.Sprintf("a%d", i), strconv.Itoa(i))
 	}
 	asked := 0
 	m.server.Fail(func(s3test.Request) s3test.Fault {
@@ -107,7 +108,7 @@ func TestAMoveThatBreaksOffLosesNothingAndGoesOn(t *testing.T) {
 	m.server.Fail(nil)
 	require.Eventually(t, func() bool { _, err = m.move(); return err == nil }, 5*time.Second, time.Millisecond, "%v", err)
 	for i := range 6 {
-		assert.Equal(t, fmt.Sprint(i), m.read("ws_1", fmt.Sprintf("a%d", i)))
+		assert.Equal(t, strconv.Itoa(i), m.read("ws_1", fmt.Sprintf("a%d", i)))
 	}
 	assert.True(t, m.isEmpty())
 }
