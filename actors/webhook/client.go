@@ -215,9 +215,11 @@ func (r *Request) post(ctx context.Context) (*http.Request, error) {
 	for _, h := range r.Header {
 		req.Header[h.Name] = []string{h.Value}
 	}
-	// Not sent: the transport repeats a request on another connection if an idle one was closed before an answer.
-	// Endpoints tell repeated events by their id.
-	req.Header["Idempotency-Key"] = nil
+	// The transport repeats a request that has this header if an idle connection was closed before an answer. Without a
+	// value the header is not sent: endpoints tell repeated events by their id.
+	if _, named := req.Header["Idempotency-Key"]; !named {
+		req.Header["Idempotency-Key"] = nil
+	}
 	return req, nil
 }
 
