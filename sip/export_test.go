@@ -102,6 +102,9 @@ func Rules() map[string]int {
 	return all
 }
 
+// IsCached tells whether a target can be resolved from answers whose TTL has not passed.
+func (r *Resolver) IsCached(t Target) bool { return len(r.known(t)) > 0 }
+
 // ReadResponse reads a message of a name server as the resolver does. It
 // returns the records of a question and the name that CNAME records lead to.
 func ReadResponse(b []byte, name string, qtype uint16) (records []dns.RR, last string, err error) {
