@@ -113,7 +113,7 @@ type Options struct {
 	// Address is written into SDP c= for a far end that sees another address of ours than the public one, as in a private
 	// network; zero, or where nothing that is sent there comes in: Config.PublicIP, of the far end's family where that is known.
 	Address    netip.Addr
-	Far        netip.Addr     // where the peer's signalling comes from: audio can be learnt from it, and an engine elsewhere finds its own Address by it
+	Far        netip.Addr     // where the peer's signalling comes from: audio can be learnt from it
 	KeyLife    time.Duration  // how long a key of ours is used before KeyWorn; zero: 1 h
 	RecordPath string         // "": not recorded; its time begins at Begin. No file where neither side has any sound
 	Networks   []netip.Prefix // further networks that audio may go to and be learnt from

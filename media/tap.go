@@ -34,20 +34,15 @@ var ErrTaps = errors.New("media: too many listeners")
 
 // Tap is one who listens to a session.
 type Tap struct {
-	session *Session // nil: made by NewTap
+	session *Session
 	mode    TapMode
 	out     func(frame []byte)
-	say     func(mu []byte)
-	leave   func()
 	said    *queue // nil where the mode is silent
 	voice   [frameMost]byte
 	speaks  bool // voice holds sound in this frame
 	frame   [TapFrame]byte
 	n       int
 }
-
-// NewTap is the tap of a session elsewhere: Say and Close do what the functions do.
-func NewTap(say func(mu []byte), leave func()) *Tap { return &Tap{say: say, leave: leave} }
 
 // Tap lets somebody listen to what both sides of the session say, mixed. out is handed frames of TapFrame bytes which are
 // overwritten afterwards, and nil once, at the session's end; it is called from the media clock and must neither block nor
@@ -76,10 +71,6 @@ func (s *Session) Tap(mode TapMode, out func(frame []byte)) (*Tap, error) {
 // Say puts sound in, µ-law of any length, at the pace at which it shall be heard; what is more than 400 ms ahead pushes the
 // oldest out. A tap that only listens ignores it.
 func (t *Tap) Say(mu []byte) {
-	if t.session == nil {
-		t.say(mu)
-		return
-	}
 	if t.said != nil {
 		t.said.put(mu)
 	}
@@ -88,10 +79,6 @@ func (t *Tap) Say(mu []byte) {
 // Close ends the listening, as often as it is called. out may be called once more meanwhile, not afterwards.
 func (t *Tap) Close() {
 	s := t.session
-	if s == nil {
-		t.leave()
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taps == nil {

@@ -397,11 +397,7 @@ func reoffered(log *slog.Logger, s Session, e sip.Reoffer) error {
 		return nil
 	}
 	if len(e.Body) == 0 {
-		if ours := s.Offer(); ours != nil {
-			e.Reply(200, ours)
-		} else {
-			e.Reply(500, nil) // its sound is on its way elsewhere
-		}
+		e.Reply(200, s.Offer())
 		return nil
 	}
 	body, err := s.Answer(e.Body)

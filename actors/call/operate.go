@@ -333,11 +333,6 @@ func (c *call) takeOver(ctx actor.Context, by *sip.Incoming, n int, durable bool
 			return
 		}
 	}
-	if body == nil { // its sound is on its way elsewhere
-		by.Reject(500, 0)
-		c.failTransfer(ctx, string(domain.ReasonMedia))
-		return
-	}
 	d, gaveUp := c.answerTo(ctx, by, n, body)
 	if gaveUp { // whose place he wanted stays, and is heard again
 		c.failTransfer(ctx, string(domain.ReasonCancelled))

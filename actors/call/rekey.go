@@ -13,11 +13,7 @@ func rekey(log *slog.Logger, s Session, d Dialog) {
 		return
 	}
 	s.Rekey()
-	body := s.Offer()
-	if body == nil { // it is lost; another one has another key
-		return
-	}
-	d.Reoffer(body, func(r sip.Reanswer) {
+	d.Reoffer(s.Offer(), func(r sip.Reanswer) {
 		if r.Err != nil || r.Code != sipOK {
 			log.Warn("a new key was refused", slog.Int("code", r.Code))
 			return

@@ -274,7 +274,7 @@ func (v *vessel) occupies() bool {
 	return v.busy
 }
 
-// fallSilent lets go of dialog and sound without a word to the far end.
+// fallSilent releases the dialog and the media session without a message to the far end.
 func (v *vessel) fallSilent() {
 	v.mu.Lock()
 	v.gone, v.silent = true, true
@@ -282,9 +282,6 @@ func (v *vessel) fallSilent() {
 	v.dialog = nil
 	v.mu.Unlock()
 	abandon(dialog)
-	if s, can := v.sound().(interface{ Abandon() }); can {
-		s.Abandon()
-	}
 	v.unload()
 }
 

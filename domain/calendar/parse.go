@@ -105,9 +105,6 @@ func clock(text string) (seconds int, ok bool) {
 	return h*3600 + m*60, true
 }
 
-// ValidZone says whether a name is one of the time-zone database.
-func ValidZone(name string) bool { return NewZones().Load(name) != nil }
-
 // load reads a zone; "Local" and "" are not zones of anybody.
 func load(name string) *time.Location {
 	if name == "" || name == "Local" || len(name) > 64 || strings.HasPrefix(name, "Etc/Unknown") {

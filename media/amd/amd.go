@@ -29,16 +29,6 @@ func (c Class) String() string {
 	return [...]string{"unknown", "human", "voicemail", "ivr", "call_screening", "fax", "unavailable", "unknown"}[c&7]
 }
 
-// ClassNamed is the class of a name; Unknown where there is none.
-func ClassNamed(name string) Class {
-	for c := Human; c <= Unavailable; c++ {
-		if c.String() == name {
-			return c
-		}
-	}
-	return Unknown
-}
-
 // Machine says whether nobody is there to speak with.
 func (c Class) Machine() bool { return c == Voicemail || c == Fax || c == Unavailable }
 

@@ -58,9 +58,6 @@ func status(err error) int {
 // Outside says whether a range lies outside of the object.
 func Outside(err error) bool { return status(err) == http.StatusRequestedRangeNotSatisfiable }
 
-// Replaced says whether the object is another one than before.
-func Replaced(err error) bool { return status(err) == http.StatusPreconditionFailed }
-
 // passing says whether the same request may be answered otherwise soon.
 func (e *Error) passing() bool {
 	switch e.Code {
