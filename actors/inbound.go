@@ -65,11 +65,11 @@ func (n *Node) Inbound(in *sip.Incoming) {
 	})
 }
 
-// errNoNumber: the number called is nobody's on this trunk. errAuthRequired: it may
-// be somebody's of a trunk that the caller has not proved to be.
+// errNoNumber says that no workspace with a trunk at this source has the number. errAuthRequired says that a trunk
+// with inbound.auth may have it, and that the call is not authenticated.
 var (
 	errNoNumber     = errors.New("no such number")
-	errAuthRequired = errors.New("the caller has not proved which trunk it is")
+	errAuthRequired = errors.New("the call is not authenticated")
 )
 
 // refuse answers an INVITE of a trunk, and counts why: before, so that whoever

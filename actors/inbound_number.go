@@ -196,8 +196,8 @@ func carriesHeader(e trunk.Entry, in *sip.Incoming) bool {
 	return e.Trunk.Inbound.Match.Matches(in.MatchFields)
 }
 
-// isAuthenticated says whether a caller has given the proof that a trunk wants, if it
-// wants one.
+// isAuthenticated tells whether a call has the credentials of a trunk, if the trunk has
+// inbound.auth.
 func isAuthenticated(e trunk.Entry, in *sip.Incoming) bool {
 	if in.Proved {
 		return e.Trunk.ID == in.TrunkID

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/mediatest"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -99,8 +100,8 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 	s.Begin()
 	say := func(from *net.UDPConn, ssrc uint32, packets int) {
 		for i := range packets {
-			b := make([]byte, rtpHeaderLen+160)
-			putHeader(b, rtp.Header{SequenceNumber: uint16(i), Timestamp: uint32(i) * 160, SSRC: ssrc})
+			b := make([]byte, mediatest.RTPHeaderLen+160)
+			mediatest.PutRTPHeader(b, rtp.Header{SequenceNumber: uint16(i), Timestamp: uint32(i) * 160, SSRC: ssrc})
 			_, err := from.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback6, uint16(s.LocalPort())))
 			require.NoError(t, err)
 		}
@@ -110,7 +111,7 @@ func TestASourceOfIPv6IsLearntAndLocked(t *testing.T) {
 	require.NoError(t, peers[0].SetReadDeadline(time.Now().Add(time.Minute)))
 	n, err := peers[0].Read(got)
 	require.NoError(t, err, "it was learnt, so it hears")
-	assert.Equal(t, rtpHeaderLen+160, n)
+	assert.Equal(t, mediatest.RTPHeaderLen+160, n)
 	say(peers[1], 2, 10)
 	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 10 })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/mediatest"
 	"github.com/callboard/callboard/media/srtp"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -38,8 +39,8 @@ func (p *peer) keyed(a srtp.Attribute) []byte {
 func (p *peer) sealed(t *testing.T, out *srtp.Stream, port, packets int) (all [][]byte) {
 	t.Helper()
 	for range packets {
-		b := make([]byte, rtpHeaderLen+160, 300)
-		putHeader(b, rtp.Header{SequenceNumber: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
+		b := make([]byte, mediatest.RTPHeaderLen+160, 300)
+		mediatest.PutRTPHeader(b, rtp.Header{SequenceNumber: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
 		p.seq++
 		secret, err := out.Protect(b)
 		require.NoError(t, err)

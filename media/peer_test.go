@@ -13,6 +13,8 @@ import (
 
 	"github.com/pion/rtp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/media/mediatest"
 )
 
 // peer is a far end made of a bare socket.
@@ -44,7 +46,7 @@ func (p *peer) read() {
 		if err != nil {
 			return
 		}
-		if packet, ok := parsePacket(buf[:n]); ok {
+		if packet, ok := mediatest.ParseRTP(buf[:n]); ok {
 			p.mu.Lock()
 			p.got = append(p.got, packet)
 			p.wire = append(p.wire, buf[:n])
@@ -80,10 +82,10 @@ func (p *peer) cipher() (out [][]byte) {
 func (p *peer) say(t *testing.T, port, packets int, payloadType uint8, sound byte) {
 	t.Helper()
 	for range packets {
-		b := make([]byte, rtpHeaderLen+160)
-		putHeader(b, rtp.Header{PayloadType: payloadType, SequenceNumber: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
-		for i := range b[rtpHeaderLen:] {
-			b[rtpHeaderLen+i] = sound
+		b := make([]byte, mediatest.RTPHeaderLen+160)
+		mediatest.PutRTPHeader(b, rtp.Header{PayloadType: payloadType, SequenceNumber: p.seq, Timestamp: uint32(p.seq) * 160, SSRC: p.ssrc})
+		for i := range b[mediatest.RTPHeaderLen:] {
+			b[mediatest.RTPHeaderLen+i] = sound
 		}
 		p.seq++
 		_, err := p.conn.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback, uint16(port)))
@@ -148,29 +150,13 @@ func never(t *testing.T, d time.Duration, what string, happens func() bool) {
 // event sends a packet of a telephone event, all of one press.
 func (p *peer) event(t *testing.T, port int, payloadType, code uint8, duration uint16, end bool) {
 	t.Helper()
-	b := make([]byte, rtpHeaderLen+4)
-	putHeader(b, rtp.Header{PayloadType: payloadType, SequenceNumber: p.seq, Timestamp: 4242, SSRC: p.ssrc})
+	b := make([]byte, mediatest.RTPHeaderLen+4)
+	mediatest.PutRTPHeader(b, rtp.Header{PayloadType: payloadType, SequenceNumber: p.seq, Timestamp: 4242, SSRC: p.ssrc})
 	p.seq++
-	b[rtpHeaderLen], b[rtpHeaderLen+2], b[rtpHeaderLen+3] = code, byte(duration>>8), byte(duration)
+	b[mediatest.RTPHeaderLen], b[mediatest.RTPHeaderLen+2], b[mediatest.RTPHeaderLen+3] = code, byte(duration>>8), byte(duration)
 	if end {
-		b[rtpHeaderLen+1] = 0x80
+		b[mediatest.RTPHeaderLen+1] = 0x80
 	}
 	_, err := p.conn.WriteToUDPAddrPort(b, netip.AddrPortFrom(loopback, uint16(port)))
 	require.NoError(t, err)
-}
-
-const rtpHeaderLen = 12
-
-// putHeader writes an RTP header.
-func putHeader(b []byte, h rtp.Header) {
-	h.Version = 2
-	if _, err := h.MarshalTo(b); err != nil {
-		panic(err)
-	}
-}
-
-// parsePacket reads an RTP packet.
-func parsePacket(b []byte) (p rtp.Packet, ok bool) {
-	err := p.Unmarshal(b)
-	return p, err == nil && p.Version == 2
 }

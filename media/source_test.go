@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/mediatest"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -59,8 +60,8 @@ type stream struct {
 func (l *rtpListener) says(s *stream, packets int) {
 	for range packets {
 		s.seq++
-		b := make([]byte, rtpHeaderLen+160)
-		putHeader(b, rtp.Header{PayloadType: s.kind, SequenceNumber: s.seq, Timestamp: uint32(s.seq) * 160, SSRC: s.ssrc})
+		b := make([]byte, mediatest.RTPHeaderLen+160)
+		mediatest.PutRTPHeader(b, rtp.Header{PayloadType: s.kind, SequenceNumber: s.seq, Timestamp: uint32(s.seq) * 160, SSRC: s.ssrc})
 		l.Take(b, s.from, l.now)
 		l.now += 20 * time.Millisecond
 	}

@@ -113,14 +113,13 @@ func (d *Dialog) referHeard(f *referral, m *message, err error) {
 	}
 }
 
-// limitReferral bounds how long a far end that has accepted a REFER may be
-// silent about it.
+// limitReferral bounds how long a peer that has accepted a REFER may send no NOTIFY.
 func (d *Dialog) limitReferral(f *referral, limit time.Duration) {
 	if f.limits != nil {
 		d.release(f.limits)
 	}
 	f.limits = d.after(limit, func() {
-		d.referDone(f, ReferProgress{Code: f.heard.Code, Phrase: "nothing more was told", Notify: f.heard.Code > 0, Failed: true})
+		d.referDone(f, ReferProgress{Code: f.heard.Code, Phrase: "no further NOTIFY came", Notify: f.heard.Code > 0, Failed: true})
 	})
 }
 
@@ -153,8 +152,8 @@ func (d *Dialog) endReferral() {
 	})
 }
 
-// notified takes a NOTIFY: how the far end's new call fares. While a REFER is
-// out, phones that leave out Event, Subscription-State or Content-Type are
+// notified takes a NOTIFY, which reports the progress of the peer's new call. While a REFER is
+// pending, phones that leave out Event, Subscription-State or Content-Type are
 // understood: no other subscription exists.
 func (d *Dialog) notified(m *message) {
 	event, params, _ := strings.Cut(m.get("Event"), ";")
@@ -181,7 +180,7 @@ func (d *Dialog) notified(m *message) {
 		return
 	}
 	f.taken = true
-	if !f.notified { // once: nobody keeps a transfer open by NOTIFYs
+	if !f.notified { // once, so that NOTIFYs cannot keep a transfer open
 		f.notified = true
 		d.limitReferral(f, referWithin)
 	}

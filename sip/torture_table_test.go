@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/mediatest"
 	mediasdp "github.com/callboard/callboard/media/sdp"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/siptest"
@@ -243,8 +244,8 @@ func (a *audioAgent) audio() (string, error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for n := range uint16(150) {
-		packet := make([]byte, rtpHeaderLen+160)
-		putHeader(packet, rtp.Header{PayloadType: 0, SequenceNumber: n, Timestamp: uint32(n) * 160, SSRC: 1})
+		packet := make([]byte, mediatest.RTPHeaderLen+160)
+		mediatest.PutRTPHeader(packet, rtp.Header{PayloadType: 0, SequenceNumber: n, Timestamp: uint32(n) * 160, SSRC: 1})
 		if _, err = conn.Write(packet); err != nil {
 			return "", err
 		}
@@ -253,7 +254,7 @@ func (a *audioAgent) audio() (string, error) {
 			return "", err
 		}
 		if size, errRead := conn.Read(b); errRead == nil {
-			if p, ok := parsePacket(b[:size]); ok && p.PayloadType == 0 {
+			if p, ok := mediatest.ParseRTP(b[:size]); ok && p.PayloadType == 0 {
 				heard = p
 			}
 		}
@@ -333,20 +334,4 @@ func TestTortureMessagesGetTheirReactions(t *testing.T) {
 		return
 	}
 	assert.Equal(t, table.String(), old, "%s: go test ./sip -run %s -update writes it anew", page, t.Name())
-}
-
-const rtpHeaderLen = 12
-
-// putHeader writes an RTP header.
-func putHeader(b []byte, h rtp.Header) {
-	h.Version = 2
-	if _, err := h.MarshalTo(b); err != nil {
-		panic(err)
-	}
-}
-
-// parsePacket reads an RTP packet.
-func parsePacket(b []byte) (p rtp.Packet, ok bool) {
-	err := p.Unmarshal(b)
-	return p, err == nil && p.Version == 2
 }

@@ -218,7 +218,7 @@ func TestTransferThatIsNeverFinishedFails(t *testing.T) {
 			s.peer.expect("SIP/2.0 200")
 			assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "Ringing", Notify: true}, <-heard)
 		}
-		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "nothing more was told", Notify: true, Final: true, Failed: true}, <-heard)
+		assert.Equal(t, sip.ReferProgress{Code: 180, Phrase: "no further NOTIFY came", Notify: true, Final: true, Failed: true}, <-heard)
 		assert.Equal(t, 40*time.Second+3*time.Minute, time.Since(at))
 
 		heard = progress(d, sip.ReferTo{URI: "sip:a@b"})

@@ -27,7 +27,7 @@ type leftover struct {
 	info     os.FileInfo
 }
 
-// leftoverOf reads a name: id.wav, or id.wav.beginning of what came before it from elsewhere.
+// leftoverOf reads a name: id.wav, or id.wav.beginning for the part of a recording that another node made before.
 func leftoverOf(name string) (l leftover, ok bool) {
 	rest, before := strings.CutSuffix(name, beginning)
 	id, is := strings.CutSuffix(rest, ".wav")

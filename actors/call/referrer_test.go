@@ -14,7 +14,7 @@ import (
 
 // Many phones hang up as soon as their REFER is accepted. The agent stays for
 // whoever answers, and for nobody else.
-func TestAFarEndMayLeaveBeforeItsReferSucceeds(t *testing.T) {
+func TestAPeerMayHangUpBeforeItsReferSucceeds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		target string

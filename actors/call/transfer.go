@@ -101,8 +101,8 @@ type transfer struct {
 	clip         media.Clip
 	spoken       bool // the summary is there, or never will be
 	answered     bool
-	accepted     bool // the far end took our REFER
-	referrerGone bool // the far end has hung up after its own REFER
+	accepted     bool // the peer accepted our REFER
+	referrerGone bool // the peer has hung up after its own REFER
 	deaf         bool // whoever answered holds us
 }
 
@@ -284,7 +284,7 @@ func (c *call) referProgress(ctx actor.Context, m referred) {
 		case p.Code >= 300:
 			why = fmt.Sprintf("sip_%d", p.Code)
 		case t.accepted:
-			why = "unconfirmed" // the far end took the REFER, and never said what came of it
+			why = "unconfirmed" // the peer accepted the REFER and sent no final NOTIFY
 		}
 		c.failTransfer(ctx, why)
 	default:

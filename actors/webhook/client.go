@@ -187,7 +187,7 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 	if err != nil {
 		return Answer{Error: "the URL is not valid"}
 	}
-	resp, err := c.transport.RoundTrip(req) // a redirect is an answer like any other, and nobody sets cookies
+	resp, err := c.transport.RoundTrip(req) // a redirect is an answer like any other
 	a := Answer{Took: time.Since(start)}
 	if err != nil {
 		a.Error = c.reason(err)

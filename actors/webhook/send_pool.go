@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	defaultSends = 2048 // of a pool of which nobody says how large it is
+	defaultSends = 2048 // requests at once, if the configuration names no number
 	endpointMost = 8    // requests to one endpoint at once
 	oneKindMost  = 6    // of these, first attempts; and retries likewise, so that neither delays the other
 )

@@ -67,7 +67,7 @@ func (s *service) transferOutcome(id string) []string {
 
 // Far ends differ in how they take a REFER and tell of it. Each leaves the call
 // transferred, or the caller with the agent.
-func TestATransferToAPhoneThatAnswersOddlyHasAnOutcome(t *testing.T) {
+func TestOutboundReferVariantsHaveAnOutcome(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()
@@ -122,7 +122,7 @@ func TestATransferToAPhoneThatAnswersOddlyHasAnOutcome(t *testing.T) {
 }
 
 // Phones that send the agent to a desk differ likewise.
-func TestAPhoneThatSendsTheAgentOnOddlyHasAnOutcome(t *testing.T) {
+func TestInboundReferVariantsHaveAnOutcome(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.unlimited()

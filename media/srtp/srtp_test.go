@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/media/mediatest"
 	"github.com/callboard/callboard/media/srtp"
 )
 
@@ -23,10 +24,10 @@ var suites = []srtp.Suite{
 
 // packet is 20 ms of sound with room behind it.
 func packet(ssrc uint32, seq uint16) []byte {
-	b := make([]byte, rtpHeaderLen+160, 1500)
-	putHeader(b, rtp.Header{PayloadType: 8, SequenceNumber: seq, Timestamp: uint32(seq) * 160, SSRC: ssrc})
-	for i := range b[rtpHeaderLen:] {
-		b[rtpHeaderLen+i] = byte(i)
+	b := make([]byte, mediatest.RTPHeaderLen+160, 1500)
+	mediatest.PutRTPHeader(b, rtp.Header{PayloadType: 8, SequenceNumber: seq, Timestamp: uint32(seq) * 160, SSRC: ssrc})
+	for i := range b[mediatest.RTPHeaderLen:] {
+		b[mediatest.RTPHeaderLen+i] = byte(i)
 	}
 	return b
 }
@@ -56,8 +57,8 @@ func TestEverySuiteHidesSoundAndReportsAndRefusesWhatIsForgedOrRepeated(t *testi
 			k := srtp.NewKey(suite)
 			out, in := stream(t, k), stream(t, k)
 			sealed := protect(t, out, packet(7, 1))
-			assert.Equal(t, packet(7, 1)[:rtpHeaderLen], sealed[:rtpHeaderLen], "headers stay readable")
-			assert.NotContains(t, string(sealed), string(packet(7, 1)[rtpHeaderLen:rtpHeaderLen+16]))
+			assert.Equal(t, packet(7, 1)[:mediatest.RTPHeaderLen], sealed[:mediatest.RTPHeaderLen], "headers stay readable")
+			assert.NotContains(t, string(sealed), string(packet(7, 1)[mediatest.RTPHeaderLen:mediatest.RTPHeaderLen+16]))
 			assert.LessOrEqual(t, len(sealed), len(packet(7, 1))+srtp.Overhead)
 			for i := range sealed {
 				forged := bytes.Clone(sealed)
@@ -266,7 +267,7 @@ func TestAPacketAllocatesNothing(t *testing.T) {
 		b, seq := packet(7, 0), uint16(0)
 		once := func() {
 			seq++
-			putHeader(b[:rtpHeaderLen], rtp.Header{PayloadType: 8, SequenceNumber: seq, SSRC: 7})
+			mediatest.PutRTPHeader(b[:mediatest.RTPHeaderLen], rtp.Header{PayloadType: 8, SequenceNumber: seq, SSRC: 7})
 			sealed, err := out.Protect(b)
 			if err == nil {
 				_, err = in.Open(sealed)
@@ -323,7 +324,7 @@ func BenchmarkPacket(b *testing.B) {
 				b.ResetTimer()
 				for b.Loop() {
 					seq++
-					putHeader(buf[:rtpHeaderLen], rtp.Header{PayloadType: 8, SequenceNumber: seq, SSRC: 7})
+					mediatest.PutRTPHeader(buf[:mediatest.RTPHeaderLen], rtp.Header{PayloadType: 8, SequenceNumber: seq, SSRC: 7})
 					if way == "protect" {
 						_, _ = out.Protect(buf)
 						continue
@@ -337,15 +338,5 @@ func BenchmarkPacket(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-const rtpHeaderLen = 12
-
-// putHeader writes an RTP header.
-func putHeader(b []byte, h rtp.Header) {
-	h.Version = 2
-	if _, err := h.MarshalTo(b); err != nil {
-		panic(err)
 	}
 }
