@@ -3,6 +3,7 @@ package trunk_test
 import (
 	"context"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -218,9 +219,10 @@ func TestLiveCallIsMeteredWhileAnOperatorRemovesTheCap(t *testing.T) {
 		with, cfg := capped("1.00", "0.30")
 		without := *with
 		without.Calling.DailySpendCap = nil
-		reads, changes := 0, true
+		var reads int
+		var stays atomic.Bool
 		cfg.Workspace = func() *domain.Workspace { // the cap is removed and set again between any two reads
-			if reads++; changes && reads%2 == 0 {
+			if reads++; !stays.Load() && reads%2 == 0 {
 				return &without
 			}
 			return with
@@ -234,7 +236,7 @@ func TestLiveCallIsMeteredWhileAnOperatorRemovesTheCap(t *testing.T) {
 		require.Contains(t, a.granted(), "a")
 		sys.Root.Send(a.trunks, trunk.Result{CallID: "a", Key: a.granted()["a"], TrunkID: "one", Answered: true})
 		time.Sleep(90 * time.Second)
-		changes = false
+		stays.Store(true)
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		assert.InDelta(t, 180, o.lasted.Seconds(), 1, "three minutes of 0.30 within 1.00")
