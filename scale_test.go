@@ -85,7 +85,7 @@ func limits() []limit {
 func spread() (most, its int) {
 	list := make([]lease.Node, manyNodes)
 	for i := range list {
-		list[i] = lease.Node{ID: fmt.Sprintf("node_%026d", i), Even: true}
+		list[i] = lease.Node{ID: fmt.Sprintf("node_%026d", i)}
 	}
 	of, held, has := lease.Places(manyShards, list), map[string]int{}, map[string]int{}
 	for _, id := range of {

@@ -79,11 +79,8 @@ func TestNothingComesInToAPendingNumberAndNothingGoesOutFromIt(t *testing.T) {
 		require.NoError(t, err)
 		return made.From
 	}
-	for _, status := range []domain.NumberStatus{domain.NumberLive, ""} { // "" is as a version before has kept it
-		become(status)
-		require.NoError(t, h.called(n.Number))
-		assert.Equal(t, n.Number, sender())
-	}
+	require.NoError(t, h.called(n.Number))
+	assert.Equal(t, n.Number, sender())
 	become(domain.NumberPending)
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(h.called(n.Number)))
 	assert.NotEqual(t, n.Number, sender())

@@ -55,7 +55,7 @@ func simulatorTrunk(ws string, env domain.Environment) *domain.Trunk {
 	t := &domain.Trunk{
 		Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixTrunk), Object: "trunk", WorkspaceID: ws, Environment: env, CreatedAt: now, UpdatedAt: now},
 		Name: "Built-in simulator", Proxies: []domain.Proxy{}, NumberFormat: "e164", Codecs: []string{"PCMU", "PCMA"},
-		MediaNetworks: []string{}, RedirectHosts: []string{}, Prefixes: []string{}, CallerIDs: []string{"+15005550100"}, Simulator: true,
+		NAT: domain.NATAuto, MediaNetworks: []string{}, RedirectHosts: []string{}, Prefixes: []string{}, CallerIDs: []string{"+15005550100"}, Simulator: true,
 		Inbound: domain.TrunkInbound{AllowedIPs: []string{}},
 	}
 	if env == domain.Live {

@@ -36,7 +36,7 @@ func (n *Node) several() bool {
 // in any.
 func (d *Desk) NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
 	return list(ctx, d, workspaceID, envOf(domain.Principal{Environment: domain.Live}), domain.PrefixNumber, q, func(n *domain.PhoneNumber) bool {
-		return status == "" || n.Standing() == status
+		return status == "" || n.Status == status
 	})
 }
 
@@ -45,7 +45,7 @@ func (d *Desk) NumbersOf(ctx context.Context, workspaceID string, status domain.
 func (d *Desk) ApproveNumber(ctx context.Context, workspaceID, id string) (*domain.PhoneNumber, error) {
 	p := domain.Principal{WorkspaceID: workspaceID, Environment: domain.Live}
 	n, err := update(ctx, d, p, domain.PrefixNumber, id, nil, func(_ *commit.Change, n *domain.PhoneNumber) error {
-		if n.Standing() == domain.NumberLive {
+		if n.Status == domain.NumberLive {
 			return errSame
 		}
 		n.Status = domain.NumberLive

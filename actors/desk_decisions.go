@@ -334,8 +334,5 @@ func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaign
 	if chain.Broken > 0 {
 		v.BrokenRow = &chain.Broken
 	}
-	if chain.KeyedFrom > 0 {
-		v.KeyedFrom = &chain.KeyedFrom
-	}
 	return v, nil
 }

@@ -207,7 +207,7 @@ func (n *Node) claimed(ctx context.Context, text string) (*domain.PhoneNumber, e
 		}
 		return nil, err
 	}
-	if num.Standing() != domain.NumberLive {
+	if num.Status != domain.NumberLive {
 		return nil, nil //nolint:nilnil // nobody's until an operator has said so
 	}
 	return num, nil

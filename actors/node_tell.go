@@ -250,7 +250,7 @@ func (n *Node) trunksOf(ctx context.Context, workspaceID string) ([]domain.Trunk
 func liveNumbers(ctx context.Context, store commit.Store, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
 	var out []*domain.PhoneNumber
 	err := every(ctx, store, "number", workspaceID, "env="+string(env), func(n *domain.PhoneNumber) {
-		if n.Number != "*" && n.Standing() == domain.NumberLive {
+		if n.Number != "*" && n.Status == domain.NumberLive {
 			out = append(out, n)
 		}
 	})

@@ -104,7 +104,7 @@ func TestALogOfDecisionsWhoseBeginningIsOldCanStillBeVerified(t *testing.T) {
 		page := &domain.DecisionPage{WorkspaceID: ws, CampaignID: campaign.ID, Seq: seq, Prev: head, Decisions: []domain.Decision{
 			{At: now.AddDate(0, 0, seq-60), Ordinal: seq, Phone: "+12025550100", Verdict: domain.DecidedSkip},
 		}}
-		page.Seal(key)
+		page.Hash = page.Sum(key)
 		head = page.Hash
 		change.Puts = append(change.Puts, page)
 	}

@@ -102,7 +102,7 @@ func (d *Desk) numberNamed(ctx context.Context, workspaceID string, env domain.E
 	}
 	q := commit.Query{Kind: "number", Workspace: workspaceID, Index: "number=" + e164, Oldest: true, Limit: 10}
 	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.PhoneNumber{} }, func(r domain.Record) error {
-		if n, ok := r.(*domain.PhoneNumber); ok && n.Environment == env && n.Standing() == domain.NumberLive && own == nil {
+		if n, ok := r.(*domain.PhoneNumber); ok && n.Environment == env && n.Status == domain.NumberLive && own == nil {
 			own = n
 		}
 		return nil

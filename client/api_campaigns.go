@@ -859,8 +859,6 @@ type DecisionsVerified struct {
 	Erased int64 `json:"erased"`
 	// Hash of the last of them.
 	Head string `json:"head"`
-	// The first row whose hash needs the key of the service; those before it are older than that key, and whoever can write to the store could have made them anew. null: no row has one.
-	KeyedFrom *int64 `json:"keyed_from"`
 	// What is wrong with it.
 	Reason string `json:"reason,omitzero"`
 	// Rows that hold.

@@ -57,16 +57,14 @@ type Ruling struct {
 
 // DecisionPage is one row of a campaign's log of decisions. Each holds the
 // hash of the one before, and the campaign's counters that of the last: what
-// is changed, taken out or cut off afterwards shows. The hashes of rows that
-// are keyed need a key that is not in the store: whoever can write there cannot
-// work them out anew.
+// is changed, taken out or cut off afterwards shows. The hashes need a key that is
+// not in the store: whoever can write there cannot work them out anew.
 type DecisionPage struct {
 	WorkspaceID string     `json:"workspace_id"`
 	CampaignID  string     `json:"campaign_id"`
 	Seq         int        `json:"seq"` // from 1, without a gap
 	Prev        string     `json:"prev"`
 	Hash        string     `json:"hash"`
-	Keyed       bool       `json:"keyed,omitempty"` // false: written before there was a key
 	Decisions   []Decision `json:"decisions"`
 }
 
@@ -94,16 +92,9 @@ func (p *DecisionPage) Sort() string { return ordered(p.Seq) }
 // DecisionIndex finds the decisions of a campaign about a number.
 func DecisionIndex(campaignID, phone string) string { return "phone=" + campaignID + "/" + phone }
 
-// Seal makes the page one whose hash needs the key.
-func (p *DecisionPage) Seal(key []byte) {
-	p.Keyed = len(key) > 0
-	p.Hash = p.Sum(key)
-}
-
-// Sum is the hash that the page must have: of its place, the hash before and
-// everything that it says, with the key where the page is keyed. A field that
-// is empty adds nothing, so that fields may come to be without changing old
-// sums.
+// Sum is the hash that the page must have: by the key, of its place, the hash
+// before and everything that it says. A field that is empty adds nothing, so that
+// fields may come to be without changing old sums.
 func (p *DecisionPage) Sum(key []byte) string {
 	h := summer{b: make([]byte, 0, 256*len(p.Decisions)+128)}
 	h.text(1, p.WorkspaceID)
@@ -113,13 +104,9 @@ func (p *DecisionPage) Sum(key []byte) string {
 	for i := range p.Decisions {
 		h.decision(&p.Decisions[i], p.digest(key, i))
 	}
-	if p.Keyed {
-		mac := hmac.New(sha256.New, key)
-		mac.Write(h.b)
-		return hex.EncodeToString(mac.Sum(nil))
-	}
-	sum := sha256.Sum256(h.b)
-	return hex.EncodeToString(sum[:])
+	mac := hmac.New(sha256.New, key)
+	mac.Write(h.b)
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // digest is what the hash of the row says of the number of a decision.
@@ -127,9 +114,6 @@ func (p *DecisionPage) digest(key []byte, i int) string {
 	d := &p.Decisions[i]
 	if d.Phone == "" {
 		return d.PhoneDigest
-	}
-	if !p.Keyed {
-		key = nil
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("number in a log of decisions\n" + p.CampaignID + "\n" + d.Phone))
@@ -200,12 +184,10 @@ func (h *summer) decision(d *Decision, phone string) {
 	}
 }
 
-// DecisionChain checks pages in their order. Pages without a key may stand
-// before those with one, never after them.
+// DecisionChain checks pages in their order.
 type DecisionChain struct {
-	Key              []byte // of the keyed pages
+	Key              []byte
 	Pages, Decisions int
-	KeyedFrom        int    // the first keyed page; 0: none
 	Head             string // hash of the last page that held
 	Broken           int    // the first page that does not hold; 0: none
 	Reason           string
@@ -233,8 +215,6 @@ func (c *DecisionChain) Next(p *DecisionPage) bool {
 		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" is missing"
 	case p.Prev != c.Head:
 		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" does not follow the one before it"
-	case c.KeyedFrom > 0 && !p.Keyed:
-		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" has no keyed hash, though rows before it have"
 	case !hmac.Equal([]byte(p.Hash), []byte(p.Sum(c.Key))):
 		c.Broken, c.Reason = want, "row "+strconv.Itoa(want)+" was changed"
 	default:
@@ -243,9 +223,6 @@ func (c *DecisionChain) Next(p *DecisionPage) bool {
 			if p.Decisions[i].PhoneDigest != "" {
 				c.Erased++
 			}
-		}
-		if p.Keyed && c.KeyedFrom == 0 {
-			c.KeyedFrom = want
 		}
 		return true
 	}

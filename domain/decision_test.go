@@ -13,14 +13,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// logKey is the key of the logs of these tests; unkeyed is what their first
-// pages are that were written before there was one.
+// logKey is the key of the logs of these tests.
 func logKey() []byte { return []byte("a key that is not in the store") }
 
-const unkeyed = 2
-
-// logOf is a log of some pages, as the store gives it back: the first ones are
-// older than the key.
+// logOf is a log of some pages, as the store gives it back.
 func logOf(t *testing.T, pages int) []*domain.DecisionPage {
 	t.Helper()
 	var out []*domain.DecisionPage
@@ -38,11 +34,7 @@ func logOf(t *testing.T, pages int) []*domain.DecisionPage {
 				},
 			})
 		}
-		if seq > unkeyed {
-			p.Seal(logKey())
-		} else {
-			p.Seal(nil)
-		}
+		p.Hash = p.Sum(logKey())
 		head = p.Hash
 		text, err := json.Marshal(p)
 		require.NoError(t, err)
@@ -67,11 +59,8 @@ func check(pages []*domain.DecisionPage, want int, head string) domain.DecisionC
 func TestALogOfDecisionsThatNobodyTouchedHolds(t *testing.T) {
 	pages := logOf(t, 5)
 	c := check(pages, 5, pages[4].Hash)
-	assert.Equal(t, domain.DecisionChain{Key: logKey(), Pages: 5, Decisions: 15, Head: pages[4].Hash, KeyedFrom: unkeyed + 1}, c)
+	assert.Equal(t, domain.DecisionChain{Key: logKey(), Pages: 5, Decisions: 15, Head: pages[4].Hash}, c)
 	assert.Equal(t, domain.DecisionChain{Key: logKey()}, check(nil, 0, ""))
-	old := check(logOf(t, unkeyed), unkeyed, pages[unkeyed-1].Hash)
-	assert.Zero(t, old.Broken, "a log of before holds as it is: %s", old.Reason)
-	assert.Zero(t, old.KeyedFrom)
 }
 
 func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
@@ -104,28 +93,23 @@ func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
 		"the last row cut": {func(p []*domain.DecisionPage) []*domain.DecisionPage { return p[:4] }, 5},
 		"a row changed with its hash": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
 			p[1].Decisions[0].Phone = "+12025559999"
-			p[1].Seal(nil)
+			p[1].Hash = p[1].Sum(logKey())
 			return p
 		}, 3},
 		"the last row changed with its hash": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
 			p[4].Decisions[0].Phone = "+12025559999"
-			p[4].Seal(logKey())
+			p[4].Hash = p[4].Sum(logKey())
 			return p
 		}, 5},
 		"a row more": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
 			more := *p[4]
 			more.Seq, more.Prev = 6, p[4].Hash
-			more.Seal(logKey())
+			more.Hash = more.Sum(logKey())
 			return append(p, &more)
 		}, 5},
-		"a keyed row made anew without the key": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
+		"a row made anew without the key": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
 			p[3].Decisions[0].Phone = "+12025559999"
 			p[3].Hash = p[3].Sum(nil)
-			return p
-		}, 4},
-		"a keyed row made one of before": {func(p []*domain.DecisionPage) []*domain.DecisionPage {
-			p[3].Decisions[0].Phone = "+12025559999"
-			p[3].Seal(nil)
 			return p
 		}, 4},
 	} {
@@ -149,12 +133,6 @@ func TestALogOfDecisionsThatIsMadeAnewWithoutTheKeyDoesNotHold(t *testing.T) {
 				pages[i].Hash = pages[i].Sum(key)
 			}
 			assert.Equal(t, 3, check(pages, 5, pages[4].Hash).Broken)
-			for i := 2; i < 5; i++ {
-				pages[i].Prev = pages[i-1].Hash
-				pages[i].Seal(nil)
-			}
-			got := check(pages, 5, pages[4].Hash)
-			assert.Zero(t, got.KeyedFrom, "or it says that no row has the key")
 		})
 	}
 }

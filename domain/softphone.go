@@ -43,8 +43,7 @@ func (p *Phone) MediaTrunk() Trunk {
 	return Trunk{Codecs: p.Codecs, DTMF: p.DTMF, SRTP: p.SRTP, KeysInClear: p.KeysInClear, NAT: p.NAT}
 }
 
-// Defaults fills in what was left out, also by versions that did not know these
-// settings.
+// Defaults fills in what was left out.
 func (p *Phone) Defaults() {
 	if len(p.Codecs) == 0 {
 		p.Codecs = []string{"PCMU", "PCMA"}
@@ -98,7 +97,6 @@ func (p *Phone) Unseal(f func(field, text string) (string, error)) (err error) {
 func (p *Phone) Public() *Phone {
 	c := *p
 	c.Password = ""
-	c.Defaults()
 	if c.Status == "" {
 		c.Status = PhoneUnregistered
 	}

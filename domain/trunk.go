@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"cmp"
 	"time"
 )
 
@@ -219,7 +218,6 @@ func (t *Trunk) Unseal(f func(field, text string) (string, error)) (err error) {
 // Public is the trunk as the API shows it: without its passwords.
 func (t *Trunk) Public() *Trunk {
 	c := *t
-	c.NAT = cmp.Or(c.NAT, NATAuto) // of rows of versions before
 	for _, auth := range []**TrunkAuth{&c.Auth, &c.Inbound.Auth} {
 		if *auth != nil {
 			a := **auth
@@ -261,22 +259,7 @@ type PhoneNumber struct {
 	AgentID    string       `json:"agent_id"`
 	TrunkID    string       `json:"trunk_id"`
 	SMSEnabled bool         `json:"sms_enabled"` // messages may come from it
-	Status     NumberStatus `json:"status"`      // "" of rows of versions before: live
-}
-
-// Standing is the state of the number.
-func (n *PhoneNumber) Standing() NumberStatus {
-	if n.Status == "" {
-		return NumberLive
-	}
-	return n.Status
-}
-
-// Shown is the number as the API shows it.
-func (n *PhoneNumber) Shown() *PhoneNumber {
-	c := *n
-	c.Status = n.Standing()
-	return &c
+	Status     NumberStatus `json:"status"`
 }
 
 // Key names the row.
@@ -285,7 +268,7 @@ func (n *PhoneNumber) Key() Key { return Key{"number", n.WorkspaceID, n.ID} }
 // Indexes: by environment and by number, and those that messages may come from.
 func (n *PhoneNumber) Indexes() []string {
 	ix := []string{envIndex(n.Environment), "number=" + n.Number}
-	if n.SMSEnabled && n.Standing() == NumberLive {
+	if n.SMSEnabled && n.Status == NumberLive {
 		ix = append(ix, "sms="+string(n.Environment))
 	}
 	return ix

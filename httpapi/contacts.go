@@ -56,7 +56,7 @@ func (s *Server) contactRoutes() {
 				return nil, err
 			}
 			l, err := s.ports.Contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status, Created: in.created()})
-			return page(l, err, func(c ask.Contact) ask.Contact { return c })
+			return page(l, err, same)
 		})
 	s.singleContactRoutes(tag)
 	s.uploadRoutes(tag)

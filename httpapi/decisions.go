@@ -37,7 +37,7 @@ func (s *Server) decisionRoutes() {
 				return nil, err
 			}
 			l, err := s.ports.DNC.ListDecisions(ctx, p, id, in.Phone, in.page())
-			return page(l, err, func(d ask.Decision) ask.Decision { return d })
+			return page(l, err, same)
 		})
 	add(s, operation{
 		method: http.MethodGet, path: path + "/verify", id: "verifyDecisions", tag: tag, summary: "Check that the log of decisions is as it was written",

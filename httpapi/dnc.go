@@ -70,7 +70,7 @@ func (s *Server) dncRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listDNCLists", tag: tag, summary: "List the do-not-call lists", about: "The default list takes the opt-outs; every call is checked against it."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.DNCList]], error) {
 			l, err := s.ports.DNC.ListDNCLists(ctx, p, in.page())
-			return page(l, err, func(l *domain.DNCList) *domain.DNCList { return l })
+			return page(l, err, same)
 		})
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDNCList", tag: tag, summary: "Get a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.DNCList], error) {
@@ -128,7 +128,7 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 				return nil, err
 			}
 			l, err := s.ports.DNC.ListDNCEntries(ctx, p, id, in.page())
-			return page(l, err, func(e domain.DNCEntry) domain.DNCEntry { return e })
+			return page(l, err, same)
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{phone}", id: "deleteDNCEntry", tag: tag, summary: "Take a number off a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct {

@@ -33,7 +33,7 @@ func (s *Server) numberRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listNumbers", tag: tag, summary: "List numbers"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.PhoneNumber]], error) {
 			l, err := s.ports.Numbers.ListNumbers(ctx, p, in.page())
-			return page(l, err, (*domain.PhoneNumber).Shown)
+			return page(l, err, same)
 		})
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getNumber", tag: tag, summary: "Get a number"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.PhoneNumber], error) {
@@ -41,7 +41,7 @@ func (s *Server) numberRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return shownNumber(s.ports.Numbers.Number(ctx, p, id))
+			return ok(s.ports.Numbers.Number(ctx, p, id))
 		})
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateNumber", tag: tag, summary: "Let somebody else answer a number"}, s.updateNumber)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteNumber", tag: tag, summary: "Give a number up"},
@@ -123,5 +123,5 @@ func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	return shownNumber(s.ports.Numbers.UpdateNumber(ctx, p, id, patchFunc(s, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
+	return ok(s.ports.Numbers.UpdateNumber(ctx, p, id, patchFunc(s, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
 }

@@ -103,7 +103,7 @@ func (s *Server) tenantNumberRoutes() {
 				return nil, err
 			}
 			l, err := s.ports.Tenants.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.page())
-			return page(l, err, (*domain.PhoneNumber).Shown)
+			return page(l, err, same)
 		})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{number_id}/approve", id: "approveNumber", credential: keyOrSession, tag: tag, summary: "Let a number go live",
@@ -122,7 +122,7 @@ func (s *Server) tenantNumberRoutes() {
 			return nil, err
 		}
 		touch(ctx, id)
-		return shownNumber(s.ports.Tenants.ApproveNumber(ctx, w.ID, id))
+		return ok(s.ports.Tenants.ApproveNumber(ctx, w.ID, id))
 	})
 }
 
@@ -173,14 +173,6 @@ func (s *Server) asTenant(ctx context.Context, p domain.Principal, workspaceID s
 		return domain.Principal{}, err
 	}
 	return domain.Principal{WorkspaceID: w.ID, Environment: domain.Live, Operator: true, KeyID: p.KeyID}, nil
-}
-
-// shownNumber is the answer of a number.
-func shownNumber(n *domain.PhoneNumber, err error) (*answer[*domain.PhoneNumber], error) {
-	if err != nil {
-		return nil, err
-	}
-	return ok(n.Shown(), nil)
 }
 
 // tenant is a workspace that an operator names.

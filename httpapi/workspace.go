@@ -160,9 +160,6 @@ func (n *NewWorkspace) apply(w *domain.Workspace) error {
 		Countries: calling.Countries, BlockedPrefixes: calling.BlockedPrefixes,
 		DailySpendCap: money(calling.DailySpendCap), MaxCallMinutes: calling.MaxCallMinutes,
 	}
-	if len(w.Calling.Countries) == 0 {
-		w.Calling.Countries = []string{w.DefaultCountry}
-	}
 	w.SegmentPrice = money(n.SegmentPrice)
 	if err := n.applyPlan(w); err != nil {
 		return err

@@ -16,7 +16,6 @@
 //	shards         _meta/             shards          –
 //	requirement    _meta/             format          –
 //	workspace of   _where/            noun's id       –
-//	indexed        _where/workspace   done            –
 //	event          log = workspace    offset          –
 //	sequence       log = workspace    subject         –
 //

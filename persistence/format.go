@@ -15,6 +15,24 @@ import (
 // row again, gets a new version there and a new StoreFormat here.
 const StoreFormat = packedVersion
 
+// Layout is the number of the way in which drivers lay a store out; they read no
+// other. Layouts below were those of stores written before Callboard 0.1.0.
+const Layout = "3"
+
+// CheckLayout is an ErrFormat where what is at a place has another layout.
+func CheckLayout(place, have string) error {
+	switch {
+	case have == Layout:
+		return nil
+	case have == "1" || have == "2":
+		return fmt.Errorf("%w: %s was written before Callboard 0.1.0, and such stores are not migrated: begin with an empty data folder and, with Redis, an empty database", ErrFormat, place)
+	}
+	return fmt.Errorf("%w: %s has the layout %q, and this program knows %q: %s", ErrFormat, place, have, Layout, TooNew)
+}
+
+// TooNew is the remedy where a newer program has written a store.
+const TooNew = "install the Callboard that wrote it or a newer one, or restore the backup that was made before the upgrade"
+
 // formatKey is the row that holds the store's Requirement.
 var formatKey = Key{Table: table("_meta", ""), ID: "format"}
 

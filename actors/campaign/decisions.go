@@ -223,7 +223,7 @@ func (a *Campaign) logging(b *batch) {
 			WorkspaceID: a.cfg.Workspace, CampaignID: a.campaign.ID, Seq: b.progress.DecisionPages + 1, Prev: b.progress.DecisionHead,
 			Decisions: b.decisions[from:min(from+domain.DecisionsPerPage, len(b.decisions))],
 		}
-		page.Seal(a.cfg.Key)
+		page.Hash = page.Sum(a.cfg.Key)
 		b.progress.DecisionPages, b.progress.DecisionHead = page.Seq, page.Hash
 		b.put(page)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/persistence/lease"
 	"github.com/callboard/callboard/sip"
 )
@@ -265,10 +264,7 @@ func (m *member) askNodes(ctx context.Context, q actors.CallQuestion) ([]domain.
 	for i, n := range nodes {
 		wait.Go(func() {
 			c, err := m.askNode(ctx, n.Addr, q)
-			out[i] = domain.NodeClaim{CallClaim: c.CallClaim, Node: n.ID}
-			if !errors.Is(err, forward.ErrUnasked) { // a version of before: it is found by its numbers alone
-				errs[i] = err
-			}
+			out[i], errs[i] = domain.NodeClaim{CallClaim: c.CallClaim, Node: n.ID}, err
 		})
 	}
 	wait.Wait()

@@ -21,7 +21,7 @@ type nodeView struct {
 	ID       string     `json:"id"`
 	Addr     string     `json:"addr"`
 	SIP      string     `json:"sip"`
-	Version  string     `json:"version,omitempty"`    // empty: an older one, which does not tell
+	Version  string     `json:"version"`
 	Started  *time.Time `json:"started_at,omitempty"` // by its own clock
 	Draining bool       `json:"draining"`
 	Lease    float64    `json:"lease_seconds,omitempty"`
@@ -114,7 +114,7 @@ func (v nodesView) print(out io.Writer) error {
 		if n.Started != nil {
 			started = n.Started.Format(time.DateTime)
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", cli.Clean(n.ID), cli.Clean(n.Addr), cli.Clean(n.SIP), cli.Clean(cmp.Or(n.Version, "–")), started, len(n.Shards), state)
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", cli.Clean(n.ID), cli.Clean(n.Addr), cli.Clean(n.SIP), cli.Clean(n.Version), started, len(n.Shards), state)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -87,9 +87,6 @@ func (s *service) sit(ctx context.Context, t *seat) (err error) {
 	if err = t.readQuarantine(ctx); err != nil {
 		return err
 	}
-	if err = t.index(ctx); err != nil {
-		return err
-	}
 	if err = t.listen(ctx); err != nil {
 		return err
 	}
@@ -210,20 +207,6 @@ func (s *service) restart() {
 	case s.released <- struct{}{}:
 	default:
 	}
-}
-
-// index lets credentials of workspaces of the shard be found from any node.
-func (t *seat) index(ctx context.Context) error {
-	if t.mine() == nil {
-		return nil
-	}
-	all, err := actors.Workspaces(ctx, t.vault.store)
-	for _, w := range all {
-		if err == nil && t.mine()(w.ID) {
-			err = t.vault.store.Index(ctx, w.ID)
-		}
-	}
-	return err
 }
 
 func defaultLimits(cfg *configs.Config) domain.Limits {

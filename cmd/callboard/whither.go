@@ -226,7 +226,7 @@ func claimOf(ctx context.Context, store interface {
 		if _, err = store.Get(ctx, claim); err == nil {
 			workspace = claim.WorkspaceID
 			number := &domain.PhoneNumber{Meta: domain.Meta{ID: claim.NumberID, WorkspaceID: workspace}}
-			if _, err = store.Get(ctx, number); err == nil && number.Standing() != domain.NumberLive {
+			if _, err = store.Get(ctx, number); err == nil && number.Status != domain.NumberLive {
 				workspace = ""
 			}
 		}

@@ -27,7 +27,6 @@ type DecisionsVerified struct {
 	Rows       int    `json:"rows"`
 	Decisions  int    `json:"decisions"`
 	Head       string `json:"head"`
-	KeyedFrom  *int   `json:"keyed_from"`
 	BrokenRow  *int   `json:"broken_row"`
 	// Rows that retention deleted, and decisions whose numbers were erased.
 	DeletedRows int    `json:"deleted_rows"`

@@ -33,10 +33,6 @@ func (c *Credential) Ask(ctx context.Context, addr string) (time.Time, error) {
 	return http.ParseTime(resp.Header.Get("Date"))
 }
 
-// ErrUnasked says that a node does not know what it was asked: it is of a version
-// of before.
-var ErrUnasked = errors.New("forward: the node takes no questions")
-
 const (
 	questions  = "/question" // of nodes to nodes
 	files      = "/files"    // of nodes for nodes
@@ -76,7 +72,7 @@ func (f *Forwarder) askItself(addr string, r *http.Request) (*http.Response, err
 	resp, err := f.far.RoundTrip(r)
 	if err == nil && resp.Header.Get(NotActive) != "" {
 		_ = resp.Body.Close()
-		return nil, ErrUnasked
+		return nil, errors.New("forward: the node takes no questions")
 	}
 	return resp, err
 }

@@ -87,7 +87,6 @@ func NewHolder(e Engine, c Config) *Holder {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	c.Self.Even = true
 	return &Holder{
 		engine: e, c: c, tokens: make([]atomic.Pointer[Token], c.Shards),
 		held: make(map[int]*holding), given: make(map[int]bool), cooling: make(map[int]time.Time),

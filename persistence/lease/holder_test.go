@@ -305,13 +305,13 @@ func TestWhoDrainsIsEmptyAsFastAsItStops(t *testing.T) {
 		assert.Equal(t, time.Duration((had+3)/4)*100*time.Millisecond, time.Since(begun), "four at once")
 		after(100 * time.Millisecond)
 		assert.Equal(t, map[string]int{"b": 40}, h.shares(a, b))
-		assert.Equal(t, []lease.Node{{ID: "a", Addr: "a:1", Draining: true, Even: true}, {ID: "b", Addr: "b:1", Even: true}}, b.engine.Nodes())
+		assert.Equal(t, []lease.Node{{ID: "a", Addr: "a:1", Draining: true}, {ID: "b", Addr: "b:1"}}, b.engine.Nodes())
 		require.NoError(t, a.Resume(t.Context()))
 		after(3 * time.Second)
 		assert.Len(t, h.shares(a, b), 2)
 		require.NoError(t, a.Leave(t.Context()))
 		after(100 * time.Millisecond)
-		assert.Equal(t, []lease.Node{{ID: "b", Addr: "b:1", Even: true}}, b.engine.Nodes())
+		assert.Equal(t, []lease.Node{{ID: "b", Addr: "b:1"}}, b.engine.Nodes())
 		assert.Zero(t, a.lost+b.lost)
 	})
 }
@@ -389,57 +389,19 @@ func TestWhoSeesNobodyDrainsUntilItSeesSomebody(t *testing.T) {
 	})
 }
 
-func TestOneProcessOwnsAllAndGivesAllUp(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		e := lease.NewAlone(7, func() time.Time { return time.UnixMilli(3) })
-		var mu sync.Mutex
-		got := make(map[int]lease.Token)
-		h := lease.NewHolder(e, lease.Config{
-			Self: lease.Node{ID: "a"}, Shards: 5,
-			Start: func(_ context.Context, shard int, token lease.Token) error {
-				mu.Lock()
-				defer mu.Unlock()
-				got[shard] = token
-				return nil
-			},
-			Stop: func(shard int, lost bool) {
-				mu.Lock()
-				defer mu.Unlock()
-				assert.False(t, lost)
-				delete(got, shard)
-			},
-		})
-		require.NoError(t, h.Join(t.Context()))
-		synctest.Wait()
-		want := make(map[int]lease.Token)
-		for shard := range 5 {
-			want[shard] = "8|a"
-		}
-		assert.Equal(t, want, got)
-		after(1000 * time.Hour)
-		_, ok := h.Use(4)
-		assert.True(t, ok)
-		require.NoError(t, h.Drain(t.Context()))
-		assert.Empty(t, got)
-		require.NoError(t, h.Leave(t.Context()))
-		_, ok = h.Use(4)
-		assert.False(t, ok)
-	})
-}
-
 // unsure is an engine that says when it no longer holds what it held.
 type unsure struct {
-	*lease.Alone
+	*lease.Beat
 	lost atomic.Bool
 }
 
 func (u *unsure) Holds(shard int, t lease.Token) bool {
-	return !u.lost.Load() && u.Alone.Holds(shard, t)
+	return !u.lost.Load() && u.Beat.Holds(shard, t)
 }
 
 func TestWhatIsLostIsNotUsedThoughNobodyWasToldYet(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		e := &unsure{Alone: lease.NewAlone(0, nil)}
+		e := &unsure{Beat: lease.NewBeat(leasetest.NewMemory(time.Hour).Wire(), lease.Options{Lease: time.Hour})}
 		h := lease.NewHolder(e, lease.Config{
 			Self: lease.Node{ID: "a"}, Shards: 1,
 			Start: func(context.Context, int, lease.Token) error { return nil }, Stop: func(int, bool) {},

@@ -35,11 +35,6 @@ const MaxShards = 1 << 16
 // has lost a claim.
 type Token string
 
-// NewToken makes the token of a claim.
-func NewToken(epoch uint64, instance string) Token {
-	return Token(strconv.FormatUint(epoch, 10) + "|" + instance)
-}
-
 // Epoch is the first part; 0 of what is no token.
 func (t Token) Epoch() uint64 {
 	first, _, _ := strings.Cut(string(t), "|")
@@ -74,7 +69,6 @@ type Node struct {
 	Lease    int64  `json:"lease,omitempty"`  // how long its lease is, in milliseconds
 	Shards   int    `json:"shards,omitempty"` // into how many it divides the workspaces
 	Single   bool   `json:"single,omitempty"` // it has no node_addr: nobody else may live on its store
-	Even     bool   `json:"even,omitempty"`   // it knows that no node has more than Most; a holder says so of its own
 }
 
 // Check refuses what cannot be a part of a token or of a key.

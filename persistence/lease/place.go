@@ -21,15 +21,12 @@ func Most(shards, nodes int) int {
 // Places are the IDs of the nodes that shards belong to, by shard; "": there is
 // none. A shard belongs to the one of those that do not drain with the highest
 // hash of both that has room (Most), so whoever has the same list has the same
-// places, and few shards move when a node comes or goes. While a node lives that
-// knows of no bound (Node.Even) nobody has one: of two that place in ways of their
-// own, each might leave a shard to the other.
+// places, and few shards move when a node comes or goes.
 func Places(shards int, nodes []Node) []string {
 	var all []drawer
-	even := true
 	for _, n := range nodes {
-		if !n.Draining { // one that drains claims nothing, whatever it knows
-			all, even = append(all, drawer{id: n.ID, seed: seed(n.ID)}), even && n.Even
+		if !n.Draining {
+			all = append(all, drawer{id: n.ID, seed: seed(n.ID)})
 		}
 	}
 	list := make([]string, shards)
@@ -37,10 +34,7 @@ func Places(shards int, nodes []Node) []string {
 		return list
 	}
 	slices.SortFunc(all, func(a, b drawer) int { return cmp.Compare(a.id, b.id) })
-	most := shards
-	if even {
-		most = Most(shards, len(all))
-	}
+	most := Most(shards, len(all))
 	for shard := range list {
 		settle(all, draw{shard: shard}, most)
 	}

@@ -2,7 +2,6 @@ package lease_test
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,7 +18,7 @@ func even(n int) []lease.Node {
 		for k := range id {
 			id[k] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"[r.IntN(32)]
 		}
-		list[i] = lease.Node{ID: "node_" + string(id), Even: true}
+		list[i] = lease.Node{ID: "node_" + string(id)}
 	}
 	return list
 }
@@ -44,13 +43,6 @@ func TestNoNodeHasMuchMoreThanItsShare(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []int{12, 6, 4, 8, 17, 54}, []int{lease.Most(12, 1), lease.Most(12, 2), lease.Most(12, 3), lease.Most(24, 3), lease.Most(48, 3), lease.Most(152, 3)})
-	without := even(3)
-	without[0].Even = false
-	worst := 0
-	for _, c := range counts(lease.Places(24, without)) {
-		worst = max(worst, c)
-	}
-	assert.Greater(t, worst, lease.Most(24, 3), "the control: without a bound it is drawn")
 }
 
 func TestWhoeverSeesTheSameNodesPlacesShardsTheSame(t *testing.T) {
@@ -81,20 +73,4 @@ func TestFewShardsMoveWhenANodeComesOrGoes(t *testing.T) {
 		}
 		assert.LessOrEqual(t, float64(moved), 1.6*float64(due), "%d nodes: %d shards move, of which %d have to", n, moved, due)
 	}
-}
-
-// While a node of a version without bounds lives, all place as it does: otherwise
-// two could leave a shard to each other for as long as the upgrade lasts.
-func TestVersionsSideBySidePlaceInOneWay(t *testing.T) {
-	t.Parallel()
-	mixed := even(4)
-	mixed[2].Even = false
-	old := slices.Clone(mixed)
-	for i := range old {
-		old[i].Even = false
-	}
-	assert.Equal(t, lease.Places(64, old), lease.Places(64, mixed), "as the old one places them, which sees none of that")
-	mixed[2].Draining = true
-	assert.Equal(t, lease.Places(64, slices.Concat(mixed[:2], mixed[3:])), lease.Places(64, mixed), "one that goes claims nothing")
-	assert.NotEqual(t, lease.Places(64, slices.Concat(old[:2], old[3:])), lease.Places(64, mixed), "the control")
 }

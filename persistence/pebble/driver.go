@@ -43,8 +43,6 @@ const (
 	// l0Gather is twice the number of overlapping fresh tables that are
 	// compacted; at l0Most of them commits wait.
 	l0Gather, l0Most = 12, 24
-	// format is what this program writes; see keys.go.
-	format = "1"
 )
 
 // Options are how a directory is opened. The zero value is right for a service.
@@ -122,7 +120,10 @@ func Open(dir string, o Options) (*Driver, error) {
 	if d.db, err = pebble.Open(dir, d.settings()); err != nil {
 		return nil, errors.Join(openError(dir, err), lock.Close())
 	}
-	if err = d.checkFormat(); err != nil {
+	if err = checkLayout(d.db, dir); errors.Is(err, pebble.ErrNotFound) {
+		err = d.db.Set(layoutKey, []byte(persistence.Layout), pebble.Sync)
+	}
+	if err != nil {
 		return nil, errors.Join(err, d.db.Close(), lock.Close())
 	}
 	_ = d.checkDisk() // commits and Healthy tell
@@ -142,14 +143,9 @@ func lockError(dir string, err error) error {
 // openError is an ErrFormat where Pebble does not know the format of its files.
 func openError(dir string, err error) error {
 	if strings.Contains(err.Error(), "unknown format major version") {
-		return tooNew(dir, "files of a newer Pebble")
+		return fmt.Errorf("%w: %s has files of a newer Pebble: %s", persistence.ErrFormat, dir, persistence.TooNew)
 	}
 	return fmt.Errorf("pebble: open %s: %w", dir, err)
-}
-
-// tooNew says that a newer program has laid the store out.
-func tooNew(dir, what string) error {
-	return fmt.Errorf("%w: %s has %s: install the Callboard that wrote it or a newer one, or restore the backup that was made before the upgrade", persistence.ErrFormat, dir, what)
 }
 
 func (d *Driver) settings() *pebble.Options {
@@ -184,19 +180,13 @@ func (d *Driver) settings() *pebble.Options {
 	return o
 }
 
-func (d *Driver) checkFormat() error {
-	have, closer, err := d.db.Get(formatKey)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return d.db.Set(formatKey, []byte(format), pebble.Sync)
-	}
+// checkLayout fails with pebble.ErrNotFound where the folder holds nothing yet.
+func checkLayout(db *pebble.DB, dir string) error {
+	have, closer, err := db.Get(layoutKey)
 	if err != nil {
-		return fmt.Errorf("pebble: read format: %w", err)
+		return fmt.Errorf("pebble: read the layout of %s: %w", dir, err)
 	}
-	defer func() { _ = closer.Close() }()
-	if string(have) != format {
-		return tooNew(d.dir, fmt.Sprintf("the layout %q, and this program knows %q", have, format))
-	}
-	return nil
+	return errors.Join(persistence.CheckLayout(dir, string(have)), closer.Close())
 }
 
 // Healthy is nil while commits can be expected to succeed. After an error of

@@ -206,15 +206,20 @@ func TestLogTakesSpaceInSmallSteps(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-func TestUnknownFormatIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	db, err := engine.Open(dir, &engine.Options{})
-	require.NoError(t, err)
-	require.NoError(t, db.Set([]byte("v"), []byte("9"), engine.Sync))
-	require.NoError(t, db.Close())
-	for range 2 { // the first refusal lets go of the directory
-		_, err = pebble.Open(dir, pebble.Options{})
-		require.ErrorIs(t, err, persistence.ErrFormat)
+func TestStoreOfAnotherLayoutIsRefused(t *testing.T) {
+	for layout, says := range map[string]string{"1": "stores are not migrated: begin with an empty data folder", "9": "install the Callboard that wrote it or a newer one"} {
+		dir := t.TempDir()
+		db, err := engine.Open(dir, &engine.Options{})
+		require.NoError(t, err)
+		require.NoError(t, db.Set([]byte("v"), []byte(layout), engine.Sync))
+		require.NoError(t, db.Close())
+		for range 2 { // the first refusal lets go of the directory
+			_, err = pebble.Open(dir, pebble.Options{})
+			require.ErrorIs(t, err, persistence.ErrFormat)
+			require.ErrorContains(t, err, says)
+		}
+		_, _, err = pebble.ReadRow(dir, persistence.Key{Table: "t/", ID: "x"})
+		require.ErrorContains(t, err, says)
 	}
 }
 

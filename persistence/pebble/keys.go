@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Keys of format 1; · is a zero byte, numbers are big endian so that they sort.
+// Keys of persistence.Layout; · is a zero byte, numbers are big endian so that they sort.
 //
 //	r table · id                 version, sort, lists, value
 //	x table · list · sort · id   nothing
@@ -18,7 +18,7 @@ import (
 //	a                            token of who claimed all shards, if nobody claimed one since
 //	c commit id                  time, answer
 //	d time, commit id            nothing: when the answer may be forgotten
-//	v                            format
+//	v                            persistence.Layout
 const (
 	rowSpace      = 'r'
 	placeSpace    = 'x'
@@ -32,7 +32,7 @@ const (
 )
 
 var (
-	formatKey  = []byte("v")
+	layoutKey  = []byte("v")
 	allKey     = []byte{allSpace}
 	errCorrupt = errors.New("pebble: a stored row cannot be read")
 )

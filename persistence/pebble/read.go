@@ -96,6 +96,12 @@ func ReadRow(dir string, k persistence.Key) (value []byte, version uint64, err e
 		return nil, 0, openError(dir, err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err = checkLayout(db, dir); errors.Is(err, pebble.ErrNotFound) {
+		return nil, 0, domain.ErrNotFound
+	}
+	if err != nil {
+		return nil, 0, err
+	}
 	stored, closer, err := db.Get(rowKey(k))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, 0, domain.ErrNotFound

@@ -110,9 +110,6 @@ func arguments(c persistence.Commit) []any {
 		a = append(a, e.Subject, e.Payload)
 	}
 	a = append(a, c.Forget, strconv.FormatUint(c.Trim, 10))
-	if len(c.DeleteEvents)+len(c.ForgetSubjects) == 0 {
-		return a
-	}
 	a = append(a, len(c.DeleteEvents))
 	for _, offset := range c.DeleteEvents {
 		a = append(a, "0-"+strconv.FormatUint(offset, 10))

@@ -19,11 +19,7 @@ import (
 )
 
 const (
-	format = "1"
-	// formatParted is the format once another shard than 0 was claimed: programs
-	// of before would take shard 0 for everything.
-	formatParted = "2"
-	tag          = "{cb}"
+	tag = "{cb}"
 	// rememberFor is how long the answer of a commit is kept.
 	rememberFor = 10 * time.Minute
 	// pulse is how often Redis is asked whether it is there.
@@ -141,22 +137,29 @@ func settingsOf(url string, wait time.Duration) (*redis.Options, error) {
 func (d *Driver) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
-	if err := d.client.SetNX(ctx, d.prefix+"format", format, 0).Err(); err != nil {
+	if err := d.client.SetNX(ctx, d.prefix+layoutKey, persistence.Layout, 0).Err(); err != nil {
 		return err
 	}
-	have, err := d.client.Get(ctx, d.prefix+"format").Result()
-	if err != nil {
+	if err := checkLayout(ctx, d.client, d.prefix); err != nil {
 		return err
 	}
-	if have != format && have != formatParted {
-		return fmt.Errorf("%w: it has the layout %q, and this program knows %q and %q: install the Callboard that wrote it or a newer one, or restore the Redis of before the upgrade",
-			persistence.ErrFormat, have, format, formatParted)
-	}
-	if err = d.load(ctx); err != nil {
+	if err := d.load(ctx); err != nil {
 		return err
 	}
 	d.inspect(ctx)
 	return d.recall(ctx)
+}
+
+// layoutKey, behind the prefix, holds persistence.Layout.
+const layoutKey = "format"
+
+// checkLayout fails with redis.Nil where the Redis holds nothing yet.
+func checkLayout(ctx context.Context, client *redis.Client, prefix string) error {
+	have, err := client.Get(ctx, prefix+layoutKey).Result()
+	if err != nil {
+		return err
+	}
+	return persistence.CheckLayout("the Redis", have)
 }
 
 // load makes the scripts known.

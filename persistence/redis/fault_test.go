@@ -226,7 +226,7 @@ func TestSettingsThatLoseDataAreWarnedOf(t *testing.T) {
 	assert.Contains(t, warnings("--appendonly", "no"), "setting=appendonly value=no")
 }
 
-func TestUnknownFormatAndWrongAddressesAreRefused(t *testing.T) {
+func TestAnotherLayoutAndWrongAddressesAreRefused(t *testing.T) {
 	url, server := redistest.Start(t)
 	d := connect(t, url, redis.Options{Prefix: "a:"})
 	require.NoError(t, d.Healthy())
@@ -234,9 +234,16 @@ func TestUnknownFormatAndWrongAddressesAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	direct := client.NewClient(settings)
 	t.Cleanup(func() { _ = direct.Close() })
-	require.NoError(t, direct.Set(t.Context(), "b:{cb}format", "9", 0).Err())
-	_, err = redis.Open(t.Context(), url, redis.Options{Prefix: "b:"})
-	require.ErrorIs(t, err, persistence.ErrFormat)
+	for layout, says := range map[string]string{
+		"1": "not migrated: begin with an empty data folder and, with Redis, an empty database", "2": "not migrated", "9": "install the Callboard that wrote it or a newer one",
+	} {
+		require.NoError(t, direct.MSet(t.Context(), "b:{cb}format", layout, "{cb}format", layout).Err())
+		_, err = redis.Open(t.Context(), url, redis.Options{Prefix: "b:"})
+		require.ErrorIs(t, err, persistence.ErrFormat)
+		require.ErrorContains(t, err, says)
+		_, _, err = redis.ReadRow(t.Context(), url, persistence.Key{Table: "t/", ID: "x"})
+		require.ErrorContains(t, err, says)
+	}
 	_, err = redis.Open(t.Context(), "redis://user:secret@host:no-port/0", redis.Options{})
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), "secret")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/callboard/callboard/persistence"
 )
 
 // history is what this process knows of the commits of one shard. Commits and
@@ -28,22 +27,13 @@ type history struct {
 	at    time.Time     // of the last one
 }
 
-// numberKey is where the number of a shard's last commit stands. Shard 0 has the
-// name of before there were several.
-func numberKey(prefix, shard string) string {
-	if shard == persistence.Whole {
-		return prefix + "n"
-	}
-	return prefix + "n:" + shard
-}
-
 // history is that of a shard, which begins with this where it is not known.
 func (d *Driver) history(shard string) *history {
 	d.shards.Lock()
 	defer d.shards.Unlock()
 	h := d.histories[shard]
 	if h == nil {
-		h = &history{shard: shard, key: numberKey(d.prefix, shard)}
+		h = &history{shard: shard, key: d.prefix + "n:" + shard}
 		d.histories[shard] = h
 		d.all = append(slices.Clip(d.all), h)
 	}

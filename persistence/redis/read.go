@@ -113,6 +113,12 @@ func ReadRow(ctx context.Context, url string, k persistence.Key) (value []byte, 
 	}
 	client := redis.NewClient(settings)
 	defer func() { err = errors.Join(err, client.Close()) }()
+	if err = checkLayout(ctx, client, tag); errors.Is(err, redis.Nil) {
+		return nil, 0, domain.ErrNotFound
+	}
+	if err != nil {
+		return nil, 0, err
+	}
 	return rowOf(askRow(ctx, client, tag, k))
 }
 

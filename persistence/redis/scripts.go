@@ -2,7 +2,7 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// Keys of formats 1 and 2, each after the prefix and the hash tag {cb}; · is a zero
+// Keys of persistence.Layout, each after the prefix and the hash tag {cb}; · is a zero
 // byte. One tag keeps an install on one slot, where scripts may touch all of it.
 //
 //	r:table · id          hash: v version, d value, s sort, l lists joined by zero bytes
@@ -12,20 +12,19 @@ import "github.com/redis/go-redis/v9"
 //	o:log                 last offset
 //	q:log                 hash: subject → last sequence
 //	t                     hash: shard → token; * → what claimAllScript says
-//	n                     number of the last commit or claim of shard 0
-//	n:shard               of another shard
+//	n:shard               number of the shard's last commit or claim
 //	i                     the install's id, drawn once
 //	c:commit id           the answer, for ten minutes
-//	format                format
+//	format                persistence.Layout
 
 // commitScript is one commit. KEYS: prefix. ARGV: the number that must have been
 // reached, the number to give ("": the next), id, shard, token, log,
 // memory in ms; number of guards, each table, id, version; number of adds, each
 // table, id, head, numbers; number of puts, each table, id, 0 | 1 (keep), value,
-// sort, lists; number of events, each subject, payload; a log to forget ("" or
-// nothing: none); the offset up to which the log is trimmed (0 or nothing: not at
-// all); number of events to delete, each 0-offset; number of subjects whose counts
-// go, each subject (both may be missing). It answers {"ok", versions, offset, sequences, number}, {"stale", number}, {"fenced"},
+// sort, lists; number of events, each subject, payload; a log to forget ("": none);
+// the offset up to which the log is trimmed (0: not at all); number of events to
+// delete, each 0-offset; number of subjects whose counts
+// go, each subject. It answers {"ok", versions, offset, sequences, number}, {"stale", number}, {"fenced"},
 // {"conflict"} or {"malformed"}; a refusal comes before the first write.
 var commitScript = redis.NewScript(`
 local P = KEYS[1]
@@ -35,8 +34,7 @@ local function num(n) return string.format('%.0f', n) end
 local known, force = tonumber(arg()), arg()
 local id, shard, token, log, memory = arg(), arg(), arg(), arg(), arg()
 
-local N = P .. 'n'
-if shard ~= '0' then N = N .. ':' .. shard end
+local N = P .. 'n:' .. shard
 local reached = tonumber(redis.call('GET', N) or '0')
 if reached < known then return {'stale', num(reached)} end
 if id ~= '' then
@@ -122,11 +120,11 @@ if events > 0 then
   end
 end
 local forget = arg()
-if forget and forget ~= '' then redis.call('DEL', P .. 'e:' .. forget, P .. 'o:' .. forget, P .. 'q:' .. forget) end
-local trim = tonumber(arg() or '0')
+if forget ~= '' then redis.call('DEL', P .. 'e:' .. forget, P .. 'o:' .. forget, P .. 'q:' .. forget) end
+local trim = tonumber(arg())
 if trim > 0 then redis.call('XTRIM', P .. 'e:' .. log, 'MINID', '0-' .. num(trim + 1)) end
-for _ = 1, tonumber(arg() or '0') do redis.call('XDEL', P .. 'e:' .. log, arg()) end
-for _ = 1, tonumber(arg() or '0') do redis.call('HDEL', P .. 'q:' .. log, arg()) end
+for _ = 1, tonumber(arg()) do redis.call('XDEL', P .. 'e:' .. log, arg()) end
+for _ = 1, tonumber(arg()) do redis.call('HDEL', P .. 'q:' .. log, arg()) end
 if force == '' then force = num(reached + 1) end
 redis.call('SET', N, force)
 local answer = {'ok', table.concat(versions, ' '), first, table.concat(sequences, ' '), force}
@@ -155,8 +153,7 @@ end
 // Whoever had all shards has none from then on.
 var claimScript = redis.NewScript(`
 local P, shard, token = KEYS[1], ARGV[3], ARGV[4]
-local N = P .. 'n'
-if shard ~= '0' then N = N .. ':' .. shard end
+local N = P .. 'n:' .. shard
 ` + claims + `
 local mine = epoch(token)
 if mine > 1 and epoch(redis.call('HGET', P .. 't', shard) or '') > mine then return {'fenced'} end
@@ -167,7 +164,6 @@ if all ~= '' then
   redis.call('HSET', P .. 't', '*', floor .. '|')
 end
 redis.call('HSET', P .. 't', shard, token)
-if shard ~= '0' then redis.call('SET', P .. 'format', '2') end
 return done()
 `)
 
@@ -179,7 +175,7 @@ return done()
 // after it. The field * keeps the highest epoch, "|" and the token, which goes
 // once another one claims a shard.
 var claimAllScript = redis.NewScript(`
-local P, N = KEYS[1], KEYS[1] .. 'n'
+local P, N = KEYS[1], KEYS[1] .. 'n:0'
 ` + claims + `
 local token, seen = ARGV[3], tonumber(ARGV[4])
 local mine = epoch(token)

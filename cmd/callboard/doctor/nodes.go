@@ -14,7 +14,7 @@ import (
 // Node is a process of the install that lives, by the store of leases.
 type Node struct {
 	ID, Addr, SIP string
-	Version       string        // empty: an older one, which does not tell
+	Version       string
 	Lease         time.Duration // 0: the same
 	Shards        int           // 0: the same
 }
@@ -95,7 +95,6 @@ func (v *Visit) alike(list []Node) {
 			v.bad("node_shards", "stop all nodes, and start them with the same shards", "node %s at %s divides the workspaces into %d shards, others into %d: they do not agree on who has which", n.ID, n.Addr, n.Shards, shards)
 		}
 		switch {
-		case n.Version == "":
 		case version == "":
 			version = n.Version
 		case n.Version != version:

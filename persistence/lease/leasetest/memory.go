@@ -6,11 +6,16 @@ package leasetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/callboard/callboard/persistence/lease"
 )
+
+func newToken(epoch uint64, instance string) lease.Token {
+	return lease.Token(fmt.Sprintf("%d|%s", epoch, instance))
+}
 
 // ErrAway is what a store says that is away.
 var ErrAway = errors.New("the store is away")
@@ -207,7 +212,7 @@ func (w *Wire) Claim(ctx context.Context, self string, shards []int, ended bool,
 			continue
 		}
 		m.seen.Rows = max(m.seen.Rows+1, floor)
-		m.rows[shard] = lease.Row{Shard: shard, Rev: m.seen.Rows, Token: lease.NewToken(m.seen.Rows, self)}
+		m.rows[shard] = lease.Row{Shard: shard, Rev: m.seen.Rows, Token: newToken(m.seen.Rows, self)}
 		rows = append(rows, m.rows[shard])
 	}
 	m.tell()
@@ -223,7 +228,7 @@ func (w *Wire) Release(ctx context.Context, shard int, t lease.Token) (lease.Row
 	defer m.mu.Unlock()
 	if m.rows[shard].Token == t {
 		m.seen.Rows++
-		m.rows[shard] = lease.Row{Shard: shard, Rev: m.seen.Rows, Token: lease.NewToken(t.Epoch(), "")}
+		m.rows[shard] = lease.Row{Shard: shard, Rev: m.seen.Rows, Token: newToken(t.Epoch(), "")}
 		m.tell()
 	}
 	r := m.rows[shard]

@@ -18,7 +18,6 @@ type Open func(store, space string, o lease.Options) (lease.Engine, error)
 type Suite struct {
 	Store  string // as Open takes it; a child process opens it too
 	Open   Open
-	Alone  bool          // for one node only: what takes two is left out
 	Inside bool          // within one process only: what takes two is left out
 	Short  time.Duration // a lease that tests wait the end of; steady ones have longer ones
 }
@@ -38,17 +37,13 @@ func (s Suite) Run(t *testing.T) {
 		{"EpochsGrowWhateverTheClocksSay", epochs},
 		{"NamesThatNoKeyTakesAreRefused", names},
 		{"WithoutALeaseNothingIsClaimed", unjoined},
+		{"NodesSeeEachOtherComeDrainAndGo", comings},
+		{"AShardIsClaimedOnce", once},
+		{"ChangesAreSeenWithoutABeat", noticed},
+		{"WhoseActorsHangIsFollowedAfterItsDeadline", hangs},
+		{"ClaimsOfTheSickAreRefused", lapsed},
 	}
-	if !s.Alone {
-		tests = append(tests, []test{
-			{"NodesSeeEachOtherComeDrainAndGo", comings},
-			{"AShardIsClaimedOnce", once},
-			{"ChangesAreSeenWithoutABeat", noticed},
-			{"WhoseActorsHangIsFollowedAfterItsDeadline", hangs},
-			{"ClaimsOfTheSickAreRefused", lapsed},
-		}...)
-	}
-	if !s.Alone && !s.Inside {
+	if !s.Inside {
 		tests = append(tests, []test{
 			{"AKilledProcessIsFollowed", killed},
 			{"AStoppedProcessKnowsThatItMayDoNothing", stopped},
@@ -131,7 +126,7 @@ func claims(t *testing.T, s Suite) {
 	if err := e.Join(t.Context(), lease.Node{ID: "a", Addr: "a:80"}, func() { changes <- struct{}{} }); err != nil {
 		t.Fatal(err)
 	}
-	if d := e.Deadline().Sub(before); d < steady/2 || !s.Alone && d > steady*4/5+time.Since(before) {
+	if d := e.Deadline().Sub(before); d < steady/2 || d > steady*4/5+time.Since(before) {
 		t.Errorf("the deadline is in %v", d)
 	}
 	<-changes
@@ -177,9 +172,7 @@ func claims(t *testing.T, s Suite) {
 func epochs(t *testing.T, s Suite) {
 	var list []lease.Engine
 	for i, off := range []time.Duration{0, time.Hour, -time.Hour} {
-		if i == 0 || !s.Alone {
-			list = append(list, s.join(t, fmt.Sprint("n", i), lease.Options{Lease: steady, Wall: func() time.Time { return time.Now().Add(off) }}))
-		}
+		list = append(list, s.join(t, fmt.Sprint("n", i), lease.Options{Lease: steady, Wall: func() time.Time { return time.Now().Add(off) }}))
 	}
 	last := lease.Token("")
 	for round := range 12 {
@@ -191,7 +184,7 @@ func epochs(t *testing.T, s Suite) {
 		if err := e.Release(t.Context(), 5, last); err != nil { // of no effect: it is not the last one
 			t.Fatal(err)
 		}
-		if owner(e, 5) != token.Instance() && !s.Alone {
+		if owner(e, 5) != token.Instance() {
 			t.Fatalf("shard 5 is %q's, with %q", owner(e, 5), token)
 		}
 		if err := e.Release(t.Context(), 5, token); err != nil {
