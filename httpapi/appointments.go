@@ -146,13 +146,7 @@ func (s *Server) appointmentRoutes() {
 		about: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
 	}, s.reschedule)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteAppointment", tag: tag, summary: "Delete an appointment", about: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict}},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixAppoint, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return deleted(id, "appointment", s.ports.Bookings.DeleteAppointment(ctx, p, id))
-		})
+		deleteByID(domain.PrefixAppoint, "appointment", s.ports.Bookings, Bookings.DeleteAppointment))
 	s.raw(operation{method: http.MethodGet, path: path + "/{id}/calendar.ics", id: "getAppointmentCalendar", tag: tag, summary: "Get an appointment as a calendar file"},
 		func(h *huma.Operation) {
 			h.Responses["200"] = response("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})

@@ -244,10 +244,7 @@ func (s *Server) bulkRoutes() {
 
 func (s *Server) bulkReadRoutes(tag, path string) {
 	add(s, operation{method: http.MethodGet, path: path, id: "listBulks", tag: tag, summary: "List bulk jobs"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Bulk]], error) {
-			l, err := s.ports.Bulks.ListBulks(ctx, p, in.page())
-			return page(l, err, showBulk)
-		})
+		listOf(s.ports.Bulks, Bulks.ListBulks, showBulk))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getBulk", tag: tag, summary: "See how far a bulk job is", about: "A job is kept for 30 days after its end."},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Bulk], error) {
 			id, err := named(domain.PrefixBulk, in.ID)

@@ -60,13 +60,7 @@ func (s *Server) callRoutes() {
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteCall", tag: tag, summary: "Delete a call", errors: []int{http.StatusConflict},
 		about: "A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, " +
 			"which holds no number, until retention.ledger_days. While the call is live: 409 invalid_state.",
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-		id, err := named(domain.PrefixCall, in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return deleted(id, "call", s.ports.Calls.DeleteCall(ctx, p, id))
-	})
+	}, deleteByID(domain.PrefixCall, "call", s.ports.Calls, Calls.DeleteCall))
 	add(s, operation{method: http.MethodPost, path: path + "/{id}/hangup", id: "hangUpCall", tag: tag, summary: "Hang up"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Call], error) {
 			id, err := named(domain.PrefixCall, in.ID)

@@ -186,13 +186,7 @@ func (s *Server) campaignRoutes() {
 			return page(l, err, deref)
 		})
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getCampaign", tag: tag, summary: "Get a campaign"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Campaign], error) {
-			id, err := named(domain.PrefixCampaign, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Campaigns.Campaign(ctx, p, id))
-		})
+		byID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.Campaign))
 	s.campaignVerbs(tag, path)
 	s.amendRoutes(tag, path)
 	s.simulateRoutes()
@@ -218,13 +212,7 @@ func (s *Server) campaignVerbs(tag, path string) {
 		})
 	}
 	add(s, operation{method: http.MethodGet, path: path + "/{id}/status", id: "getCampaignStatus", tag: tag, summary: "Progress, outcomes, and why nothing rings"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.CampaignStatusObject], error) {
-			id, err := named(domain.PrefixCampaign, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Campaigns.CampaignStatus(ctx, p, id))
-		})
+		byID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.CampaignStatus))
 	add(s, operation{
 		method: http.MethodGet, path: path + "/{id}/progress", id: "getCampaignProgress", tag: tag, summary: "See how far a campaign was when",
 		about: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",

@@ -50,10 +50,7 @@ func (s *Server) dataRequestRoutes() {
 		return ok(s.showDataRequest(r), nil)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listDataSubjectRequests", tag: tag, summary: "List data requests"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.DataRequest]], error) {
-			l, err := s.ports.Data.ListDataRequests(ctx, p, in.page())
-			return page(l, err, s.showDataRequest)
-		})
+		listOf(s.ports.Data, DataRequests.ListDataRequests, s.showDataRequest))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDataSubjectRequest", tag: tag, summary: "See how far a data request is"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.DataRequest], error) {
 			id, err := named(domain.PrefixData, in.ID)

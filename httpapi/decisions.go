@@ -45,13 +45,7 @@ func (s *Server) decisionRoutes() {
 			"so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. " +
 			"Keep head elsewhere to prove later that the log has only grown.",
 	},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[ask.DecisionsVerified], error) {
-			id, err := named(domain.PrefixCampaign, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.DNC.VerifyDecisions(ctx, p, id))
-		})
+		byID(domain.PrefixCampaign, s.ports.DNC, DNC.VerifyDecisions))
 	for _, x := range []struct {
 		ending, media, kind, id string
 		write                   func(iter.Seq2[ask.Decision, error], io.Writer) error

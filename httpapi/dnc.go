@@ -68,41 +68,16 @@ func (s *Server) dncRoutes() {
 			return touched(ctx, made, err)
 		})
 	add(s, operation{method: http.MethodGet, path: path, id: "listDNCLists", tag: tag, summary: "List the do-not-call lists", about: "The default list takes the opt-outs; every call is checked against it."},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.DNCList]], error) {
-			l, err := s.ports.DNC.ListDNCLists(ctx, p, in.page())
-			return page(l, err, same)
-		})
+		listOf(s.ports.DNC, DNC.ListDNCLists, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDNCList", tag: tag, summary: "Get a do-not-call list"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.DNCList], error) {
-			id, err := named(domain.PrefixDNC, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.DNC.DNCList(ctx, p, id))
-		})
+		byID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateDNCList", tag: tag, summary: "Change a do-not-call list"},
-		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[NewDNCList]
-		},
-		) (*answer[*domain.DNCList], error) {
-			id, err := named(domain.PrefixDNC, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.DNC.UpdateDNCList(ctx, p, id, patchFunc(s, &in.Body, (*NewDNCList).apply)))
-		})
+		patchByID(s, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteDNCList", tag: tag, summary: "Delete a do-not-call list",
 		about: "409 invalid_state for the default list, and while an open campaign names it.", errors: []int{http.StatusConflict},
 	},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixDNC, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return deleted(id, "dnc_list", s.ports.DNC.DeleteDNCList(ctx, p, id))
-		})
+		deleteByID(domain.PrefixDNC, "dnc_list", s.ports.DNC, DNC.DeleteDNCList))
 	s.decisionRoutes()
 	s.dncEntryRoutes(tag, path+"/{id}/entries")
 }

@@ -152,10 +152,7 @@ func (s *Server) exportRoutes() {
 		return ok(s.showExport(e), nil)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listExports", tag: tag, summary: "List exports"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Export]], error) {
-			l, err := s.ports.Exports.ListExports(ctx, p, in.page())
-			return page(l, err, s.showExport)
-		})
+		listOf(s.ports.Exports, Exports.ListExports, s.showExport))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getExport", tag: tag, summary: "See whether a file is ready"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Export], error) {
 			id, err := named(domain.PrefixExport, in.ID)

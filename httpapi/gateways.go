@@ -77,18 +77,9 @@ func (s *Server) gatewayRoutes() {
 		return touched(ctx, made, nil)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listSMSGateways", tag: tag, summary: "List SMS gateways"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.SMSGateway]], error) {
-			l, err := s.ports.Gateways.ListSMSGateways(ctx, p, in.page())
-			return page(l, err, (*domain.SMSGateway).Public)
-		})
+		listOf(s.ports.Gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSGateway", tag: tag, summary: "Get an SMS gateway"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.SMSGateway], error) {
-			id, err := named(domain.PrefixGateway, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return public(s.ports.Gateways.SMSGateway(ctx, p, id))
-		})
+		publicByID(domain.PrefixGateway, s.ports.Gateways, SMSGateways.SMSGateway))
 	add(s, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateSMSGateway", credential: keyOrSession, tag: tag, summary: "Change an SMS gateway",
 		about: "A changed secret is in this answer only.",
@@ -108,13 +99,7 @@ func (s *Server) gatewayRoutes() {
 		return public(g, err)
 	})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteSMSGateway", tag: tag, summary: "Delete an SMS gateway"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixGateway, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return deleted(id, "sms_gateway", s.ports.Gateways.DeleteSMSGateway(ctx, p, id))
-		})
+		deleteByID(domain.PrefixGateway, "sms_gateway", s.ports.Gateways, SMSGateways.DeleteSMSGateway))
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/events", id: "tellSMSGatewayEvents", tag: tag, summary: "Tell of messages, as a gateway",
 		about: "For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. " +

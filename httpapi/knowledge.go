@@ -101,38 +101,13 @@ func (s *Server) knowledgeRoutes() {
 		about: "Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.",
 	}, s.createKnowledge)
 	add(s, operation{method: http.MethodGet, path: path, id: "listKnowledgeBases", tag: tag, summary: "List knowledge bases"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.KnowledgeBase]], error) {
-			l, err := s.ports.Knowledge.ListKnowledge(ctx, p, in.page())
-			return page(l, err, same)
-		})
+		listOf(s.ports.Knowledge, Knowledge.ListKnowledge, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getKnowledgeBase", tag: tag, summary: "Get a knowledge base"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.KnowledgeBase], error) {
-			id, err := named(domain.PrefixKnowledge, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Knowledge.KnowledgeBase(ctx, p, id))
-		})
+		byID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateKnowledgeBase", tag: tag, summary: "Change a knowledge base"},
-		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[NewKnowledge]
-		},
-		) (*answer[*domain.KnowledgeBase], error) {
-			id, err := named(domain.PrefixKnowledge, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Knowledge.UpdateKnowledge(ctx, p, id, patchFunc(s, &in.Body, (*NewKnowledge).apply)))
-		})
+		patchByID(s, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteKnowledgeBase", tag: tag, summary: "Delete a knowledge base with its sources"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixKnowledge, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return deleted(id, "knowledge_base", s.ports.Knowledge.DeleteKnowledge(ctx, p, id))
-		})
+		deleteByID(domain.PrefixKnowledge, "knowledge_base", s.ports.Knowledge, Knowledge.DeleteKnowledge))
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/search", id: "searchKnowledgeBase", tag: tag, summary: "Search a knowledge base",
 		about: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",

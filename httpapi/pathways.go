@@ -112,10 +112,7 @@ func (s *Server) pathwayRoutes() {
 			return ok(s.reportOn(ctx, p, w))
 		})
 	add(s, operation{method: http.MethodGet, path: path, id: "listPathways", tag: tag, summary: "List pathways"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Pathway]], error) {
-			l, err := s.ports.Pathways.ListPathways(ctx, p, in.page())
-			return page(l, err, same)
-		})
+		listOf(s.ports.Pathways, Pathways.ListPathways, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getPathway", tag: tag, summary: "Get a pathway"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Pathway], error) {
 			return ok(s.pathwayOf(ctx, p, *in))
@@ -129,25 +126,9 @@ func (s *Server) pathwayRoutes() {
 			return ok(s.reportOn(ctx, p, w))
 		})
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
-		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[PathwayUpdate]
-		},
-		) (*answer[*domain.Pathway], error) {
-			id, err := named(domain.PrefixPathway, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Pathways.UpdatePathway(ctx, p, id, patchFunc(s, &in.Body, (*PathwayUpdate).apply)))
-		})
+		patchByID(s, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePathway", tag: tag, summary: "Delete a pathway", errors: []int{http.StatusConflict}},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixPathway, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return deleted(id, "pathway", s.ports.Pathways.DeletePathway(ctx, p, id))
-		})
+		deleteByID(domain.PrefixPathway, "pathway", s.ports.Pathways, Pathways.DeletePathway))
 	s.playRoutes(tag, path)
 	s.testPathwayRoutes(tag, path)
 }

@@ -91,40 +91,15 @@ func (s *Server) providerRoutes() {
 		return touched(ctx, made, err)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listProviders", tag: tag, summary: "List providers"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Provider]], error) {
-			l, err := s.ports.Bookings.ListProviders(ctx, p, in.page())
-			return page(l, err, same)
-		})
+		listOf(s.ports.Bookings, Bookings.ListProviders, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getProvider", tag: tag, summary: "Get a provider"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Provider], error) {
-			id, err := named(domain.PrefixProvider, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Bookings.Provider(ctx, p, id))
-		})
+		byID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateProvider", tag: tag, summary: "Change a provider", about: "Appointments that there are stay where they are."},
-		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[NewProvider]
-		},
-		) (*answer[*domain.Provider], error) {
-			id, err := named(domain.PrefixProvider, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Bookings.UpdateProvider(ctx, p, id, patchFunc(s, &in.Body, (*NewProvider).apply)))
-		})
+		patchByID(s, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteProvider", tag: tag, summary: "Delete a provider",
 		about: "409 invalid_state while an appointment lies ahead. Past ones stay.", errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-		id, err := named(domain.PrefixProvider, in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return deleted(id, "provider", s.ports.Bookings.DeleteProvider(ctx, p, id))
-	})
+	}, deleteByID(domain.PrefixProvider, "provider", s.ports.Bookings, Bookings.DeleteProvider))
 	add(s, operation{
 		method: http.MethodGet, path: "/v1/appointments/availability", id: "getAvailability", tag: tag, summary: "Ask when a provider is free",
 		about: "Oldest first, from now on. What is free may be taken before it is booked: then the booking is 409 slot_unavailable.", errors: []int{http.StatusUnprocessableEntity},

@@ -35,23 +35,11 @@ func (s *Server) smsRoutes() {
 	}, s.sendSMS)
 	add(s, operation{method: http.MethodGet, path: path, id: "listSMS", tag: tag, summary: "List text messages", errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMS", tag: tag, summary: "Get a text message"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Message], error) {
-			id, err := named(domain.PrefixMessage, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return public(s.ports.Messages.Message(ctx, p, id))
-		})
+		publicByID(domain.PrefixMessage, s.ports.Messages, Messages.Message))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMS", tag: tag, summary: "Delete a text message",
 		about: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-		id, err := named(domain.PrefixMessage, in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return deleted(id, "message", s.ports.Messages.DeleteMessage(ctx, p, id))
-	})
+	}, deleteByID(domain.PrefixMessage, "message", s.ports.Messages, Messages.DeleteMessage))
 	add(s, operation{
 		method: http.MethodPost, path: "/v1/test/inbound-sms", id: "testInboundSMS", tag: tag, status: http.StatusCreated,
 		summary: "Let the built-in carrier send a text message to the workspace", about: "With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.",

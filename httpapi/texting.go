@@ -25,33 +25,15 @@ func (s *Server) textingRoutes() {
 		about: "Who writes to a number whose agent has sms enabled is answered along its pathway. What was written: GET /v1/sms?conversation_id=.",
 	}, s.listTextings)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSConversation", tag: tag, summary: "Get a conversation by text message"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Texting], error) {
-			id, err := named(domain.PrefixTexting, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Textings.Texting(ctx, p, id))
-		})
+		byID(domain.PrefixTexting, s.ports.Textings, Textings.Texting))
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/close", id: "closeSMSConversation", tag: tag, summary: "End a conversation by text message",
 		about: "The next message of the contact begins another one. Without effect on one that is over.",
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Texting], error) {
-		id, err := named(domain.PrefixTexting, in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return ok(s.ports.Textings.CloseTexting(ctx, p, id))
-	})
+	}, byID(domain.PrefixTexting, s.ports.Textings, Textings.CloseTexting))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMSConversation", tag: tag, summary: "Delete a conversation by text message", errors: []int{http.StatusConflict},
 		about: "409 invalid_state while it is open. Its messages stay.",
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-		id, err := named(domain.PrefixTexting, in.ID)
-		if err != nil {
-			return nil, err
-		}
-		return deleted(id, "sms_conversation", s.ports.Textings.DeleteTexting(ctx, p, id))
-	})
+	}, deleteByID(domain.PrefixTexting, "sms_conversation", s.ports.Textings, Textings.DeleteTexting))
 }
 
 func (s *Server) listTextings(ctx context.Context, p domain.Principal, in *struct {

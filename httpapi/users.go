@@ -82,18 +82,9 @@ func (s *Server) userRoutes() {
 	const tag, path = "Users", "/v1/users"
 	add(s, operation{method: http.MethodPost, path: path, id: "createUser", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a user"}, s.createUser)
 	add(s, operation{method: http.MethodGet, path: path, id: "listUsers", tag: tag, summary: "List users"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.User]], error) {
-			l, err := s.ports.Users.ListUsers(ctx, p, in.page())
-			return page(l, err, same)
-		})
+		listOf(s.ports.Users, Users.ListUsers, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getUser", tag: tag, summary: "Get a user"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.User], error) {
-			id, err := named(domain.PrefixUser, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.ports.Users.User(ctx, p, id))
-		})
+		byID(domain.PrefixUser, s.ports.Users, Users.User))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateUser", credential: keyOrSession, tag: tag, summary: "Change a user"}, s.updateUser)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteUser", credential: keyOrSession, tag: tag, summary: "Delete a user, with sessions and consents, at once"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {

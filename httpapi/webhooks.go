@@ -168,13 +168,7 @@ func (s *Server) webhookRoutes() {
 			})
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", credential: keyOrSession, tag: tag, summary: "Remove an endpoint"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixWebhook, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return deleted(id, "webhook", s.ports.Webhooks.DeleteWebhook(ctx, p, id))
-		})
+		deleteByID(domain.PrefixWebhook, "webhook", s.ports.Webhooks, Webhooks.DeleteWebhook))
 	s.deliveryRoutes(tag, path)
 }
 

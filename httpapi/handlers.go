@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// listOf is the handler of a route that lists what a credential may see; show is
+// that of page.
+func listOf[P, In, Out any](port P, list func(P, context.Context, domain.Principal, ask.Page) (ask.List[In], error), show func(In) Out) func(context.Context, domain.Principal, *struct{ Paging }) (*answer[List[Out]], error) {
+	return func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[Out]], error) {
+		l, err := list(port, ctx, p, in.page())
+		return page(l, err, show)
+	}
+}
+
+// byID is the handler of a route that names a resource and has no body.
+func byID[P, T any](kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string) (T, error)) func(context.Context, domain.Principal, *One) (*answer[T], error) {
+	return func(ctx context.Context, p domain.Principal, in *One) (*answer[T], error) {
+		id, err := named(kind, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return ok(do(port, ctx, p, id))
+	}
+}
+
+// publicByID is byID of a resource that is shown without its secrets.
+func publicByID[P any, T interface{ Public() T }](kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string) (T, error)) func(context.Context, domain.Principal, *One) (*answer[T], error) {
+	return byID(kind, port, func(port P, ctx context.Context, p domain.Principal, id string) (T, error) {
+		v, err := do(port, ctx, p, id)
+		if err != nil {
+			return v, err
+		}
+		return v.Public(), nil
+	})
+}
+
+// deleteByID is the handler of a DELETE.
+func deleteByID[P any](kind domain.Prefix, object string, port P, do func(P, context.Context, domain.Principal, string) error) func(context.Context, domain.Principal, *One) (*answer[Deleted], error) {
+	return byID(kind, port, func(port P, ctx context.Context, p domain.Principal, id string) (Deleted, error) {
+		return Deleted{ID: id, Object: object, Deleted: true}, do(port, ctx, p, id)
+	})
+}
+
+// patchOf is what a PATCH of a resource is sent with.
+type patchOf[S any] struct {
+	One
+	Body Patch[S]
+}
+
+// patchByID is the handler of a PATCH; set is that of patchFunc.
+func patchByID[P, S, R any](
+	s *Server, kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string, func(R) error) (R, error), set func(*S, R) error,
+) func(context.Context, domain.Principal, *patchOf[S]) (*answer[R], error) {
+	return func(ctx context.Context, p domain.Principal, in *patchOf[S]) (*answer[R], error) {
+		id, err := named(kind, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return ok(do(port, ctx, p, id, patchFunc(s, &in.Body, set)))
+	}
+}
