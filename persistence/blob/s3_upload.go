@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
-	"github.com/callboard/callboard/persistence/s3"
+	"github.com/minio/minio-go/v7"
 )
 
 // writer is a function that is an io.Writer.
@@ -16,6 +17,13 @@ type writer func([]byte) (int, error)
 // Write is io.Writer.
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
+// partSize is the least size of a part that is not the last one, and maxParts how
+// many an object has at most.
+const (
+	partSize = 5 << 20
+	maxParts = 10_000
+)
+
 // headKept is how much of an object's beginning tells it from every other: the
 // sealed key in it was made for it alone.
 const headKept = 4 << 10
@@ -23,10 +31,10 @@ const headKept = 4 << 10
 // upload sends an object in one request, or in parts where it is larger than
 // one. It holds one part in memory.
 type upload struct {
-	client *s3.Client
+	client *s3Client
 	key    string
 	id     string // of the upload in parts; empty: it was not begun
-	etags  []string
+	parts  []minio.CompletePart
 	buffer []byte
 	head   []byte
 	size   int64
@@ -34,14 +42,14 @@ type upload struct {
 
 func (u *upload) write(ctx context.Context, p []byte) (n int, err error) {
 	for n < len(p) {
-		if len(u.buffer) == s3.PartLeast { // more comes: it was not the last
+		if len(u.buffer) == partSize { // more comes: it was not the last
 			if err = u.sendPart(ctx); err != nil {
 				return n, err
 			}
 		}
-		more := p[n:min(len(p), n+s3.PartLeast-len(u.buffer))]
+		more := p[n:min(len(p), n+partSize-len(u.buffer))]
 		if need := len(u.buffer) + len(more); need > cap(u.buffer) {
-			u.buffer = slices.Grow(u.buffer, min(max(need, 2*cap(u.buffer)), s3.PartLeast)-len(u.buffer))
+			u.buffer = slices.Grow(u.buffer, min(max(need, 2*cap(u.buffer)), partSize)-len(u.buffer))
 		}
 		u.buffer = append(u.buffer, more...)
 		n += len(more)
@@ -51,47 +59,49 @@ func (u *upload) write(ctx context.Context, p []byte) (n int, err error) {
 }
 
 func (u *upload) sendPart(ctx context.Context) (err error) {
-	if len(u.etags) == s3.PartsMost {
-		return fmt.Errorf("an object of more than %d bytes", int64(s3.PartsMost)*s3.PartLeast)
+	if len(u.parts) == maxParts {
+		return fmt.Errorf("an object of more than %d bytes", int64(maxParts)*partSize)
 	}
 	if u.id == "" {
 		u.head = bytes.Clone(u.buffer[:headKept])
-		if u.id, err = u.client.Begin(ctx, u.key); err != nil {
+		if u.id, err = u.client.beginUpload(ctx, u.key); err != nil {
 			return err
 		}
 	}
-	etag, err := u.client.PutPart(ctx, u.key, u.id, len(u.etags)+1, u.buffer)
+	part, err := u.client.putPart(ctx, u.key, u.id, len(u.parts)+1, u.buffer)
 	if err != nil {
 		return err
 	}
-	u.etags, u.buffer = append(u.etags, etag), u.buffer[:0]
+	u.parts, u.buffer = append(u.parts, part), u.buffer[:0]
 	return nil
 }
 
 func (u *upload) finish(ctx context.Context) error {
 	if u.id == "" {
-		return u.client.Put(ctx, u.key, u.buffer)
+		return u.client.put(ctx, u.key, u.buffer)
 	}
 	if err := u.sendPart(ctx); err != nil {
 		return err
 	}
-	err := u.client.Complete(ctx, u.key, u.id, u.etags)
+	err := u.client.completeUpload(ctx, u.key, u.id, u.parts)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	// An answer may be lost and the object there: it is ours if it begins as ours.
-	if away, ok := errors.AsType[*s3.AwayError](err); ok {
-		if over := s3.Rest(ctx, away.After); over != nil {
-			return errors.Join(over, err)
+	if away, ok := errors.AsType[*unavailableError](err); ok {
+		select {
+		case <-time.After(away.after):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
 		}
 	}
 	got := make([]byte, len(u.head))
-	p, unread := u.client.Get(ctx, u.key, 0, got, "")
-	if unread == nil && p.Size == u.size && bytes.Equal(got, u.head) {
+	p, unread := u.client.get(ctx, u.key, 0, got, "")
+	if unread == nil && p.size == u.size && bytes.Equal(got, u.head) {
 		u.id = ""
 		return nil
 	}
-	if s3.Missing(err) { // the upload was removed under our hands
+	if missing(err) { // the upload was removed under our hands
 		err = fmt.Errorf("the parts are gone: %w", err)
 	}
 	return errors.Join(err, unread)
@@ -105,5 +115,5 @@ func (u *upload) abort(ctx context.Context) {
 	}
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
 	defer cancel()
-	_ = u.client.Abort(bound, u.key, u.id)
+	_ = u.client.abortUpload(bound, u.key, u.id)
 }
