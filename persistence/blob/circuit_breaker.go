@@ -8,7 +8,7 @@ import (
 // circuitBreaker keeps callers from a store that is away. After a failure nobody
 // asks for a while, then one caller does, and an answer to that one lets all in.
 type circuitBreaker struct {
-	min, max time.Duration // of the time without requests; it doubles with each failure
+	least, most time.Duration // of the time without requests; it doubles with each failure
 
 	mu     sync.Mutex
 	cause  error // nil: the store is there
@@ -17,27 +17,18 @@ type circuitBreaker struct {
 	trying bool      // one caller does, for all
 }
 
-// wait returns for how long the store is not asked, and why; nil: it may be asked.
-func (b *circuitBreaker) wait(now time.Time) (time.Duration, error) {
+// enter returns for how long the store is not asked, and why; nil: it may be
+// asked. A caller that will ask does so for all: the others wait for its answer.
+func (b *circuitBreaker) enter(now time.Time, willAsk bool) (time.Duration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.cause == nil || !now.Before(b.until) {
-		return 0, nil
-	}
-	return b.until.Sub(now), b.cause
-}
-
-// enter is wait for a caller that asks if it may: the others wait for its answer.
-func (b *circuitBreaker) enter(now time.Time) (time.Duration, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.cause == nil {
-		return 0, nil
-	}
-	if now.Before(b.until) {
+	switch {
+	case b.cause == nil:
+	case now.Before(b.until):
 		return b.until.Sub(now), b.cause
+	case willAsk:
+		b.until, b.trying = now.Add(b.pause), true
 	}
-	b.until, b.trying = now.Add(b.pause), true
 	return 0, nil
 }
 
@@ -60,7 +51,7 @@ func (b *circuitBreaker) failed(now time.Time, cause error) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.cause == nil || b.trying {
-		b.pause = min(max(2*b.pause, b.min), b.max)
+		b.pause = min(max(2*b.pause, b.least), b.most)
 	}
 	b.cause, b.until, b.trying = cause, now.Add(b.pause), false
 	return b.pause

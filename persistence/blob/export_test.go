@@ -6,12 +6,14 @@ import "time"
 type CircuitBreaker struct{ b circuitBreaker }
 
 // NewCircuitBreaker makes one.
-func NewCircuitBreaker(min, max time.Duration) *CircuitBreaker {
-	return &CircuitBreaker{circuitBreaker{min: min, max: max}}
+func NewCircuitBreaker(least, most time.Duration) *CircuitBreaker {
+	return &CircuitBreaker{circuitBreaker{least: least, most: most}}
 }
 
 // Enter is enter.
-func (b *CircuitBreaker) Enter(now time.Time) (time.Duration, error) { return b.b.enter(now) }
+func (b *CircuitBreaker) Enter(now time.Time) (time.Duration, error) {
+	return b.b.enter(now, true)
+}
 
 // Failed is failed.
 func (b *CircuitBreaker) Failed(now time.Time, err error) time.Duration { return b.b.failed(now, err) }

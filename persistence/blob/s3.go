@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/minio/minio-go/v7"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/callboard/callboard/domain"
@@ -91,7 +92,7 @@ func (s *S3) Put(ctx context.Context, workspace, name string, r io.Reader) (size
 
 // upload sends what fill writes.
 func (s *S3) upload(ctx context.Context, place, name string, fill func(context.Context, io.Writer) error) error {
-	if err := s.client.unavailable(); err != nil {
+	if err := s.client.enter(false); err != nil {
 		return told("put", name, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, putLongest)
@@ -199,11 +200,15 @@ func (s *S3) Sweep(ctx context.Context) (int, error) {
 }
 
 func (s *S3) abortBefore(ctx context.Context, prefix string, before time.Time) (n int, err error) {
-	all, err := s.client.uploads(ctx, prefix)
+	var all minio.ListMultipartUploadsResult
+	err = s.client.small(ctx, func(ctx context.Context) (failed error) {
+		all, failed = s.client.core.ListMultipartUploads(ctx, s.client.bucket, prefix, "", "", "", listPage)
+		return failed
+	})
 	if err != nil {
 		return 0, err
 	}
-	for _, u := range all {
+	for _, u := range all.Uploads {
 		if !s.ours(u.Key, prefix) || u.Initiated.IsZero() || !u.Initiated.Before(before) {
 			continue
 		}
@@ -252,8 +257,16 @@ func (s *S3) Try(ctx context.Context) (refused bool, err error) {
 	return false, nil
 }
 
-// Versioned says whether the bucket keeps what is deleted.
-func (s *S3) Versioned(ctx context.Context) bool { return s.client.versioned(ctx) }
+// Versioned says whether the bucket keeps what is deleted; false also where the
+// store does not say.
+func (s *S3) Versioned(ctx context.Context) (kept bool) {
+	err := s.client.small(ctx, func(ctx context.Context) error {
+		found, failed := s.client.core.GetBucketVersioning(ctx, s.client.bucket)
+		kept = found.Enabled()
+		return failed
+	})
+	return err == nil && kept
+}
 
 // Close gives idle connections back.
 func (s *S3) Close() { s.client.http.CloseIdleConnections() }

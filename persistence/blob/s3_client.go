@@ -92,13 +92,13 @@ func newS3Client(cfg S3Config) (*s3Client, error) {
 	core.SetS3EnableDualstack(false) // else it asks another host than the one that is configured
 	return &s3Client{
 		core: core, http: transport, bucket: cfg.Bucket, place: "the bucket " + cfg.Bucket + " at " + cfg.Endpoint, limits: cfg.Limits,
-		breaker: circuitBreaker{min: cfg.Limits.Pause, max: cfg.Limits.MaxPause},
+		breaker: circuitBreaker{least: cfg.Limits.Pause, most: cfg.Limits.MaxPause},
 	}, nil
 }
 
-// unavailable returns why the store is not worth asking now; nil: it may be asked.
-func (c *s3Client) unavailable() error {
-	if after, cause := c.breaker.wait(time.Now()); cause != nil {
+// enter is an unavailableError where the store is not worth asking now.
+func (c *s3Client) enter(willAsk bool) error {
+	if after, cause := c.breaker.enter(time.Now(), willAsk); cause != nil {
 		return &unavailableError{after, cause}
 	}
 	return nil
@@ -112,8 +112,8 @@ func (c *s3Client) call(ctx context.Context, limit time.Duration, request func(c
 	if err != nil {
 		return err
 	}
-	if after, cause := c.breaker.enter(time.Now()); cause != nil {
-		return &unavailableError{after, cause}
+	if err = c.enter(true); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTooLong)
 	defer cancel()
@@ -168,20 +168,20 @@ func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte,
 		opts.Set("If-Match", mark)
 	}
 	err = c.small(ctx, func(ctx context.Context) error {
-		body, info, header, err := c.core.GetObject(ctx, c.bucket, key, opts)
-		if err != nil {
-			return err
+		body, info, header, failed := c.core.GetObject(ctx, c.bucket, key, opts)
+		if failed != nil {
+			return failed
 		}
 		p = piece{size: info.Size, mark: header.Get("ETag")}
 		var at, end int64
-		if span := header.Get("Content-Range"); span != "" {
-			_, err = fmt.Sscanf(span, "bytes %d-%d/%d", &at, &end, &p.size)
+		if span := header.Get("Content-Range"); span != "" { // else it is the whole object
+			_, failed = fmt.Sscanf(span, "bytes %d-%d/%d", &at, &end, &p.size)
 		}
-		if err != nil || at != from || p.size < from {
+		if failed != nil || at != from || p.size < from {
 			return errRange
 		}
-		p.got, err = io.ReadFull(body, into[:min(int64(len(into)), p.size-from)])
-		return err
+		p.got, failed = io.ReadFull(body, into[:min(int64(len(into)), p.size-from)])
+		return failed
 	})
 	return p, err
 }
@@ -193,7 +193,7 @@ func (c *s3Client) delete(ctx context.Context, key string) error {
 	}))
 }
 
-// present is nil where the thing is missing.
+// present passes every error on but that the thing is missing.
 func present(err error) error {
 	if missing(err) {
 		return nil
@@ -215,56 +215,7 @@ func (c *s3Client) list(ctx context.Context, prefix, after string) (keys []strin
 	return keys, err
 }
 
-// beginUpload begins an object of several parts and returns the upload's id.
-func (c *s3Client) beginUpload(ctx context.Context, key string) (id string, err error) {
-	err = c.small(ctx, func(ctx context.Context) error {
-		id, err = c.core.NewMultipartUpload(ctx, c.bucket, key, minio.PutObjectOptions{})
-		return err
-	})
-	return id, err
-}
-
-// putPart writes one part, numbered from 1. The store checks the SHA-256.
-func (c *s3Client) putPart(ctx context.Context, key, id string, number int, body []byte) (done minio.CompletePart, err error) {
-	err = c.large(ctx, func(ctx context.Context) error {
-		part, err := c.core.PutObjectPart(ctx, c.bucket, key, id, number, bytes.NewReader(body), int64(len(body)), minio.PutObjectPartOptions{Sha256Hex: sha256Hex(body), DisableContentSha256: true})
-		done = minio.CompletePart{PartNumber: number, ETag: part.ETag}
-		return err
-	})
-	return done, err
-}
-
-// completeUpload makes one object of the parts. On an error the object may be
-// there nevertheless.
-func (c *s3Client) completeUpload(ctx context.Context, key, id string, parts []minio.CompletePart) error {
-	return c.large(ctx, func(ctx context.Context) error {
-		_, err := c.core.CompleteMultipartUpload(ctx, c.bucket, key, id, parts, minio.PutObjectOptions{})
-		return err
-	})
-}
-
 // abortUpload removes the parts of an upload.
 func (c *s3Client) abortUpload(ctx context.Context, key, id string) error {
 	return present(c.small(ctx, func(ctx context.Context) error { return c.core.AbortMultipartUpload(ctx, c.bucket, key, id) }))
-}
-
-// uploads lists what was begun below a prefix and has not ended, 1,000 at most.
-func (c *s3Client) uploads(ctx context.Context, prefix string) (all []minio.ObjectMultipartInfo, err error) {
-	err = c.small(ctx, func(ctx context.Context) error {
-		found, err := c.core.ListMultipartUploads(ctx, c.bucket, prefix, "", "", "", listPage)
-		all = found.Uploads
-		return err
-	})
-	return all, err
-}
-
-// versioned reports whether the bucket keeps what is deleted; false where the
-// store does not say.
-func (c *s3Client) versioned(ctx context.Context) (kept bool) {
-	err := c.small(ctx, func(ctx context.Context) error {
-		found, err := c.core.GetBucketVersioning(ctx, c.bucket)
-		kept = found.Enabled()
-		return err
-	})
-	return err == nil && kept
 }

@@ -32,8 +32,17 @@ func TestOnlyTransientFailuresAreTriedAgain(t *testing.T) {
 		fault s3test.Fault
 		tries int
 	}{
-		{s3test.Broken, 3}, {s3test.Busy, 3}, {s3test.Reset, 3}, {s3test.ResetEnd, 3}, {s3test.Cut, 3}, {s3test.Hang, 3}, {s3test.HangEnd, 3}, {s3test.Stall, 3},
-		{s3test.Denied, 1}, {s3test.NotFound, 1}, {s3test.None, 1},
+		{s3test.Broken, 3},
+		{s3test.Busy, 3},
+		{s3test.Reset, 3},
+		{s3test.ResetEnd, 3},
+		{s3test.Cut, 3},
+		{s3test.Hang, 3},
+		{s3test.HangEnd, 3},
+		{s3test.Stall, 3},
+		{s3test.Denied, 1},
+		{s3test.NotFound, 1},
+		{s3test.None, 1},
 	} {
 		t.Run(fmt.Sprint("fault ", c.fault), func(t *testing.T) {
 			t.Parallel()

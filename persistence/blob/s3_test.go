@@ -207,6 +207,20 @@ func TestWhatIsReadInOrderIsReadAheadAndASeekCostsOneChunk(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
+func TestABlobThatIsReplacedWhileItIsReadBreaksOff(t *testing.T) {
+	server := s3test.New(t)
+	s := newS3(t, server.URL, "", hasty())
+	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.Noise(2_000_000)))
+	require.NoError(t, err)
+	r, _, err := s.Open(t.Context(), "ws_1", "a")
+	require.NoError(t, err)
+	_, err = s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.Noise(2_000_000)))
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, r)
+	require.ErrorContains(t, err, "412")
+	require.NoError(t, r.Close())
+}
+
 func TestALostAnswerToTheEndOfAnUploadIsNoLoss(t *testing.T) {
 	server := s3test.New(t)
 	s := newS3(t, server.URL, "", hasty())

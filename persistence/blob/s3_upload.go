@@ -64,16 +64,22 @@ func (u *upload) sendPart(ctx context.Context) (err error) {
 	}
 	if u.id == "" {
 		u.head = bytes.Clone(u.buffer[:headKept])
-		if u.id, err = u.client.beginUpload(ctx, u.key); err != nil {
+		err = u.client.small(ctx, func(ctx context.Context) (failed error) {
+			u.id, failed = u.client.core.NewMultipartUpload(ctx, u.client.bucket, u.key, minio.PutObjectOptions{})
+			return failed
+		})
+		if err != nil {
 			return err
 		}
 	}
-	part, err := u.client.putPart(ctx, u.key, u.id, len(u.parts)+1, u.buffer)
-	if err != nil {
-		return err
-	}
-	u.parts, u.buffer = append(u.parts, part), u.buffer[:0]
-	return nil
+	return u.client.large(ctx, func(ctx context.Context) error {
+		opts := minio.PutObjectPartOptions{Sha256Hex: sha256Hex(u.buffer), DisableContentSha256: true}
+		part, failed := u.client.core.PutObjectPart(ctx, u.client.bucket, u.key, u.id, len(u.parts)+1, bytes.NewReader(u.buffer), int64(len(u.buffer)), opts)
+		if failed == nil {
+			u.parts, u.buffer = append(u.parts, minio.CompletePart{PartNumber: part.PartNumber, ETag: part.ETag}), u.buffer[:0]
+		}
+		return failed
+	})
 }
 
 func (u *upload) finish(ctx context.Context) error {
@@ -83,7 +89,10 @@ func (u *upload) finish(ctx context.Context) error {
 	if err := u.sendPart(ctx); err != nil {
 		return err
 	}
-	err := u.client.completeUpload(ctx, u.key, u.id, u.parts)
+	err := u.client.large(ctx, func(ctx context.Context) error {
+		_, failed := u.client.core.CompleteMultipartUpload(ctx, u.client.bucket, u.key, u.id, u.parts, minio.PutObjectOptions{})
+		return failed
+	})
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
