@@ -39,7 +39,7 @@ func rooms() []room {
 		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest", "github.com/miekg/dns", "golang.org/x/sync/singleflight", "golang.org/x/sys"}},
 		{
 			path: "persistence", below: []string{"domain", "persistence"},
-			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/klauspost/compress", "golang.org/x/sys"},
+			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/klauspost/compress", "github.com/minio/minio-go", "golang.org/x/sync/errgroup", "golang.org/x/sys"},
 		},
 		{path: "persistence/lease", below: []string{"persistence/lease"}, outside: []string{"github.com/redis/go-redis"}},
 		{path: "configs", outside: []string{"github.com/knadh/koanf"}},

@@ -10,16 +10,15 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
+	s3credentials "github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/persistence/blob"
-	"github.com/callboard/callboard/persistence/s3"
 	"github.com/callboard/callboard/persistence/shelf"
 )
 
@@ -35,14 +34,14 @@ func bucketOf(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (*blo
 		return nil, nil //nolint:nilnil // nil: the disk
 	}
 	keys := &bucketKeys{file: cfg.BlobsKeyFile}
-	if _, err := keys.now(); err != nil {
+	if _, err := keys.Retrieve(); err != nil {
 		return nil, err
 	}
-	client, err := s3.New(s3.Config{Endpoint: b.Endpoint, Region: b.Region, Bucket: b.Bucket, PathStyle: b.PathStyle, Keys: keys.now, Roots: roots})
+	bucket, err := blob.NewS3(blob.S3Config{Endpoint: b.Endpoint, Region: b.Region, Bucket: b.Bucket, PathStyle: b.PathStyle, Credentials: keys, Roots: roots}, b.Prefix, seal)
 	if err != nil {
 		return nil, fmt.Errorf("blobs_url: %w", err)
 	}
-	return blob.NewS3(client, b.Prefix, seal), nil
+	return bucket, nil
 }
 
 // placeOf names the bucket of the settings to people; empty: there is none.
@@ -58,37 +57,40 @@ func placeOf(cfg *configs.Config) string {
 	return place
 }
 
-// bucketKeys reads the key again where its file has changed; what cannot be
-// read is taken for half-written.
+// bucketKeys is a credentials.Provider, which has one caller at a time. It reads
+// the key again where its file has changed; a file that cannot be read is taken
+// for half-written.
 type bucketKeys struct {
-	file string
-
-	mu      sync.Mutex
+	file    string
 	changed time.Time
-	keys    s3.Keys
+	keys    s3credentials.Value
 }
 
-func (k *bucketKeys) now() (s3.Keys, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// IsExpired is credentials.Provider's.
+func (k *bucketKeys) IsExpired() bool {
+	info, err := os.Stat(k.file)
+	return err == nil && !info.ModTime().Equal(k.changed)
+}
+
+// Retrieve is credentials.Provider's.
+func (k *bucketKeys) Retrieve() (s3credentials.Value, error) {
 	var changed time.Time
-	if k.file != "" {
-		if info, err := os.Stat(k.file); err == nil {
-			changed = info.ModTime()
-		}
-	}
-	if k.keys.ID != "" && changed.Equal(k.changed) {
-		return k.keys, nil
+	if info, err := os.Stat(k.file); err == nil {
+		changed = info.ModTime()
 	}
 	read, err := configs.ReadBlobKeys(k.file, os.Environ())
-	if err != nil {
-		if k.keys.ID != "" {
-			return k.keys, nil
-		}
-		return s3.Keys{}, err
+	switch {
+	case err == nil:
+		k.changed, k.keys = changed, s3credentials.Value{AccessKeyID: read.ID, SecretAccessKey: read.Secret.Reveal(), SessionToken: read.Token.Reveal()}
+	case k.keys.AccessKeyID == "":
+		return k.keys, err
 	}
-	k.keys, k.changed = s3.Keys{ID: read.ID, Secret: read.Secret.Reveal(), Token: read.Token.Reveal()}, changed
 	return k.keys, nil
+}
+
+// RetrieveWithCredContext is credentials.Provider's.
+func (k *bucketKeys) RetrieveWithCredContext(*s3credentials.CredContext) (s3credentials.Value, error) {
+	return k.Retrieve()
 }
 
 // openBlobs opens where recordings and exports lie. A bucket that refuses us
@@ -147,7 +149,9 @@ func (t *seat) sweepBucket(run context.Context) {
 		if n > 0 || err != nil && run.Err() == nil {
 			t.log.Info("abandoned uploads were removed from the bucket", slog.Int("uploads", n), slog.Any("error", err))
 		}
-		if s3.Rest(run, bucketSweep) != nil {
+		select {
+		case <-time.After(bucketSweep):
+		case <-run.Done():
 			return
 		}
 	}

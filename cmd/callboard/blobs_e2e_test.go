@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/persistence/blob/s3test"
 	"github.com/callboard/callboard/persistence/redis/redistest"
-	"github.com/callboard/callboard/persistence/s3/s3test"
 )
 
 // valve is a way to a store that can be shut.

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/blob/blobtest"
-	"github.com/callboard/callboard/persistence/s3/s3test"
+	"github.com/callboard/callboard/persistence/blob/s3test"
 )
 
 // move is a folder with blobs and a bucket.
@@ -35,7 +35,7 @@ func newMove(t *testing.T) *move {
 	var err error
 	m.disk, err = blob.NewDisk(m.dir, blobtest.Seal{})
 	require.NoError(t, err)
-	m.bucket = blob.NewS3(bucket(t, m.server.URL, hasty()), "", blobtest.Seal{})
+	m.bucket = newS3(t, m.server.URL, "", hasty())
 	return m
 }
 

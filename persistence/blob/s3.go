@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/minio/minio-go/v7"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/persistence/s3"
 )
 
 // Bounds of what an object store is asked at once and of how long.
@@ -30,7 +32,7 @@ const (
 // of CodeUnavailable that tells when it is worth asking again, and within some
 // seconds; while it is known to be away, at once.
 type S3 struct {
-	client *s3.Client
+	client *s3Client
 	prefix string // empty, or with a slash at its end
 	seal   Sealer
 	puts   chan struct{}
@@ -38,19 +40,23 @@ type S3 struct {
 
 // NewS3 makes a store of a bucket; nothing is asked yet. prefix is empty or a
 // path such as calls/eu.
-func NewS3(client *s3.Client, prefix string, seal Sealer) *S3 {
+func NewS3(cfg S3Config, prefix string, seal Sealer) (*S3, error) {
+	client, err := newS3Client(cfg)
+	if err != nil {
+		return nil, err
+	}
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
 		prefix += "/"
 	}
-	return &S3{client: client, prefix: prefix, seal: seal, puts: make(chan struct{}, putsMost)}
+	return &S3{client: client, prefix: prefix, seal: seal, puts: make(chan struct{}, putsMost)}, nil
 }
 
 // String names the place to people.
 func (s *S3) String() string {
 	if s.prefix == "" {
-		return s.client.String()
+		return s.client.place
 	}
-	return s.client.String() + " below " + s.prefix
+	return s.client.place + " below " + s.prefix
 }
 
 // told makes an error of the store one of ours.
@@ -58,8 +64,8 @@ func told(what, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if away, ok := errors.AsType[*s3.AwayError](err); ok {
-		seconds := max(1, int(math.Ceil(away.After.Seconds())))
+	if away, ok := errors.AsType[*unavailableError](err); ok {
+		seconds := max(1, int(math.Ceil(away.after.Seconds())))
 		err = fmt.Errorf("%w: %w: %w", domain.ErrAway, domain.Errorf(domain.CodeUnavailable, "what keeps recordings and exports cannot be reached; try again").With("retry_after", seconds), err)
 	}
 	return fmt.Errorf("blob: %s %s: %w", what, name, err)
@@ -86,7 +92,7 @@ func (s *S3) Put(ctx context.Context, workspace, name string, r io.Reader) (size
 
 // upload sends what fill writes.
 func (s *S3) upload(ctx context.Context, place, name string, fill func(context.Context, io.Writer) error) error {
-	if err := s.client.Away(); err != nil {
+	if err := s.client.enter(false); err != nil {
 		return told("put", name, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, putLongest)
@@ -130,13 +136,12 @@ func (s *S3) Open(ctx context.Context, workspace, name string) (io.ReadSeekClose
 // fetch reads the beginning of an object.
 func (s *S3) fetch(ctx context.Context, place string) (*remote, error) {
 	f, err := newRemote(ctx, func(ctx context.Context, from int64, into []byte, mark string) (piece, error) {
-		p, err := s.client.Get(ctx, s.prefix+place, from, into, mark)
-		return piece{p.Size, p.ETag, p.Got}, err
+		return s.client.get(ctx, s.prefix+place, from, into, mark)
 	})
-	switch {
-	case s3.Missing(err):
+	if missing(err) {
 		return nil, domain.ErrNotFound
-	case s3.Outside(err): // nothing is in it
+	}
+	if e, ok := errors.AsType[*storeError](err); ok && e.StatusCode == http.StatusRequestedRangeNotSatisfiable { // nothing is in it
 		return nil, ErrDamaged
 	}
 	return f, err
@@ -148,7 +153,7 @@ func (s *S3) Delete(ctx context.Context, workspace, name string) error {
 	if err != nil {
 		return err
 	}
-	return told("delete", name, s.client.Delete(ctx, s.prefix+place))
+	return told("delete", name, s.client.delete(ctx, s.prefix+place))
 }
 
 // DeleteAll removes all blobs of a workspace, and what is being uploaded.
@@ -161,39 +166,30 @@ func (s *S3) DeleteAll(ctx context.Context, workspace string) error {
 	if _, err = s.abortBefore(ctx, prefix, time.Now().Add(abandoned)); err != nil {
 		return told("delete", workspace, err)
 	}
-	for next := ""; ; {
-		page, err := s.client.List(ctx, prefix, next)
+	for after := ""; ; {
+		keys, err := s.client.list(ctx, prefix, after)
 		if err == nil {
-			err = s.deleteKeys(ctx, prefix, page.Keys)
+			err = s.deleteKeys(ctx, prefix, keys)
 		}
-		if err != nil || page.Next == "" {
+		if err != nil || len(keys) < listPage {
 			return told("delete", workspace, err)
 		}
-		next = page.Next
+		after = keys[len(keys)-1]
 	}
 }
 
 func (s *S3) deleteKeys(ctx context.Context, prefix string, keys []string) error {
-	var wait sync.WaitGroup
-	free, faults := make(chan struct{}, deletesMost), make(chan error, len(keys))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(deletesMost)
 	for _, key := range keys {
-		if !strings.HasPrefix(key, prefix) { // a store that lists what it was not asked for
-			return fmt.Errorf("blob: the store lists %q below %q", key, prefix)
-		}
-		free <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-free }()
-			if err := s.client.Delete(ctx, key); err != nil {
-				faults <- err
+		group.Go(func() error {
+			if !strings.HasPrefix(key, prefix) { // a store that lists what it was not asked for
+				return fmt.Errorf("blob: the store lists %q below %q", key, prefix)
 			}
+			return s.client.delete(ctx, key)
 		})
-		if len(faults) > 0 {
-			break
-		}
 	}
-	wait.Wait()
-	close(faults)
-	return <-faults
+	return group.Wait()
 }
 
 // Sweep removes the parts of uploads that nobody will end, and says how many
@@ -204,15 +200,19 @@ func (s *S3) Sweep(ctx context.Context) (int, error) {
 }
 
 func (s *S3) abortBefore(ctx context.Context, prefix string, before time.Time) (n int, err error) {
-	all, err := s.client.Uploads(ctx, prefix)
+	var all minio.ListMultipartUploadsResult
+	err = s.client.small(ctx, func(ctx context.Context) (failed error) {
+		all, failed = s.client.core.ListMultipartUploads(ctx, s.client.bucket, prefix, "", "", "", listPage)
+		return failed
+	})
 	if err != nil {
 		return 0, err
 	}
-	for _, u := range all {
-		if !s.ours(u.Key, prefix) || u.Begun.IsZero() || !u.Begun.Before(before) {
+	for _, u := range all.Uploads {
+		if !s.ours(u.Key, prefix) || u.Initiated.IsZero() || !u.Initiated.Before(before) {
 			continue
 		}
-		if err = s.client.Abort(ctx, u.Key, u.ID); err != nil {
+		if err = s.client.abortUpload(ctx, u.Key, u.UploadID); err != nil {
 			return n, err
 		}
 		n++
@@ -238,27 +238,35 @@ func (s *S3) Try(ctx context.Context) (refused bool, err error) {
 		name string
 		do   func() error
 	}{
-		{"write", func() error { return s.client.Put(ctx, key, text) }},
+		{"write", func() error { return s.client.put(ctx, key, text) }},
 		{"read", func() error {
-			p, wrong := s.client.Get(ctx, key, 0, got, "")
-			if wrong == nil && !bytes.Equal(got[:p.Got], text) {
+			p, wrong := s.client.get(ctx, key, 0, got, "")
+			if wrong == nil && !bytes.Equal(got[:p.got], text) {
 				wrong = errors.New("something else came back")
 			}
 			return wrong
 		}},
-		{"list", func() error { _, wrong := s.client.List(ctx, key, ""); return wrong }},
-		{"delete", func() error { return s.client.Delete(ctx, key) }},
+		{"list", func() error { _, wrong := s.client.list(ctx, key, ""); return wrong }},
+		{"delete", func() error { return s.client.delete(ctx, key) }},
 	} {
 		if err = step.do(); err != nil {
-			_, away := errors.AsType[*s3.AwayError](err)
+			_, away := errors.AsType[*unavailableError](err)
 			return !away && ctx.Err() == nil, fmt.Errorf("cannot %s in %s: %w", step.name, s, err)
 		}
 	}
 	return false, nil
 }
 
-// Versioned says whether the bucket keeps what is deleted.
-func (s *S3) Versioned(ctx context.Context) bool { return s.client.Versioned(ctx) }
+// Versioned says whether the bucket keeps what is deleted; false also where the
+// store does not say.
+func (s *S3) Versioned(ctx context.Context) (kept bool) {
+	err := s.client.small(ctx, func(ctx context.Context) error {
+		found, failed := s.client.core.GetBucketVersioning(ctx, s.client.bucket)
+		kept = found.Enabled()
+		return failed
+	})
+	return err == nil && kept
+}
 
 // Close gives idle connections back.
-func (s *S3) Close() { s.client.Close() }
+func (s *S3) Close() { s.client.http.CloseIdleConnections() }

@@ -9,33 +9,36 @@ import (
 	"testing"
 	"time"
 
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/blob/blobtest"
-	"github.com/callboard/callboard/persistence/s3"
-	"github.com/callboard/callboard/persistence/s3/s3test"
+	"github.com/callboard/callboard/persistence/blob/s3test"
 )
 
-func bucket(t *testing.T, url string, timing s3.Timing) *s3.Client {
+func newS3(t *testing.T, url, prefix string, limits blob.S3Limits) *blob.S3 {
 	t.Helper()
-	c, err := s3.New(s3.Config{
-		Endpoint: url, Region: "us-east-1", Bucket: "calls", PathStyle: true, Timing: timing,
-		Keys: func() (s3.Keys, error) { return s3.Keys{ID: "tester", Secret: "hush-hush"}, nil },
-	})
+	s, err := blob.NewS3(blob.S3Config{
+		Endpoint: url, Region: "us-east-1", Bucket: "calls", PathStyle: true, Limits: limits,
+		Credentials: &credentials.Static{Value: credentials.Value{AccessKeyID: "tester", SecretAccessKey: "hush-hush"}},
+	}, prefix, blobtest.Seal{})
 	require.NoError(t, err)
-	t.Cleanup(c.Close)
-	return c
+	t.Cleanup(s.Close)
+	return s
 }
 
-// hasty gives up soon.
-func hasty() s3.Timing {
-	return s3.Timing{
-		Still: 300 * time.Millisecond, Small: time.Second, Tries: 3, Pause: time.Millisecond,
-		Rest: time.Millisecond, RestMost: 2 * time.Millisecond,
-	}
+func TestMain(m *testing.M) {
+	minio.DefaultRetryUnit = time.Millisecond
+	m.Run()
+}
+
+// hasty gives up soon, and asks again at once.
+func hasty() blob.S3Limits {
+	return blob.S3Limits{Idle: 300 * time.Millisecond, Small: 3 * time.Second, Tries: 3, Pause: time.Millisecond, MaxPause: 2 * time.Millisecond}
 }
 
 func TestABucketIsAStoreOfBlobs(t *testing.T) {
@@ -60,14 +63,14 @@ func TestABucketIsAStoreOfBlobs(t *testing.T) {
 			blobtest.Run(t, func(t *testing.T) blobtest.Place {
 				server := s3test.New(t)
 				server.Page = 10
-				var timing s3.Timing // as in daily life, where nothing goes wrong
+				var limits blob.S3Limits // as in daily life, where nothing goes wrong
 				if fault := fault(); fault != nil {
 					server.Fail(fault)
-					timing = hasty()
-					timing.Tries, timing.Small = 6, 10*time.Second
+					limits = hasty()
+					limits.Tries, limits.Small = 6, 10*time.Second
 				}
 				return blobtest.Place{
-					Store: blob.NewS3(bucket(t, server.URL, timing), "in/here", blobtest.Seal{}),
+					Store: newS3(t, server.URL, "in/here", limits),
 					Raw:   func(workspace, name string) []byte { return server.Object("in/here/" + workspace + "/" + name) },
 					Set: func(workspace, name string, raw []byte) {
 						server.Set("in/here/"+workspace+"/"+name, raw)
@@ -91,33 +94,34 @@ func TestABucketIsAStoreOfBlobs(t *testing.T) {
 
 func TestARealServerIsAStoreOfBlobs(t *testing.T) {
 	url := s3test.Gateway(t, "calls")
+	other, err := minio.New(strings.TrimPrefix(url, "http://"), &minio.Options{Creds: credentials.NewStaticV4(s3test.GatewayID, s3test.GatewaySecret, "")})
+	require.NoError(t, err)
 	n := make(chan int, 1)
 	n <- 0
 	blobtest.Run(t, func(t *testing.T) blobtest.Place {
-		client := bucket(t, url, s3.Timing{})
 		i := <-n
 		n <- i + 1
 		prefix := "p" + string(rune('a'+i)) + "/"
 		return blobtest.Place{
-			Store: blob.NewS3(client, prefix, blobtest.Seal{}),
+			Store: newS3(t, url, prefix, blob.S3Limits{}),
 			Raw: func(workspace, name string) []byte {
-				raw := make([]byte, 1<<20)
-				p, err := client.Get(t.Context(), prefix+workspace+"/"+name, 0, raw, "")
+				f, err := other.GetObject(t.Context(), "calls", prefix+workspace+"/"+name, minio.GetObjectOptions{})
 				require.NoError(t, err)
-				return raw[:p.Got]
+				raw, err := io.ReadAll(f)
+				require.NoError(t, err)
+				return raw
 			},
 			Set: func(workspace, name string, raw []byte) {
-				require.NoError(t, client.Put(t.Context(), prefix+workspace+"/"+name, raw))
+				_, err := other.PutObject(t.Context(), "calls", prefix+workspace+"/"+name, bytes.NewReader(raw), int64(len(raw)), minio.PutObjectOptions{})
+				require.NoError(t, err)
 			},
 			Left: func(workspace string) (names []string) {
-				page, err := client.List(t.Context(), prefix+workspace+"/", "")
-				require.NoError(t, err)
-				for _, key := range page.Keys {
-					names = append(names, strings.TrimPrefix(key, prefix+workspace+"/"))
+				for o := range other.ListObjectsIter(t.Context(), "calls", minio.ListObjectsOptions{Prefix: prefix + workspace + "/", Recursive: true}) {
+					require.NoError(t, o.Err)
+					names = append(names, strings.TrimPrefix(o.Key, prefix+workspace+"/"))
 				}
-				open, err := client.Uploads(t.Context(), prefix+workspace+"/")
-				require.NoError(t, err)
-				for _, u := range open {
+				for u := range other.ListIncompleteUploads(t.Context(), "calls", prefix+workspace+"/", true) {
+					require.NoError(t, u.Err)
 					names = append(names, "upload of "+u.Key)
 				}
 				return names
@@ -125,26 +129,23 @@ func TestARealServerIsAStoreOfBlobs(t *testing.T) {
 		}
 	})
 	t.Run("IsTriedAndRefusesPlainly", func(t *testing.T) {
-		s := blob.NewS3(bucket(t, url, s3.Timing{}), "", blobtest.Seal{})
-		_, err := s.Try(t.Context())
+		_, err := newS3(t, url, "", blob.S3Limits{}).Try(t.Context())
 		require.NoError(t, err)
-		for name, c := range map[string]s3.Config{
-			"the key is not known": {Bucket: "calls", Keys: func() (s3.Keys, error) { return s3.Keys{ID: "nobody", Secret: "hush-hush"}, nil }},
-			"the secret is wrong":  {Bucket: "calls", Keys: func() (s3.Keys, error) { return s3.Keys{ID: "tester", Secret: "not-that"}, nil }},
-			"no such bucket":       {Bucket: "nobodys", Keys: func() (s3.Keys, error) { return s3.Keys{ID: "tester", Secret: "hush-hush"}, nil }},
-			"another region":       {Bucket: "calls", Region: "eu-x-1", Keys: func() (s3.Keys, error) { return s3.Keys{ID: "tester", Secret: "hush-hush"}, nil }},
+		for name, c := range map[string]struct{ id, secret, bucket, region, want string }{
+			"the key is not known": {"nobody", "hush-hush", "calls", "us-east-1", "404 XAdminUserNotFound"},
+			"the secret is wrong":  {"tester", "not-that", "calls", "us-east-1", "403 SignatureDoesNotMatch"},
+			"no such bucket":       {"tester", "hush-hush", "nobodys", "us-east-1", "404 NoSuchBucket"},
+			"another region":       {"tester", "hush-hush", "calls", "eu-x-1", "400 AuthorizationHeaderMalformed"},
 		} {
-			c.Endpoint, c.PathStyle = url, true
-			if c.Region == "" {
-				c.Region = "us-east-1"
-			}
-			client, err := s3.New(c)
+			s, err := blob.NewS3(blob.S3Config{
+				Endpoint: url, PathStyle: true, Bucket: c.bucket, Region: c.region,
+				Credentials: &credentials.Static{Value: credentials.Value{AccessKeyID: c.id, SecretAccessKey: c.secret}},
+			}, "", blobtest.Seal{})
 			require.NoError(t, err)
-			refused, err := blob.NewS3(client, "", blobtest.Seal{}).Try(t.Context())
+			refused, err := s.Try(t.Context())
 			assert.True(t, refused, name)
-			require.Error(t, err, name)
-			assert.NotContains(t, err.Error(), "hush-hush")
-			assert.NotContains(t, err.Error(), "not-that")
+			require.ErrorContains(t, err, c.want, name)
+			assert.NotContains(t, err.Error(), c.secret)
 			t.Log(name + ": " + err.Error())
 		}
 	})
@@ -152,7 +153,7 @@ func TestARealServerIsAStoreOfBlobs(t *testing.T) {
 
 func TestAStoreThatIsAwaySaysWhenToComeBack(t *testing.T) {
 	server := s3test.New(t)
-	s := blob.NewS3(bucket(t, server.URL, hasty()), "", blobtest.Seal{})
+	s := newS3(t, server.URL, "", hasty())
 	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.Noise(2_000_000)))
 	require.NoError(t, err)
 	open, _, err := s.Open(t.Context(), "ws_1", "a")
@@ -182,7 +183,7 @@ func TestAStoreThatIsAwaySaysWhenToComeBack(t *testing.T) {
 
 func TestWhatIsReadInOrderIsReadAheadAndASeekCostsOneChunk(t *testing.T) {
 	server := s3test.New(t)
-	s := blob.NewS3(bucket(t, server.URL, s3.Timing{}), "", blobtest.Seal{})
+	s := newS3(t, server.URL, "", blob.S3Limits{})
 	want := blobtest.Noise(4_000_000)
 	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(want))
 	require.NoError(t, err)
@@ -206,9 +207,23 @@ func TestWhatIsReadInOrderIsReadAheadAndASeekCostsOneChunk(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
+func TestABlobThatIsReplacedWhileItIsReadBreaksOff(t *testing.T) {
+	server := s3test.New(t)
+	s := newS3(t, server.URL, "", hasty())
+	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.Noise(2_000_000)))
+	require.NoError(t, err)
+	r, _, err := s.Open(t.Context(), "ws_1", "a")
+	require.NoError(t, err)
+	_, err = s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.Noise(2_000_000)))
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, r)
+	require.ErrorContains(t, err, "412")
+	require.NoError(t, r.Close())
+}
+
 func TestALostAnswerToTheEndOfAnUploadIsNoLoss(t *testing.T) {
 	server := s3test.New(t)
-	s := blob.NewS3(bucket(t, server.URL, hasty()), "", blobtest.Seal{})
+	s := newS3(t, server.URL, "", hasty())
 	want := blobtest.Noise(6 << 20)
 	server.Fail(func(r s3test.Request) s3test.Fault {
 		if r.Method == http.MethodPost && strings.Contains(r.Query, "uploadId") {
@@ -239,12 +254,8 @@ func TestALostAnswerToTheEndOfAnUploadIsNoLoss(t *testing.T) {
 
 func TestUploadsThatNobodyEndsAreRemoved(t *testing.T) {
 	server := s3test.New(t)
-	client := bucket(t, server.URL, hasty())
-	s := blob.NewS3(client, "p", blobtest.Seal{})
-	for _, key := range []string{"p/ws_1/a", "p/ws_1/b", "other/ws_1/a"} {
-		_, err := client.Begin(t.Context(), key)
-		require.NoError(t, err)
-	}
+	s := newS3(t, server.URL, "p", hasty())
+	server.Begin("p/ws_1/a", "p/ws_1/b", "other/ws_1/a")
 	n, err := s.Sweep(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, n, "somebody may still be at it")

@@ -4,6 +4,7 @@
 package s3test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/xml"
@@ -35,6 +36,7 @@ const (
 	HangEnd        // the same, after
 	Stall          // the answer begins, and stands still
 	Denied         // 403
+	NotFound       // 404 that is not the store's
 	Slow           // the body comes in small pieces
 	LateFail       // 200, and an error in the body
 )
@@ -120,6 +122,22 @@ func (s *Server) Open() int {
 	return len(s.uploads)
 }
 
+// Begin begins an upload of each key.
+func (s *Server) Begin(keys ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		s.begin(key)
+	}
+}
+
+func (s *Server) begin(key string) (id string) {
+	s.count++
+	id = "upload-" + strconv.Itoa(s.count)
+	s.uploads[id] = &upload{key: key, begun: time.Now(), parts: make(map[int][]byte)}
+	return id
+}
+
 // Age makes all uploads older.
 func (s *Server) Age(by time.Duration) {
 	s.mu.Lock()
@@ -155,6 +173,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Denied:
 		fail(w, http.StatusForbidden, "AccessDenied")
 		return
+	case NotFound:
+		http.NotFound(w, r)
+		return
 	case Reset:
 		panic(http.ErrAbortHandler)
 	case Hang:
@@ -162,7 +183,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	sum := sha256.Sum256(body)
-	if r.Header.Get("X-Amz-Content-Sha256") != hex.EncodeToString(sum[:]) || !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=") {
+	unsigned := len(body) == 0 && r.Header.Get("X-Amz-Content-Sha256") == "UNSIGNED-PAYLOAD"
+	if !unsigned && r.Header.Get("X-Amz-Content-Sha256") != hex.EncodeToString(sum[:]) || !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=") {
 		fail(w, http.StatusForbidden, "SignatureDoesNotMatch")
 		return
 	}
@@ -233,7 +255,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, key string, body
 	case r.Method == http.MethodGet && key == "" && q.Has("versioning"):
 		_, _ = io.WriteString(w, "<VersioningConfiguration></VersioningConfiguration>")
 	case r.Method == http.MethodGet && key == "":
-		s.list(w, q.Get("prefix"), q.Get("continuation-token"))
+		s.list(w, q.Get("prefix"), cmp.Or(q.Get("continuation-token"), q.Get("start-after")))
 	case r.Method == http.MethodGet:
 		s.get(w, r, key)
 	case r.Method == http.MethodPut && id != "":
@@ -244,10 +266,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, key string, body
 		s.objects[key] = body
 		w.Header().Set("ETag", tag(body))
 	case r.Method == http.MethodPost && q.Has("uploads"):
-		s.count++
-		id = "upload-" + strconv.Itoa(s.count)
-		s.uploads[id] = &upload{key: key, begun: time.Now(), parts: make(map[int][]byte)}
-		_, _ = fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>", id)
+		_, _ = fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>", s.begin(key))
 	case r.Method == http.MethodPost:
 		s.complete(w, id, body)
 	case r.Method == http.MethodDelete && id != "":
@@ -285,6 +304,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, key string) {
 	}
 	to = min(to, len(body)-1)
 	w.Header().Set("ETag", tag(body))
+	w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
 	w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to, len(body)))
 	w.WriteHeader(http.StatusPartialContent)
 	_, _ = w.Write(body[from : to+1])
@@ -343,7 +363,7 @@ func (s *Server) complete(w http.ResponseWriter, id string, body []byte) {
 	var all []byte
 	for _, p := range named.Part {
 		part, there := u.parts[p.PartNumber]
-		if !there || tag(part) != p.ETag {
+		if !there || tag(part) != `"`+p.ETag+`"` {
 			fail(w, http.StatusBadRequest, "InvalidPart")
 			return
 		}
@@ -351,5 +371,5 @@ func (s *Server) complete(w http.ResponseWriter, id string, body []byte) {
 	}
 	s.objects[u.key] = all
 	delete(s.uploads, id)
-	_, _ = io.WriteString(w, "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>")
+	_, _ = io.WriteString(w, "<CompleteMultipartUploadResult><Bucket>calls</Bucket></CompleteMultipartUploadResult>")
 }

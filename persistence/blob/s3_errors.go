@@ -1,0 +1,96 @@
+package blob
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// storeError is what the store answered instead of doing what it was asked.
+type storeError struct{ minio.ErrorResponse }
+
+func (e *storeError) Error() string {
+	var hint string
+	switch {
+	case e.Code == "RequestTimeTooSkewed":
+		hint = " (the clock of this machine is wrong)"
+	case e.Region != "" && (e.Code == minio.AuthorizationHeaderMalformed || e.StatusCode == http.StatusMovedPermanently || e.StatusCode == http.StatusTemporaryRedirect):
+		hint = " (the bucket is in region " + e.Region + ")"
+	}
+	return fmt.Sprintf("the store answers %d %s: %s", e.StatusCode, e.Code, e.ErrorResponse.Error()) + hint
+}
+
+// transient reports whether the same request may get another answer soon.
+func (e *storeError) transient() bool {
+	switch e.Code {
+	case "RequestTimeout", "OperationAborted", "SlowDown", "InternalError", "ServiceUnavailable":
+		return true
+	}
+	return e.StatusCode >= 500 && e.StatusCode != http.StatusNotImplemented || e.StatusCode == http.StatusTooManyRequests || e.StatusCode == http.StatusRequestTimeout
+}
+
+// unavailableError: the store did not answer, or answered that it cannot now.
+// What it was asked to change may be changed or not.
+type unavailableError struct {
+	after time.Duration // when it may be asked again
+	cause error
+}
+
+func (e *unavailableError) Error() string { return "the store is away: " + e.cause.Error() }
+
+func (e *unavailableError) Unwrap() error { return e.cause }
+
+// readable makes an error of minio-go one without URL, whose text from the store
+// is one short line without our session token.
+func readable(err error, token string) error {
+	if e, ok := errors.AsType[minio.ErrorResponse](err); ok {
+		e.Code, e.Message, e.Region = oneLine(e.Code, token), oneLine(e.Message, token), oneLine(e.Region, token)
+		return &storeError{e}
+	}
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+// permanent reports whether waiting for the store is no use: it answered, or
+// nobody trusts its certificate. A host name that is not found is temporary in
+// many networks.
+func permanent(err error) bool {
+	if e, ok := errors.AsType[*storeError](err); ok {
+		return !e.transient()
+	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return untrusted || errors.Is(err, errRange)
+}
+
+// missing reports whether there is no object, or no upload, of that name.
+func missing(err error) bool {
+	e, ok := errors.AsType[*storeError](err)
+	return ok && (e.Code == minio.NoSuchKey || e.Code == minio.NoSuchUpload)
+}
+
+const maxMessage = 200
+
+func oneLine(text, token string) string {
+	if token != "" {
+		text = strings.ReplaceAll(text, token, "[hidden]")
+	}
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > maxMessage {
+		text = string(runes[:maxMessage]) + "…"
+	}
+	return text
+}
