@@ -83,7 +83,7 @@ func (d *Desk) DataRequestFile(ctx context.Context, p domain.Principal, id strin
 		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "the file is still to come")
 	}
 	body, size, err := d.node.cfg.Blobs.Open(ctx, r.WorkspaceID, r.File())
-	if errors.Is(err, domain.ErrNotFound) && !errors.Is(err, domain.ErrAway) {
+	if errors.Is(err, domain.ErrNotFound) {
 		return ask.Recording{}, gone
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func (d *Desk) ExportFile(ctx context.Context, p domain.Principal, id string) (a
 		return ask.Recording{}, gone
 	}
 	body, size, err := d.node.cfg.Blobs.Open(ctx, e.WorkspaceID, e.File())
-	if errors.Is(err, domain.ErrNotFound) && !errors.Is(err, domain.ErrAway) { // it is being deleted
+	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
 		return ask.Recording{}, gone
 	}
 	if err != nil {

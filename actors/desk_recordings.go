@@ -24,7 +24,7 @@ func (d *Desk) Recording(ctx context.Context, p domain.Principal, callID string)
 		return ask.Recording{}, notYet(c, "recording")
 	}
 	body, size, err := d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, call.RecordingName(c.ID))
-	if errors.Is(err, domain.ErrNotFound) && !errors.Is(err, domain.ErrAway) { // it is being deleted
+	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
 		return ask.Recording{}, domain.Errorf(domain.CodeNotFound, "this call has no recording")
 	}
 	if err != nil {

@@ -263,9 +263,6 @@ func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	if d.node.cfg.Left != nil {
-		d.node.cfg.Left.Drop(ctx, id, 0)
-	}
 	d.shelves.leave(id) // nothing is left of which another could be built
 	_, err := d.store.Apply(ctx, commit.Change{Deletes: []domain.Key{(&domain.GoneWorkspace{ID: id}).Key()}})
 	return err

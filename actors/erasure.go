@@ -234,7 +234,7 @@ const (
 // fileContains says whether a file contains the number.
 func (j *dataRequestJob) fileContains(ctx context.Context, name string) (bool, error) {
 	body, _, err := j.d.node.cfg.Blobs.Open(ctx, j.row.WorkspaceID, name)
-	if errors.Is(err, domain.ErrNotFound) && !errors.Is(err, domain.ErrAway) {
+	if errors.Is(err, domain.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {

@@ -362,7 +362,7 @@ func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.
 			return hit != nil, err
 		},
 		Ours:     func(env domain.Environment, in *sip.Incoming) (string, bool) { return n.trunkInWorkspace(ws, env, in) },
-		SpoolDir: n.cfg.SpoolDir, Left: n.left(), PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
+		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.wake(ws) },
 		Survive: n.cfg.Survive, Survivors: survivors, Cut: n.cutOff, TookUp: n.cfg.TookUp,
 	})

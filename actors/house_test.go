@@ -40,7 +40,6 @@ import (
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/pebble"
 	"github.com/callboard/callboard/persistence/redis"
-	"github.com/callboard/callboard/persistence/shelf"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -86,7 +85,6 @@ type house struct {
 	mail     alerts.Mailer    // nil: there is none
 	egress   *allow.Egress    // nil: this machine may be reached
 	survive  bool             // calls outlive the node
-	beside   shelf.Nodes      // another node, which may have recordings; nil: there is none
 	live     domain.Principal // the operator
 	test     domain.Principal
 	stop     []func()
@@ -146,11 +144,6 @@ func (h *house) open() {
 	}
 	disk, err := blob.NewDisk(filepath.Join(h.dir, "blobs"), h.store)
 	require.NoError(h, err)
-	blobs, strays, left := actors.Blobs(disk), actors.Strays(nil), actors.Left(nil)
-	if h.beside != nil {
-		spread := blob.NewSpread(disk, shelf.Far{Nodes: h.beside, At: "/blobs"}, log)
-		blobs, strays, left = spread, spread, spools{shelf.Far{Nodes: h.beside, At: "/spool"}}
-	}
 	low, high := ports(h.T)
 	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	sound := media.Config{BindIP: loopback, PublicIP: loopback, PortMin: low, PortMax: high, Log: log}
@@ -174,7 +167,7 @@ func (h *house) open() {
 		voice = h.speaker
 	}
 	h.node = actors.New(actors.Config{
-		Store: store, Keys: h.keys, Blobs: blobs, Strays: strays, Left: left, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
+		Store: store, Keys: h.keys, Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
 		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
 		TestCall: func(ctx context.Context, o simulator.Order) error {
 			at := h.ua.Addr("udp")

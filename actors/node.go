@@ -62,7 +62,6 @@ type Config struct {
 	Store     Store
 	Keys      *Keyring
 	Blobs     Blobs
-	Strays    Strays // nil: what is deleted is gone at once
 	SIP       *sip.UserAgent
 	Media     *media.Engine
 	Speaker   speech.Speaker
@@ -110,7 +109,6 @@ type Config struct {
 	WebhookHurry   int
 	PublicURL      string
 	SpoolDir       string
-	Left           Left         // nil: there are no other nodes
 	Traces         *call.Traces // what the user agent's dialogs say; nil: not kept
 	Log            *slog.Logger
 	Before         func(actor string, msg any) // sees each message first; nil in production

@@ -259,7 +259,7 @@ func (j *dataRequestJob) writeRecordings(ctx context.Context, z *zip.Writer, cal
 			continue
 		}
 		body, _, err := j.d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, call.RecordingName(c.ID))
-		if errors.Is(err, domain.ErrNotFound) && !errors.Is(err, domain.ErrAway) { // deleted meanwhile
+		if errors.Is(err, domain.ErrNotFound) { // deleted meanwhile
 			continue
 		}
 		if err != nil {

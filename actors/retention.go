@@ -51,6 +51,7 @@ func (n *Node) sweep(ctx context.Context) {
 			n.book.Set(ctx, turn, id, trunks)
 		}
 		n.expire(ctx, id)
+		n.JoinParts(id)
 		for _, one := range []struct {
 			what string
 			do   func() error
@@ -68,7 +69,6 @@ func (n *Node) sweep(ctx context.Context) {
 			{"exports", func() error { return n.desk.sweepExports(ctx, id, time.Now()) }},
 			{"data requests", func() error { return n.desk.sweepDataRequests(ctx, id, time.Now()) }},
 			{"idempotency keys", func() error { return n.desk.sweepOnce(ctx, id) }},
-			{"files at other nodes", func() error { return n.desk.sweepStrays(ctx, id) }},
 		} {
 			if err := one.do(); err != nil && ctx.Err() == nil {
 				n.cfg.Log.Warn("what is kept no longer could not be deleted", slog.String("what", one.what), slog.String("workspace_id", id), slog.Any("error", err))

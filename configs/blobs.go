@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// Blobs says in which bucket recordings and exports lie; no Bucket: in the
-// folder blobs in the data folder.
+// Blobs says where recordings and exports lie: in a bucket, or in a folder that
+// several nodes share. The zero value: in the folder blobs in the data folder.
 type Blobs struct {
+	Folder    string // absolute; empty: it is a bucket
 	Bucket    string
 	Prefix    string // without slashes at its ends
 	Endpoint  string // http:// or https:// with a host
@@ -22,7 +24,7 @@ type Blobs struct {
 
 // blobsRule and blobsKeyRule complete "must be …".
 const (
-	blobsRule    = "a URL such as s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1&path_style=true, without user and password"
+	blobsRule    = "a URL such as s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1&path_style=true, without user and password, or file:///mnt/shared/recordings with the absolute path of a folder"
 	blobsKeyRule = "an existing file with the lines aws_access_key_id = … and aws_secret_access_key = …, as AWS's command line writes them, of one profile"
 )
 
@@ -32,9 +34,13 @@ var (
 	regionName   = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}$`)
 )
 
-// parseBlobs reads s3://bucket/prefix?endpoint=…&region=…&path_style=….
+// parseBlobs reads s3://bucket/prefix?endpoint=…&region=…&path_style=… or file:///folder.
 func parseBlobs(s string) (b Blobs, ok bool) {
 	u, err := url.Parse(s)
+	if err == nil && u.Scheme == "file" {
+		b.Folder = filepath.Clean(u.Path)
+		return b, *u == url.URL{Scheme: "file", Path: u.Path, RawPath: u.RawPath} && filepath.IsAbs(u.Path) && b.Folder != "/"
+	}
 	if err != nil || u.Scheme != "s3" || u.User != nil || u.Fragment != "" || u.Port() != "" || !bucketName.MatchString(u.Host) {
 		return b, false
 	}

@@ -22,6 +22,8 @@ func exampleKeys(t *testing.T) string {
 func TestABucketIsNamedByAURL(t *testing.T) {
 	for url, want := range map[string]configs.Blobs{
 		"":                                    {},
+		"file:///mnt/shared/":                 {Folder: "/mnt/shared"},
+		"file:///mnt/a%20b":                   {Folder: "/mnt/a b"},
 		"s3://calls":                          {Bucket: "calls", Endpoint: "https://s3.us-east-1.amazonaws.com", Region: "us-east-1"},
 		"s3://calls/a/b/?region=eu-central-1": {Bucket: "calls", Prefix: "a/b", Endpoint: "https://s3.eu-central-1.amazonaws.com", Region: "eu-central-1"},
 		"s3://my.calls":                       {Bucket: "my.calls", Endpoint: "https://s3.us-east-1.amazonaws.com", Region: "us-east-1", PathStyle: true},
@@ -37,7 +39,7 @@ func TestABucketIsNamedByAURL(t *testing.T) {
 	for _, url := range []string{
 		"calls", "https://calls", "s3://", "s3://x", "s3://ca_lls!", "s3://calls:9000", "s3://calls/a//b", "s3://calls/../b", "s3://calls/a b", "s3://calls#x",
 		"s3://calls?endpoint=host:9000", "s3://calls?endpoint=https://", "s3://calls?endpoint=https://h/path", "s3://calls?endpoint=https://h:0", "s3://calls?region=", "s3://calls?region=a/b",
-		"s3://calls?path_style=perhaps", "s3://calls?regoin=eu", "s3://calls?region=a&region=b", "s3://AKIA:s3cr3t@calls", "s3://calls?endpoint=https://u:s3cr3t@h", "s3://calls?key=s3cr3t",
+		"s3://calls?path_style=perhaps", "s3://calls?regoin=eu", "s3://calls?region=a&region=b", "file://", "file:///", "file://host/a", "file:a", "file:///a?b=c", "file:///a#b", "s3://AKIA:s3cr3t@calls", "s3://calls?endpoint=https://u:s3cr3t@h", "s3://calls?key=s3cr3t",
 	} {
 		_, err := configs.Load("", []string{"CALLBOARD_BLOBS_URL=" + url}, nil)
 		require.ErrorContains(t, err, "CALLBOARD_BLOBS_URL = ", url)
@@ -65,6 +67,7 @@ func TestTheKeysOfABucketAreAFileOrTheEnvironment(t *testing.T) {
 		return err
 	}
 	require.NoError(t, with("s3://calls"))
+	require.ErrorContains(t, with("file:///mnt/shared"), "must be set together with blobs_url")
 	require.ErrorContains(t, with(""), "must be set together with blobs_url")
 	for _, text := range []string{
 		"aws_access_key_id = a\n", "AKIA:s3cr3t\n", "[a]\naws_access_key_id=a\naws_secret_access_key=s3cr3t\n[b]\naws_access_key_id=c\n",

@@ -91,7 +91,9 @@ type Calls struct {
 	jobs     jobs
 	parting  handing
 	salvages map[string]bool // calls of which what was left is being looked at
-	rounds   int             // looks at all that is left, here or elsewhere, that are under way
+	rounds   int             // looks at all that is left that are under way
+	// joinAgain: parts of recordings came while one was.
+	joinAgain bool
 }
 
 // New makes the actor.

@@ -410,4 +410,7 @@ func (c *Calls) salvaged(ctx actor.Context, m salvaged) {
 		}
 	}
 	c.work(ctx)
+	if c.joinAgain {
+		c.joinParts(ctx)
+	}
 }

@@ -2,7 +2,6 @@ package call_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -46,7 +45,6 @@ func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, puttin
 		store, ok := c.Store.(*memory)
 		require.True(t, ok)
 		storedCall(store, deleted)
-		c.Left = func(context.Context, string, func(string) string) {}
 		if putting != nil {
 			b.putting = func() { putting(store) }
 		}
@@ -102,7 +100,7 @@ func TestAPartOfARecordingIsSetAsideWhereTheRestCannotBeRead(t *testing.T) {
 	h.blobs.kept[call.RecordingName(partedID)] = wav.EncodeMu(2, sounding(0xFF, 0xFF, 3))
 	h.blobs.mu.Unlock()
 	h.until(10*time.Second, "it is tried again", func() bool {
-		h.sys.Root.Send(h.calls, call.Gather{})
+		h.sys.Root.Send(h.calls, call.JoinParts{})
 		return h.spooled() == 0
 	})
 	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(partedID)))

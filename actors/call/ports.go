@@ -144,14 +144,10 @@ type Config struct {
 	// Ours says whether a caller comes over a trunk or a phone of the workspace
 	// and environment, and over which trunk: nobody else may take the place of a
 	// far end. nil: all do.
-	Ours     func(env domain.Environment, in *sip.Incoming) (trunkID string, ok bool)
-	Traces   *Traces // what the dialogs said; nil: nothing is kept
-	SpoolDir string  // recordings in progress; a folder per workspace is made in it
-	// Left fetches what other nodes have in their spools of the workspace, and
-	// deletes it there; place says where a file goes, "": it stays. nil: there are no
-	// other nodes.
-	Left      func(ctx context.Context, workspace string, place func(file string) string)
-	PublicURL string // of transcript_url and recording_url, without a slash at its end
+	Ours      func(env domain.Environment, in *sip.Incoming) (trunkID string, ok bool)
+	Traces    *Traces // what the dialogs said; nil: nothing is kept
+	SpoolDir  string  // recordings in progress; a folder per workspace is made in it
+	PublicURL string  // of transcript_url and recording_url, without a slash at its end
 	Log       *slog.Logger
 	OptOut    func(c domain.Call, channel, keyword string) // the far end wants no more calls; must not block. nil: nobody cares
 	Redact    func() *domain.Redactor                      // what is said and must not be kept; nil: nobody minds

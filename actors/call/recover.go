@@ -16,25 +16,19 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// Gather joins parts of recordings that could not be joined before. Elsewhere: other
-// nodes have some of the workspace, which are fetched first.
-type Gather struct{ Elsewhere bool }
+// JoinParts joins parts of recordings that lie in the spool with the rest.
+type JoinParts struct{}
 
 // Control admits it always.
-func (Gather) Control() {}
+func (JoinParts) Control() {}
 
-// gathering fetches what other nodes have of recordings of the workspace, which was
-// there: what was recorded when they were killed, or could not be kept any more.
-func (c *Calls) gathering(ctx actor.Context, elsewhere bool) {
-	if c.cfg.Left == nil || c.cfg.SpoolDir == "" || c.rounds > 0 {
+// joinParts looks for parts in the spool, one look at a time.
+func (c *Calls) joinParts(ctx actor.Context) {
+	if c.joinAgain = c.rounds > 0; c.joinAgain || c.cfg.SpoolDir == "" {
 		return
 	}
-	workspace, dir := c.cfg.Workspace, filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace)
-	busy, fetch, log := c.busy(), c.cfg.Left, c.cfg.Log
-	c.round(ctx, 0, func(bound context.Context) (jobs []*job) { // what is fetched has a bound for each file
-		if elsewhere {
-			fetch(bound, workspace, func(file string) string { return partPlace(dir, strings.TrimSuffix(file, beginning)) })
-		}
+	dir, busy, log := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.busy(), c.cfg.Log
+	c.round(ctx, jobLimit, func(context.Context) (jobs []*job) {
 		for _, id := range apart(dir) {
 			if !busy[id] {
 				jobs = append(jobs, gather(dir, leftOf(dir, id), time.Now(), log)...)
@@ -44,8 +38,8 @@ func (c *Calls) gathering(ctx actor.Context, elsewhere bool) {
 	})
 }
 
-// round looks at all that is left. It comes to an end also where that panics: the
-// next one waits for it.
+// round looks at all that is left. It ends also where that panics: joinParts waits
+// for it.
 func (c *Calls) round(ctx actor.Context, limit time.Duration, look func(context.Context) []*job) {
 	c.rounds++
 	log := c.cfg.Log
@@ -93,17 +87,17 @@ func (c *Calls) busy() map[string]bool {
 	return all
 }
 
-// Spooled says whether a file of the spool is a recording, or a part of one.
-func Spooled(name string) bool {
+// IsRecording reports whether a file of the spool is a recording, or a part of one.
+func IsRecording(name string) bool {
 	_, is := leftoverOf(name)
 	return is
 }
 
-// partPlace is where a part of a recording is kept that was fetched; "": nowhere
-// for now, for there is another one.
-func partPlace(dir, file string) string {
-	path := filepath.Join(dir, file+beginning)
-	if _, recording := leftoverOf(file); !recording || strings.HasSuffix(file, beginning) || fileIs(path) {
+// PartPath is where a recording of another node's spool is put in the spool folder
+// of its workspace; empty: another part of the same call lies there still.
+func PartPath(dir, file string) string {
+	path := filepath.Join(dir, strings.TrimSuffix(file, beginning)+beginning)
+	if fileIs(path) {
 		return ""
 	}
 	return path

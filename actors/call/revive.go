@@ -131,8 +131,8 @@ func (c *Calls) left(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case salvaged:
 		c.salvaged(ctx, m)
-	case Gather:
-		c.gathering(ctx, m.Elsewhere)
+	case JoinParts:
+		c.joinParts(ctx)
 	case TakeUp:
 		c.takeUp(ctx, takenUpAtOnce)
 	case revived:

@@ -19,7 +19,6 @@ import (
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/persistence/blob"
-	"github.com/callboard/callboard/persistence/shelf"
 )
 
 const (
@@ -27,11 +26,23 @@ const (
 	bucketSweep = 12 * time.Hour
 )
 
-// bucketOf is the bucket of the settings; nil: recordings lie on disk.
-func bucketOf(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (*blob.S3, error) {
+// sharedBlobs keep recordings and exports outside the data folder.
+type sharedBlobs interface {
+	actors.Blobs
+	fmt.Stringer
+	// List names the blobs of a workspace.
+	List(ctx context.Context, workspace string) (names []string, err error)
+	// Sweep removes what abandoned uploads have left.
+	Sweep(ctx context.Context) (uploads int, err error)
+	// Try writes, reads and deletes. refused: that will not succeed by waiting.
+	Try(ctx context.Context) (refused bool, err error)
+}
+
+// openSharedBlobs opens the bucket or the folder of blobs_url.
+func openSharedBlobs(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (sharedBlobs, error) {
 	b := cfg.Blobs
-	if b.Bucket == "" {
-		return nil, nil //nolint:nilnil // nil: the disk
+	if b.Folder != "" {
+		return blob.NewSharedDisk(b.Folder, seal), nil
 	}
 	keys := &bucketKeys{file: cfg.BlobsKeyFile}
 	if _, err := keys.Retrieve(); err != nil {
@@ -44,10 +55,13 @@ func bucketOf(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (*blo
 	return bucket, nil
 }
 
-// placeOf names the bucket of the settings to people; empty: there is none.
+// placeOf names the place of blobs_url to people; empty: there is none.
 func placeOf(cfg *configs.Config) string {
 	b := cfg.Blobs
-	if b.Bucket == "" {
+	switch {
+	case b.Folder != "":
+		return "the folder " + b.Folder
+	case b.Bucket == "":
 		return ""
 	}
 	place := "the bucket " + b.Bucket + " at " + b.Endpoint
@@ -55,6 +69,37 @@ func placeOf(cfg *configs.Config) string {
 		place += " below " + b.Prefix + "/"
 	}
 	return place
+}
+
+// checkBlobs is an error where a process with blobs_url must not start: recordings
+// still lie in the data folder, or the folder of blobs_url is not there.
+func checkBlobs(cfg *configs.Config) error {
+	local, folder := filepath.Join(cfg.Data, backupBlobs), cfg.Blobs.Folder
+	if folder != "" {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("blobs_url: there is no folder %s: mount its file system, or make the folder", folder)
+		}
+	}
+	if local, err := filepath.Abs(local); err == nil && local == folder {
+		return nil
+	}
+	disk, err := blob.NewDisk(local, nil)
+	if err != nil {
+		return err
+	}
+	empty, err := disk.Empty()
+	if err == nil && !empty {
+		err = fmt.Errorf("blobs_url is set, but %s has recordings or exports: %s, then start the service", local, moveRemedy(cfg))
+	}
+	return err
+}
+
+// moveRemedy says how what lies in the data folder gets to where blobs_url names.
+func moveRemedy(cfg *configs.Config) string {
+	if cfg.Blobs.Folder != "" {
+		return fmt.Sprintf("copy them with cp -a %s/. %s/ and remove them there", filepath.Join(cfg.Data, backupBlobs), cfg.Blobs.Folder)
+	}
+	return "run callboard blobs move"
 }
 
 // bucketKeys is a credentials.Provider, which has one caller at a time. It reads
@@ -93,61 +138,52 @@ func (k *bucketKeys) RetrieveWithCredContext(*s3credentials.CredContext) (s3cred
 	return k.Retrieve()
 }
 
-// openBlobs opens where recordings and exports lie. A bucket that refuses us
-// ends the start; one that is away does not: calls go on, and what they leave
-// waits.
-func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (actors.Blobs, error) {
-	err := t.once(func() (err error) { // what others have half-written would be removed
-		if t.disk == nil {
-			t.disk, err = blob.NewDisk(t.folder(backupBlobs), nil)
+// openBlobs opens where recordings and exports lie. A store that refuses us ends the
+// start; one that is away does not: calls go on, and what they leave waits.
+func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs actors.Blobs, err error) {
+	if t.cfg.Blobs == (configs.Blobs{}) {
+		return blob.NewDisk(t.folder(backupBlobs), t.vault.store)
+	}
+	if t.member == nil {
+		if err = checkBlobs(t.cfg); err != nil {
+			return nil, err
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
 	}
-	disk := t.disk.For(t.vault.store)
-	if t.bucket, err = bucketOf(t.cfg, t.vault.store, roots); err != nil {
-		return nil, err
-	}
-	if t.bucket == nil && t.member != nil {
-		spread := blob.NewSpread(disk, shelf.Far{Nodes: t.member, At: blobShelf}, t.log)
-		t.strays = spread
-		return spread, nil
-	}
-	if t.bucket == nil {
-		return disk, nil
-	}
-	empty, err := disk.Empty()
-	if err == nil && !empty {
-		err = fmt.Errorf("blobs_url is set, but %s has recordings or exports: run callboard blobs move, then start the service", t.folder(backupBlobs))
-	}
-	if err != nil {
+	if t.shared, err = openSharedBlobs(t.cfg, t.vault.store, roots); err != nil {
 		return nil, err
 	}
 	bound, cancel := context.WithTimeout(ctx, bucketTry)
 	defer cancel()
-	refused, err := t.bucket.Try(bound)
+	refused, err := t.shared.Try(bound)
 	switch {
 	case refused:
 		return nil, fmt.Errorf("blobs_url: %w", err)
 	case err != nil:
 		t.log.Error("the store of recordings is away: they wait in the spool, and none can be played", slog.Any("error", err))
-	case t.bucket.Versioned(bound):
+	case isVersioned(bound, t.shared):
 		t.log.Warn("the bucket of recordings keeps what is deleted: switch its versions off, or let a rule forget them")
 	}
-	return t.bucket, nil
+	if t.member != nil {
+		return withSpool{t.shared, t.member.spool}, nil
+	}
+	return t.shared, nil
 }
 
-// sweepBucket removes what uploads of processes that ended have left.
-func (t *seat) sweepBucket(run context.Context) {
-	if t.bucket == nil {
+// isVersioned says whether a store keeps what is deleted.
+func isVersioned(ctx context.Context, blobs sharedBlobs) bool {
+	bucket, is := blobs.(*blob.S3)
+	return is && bucket.Versioned(ctx)
+}
+
+// sweepUploads removes what uploads of processes that ended have left.
+func (t *seat) sweepUploads(run context.Context) {
+	if t.shared == nil {
 		return
 	}
 	for {
-		n, err := t.bucket.Sweep(run)
+		n, err := t.shared.Sweep(run)
 		if n > 0 || err != nil && run.Err() == nil {
-			t.log.Info("abandoned uploads were removed from the bucket", slog.Int("uploads", n), slog.Any("error", err))
+			t.log.Info("abandoned uploads were removed from the store of recordings", slog.Int("uploads", n), slog.Any("error", err))
 		}
 		select {
 		case <-time.After(bucketSweep):
@@ -185,30 +221,29 @@ func blobAddrs(b configs.Blobs) []netip.AddrPort {
 	return out
 }
 
-// tried is the bucket of the settings, for who seals and opens nothing.
-func tried(ctx context.Context, cfg *configs.Config) (*blob.S3, error) {
+// tried is the store of blobs_url, for who seals and opens nothing.
+func tried(ctx context.Context, cfg *configs.Config) (sharedBlobs, error) {
 	roots, err := (&service{cfg: cfg}).readRoots()
 	if err != nil {
 		return nil, err
 	}
-	bucket, err := bucketOf(cfg, nil, roots)
+	blobs, err := openSharedBlobs(cfg, nil, roots)
 	if err != nil {
 		return nil, err
 	}
-	if _, err = bucket.Try(ctx); err != nil {
+	if _, err = blobs.Try(ctx); err != nil {
 		return nil, fmt.Errorf("blobs_url: %w", err)
 	}
-	return bucket, nil
+	return blobs, nil
 }
 
-// tryBucket is what the doctor asks.
-func tryBucket(ctx context.Context, cfg *configs.Config) (place string, versioned bool, err error) {
-	bucket, err := tried(ctx, cfg)
+// tryBlobs is what the doctor asks.
+func tryBlobs(ctx context.Context, cfg *configs.Config) (place string, versioned bool, err error) {
+	blobs, err := tried(ctx, cfg)
 	if err != nil {
 		return "", false, err
 	}
-	defer bucket.Close()
-	return bucket.String(), bucket.Versioned(ctx), nil
+	return blobs.String(), isVersioned(ctx, blobs), nil
 }
 
 func blobsCommand() *cobra.Command {
@@ -258,6 +293,9 @@ const moveReport = 1000
 // moveBlobs needs no master key: what is moved stays encrypted.
 func moveBlobs(ctx context.Context, cfg *configs.Config, progress func(blob.Moved)) (done blob.Moved, err error) {
 	dir := filepath.Join(cfg.Data, backupBlobs)
+	if cfg.Blobs.Folder != "" {
+		return done, fmt.Errorf("blobs_url names a folder, not a bucket: %s", moveRemedy(cfg))
+	}
 	if cfg.Blobs.Bucket == "" {
 		return done, errors.New("blobs_url is not set: there is no bucket to move to")
 	}
@@ -269,9 +307,13 @@ func moveBlobs(ctx context.Context, cfg *configs.Config, progress func(blob.Move
 		return done, err
 	}
 	defer unlock()
-	bucket, err := tried(ctx, cfg)
+	blobs, err := tried(ctx, cfg)
 	if err != nil {
 		return done, err
+	}
+	bucket, is := blobs.(*blob.S3)
+	if !is {
+		return done, errors.New("blobs_url names no bucket")
 	}
 	defer bucket.Close()
 	disk, err := blob.NewDisk(dir, nil)

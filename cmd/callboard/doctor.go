@@ -40,8 +40,8 @@ func doctorCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v.Config, v.Faulty = settings(cmd)
 			v.Env = os.Environ()
-			if v.Config != nil && v.Config.Blobs.Bucket != "" {
-				v.Bucket = func(ctx context.Context) (string, bool, error) { return tryBucket(ctx, v.Config) }
+			if v.Config != nil && v.Config.Blobs != (configs.Blobs{}) {
+				v.Bucket = func(ctx context.Context) (string, bool, error) { return tryBlobs(ctx, v.Config) }
 			}
 			if v.Config != nil {
 				among(v, v.Config)

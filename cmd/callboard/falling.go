@@ -92,7 +92,6 @@ func (m *member) fall(shard int, lost bool) {
 	delete(m.seats, shard)
 	m.mu.Unlock()
 	c.leave()
-	m.emptied(func(other int) bool { return other == shard })
 	m.clear(false)
 	m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
 }

@@ -58,6 +58,8 @@ type member struct {
 	meters  *metrics.Meters                    // of the process, whatever work it has
 	reader  atomic.Pointer[persistence.Reader] // of a node that has had no work yet; nil: it needs none
 	tools   *adminHTTP
+	root    []byte // of the store
+	spool   *spoolTransfer
 
 	mu      sync.Mutex
 	service *service // nil: it has had no seat yet
@@ -89,7 +91,7 @@ func (p *process) serveAmong(ctx context.Context) error {
 	}
 	p.log.LogAttrs(ctx, slog.LevelInfo, "joined", append(p.cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
 	defer p.up(func(context.Context) error { return m.silent() })()
-	go m.gathers(ctx)
+	go m.spool.run(ctx)
 	attended := m.attend(ctx)
 	select {
 	case <-ctx.Done():
@@ -103,6 +105,7 @@ func (p *process) serveAmong(ctx context.Context) error {
 	if gone := m.holder.Leave(bound); gone != nil {
 		p.log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
 	}
+	m.spool.finish()
 	p.log.Info("stopped")
 	return err
 }
@@ -121,7 +124,9 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger, wait 
 	if m.unlock, err = lockData(cfg.Data); err != nil {
 		return nil, err
 	}
-	m.emptied(func(int) bool { return true })
+	if err = checkBlobs(cfg); err != nil {
+		return nil, err
+	}
 	if m.master, err = masterKey(cfg, log); err != nil {
 		return nil, err
 	}
@@ -136,12 +141,15 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger, wait 
 	if err = wait.until(ctx, func() error { return m.openStore(ctx) }); err != nil {
 		return nil, err
 	}
+	if err = m.openTransfer(); err != nil {
+		return nil, err
+	}
 	if m.front, err = listen.Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
 		return nil, fmt.Errorf("http_addr: %w", err)
 	}
 	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.doors = forward.NewDoors(m.nodes, log)
-	m.doors.Answer(http.HandlerFunc(m.asked), m.shelves())
+	m.doors.Answer(http.HandlerFunc(m.asked))
 	m.passes = forward.New(m.routes())
 	engine, err := leases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
 	if err != nil {
@@ -178,12 +186,29 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger, wait 
 // openStore opens the store of an install with several shards, in which
 // credentials are looked up, and sees to it that it is divided as the settings say.
 func (m *member) openStore(ctx context.Context) (err error) {
-	if m.cfg.Shards > 1 && m.driver == nil {
-		if m.driver, err = openDriver(ctx, m.cfg, m.log); err != nil {
+	driver := m.driver
+	if driver == nil {
+		if driver, err = openDriver(ctx, m.cfg, m.log); err != nil {
 			return err
 		}
 	}
-	return divided(ctx, m.cfg, m.log, m.driver)
+	if m.cfg.Shards > 1 {
+		m.driver = driver
+	} else {
+		defer func() { err = errors.Join(err, driver.Close()) }()
+	}
+	if err = divided(ctx, m.cfg, m.log, driver); err != nil {
+		return err
+	}
+	reader, err := persistence.NewReader(ctx, driver, m.master)
+	if errors.Is(err, domain.ErrNotFound) { // nobody has the store yet: the master key will be the root
+		m.root = m.master
+		return nil
+	}
+	if err == nil {
+		m.root = reader.Root()
+	}
+	return err
 }
 
 // routes say where requests go.

@@ -78,13 +78,7 @@ func nodeKey(cfg *configs.Config) (*forward.Credential, error) {
 
 // divided sees to it that the store is divided into as many shards as the
 // settings say. That changes only while no node lives.
-func divided(ctx context.Context, cfg *configs.Config, log *slog.Logger, driver persistence.Driver) (err error) {
-	if driver == nil {
-		if driver, err = openDriver(ctx, cfg, log); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, driver.Close()) }()
-	}
+func divided(ctx context.Context, cfg *configs.Config, log *slog.Logger, driver persistence.Driver) error {
 	have, err := persistence.Shards(ctx, driver)
 	if err != nil || have == 0 || have == cfg.Shards {
 		return err

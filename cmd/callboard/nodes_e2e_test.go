@@ -22,10 +22,11 @@ import (
 
 // crew are nodes of one install.
 type crew struct {
-	t     testing.TB
-	redis string // URL
-	nodes []*service
-	since map[*service]int // where the log of its process begins
+	t      testing.TB
+	redis  string // URL
+	shared string // folder of recordings
+	nodes  []*service
+	since  map[*service]int // where the log of its process begins
 }
 
 // newCrew starts nodes on one Redis, the first of which has the work.
@@ -49,10 +50,11 @@ func crewAt(t testing.TB, n int, own func(node int) []string, put func(node int,
 	t.Helper()
 	master := filepath.Join(t.TempDir(), "master.key")
 	require.NoError(t, os.WriteFile(master, []byte(strings.Repeat("ab", 32)), 0o600))
-	c := &crew{t: t, since: make(map[*service]int)}
+	c := &crew{t: t, shared: filepath.Join(t.TempDir(), "shared"), since: make(map[*service]int)}
+	require.NoError(t, os.Mkdir(c.shared, 0o700))
 	for i := range n {
 		s := preparePlain(t, append([]string{
-			"CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1",
+			"CALLBOARD_MASTER_KEY_FILE=" + master, "CALLBOARD_LEASE_SECONDS=1", "CALLBOARD_BLOBS_URL=file://" + c.shared,
 			"CALLBOARD_NODE_ADDR=127.0.0.1:" + strconv.Itoa(siptest.Port(t)),
 		}, append(own(i), env...)...)...)
 		if i > 0 { // whoever has the work sends to the one receiver
@@ -225,7 +227,7 @@ func TestAProcessWithOtherParametersDoesNotStart(t *testing.T) {
 		assert.Equal(t, http.StatusOK, lives.readyz(), why)
 	}
 	shared := slices.DeleteFunc(slices.Clone(lives.env), func(set string) bool {
-		return !strings.HasPrefix(set, "CALLBOARD_REDIS_URL=") && !strings.HasPrefix(set, "CALLBOARD_MASTER_KEY_FILE=")
+		return !strings.HasPrefix(set, "CALLBOARD_REDIS_URL=") && !strings.HasPrefix(set, "CALLBOARD_MASTER_KEY_FILE=") && !strings.HasPrefix(set, "CALLBOARD_BLOBS_URL=")
 	})
 	node := func(lease string) *service {
 		return preparePlain(t, append(shared, "CALLBOARD_NODE_ADDR=127.0.0.1:"+strconv.Itoa(siptest.Port(t)), "CALLBOARD_LEASE_SECONDS="+lease)...)

@@ -139,7 +139,7 @@ func TestStartWaitsWhileRedisIsAway(t *testing.T) {
 			t.Parallel()
 			url, redis := redistest.Start(t)
 			redis.Stop()
-			s := preparePlain(t, append(env, "CALLBOARD_REDIS_URL="+url, "CALLBOARD_MASTER_KEY_FILE="+master, "CALLBOARD_LEASE_SECONDS=1")...)
+			s := preparePlain(t, append(env, "CALLBOARD_REDIS_URL="+url, "CALLBOARD_MASTER_KEY_FILE="+master, "CALLBOARD_BLOBS_URL=file://"+t.TempDir(), "CALLBOARD_LEASE_SECONDS=1")...)
 			systemd := s.managed(0)
 			s.launch()
 			s.await("the process to be alive", time.Minute, func() bool { return s.answers("/healthz") == http.StatusOK })

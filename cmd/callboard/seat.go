@@ -25,7 +25,6 @@ import (
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/lease"
 	"github.com/callboard/callboard/sip"
 )
@@ -36,12 +35,10 @@ import (
 // comes back later is read anew.
 type seat struct {
 	*service
-	shard int
-	token lease.Token // "": the process is alone
-	vault *vault
-	// bucket is where recordings lie; nil: on disk.
-	bucket *blob.S3
-	strays actors.Strays // recordings at other nodes; nil: they lie in a bucket, or all here
+	shard  int
+	token  lease.Token // "": the process is alone
+	vault  *vault
+	shared sharedBlobs // where recordings lie; nil: in the data folder
 	node   *actors.Node
 	http   *httpapi.Server
 	door   net.Listener // of clients, or of what nodes pass on
@@ -104,7 +101,7 @@ func (s *service) sit(ctx context.Context, t *seat) (err error) {
 		return err
 	}
 	if !t.quarantined { // the bucket may be that of another service
-		go t.sweepBucket(t.life)
+		go t.sweepUploads(t.life)
 	}
 	return t.serve()
 }
@@ -281,11 +278,11 @@ func (t *seat) tree(ctx context.Context) error {
 		return err
 	}
 	t.node = actors.New(actors.Config{
-		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Survive: t.cfg.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.takenUp.add, Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, Strays: t.strays, SIP: t.ua, Media: t.engine, Places: t.room,
+		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Survive: t.cfg.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.takenUp.add, Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, SIP: t.ua, Media: t.engine, Places: t.room,
 		Speaker: t.speaker, Ears: t.ears, Models: t.models, Lives: t.with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
-		PublicURL: t.cfg.BaseURL(t.front), SpoolDir: t.folder(spoolDir), Left: t.left(), Traces: t.traces, Log: t.log, Mail: t.mail, Rest: t.lookElsewhere,
+		PublicURL: t.cfg.BaseURL(t.front), SpoolDir: t.folder(spoolDir), Traces: t.traces, Log: t.log, Mail: t.mail, Rest: t.lookElsewhere,
 	})
 	return nil
 }

@@ -44,7 +44,7 @@ func TestANodeWithoutWorkPassesCallsOnAndTellsHowItDoes(t *testing.T) {
 
 	env := []string{"CALLBOARD_REDIS_URL=" + url, "CALLBOARD_ADMIN_ADDR=" + hasNone, "CALLBOARD_NODE_ADDR=" + addr(), "CALLBOARD_SHARDS=2", "CALLBOARD_LEASE_SECONDS=1", "CALLBOARD_SIP_PROBES=127.0.0.3"}
 	for _, set := range first.env {
-		if strings.HasPrefix(set, "CALLBOARD_MASTER_KEY_FILE=") {
+		if strings.HasPrefix(set, "CALLBOARD_MASTER_KEY_FILE=") || strings.HasPrefix(set, "CALLBOARD_BLOBS_URL=") {
 			env = append(env, set)
 		}
 	}

@@ -28,7 +28,6 @@ import (
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -54,7 +53,6 @@ type service struct {
 	models  actors.Models
 	roots   *x509.CertPool // beside those of the machine; nil: these alone
 	mail    alerts.Mailer
-	disk    *blob.Disk // for the seats
 	board   actors.Switchboard
 	takenUp takenUp
 	admin   *adminSocket

@@ -35,7 +35,6 @@ func (c *Credential) Ask(ctx context.Context, addr string) (time.Time, error) {
 
 const (
 	questions  = "/question" // of nodes to nodes
-	files      = "/files"    // of nodes for nodes
 	answerMost = 64 << 10    // bytes of an answer
 )
 
@@ -47,32 +46,17 @@ func (f *Forwarder) AskNode(ctx context.Context, addr string, question []byte) (
 		return nil, err
 	}
 	r.Header["X-Idempotency-Key"] = nil // so that net/http sends it again where a kept connection has ended; it is not sent
-	resp, err := f.askItself(addr, r)
+	r.URL.Scheme, r.URL.Host = way{addr: addr}.host(nodeItself)
+	resp, err := f.far.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if resp.Header.Get(NotActive) != "" {
+		return nil, errors.New("forward: the node takes no questions")
+	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("forward: the node answers %d", resp.StatusCode)
 	}
 	return io.ReadAll(io.LimitReader(resp.Body, answerMost))
-}
-
-// AskFiles asks another node for files of its own, as its Doors.Answer gives
-// them: the URL of the request has a path and a query. It may be sent twice. Whoever gets
-// the answer closes its body.
-func (f *Forwarder) AskFiles(addr string, r *http.Request) (*http.Response, error) {
-	out := r.Clone(r.Context())
-	out.URL.Path = files + r.URL.Path
-	return f.askItself(addr, out)
-}
-
-func (f *Forwarder) askItself(addr string, r *http.Request) (*http.Response, error) {
-	r.URL.Scheme, r.URL.Host = way{addr: addr}.host(nodeItself)
-	resp, err := f.far.RoundTrip(r)
-	if err == nil && resp.Header.Get(NotActive) != "" {
-		_ = resp.Body.Close()
-		return nil, errors.New("forward: the node takes no questions")
-	}
-	return resp, err
 }

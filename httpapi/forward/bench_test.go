@@ -89,7 +89,7 @@ func BenchmarkQuestion(b *testing.B) {
 	}
 	doors := forward.NewDoors(c, nil)
 	defer doors.Close()
-	doors.Answer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }), http.NotFoundHandler())
+	doors.Answer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	go func() { _ = doors.Serve(ln) }()
 	f := forward.New(forward.Config{Shards: 8, Credential: c})
 	defer f.Close()

@@ -119,13 +119,11 @@ func (d *Doors) Lend(shard int) *Lent {
 	return l
 }
 
-// Answer has this node answer what others ask it itself, by Forwarder.AskNode and
-// AskFiles, below whose paths it has given them; before Serve. Nobody else's
-// requests come here.
-func (d *Doors) Answer(question, given http.Handler) {
+// Answer has this node answer what others ask it itself, by Forwarder.AskNode;
+// before Serve. Nobody else's requests come here.
+func (d *Doors) Answer(question http.Handler) {
 	mux := http.NewServeMux()
 	mux.Handle("POST "+questions, question)
-	mux.Handle(files+"/", http.StripPrefix(files, given))
 	mux.Handle("/", Idle())
 	d.asked = Server(mux, d.log)
 	ln := d.Lend(nodeItself)

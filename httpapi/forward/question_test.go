@@ -1,7 +1,6 @@
 package forward_test
 
 import (
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -27,8 +26,6 @@ func TestANodeAnswersWhatOthersAskItItself(t *testing.T) {
 			return
 		}
 		_, _ = io.WriteString(w, "of "+string(text))
-	}), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("Range"))
 	}))
 	go func() { _ = doors.Serve(ln) }()
 	t.Cleanup(doors.Close)
@@ -41,24 +38,6 @@ func TestANodeAnswersWhatOthersAskItItself(t *testing.T) {
 	}
 	_, err = asks.f.AskNode(t.Context(), at, []byte("bad"))
 	require.ErrorContains(t, err, "418")
-	files := func(m *machine, at string) (string, error) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/blobs/ws?after=x", http.NoBody)
-		require.NoError(t, err)
-		r.Header.Set("Range", "bytes=1-2")
-		resp, err := m.f.AskFiles(at, r)
-		if err != nil {
-			return "", err
-		}
-		text, err := io.ReadAll(resp.Body)
-		return string(text), errors.Join(err, resp.Body.Close())
-	}
-	for range 2 {
-		got, err := files(asks, at)
-		require.NoError(t, err)
-		assert.Equal(t, "GET /blobs/ws?after=x bytes=1-2", got)
-	}
-	_, err = files(asks, before.at)
-	require.Error(t, err)
 	require.NoError(t, asks.f.Reach(t.Context(), at), "it is reached as ever")
 	_, err = asks.f.AskNode(t.Context(), before.at, []byte("whose"))
 	require.Error(t, err, "a node that answers no questions")

@@ -5,6 +5,7 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,39 +13,104 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 )
 
 // Disk keeps blobs in a folder, one below it per workspace.
 type Disk struct {
-	dir  string
-	seal Sealer
+	dir    string
+	seal   Sealer
+	shared bool
 }
 
-// NewDisk opens a folder and removes what a crash left half-written in it.
+// NewDisk opens the folder of one process and removes what a crash left
+// half-written in it.
 func NewDisk(dir string, seal Sealer) (*Disk, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("blob: %w", err)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "*", "*"+part))
-	if err != nil {
-		return nil, fmt.Errorf("blob: %w", err)
-	}
-	for _, path := range left {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("blob: %w", err)
-		}
-	}
-	return &Disk{dir: dir, seal: seal}, nil
+	d := &Disk{dir: dir, seal: seal}
+	_, err := d.removeParts(time.Now())
+	return d, err
 }
 
-// For is the same folder for whoever seals in another way.
-func (d *Disk) For(seal Sealer) *Disk { return &Disk{dir: d.dir, seal: seal} }
+// NewSharedDisk opens a folder of a file system that several processes share; it
+// is not asked whether it is there. While it is not, the methods return a
+// domain.Error of CodeUnavailable, as those of S3.
+func NewSharedDisk(dir string, seal Sealer) *Disk {
+	return &Disk{dir: dir, seal: seal, shared: true}
+}
 
+// String names the place to people.
+func (d *Disk) String() string { return "the folder " + d.dir }
+
+// Sweep removes files that no process has written to for a day and that are
+// half-written, and returns how many those were.
+func (d *Disk) Sweep(context.Context) (int, error) {
+	return d.removeParts(time.Now().Add(-abandoned))
+}
+
+func (d *Disk) removeParts(before time.Time) (n int, err error) {
+	left, err := filepath.Glob(filepath.Join(d.dir, "*", "*"+part))
+	for _, path := range left {
+		if info, gone := os.Stat(path); gone != nil || info.ModTime().After(before) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return n, fmt.Errorf("blob: %w", err)
+		}
+		n++
+	}
+	return n, err
+}
+
+// Try writes, reads and deletes a small file, as an install has to be able to.
+// refused is true where the folder is there and that is not possible.
+func (d *Disk) Try(ctx context.Context) (refused bool, err error) {
+	done := make(chan error, 1)
+	go func() { done <- d.try() }() // a file system that hangs ends no call of the system
+	select {
+	case err = <-done:
+		return err != nil && !errors.Is(err, fs.ErrNotExist), err
+	case <-ctx.Done():
+		return false, fmt.Errorf("%s does not answer: %w", d, ctx.Err())
+	}
+}
+
+func (d *Disk) try() error {
+	text := []byte("Callboard tries whether it can write, read and delete here.\n")
+	f, err := os.CreateTemp(d.dir, "try-*")
+	if err != nil {
+		return fmt.Errorf("cannot write: %w", err)
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	got, unread := os.ReadFile(f.Name())
+	if err = errors.Join(err, unread); err == nil && !bytes.Equal(got, text) {
+		err = errors.New("something else came back")
+	}
+	return errors.Join(err, os.Remove(f.Name()))
+}
+
+const diskRetry = 5 // seconds
+
+// path is where a blob lies. A shared folder that is not there, because it is not
+// mounted, is no empty one.
 func (d *Disk) path(workspace, name string) (string, error) {
 	place, err := placeOf(workspace, name)
+	if err == nil && d.shared {
+		if _, away := os.Stat(d.dir); away != nil {
+			err = unavailable(diskRetry, fmt.Errorf("blob: %w", away))
+		}
+	}
 	return filepath.Join(d.dir, place), err
+}
+
+// unavailable is the error while the store is away.
+func unavailable(seconds int, err error) error {
+	return fmt.Errorf("%w: %w: %w", domain.ErrAway, domain.Errorf(domain.CodeUnavailable, "what keeps recordings and exports cannot be reached; try again").With("retry_after", seconds), err)
 }
 
 // Put keeps what r gives under a name and returns its size; a blob of that

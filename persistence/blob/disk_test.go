@@ -3,11 +3,14 @@ package blob_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/blob/blobtest"
 )
@@ -57,4 +60,50 @@ func TestWhatACrashLeftHalfWrittenIsRemoved(t *testing.T) {
 	left, err := os.ReadDir(filepath.Join(dir, "ws_1"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+func TestASharedFolderThatIsNotThereIsAway(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "shared")
+	d := blob.NewSharedDisk(dir, blobtest.Seal{})
+	refused, err := d.Try(t.Context())
+	require.Error(t, err)
+	assert.False(t, refused, "it may be mounted later")
+	put := func() error { _, err := d.Put(t.Context(), "ws_1", "a", strings.NewReader("sound")); return err }
+	open := func() error { _, _, err := d.Open(t.Context(), "ws_1", "a"); return err }
+	list := func() error { _, err := d.List(t.Context(), "ws_1"); return err }
+	for _, err := range []error{put(), open(), list(), d.Delete(t.Context(), "ws_1", "a"), d.DeleteAll(t.Context(), "ws_1")} {
+		require.ErrorIs(t, err, domain.ErrAway)
+		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
+	}
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, put())
+	require.NoError(t, open())
+	refused, err = d.Try(t.Context())
+	require.NoError(t, err)
+	assert.False(t, refused)
+}
+
+func TestHalfWrittenFilesOfOtherProcessesStayForADay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old, young := filepath.Join(dir, "ws_1", "a.1.part"), filepath.Join(dir, "ws_1", "a.2.part")
+	require.NoError(t, os.MkdirAll(filepath.Dir(old), 0o700))
+	for _, path := range []string{old, young} {
+		require.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
+	}
+	at := time.Now().Add(-25 * time.Hour)
+	require.NoError(t, os.Chtimes(old, at, at))
+	n, err := blob.NewSharedDisk(dir, blobtest.Seal{}).Sweep(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 1, n)
+	assert.NoFileExists(t, old)
+	assert.FileExists(t, young)
+}
+
+func TestASharedFolderIsAStoreOfBlobs(t *testing.T) {
+	blobtest.Run(t, func(t *testing.T) blobtest.Place {
+		dir := t.TempDir()
+		return onDisk(t, blob.NewSharedDisk(dir, blobtest.Seal{}), dir)
+	})
 }

@@ -66,7 +66,7 @@ func told(what, name string, err error) error {
 	}
 	if away, ok := errors.AsType[*unavailableError](err); ok {
 		seconds := max(1, int(math.Ceil(away.after.Seconds())))
-		err = fmt.Errorf("%w: %w: %w", domain.ErrAway, domain.Errorf(domain.CodeUnavailable, "what keeps recordings and exports cannot be reached; try again").With("retry_after", seconds), err)
+		err = unavailable(seconds, err)
 	}
 	return fmt.Errorf("blob: %s %s: %w", what, name, err)
 }

@@ -81,7 +81,7 @@ func (v *Visit) bucket(ctx context.Context) {
 	}
 	place, versioned, err := v.Bucket(ctx)
 	if err != nil {
-		v.bad("bucket", "look at blobs_url, at the key, and at what the key may do there: write, read, list and delete", "%v", err)
+		v.bad("bucket", "look at blobs_url, and at what the service may do there, with the key of a bucket: write, read, list and delete", "%v", err)
 		return
 	}
 	v.ok("bucket", "%s lets us write, read and delete", place)

@@ -224,6 +224,8 @@ func TestTheChartMakesSeveralNodesThatNeverShareAMachine(t *testing.T) {
 		require.ErrorContains(t, err, secret+".secretName")
 		values[secret] = map[string]any{"secretName": "the-" + secret}
 	}
+	_, err := charted(t, values)
+	require.ErrorContains(t, err, "settings.BLOBS_URL")
 	values["bucketKey"] = map[string]any{"secretName": "the-bucket"}
 	values["settings"].(map[string]any)["BLOBS_URL"] = "s3://calls"
 	made := chart(t, values)

@@ -26,6 +26,7 @@ type Store interface {
 	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
 	Delete(ctx context.Context, workspace, name string) error
 	DeleteAll(ctx context.Context, workspace string) error
+	List(ctx context.Context, workspace string) ([]string, error)
 }
 
 // Place is a store with a way to what lies below it.
@@ -84,7 +85,7 @@ func Run(t *testing.T, open func(t *testing.T) Place) {
 		{"OfTwoPutsAtOnceOneIsThereWhole", atOnce},
 		{"NamesThatLeaveTheirPlaceAreRefused", names},
 		{"WorkspacesAreStrangers", strangers},
-		{"AllOfAWorkspaceIsDeletedAndNothingElse", deleteAll},
+		{"AllOfAWorkspaceIsListedAndDeletedAndNothingElse", deleteAll},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -273,6 +274,8 @@ func names(t *testing.T, p Place) {
 			_, err = p.Put(t.Context(), name, "a", bytes.NewReader(nil))
 			require.ErrorIs(t, err, blob.ErrName, name)
 			require.ErrorIs(t, p.DeleteAll(t.Context(), name), blob.ErrName, name)
+			_, err = p.List(t.Context(), name)
+			require.ErrorIs(t, err, blob.ErrName, name)
 		}
 	}
 	for _, name := range []string{"a", "_a", "A.b-c_9", "a..b", strings.Repeat("a", 150)} {
@@ -296,11 +299,23 @@ func strangers(t *testing.T, p Place) {
 
 func deleteAll(t *testing.T, p Place) {
 	require.NoError(t, p.DeleteAll(t.Context(), ws), "of a workspace that never was")
+	listed := func() []string {
+		t.Helper()
+		names, err := p.List(t.Context(), ws)
+		require.NoError(t, err)
+		return names
+	}
+	assert.Empty(t, listed(), "of a workspace that never was")
+	var all []string
 	for i := range 25 {
-		put(t, p, ws, fmt.Sprintf("a%d.wav", i), []byte("x"))
+		all = append(all, fmt.Sprintf("a%d.wav", i))
+		put(t, p, ws, all[i], []byte("x"))
 	}
 	put(t, p, ws+"0", "a", []byte("another")) // whose name begins as ours does
+	p.Set(ws, "half.part", nil)
+	assert.ElementsMatch(t, all, listed())
 	require.NoError(t, p.DeleteAll(t.Context(), ws))
+	assert.Empty(t, listed())
 	assert.Empty(t, p.Left(ws))
 	_, err := read(t, p, ws, "a3.wav")
 	require.ErrorIs(t, err, domain.ErrNotFound)

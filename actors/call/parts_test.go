@@ -1,0 +1,77 @@
+package call_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media/wav"
+)
+
+// fetched puts a file of another node's spool into the spool and has its calls told.
+func (h *house) fetched(file string, sound []byte) {
+	h.t.Helper()
+	path := call.PartPath(filepath.Join(h.spool, workspace), file)
+	require.NotEmpty(h.t, path)
+	require.NoError(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(h.t, os.WriteFile(path, append(wav.Header(2, wav.Unknown), sound...), 0o600))
+	h.sys.Root.Send(h.calls, call.JoinParts{})
+}
+
+func TestPartsFromAnotherNodeAreJoined(t *testing.T) {
+	t.Parallel()
+	const id, none = "call_01J0000000000000000000000K", "call_01J0000000000000000000000N"
+	h := build(t, plan{store: interrupted(t, id)})
+	h.fetched(id+".wav", sounding(1, 2))
+	h.fetched(none+".wav", sounding(1, 2)) // while the calls look at the first one, perhaps
+	h.until(10*time.Second, "the part to be kept", func() bool { return h.store.call(id).RecordingAvailable })
+	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2)), h.blobs.get(call.RecordingName(id)))
+	h.until(10*time.Second, "the spool to be empty", func() bool { return h.spooled() == 0 })
+	assert.Nil(t, h.blobs.get(call.RecordingName(none)), "there is no such call")
+
+	h.fetched(id+".wav.beginning", sounding(1, 2, 3)) // which that node could not join
+	h.until(10*time.Second, "the spool to be empty", func() bool { return h.spooled() == 0 })
+	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(id)))
+}
+
+func TestOnePartOfACallWaitsForTheOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := call.PartPath(dir, "call_1.wav")
+	assert.Equal(t, filepath.Join(dir, "call_1.wav.beginning"), path)
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	assert.Empty(t, call.PartPath(dir, "call_1.wav"))
+	assert.Empty(t, call.PartPath(dir, "call_1.wav.beginning"))
+}
+
+func TestPartOfALiveCallIsJoinedAtItsEnd(t *testing.T) {
+	t.Parallel()
+	h := build(t, plan{})
+	id := h.talking(area+"0009", linger(), func(s *call.Start) { s.Call.Record = true })
+	h.until(10*time.Second, "something is recorded", func() bool { return h.packets(id) > 60 })
+	part := make([]byte, 320_000) // longer than the call: twenty seconds
+	for i := range part {
+		part[i] = 5
+	}
+	h.fetched(id+".wav", part)
+	h.never(300*time.Millisecond, "it is touched", func() bool { return h.spooled() != 2 })
+	require.NoError(t, h.hangUp(id))
+	h.end(id)
+	h.until(10*time.Second, "both to be one", func() bool { return h.store.call(id).RecordingAvailable && h.spooled() == 0 })
+	kept := h.recording(h.store.call(id))
+	assert.InDelta(t, 20, kept.Duration().Seconds(), 0.1)
+}
+
+func (h *house) recording(c *domain.Call) *wav.Sound {
+	h.t.Helper()
+	sound, err := wav.Decode(h.blobs.get(call.RecordingName(c.ID)))
+	require.NoError(h.t, err)
+	assert.InDelta(h.t, c.RecordingSeconds, sound.Duration().Seconds(), 0.01)
+	return sound
+}

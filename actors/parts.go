@@ -1,0 +1,28 @@
+package actors
+
+import (
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+)
+
+// HasWorkspace reports whether the node serves a workspace.
+func (n *Node) HasWorkspace(id string) bool { return n.tree(id) != nil }
+
+// IsDeleted reports whether the store has no such workspace.
+func (n *Node) IsDeleted(ctx context.Context, workspaceID string) (bool, error) {
+	_, err := n.cfg.Store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
+	if errors.Is(err, domain.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// JoinParts has the calls of a workspace join the parts of recordings in the spool.
+func (n *Node) JoinParts(workspaceID string) {
+	if t := n.tree(workspaceID); t != nil {
+		n.sys.Root.Send(t.calls, call.JoinParts{})
+	}
+}

@@ -1,0 +1,144 @@
+package main_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// recorded is a call with a real phone at the active one of two nodes, of which the
+// first seconds are recorded.
+func (c *crew) recorded(number string) (home, other *service, p *phone, id string) {
+	c.t.Helper()
+	home, other = c.active() // with one shard: a node that comes back stays without it
+	one := c.tenants(1)[0]
+	home, other = home.as(one.key), other.as(one.key)
+	p = baresip(c.t, number)
+	home.api("POST", "/v1/trunks", object{
+		"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": p.port, "transport": "udp"}},
+	})
+	id = home.outbound(number, home.lasting(), object{"record": true})
+	home.live(id)
+	home.await("the phone to hear something", 20*time.Second, p.hears)
+	home.await("two seconds in the spool", 20*time.Second, func() bool {
+		info, err := os.Stat(filepath.Join(home.data(), "spool", one.id, id+".wav"))
+		return err == nil && info.Size() > 2*16000
+	})
+	return home, other, p, id
+}
+
+// beginning says whether something sounds in the first second of a recording.
+func (s *service) beginning(id string) bool {
+	s.t.Helper()
+	sound := samples(s.t, s.recording(id), 2)
+	return len(sound) > rate && heardIn(sound[:rate]) > rate/10
+}
+
+func TestRecordingSurvivesTheKillOfItsNode(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 2)
+	const number = "+12025550186"
+	home, other, p, id := c.recorded(number)
+	p.press("1")
+	home.ended(id, 30*time.Second)
+	kept := samples(t, home.recording(id), 2)
+	later := home.outbound(number, home.lasting(), object{"record": true})
+	home.live(later)
+	<-time.After(2500 * time.Millisecond) // a recording is written each half second
+	at := c.nodes[0]
+	at.kill9()
+	other.await("the call to go on", time.Minute, func() bool { return other.tookUp() == 1 })
+	assert.Equal(t, kept, samples(t, other.recording(id), 2), "it lies in the shared folder")
+	status, part, _ := other.try("GET", "/v1/calls/"+id+"/recording", nil, "Range", "bytes=-100")
+	assert.Equal(t, http.StatusPartialContent, status)
+	assert.Len(t, part, 100)
+	<-time.After(time.Second)
+	p.press("1")
+	other.ended(later, 30*time.Second)
+	assert.False(t, other.beginning(later), "that lies in the spool of the killed node")
+
+	c.launch(at)
+	require.False(t, c.works(at))
+	other.await("the beginning to be joined", time.Minute, func() bool { return other.beginning(later) })
+	for _, s := range c.nodes {
+		assert.Empty(t, s.onDisk("spool"))
+	}
+	assert.Empty(t, c.waiting())
+}
+
+// waiting are the recordings that wait in the shared folder for their node.
+func (c *crew) waiting() []string {
+	c.t.Helper()
+	files, err := filepath.Glob(filepath.Join(c.shared, "spool", "*"))
+	require.NoError(c.t, err)
+	return files
+}
+
+func TestRecordingOfAStoppedNodeReachesTheNextNode(t *testing.T) {
+	t.Parallel()
+	for what, away := range map[string]bool{"while the store is there": false, "while the store is away": true} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := newCrew(t, 2, "FAILPOINT_MOVE_AFTER=1s")
+			_, other, p, id := c.recorded("+1202555018" + map[bool]string{false: "4", true: "5"}[away])
+			if away {
+				require.NoError(t, os.Rename(c.shared, c.shared+"-away"))
+			}
+			at := c.nodes[0]
+			require.NoError(t, at.cmd.Process.Signal(syscall.SIGTERM))
+			other.await("the call to go on", time.Minute, func() bool { return other.tookUp() == 1 })
+			<-at.exited
+			assert.Equal(t, 0, at.cmd.ProcessState.ExitCode())
+			assert.Equal(t, away, len(at.onDisk("spool")) == 1, "what a node that ends has goes with it only while the store is away")
+			<-time.After(time.Second)
+			p.press("1")
+			other.ended(id, 30*time.Second)
+			if away {
+				<-time.After(time.Second)
+				status, _, _ := other.try("GET", "/v1/calls/"+id+"/recording", nil)
+				assert.NotEqual(t, http.StatusOK, status)
+				require.NoError(t, os.Rename(c.shared+"-away", c.shared))
+				c.launch(at)
+			}
+			other.await("the recording with its beginning", 90*time.Second, func() bool {
+				call := other.api("GET", "/v1/calls/"+id, nil)
+				return call["recording_available"] == true && other.beginning(id)
+			})
+			assert.Empty(t, other.onDisk("spool"))
+			assert.Empty(t, c.waiting())
+		})
+	}
+}
+
+func TestNodeStartsWithARecordingsFolderAlone(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 1)
+	s := c.nodes[0]
+	s.stop()
+	refused := func(why string) {
+		t.Helper()
+		_, stderr, err := s.callboard("serve")
+		require.Error(t, err, why)
+		assert.Contains(t, stderr, why)
+	}
+	require.NoError(t, os.MkdirAll(filepath.Join(s.data(), "blobs", "ws_1"), 0o700))
+	old := filepath.Join(s.data(), "blobs", "ws_1", "call_1.wav")
+	require.NoError(t, os.WriteFile(old, []byte("sealed"), 0o600))
+	refused("has recordings or exports: copy them with cp -a " + filepath.Join(s.data(), "blobs") + "/. " + c.shared + "/ and remove them there, then start the service")
+	require.NoError(t, os.Remove(old))
+	require.NoError(t, os.Rename(c.shared, c.shared+"-away"))
+	refused("blobs_url: there is no folder " + c.shared)
+	require.NoError(t, os.Rename(c.shared+"-away", c.shared))
+	found, _, _ := s.callboard("doctor", "--all", "--json")
+	assert.Contains(t, found, "the folder "+c.shared+" lets us write, read and delete")
+	s.env = append(s.env, "CALLBOARD_BLOBS_URL=")
+	refused("must be set together with blobs_url, a bucket or a shared folder that every node reaches")
+	found, _, _ = s.callboard("doctor", "--all", "--json")
+	assert.Contains(t, found, "must be set together with blobs_url")
+}

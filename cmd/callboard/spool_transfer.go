@@ -1,0 +1,328 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+)
+
+const spoolDir = "spool" // in the data folder; in the blob store it takes the place of a workspace
+
+// Bounds of a spoolTransfer.
+const (
+	transferEvery = 15 * time.Second
+	transferLimit = 15 * time.Second // of a request of the blob store; a file has more, by its length
+	transferRate  = 64 << 10         // bytes a second, at which a file is still moved
+	unwrittenFor  = 10 * time.Second // a file that nobody has written to for so long is finished
+	deletedFor    = 7 * 24 * time.Hour
+)
+
+// partJoiner is what a spoolTransfer needs of the node of a shard.
+type partJoiner interface {
+	HasWorkspace(id string) bool
+	IsDeleted(ctx context.Context, workspaceID string) (bool, error)
+	JoinParts(workspaceID string)
+}
+
+// spoolTransfer moves recordings from the spool of a node that does not serve their
+// workspace to the node that does, through the blob store. A file is in one of the
+// two places at any moment; after a crash it may be in both, which the join of the
+// parts of a recording allows for.
+type spoolTransfer struct {
+	dir    string      // the spool of this node, with a folder for each workspace
+	blobs  sharedBlobs // opens on every node
+	serves func(workspace string) bool
+	node   func(workspace string) partJoiner // of the shard of the workspace; nil: it is not here
+	log    *slog.Logger
+	ended  chan struct{} // run has
+}
+
+// openTransfer makes the spoolTransfer of a node. The blobs are sealed under a key of
+// the install's root: a node has no keys of workspaces that it does not serve.
+func (m *member) openTransfer() error {
+	seal, err := persistence.NewSealer(derive(m.root, "callboard spool"))
+	if err != nil {
+		return err
+	}
+	roots, err := (&service{cfg: m.cfg}).readRoots()
+	if err != nil {
+		return err
+	}
+	blobs, err := openSharedBlobs(m.cfg, seal, roots)
+	if err != nil {
+		return err
+	}
+	m.spool = &spoolTransfer{dir: filepath.Join(m.cfg.Data, spoolDir), blobs: blobs, serves: m.serves, node: m.joiner, log: m.log, ended: make(chan struct{})}
+	return nil
+}
+
+// serves says whether this node serves a workspace, or may be about to: what lies in
+// its spool is in use.
+func (m *member) serves(workspace string) bool {
+	shard := domain.ShardOf(workspace, m.cfg.Shards)
+	m.mu.Lock()
+	seat := m.seats[shard]
+	m.mu.Unlock()
+	n, owned := m.engine.Owner(shard)
+	return seat != nil || !owned || n.ID == m.self.ID
+}
+
+// joiner is the node of the shard of a workspace; nil: it is not here.
+func (m *member) joiner(workspace string) partJoiner {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c := m.seats[domain.ShardOf(workspace, m.cfg.Shards)]; c != nil {
+		return c.node
+	}
+	return nil
+}
+
+// run moves files until ctx is done.
+func (t *spoolTransfer) run(ctx context.Context) {
+	defer close(t.ended)
+	tick := time.NewTicker(transferEvery)
+	defer tick.Stop()
+	for failed := false; ; {
+		err := errors.Join(t.push(ctx, t.serves, unwrittenFor), t.pull(ctx))
+		if err != nil && !failed && ctx.Err() == nil {
+			t.log.Warn("recordings in the spools of nodes cannot be moved to the node of their workspace; trying again", slog.Any("error", err), slog.Duration("after", transferEvery))
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// finish puts all that is left into the blob store, once the node serves nothing.
+func (t *spoolTransfer) finish() {
+	ctx, cancel := context.WithTimeout(context.Background(), transferLimit)
+	defer cancel()
+	done := make(chan struct{})
+	go func() { // a file system that hangs holds up no end
+		defer close(done)
+		select {
+		case <-t.ended:
+		case <-ctx.Done():
+			return
+		}
+		if err := t.push(ctx, func(string) bool { return false }, 0); err != nil {
+			t.log.Warn("recordings wait in the spool until this node starts again", slog.Any("error", err))
+		}
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// push moves finished recordings of workspaces that this node does not serve into
+// the blob store, and removes their folders.
+func (t *spoolTransfer) push(ctx context.Context, serves func(workspace string) bool, unwritten time.Duration) (err error) {
+	folders, wrong := os.ReadDir(t.dir)
+	if wrong != nil && !errors.Is(wrong, os.ErrNotExist) {
+		return wrong
+	}
+	for _, folder := range folders {
+		workspace := folder.Name()
+		if !folder.IsDir() || serves(workspace) {
+			continue
+		}
+		files, wrong := os.ReadDir(filepath.Join(t.dir, workspace))
+		err = errors.Join(err, wrong)
+		for _, file := range files {
+			info, gone := file.Info()
+			if gone != nil || !call.IsRecording(file.Name()) || time.Since(info.ModTime()) < unwritten {
+				continue
+			}
+			wrong := t.pushFile(ctx, workspace, info, serves)
+			if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrAway) || ctx.Err() != nil {
+				return err
+			}
+		}
+		if !serves(workspace) {
+			_ = os.Remove(filepath.Join(t.dir, workspace)) // it stays where something is in it
+		}
+	}
+	return err
+}
+
+func (t *spoolTransfer) pushFile(ctx context.Context, workspace string, info os.FileInfo, serves func(workspace string) bool) error {
+	path := filepath.Join(t.dir, workspace, info.Name())
+	f, err := os.Open(path) //nolint:gosec // our own spool
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	bound, cancel := context.WithTimeout(ctx, timeToMove(info.Size()))
+	defer cancel()
+	if _, err = t.blobs.Put(bound, spoolDir, objectName(workspace, info.Name()), f); err != nil {
+		return err
+	}
+	now, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if serves(workspace) || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
+		return nil // it is in use again, and nothing of the copy will be missing
+	}
+	if err = os.Remove(path); err != nil {
+		return err
+	}
+	t.log.Info("a recording goes to the node of its workspace", slog.String("workspace_id", workspace), slog.String("file", info.Name()))
+	return nil
+}
+
+// objectName has a part of its own in it: several nodes may have recorded parts of
+// one call, in files of one name.
+func objectName(workspace, file string) string { return workspace + "." + file + "." + rand.Text() }
+
+// fileOf reads the name of an object.
+func fileOf(object string) (workspace, file string, ok bool) {
+	workspace, rest, _ := strings.Cut(object, ".")
+	end := strings.LastIndex(rest, ".")
+	if end < 0 || !call.IsRecording(rest[:end]) {
+		return "", "", false
+	}
+	return workspace, rest[:end], true
+}
+
+func timeToMove(size int64) time.Duration {
+	return transferLimit + time.Duration(size/transferRate)*time.Second
+}
+
+// list names the recordings in the blob store that wait for their node.
+func (t *spoolTransfer) list(ctx context.Context) ([]string, error) {
+	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	defer cancel()
+	return t.blobs.List(bound, spoolDir)
+}
+
+// pull fetches the recordings of workspaces that this node serves.
+func (t *spoolTransfer) pull(ctx context.Context) error {
+	objects, err := t.list(ctx)
+	for _, object := range objects {
+		workspace, file, ok := fileOf(object)
+		if !ok {
+			continue
+		}
+		node := t.node(workspace)
+		switch {
+		case node == nil:
+			continue
+		case !node.HasWorkspace(workspace):
+			err = errors.Join(err, t.dropDeleted(ctx, node, workspace, file, object))
+			continue
+		}
+		wrong := t.pullFile(ctx, workspace, file, object)
+		if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrAway) || ctx.Err() != nil {
+			return err
+		}
+		node.JoinParts(workspace)
+	}
+	return err
+}
+
+func (t *spoolTransfer) pullFile(ctx context.Context, workspace, file, object string) error {
+	path := call.PartPath(filepath.Join(t.dir, workspace), file)
+	if path == "" {
+		return nil // it is fetched once that one is joined
+	}
+	err := t.fetch(ctx, object, path)
+	if errors.Is(err, domain.ErrNotFound) { // another node has, which served the workspace a moment ago
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", object, err)
+	}
+	t.log.Info("a recording was fetched that another node had in its spool", slog.String("workspace_id", workspace), slog.String("file", file))
+	return t.remove(ctx, object)
+}
+
+// fetch makes a file of an object, whole or not at all.
+func (t *spoolTransfer) fetch(ctx context.Context, object, path string) (err error) {
+	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	defer cancel()
+	from, size, err := t.blobs.Open(bound, spoolDir, object)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()
+	late := time.AfterFunc(timeToMove(size), func() { _ = from.Close() })
+	defer late.Stop()
+	to, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(to.Name())
+		}
+	}()
+	_, err = io.Copy(to, from)
+	if err == nil {
+		err = to.Sync()
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(to.Name(), path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// dropDeleted removes a recording of a workspace that was deleted while its node was
+// away, once the call is old: a store that was restored may have the workspace again.
+func (t *spoolTransfer) dropDeleted(ctx context.Context, node partJoiner, workspace, file, object string) error {
+	if file > domain.ID(domain.PrefixCall, time.Now().Add(-deletedFor), [10]byte{}) {
+		return nil
+	}
+	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	defer cancel()
+	if deleted, err := node.IsDeleted(bound, workspace); err != nil || !deleted {
+		return err
+	}
+	return t.remove(ctx, object)
+}
+
+func (t *spoolTransfer) remove(ctx context.Context, object string) error {
+	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	defer cancel()
+	return t.blobs.Delete(bound, spoolDir, object)
+}
+
+// withSpool deletes with the blobs of a workspace also what waits for its node.
+type withSpool struct {
+	actors.Blobs
+	transfer *spoolTransfer
+}
+
+// DeleteAll is an actors.Blobs'.
+func (b withSpool) DeleteAll(ctx context.Context, workspace string) error {
+	objects, err := b.transfer.list(ctx)
+	for _, object := range objects {
+		if of, _, ok := fileOf(object); ok && of == workspace {
+			err = errors.Join(err, b.transfer.remove(ctx, object))
+		}
+	}
+	return errors.Join(err, b.Blobs.DeleteAll(ctx, workspace))
+}

@@ -1,0 +1,54 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// List names the blobs of a workspace, in no order.
+func (d *Disk) List(_ context.Context, workspace string) (names []string, err error) {
+	path, err := d.path(workspace, "all")
+	if err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("blob: list %s: %w", workspace, err)
+	}
+	for _, f := range files {
+		if _, err := placeOf(workspace, f.Name()); err == nil {
+			names = append(names, f.Name())
+		}
+	}
+	return names, nil
+}
+
+// List names the blobs of a workspace, in no order.
+func (s *S3) List(ctx context.Context, workspace string) (names []string, err error) {
+	place, err := placeOf(workspace, "all")
+	if err != nil {
+		return nil, err
+	}
+	prefix := s.prefix + strings.TrimSuffix(place, "all")
+	for after := ""; ; {
+		keys, err := s.client.list(ctx, prefix, after)
+		if err != nil {
+			return nil, told("list", workspace, err)
+		}
+		if len(keys) == 0 {
+			return names, nil
+		}
+		for _, key := range keys {
+			name, below := strings.CutPrefix(key, prefix)
+			if _, err := placeOf(workspace, name); below && err == nil {
+				names = append(names, name)
+			}
+		}
+		after = keys[len(keys)-1]
+	}
+}
