@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -53,16 +54,18 @@ func (d *Disk) Sweep(context.Context) (int, error) {
 }
 
 func (d *Disk) removeParts(before time.Time) (n int, err error) {
-	left, err := filepath.Glob(filepath.Join(d.dir, "*", "*"+part))
-	for _, path := range left {
-		if info, gone := os.Stat(path); gone != nil || info.ModTime().After(before) {
-			continue
-		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return n, fmt.Errorf("blob: %w", err)
+	err = d.each(func(workspace, name string) error {
+		path := filepath.Join(d.dir, workspace, name)
+		info, gone := os.Stat(path)
+		if gone != nil || !strings.HasSuffix(name, part) || info.ModTime().After(before) {
+			return nil //nolint:nilerr // another process has removed it
 		}
 		n++
-	}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("blob: %w", err)
+		}
+		return nil
+	})
 	return n, err
 }
 
