@@ -55,16 +55,19 @@ func (d *Disk) Sweep(context.Context) (int, error) {
 
 func (d *Disk) removeParts(before time.Time) (n int, err error) {
 	err = d.each(func(workspace, name string) error {
+		if !strings.HasSuffix(name, part) {
+			return nil
+		}
 		path := filepath.Join(d.dir, workspace, name)
-		info, gone := os.Stat(path)
-		if gone != nil || !strings.HasSuffix(name, part) || info.ModTime().After(before) {
-			return nil //nolint:nilerr // another process has removed it
+		info, wrong := os.Stat(path)
+		if wrong == nil && info.ModTime().Before(before) {
+			n++
+			wrong = os.Remove(path)
 		}
-		n++
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("blob: %w", err)
+		if errors.Is(wrong, fs.ErrNotExist) { // another process has removed it
+			return nil
 		}
-		return nil
+		return wrong
 	})
 	return n, err
 }
