@@ -82,7 +82,7 @@ func (j *job) lay(ctx context.Context, cfg *Config, path string) (taken time.Dur
 	bound, cancel := context.WithTimeout(ctx, jobLimit)
 	defer cancel()
 	kept, size, err := cfg.Blobs.Open(bound, cfg.Workspace, RecordingName(j.callID))
-	if errors.Is(err, domain.ErrNotFound) { // it lies with another node, which does not live
+	if errors.Is(err, domain.ErrNotFound) { // the call says that there is one
 		return 0, errApart
 	}
 	if err != nil {
@@ -122,8 +122,8 @@ func (r *reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// setAside keeps a part of a recording out of the way of what was kept of it; it
-// is looked at again when the workspace comes here the next time.
+// setAside keeps a part of a recording out of the way of what was kept of it; JoinParts
+// tries it again.
 func (j *job) setAside(cfg *Config, why error) error {
 	cfg.Log.Warn("a part of a recording that went on in another process lies in the spool", slog.String("call_id", j.callID), slogErr(why))
 	if strings.HasSuffix(j.recording.Path, beginning) {

@@ -80,7 +80,7 @@ func checkBlobs(cfg *configs.Config) error {
 			return fmt.Errorf("blobs_url: there is no folder %s: mount its file system, or make the folder", folder)
 		}
 	}
-	if local, err := filepath.Abs(local); err == nil && local == folder {
+	if path, err := filepath.Abs(local); err == nil && path == folder {
 		return nil
 	}
 	disk, err := blob.NewDisk(local, nil)

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -53,16 +54,21 @@ func (d *Disk) Sweep(context.Context) (int, error) {
 }
 
 func (d *Disk) removeParts(before time.Time) (n int, err error) {
-	left, err := filepath.Glob(filepath.Join(d.dir, "*", "*"+part))
-	for _, path := range left {
-		if info, gone := os.Stat(path); gone != nil || info.ModTime().After(before) {
-			continue
+	err = d.each(func(workspace, name string) error {
+		if !strings.HasSuffix(name, part) {
+			return nil
 		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return n, fmt.Errorf("blob: %w", err)
+		path := filepath.Join(d.dir, workspace, name)
+		info, wrong := os.Stat(path)
+		if wrong == nil && info.ModTime().Before(before) {
+			n++
+			wrong = os.Remove(path)
 		}
-		n++
-	}
+		if errors.Is(wrong, fs.ErrNotExist) { // another process has removed it
+			return nil
+		}
+		return wrong
+	})
 	return n, err
 }
 

@@ -46,7 +46,7 @@ func (b *bed) node(id string) doctor.Node {
 func (b *bed) oneOf(others ...doctor.Node) {
 	b.Helper()
 	b.redis("--maxmemory", "100mb")
-	b.set("node_addr", "127.0.0.1:"+port(b.T)).set("blobs_url", "file://"+b.T.TempDir())
+	b.set("node_addr", "127.0.0.1:"+port(b.T)).set("blobs_url", "file://"+b.TempDir())
 	b.beside(others...)
 }
 
