@@ -1,86 +1,90 @@
 package tools
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
-	"strconv"
 	"strings"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/callboard/callboard/domain"
 )
 
-// mcpVersion is the revision of the Model Context Protocol that is offered.
-const mcpVersion = "2025-06-18"
-
-// The messages of JSON-RPC 2.0 as the protocol uses them.
-type (
-	rpcRequest struct {
-		Version string `json:"jsonrpc"`
-		ID      int    `json:"id,omitempty"` // 0: a notification
-		Method  string `json:"method"`
-		Params  any    `json:"params,omitempty"`
-	}
-	rpcAnswer struct {
-		ID     json.RawMessage `json:"id"`
-		Result json.RawMessage `json:"result"`
-		Error  *struct {
-			Code    int    `json:"code"`
-			Message string `json:"message"`
-		} `json:"error"`
-	}
+const (
+	// mcpVersion is the last revision of the Model Context Protocol that begins
+	// with a handshake. With a later one the library sends server/discover first,
+	// which costs a round trip at each server that does not know it.
+	mcpVersion = "2025-11-25"
+	// maxMCPRequests bounds the requests of a session: a server can send requests
+	// that the client answers, and break streams that the client resumes.
+	maxMCPRequests = 32
 )
 
-// session is one with an MCP server, over streamable HTTP.
-type session struct {
-	client  *Client
-	tool    *domain.ToolMCP
-	id      string // "": the server keeps none
-	version string
+var errMCPRequests = fmt.Errorf("its server wants more than %d requests", maxMCPRequests)
+
+// callMCP opens a session, calls the tool by its name and closes the session.
+func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[string]any) (string, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	transport := &mcpTransport{
+		base: c.HTTP.Transport, headers: t.MCP.Headers, end: end, atEnd: func(f func()) { context.AfterFunc(ctx, f) },
+	}
+	web := *c.HTTP
+	web.Transport = transport
+	client := mcp.NewClient(&mcp.Implementation{Name: agentName, Version: "1"}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{}, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+	})
+	client.AddReceivingMiddleware(refuseAllButPing)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: t.MCP.URL, HTTPClient: &web, DisableStandaloneSSE: true, MaxEventSize: maxAnswer,
+	}, &mcp.ClientSessionOptions{ProtocolVersion: mcpVersion})
+	if err != nil {
+		return "", transport.failure(ctx, err)
+	}
+	// The caller does not wait for the DELETE of the session.
+	defer func() { go func() { _ = session.Close() }() }()
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: t.Name, Arguments: arguments})
+	if err != nil {
+		return "", transport.failure(ctx, err)
+	}
+	return mcpText(result)
 }
 
-// callMCP opens a session, calls the tool by its name and leaves.
-func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[string]any) (string, error) {
-	s := &session{client: c, tool: t.MCP}
-	defer s.leave(context.WithoutCancel(ctx))
-	var welcome struct {
-		Version string `json:"protocolVersion"` //nolint:tagliatelle // as the protocol has it
+// refuseAllButPing keeps what a server sends by itself from the handlers of the
+// library. In v1.8.0 a notifications/elicitation/complete without parameters
+// makes one panic, in a goroutine of the library.
+func refuseAllButPing(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method == "ping" {
+			return next(ctx, method, req)
+		}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this client offers nothing"}
 	}
-	err := s.ask(ctx, 1, "initialize", map[string]any{
-		"protocolVersion": mcpVersion, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": agentName, "version": "1"},
-	}, &welcome)
-	if err != nil {
-		return "", err
-	}
-	s.version = welcome.Version
-	if err = s.ask(ctx, 0, "notifications/initialized", nil, nil); err != nil {
-		return "", err
-	}
-	var result struct {
-		Content []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		} `json:"content"`
-		Structured json.RawMessage `json:"structuredContent"` //nolint:tagliatelle // as the protocol has it
-		IsError    bool            `json:"isError"`           //nolint:tagliatelle // as the protocol has it
-	}
-	if err = s.ask(ctx, 2, "tools/call", map[string]any{"name": t.Name, "arguments": arguments}, &result); err != nil {
-		return "", err
-	}
+}
+
+// mcpText returns the text of a result, or its structured content if there is
+// no text.
+func mcpText(result *mcp.CallToolResult) (string, error) {
 	var parts []string
 	for _, part := range result.Content {
-		if part.Type == "text" {
-			parts = append(parts, part.Text)
+		if text, ok := part.(*mcp.TextContent); ok {
+			parts = append(parts, text.Text)
 		}
 	}
 	text := strings.TrimSpace(strings.Join(parts, "\n"))
-	if text == "" && len(result.Structured) > 0 {
-		text = string(result.Structured)
+	if text == "" && result.StructuredContent != nil {
+		b, err := json.Marshal(result.StructuredContent)
+		if err != nil {
+			return "", errors.New("its server answered something else than was asked")
+		}
+		text = string(b)
 	}
 	if result.IsError {
 		return "", errors.New(clip(text, 500))
@@ -91,115 +95,64 @@ func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[stri
 	return text, nil
 }
 
-// ask posts one message and waits for its answer, which comes as JSON or as an
-// event of a stream.
-func (s *session) ask(ctx context.Context, id int, method string, params, into any) error {
-	body, err := json.Marshal(rpcRequest{"2.0", id, method, params})
-	if err != nil {
-		return errors.New("the arguments cannot be sent")
-	}
-	resp, err := s.send(ctx, http.MethodPost, body)
-	if err != nil {
-		return failure(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if given := resp.Header.Get("Mcp-Session-Id"); given != "" && len(given) <= 256 {
-		s.id = given
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return fmt.Errorf("its server answered %d", resp.StatusCode)
-	}
-	if id == 0 {
-		return nil
-	}
-	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
-	from := io.LimitReader(resp.Body, maxAnswer)
-	if strings.TrimSpace(kind) == "text/event-stream" {
-		return fromEvents(from, id, into)
-	}
-	text, err := io.ReadAll(from)
-	if err != nil {
-		return failure(err)
-	}
-	if answered, err := answerIn(text, id, into); answered || err != nil {
-		return err
-	}
-	return errors.New("its server answered something else than was asked")
+// mcpTransport sends the requests of one session. It bounds them and their
+// responses, and keeps the first failure, which the library does not hand on.
+type mcpTransport struct {
+	base     http.RoundTripper
+	headers  map[string]string
+	end      context.CancelCauseFunc // of the call of the tool
+	atEnd    func(func())            // calls a function when the call of the tool has ended
+	requests atomic.Int32
+	failed   atomic.Pointer[error]
 }
 
-func (s *session) send(ctx context.Context, method string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, s.tool.URL, bytes.NewReader(body))
+// RoundTrip adds the headers of the tool. Only the DELETE of the session outlives
+// the call of the tool; the library ends it after five seconds.
+func (t *mcpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if req.Method != http.MethodDelete {
+		if t.requests.Add(1) > maxMCPRequests {
+			t.end(errMCPRequests)
+			return nil, errMCPRequests
+		}
+		var cancel func()
+		ctx, cancel = context.WithCancel(ctx)
+		t.atEnd(cancel)
+	}
+	out := req.Clone(ctx)
+	setHeaders(out, t.headers, nil)
+	maps.Copy(out.Header, req.Header)
+	resp, err := t.base.RoundTrip(out)
 	if err != nil {
+		t.keep(failure(err))
 		return nil, err
 	}
-	setHeaders(req, s.tool.Headers, nil)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	if s.id != "" {
-		req.Header.Set("Mcp-Session-Id", s.id)
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		t.keep(fmt.Errorf("its server answered %d", resp.StatusCode))
 	}
-	if s.version != "" {
-		req.Header.Set("MCP-Protocol-Version", s.version)
-	}
-	return s.client.HTTP.Do(req)
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+	return resp, nil
 }
 
-// leave ends the session, where the server keeps one.
-func (s *session) leave(ctx context.Context) {
-	if s.id == "" {
-		return
-	}
-	bound, cancel := context.WithTimeout(ctx, mcpTimeout/3)
-	defer cancel()
-	if resp, err := s.send(bound, http.MethodDelete, nil); err == nil {
-		_ = resp.Body.Close()
-	}
-}
+func (t *mcpTransport) keep(err error) { t.failed.CompareAndSwap(nil, &err) }
 
-// fromEvents reads server-sent events until the one that answers.
-func fromEvents(from io.Reader, id int, into any) error {
-	lines := bufio.NewScanner(from)
-	lines.Buffer(make([]byte, 0, 4096), maxAnswer)
-	var data strings.Builder
-	for lines.Scan() {
-		line := lines.Text()
-		if part, ok := strings.CutPrefix(line, "data:"); ok {
-			data.WriteString(strings.TrimPrefix(part, " "))
-			continue
-		}
-		if line != "" || data.Len() == 0 {
-			continue
-		}
-		if answered, err := answerIn([]byte(data.String()), id, into); answered || err != nil {
-			return err
-		}
-		data.Reset()
+// failure words why a session failed, without addresses and headers.
+func (t *mcpTransport) failure(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errMCPRequests):
+		return cause
+	case cause != nil:
+		return failure(cause)
 	}
-	if err := lines.Err(); err != nil {
-		return failure(err)
+	if first := t.failed.Load(); first != nil {
+		return *first
 	}
-	if data.Len() > 0 {
-		if answered, err := answerIn([]byte(data.String()), id, into); answered || err != nil {
-			return err
-		}
+	if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return errors.New("its server refused: " + clip(refusal.Message, 300))
 	}
-	return errors.New("its server broke off before an answer")
-}
-
-// answerIn takes the answer with an id; other messages of a server are none.
-func answerIn(text []byte, id int, into any) (answered bool, err error) {
-	var a rpcAnswer
-	if domain.DecodeLenient(text, &a) != nil {
-		return false, errors.New("its server answered no JSON")
-	}
-	if string(a.ID) != strconv.Itoa(id) {
-		return false, nil
-	}
-	if a.Error != nil {
-		return true, errors.New("its server refused: " + clip(a.Error.Message, 300))
-	}
-	if domain.DecodeLenient(a.Result, into) != nil {
-		return true, errors.New("its server answered something else than was asked")
-	}
-	return true, nil
+	return errors.New("its server broke off or answered something else than was asked")
 }

@@ -1,17 +1,12 @@
 package tools_test
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -98,6 +93,7 @@ func TestAToolThatFailsSaysSoWithoutSecrets(t *testing.T) {
 			_, _ = io.WriteString(w, strings.Repeat("x", 70<<10))
 		case "/slow":
 			<-r.Context().Done()
+			panic(http.ErrAbortHandler) // a response could still reach the client as it hangs up
 		}
 	})
 	for path, want := range map[string]string{"/500": "it answered 500: out of order", "/moved": "it answered 302", "/long": "more than 65536 bytes", "/slow": "did not answer in time"} {
@@ -115,82 +111,4 @@ func TestAToolThatFailsSaysSoWithoutSecrets(t *testing.T) {
 	tool := order(domain.ToolHTTP{Method: "POST", URL: "http://127.0.0.1:1/"})
 	_, err = c.Call(t.Context(), tool, map[string]any{"order": 7.0})
 	require.ErrorContains(t, err, "not valid", "https only")
-}
-
-// mcp speaks as the protocol's documentation shows it (revision 2025-06-18,
-// transports and tools): JSON for the handshake, a stream for the call.
-func mcp(t *testing.T, call string) http.HandlerFunc {
-	t.Helper()
-	return func(w http.ResponseWriter, r *http.Request) {
-		assert.Contains(t, r.Header.Get("Accept"), "text/event-stream")
-		if r.Method == http.MethodDelete {
-			assert.Equal(t, "1868a90c", r.Header.Get("Mcp-Session-Id"))
-			return
-		}
-		var m struct {
-			ID     int    `json:"id"`
-			Method string `json:"method"`
-		}
-		assert.NoError(t, json.NewDecoder(r.Body).Decode(&m))
-		switch m.Method {
-		case "initialize":
-			w.Header().Set("Mcp-Session-Id", "1868a90c")
-			w.Header().Set("Content-Type", "application/json")
-			text, _ := os.ReadFile("testdata/initialize.json")
-			_, _ = w.Write(text)
-		case "notifications/initialized":
-			assert.Equal(t, "1868a90c", r.Header.Get("Mcp-Session-Id"))
-			w.WriteHeader(http.StatusAccepted)
-		case "tools/call":
-			assert.Equal(t, "2025-06-18", r.Header.Get("MCP-Protocol-Version"))
-			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = fmt.Fprint(w, call)
-		}
-	}
-}
-
-func TestAToolOfAnMCPServer(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ call, want, fails string }{
-		"as it is documented":   {"testdata/call.sse", "Current weather in New York:\nTemperature: 72°F\nConditions: Partly cloudy", ""},
-		"an error of the tool":  {"testdata/failed.sse", "", "Failed to fetch weather data: API rate limit exceeded"},
-		"an error of the rules": {"testdata/unknown.sse", "", "Unknown tool: invalid_tool_name"},
-		"a stream that breaks":  {"", "", "broke off"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			call := "event: ping\n\n"
-			if c.call != "" {
-				text, err := os.ReadFile(c.call)
-				require.NoError(t, err)
-				call = string(text)
-			}
-			f, client := newFar(t, mcp(t, call))
-			tool := order(domain.ToolHTTP{})
-			tool.HTTP, tool.MCP = nil, &domain.ToolMCP{URL: f.URL, Headers: map[string]string{"X-Key": "k"}}
-			text, err := client.Call(t.Context(), tool, map[string]any{"order": 7.0})
-			if c.fails != "" {
-				require.ErrorContains(t, err, c.fails)
-			} else {
-				require.NoError(t, err)
-				assert.Equal(t, c.want, text)
-			}
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			assert.Contains(t, f.heard[2], `"params":{"arguments":{"order":7},"name":"look_up"}`)
-			assert.Contains(t, f.heard[len(f.heard)-1], "DELETE", "the session is left")
-			assert.Contains(t, f.heard[2], " k {")
-		})
-	}
-}
-
-func TestAnMCPServerThatHangsIsLeft(t *testing.T) {
-	t.Parallel()
-	f, client := newFar(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	tool := order(domain.ToolHTTP{})
-	tool.HTTP, tool.MCP = nil, &domain.ToolMCP{URL: f.URL}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	_, err := client.Call(ctx, tool, map[string]any{"order": 7.0})
-	require.ErrorContains(t, err, "in time")
 }
