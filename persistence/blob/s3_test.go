@@ -67,7 +67,7 @@ func TestABucketIsAStoreOfBlobs(t *testing.T) {
 				if fault := fault(); fault != nil {
 					server.Fail(fault)
 					limits = hasty()
-					limits.Tries, limits.Small = 6, 10*time.Second
+					limits.Idle, limits.Tries, limits.Small = time.Second, 6, time.Minute
 				}
 				return blobtest.Place{
 					Store: newS3(t, server.URL, "in/here", limits),
