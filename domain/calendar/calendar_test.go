@@ -247,8 +247,7 @@ func TestEveryZoneInTheTablesExists(t *testing.T) {
 // problems are all that calendar.New finds.
 func problems(s domain.Schedule, h domain.CallingHours) []domain.Detail {
 	_, err := calendar.New(s, h, calendar.NewZones())
-	var e *domain.Error
-	if errors.As(err, &e) {
+	if e, is := errors.AsType[*domain.Error](err); is {
 		return e.Details
 	}
 	return nil
