@@ -16,13 +16,13 @@ import (
 // logKey is the key of the logs of these tests.
 func logKey() []byte { return []byte("a key that is not in the store") }
 
-// logOf is a log of some pages, as the store gives it back.
-func logOf(t *testing.T, pages int) []*domain.DecisionPage {
+// logOf is a log of five pages, as the store gives it back.
+func logOf(t *testing.T) []*domain.DecisionPage {
 	t.Helper()
 	var out []*domain.DecisionPage
 	head := ""
 	at := time.Date(2026, 3, 2, 12, 0, 0, 123456789, time.UTC)
-	for seq := 1; seq <= pages; seq++ {
+	for seq := 1; seq <= 5; seq++ {
 		p := &domain.DecisionPage{WorkspaceID: "ws_1", CampaignID: "campaign_1", Seq: seq, Prev: head}
 		for i := range 3 {
 			p.Decisions = append(p.Decisions, domain.Decision{
@@ -57,14 +57,14 @@ func check(pages []*domain.DecisionPage, want int, head string) domain.DecisionC
 }
 
 func TestALogOfDecisionsThatNobodyTouchedHolds(t *testing.T) {
-	pages := logOf(t, 5)
+	pages := logOf(t)
 	c := check(pages, 5, pages[4].Hash)
 	assert.Equal(t, domain.DecisionChain{Key: logKey(), Pages: 5, Decisions: 15, Head: pages[4].Hash}, c)
 	assert.Equal(t, domain.DecisionChain{Key: logKey()}, check(nil, 0, ""))
 }
 
 func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
-	head := logOf(t, 5)[4].Hash
+	head := logOf(t)[4].Hash
 	other := time.Date(2026, 3, 2, 12, 0, 1, 0, time.UTC)
 	for name, c := range map[string]struct {
 		touch  func(pages []*domain.DecisionPage) []*domain.DecisionPage
@@ -114,7 +114,7 @@ func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
 		}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := check(c.touch(logOf(t, 5)), 5, head)
+			got := check(c.touch(logOf(t)), 5, head)
 			assert.Equal(t, c.broken, got.Broken, got.Reason)
 			assert.NotEmpty(t, got.Reason)
 		})
@@ -126,7 +126,7 @@ func TestWhateverIsDoneToALogOfDecisionsShows(t *testing.T) {
 func TestALogOfDecisionsThatIsMadeAnewWithoutTheKeyDoesNotHold(t *testing.T) {
 	for name, key := range map[string][]byte{"without one": nil, "with another one": []byte("another key")} {
 		t.Run(name, func(t *testing.T) {
-			pages := logOf(t, 5)
+			pages := logOf(t)
 			for i := 2; i < 5; i++ {
 				pages[i].Decisions[0].Verdict = domain.DecidedSkip
 				pages[i].Prev = pages[i-1].Hash

@@ -128,7 +128,7 @@ func (s *Server) agentRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listAgents", tag: tag, summary: "List agents"},
 		listOf(s.ports.Agents, Agents.ListAgents, (*domain.Agent).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getAgent", tag: tag, summary: "Get an agent", about: "Its draft: unpublished_changes tells what calls do not speak yet."},
-		publicByID(domain.PrefixAgent, s.ports.Agents, Agents.Agent))
+		byID(domain.PrefixAgent, s.ports.Agents, Agents.Agent, (*domain.Agent).Public))
 	add(s, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateAgent", tag: tag, summary: "Change an agent's draft",
 		about: "Calls speak the changes once they are published. name, extension and metadata hold at once.",
@@ -181,7 +181,7 @@ func (s *Server) versionRoutes(tag, path string) {
 		method: http.MethodPost, path: path + "/publish", id: "publishAgent", tag: tag, summary: "Publish an agent's draft", errors: []int{http.StatusConflict},
 		about: "Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. " +
 			"Without changes the newest version is answered. An agent has 1000 versions at most: 409 invalid_state.",
-	}, publicByID(domain.PrefixAgent, s.ports.Agents, Agents.PublishAgent))
+	}, byID(domain.PrefixAgent, s.ports.Agents, Agents.PublishAgent, (*domain.AgentVersion).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/versions", id: "listAgentVersions", tag: tag, summary: "List the versions of an agent"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One

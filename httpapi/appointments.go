@@ -94,13 +94,7 @@ func (s *Server) appointmentRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listAppointments", tag: tag, summary: "List appointments", errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
 	one := func(method, path, id, summary, about string, do func(Bookings, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
 		op := operation{method: method, path: path, id: id, tag: tag, summary: summary, about: about}
-		add(s, op, func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Appointment], error) {
-			id, err := named(domain.PrefixAppoint, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return ok(do(s.ports.Bookings, ctx, p, id))
-		})
+		add(s, op, byID(domain.PrefixAppoint, s.ports.Bookings, do, same))
 	}
 	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Bookings.Appointment)
 	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Bookings.ConfirmAppointment)

@@ -52,17 +52,7 @@ func (s *Server) dataRequestRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listDataSubjectRequests", tag: tag, summary: "List data requests"},
 		listOf(s.ports.Data, DataRequests.ListDataRequests, s.showDataRequest))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDataSubjectRequest", tag: tag, summary: "See how far a data request is"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.DataRequest], error) {
-			id, err := named(domain.PrefixData, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			r, err := s.ports.Data.DataRequest(ctx, p, id)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.showDataRequest(r), nil)
-		})
+		byID(domain.PrefixData, s.ports.Data, DataRequests.DataRequest, s.showDataRequest))
 	s.raw(operation{
 		method: http.MethodGet, path: path + "/{id}/download", id: "downloadDataSubjectRequest", tag: tag, summary: "Download the file of an export",
 		about:  "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",

@@ -70,7 +70,7 @@ func (s *Server) dncRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listDNCLists", tag: tag, summary: "List the do-not-call lists", about: "The default list takes the opt-outs; every call is checked against it."},
 		listOf(s.ports.DNC, DNC.ListDNCLists, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDNCList", tag: tag, summary: "Get a do-not-call list"},
-		byID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList))
+		byID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList, same))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateDNCList", tag: tag, summary: "Change a do-not-call list"},
 		patchByID(s, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
 	add(s, operation{

@@ -154,17 +154,7 @@ func (s *Server) exportRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listExports", tag: tag, summary: "List exports"},
 		listOf(s.ports.Exports, Exports.ListExports, s.showExport))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getExport", tag: tag, summary: "See whether a file is ready"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Export], error) {
-			id, err := named(domain.PrefixExport, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			e, err := s.ports.Exports.Export(ctx, p, id)
-			if err != nil {
-				return nil, err
-			}
-			return ok(s.showExport(e), nil)
-		})
+		byID(domain.PrefixExport, s.ports.Exports, Exports.Export, s.showExport))
 	s.raw(operation{
 		method: http.MethodGet, path: path + "/{id}/download", id: "downloadExport", tag: tag, summary: "Download the file",
 		about:  "Takes Range. 202 while the file is made, 410 export_expired once it is deleted.",

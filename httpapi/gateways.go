@@ -79,7 +79,7 @@ func (s *Server) gatewayRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listSMSGateways", tag: tag, summary: "List SMS gateways"},
 		listOf(s.ports.Gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSGateway", tag: tag, summary: "Get an SMS gateway"},
-		publicByID(domain.PrefixGateway, s.ports.Gateways, SMSGateways.SMSGateway))
+		byID(domain.PrefixGateway, s.ports.Gateways, SMSGateways.SMSGateway, (*domain.SMSGateway).Public))
 	add(s, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateSMSGateway", credential: keyOrSession, tag: tag, summary: "Change an SMS gateway",
 		about: "A changed secret is in this answer only.",

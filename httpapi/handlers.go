@@ -17,32 +17,25 @@ func listOf[P, In, Out any](port P, list func(P, context.Context, domain.Princip
 }
 
 // byID is the handler of a route that names a resource and has no body.
-func byID[P, T any](kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string) (T, error)) func(context.Context, domain.Principal, *One) (*answer[T], error) {
-	return func(ctx context.Context, p domain.Principal, in *One) (*answer[T], error) {
+func byID[P, In, Out any](kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string) (In, error), show func(In) Out) func(context.Context, domain.Principal, *One) (*answer[Out], error) {
+	return func(ctx context.Context, p domain.Principal, in *One) (*answer[Out], error) {
 		id, err := named(kind, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return ok(do(port, ctx, p, id))
-	}
-}
-
-// publicByID is byID of a resource that is shown without its secrets.
-func publicByID[P any, T interface{ Public() T }](kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string) (T, error)) func(context.Context, domain.Principal, *One) (*answer[T], error) {
-	return byID(kind, port, func(port P, ctx context.Context, p domain.Principal, id string) (T, error) {
 		v, err := do(port, ctx, p, id)
 		if err != nil {
-			return v, err
+			return nil, err
 		}
-		return v.Public(), nil
-	})
+		return ok(show(v), nil)
+	}
 }
 
 // deleteByID is the handler of a DELETE.
 func deleteByID[P any](kind domain.Prefix, object string, port P, do func(P, context.Context, domain.Principal, string) error) func(context.Context, domain.Principal, *One) (*answer[Deleted], error) {
 	return byID(kind, port, func(port P, ctx context.Context, p domain.Principal, id string) (Deleted, error) {
 		return Deleted{ID: id, Object: object, Deleted: true}, do(port, ctx, p, id)
-	})
+	}, same)
 }
 
 // patchOf is what a PATCH of a resource is sent with.

@@ -103,7 +103,7 @@ func (s *Server) knowledgeRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listKnowledgeBases", tag: tag, summary: "List knowledge bases"},
 		listOf(s.ports.Knowledge, Knowledge.ListKnowledge, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getKnowledgeBase", tag: tag, summary: "Get a knowledge base"},
-		byID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase))
+		byID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase, same))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateKnowledgeBase", tag: tag, summary: "Change a knowledge base"},
 		patchByID(s, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteKnowledgeBase", tag: tag, summary: "Delete a knowledge base with its sources"},

@@ -33,7 +33,7 @@ func (s *Server) numberRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listNumbers", tag: tag, summary: "List numbers"},
 		listOf(s.ports.Numbers, Numbers.ListNumbers, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getNumber", tag: tag, summary: "Get a number"},
-		byID(domain.PrefixNumber, s.ports.Numbers, Numbers.Number))
+		byID(domain.PrefixNumber, s.ports.Numbers, Numbers.Number, same))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateNumber", tag: tag, summary: "Let somebody else answer a number"}, s.updateNumber)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteNumber", tag: tag, summary: "Give a number up"},
 		deleteByID(domain.PrefixNumber, "phone_number", s.ports.Numbers, Numbers.DeleteNumber))

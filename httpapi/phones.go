@@ -47,7 +47,7 @@ func (s *Server) phoneRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listPhones", tag: tag, summary: "List phones"},
 		listOf(s.ports.Phones, Phones.ListPhones, (*domain.Phone).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getPhone", tag: tag, summary: "Get a phone"},
-		publicByID(domain.PrefixPhone, s.ports.Phones, Phones.Phone))
+		byID(domain.PrefixPhone, s.ports.Phones, Phones.Phone, (*domain.Phone).Public))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePhone", credential: keyOrSession, tag: tag, summary: "Change a phone", about: "Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One

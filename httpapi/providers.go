@@ -93,7 +93,7 @@ func (s *Server) providerRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listProviders", tag: tag, summary: "List providers"},
 		listOf(s.ports.Bookings, Bookings.ListProviders, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getProvider", tag: tag, summary: "Get a provider"},
-		byID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider))
+		byID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider, same))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateProvider", tag: tag, summary: "Change a provider", about: "Appointments that there are stay where they are."},
 		patchByID(s, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
 	add(s, operation{

@@ -35,7 +35,7 @@ func (s *Server) smsRoutes() {
 	}, s.sendSMS)
 	add(s, operation{method: http.MethodGet, path: path, id: "listSMS", tag: tag, summary: "List text messages", errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMS", tag: tag, summary: "Get a text message"},
-		publicByID(domain.PrefixMessage, s.ports.Messages, Messages.Message))
+		byID(domain.PrefixMessage, s.ports.Messages, Messages.Message, (*domain.Message).Public))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMS", tag: tag, summary: "Delete a text message",
 		about: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict},

@@ -92,7 +92,7 @@ func (s *Server) toolRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listTools", tag: tag, summary: "List tools"},
 		listOf(s.ports.Tools, Tools.ListTools, (*domain.Tool).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getTool", tag: tag, summary: "Get a tool"},
-		publicByID(domain.PrefixTool, s.ports.Tools, Tools.Tool))
+		byID(domain.PrefixTool, s.ports.Tools, Tools.Tool, (*domain.Tool).Public))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTool", credential: keyOrSession, tag: tag, summary: "Change a tool", about: "A tool that is called another way needs null for the one that it has: {\"http\": null, \"mcp\": {…}}."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One

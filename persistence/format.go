@@ -21,10 +21,10 @@ const Layout = "3"
 
 // CheckLayout is an ErrFormat where what is at a place has another layout.
 func CheckLayout(place, have string) error {
-	switch {
-	case have == Layout:
+	switch have {
+	case Layout:
 		return nil
-	case have == "1" || have == "2":
+	case "1", "2":
 		return fmt.Errorf("%w: %s was written before Callboard 0.1.0, and such stores are not migrated: begin with an empty data folder and, with Redis, an empty database", ErrFormat, place)
 	}
 	return fmt.Errorf("%w: %s has the layout %q, and this program knows %q: %s", ErrFormat, place, have, Layout, TooNew)

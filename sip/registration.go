@@ -180,9 +180,6 @@ func (u *UserAgent) checkTarget(t *Target) error {
 	return nil
 }
 
-// Refresh registers at once, for example because the network has changed.
-func (r *Registration) Refresh() { r.d.do(r.round) }
-
 // Stop takes our contact back. done, if given, is called once: when the
 // registrar has answered, or after 4 s.
 func (r *Registration) Stop(done func()) {

@@ -23,8 +23,6 @@ type (
 	Begin struct{}
 	// Heard is an event of the call's media.
 	Heard struct{ Event media.Event }
-	// Key is a key pressed that did not come through the media.
-	Key struct{ Key byte }
 	// Speak says a text besides the pathway, once nothing else sounds.
 	Speak struct{ Text string }
 	// Away says that somebody else has the caller: nothing is said and no key
@@ -96,7 +94,6 @@ type (
 // Control: all of these are bound by the call.
 func (Begin) Control()    {}
 func (Heard) Control()    {}
-func (Key) Control()      {}
 func (Finish) Control()   {}
 func (Speak) Control()    {}
 func (Away) Control()     {}
@@ -240,8 +237,6 @@ func (c *Conversation) receive(ctx actor.Context) {
 		c.beepTooLate(ctx, m)
 	case Heard:
 		c.heard(ctx, m.Event)
-	case Key:
-		c.key(ctx, m.Key)
 	case Speak:
 		c.speakBeside(ctx, m.Text)
 	case Away:

@@ -245,7 +245,7 @@ func TestAnEngineOfSomebodysOwnTakesTurnsByItself(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		s.send(conversation.Heard{Event: media.SpeechBegan{}})
 		assert.Equal(t, []string{"play H", "feed 1"}, s.sound.done(), "it is not hushed")
-		s.send(conversation.Key{Key: '7'})
+		s.send(conversation.Heard{Event: media.Digit{Key: '7'}})
 		one.End()
 		two.End()
 		l.tell(speech.LiveEvent{Kind: speech.LiveCleared})

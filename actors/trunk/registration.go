@@ -17,8 +17,6 @@ const registerAgain = 5 * time.Second
 
 // What a registration hears and tells.
 type (
-	// Refresh registers at once: calls of the trunk fail, or the network changed.
-	Refresh struct{}
 	// Registered tells the parent of each change.
 	Registered struct {
 		TrunkID string
@@ -30,7 +28,6 @@ type (
 )
 
 // Control: each is an answer, or bounded by what was asked.
-func (Refresh) Control()           {}
 func (Registered) Control()        {}
 func (registrationHeard) Control() {}
 func (registrationTry) Control()   {}
@@ -62,10 +59,6 @@ func (r *registration) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started, registrationTry:
 		r.begin(ctx)
-	case Refresh:
-		if r.now != nil {
-			r.now.Refresh()
-		}
 	case registrationHeard:
 		r.heard(ctx, m.state)
 	case *actor.Stopping, *actor.Restarting:

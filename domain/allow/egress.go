@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // ErrEgress says that the target may not be reached from here.
@@ -79,72 +77,4 @@ func (e Egress) own(addr netip.Addr, port uint16) bool {
 		}
 	}
 	return false
-}
-
-// ParseAllow reads the operator's list, separated by commas: "127.0.0.0/8",
-// "10.0.0.5:8443", "10.0.0.0/24:8443", "fd00::/8", "[fd00::1]:8443".
-func ParseAllow(text string) ([]Rule, error) {
-	var rules []Rule
-	for entry := range strings.SplitSeq(text, ",") {
-		entry = strings.TrimSpace(entry)
-		if entry == "" {
-			continue
-		}
-		rule, ok := parseRule(entry)
-		if !ok {
-			return nil, fmt.Errorf("%q is not an address or network with an optional port (cidr[:port])", clip(entry))
-		}
-		rules = append(rules, rule)
-	}
-	return rules, nil
-}
-
-func parseRule(entry string) (Rule, bool) {
-	network, port := entry, ""
-	slash := strings.IndexByte(entry, '/')
-	switch {
-	case entry[0] == '[':
-		end := strings.IndexByte(entry, ']')
-		if end < 0 {
-			return Rule{}, false
-		}
-		network, port = entry[1:end], entry[end+1:]
-		if !strings.Contains(network, ":") {
-			return Rule{}, false
-		}
-	case slash >= 0:
-		if colon := strings.IndexByte(entry[slash:], ':'); colon >= 0 {
-			network, port = entry[:slash+colon], entry[slash+colon:]
-		}
-	case strings.Count(entry, ":") == 1:
-		colon := strings.IndexByte(entry, ':')
-		network, port = entry[:colon], entry[colon:]
-	}
-	n, ok := parseNetwork(network)
-	if !ok {
-		return Rule{}, false
-	}
-	if port == "" {
-		return Rule{Network: n}, true
-	}
-	digits, ok := strings.CutPrefix(port, ":")
-	if !ok || digits == "" || digits[0] < '1' || digits[0] > '9' {
-		return Rule{}, false
-	}
-	number, err := strconv.ParseUint(digits, 10, 16)
-	if err != nil {
-		return Rule{}, false
-	}
-	return Rule{Network: n, Port: uint16(number)}, true
-}
-
-// String spells the rule as ParseAllow reads it.
-func (r Rule) String() string {
-	switch {
-	case r.Port == 0:
-		return r.Network.String()
-	case r.Network.Addr().Is4():
-		return r.Network.String() + ":" + strconv.Itoa(int(r.Port))
-	}
-	return "[" + r.Network.String() + "]:" + strconv.Itoa(int(r.Port))
 }

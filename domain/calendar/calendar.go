@@ -32,11 +32,6 @@ func New(s domain.Schedule, h domain.CallingHours, z *Zones) (Rules, error) {
 	return r, p.Err()
 }
 
-// Validate notes everything that is wrong with a schedule and calling hours.
-func Validate(s domain.Schedule, h domain.CallingHours, p *domain.Problems) {
-	parse(s, h, NewZones(), p)
-}
-
 // Local says whether the calling hours depend on the zone of each contact.
 func (r Rules) Local() bool { return r.local && r.from != r.to }
 

@@ -1,6 +1,7 @@
 package calendar_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -243,13 +244,21 @@ func TestEveryZoneInTheTablesExists(t *testing.T) {
 	}
 }
 
+// problems are all that calendar.New finds.
+func problems(s domain.Schedule, h domain.CallingHours) []domain.Detail {
+	_, err := calendar.New(s, h, calendar.NewZones())
+	if e, is := errors.AsType[*domain.Error](err); is {
+		return e.Details
+	}
+	return nil
+}
+
 func TestWhatIsWrongWithACalendarIsToldAllAtOnce(t *testing.T) {
 	t.Parallel()
 	start, end := at(t, "2026-02-01T00:00:00Z"), at(t, "2026-01-01T00:00:00Z")
-	var p domain.Problems
-	calendar.Validate(domain.Schedule{
+	p := problems(domain.Schedule{
 		Start: &start, End: &end, Timezone: "Local", Days: []string{"Monday"}, ExcludedDates: []string{"2026-02-30"},
-	}, domain.CallingHours{Start: "24:00", End: "9:00", Timezone: "CEST+1"}, &p)
+	}, domain.CallingHours{Start: "24:00", End: "9:00", Timezone: "CEST+1"})
 	got := make([]string, 0, len(p))
 	for _, d := range p {
 		got = append(got, d.Param)
@@ -259,10 +268,7 @@ func TestWhatIsWrongWithACalendarIsToldAllAtOnce(t *testing.T) {
 		"compliance.calling_hours.start", "compliance.calling_hours.end", "compliance.calling_hours.timezone",
 	}, got)
 
-	p = nil
-	calendar.Validate(domain.Schedule{Timezone: "Europe/Berlin", Days: []string{"monday"}, ExcludedDates: []string{"2028-02-29"}},
-		domain.CallingHours{Start: "08:00", End: "24:00", Timezone: "local"}, &p)
-	assert.Empty(t, p)
-	calendar.Validate(domain.Schedule{}, domain.CallingHours{Start: "08:00", End: "08:00", Timezone: "UTC"}, &p)
-	assert.Len(t, p, 1)
+	assert.Empty(t, problems(domain.Schedule{Timezone: "Europe/Berlin", Days: []string{"monday"}, ExcludedDates: []string{"2028-02-29"}},
+		domain.CallingHours{Start: "08:00", End: "24:00", Timezone: "local"}))
+	assert.Len(t, problems(domain.Schedule{}, domain.CallingHours{Start: "08:00", End: "08:00", Timezone: "UTC"}), 1)
 }

@@ -9,35 +9,16 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
-	"github.com/callboard/callboard/domain/event"
 )
 
 // The limits of an endpoint.
 const (
 	maxURL    = 2048
-	maxEvents = 100
 	minSecret = 8
 	maxSecret = 256
 	maxHost   = 253
 	maxLabel  = 63
 )
-
-// CheckEvents notes every entry that is neither an event name, a twin, a
-// category wildcard nor "*".
-func CheckEvents(param string, events []string, p *domain.Problems) {
-	switch {
-	case len(events) == 0:
-		p.Add(param, domain.CodeValidation, "at least one event name is needed")
-	case len(events) > maxEvents:
-		p.Add(param, domain.CodeValidation, "at most %d entries are allowed", maxEvents)
-	default:
-		for i, name := range events {
-			if !event.ValidPattern(name) {
-				p.Add(param+"["+strconv.Itoa(i)+"]", domain.CodeValidation, "%q is not the name of an event", clip(name))
-			}
-		}
-	}
-}
 
 // CheckSecret notes a secret that is too short, too long, or no plain text.
 func CheckSecret(param, secret string, p *domain.Problems) {
@@ -132,12 +113,4 @@ func badURL(format string, args ...any) error {
 	e := domain.Errorf(domain.CodeInvalidURL, format, args...)
 	e.Param = "url"
 	return e
-}
-
-func clip(s string) string {
-	const most = 64
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
 }

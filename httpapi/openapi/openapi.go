@@ -230,14 +230,3 @@ func (d *Document) Response(o *Operation, status string) *Response {
 	}
 	return r
 }
-
-// Success is the operation's good answer: its lowest status from 200 to 299 and
-// the schema of its JSON; nil where it is none.
-func (d *Document) Success(o *Operation) (status string, schema *Schema) {
-	for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
-		if strings.HasPrefix(status, "2") && status != "202" {
-			return status, d.Response(o, status).Content["application/json"].Schema
-		}
-	}
-	return "", nil
-}

@@ -1,0 +1,48 @@
+package mailbox_test
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+)
+
+// The registry of protoactor is reached into (ADR 0110): this fails where another
+// version of it has other buckets, or finds a name's bucket in another way.
+func TestNamesAreFoundInTheRegistryWithFewerBuckets(t *testing.T) {
+	sys := actor.NewActorSystem()
+	registry := sys.ProcessRegistry
+	require.Len(t, registry.LocalPIDs.LocalPIDs, 1024)
+	id := func(i int) string { return fmt.Sprintf("call/%d/leg", i) }
+	before, after := 3000, 6000
+	for i := range before {
+		_, fresh := registry.Add(sys.DeadLetter, id(i))
+		require.True(t, fresh)
+	}
+	mailbox.Fold(registry.LocalPIDs)
+	require.Len(t, registry.LocalPIDs.LocalPIDs, 32)
+	for i := before; i < after; i++ {
+		_, fresh := registry.Add(sys.DeadLetter, id(i))
+		require.True(t, fresh)
+	}
+	for i := range after {
+		_, there := registry.GetLocal(id(i))
+		require.True(t, there, id(i))
+		_, fresh := registry.Add(sys.DeadLetter, id(i))
+		require.False(t, fresh, "a name is taken once")
+	}
+	registry.Remove(actor.NewPID(registry.Address, id(1)))
+	_, there := registry.GetLocal(id(1))
+	assert.False(t, there)
+
+	for _, name := range []string{"eventstream", "deadletter"} { // what a system begins with
+		_, was := actor.NewActorSystem().ProcessRegistry.GetLocal(name)
+		_, is := mailbox.System(slog.New(slog.DiscardHandler)).ProcessRegistry.GetLocal(name)
+		assert.Equal(t, was, is, name)
+	}
+}
