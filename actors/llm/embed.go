@@ -1,15 +1,12 @@
 package llm
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"net/http"
-	"strings"
 	"time"
 )
 
@@ -31,12 +28,9 @@ func (c *Client) Embed(ctx context.Context, e *Engine, texts []string) ([][]floa
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err()
 	}
-	f, _ := errors.AsType[*Fault](err)
-	if err != nil && f == nil {
-		f = &Fault{Engine: e.Name, Code: "unreachable", Message: "it cannot be reached"}
-		if ctx.Err() != nil {
-			f.Code, f.Message = "timeout", "it did not answer in time"
-		}
+	var f *Fault
+	if err != nil {
+		f = faultOf(e, err)
 	}
 	c.resting.note(e, f, time.Now())
 	if f != nil {
@@ -46,27 +40,11 @@ func (c *Client) Embed(ctx context.Context, e *Engine, texts []string) ([][]floa
 }
 
 func (c *Client) embed(ctx context.Context, e *Engine, texts []string) ([][]float32, error) {
-	body, err := json.Marshal(map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.URL, "/")+"/embeddings", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "callboard")
-	if e.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+e.Key)
-	}
-	resp, err := c.Free.Do(req)
+	resp, err := c.post(ctx, e, "/embeddings", "application/json", map[string]any{"model": e.Model, "input": texts, "encoding_format": "float"})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return nil, refusal(e, resp.StatusCode)
-	}
 	garbage := func(why string) error { return &Fault{Engine: e.Name, Code: "garbage", Message: why} }
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxEmbed+1))
 	if err != nil {

@@ -127,6 +127,14 @@ func TestAnotherEngineAnswersWhereOneFails(t *testing.T) {
 	}
 }
 
+func TestAnAnswerHasATimeLimitAsAWhole(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"I thin"}, Stall: true}))
+	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: s.URL, Total: 200 * time.Millisecond}}, hello(), nil, nil)
+	require.Equal(t, &llm.Fault{Engine: "one", Code: "timeout", Message: "its answer took too long"}, err)
+	<-s.Gone()
+}
+
 func TestAnEngineThatHasSpokenIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	bad := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"It is here. And", " then"}, Drop: true}))

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/callboard/callboard/domain/allow"
@@ -64,8 +63,8 @@ type (
 	}
 )
 
-// body is a request as it goes out.
-func body(model string, r Request) ([]byte, error) {
+// wire is a request as it goes out.
+func wire(model string, r Request) wireRequest {
 	w := wireRequest{Model: model, Stream: true, Temperature: r.Temperature, MaxTokens: r.MaxTokens}
 	for _, m := range r.Messages {
 		one := wireMessage{Role: m.Role, ToolCallID: m.ID}
@@ -85,53 +84,63 @@ func body(model string, r Request) ([]byte, error) {
 	if r.Format != nil {
 		w.Format = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": r.Format}}
 	}
-	return json.Marshal(w)
+	return w
 }
 
-// watch ends a request whose far end is silent for too long.
-type watch struct {
-	timer *time.Timer
-	why   atomic.Pointer[Fault]
-}
-
-func (c *Client) ask(ctx context.Context, e *Engine, r Request, sentence func(string, time.Duration)) (a Answer, err error) {
-	begun := time.Now()
-	bound, cancel := context.WithTimeout(ctx, orElse(e.Total, stdTotal))
-	defer cancel()
-	w := &watch{}
-	limit := orElse(e.First, stdFirst)
-	w.timer = time.AfterFunc(limit, func() {
-		w.why.Store(&Fault{Engine: e.Name, Code: "timeout", Message: fmt.Sprintf("no answer within %s", limit)})
-		cancel()
-	})
-	defer func() { w.timer.Stop() }()
-	reader := answerReader{engine: e, watch: w, cancel: cancel, begun: begun, sentence: sentence}
-	err = c.open(bound, e, r, &reader)
+// ask has one engine answer, within its time limits.
+func (c *Client) ask(ctx context.Context, e *Engine, r Request, sentence func(string, time.Duration)) (Answer, error) {
+	bound, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	endAfter := func(d time.Duration, code, message string) *time.Timer {
+		return time.AfterFunc(d, func() { end(&Fault{Engine: e.Name, Code: code, Message: message}) })
+	}
+	defer endAfter(orElse(e.Total, stdTotal), "timeout", "its answer took too long").Stop()
+	first := orElse(e.First, stdFirst)
+	reader := answerReader{
+		engine: e, begun: time.Now(), sentence: sentence, endAfter: endAfter,
+		silence: endAfter(first, "timeout", fmt.Sprintf("no answer within %s", first)),
+	}
+	defer func() { reader.silence.Stop() }()
+	err := c.stream(bound, e, r, &reader)
 	if err == nil {
 		return reader.finish()
 	}
 	if ctx.Err() != nil { // nobody wants it any more
 		return reader.answer, ctx.Err()
 	}
-	f := w.why.Load()
-	if f == nil {
-		f = reader.fault(err)
+	f, ok := errors.AsType[*Fault](context.Cause(bound))
+	if !ok {
+		f = faultOf(e, err)
 	}
 	f.Spoke = reader.spoke
 	return reader.answer, f
 }
 
-func (c *Client) open(ctx context.Context, e *Engine, r Request, to *answerReader) error {
-	text, err := body(e.Model, r)
+func (c *Client) stream(ctx context.Context, e *Engine, r Request, to *answerReader) error {
+	resp, err := c.post(ctx, e, "/chat/completions", "text/event-stream", wire(e.Model, r))
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.URL, "/")+"/chat/completions", bytes.NewReader(text))
+	defer func() { _ = resp.Body.Close() }()
+	if kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "text/event-stream" {
+		return &Fault{Engine: e.Name, Code: "garbage", Message: "the answer is no stream of events"}
+	}
+	return to.read(io.LimitReader(resp.Body, maxAnswer))
+}
+
+// post sends a request and returns the response if its status is 200. The caller
+// closes its body.
+func (c *Client) post(ctx context.Context, e *Engine, path, accept string, request any) (*http.Response, error) {
+	text, err := json.Marshal(request)
 	if err != nil {
-		return &Fault{Engine: e.Name, Code: "unreachable", Message: "its URL is not valid"}
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.URL, "/")+path, bytes.NewReader(text))
+	if err != nil {
+		return nil, &Fault{Engine: e.Name, Code: "unreachable", Message: "its URL is not valid"}
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Accept", accept)
 	req.Header.Set("User-Agent", "callboard")
 	if e.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+e.Key)
@@ -142,16 +151,13 @@ func (c *Client) open(ctx context.Context, e *Engine, r Request, to *answerReade
 	}
 	resp, err := web.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return refusal(e, resp.StatusCode)
+		_ = resp.Body.Close()
+		return nil, refusal(e, resp.StatusCode)
 	}
-	if kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "text/event-stream" {
-		return &Fault{Engine: e.Name, Code: "garbage", Message: "the answer is no stream of events"}
-	}
-	return to.read(io.LimitReader(resp.Body, maxAnswer))
+	return resp, nil
 }
 
 func refusal(e *Engine, status int) *Fault {
@@ -168,9 +174,9 @@ func refusal(e *Engine, status int) *Fault {
 // answerReader puts an answer together from its events.
 type answerReader struct {
 	engine   *Engine
-	watch    *watch
-	cancel   func()
 	begun    time.Time
+	endAfter func(d time.Duration, code, message string) *time.Timer // ends the request with a fault
+	silence  *time.Timer
 	sentence func(string, time.Duration)
 	cutter   Sentences
 	answer   Answer
@@ -209,12 +215,12 @@ func (r *answerReader) read(from io.Reader) error {
 	return nil
 }
 
-// pulse winds the watch up: something came.
+// pulse notes that something came.
 func (r *answerReader) pulse() {
 	if !r.begunIt {
 		return // comments keep no caller waiting for the first word
 	}
-	r.watch.timer.Reset(orElse(r.engine.Stall, stdStall))
+	r.silence.Reset(orElse(r.engine.Stall, stdStall))
 }
 
 func (r *answerReader) chunk(data string) error {
@@ -255,13 +261,9 @@ func (r *answerReader) first() {
 	}
 	r.begunIt = true
 	r.answer.FirstToken = time.Since(r.begun)
+	r.silence.Stop()
 	stall := orElse(r.engine.Stall, stdStall)
-	r.watch.timer.Stop()
-	name, watch, cancel := r.engine.Name, r.watch, r.cancel
-	r.watch.timer = time.AfterFunc(stall, func() {
-		watch.why.Store(&Fault{Engine: name, Code: "stalled", Message: fmt.Sprintf("its answer stood still for %s", stall)})
-		cancel()
-	})
+	r.silence = r.endAfter(stall, "stalled", fmt.Sprintf("its answer stood still for %s", stall))
 }
 
 func (r *answerReader) words(piece string) error {
@@ -322,12 +324,12 @@ func (r *answerReader) finish() (Answer, error) {
 	return a, nil
 }
 
-// fault words why a request failed, with nothing of the far end's in it.
-func (r *answerReader) fault(err error) *Fault {
+// faultOf words why a request failed, with nothing of the far end's in it.
+func faultOf(e *Engine, err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
 	}
-	f := &Fault{Engine: r.engine.Name, Code: "dropped", Message: "the connection broke before the end of its answer"}
+	f := &Fault{Engine: e.Name, Code: "dropped", Message: "the connection broke before the end of its answer"}
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
