@@ -13,7 +13,7 @@ import (
 // version of a stored value, see codec.go. A row that an earlier program must
 // not read, for example because that would drop new members when it writes the
 // row again, gets a new version there and a new StoreFormat here.
-const StoreFormat = packedVersion
+const StoreFormat = tracedVersion
 
 // formatKey is the row that holds the store's Requirement.
 var formatKey = Key{Table: table("_meta", ""), ID: "format"}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/actors"
+	trace "github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/cmd/callboard/spans"
 )
 
@@ -42,6 +43,14 @@ func (t *tracing) store(inner actors.Store) actors.Store {
 		return inner
 	}
 	return t.recorder.Store(inner)
+}
+
+// contexts returns the span contexts of calls and deliveries.
+func (t *tracing) contexts() *trace.Contexts {
+	if t == nil {
+		return nil
+	}
+	return t.recorder.Contexts()
 }
 
 // counts returns the numbers of sent and of lost spans.

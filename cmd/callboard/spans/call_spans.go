@@ -10,12 +10,14 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 )
 
 // completedSpan is a span whose times are known.
 type completedSpan struct {
-	ids        spanIDs
+	parent     trace.SpanContext // invalid: none
+	own        trace.SpanContext // sampled
 	name       string
 	kind       trace.SpanKind
 	start, end time.Time
@@ -23,13 +25,28 @@ type completedSpan struct {
 	attributes []attribute.KeyValue
 }
 
-// add creates a span below the span of ctx and queues it. It returns a context
-// for the children of that span.
-func (r *Recorder) add(ctx context.Context, s *completedSpan) context.Context {
-	ctx, span := r.tracer.Start(withIDs(ctx, s.ids), s.name, trace.WithSpanKind(s.kind), trace.WithTimestamp(s.start))
-	if span.IsRecording() {
-		span.SetAttributes(withoutEmpty(s.attributes)...)
-	}
+type spanContextKey struct{}
+
+// idGenerator returns the ids that add puts into the context of a span.
+type idGenerator struct{}
+
+// NewIDs returns the ids of the first span of a trace.
+func (idGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	own, _ := ctx.Value(spanContextKey{}).(trace.SpanContext)
+	return own.TraceID(), own.SpanID()
+}
+
+// NewSpanID returns the id of a span that has a parent.
+func (g idGenerator) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+	_, id := g.NewIDs(ctx)
+	return id
+}
+
+// add creates a span and queues it.
+func (r *Recorder) add(s *completedSpan) {
+	ctx := trace.ContextWithSpanContext(context.WithValue(context.Background(), spanContextKey{}, s.own), s.parent)
+	_, span := r.tracer.Start(ctx, s.name, trace.WithSpanKind(s.kind), trace.WithTimestamp(s.start))
+	span.SetAttributes(withoutEmpty(s.attributes)...)
 	if s.failure != "" {
 		span.SetStatus(codes.Error, s.failure)
 	}
@@ -37,22 +54,18 @@ func (r *Recorder) add(ctx context.Context, s *completedSpan) context.Context {
 		s.end = s.start
 	}
 	span.End(trace.WithTimestamp(s.end))
-	return ctx
 }
 
 // recordCall adds the spans of an ended call: the call, its legs, the ringing,
 // the talk and its turns. No span contains a telephone number.
 func (r *Recorder) recordCall(c *domain.Call) {
-	traceID, ok := domain.TraceID(c.ID)
-	if !ok || c.EndedAt == nil {
+	t := callTrace{recorder: r, call: c, span: r.contexts.Call(c.ID, c.TraceParent)}
+	if !t.span.IsSampled() || c.EndedAt == nil {
 		return
 	}
-	root := rootSpan(c, traceID)
-	t := callTrace{recorder: r, call: c}
-	t.ctx = r.add(context.Background(), &root)
-	if !trace.SpanFromContext(t.ctx).SpanContext().IsSampled() {
-		return
-	}
+	root := rootSpan(c)
+	root.own, root.parent = t.span, tracing.Parse(c.TraceParent)
+	r.add(&root)
 	for i := range c.Legs {
 		t.addLeg(&c.Legs[i], i)
 	}
@@ -68,9 +81,9 @@ func (r *Recorder) recordCall(c *domain.Call) {
 	}
 }
 
-func rootSpan(c *domain.Call, traceID trace.TraceID) completedSpan {
+func rootSpan(c *domain.Call) completedSpan {
 	s := completedSpan{
-		ids: spanIDs{traceID, spanIDOf(c.ID)}, name: "call " + string(c.Direction), kind: trace.SpanKindClient,
+		name: "call " + string(c.Direction), kind: trace.SpanKindClient,
 		start: c.CreatedAt, end: *c.EndedAt,
 		attributes: []attribute.KeyValue{
 			attribute.String("callboard.call_id", c.ID), attribute.String("callboard.workspace_id", c.WorkspaceID),
@@ -96,14 +109,14 @@ func rootSpan(c *domain.Call, traceID trace.TraceID) completedSpan {
 // callTrace adds the children of the span of a call.
 type callTrace struct {
 	recorder *Recorder
-	ctx      context.Context //nolint:containedctx // holds the parent span during one recordCall
 	call     *domain.Call
+	span     trace.SpanContext
 }
 
 // add adds a child. Its ordinal tells children of the same name apart.
 func (t *callTrace) add(ordinal string, s completedSpan) {
-	s.ids.spanID = spanIDOf(t.call.ID, s.name, ordinal)
-	t.recorder.add(t.ctx, &s)
+	s.parent, s.own = t.span, t.span.WithSpanID(domain.SpanID(t.call.ID, s.name, ordinal))
+	t.recorder.add(&s)
 }
 
 func (t *callTrace) addLeg(l *domain.Leg, index int) {

@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -47,9 +48,9 @@ type Config struct {
 
 // Recorder creates spans from committed rows and exports them in batches.
 type Recorder struct {
+	contexts *tracing.Contexts
 	counts   *counts
 	exporter sdktrace.SpanExporter
-	sampler  sdktrace.Sampler // of traces that begin here
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	stopped  chan struct{} // closed after the last export
@@ -73,14 +74,14 @@ func New(ctx context.Context, cfg Config) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the OTLP exporter: %w", err)
 	}
-	r := &Recorder{counts: new(counts), exporter: inner, sampler: sdktrace.TraceIDRatioBased(cfg.Share), stopped: make(chan struct{})}
+	r := &Recorder{contexts: tracing.New(cfg.Share), counts: new(counts), exporter: inner, stopped: make(chan struct{})}
 	batches := sdktrace.NewBatchSpanProcessor(&countingExporter{inner, r.counts, cfg.Log, r.stopped},
 		sdktrace.WithMaxQueueSize(maxQueuedSpans), sdktrace.WithMaxExportBatchSize(maxBatchSpans),
 		sdktrace.WithBatchTimeout(batchDelay), sdktrace.WithExportTimeout(exportTimeout))
 	r.provider = sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(&countingProcessor{batches, r.counts}),
 		sdktrace.WithIDGenerator(idGenerator{}),
-		sdktrace.WithSampler(sdktrace.ParentBased(r.sampler)),
+		sdktrace.WithSampler(sdktrace.AlwaysSample()), // only sampled spans are created
 		sdktrace.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", "callboard"),
 			attribute.String("service.version", cfg.Version),
@@ -128,12 +129,8 @@ func (r *Recorder) Close() {
 	r.counts.lost.Add(uint64(r.counts.pending.Swap(0))) //nolint:gosec // spans that ended during the shutdown, never negative
 }
 
-// isSampled reports whether the share includes a trace. The trace id decides, so
-// that all spans of a trace are exported or none.
-func (r *Recorder) isSampled(id trace.TraceID) bool {
-	p := sdktrace.SamplingParameters{ParentContext: context.Background(), TraceID: id}
-	return r.sampler.ShouldSample(p).Decision == sdktrace.RecordAndSample
-}
+// Contexts returns the span contexts of calls and deliveries.
+func (r *Recorder) Contexts() *tracing.Contexts { return r.contexts }
 
 // Store returns a store that creates spans from each successful commit.
 func (r *Recorder) Store(inner actors.Store) actors.Store { return recordedStore{inner, r} }

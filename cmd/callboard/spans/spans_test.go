@@ -205,6 +205,36 @@ func TestCallAndDeliveryOfItsEventAreOneTrace(t *testing.T) {
 	}
 }
 
+func TestCallOfATracedRequestIsAChildOfItsSpan(t *testing.T) {
+	t.Parallel()
+	const trace, caller = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for flags, traces := range map[string]int{"00": 0, "01": 1} {
+		for _, share := range []float64{0, 1} { // the sampled flag of the request decides
+			c := newCollector(t, accept)
+			store, closed := record(t, c.URL, share, nil)
+			call, change := endedCall(callID)
+			call.TraceParent = "00-" + trace + "-" + caller + "-" + flags
+			attempted := noon
+			change.Puts = append(change.Puts,
+				&domain.Delivery{WebhookID: "wh_1", EventID: eventID, EventType: "call.ended", Subject: callID, LastAttemptAt: &attempted, TraceParent: call.TraceParent},
+				&domain.Delivery{WebhookID: "wh_1", EventID: eventID, EventType: "sms.sent", Subject: "msg_1", LastAttemptAt: &attempted, TraceParent: call.TraceParent})
+			_, err := store.Apply(t.Context(), change)
+			require.NoError(t, err)
+			closed()
+			all := c.spans(t)
+			require.Len(t, all, 8*traces, "%s %v", flags, share)
+			for _, s := range all {
+				assert.Equal(t, trace, hex.EncodeToString(s.GetTraceId()))
+				parent := hex.EncodeToString(all[0].GetSpanId())
+				if s == all[0] || s == all[7] { // the call, and the delivery of a message
+					parent = caller
+				}
+				assert.Equal(t, parent, hex.EncodeToString(s.GetParentSpanId()), s.GetName())
+			}
+		}
+	}
+}
+
 func TestSpanIDsAreDeterministic(t *testing.T) {
 	t.Parallel()
 	var ids []string
