@@ -87,7 +87,8 @@ func actorRooms() []room {
 		"numbers":      {"mailbox", "dnc"},
 		"trunk":        {"mailbox"},
 		"conversation": {"mailbox"},
-		"webhook":      {"mailbox", "content"},
+		"tracing":      nil, // trace contexts of calls and deliveries; no actor
+		"webhook":      {"mailbox", "content", "tracing"},
 		"outbox":       {"mailbox", "webhook"},
 		"alerts":       {"mailbox"},
 		"booking":      {"mailbox"},
@@ -101,7 +102,7 @@ func actorRooms() []room {
 		"polltest":     nil,         // waits in tests; tests alone import it
 		"simulator":    {"mailbox"}, // the built-in carrier: phones over loopback
 		"phones":       {"mailbox"}, // who registered, and where they are
-		"call":         {"mailbox", "lines", "trunk", "numbers", "dnc", "conversation"},
+		"call":         {"mailbox", "tracing", "lines", "trunk", "numbers", "dnc", "conversation"},
 		"campaign":     {"mailbox", "lines", "trunk", "numbers", "dnc", "call"},
 		"workspace":    {""},
 	} {

@@ -256,7 +256,7 @@ func (d *Desk) fails(ctx context.Context, m *domain.Message, version uint64, cod
 }
 
 func smsEvent(m *domain.Message, t event.Type) event.Draft {
-	return draft(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m))
+	return traced(draft(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
 }
 
 // keepMessage commits a step of a message; a conflict says that it is to be

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -39,7 +40,7 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 		return nil, domain.Errorf(domain.CodeInvalidState, "%d bulk jobs are under way, which is the most; wait for one to end or cancel it", open)
 	}
 	b := &domain.Bulk{
-		Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), Errors: []domain.BulkError{}, Operator: p.Operator, KeyID: p.KeyID,
+		RequestTrace: tracing.OfRequest(ctx), Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), Errors: []domain.BulkError{}, Operator: p.Operator, KeyID: p.KeyID,
 	}
 	fill(&b.Meta, "bulk", p, newID(ctx, domain.PrefixBulk), stamp())
 	b.Metadata = o.Metadata

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -68,6 +69,7 @@ func (d *Desk) runBulk(ctx context.Context, workspaceID, id string, stand *bulkS
 	}
 	if err == nil {
 		r.low, r.walked = r.row.Next, r.row.Next
+		ctx = tracing.WithRequest(ctx, r.row.RequestTrace)
 		err = r.begin(ctx)
 	}
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -150,7 +151,7 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 	}
 	now := stamp()
 	c := &domain.Call{
-		Direction: domain.Outbound, From: who.from, To: who.to.E164, AgentID: o.AgentID, AgentVersion: script.Version, PathwayID: script.Pathway.ID,
+		RequestTrace: tracing.OfRequest(ctx), Direction: domain.Outbound, From: who.from, To: who.to.E164, AgentID: o.AgentID, AgentVersion: script.Version, PathwayID: script.Pathway.ID,
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}
@@ -296,7 +297,7 @@ func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt, gran
 	defer cancel()
 	change := commit.Change{
 		Workspace: c.WorkspaceID, Guards: append(grant.Guards, commit.Absent(a.Key())), Puts: append(grant.Puts, c, a),
-		Events: []event.Draft{draft(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c))},
+		Events: []event.Draft{traced(draft(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c)), c.RequestTrace)},
 	}
 	if with != nil {
 		with(&change, c)

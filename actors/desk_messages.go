@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -61,7 +62,7 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 		return nil, err
 	}
 	m := &domain.Message{
-		Direction: domain.Outbound, From: from, To: number.E164, Body: body, Media: o.Media, Status: domain.MessageQueued, Context: o.Context, Todo: sendTodo(p.Environment),
+		RequestTrace: tracing.OfRequest(ctx), Direction: domain.Outbound, From: from, To: number.E164, Body: body, Media: o.Media, Status: domain.MessageQueued, Context: o.Context, Todo: sendTodo(p.Environment),
 	}
 	m.ID, m.Metadata = id, o.Metadata
 	d.newMessage(m, p)

@@ -394,7 +394,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 
 func (n *Node) webhookProps(ws, id string) *actor.Props {
 	cfg := webhook.Config{
-		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Pool: n.sends, Ledger: n.ledger, Hurry: n.cfg.WebhookHurry, Log: n.cfg.Log,
+		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Pool: n.sends, Ledger: n.ledger, Hurry: n.cfg.WebhookHurry, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
 		Committed: func() { n.committed(ws) },
 	}
 	return mailbox.Props(n.overseen("webhook", webhook.New(cfg)), 1000)

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -40,7 +42,8 @@ type lookupAsked struct {
 func (n *Node) lookUp(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
 	n.taking.Add(-1)
 	defer n.taking.Add(1)
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(h.TimeoutMs)*time.Millisecond)
+	bound := trace.ContextWithSpanContext(context.WithoutCancel(ctx), n.cfg.TraceContexts.Call(c.ID, c.TraceParent))
+	bound, cancel := context.WithTimeout(bound, time.Duration(h.TimeoutMs)*time.Millisecond)
 	defer cancel()
 	known, code, err := n.askAbout(bound, h.URL, c)
 	if err == nil {

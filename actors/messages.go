@@ -117,7 +117,7 @@ func (d *Desk) moveMessage(ctx context.Context, c *commit.Change, key domain.Key
 	c.Guards = append(c.Guards, commit.Guard{Key: m.Key(), Version: version})
 	c.Puts = append(c.Puts, m)
 	if told != "" {
-		c.Events = append(c.Events, draft(&m.Meta, told, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)))
+		c.Events = append(c.Events, smsEvent(m, told))
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/domain"
@@ -323,7 +325,11 @@ func (m *mind) useTool(ctx context.Context, a pathway.Act) (string, error) {
 			return "", errors.New("the arguments are no JSON object")
 		}
 	}
-	return m.d.node.toolbox.Call(ctx, tool, given)
+	n := m.d.node
+	if m.call.ID != "" {
+		ctx = trace.ContextWithSpanContext(ctx, n.cfg.TraceContexts.Call(m.call.ID, m.call.TraceParent))
+	}
+	return n.toolbox.Call(ctx, tool, given)
 }
 
 // text sends a message to the far end of the call.

@@ -213,7 +213,7 @@ func giveUpUncertain(ctx context.Context, store commit.Store, row domain.Record,
 		r.Todo, r.UpdatedAt = "", at
 		if !answers {
 			r.Status, r.FailedAt, r.ErrorCode, r.ErrorMessage = domain.MessageFailed, &at, string(codeRestored), restoredText
-			c.Events = append(c.Events, draft(&r.Meta, event.SMSFailed, r.ID, domain.Unit(r.WorkspaceID), event.SMSOf(r)))
+			c.Events = append(c.Events, smsEvent(r, event.SMSFailed))
 		}
 	case *domain.Appointment:
 		r.UpdatedAt, r.Reminders = at, slices.Clone(r.Reminders)

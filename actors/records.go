@@ -37,6 +37,14 @@ func draft(m *domain.Meta, t event.Type, subject, unit string, data any) event.D
 	}
 }
 
+// traced returns d as the event of an API request.
+func traced(d event.Draft, t domain.RequestTrace) event.Draft {
+	if t.TraceParent != "" {
+		d.About = &event.About{TraceParent: t.TraceParent}
+	}
+	return d
+}
+
 // callDraft is an event about a call.
 func callDraft(c *domain.Call, t event.Type, data any) event.Draft {
 	d := draft(&c.Meta, t, c.ID, domain.Unit(cmp.Or(c.AgentID, c.WorkspaceID)), data)

@@ -317,7 +317,7 @@ func process() []Setting {
 		{
 			Key:  "otlp_url",
 			Rule: "the http or https URL of a collector without /v1/traces, such as http://127.0.0.1:4318",
-			Doc:  "Where traces of calls and deliveries go, by OTLP over HTTP in JSON; see [operations](operations.md#traces). Empty: nowhere.",
+			Doc:  "Where traces of calls and deliveries go, by OTLP over HTTP (protobuf); see [operations](operations.md#traces). Empty: nowhere.",
 			set:  into(func(c *Config) *string { return &c.OTLPURL }, parsePublicURL),
 		},
 		{

@@ -56,6 +56,8 @@ type BulkError struct {
 // once. Accepted is the sum of Pending, Done, Failed and Cancelled.
 type Bulk struct {
 	Meta
+	RequestTrace
+
 	Type      BulkType    `json:"type"`
 	Status    BulkStatus  `json:"status"`
 	TargetID  string      `json:"target_id,omitempty"` // the campaign of contacts, the list of numbers

@@ -131,6 +131,8 @@ type QualityStretch struct {
 // Call is one phone call as the API shows it.
 type Call struct {
 	Meta
+	RequestTrace
+
 	Direction           Direction         `json:"direction"`
 	From                string            `json:"from"`
 	To                  string            `json:"to"`

@@ -40,6 +40,8 @@ func (MessageEncoding) Values() []string {
 // kept sealed.
 type Message struct {
 	Meta
+	RequestTrace
+
 	MessageID    string          `json:"message_id"` // as ID
 	Direction    Direction       `json:"direction"`
 	From         string          `json:"from"`

@@ -203,6 +203,7 @@ type Delivery struct {
 	Error          string        `json:"error,omitempty"`
 	CreatedAt      time.Time     `json:"created_at"`
 	Replay         bool          `json:"replay,omitempty"` // it was asked for again
+	TraceParent    string        `json:"-"`                // of the event, during an attempt
 }
 
 // Settled says whether nothing more is sent by itself.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/forward"
@@ -306,7 +307,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			s.cfg.Observe(rc.Method(), rc.Response.StatusCode(), time.Since(t.began))
 		}
 		if s.log.Enabled(rc, slog.LevelDebug) {
-			s.log.LogAttrs(rc, slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
+			s.log.LogAttrs(withTraceContext(rc, rc), slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
 				slog.String("path", clip(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(t.began)))
 		}
 		most, within := int64(longForm)+bodyAtOnce, 500*time.Millisecond // a page that was left open is handed back what it sends
@@ -378,6 +379,13 @@ func plain(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
 	rc.Response.SetBody(append(text, '\n'))
 }
 
+// withTraceContext returns ctx with the trace context that a request carries (W3C
+// Trace Context). An invalid one is ignored.
+func withTraceContext(ctx context.Context, rc *fasthttp.RequestCtx) context.Context {
+	const name = "traceparent"
+	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{name: string(rc.Request.Header.Peek(name))})
+}
+
 // enter runs the handlers of a request within its context.
 func (s *Server) enter(c *fiber.Ctx) error { return s.withRequestContext(c, c.Next) }
 
@@ -394,7 +402,7 @@ func (s *Server) withRequestContext(c *fiber.Ctx, do func() error) error {
 		v.ip = s.from(c)
 		v.agent = clip(string(c.Request().Header.UserAgent()), 200)
 	}
-	ctx, cancel := context.WithDeadline(s.begin(v), t.began.Add(s.cfg.RequestTimeout))
+	ctx, cancel := context.WithDeadline(withTraceContext(s.begin(v), c.Context()), t.began.Add(s.cfg.RequestTimeout))
 	defer cancel()
 	c.SetUserContext(ctx)
 	if err := do(); err != nil {

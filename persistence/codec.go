@@ -21,6 +21,7 @@ const (
 	tailVersion    = 3 // of a row's value: the length of its JSON, its JSON, and bytes as they are
 	aboutVersion   = 4 // of an event's value: as eventVersion, with what it is about behind its first parts
 	packedVersion  = 5 // of a row's value: what the record itself says is to be stored
+	tracedVersion  = 6 // of an event's value: as aboutVersion, with its trace context behind that
 	compressedFlag = 0x80
 	compressAbove  = 8 << 10
 	maxExpanded    = 256 << 20
@@ -121,7 +122,10 @@ func unknown(have, know byte) error {
 func (c codec) encodeEvent(b []byte, e *event.Event) []byte {
 	start := len(b)
 	version := byte(eventVersion)
-	if e.About != nil {
+	switch {
+	case e.TraceParent() != "":
+		version = tracedVersion
+	case e.About != nil:
 		version = aboutVersion
 	}
 	b = append(b, version)
@@ -131,6 +135,9 @@ func (c codec) encodeEvent(b []byte, e *event.Event) []byte {
 	if a := e.About; a != nil {
 		for _, text := range [...]string{a.AgentID, a.CampaignID, string(a.Direction), a.From, a.To} {
 			b = appendText(b, text)
+		}
+		if version == tracedVersion {
+			b = appendText(b, a.TraceParent)
 		}
 	}
 	b = binary.AppendVarint(b, e.CreatedAt.Unix())
@@ -148,14 +155,16 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 	if err != nil {
 		return e, err
 	}
-	var texts [9]string
+	var texts [10]string
 	parts := 4
 	switch version {
 	case eventVersion:
 	case aboutVersion:
+		parts = len(texts) - 1
+	case tracedVersion:
 		parts = len(texts)
 	default:
-		return e, unknown(version, aboutVersion)
+		return e, unknown(version, StoreFormat)
 	}
 	var ends [len(texts)][2]int // where each lies in the body
 	begin := 0
@@ -182,8 +191,8 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 		return e, errBadValue
 	}
 	e.ID, e.Type, e.Environment, e.SvcID = texts[0], event.Type(texts[1]), domain.Environment(texts[2]), texts[3]
-	if version == aboutVersion {
-		e.About = &event.About{AgentID: texts[4], CampaignID: texts[5], Direction: domain.Direction(texts[6]), From: texts[7], To: texts[8]}
+	if version != eventVersion {
+		e.About = &event.About{AgentID: texts[4], CampaignID: texts[5], Direction: domain.Direction(texts[6]), From: texts[7], To: texts[8], TraceParent: texts[9]}
 	}
 	e.CreatedAt, e.Data = time.Unix(at, int64(nanos)).UTC(), body[size:]
 	return e, nil
@@ -209,7 +218,7 @@ func (c codec) decode(k domain.Key, value []byte, into any) error {
 			return err
 		}
 	case version != schemaVersion:
-		return unknown(version, packedVersion)
+		return unknown(version, StoreFormat)
 	}
 	if err := domain.ReadRow(body, into); err != nil {
 		return fmt.Errorf("%w: %w", errBadValue, err)

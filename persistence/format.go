@@ -13,7 +13,7 @@ import (
 // version of a stored value, see codec.go. A row that an earlier program must
 // not read, for example because that would drop new members when it writes the
 // row again, gets a new version there and a new StoreFormat here.
-const StoreFormat = packedVersion
+const StoreFormat = tracedVersion
 
 // Layout is the number of the way in which drivers lay a store out; they read no
 // other. Layouts below were those of stores written before Callboard 0.1.0.

@@ -33,6 +33,8 @@ func TestStoreFormatIsRaisedWithTheFirstRowOfANewForm(t *testing.T) {
 		apply(t, s, commit.Change{Events: []event.Draft{{ID: "evt_1", Type: "x", WorkspaceID: ws, Subject: "x", About: &event.About{AgentID: "a"}}}})
 		assert.Equal(t, persistence.Requirement{Format: 4, Version: "1.2.3"}, requirementOf(t, d))
 		apply(t, s, commit.Change{Puts: []domain.Record{delivery()}})
+		assert.Equal(t, persistence.Requirement{Format: 5, Version: "1.2.3"}, requirementOf(t, d))
+		apply(t, s, commit.Change{Events: []event.Draft{{ID: "evt_2", Type: "x", WorkspaceID: ws, Subject: "x", About: &event.About{TraceParent: "00-1"}}}})
 		assert.Equal(t, persistence.Requirement{Format: persistence.StoreFormat, Version: "1.2.3"}, requirementOf(t, d))
 
 		s, err = persistence.NewPart(t.Context(), d, persistence.Owner{Master: master, Token: "1|later", Version: "1.3.0"})
@@ -66,7 +68,7 @@ func TestStoreFormatIsRaisedOnceByNodesThatWriteAtTheSameTime(t *testing.T) {
 			})
 		}
 		writes.Wait()
-		assert.Equal(t, persistence.Requirement{Format: persistence.StoreFormat, Version: "1.2.3"}, requirementOf(t, d))
+		assert.Equal(t, persistence.Requirement{Format: 5, Version: "1.2.3"}, requirementOf(t, d))
 	})
 }
 

@@ -263,13 +263,16 @@ func TestEventsComeBackWhole(t *testing.T) {
 		}})
 		told := draft("evt_4", "call_1", 4)
 		told.About = &event.About{AgentID: "agent_1", CampaignID: "campaign_1", Direction: domain.Inbound, From: "+12025550100", To: "+12025550123"}
-		second := apply(t, s, commit.Change{Events: []event.Draft{told}})
+		traced := draft("evt_5", "call_1", 5)
+		traced.About = &event.About{AgentID: "agent_1", To: "+12025550123", TraceParent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+		second := apply(t, s, commit.Change{Events: []event.Draft{told, traced}})
 		assert.Equal(t, told.About, second[0].About)
+		assert.Equal(t, traced.About, second[1].About)
 		want := append(first, second...)
 		for i, e := range want {
 			assert.Equal(t, uint64(i)+1, e.Offset)
 		}
-		assert.Equal(t, []uint64{1, 1, 2, 3}, []uint64{want[0].Sequence, want[1].Sequence, want[2].Sequence, want[3].Sequence})
+		assert.Equal(t, []uint64{1, 1, 2, 3, 4}, []uint64{want[0].Sequence, want[1].Sequence, want[2].Sequence, want[3].Sequence, want[4].Sequence})
 		assert.Equal(t, domain.Test, want[0].Environment)
 		got, err := s.Events(t.Context(), ws, 0, 100)
 		require.NoError(t, err)

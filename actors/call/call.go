@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/booking"
@@ -196,6 +197,9 @@ func newCall(cfg *Config, o *order, v *vessel) actor.Actor {
 		o.maxDuration = o.script.Limits.Longest(o.maxDuration, longest)
 	}
 	log := cfg.Log.With(slog.String("call_id", o.call.ID))
+	if span := (*tracing.Contexts)(nil).Call(o.call.ID, o.call.TraceParent); span.IsValid() {
+		log = log.With(slog.String("trace_id", span.TraceID().String()))
+	}
 	c := &call{order: o, cfg: cfg, log: log, vessel: v, save: saver{cfg: cfg, log: log, version: opened}}
 	if o.survivor != nil {
 		c.save.version, c.stage, c.leg = 0, reviving, o.survivor.Leg // the version is read

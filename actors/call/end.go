@@ -258,9 +258,11 @@ func draft(c *domain.Call, t event.Type, data any, now time.Time) event.Draft {
 		Environment: c.Environment, SvcID: domain.Unit(unit), Subject: c.ID, Data: data,
 	}
 	switch data.(type) {
-	case event.CallData, event.CallEndedData: // they say it all
-	default:
-		d.About = event.AboutCall(c)
+	case event.CallData, event.CallEndedData: // they say it all but the trace
+		if c.TraceParent == "" {
+			return d
+		}
 	}
+	d.About = event.AboutCall(c)
 	return d
 }

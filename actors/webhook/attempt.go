@@ -8,6 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/hook"
@@ -46,6 +47,7 @@ func (a attempt) run(ctx context.Context) result {
 	}
 	row := *a.row
 	row.Attempts++
+	row.TraceParent = ev.TraceParent()
 	start := time.Now().UTC()
 	if row.FirstAttemptAt == nil {
 		row.FirstAttemptAt = &start
@@ -84,7 +86,8 @@ func (a attempt) send(ctx context.Context, ev *event.Event, row *domain.Delivery
 		return Answer{Error: "the event could not be written as JSON"}
 	}
 	secret, next := a.hook.Secrets(at)
-	h := hook.Attempt{EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay, Signers: a.signs}
+	_, span := a.cfg.TraceContexts.Delivery(row)
+	h := hook.Attempt{TraceParent: tracing.Format(span), EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay, Signers: a.signs}
 	return a.cfg.Sender.Send(ctx, Request{URL: a.hook.URL, Header: h.Headers(body), Body: body})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -51,7 +52,8 @@ type Config struct {
 	MaxRetries int
 	// Hurry divides the waits before retries, for tests of the whole service;
 	// 0: 1.
-	Hurry int
+	Hurry         int
+	TraceContexts *tracing.Contexts // nil: no collector wants traces
 	// Committed hears that an event was committed; nil: nobody does.
 	Committed func()
 }

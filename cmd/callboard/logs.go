@@ -44,9 +44,9 @@ func logTo(w io.Writer, level slog.Leveler, asJSON bool) *slog.Logger {
 	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { return veiled(a, asJSON, hide) }}
 	if asJSON {
-		return slog.New(diskFullHandler{slog.NewJSONHandler(w, o)})
+		return slog.New(traceHandler{diskFullHandler{slog.NewJSONHandler(w, o)}})
 	}
-	return slog.New(diskFullHandler{slog.NewTextHandler(w, o)})
+	return slog.New(traceHandler{diskFullHandler{slog.NewTextHandler(w, o)}})
 }
 
 // libraryLines takes what the client of Redis has to say, for each connection

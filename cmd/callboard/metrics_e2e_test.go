@@ -18,6 +18,9 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -65,14 +68,28 @@ func metricNames(text string) map[string]bool {
 	return names
 }
 
+// exportedSpans decodes an OTLP export request; nil: it is none.
+func exportedSpans(body []byte) (spans []*tracepb.Span) {
+	var r collectorpb.ExportTraceServiceRequest
+	if proto.Unmarshal(body, &r) != nil {
+		return nil
+	}
+	for _, resource := range r.GetResourceSpans() {
+		for _, scope := range resource.GetScopeSpans() {
+			spans = append(spans, scope.GetSpans()...)
+		}
+	}
+	return spans
+}
+
 func TestPrometheusIsToldHowTheServiceDoes(t *testing.T) {
 	t.Parallel()
 	admin := "127.0.0.1:" + strconv.Itoa(siptest.Port(t))
 	var told sync.Map // span names that a collector took
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		for _, name := range regexp.MustCompile(`"name":"([^"]*)","kind"`).FindAllSubmatch(body, -1) {
-			told.Store(r.URL.Path+" "+r.Header.Get("X-Tenant")+" "+string(name[1]), true)
+		for _, span := range exportedSpans(body) {
+			told.Store(r.URL.Path+" "+r.Header.Get("X-Tenant")+" "+span.GetName(), true)
 		}
 		w.WriteHeader(http.StatusOK)
 	}))

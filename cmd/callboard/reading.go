@@ -56,7 +56,7 @@ func (s *service) read(ctx context.Context) ([]metrics.Value, error) {
 	}
 	const dropped = "SIP messages that were dropped without an answer."
 	const refused = "SIP requests that were refused before anybody looked for their number."
-	const spanned = "Spans of calls and deliveries, by what became of them."
+	const spanned = "Spans of calls and deliveries, by result."
 	u, ports := &c.SIP, &c.Media.Ports
 	sent, lost := s.spans.counts()
 	for _, result := range takenUpResults() {

@@ -282,7 +282,7 @@ func (t *seat) tree(ctx context.Context) error {
 		Speaker: t.speaker, Ears: t.ears, Models: t.models, Lives: t.with.lives(), Papers: paper.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
-		PublicURL: t.cfg.BaseURL(t.front), SpoolDir: t.folder(spoolDir), Traces: t.traces, Log: t.log, Mail: t.mail, Rest: t.lookElsewhere,
+		PublicURL: t.cfg.BaseURL(t.front), SpoolDir: t.folder(spoolDir), TraceContexts: t.spans.contexts(), Traces: t.traces, Log: t.log, Mail: t.mail, Rest: t.lookElsewhere,
 	})
 	return nil
 }

@@ -10,16 +10,15 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/actors"
+	trace "github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/cmd/callboard/spans"
 )
 
-// tracing sends spans of what is committed, where a collector is named.
-type tracing struct {
-	sender *spans.Sender
-	stop   context.CancelFunc
-}
+// tracing exports spans, where a collector is configured. A nil *tracing does
+// nothing.
+type tracing struct{ recorder *spans.Recorder }
 
-// openTracing begins to send; nil: nobody wants spans.
+// openTracing starts the export of spans; nil: no collector is configured.
 func (s *service) openTracing(ctx context.Context) (*tracing, error) {
 	if s.cfg.OTLPURL == "" {
 		return nil, nil
@@ -28,38 +27,45 @@ func (s *service) openTracing(ctx context.Context) (*tracing, error) {
 	if err != nil {
 		return nil, err
 	}
-	node, _ := os.Hostname() // a name to tell processes apart by, or none
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	t := &tracing{stop: stop, sender: spans.New(spans.Config{
+	node, _ := os.Hostname() // tells processes apart; may be empty
+	recorder, err := spans.New(ctx, spans.Config{
 		URL: s.cfg.OTLPURL, Header: header, Share: s.cfg.OTLPShare, Version: version, Node: node, Log: s.log,
-	})}
-	go t.sender.Run(ctx)
-	return t, nil
+	})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what failed
+	}
+	return &tracing{recorder}, nil
 }
 
-// store is a store whose commits are watched, if anybody wants that.
+// store returns a store that creates spans from its commits.
 func (t *tracing) store(inner actors.Store) actors.Store {
 	if t == nil {
 		return inner
 	}
-	return t.sender.Store(inner)
+	return t.recorder.Store(inner)
 }
 
-// counts are the spans that were sent and those that were lost.
+// contexts returns the span contexts of calls and deliveries.
+func (t *tracing) contexts() *trace.Contexts {
+	if t == nil {
+		return nil
+	}
+	return t.recorder.Contexts()
+}
+
+// counts returns the numbers of sent and of lost spans.
 func (t *tracing) counts() (sent, lost uint64) {
 	if t == nil {
 		return 0, 0
 	}
-	return t.sender.Counts()
+	return t.recorder.Counts()
 }
 
-// close sends what is left.
+// close exports the queued spans.
 func (t *tracing) close() {
-	if t == nil {
-		return
+	if t != nil {
+		t.recorder.Close()
 	}
-	t.stop()
-	t.sender.Wait()
 }
 
 // headerFile reads header lines, each "Name: value".

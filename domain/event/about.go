@@ -15,11 +15,13 @@ type About struct {
 	CampaignID string
 	Direction  domain.Direction
 	From, To   string // numbers, E.164
+	// TraceParent is the trace context of the API request that caused the event.
+	TraceParent string
 }
 
 // AboutCall is what every event of a call is about, whatever its payload shows.
 func AboutCall(c *domain.Call) *About {
-	return &About{AgentID: c.AgentID, CampaignID: c.CampaignID, Direction: c.Direction, From: c.From, To: c.To}
+	return &About{AgentID: c.AgentID, CampaignID: c.CampaignID, Direction: c.Direction, From: c.From, To: c.To, TraceParent: c.TraceParent}
 }
 
 // Of tells what an event is about: as its commit says and, where that says

@@ -164,3 +164,12 @@ type Event struct {
 	About       *About             `json:"-"` // nil: its payload says it all
 	Offset      uint64             `json:"-"` // commit order within the workspace, dense from 1
 }
+
+// TraceParent is the trace context of the API request that caused the event; "":
+// there is none.
+func (e *Event) TraceParent() string {
+	if e.About == nil {
+		return ""
+	}
+	return e.About.TraceParent
+}

@@ -69,7 +69,9 @@ type Attempt struct {
 	Secret  string
 	Next    string // the secret that is taking over; "": none
 	Replay  bool   // the event is sent again because somebody asked for it
-	Signers *Signers
+	// TraceParent is the trace context of the attempt (W3C Trace Context); "": none.
+	TraceParent string
+	Signers     *Signers
 }
 
 // Header is one line of a request's header.
@@ -80,7 +82,7 @@ type Header struct{ Name, Value string }
 // attempt.
 func (a Attempt) Headers(body []byte) []Header {
 	now, next := a.Signers.of(a.Secret), (*signer)(nil)
-	h := append(make([]Header, 0, 8),
+	h := append(make([]Header, 0, 9),
 		Header{"Content-Type", "application/json"},
 		Header{"User-Agent", "Callboard-Webhook/1"},
 		Header{"X-Svc-Signature", now.sign(body)},
@@ -94,6 +96,9 @@ func (a Attempt) Headers(body []byte) []Header {
 	}
 	if a.Replay {
 		h = append(h, Header{"X-Svc-Replay", "true"})
+	}
+	if a.TraceParent != "" {
+		h = append(h, Header{"Traceparent", a.TraceParent})
 	}
 	if signatures := a.standard(body, now, next); signatures != "" {
 		h = append(h,

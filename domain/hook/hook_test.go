@@ -122,6 +122,9 @@ func TestHeadersOfAttempts(t *testing.T) {
 		{Name: "X-Svc-Signature", Value: signature},
 		{Name: "X-Svc-Delivery-Attempt", Value: "1"},
 	}, first.Headers(body))
+	traced := first
+	traced.TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	assert.Equal(t, []hook.Header{{Name: "Traceparent", Value: traced.TraceParent}}, traced.Headers(body)[4:])
 	third := first
 	third.Number, third.At, third.Secret = 3, noon.Add(time.Hour), hook.NewSecret([32]byte{})
 	key, _ := hook.StandardKey(third.Secret)

@@ -1,0 +1,113 @@
+// Package tracing passes trace contexts (W3C Trace Context) from API requests
+// to calls, and from calls to tools and webhooks. It passes on no baggage and no
+// tracestate.
+package tracing
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/otel/propagation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/callboard/callboard/domain"
+)
+
+const header = "traceparent"
+
+// Parse reads a traceparent. The result is invalid where the text is.
+func Parse(traceParent string) trace.SpanContext {
+	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{header: traceParent})
+	return trace.SpanContextFromContext(ctx)
+}
+
+// Format writes a traceparent. It is "" for an invalid context.
+func Format(c trace.SpanContext) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), c), carrier)
+	return carrier[header]
+}
+
+// OfRequest returns the trace context of the API request that ctx belongs to.
+func OfRequest(ctx context.Context) domain.RequestTrace {
+	return domain.RequestTrace{TraceParent: Format(trace.SpanContextFromContext(ctx))}
+}
+
+// WithRequest returns a context that belongs to the API request of a trace.
+func WithRequest(ctx context.Context, t domain.RequestTrace) context.Context {
+	return trace.ContextWithSpanContext(ctx, Parse(t.TraceParent))
+}
+
+// Contexts returns the span contexts of calls and deliveries. A nil *Contexts
+// samples no trace that begins here.
+type Contexts struct{ sampler sdktrace.Sampler }
+
+// New returns Contexts that sample a share, from 0 to 1, of the traces that
+// begin here. The trace id decides. The others have the sampled flag of their
+// request.
+func New(share float64) *Contexts { return &Contexts{sdktrace.TraceIDRatioBased(share)} }
+
+// Call returns the context of the span of a call; invalid: its id has no ULID.
+func (c *Contexts) Call(id, traceParent string) trace.SpanContext {
+	s := Parse(traceParent).WithRemote(false)
+	if !s.IsValid() {
+		s = c.root(id)
+	}
+	if !s.HasTraceID() {
+		return s
+	}
+	return s.WithSpanID(domain.SpanID(id))
+}
+
+// Delivery returns the contexts of the span of a webhook attempt and of its
+// parent: the call that the event is about, or the request that caused the
+// event. Without these the parent is invalid, and the attempt begins a trace.
+func (c *Contexts) Delivery(d *domain.Delivery) (parent, attempt trace.SpanContext) {
+	if strings.HasPrefix(d.Subject, string(domain.PrefixCall)+"_") {
+		parent = c.Call(d.Subject, d.TraceParent)
+	} else {
+		parent = Parse(d.TraceParent)
+	}
+	if attempt = parent; !parent.IsValid() {
+		attempt = c.root(d.EventID)
+	}
+	if !attempt.HasTraceID() {
+		return parent, attempt
+	}
+	return parent, attempt.WithRemote(false).WithSpanID(domain.SpanID(d.WebhookID, d.EventID, strconv.Itoa(d.Attempts)))
+}
+
+// root returns the context of a trace that begins here, without a span.
+func (c *Contexts) root(id string) trace.SpanContext {
+	traceID, ok := domain.TraceID(id)
+	if !ok {
+		return trace.SpanContext{}
+	}
+	s := trace.SpanContextConfig{TraceID: traceID}
+	if c != nil && c.sampler.ShouldSample(sdktrace.SamplingParameters{ParentContext: context.Background(), TraceID: traceID}).Decision == sdktrace.RecordAndSample {
+		s.TraceFlags = trace.FlagsSampled
+	}
+	return trace.NewSpanContext(s)
+}
+
+// Client returns a client whose requests have the trace context of their
+// context.Context.
+func Client(c *http.Client) *http.Client {
+	traced := *c
+	traced.Transport = transport{c.Transport}
+	return &traced
+}
+
+type transport struct{ http.RoundTripper }
+
+// RoundTrip sends a request.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if trace.SpanContextFromContext(r.Context()).IsValid() {
+		r = r.Clone(r.Context())
+		propagation.TraceContext{}.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
+	}
+	return t.RoundTripper.RoundTrip(r) //nolint:wrapcheck // the client wraps it
+}

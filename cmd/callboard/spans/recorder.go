@@ -1,0 +1,174 @@
+// Package spans exports the traces of calls and webhook deliveries to an
+// OpenTelemetry collector. Spans are created from committed rows once these are
+// final, so a live call does no work for its trace. A commit never waits for
+// the collector: the queue is bounded, and a full queue drops spans.
+package spans
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/tracing"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+const (
+	maxQueuedSpans = 4096 // queued or being exported
+	maxBatchSpans  = 512
+	batchDelay     = 5 * time.Second  // maximum age of an incomplete batch
+	requestTimeout = 10 * time.Second // of one HTTP request
+	maxRetryTime   = 2 * time.Minute  // time after which a batch is not retried
+	exportTimeout  = maxRetryTime + 2*requestTimeout
+	closeTimeout   = 5 * time.Second // of the export at shutdown
+)
+
+// Config configures a Recorder.
+type Config struct {
+	URL     string // of the collector, without /v1/traces
+	Header  http.Header
+	Share   float64 // of all traces, 0 to 1
+	Version string
+	Node    string // service.instance.id
+	Log     *slog.Logger
+}
+
+// Recorder creates spans from committed rows and exports them in batches.
+type Recorder struct {
+	contexts *tracing.Contexts
+	counts   *counts
+	exporter sdktrace.SpanExporter
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+	stopped  chan struct{} // closed after the last export
+}
+
+// New returns a Recorder that exports in the background until Close.
+func New(ctx context.Context, cfg Config) (*Recorder, error) {
+	headers := make(map[string]string, len(cfg.Header))
+	for name, values := range cfg.Header {
+		headers[name] = strings.Join(values, ", ")
+	}
+	inner, err := otlptracehttp.New(ctx,
+		otlptracehttp.WithEndpointURL(cfg.URL+"/v1/traces"),
+		otlptracehttp.WithHeaders(headers),
+		otlptracehttp.WithHTTPClient(&http.Client{
+			Transport: retryTransport{http.DefaultTransport}, Timeout: requestTimeout, CheckRedirect: refuseRedirect,
+		}),
+		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
+			Enabled: true, InitialInterval: time.Second, MaxInterval: 10 * time.Second, MaxElapsedTime: maxRetryTime,
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("create the OTLP exporter: %w", err)
+	}
+	r := &Recorder{contexts: tracing.New(cfg.Share), counts: new(counts), exporter: inner, stopped: make(chan struct{})}
+	batches := sdktrace.NewBatchSpanProcessor(&countingExporter{inner, r.counts, cfg.Log, r.stopped},
+		sdktrace.WithMaxQueueSize(maxQueuedSpans), sdktrace.WithMaxExportBatchSize(maxBatchSpans),
+		sdktrace.WithBatchTimeout(batchDelay), sdktrace.WithExportTimeout(exportTimeout))
+	r.provider = sdktrace.NewTracerProvider(
+		sdktrace.WithSpanProcessor(&countingProcessor{batches, r.counts}),
+		sdktrace.WithIDGenerator(idGenerator{}),
+		sdktrace.WithSampler(sdktrace.AlwaysSample()), // only sampled spans are created
+		sdktrace.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", "callboard"),
+			attribute.String("service.version", cfg.Version),
+			attribute.String("service.instance.id", cfg.Node))))
+	r.tracer = r.provider.Tracer("callboard", trace.WithInstrumentationVersion(cfg.Version))
+	return r, nil
+}
+
+// retryTransport returns 503 instead of a connection error or a 500. The
+// exporter retries a 503, and drops a batch after the others: a restart of the
+// collector would lose spans.
+type retryTransport struct{ http.RoundTripper }
+
+// RoundTrip sends a request.
+func (t retryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := t.RoundTripper.RoundTrip(r)
+	switch {
+	case err != nil && r.Context().Err() == nil:
+		return &http.Response{
+			StatusCode: http.StatusServiceUnavailable, Header: make(http.Header), Body: io.NopCloser(strings.NewReader(err.Error())), Request: r,
+		}, nil
+	case err == nil && res.StatusCode == http.StatusInternalServerError:
+		res.StatusCode = http.StatusServiceUnavailable
+	}
+	return res, err //nolint:wrapcheck // the client wraps it
+}
+
+// refuseRedirect keeps the configured headers at the configured collector.
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Counts returns the number of spans that the collector accepted, and of those
+// that were dropped or refused.
+func (r *Recorder) Counts() (sent, lost uint64) {
+	return r.counts.sent.Load(), r.counts.lost.Load()
+}
+
+// Close exports the queued spans for at most five seconds and drops the rest.
+func (r *Recorder) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if r.provider.Shutdown(ctx) != nil {
+		_ = r.exporter.Shutdown(context.Background()) // aborts the request in progress
+	}
+	<-r.stopped
+	r.counts.lost.Add(uint64(r.counts.pending.Swap(0))) //nolint:gosec // spans that ended during the shutdown, never negative
+}
+
+// Contexts returns the span contexts of calls and deliveries.
+func (r *Recorder) Contexts() *tracing.Contexts { return r.contexts }
+
+// Store returns a store that creates spans from each successful commit.
+func (r *Recorder) Store(inner actors.Store) actors.Store { return recordedStore{inner, r} }
+
+type recordedStore struct {
+	actors.Store
+	recorder *Recorder
+}
+
+// Apply commits the change and creates the spans of its final rows.
+func (s recordedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	events, err := s.Store.Apply(ctx, c)
+	if err == nil {
+		s.recorder.record(&c)
+	}
+	return events, err
+}
+
+func (r *Recorder) record(c *commit.Change) {
+	var ended map[string]bool
+	for i := range c.Events {
+		if d, ok := c.Events[i].Data.(event.CallEndedData); ok {
+			if ended == nil {
+				ended = make(map[string]bool)
+			}
+			ended[d.CallID] = true
+		}
+	}
+	for _, row := range c.Puts {
+		switch row := row.(type) {
+		case *domain.Call:
+			if ended[row.ID] {
+				r.recordCall(row)
+			}
+		case *domain.Delivery:
+			if row.LastAttemptAt != nil {
+				r.recordDelivery(row)
+			}
+		}
+	}
+}

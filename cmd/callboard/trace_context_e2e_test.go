@@ -1,0 +1,180 @@
+package main_test
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+)
+
+// exported are the spans that a collector received.
+type exported struct {
+	mu  sync.Mutex
+	all []*tracepb.Span
+}
+
+func collect(t *testing.T) (*exported, string) {
+	t.Helper()
+	e := new(exported)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		e.mu.Lock()
+		e.all = append(e.all, exportedSpans(body)...)
+		e.mu.Unlock()
+	}))
+	t.Cleanup(collector.Close)
+	return e, collector.URL
+}
+
+// named returns the spans of a trace that have a name.
+func (e *exported) named(traceID, name string) (found []*tracepb.Span) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.all {
+		if hex.EncodeToString(s.GetTraceId()) == traceID && s.GetName() == name {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// parents returns the traceparent headers of what was received at a path, parted
+// at the hyphens.
+func (r *receiver) parents(path string) (all [][]string) {
+	for _, d := range r.deliveries() {
+		if d.At == path {
+			all = append(all, strings.Split(d.Header.Get("Traceparent"), "-"))
+		}
+	}
+	return all
+}
+
+func (s *service) post(path string, body object, header ...string) string {
+	s.t.Helper()
+	status, text, _ := s.try("POST", path, body, header...)
+	require.Less(s.t, status, 300, "%s", text)
+	var made object
+	require.NoError(s.t, json.Unmarshal(text, &made))
+	return made["id"].(string)
+}
+
+// tooled is an agent that calls a tool at a path of the receiver.
+func (s *service) tooled(path string) string {
+	s.t.Helper()
+	tool := s.api("POST", "/v1/tools", object{
+		"name": "look", "description": "Looks.", "parameters": object{"type": "object"}, "http": object{"method": "GET", "url": s.receiver.server.URL + path},
+	})["id"]
+	return s.agent(object{
+		"name": "tooled", "start": "look",
+		"nodes": []object{{"id": "look", "type": "tool", "tool_id": tool}, {"id": "bye", "type": "end", "prompt": "Bye."}},
+		"edges": []object{{"from": "look", "to": "bye", "when": object{"type": "success"}}, {"from": "look", "to": "bye", "when": object{"type": "failure"}}},
+	})
+}
+
+const (
+	callerSpan = "b7ad6b7169203331"
+	baggage    = "user=ada"
+)
+
+func TestTraceContextOfARequestReachesCollectorToolWebhookAndLog(t *testing.T) {
+	t.Parallel()
+	spans, url := collect(t)
+	s := newService(t, "CALLBOARD_OTLP_URL="+url, "CALLBOARD_LOG_LEVEL=debug")
+	other := s.as(s.api("POST", "/v1/workspaces", object{"name": "others", "plan": "enterprise"})["key"].(string))
+	other.api("POST", "/v1/webhooks", object{"url": s.receiver.server.URL + "/others", "events": []string{"*"}})
+	other.tooled("/others-tool")
+	s.key = s.testKey()
+	s.api("POST", "/v1/webhooks", object{"url": s.receiver.url, "events": []string{"call.started", "call.ended", "sms.sent"}})
+	agent := s.tooled("/tool")
+	order := object{"to": "+15005550000", "agent_id": agent}
+
+	const traced = "0af7651916cd43dd8448eb211c80319c"
+	call := s.post("/v1/calls/outbound", order, "traceparent", "00-"+traced+"-"+callerSpan+"-01", "baggage", baggage, "tracestate", "a=b")
+	s.ended(call, time.Minute)
+	s.await("the spans", time.Minute, func() bool {
+		return len(spans.named(traced, "call outbound")) == 1 && len(spans.named(traced, "webhook call.ended")) == 1 && len(spans.named(traced, "webhook call.started")) == 1
+	})
+	root := spans.named(traced, "call outbound")[0]
+	assert.Equal(t, callerSpan, hex.EncodeToString(root.GetParentSpanId()))
+	own := hex.EncodeToString(root.GetSpanId())
+	for _, name := range []string{"leg", "talk", "webhook call.started", "webhook call.ended"} {
+		for _, span := range spans.named(traced, name) {
+			assert.Equal(t, own, hex.EncodeToString(span.GetParentSpanId()), name)
+		}
+	}
+	assert.Equal(t, [][]string{{"00", traced, own, "01"}}, s.receiver.parents("/tool"))
+	hooks := s.receiver.parents("/hook")
+	require.Len(t, hooks, 2)
+	for _, h := range hooks {
+		assert.Equal(t, []string{"00", traced, "01"}, []string{h[0], h[1], h[3]})
+	}
+	for _, d := range s.receiver.deliveries() {
+		assert.Empty(t, d.Header.Get("Baggage"))
+		assert.Empty(t, d.Header.Get("Tracestate"))
+		assert.Contains(t, []string{"/hook", "/tool"}, d.At, "nothing of the call goes to another workspace")
+		if d.Event.Type == "call.ended" {
+			span := hex.EncodeToString(spans.named(traced, "webhook call.ended")[0].GetSpanId())
+			assert.Contains(t, d.Header.Get("Traceparent"), "-"+span+"-", "the receiver's span is a child of the attempt's")
+		}
+	}
+	lines := slices.DeleteFunc(strings.Split(s.logged(), "\n"), func(line string) bool { return !strings.Contains(line, "trace_id="+traced) })
+	of := func(text string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, text) })
+	}
+	assert.True(t, of("call_id="+call))
+	assert.True(t, of("path=/v1/calls/outbound"))
+
+	const unsampled = "0af7651916cd43dd8448eb211c80319d"
+	s.ended(s.post("/v1/calls/outbound", order, "traceparent", "00-"+unsampled+"-"+callerSpan+"-00"), time.Minute)
+	s.await("its tool", time.Minute, func() bool { return len(s.receiver.parents("/tool")) == 2 })
+	told := s.receiver.parents("/tool")[1]
+	assert.Equal(t, []string{unsampled, "00"}, []string{told[1], told[3]})
+
+	plain := s.post("/v1/calls/outbound", order, "traceparent", "00-"+strings.Repeat("0", 32)+"-"+callerSpan+"-01") // invalid
+	s.ended(plain, time.Minute)
+	id := ulid.MustParse(strings.TrimPrefix(plain, "call_"))
+	derived := hex.EncodeToString(id[:])
+	s.await("its spans", time.Minute, func() bool { return len(spans.named(derived, "call outbound")) == 1 })
+	assert.Empty(t, spans.named(derived, "call outbound")[0].GetParentSpanId())
+	assert.Equal(t, []string{derived, "01"}, []string{s.receiver.parents("/tool")[2][1], s.receiver.parents("/tool")[2][3]})
+	assert.Empty(t, spans.named(unsampled, "call outbound"))
+
+	const bulk = "0af7651916cd43dd8448eb211c80319e"
+	s.post("/v1/bulk/calls", object{"items": []object{order, order}}, "traceparent", "00-"+bulk+"-"+callerSpan+"-01")
+	const message = "0af7651916cd43dd8448eb211c80319f"
+	s.post("/v1/sms", object{"to": "+15005550000", "from": "+15005550100", "body": "Hello."}, "traceparent", "00-"+message+"-"+callerSpan+"-01")
+	s.await("the spans of the bulk job and of the message", time.Minute, func() bool {
+		return len(spans.named(bulk, "webhook call.ended")) == 2 && len(spans.named(bulk, "call outbound")) == 2 && len(spans.named(message, "webhook sms.sent")) == 1
+	})
+	for _, span := range append(spans.named(bulk, "call outbound"), spans.named(message, "webhook sms.sent")...) {
+		assert.Equal(t, callerSpan, hex.EncodeToString(span.GetParentSpanId()))
+	}
+}
+
+func TestTraceContextOfACallOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
+	spans, url := collect(t)
+	s := newService(t, "CALLBOARD_OTLP_URL="+url)
+	s.key = s.testKey()
+	const traced = "0af7651916cd43dd8448eb211c80319c"
+	call := s.post("/v1/calls/outbound", object{"to": "+15005550000", "agent_id": s.menuFor(60)}, "traceparent", "00-"+traced+"-"+callerSpan+"-01")
+	s.await("the call", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+call, nil)["status"] == "in_progress" })
+	key := s.key
+	s.kill9()
+	s.start()
+	s.key = key
+	s.ended(call, time.Minute)
+	s.await("the span", time.Minute, func() bool { return len(spans.named(traced, "call outbound")) == 1 })
+	assert.Equal(t, callerSpan, hex.EncodeToString(spans.named(traced, "call outbound")[0].GetParentSpanId()))
+}
