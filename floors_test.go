@@ -36,7 +36,9 @@ func rooms() []room {
 	noIO := []string{"net/http", "os", "log/slog", "context"}
 	list := []room{
 		{path: "media", below: []string{"media"}, outside: []string{"github.com/pion", "golang.org/x/net", "golang.org/x/sys"}},
-		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest", "github.com/miekg/dns", "golang.org/x/sync/singleflight", "golang.org/x/sys"}},
+		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest", "golang.org/x/sys"}},
+		{path: "sip/siptest", outside: []string{"github.com/miekg/dns"}},
+		{path: "sip/resolve", outside: []string{"github.com/hashicorp/golang-lru", "github.com/miekg/dns", "golang.org/x/sync/singleflight"}},
 		{
 			path: "persistence", below: []string{"domain", "persistence"},
 			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/klauspost/compress", "golang.org/x/sys"},

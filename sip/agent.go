@@ -25,6 +25,8 @@ import (
 	"time"
 
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // dialogKey names a dialog, or a dialog to be, by Call-ID and our own tag.
@@ -39,7 +41,7 @@ type UserAgent struct {
 	rules    []rule
 	parser   *sipmsg.Parser
 	layer    *sipmsg.TransportLayer
-	resolver *Resolver
+	resolver *resolve.Resolver
 	outward  outward
 	stats    counts
 	draining atomic.Bool
@@ -86,7 +88,7 @@ func New(cfg Config) (*UserAgent, error) {
 		return nil, errors.New("sip: nothing to listen on")
 	}
 	for _, l := range cfg.Listen {
-		if !slices.Contains([]string{networkUDP, networkTCP, networkTLS}, l.Network) {
+		if !slices.Contains([]string{resolve.UDP, resolve.TCP, resolve.TLS}, l.Network) {
 			return nil, fmt.Errorf("sip: cannot listen on %q", l.Network)
 		}
 	}
@@ -116,7 +118,7 @@ func New(cfg Config) (*UserAgent, error) {
 		cfg.OverloadAfter = defaultOverload
 	}
 	if cfg.Resolver == nil {
-		cfg.Resolver = NewResolver(ResolverConfig{})
+		cfg.Resolver = resolve.New(resolve.Config{})
 	}
 	silent := slog.New(slog.DiscardHandler)
 	if cfg.Log == nil {
@@ -191,7 +193,7 @@ func (u *UserAgent) Addr(network string) netip.AddrPort {
 	default:
 		return netip.AddrPort{}
 	}
-	if network == networkUDP && len(u.udp) > 0 {
+	if network == resolve.UDP && len(u.udp) > 0 {
 		return u.udp[0].local
 	}
 	for _, l := range u.streams {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Limits of what one phone may register.
@@ -41,7 +43,7 @@ type Binding struct {
 func (b *Binding) Contact() Contact {
 	return Contact{
 		URI: b.URI, Q: b.Q,
-		Target: Target{Host: b.Source.Addr().String(), Port: int(b.Source.Port()), Transport: b.Network, Local: b.Local, Through: b.Through},
+		Target: resolve.Target{Host: b.Source.Addr().String(), Port: int(b.Source.Port()), Transport: b.Network, Local: b.Local, Through: b.Through},
 	}
 }
 
@@ -49,7 +51,7 @@ func (b *Binding) Contact() Contact {
 type Contact struct {
 	URI    string // the Request-URI
 	Q      float64
-	Target Target // where its messages go, whatever the URI says
+	Target resolve.Target // where its messages go, whatever the URI says
 }
 
 // Change is what one REGISTER asks (RFC 3261 10.2).

@@ -12,6 +12,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // The timers of RFC 3261 17 and 13, and ours.
@@ -53,7 +54,7 @@ type Dialog struct {
 	remoteURI    string
 	environment  domain.Environment // of a dialog of ours, as in Invite
 	contactUser  string
-	target       Target
+	target       resolve.Target
 	preset       []string // the route of an outbound leg until its far end names one
 	inviteBranch string   // inbound: of the INVITE, which a CANCEL repeats
 	sentBy       string   // of the INVITE of an earlier process, which our CANCEL repeats
@@ -396,7 +397,7 @@ func (d *Dialog) withHop(r remote, f func(flow)) {
 		f(p.flow)
 		return
 	}
-	found := d.ua.resolver.known(*p.ask)
+	found := d.ua.resolver.ResolveCached(*p.ask)
 	use := func() {
 		to := d.flow
 		if len(found) > 0 {

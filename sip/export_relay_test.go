@@ -3,10 +3,12 @@ package sip
 import (
 	"net/netip"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func relayOf() *UserAgent {
-	u, err := New(Config{Listen: []Listener{{Network: networkUDP}}, RelayKey: []byte("never told")})
+	u, err := New(Config{Listen: []Listener{{Network: resolve.UDP}}, RelayKey: []byte("never told")})
 	if err != nil {
 		panic(err)
 	}
@@ -29,9 +31,9 @@ func PassOn(b []byte) (on, again []byte, ok bool) {
 	if !ok || !m.isRequest() {
 		return nil, nil, false
 	}
-	m.raw, m.flow = b, flow{network: networkUDP, addr: netip.MustParseAddrPort("192.0.2.1:5060")}
+	m.raw, m.flow = b, flow{network: resolve.UDP, addr: netip.MustParseAddrPort("192.0.2.1:5060")}
 	seal := &passed{way: passedIn, peer: m.source(), size: len(b)}
-	on = u.relay.request(m, flow{network: networkUDP, addr: netip.MustParseAddrPort("127.0.0.1:5060")}, seal)
+	on = u.relay.request(m, flow{network: resolve.UDP, addr: netip.MustParseAddrPort("127.0.0.1:5060")}, seal)
 	if p := u.relay.opened(on, time.Now()); p == nil || p.peer != seal.peer || p.size != len(b) {
 		return on, nil, true
 	}

@@ -12,11 +12,12 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		target := sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
+		target := resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
 		s.invite(func(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "u", Password: "p"} })
 		asked := s.peer.expect("INVITE")
 		s.ua.HoldCalls(true)
@@ -60,7 +61,7 @@ func mayNotAnyMore(t *testing.T, own bool) {
 			c.MayCall = once
 		}
 	})
-	in := sip.Invite{Attempt: "a", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+15550001", From: "+15559999", Notify: here.hear}
+	in := sip.Invite{Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+15550001", From: "+15559999", Notify: here.hear}
 	if own {
 		in.May = once
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
@@ -128,7 +130,7 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 		rel:     &reliable{supported: m.supports("100rel"), required: m.requires("100rel"), offered: len(m.body) > 0},
 		session: session{update: m.allows(methodUpdate)},
 		far:     remote{tag: m.from.tag, target: m.contact, routes: m.routes},
-		target: Target{
+		target: resolve.Target{
 			Host: source.Addr.Addr().String(), Port: int(source.Addr.Port()), Transport: source.Network, TrunkID: m.trunk,
 		},
 	}

@@ -9,11 +9,13 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func (u *UserAgent) open(ctx context.Context) error {
 	for _, l := range u.cfg.Listen {
-		if l.Network != networkUDP {
+		if l.Network != resolve.UDP {
 			if err := u.openStream(ctx, l); err != nil {
 				return err
 			}
@@ -42,7 +44,7 @@ type streamListener struct {
 
 func (u *UserAgent) openStream(ctx context.Context, l Listener) error {
 	s := streamListener{network: l.Network}
-	if l.Network == networkTLS {
+	if l.Network == resolve.TLS {
 		by := l.TLS
 		if by == nil {
 			by = u.cfg.TLS

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Moved is a place that a 3xx names to call instead.
@@ -44,9 +46,9 @@ func movedOf(m *message) []Moved {
 		p := Moved{URI: a.URI, User: before(u.User, ";"), Host: u.Host, Port: u.Port}
 		p.Transport, _ = u.UriParams.Get("transport")
 		if p.Transport = strings.ToLower(p.Transport); u.IsEncrypted() {
-			p.Transport = networkTLS
+			p.Transport = resolve.TLS
 		}
-		if p.Transport == "" || p.Transport == networkUDP || p.Transport == networkTCP || p.Transport == networkTLS {
+		if p.Transport == "" || p.Transport == resolve.UDP || p.Transport == resolve.TCP || p.Transport == resolve.TLS {
 			places = append(places, place{p, a.Q})
 		}
 	}

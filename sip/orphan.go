@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // afterCrash lifts the CSeq of a dialog above whatever was sent after its
@@ -125,7 +126,7 @@ func (d *Dialog) endUnheard(invite uint32, cancelled func() bool) {
 func (u *UserAgent) fromState(s DialogState) *Dialog {
 	t := s.Target
 	if t.Transport == "" {
-		t.Transport = networkUDP
+		t.Transport = resolve.UDP
 	}
 	if s.LocalTag == "" {
 		s.LocalTag = u.id.tag(s.CallID)
@@ -152,7 +153,7 @@ func (u *UserAgent) endStranded(m *message) {
 		ua: u, key: m.key(), remoteCSeq: -1, contactUser: "callboard", phase: over, flow: m.flow, localCSeq: m.cseq,
 		environment: domain.Live, // the answer came from where our INVITE went, which was permitted then
 		localURI:    m.from.uri.String(), remoteURI: m.to.uri.String(),
-		target: Target{
+		target: resolve.Target{
 			Host: m.flow.addr.Addr().String(), Port: int(m.flow.addr.Port()), Transport: strings.ToLower(m.flow.network),
 		},
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
@@ -21,10 +23,10 @@ var errNotReady = errors.New("sip: not listening")
 // outbound is what an outbound leg knows beyond its dialog, until it is over.
 type outbound struct {
 	inv     Invite
-	addrs   []Target  // still to be tried
-	learnt  bool      // those came from the name servers
-	tx      *clientTx // the INVITE in progress
-	early   []*fork   // the early dialogs of it
+	addrs   []resolve.Target // still to be tried
+	learnt  bool             // those came from the name servers
+	tx      *clientTx        // the INVITE in progress
+	early   []*fork          // the early dialogs of it
 	sentAt  time.Time
 	pdd     time.Duration
 	shown   string // the last Ringing without a To-tag
@@ -84,11 +86,11 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	var routes []string
 	if in.Proxy != nil {
 		hop = *in.Proxy
-		routes = []string{"sip:" + hostPort(hop) + transportParam(hop) + ";lr"}
+		routes = []string{"sip:" + hop.HostPort() + hop.TransportParam() + ";lr"}
 	}
 	f := flow{network: hop.Transport}
 	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
-		f = flowOf(settledTarget(hop, ip))
+		f = flowOf(resolve.SetAddress(hop, ip))
 	}
 	domain := in.FromDomain
 	if domain == "" {
@@ -97,7 +99,7 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	callID := u.id.callID(in.Attempt, in.Leg)
 	d := &Dialog{
 		ua: u, key: dialogKey{callID, u.id.tag(callID)}, notify: in.Notify, flow: f, remoteCSeq: -1, localCSeq: 1,
-		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(in.Target.named()),
+		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + in.Target.WithName().HostPort(),
 		contactUser: from, target: hop, preset: routes, creds: in.Credentials, environment: in.Environment, out: &outbound{inv: *in},
 	}
 	if in.URI != "" {
@@ -109,32 +111,6 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 		d.localParty = quoted(in.FromName) + " " + d.localParty
 	}
 	return d, nil
-}
-
-func hostPort(t Target) string {
-	host := t.Host
-	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
-		host = "[" + host + "]"
-	}
-	if t.Port == 0 || t.Port == portOf(t.Transport) {
-		return host
-	}
-	return host + ":" + strconv.Itoa(t.Port)
-}
-
-// named is a target as it stands in a URI: with the name that led to it.
-func (t Target) named() Target {
-	if t.Name != "" {
-		t.Host = t.Name
-	}
-	return t
-}
-
-func transportParam(t Target) string {
-	if t.Transport == "" || t.Transport == networkUDP {
-		return ""
-	}
-	return ";transport=" + t.Transport
 }
 
 // before is the far end before it has answered: what was called, by way of the
@@ -297,9 +273,9 @@ func (d *Dialog) remember(answered bool) {
 	case !d.out.learnt:
 	case answered:
 		d.out.learnt = false // once is enough
-		d.ua.resolver.Worked(d.target)
+		d.ua.resolver.MarkReachable(d.target)
 	default:
-		d.ua.resolver.Failed(d.target)
+		d.ua.resolver.MarkFailed(d.target)
 	}
 }
 
@@ -460,7 +436,7 @@ func (d *Dialog) refusedBy(m *message) {
 	}
 	final := finalOf(m)
 	if m.code == 503 && len(o.addrs) > 0 && !o.rang && !o.cancelWanted && !final.RateText { // RFC 3263 §4.3
-		d.ua.resolver.Failed(d.target)
+		d.ua.resolver.MarkFailed(d.target)
 		o.learnt = true
 		d.localCSeq++
 		d.nextAddress()

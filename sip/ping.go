@@ -4,14 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Pong is what a target answered to OPTIONS.
@@ -27,21 +26,9 @@ type Pong struct {
 // errNoTarget says that a target has no address that we may go to.
 var errNoTarget = errors.New("sip: no address of the target may be reached")
 
-// String names a target: host:port;transport, less what is left open.
-func (t Target) String() string {
-	s := t.Host
-	if t.Port != 0 {
-		s = net.JoinHostPort(strings.Trim(t.Host, "[]"), strconv.Itoa(t.Port))
-	}
-	if t.Transport != "" {
-		s += ";" + t.Transport
-	}
-	return s
-}
-
 // Ping asks a target by OPTIONS whether it lives (RFC 3261 11); any answer but
 // 408 means that it does. It waits for the answer or the end of ctx.
-func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t Target) (Pong, error) {
+func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.Target) (Pong, error) {
 	select {
 	case <-u.ready:
 	default:
@@ -65,7 +52,7 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t Target) 
 	callID, host := u.id.callIDOf(rand.Text()), u.publicHost(f)
 	d := &Dialog{
 		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
-		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + hostPort(t.named()), contactUser: "callboard", target: where[0], environment: env,
+		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + t.WithName().HostPort(), contactUser: "callboard", target: where[0], environment: env,
 	}
 	d.far.target = d.remoteURI
 	if !u.register(d) {
@@ -132,6 +119,6 @@ func first(m *message, names ...string) string {
 }
 
 // Resolve is Resolver.Resolve of the user agent's resolver.
-func (u *UserAgent) Resolve(ctx context.Context, t Target) ([]Target, error) {
+func (u *UserAgent) Resolve(ctx context.Context, t resolve.Target) ([]resolve.Target, error) {
 	return u.resolver.Resolve(ctx, t)
 }

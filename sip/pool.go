@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // connKey names a connection. Two dialled ones to the same address differ
@@ -179,7 +181,7 @@ func (p *tcpPool) have(f flow) *tcpConn {
 // to is the connection to an address, dialled in the background if need be.
 func (p *tcpPool) to(f flow) *tcpConn {
 	key := connKey{network: f.network, addr: f.addr}
-	if f.network == networkTLS {
+	if f.network == resolve.TLS {
 		if key.name = f.name; key.name == "" {
 			key.name = f.addr.Addr().String()
 		}

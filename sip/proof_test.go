@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // agentAt is a user agent on a free loopback port, until the test ends.
@@ -34,9 +35,9 @@ func agentAt(t *testing.T, set func(*sip.UserAgent)) *sip.UserAgent {
 	return u
 }
 
-func targetOf(u *sip.UserAgent) sip.Target {
+func targetOf(u *sip.UserAgent) resolve.Target {
 	a := u.Addr("udp")
-	return sip.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
+	return resolve.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
 }
 
 func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // roll is who may register in a test, and where they are.
@@ -168,7 +169,7 @@ func TestAPhoneRegistersWithEitherDigest(t *testing.T) {
 		}
 		b := r.bound["phone-1001"][0]
 		assert.Equal(t, peerAddr, b.Source.String(), "the source counts, not the address behind the NAT")
-		assert.Equal(t, sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp", Local: netip.MustParseAddrPort(ourAddr)}, b.Contact().Target)
+		assert.Equal(t, resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp", Local: netip.MustParseAddrPort(ourAddr)}, b.Contact().Target)
 	})
 }
 

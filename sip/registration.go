@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 // RegisterTo is a registration of ours at a carrier (RFC 3261 10.2).
 type RegisterTo struct {
 	Environment domain.Environment // as in Invite
-	Target      Target             // the registrar, or the proxy before it
+	Target      resolve.Target     // the registrar, or the proxy before it
 	Domain      string             // of the address of record; "": the target's host
 	User        string             // of the address of record
 	ContactUser string             // at which calls shall reach us; "": User
@@ -67,7 +68,7 @@ type Registration struct {
 	d       *Dialog // carries the transactions; never a call
 	to      RegisterTo
 	expires time.Duration
-	addrs   []Target // of the registrar, tried in turn
+	addrs   []resolve.Target // of the registrar, tried in turn
 	signer  *signer
 	fails   int
 	raised  bool // a longer interval was taken in this round
@@ -163,16 +164,16 @@ func uriHost(host string) string {
 
 // checkTarget refuses what cannot be reached from our listeners and fills in
 // defaults.
-func (u *UserAgent) checkTarget(t *Target) error {
+func (u *UserAgent) checkTarget(t *resolve.Target) error {
 	if _, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); t.Transport == "" && (t.Port != 0 || err == nil) {
-		t.Transport = networkUDP
+		t.Transport = resolve.UDP
 	}
 	switch {
 	case !isHost(t.Host) || t.Port < 0 || t.Port > 65535:
 		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
-	case !slices.Contains([]string{"", networkUDP, networkTCP, networkTLS}, t.Transport):
+	case !slices.Contains([]string{"", resolve.UDP, resolve.TCP, resolve.TLS}, t.Transport):
 		return fmt.Errorf("sip: no transport %q", t.Transport)
-	case t.Transport == networkUDP && len(u.udp) == 0:
+	case t.Transport == resolve.UDP && len(u.udp) == 0:
 		return errNoRoute
 	case t.Name != "" && !isHost(t.Name):
 		return fmt.Errorf("sip: %q is no name", t.Name)
@@ -258,8 +259,8 @@ func (r *Registration) round() {
 
 // reachable are the addresses of a target that we may go to, whoever has named
 // it and however.
-func (u *UserAgent) reachable(found []Target) []Target {
-	var out []Target
+func (u *UserAgent) reachable(found []resolve.Target) []resolve.Target {
+	var out []resolve.Target
 	for _, one := range found {
 		f := flowOf(one)
 		if !f.stream() && u.socketTo(f.addr) == nil {

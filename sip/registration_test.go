@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // states are what a registration tells.
@@ -31,7 +32,7 @@ func (s *stage) register(change func(*sip.RegisterTo)) (*sip.Registration, state
 	s.t.Helper()
 	told := make(states, 64)
 	to := sip.RegisterTo{
-		Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, Domain: "carrier.example", User: "acme",
+		Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, Domain: "carrier.example", User: "acme",
 		Credentials: &sip.Credentials{Username: "acme", Password: "secret"},
 		Notify:      func(st sip.RegistrationState) { told <- st },
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -136,7 +137,7 @@ func TestLargeCallsGoThroughANode(t *testing.T) {
 		}
 		caller := served(t, nil)
 		d, err := caller.Invite(sip.Invite{
-			Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: int(near.Addr("udp").Port()), Transport: "udp"}, To: "+1", From: "+2",
+			Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(near.Addr("udp").Port()), Transport: "udp"}, To: "+1", From: "+2",
 			Body: []byte(strings.Repeat("x", 5000)), Notify: here.hear, SilentAfter: 30 * time.Second,
 		})
 		require.NoError(t, err)
@@ -172,7 +173,7 @@ func BenchmarkACallThroughANode(b *testing.B) {
 			known := make(chan struct{})
 			var d *sip.Dialog
 			d, err := caller.Invite(sip.Invite{
-				Attempt: fmt.Sprint("a", serial), Target: sip.Target{Host: "127.0.0.1", Port: int(to.Addr("udp").Port()), Transport: "udp"},
+				Attempt: fmt.Sprint("a", serial), Target: resolve.Target{Host: "127.0.0.1", Port: int(to.Addr("udp").Port()), Transport: "udp"},
 				To: "+15550001", From: "+15559999", Body: []byte(sdp),
 				Notify: func(e sip.Event) {
 					switch e.(type) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const ownerAddr = "127.0.0.3:5060" // of the node that has the call
@@ -402,7 +403,7 @@ func TestRequestsWithinACallFindTheirNode(t *testing.T) {
 				n.peer.send(follow("BYE", tagOf(ok), 11), n.us())
 			} else {
 				_, err := n.owner.Invite(sip.Invite{
-					Attempt: "a", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070}, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: n.ears.hear,
+					Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070}, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: n.ears.hear,
 				})
 				require.NoError(t, err)
 				inv := n.peer.expect("INVITE")

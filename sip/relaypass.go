@@ -10,6 +10,8 @@ import (
 	"time"
 
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // beyond is a phone behind another node: what goes to it goes there first.
@@ -35,21 +37,21 @@ func (r *relay) pass(m *message, at netip.AddrPort) {
 	if len(r.u.udp) > 0 {
 		seal.port = r.u.udp[0].local.Port()
 	}
-	to := flow{network: networkUDP, addr: at}
+	to := flow{network: resolve.UDP, addr: at}
 	if s := r.u.socketTo(at); s != nil {
 		seal.port = s.local.Port()
 	} else {
-		to.network = networkTCP
+		to.network = resolve.TCP
 	}
 	b := r.request(m, to, seal)
-	if len(b) <= maxNarrow || to.stream() || r.u.resolver.isBad(tcpAt(to), time.Now()) {
+	if len(b) <= maxNarrow || to.stream() || r.u.resolver.FailedRecently(tcpAt(to), time.Now()) {
 		r.forward(to, b, nil)
 		return
 	}
 	narrow := b
-	wide := flow{network: networkTCP, addr: at, hurry: true}
+	wide := flow{network: resolve.TCP, addr: at, hurry: true}
 	r.forward(wide, r.request(m, wide, seal), func(error) {
-		r.u.resolver.Failed(tcpAt(wide))
+		r.u.resolver.MarkFailed(tcpAt(wide))
 		r.forward(to, narrow, nil)
 	})
 }
@@ -208,10 +210,10 @@ func (m *message) stamped() string {
 // rport, to the port that the Via names.
 func (m *message) answerTo() flow {
 	to := m.flow
-	if to.network == networkUDP && !hasParam(m.vias[0].Params, "rport") {
+	if to.network == resolve.UDP && !hasParam(m.vias[0].Params, "rport") {
 		port := m.vias[0].Port
 		if port <= 0 || port > 65535 {
-			port = defaultPort
+			port = resolve.PortSIP
 		}
 		to.addr = netip.AddrPortFrom(to.addr.Addr(), uint16(port&0xFFFF))
 	}
@@ -271,16 +273,16 @@ func (u *UserAgent) flowBack(m *message) flow {
 	}
 	source := m.source()
 	if at := m.through(); at.IsValid() && m.phone != "" {
-		return flow{network: networkUDP, addr: at, beyond: &beyond{source, m.passed.local}}
+		return flow{network: resolve.UDP, addr: at, beyond: &beyond{source, m.passed.local}}
 	}
 	return flow{network: u.listens(source.Network), addr: source.Addr}
 }
 
 // flowTo is the way to a target: to a phone behind another node by way of that.
-func (u *UserAgent) flowTo(t Target, phone bool) flow {
+func (u *UserAgent) flowTo(t resolve.Target, phone bool) flow {
 	f := flowOf(t)
 	if t.Through.IsValid() && u.relay != nil {
-		return flow{network: networkUDP, addr: t.Through, beyond: &beyond{Source{f.addr, f.network}, t.Local}}
+		return flow{network: resolve.UDP, addr: t.Through, beyond: &beyond{Source{f.addr, f.network}, t.Local}}
 	}
 	f.udp, f.guest = u.socketAt(t.Local), phone
 	return f
@@ -289,8 +291,8 @@ func (u *UserAgent) flowTo(t Target, phone bool) flow {
 // listens is the network if we listen on it, where we can be told to be; else
 // UDP.
 func (u *UserAgent) listens(network string) string {
-	if network != networkUDP && !slices.ContainsFunc(u.streams, func(l streamListener) bool { return l.network == network }) {
-		return networkUDP
+	if network != resolve.UDP && !slices.ContainsFunc(u.streams, func(l streamListener) bool { return l.network == network }) {
+		return resolve.UDP
 	}
 	return network
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
@@ -146,7 +148,7 @@ func networkOf(s string) string {
 	return ""
 }
 
-func networks() []string { return []string{networkUDP, networkTCP, networkTLS} }
+func networks() []string { return []string{resolve.UDP, resolve.TCP, resolve.TLS} }
 
 // token says in the Via of a request that is passed on where its answer goes
 // back to, so that nothing is kept for it. Our branch is proved along with it.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // leg is our side of a scenario: what it does at each event, by the event's
@@ -242,7 +243,7 @@ func TestWeCallAndSIPpIsSatisfied(t *testing.T) {
 				})
 				in := sip.Invite{
 					Attempt: scenario, To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.ears.hear,
-					Target: sip.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
+					Target: resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
 				}
 				if c.set != nil {
 					c.set(&in)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
@@ -57,7 +58,7 @@ func TestSIPpTakesOurRegistration(t *testing.T) {
 	there.listening(t, "udp")
 	told := make(states, 16)
 	_, err := served(t, nil).Register(sip.RegisterTo{
-		Target: sip.Target{Host: "127.0.0.1", Port: there.port, Transport: "udp"}, User: "acme",
+		Target: resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: "udp"}, User: "acme",
 		Credentials: &sip.Credentials{Username: "callboard", Password: "secret", Realm: "callboard"},
 		Notify:      func(s sip.RegistrationState) { told <- s },
 	})

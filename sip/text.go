@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Text is one MESSAGE of ours outside of any dialog (RFC 3428).
@@ -18,8 +19,8 @@ type Text struct {
 	// while the far end remembers it, it is a retransmission (RFC 3261 17.2.3).
 	Name        string
 	Environment domain.Environment // as in Invite
-	Target      Target
-	Proxy       *Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
+	Target      resolve.Target
+	Proxy       *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
 	Credentials *Credentials
 	To, From    string // users, best E.164
 	FromDomain  string // "" is the public host
@@ -98,7 +99,7 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 		if err = u.checkTarget(&hop); err != nil {
 			return nil, err
 		}
-		routes = []string{"sip:" + hostPort(hop) + transportParam(hop) + ";lr"}
+		routes = []string{"sip:" + hop.HostPort() + hop.TransportParam() + ";lr"}
 	}
 	switch {
 	case t.Name == "":
@@ -110,7 +111,7 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 	}
 	f := flow{network: hop.Transport}
 	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
-		f = flowOf(settledTarget(hop, ip))
+		f = flowOf(resolve.SetAddress(hop, ip))
 	}
 	domain := t.FromDomain
 	if domain == "" {
@@ -119,7 +120,7 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 	callID := u.id.callIDOf("text " + t.Name)
 	d := &Dialog{
 		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials, environment: t.Environment,
-		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(named.named()), contactUser: from, target: hop, preset: routes,
+		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + named.WithName().HostPort(), contactUser: from, target: hop, preset: routes,
 	}
 	d.localParty = "<" + d.localURI + ">"
 	d.far.target = d.remoteURI
@@ -130,7 +131,7 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 type sending struct {
 	d      *Dialog
 	t      *Text
-	addrs  []Target
+	addrs  []resolve.Target
 	tries  int // with credentials, at this address
 	answer chan Final
 }

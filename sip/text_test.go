@@ -12,11 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func text(name string) *sip.Text {
 	return &sip.Text{
-		Name: name, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, To: "+15550001", From: "+15559999",
+		Name: name, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, To: "+15550001", From: "+15559999",
 		ContentType: "text/plain;charset=utf-8", Body: []byte("Grüße"),
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // authority issues certificates in a test.
@@ -100,7 +101,7 @@ func secured(conf *sip.TLS, more func(*sip.Config, *sip.UserAgent)) func(*sip.Co
 
 func overTLS(ua *sip.UserAgent, here *ears, name string) sip.Invite {
 	return sip.Invite{
-		Attempt: "tls" + name, Target: sip.Target{Host: "127.0.0.1", Port: int(ua.Addr("tls").Port()), Transport: "tls", Name: name},
+		Attempt: "tls" + name, Target: resolve.Target{Host: "127.0.0.1", Port: int(ua.Addr("tls").Port()), Transport: "tls", Name: name},
 		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
 	}
 }
@@ -196,7 +197,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 	here := newEars()
 	near := served(t, secured(&sip.TLS{Roots: ca.pool}, nil))
 	_, err = near.Invite(sip.Invite{
-		Attempt: "old", Target: sip.Target{Host: "127.0.0.1", Port: old.Addr().(*net.TCPAddr).Port, Transport: "tls"},
+		Attempt: "old", Target: resolve.Target{Host: "127.0.0.1", Port: old.Addr().(*net.TCPAddr).Port, Transport: "tls"},
 		To: "+1", From: "+2", Notify: here.hear,
 	})
 	require.NoError(t, err)
@@ -346,7 +347,7 @@ func TestSecuredCallStaysSecured(t *testing.T) {
 	here := newEars()
 	near := served(t, secured(&sip.TLS{Roots: ca.pool}, nil))
 	d, err := near.Invite(sip.Invite{
-		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Transport: "tls"}, To: "+1", From: "+2", Notify: here.hear,
+		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Transport: "tls"}, To: "+1", From: "+2", Notify: here.hear,
 		Body: []byte(sdp), // without one, the ACK would wait for our answer to the far end's offer
 	})
 	require.NoError(t, err)

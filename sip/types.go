@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Listener names one socket to open, for example {Network: "udp", Addr: "127.0.0.1:5060"}.
@@ -24,7 +25,7 @@ type Config struct {
 	Probes     []netip.Prefix            // dispatchers: their OPTIONS is answered though they are nobody's trunk
 	TLS        *TLS                      // for listeners and calls over TLS; nil: the machine's roots, no certificate of our own
 	DSCP       int                       // marks what the SIP sockets send, 0 to 63 (RFC 4594: 24, CS3, or 40, CS5)
-	Resolver   *Resolver                 // finds targets; nil: one with the name servers of the machine
+	Resolver   *resolve.Resolver         // finds targets; nil: one with the name servers of the machine
 	Trace      Trace                     // hears each message of a dialog; nil: nobody
 	UserAgent  string                    // "Callboard/<version>"
 	Secret     []byte                    // keys the HMACs of Call-ID, tags and branches; nil: drawn at random
@@ -62,21 +63,6 @@ type Config struct {
 	OverloadAfter time.Duration // an INVITE that waited so long to be read is answered 503 at once, default 500 ms
 }
 
-// Target is where an INVITE goes: one proxy of a trunk.
-type Target struct {
-	Host      string `json:"host"`
-	Port      int    `json:"port"`      // 0: by SRV where Host is a name, else 5060, over TLS 5061
-	Transport string `json:"transport"` // udp, tcp or tls; "": by NAPTR and SRV where Host is a name and Port is 0, else udp
-	TrunkID   string `json:"trunk_id,omitempty"`
-	// Local is our UDP socket to send from, which a phone's NAT may insist on;
-	// zero: the one that suits.
-	Local netip.AddrPort `json:"local,omitzero"`
-	Name  string         `json:"name,omitempty"` // that a TLS certificate must carry; "" is Host
-	// Through is the node behind which a phone is: what goes to it goes there
-	// first, and Local is a socket of that node's.
-	Through netip.AddrPort `json:"through,omitzero"`
-}
-
 // Credentials answer a digest challenge of the target.
 type Credentials struct {
 	Username, Password string
@@ -91,8 +77,8 @@ type Invite struct {
 	Attempt      string // with Leg the source of Call-ID, From-tag and branch
 	Leg          int
 	Environment  domain.Environment // all but live reaches Config.TestCarrier only
-	Target       Target
-	Proxy        *Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
+	Target       resolve.Target
+	Proxy        *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
 	Credentials  *Credentials
 	To, From     string    // E.164 users
 	URI          string    // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
@@ -234,18 +220,18 @@ type Final struct {
 // DialogState is what must survive a crash so that the dialog can be ended, or
 // go on.
 type DialogState struct {
-	CallID       string   `json:"call_id"`
-	LocalTag     string   `json:"local_tag"`
-	RemoteTag    string   `json:"remote_tag,omitempty"`
-	LocalURI     string   `json:"local_uri,omitempty"`
-	RemoteURI    string   `json:"remote_uri,omitempty"`
-	RemoteTarget string   `json:"remote_target,omitempty"`
-	Routes       []string `json:"routes,omitempty"`
-	LocalCSeq    uint32   `json:"local_cseq,omitempty"`
-	Target       Target   `json:"target"`
-	Inbound      bool     `json:"inbound,omitempty"`
-	Pinned       bool     `json:"pinned,omitempty"` // with a phone: everything goes to Target
-	Confirmed    bool     `json:"confirmed,omitempty"`
+	CallID       string         `json:"call_id"`
+	LocalTag     string         `json:"local_tag"`
+	RemoteTag    string         `json:"remote_tag,omitempty"`
+	LocalURI     string         `json:"local_uri,omitempty"`
+	RemoteURI    string         `json:"remote_uri,omitempty"`
+	RemoteTarget string         `json:"remote_target,omitempty"`
+	Routes       []string       `json:"routes,omitempty"`
+	LocalCSeq    uint32         `json:"local_cseq,omitempty"`
+	Target       resolve.Target `json:"target"`
+	Inbound      bool           `json:"inbound,omitempty"`
+	Pinned       bool           `json:"pinned,omitempty"` // with a phone: everything goes to Target
+	Confirmed    bool           `json:"confirmed,omitempty"`
 
 	// What a CANCEL after a crash repeats of the INVITE, by which far ends know what
 	// it is for, from whichever node it comes.

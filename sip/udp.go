@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
@@ -103,7 +105,7 @@ func (s *udpSocket) next(b []byte) (int, netip.AddrPort, error) {
 
 func (s *udpSocket) taken() arrival {
 	s.handled = true
-	return arrival{flow{network: networkUDP, addr: s.current, udp: s}, s.raw, s.waited, s.passed}
+	return arrival{flow{network: resolve.UDP, addr: s.current, udp: s}, s.raw, s.waited, s.passed}
 }
 
 // write sends one datagram. An ICMP error that belongs to an earlier one may

@@ -18,6 +18,7 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // What a call tells its second leg.
@@ -425,7 +426,7 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 func hostFor(phone Phone, slot trunk.Slot, contacts []sip.Contact) (ours, far netip.Addr) {
 	next := slot.Target
 	if p := slot.Trunk().OutboundProxy; p != nil {
-		next = sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}
+		next = resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}
 	}
 	if len(contacts) > 0 {
 		next = contacts[0].Target

@@ -6,6 +6,7 @@ import (
 
 	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // mostMoves bounds how often one call is sent on.
@@ -15,7 +16,7 @@ const transportTLS = "tls"
 
 // detour is where a 3xx has sent the call, and what its sender has signed.
 type detour struct {
-	to       sip.Target
+	to       resolve.Target
 	uri      string
 	identity []string
 }
@@ -47,7 +48,7 @@ func (c *call) sentOn(f sip.Final) *detour {
 	c.moves++
 	c.log.Info("call sent on", slog.String("host", m.Host), slog.Int("code", f.Code))
 	return &detour{
-		to:  sip.Target{Host: m.Host, Port: m.Port, Transport: m.Transport, TrunkID: c.slot.Trunk().ID},
+		to:  resolve.Target{Host: m.Host, Port: m.Port, Transport: m.Transport, TrunkID: c.slot.Trunk().ID},
 		uri: m.URI, identity: f.Identity,
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // slow is a store whose first commit waits.
@@ -84,7 +85,7 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 		codes := make(chan int, 16)
 		at := registrar.Addr("udp")
 		_, err := client.Register(sip.RegisterTo{
-			Target: sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}, User: user,
+			Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}, User: user,
 			Credentials: &sip.Credentials{Username: user, Password: password},
 			Notify: func(s sip.RegistrationState) {
 				if s.Code > 0 {

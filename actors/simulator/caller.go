@@ -9,17 +9,18 @@ import (
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Order is a call that one of the built-in phones makes.
 type Order struct {
-	To, From string        // users; From may be "anonymous"
-	Name     string        // shown beside From
-	At       sip.Target    // whom to send it to
-	Mark     string        // value of the header TestHeader
-	Digits   string        // pressed one by one as the other side pauses
-	Says     string        // once the other side pauses
-	HangUp   time.Duration // after so long; 0: after three minutes, or with the other side
+	To, From string         // users; From may be "anonymous"
+	Name     string         // shown beside From
+	At       resolve.Target // whom to send it to
+	Mark     string         // value of the header TestHeader
+	Digits   string         // pressed one by one as the other side pauses
+	Says     string         // once the other side pauses
+	HangUp   time.Duration  // after so long; 0: after three minutes, or with the other side
 }
 
 // TestHeader names an ordered call to whoever takes it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // lookupLimit bounds one name look-up of a proxy.
@@ -26,7 +27,7 @@ type Book struct {
 	turns  map[string]uint64 // by which each workspace stands there
 	byAddr atomic.Pointer[index]
 	// Resolve looks the names of proxies up; nil: names admit nobody.
-	Resolve func(context.Context, sip.Target) ([]sip.Target, error)
+	Resolve func(context.Context, resolve.Target) ([]resolve.Target, error)
 	// Carrier is where the built-in carrier sends from; nil: there is none. It
 	// is set before the first message.
 	Carrier func() netip.AddrPort
@@ -163,7 +164,7 @@ func (b *Book) addresses(ctx context.Context, p domain.Proxy) []netip.Addr {
 	}
 	bound, cancel := context.WithTimeout(ctx, lookupLimit)
 	defer cancel()
-	found, err := b.Resolve(bound, sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport})
+	found, err := b.Resolve(bound, resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport})
 	if err != nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Caller is who is shown to the called.
@@ -31,7 +32,7 @@ func (s *Slot) Fill(in *sip.Invite, to string, c Caller) error {
 	}
 	in.Target, in.To, in.FromDomain = s.Target, dialled, t.FromDomain
 	if p := t.OutboundProxy; p != nil {
-		in.Proxy = &sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
+		in.Proxy = &resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
 	}
 	if a := t.Auth; a != nil {
 		in.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
@@ -86,7 +87,7 @@ func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool,
 }
 
 // hostOf is the host of a target as it stands in a URI.
-func hostOf(t sip.Target) string {
+func hostOf(t resolve.Target) string {
 	host := t.Host
 	if t.Name != "" {
 		host = t.Name

@@ -28,6 +28,7 @@ import (
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/lease"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // seat is the work of one shard, of which a process may have several: its
@@ -281,12 +282,12 @@ func (t *seat) tree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target := func() (sip.Target, bool) { return sip.Target{}, false }
+	target := func() (resolve.Target, bool) { return resolve.Target{}, false }
 	var calledBy func() netip.AddrPort
 	var testCall func(context.Context, simulator.Order) error
 	var talk actors.Talk
 	if t.phones != nil {
-		target = func() (sip.Target, bool) { return t.phones.Target(), true }
+		target = func() (resolve.Target, bool) { return t.phones.Target(), true }
 		calledBy = t.phones.Addr
 		testCall, talk = t.testCall, t.talk
 	}

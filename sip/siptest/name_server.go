@@ -1,4 +1,6 @@
-package sip_test
+//go:build linux
+
+package siptest
 
 import (
 	"bytes"
@@ -14,14 +16,12 @@ import (
 
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
-
-	"github.com/callboard/callboard/sip/siptest"
 )
 
-// nsdServer is a name server: NSD with zones of the test, on UDP and TCP of
+// NameServer is a name server: NSD with zones of the test, on UDP and TCP of
 // loopback.
-type nsdServer struct {
-	addr   netip.AddrPort
+type NameServer struct {
+	Addr   netip.AddrPort
 	dir    string
 	serial int
 	cmd    *exec.Cmd
@@ -44,24 +44,25 @@ remote-control:
   control-enable: no
 `
 
-// newNSD starts a server with one zone file for each name. The negative TTL of
+// StartNameServer starts a server with one zone file for each name. The negative TTL of
 // the zones is 7 s, and 60 s is the TTL of records that have none.
-func newNSD(t *testing.T, zones map[string]string) *nsdServer {
+func StartNameServer(t *testing.T, zones map[string]string) *NameServer {
 	t.Helper()
-	s := &nsdServer{dir: t.TempDir()}
-	s.addr = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(siptest.Port(t)))
-	config := fmt.Appendf(nil, nsdConfig, s.dir, s.addr.Port())
+	s := &NameServer{dir: t.TempDir()}
+	s.Addr = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(Port(t)))
+	config := fmt.Appendf(nil, nsdConfig, s.dir, s.Addr.Port())
 	for name := range zones {
 		config = fmt.Appendf(config, "zone:\n  name: %q\n  zonefile: %q\n", name, name)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "nsd.conf"), config, 0o600))
-	s.write(t, zones)
-	s.start(t, zones)
-	t.Cleanup(func() { s.stop(t) })
+	s.Write(t, zones)
+	s.Start(t, zones)
+	t.Cleanup(func() { s.Stop(t) })
 	return s
 }
 
-func (s *nsdServer) write(t *testing.T, zones map[string]string) {
+// Write writes the zone files; the server reads them when it starts.
+func (s *NameServer) Write(t *testing.T, zones map[string]string) {
 	t.Helper()
 	s.serial++
 	for name, records := range zones {
@@ -70,8 +71,8 @@ func (s *nsdServer) write(t *testing.T, zones map[string]string) {
 	}
 }
 
-// start runs NSD until stop, at most as long as the test binary lives.
-func (s *nsdServer) start(t *testing.T, zones map[string]string) {
+// Start runs NSD until stop, at most as long as the test binary lives.
+func (s *NameServer) Start(t *testing.T, zones map[string]string) {
 	t.Helper()
 	program, err := exec.LookPath("nsd")
 	require.NoError(t, err, "NSD is needed: make tools")
@@ -84,26 +85,26 @@ func (s *nsdServer) start(t *testing.T, zones map[string]string) {
 }
 
 // wait returns once the zones as they were written last are served.
-func (s *nsdServer) wait(t *testing.T, zones map[string]string) {
+func (s *NameServer) wait(t *testing.T, zones map[string]string) {
 	t.Helper()
 	for name := range zones {
 		require.Eventually(t, func() bool {
-			m, err := dns.Exchange(new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeSOA), s.addr.String())
+			m, err := dns.Exchange(new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeSOA), s.Addr.String())
 			return err == nil && len(m.Answer) == 1 && m.Answer[0].(*dns.SOA).Serial == uint32(s.serial)
 		}, time.Minute, 10*time.Millisecond, "NSD does not serve %s", name)
 	}
 }
 
-// reload replaces the zones.
-func (s *nsdServer) reload(t *testing.T, zones map[string]string) {
+// Reload replaces the zones.
+func (s *NameServer) Reload(t *testing.T, zones map[string]string) {
 	t.Helper()
-	s.write(t, zones)
+	s.Write(t, zones)
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGHUP))
 	s.wait(t, zones)
 }
 
-// stop ends the server and its child processes. It may be started again.
-func (s *nsdServer) stop(t *testing.T) {
+// Stop ends the server and its child processes. It may be started again.
+func (s *NameServer) Stop(t *testing.T) {
 	t.Helper()
 	if s.cmd == nil {
 		return
@@ -120,5 +121,5 @@ func (s *nsdServer) stop(t *testing.T) {
 	}
 }
 
-// zone joins the records of a zone file.
-func zone(records ...string) string { return strings.Join(records, "\n") + "\n" }
+// Zone joins the records of a zone file.
+func Zone(records ...string) string { return strings.Join(records, "\n") + "\n" }

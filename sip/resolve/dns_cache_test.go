@@ -1,4 +1,4 @@
-package sip_test
+package resolve_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // fakeResolver is a name server in memory.
@@ -44,7 +44,7 @@ func TestRecordsAreCachedForTheirTTL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &fakeResolver{records: records, ttl: time.Minute}
-				c := sip.NewDNSCache(l.lookup)
+				c := resolve.NewDNSCache(l.lookup)
 				for _, step := range []struct {
 					wait time.Duration
 					want int64
@@ -69,7 +69,7 @@ func TestStaleAnswersServeForAnHourWhileNoServerResponds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &fakeResolver{records: records, ttl: time.Minute}
-				c := sip.NewDNSCache(l.lookup)
+				c := resolve.NewDNSCache(l.lookup)
 				_, err := c.Get(t.Context(), "a.example")
 				require.NoError(t, err)
 				l.err = errors.New("no server responds")
@@ -98,7 +98,7 @@ func TestStaleAnswersServeForAnHourWhileNoServerResponds(t *testing.T) {
 func TestStaleAnswerServesWhileServersAreSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &fakeResolver{records: anAddress(t), ttl: time.Minute}
-		c := sip.NewDNSCache(l.lookup)
+		c := resolve.NewDNSCache(l.lookup)
 		_, err := c.Get(t.Context(), "a.example")
 		require.NoError(t, err)
 		l.err, l.took = errors.New("no server responds"), 6*time.Second
@@ -120,7 +120,7 @@ func TestStaleAnswerServesWhileServersAreSlow(t *testing.T) {
 func TestOneLookupServesAllCallersAndOutlivesTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &fakeResolver{records: anAddress(t), ttl: time.Minute, took: 3 * time.Second}
-		c := sip.NewDNSCache(func(ctx context.Context, name string) ([]dns.RR, time.Duration, error) {
+		c := resolve.NewDNSCache(func(ctx context.Context, name string) ([]dns.RR, time.Duration, error) {
 			records, ttl, _ := l.lookup(ctx, name)
 			deadline, ok := ctx.Deadline()
 			assert.True(t, ok)
@@ -151,7 +151,7 @@ func TestOneLookupServesAllCallersAndOutlivesTheFirst(t *testing.T) {
 
 func TestCacheHolds2048Names(t *testing.T) {
 	l := &fakeResolver{records: anAddress(t), ttl: time.Hour}
-	c := sip.NewDNSCache(l.lookup)
+	c := resolve.NewDNSCache(l.lookup)
 	for i := range 3000 {
 		_, err := c.Get(t.Context(), fmt.Sprintf("n%d.example", i))
 		require.NoError(t, err)

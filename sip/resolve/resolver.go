@@ -1,4 +1,8 @@
-package sip
+// Package resolve finds the addresses of SIP targets by DNS (RFC 3263).
+//
+// It queries the name servers of its configuration itself, keeps responses as
+// long as their TTLs allow, and ranks addresses that failed recently last.
+package resolve
 
 import (
 	"cmp"
@@ -16,16 +20,16 @@ import (
 )
 
 const (
-	maxFound  = 16 // addresses of one target
-	badFor    = 30 * time.Second
-	badAtMost = 10 * time.Minute
-	maxBad    = 4096
+	maxFound     = 16 // addresses of one target
+	failedFor    = 30 * time.Second
+	maxFailedFor = 10 * time.Minute
+	maxFailed    = 4096
 )
 
 var errNoAddress = errors.New("no address")
 
-// ResolverConfig may stay zero.
-type ResolverConfig struct {
+// Config may stay zero.
+type Config struct {
 	Servers []netip.AddrPort // name servers; nil: those of /etc/resolv.conf
 	Hosts   string           // file with names that need no server; "": /etc/hosts
 }
@@ -34,24 +38,24 @@ type ResolverConfig struct {
 // (RFC 3263). It keeps what it found as long as the servers allow, and
 // remembers which addresses failed of late: they come last.
 type Resolver struct {
-	cache *dnsCache
-	mu    sync.Mutex
-	bad   map[badKey]badUntil
+	cache  *dnsCache
+	mu     sync.Mutex
+	failed map[failedKey]failedUntil
 }
 
-type badKey struct {
+type failedKey struct {
 	network string
 	addr    netip.AddrPort
 }
 
-type badUntil struct {
+type failedUntil struct {
 	until time.Time
 	wait  time.Duration
 }
 
-// NewResolver reads the configuration of the machine where cfg leaves it open.
-func NewResolver(cfg ResolverConfig) *Resolver {
-	return &Resolver{cache: newDNSCache(newDNSClient(cfg).lookup), bad: make(map[badKey]badUntil)}
+// New reads the configuration of the machine where cfg leaves it open.
+func New(cfg Config) *Resolver {
+	return &Resolver{cache: newDNSCache(newDNSClient(cfg).lookup), failed: make(map[failedKey]failedUntil)}
 }
 
 // Resolve turns a target into those to be tried, best first: by priority, by
@@ -62,8 +66,8 @@ func (r *Resolver) Resolve(ctx context.Context, t Target) ([]Target, error) {
 	return r.resolve(t, func(q dns.Question) ([]dns.RR, error) { return r.cache.get(ctx, q) })
 }
 
-// known is Resolve from memory alone.
-func (r *Resolver) known(t Target) []Target {
+// ResolveCached is Resolve from memory alone.
+func (r *Resolver) ResolveCached(t Target) []Target {
 	found, err := r.resolve(t, r.cache.cached)
 	if err != nil {
 		return nil
@@ -71,40 +75,41 @@ func (r *Resolver) known(t Target) []Target {
 	return found
 }
 
-// Failed remembers that an address of Resolve did not answer.
-func (r *Resolver) Failed(t Target) {
-	key, ok := badKeyOf(t)
+// MarkFailed remembers that an address of Resolve did not answer.
+func (r *Resolver) MarkFailed(t Target) {
+	key, ok := failedKeyOf(t)
 	if !ok {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.bad) >= maxBad {
-		clear(r.bad)
+	if len(r.failed) >= maxFailed {
+		clear(r.failed)
 	}
-	wait := min(max(badFor, 2*r.bad[key].wait), badAtMost)
-	r.bad[key] = badUntil{time.Now().Add(wait), wait}
+	wait := min(max(failedFor, 2*r.failed[key].wait), maxFailedFor)
+	r.failed[key] = failedUntil{time.Now().Add(wait), wait}
 }
 
-// Worked forgets that an address failed.
-func (r *Resolver) Worked(t Target) {
-	if key, ok := badKeyOf(t); ok {
+// MarkReachable forgets that an address failed.
+func (r *Resolver) MarkReachable(t Target) {
+	if key, ok := failedKeyOf(t); ok {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.bad, key)
+		delete(r.failed, key)
 	}
 }
 
-func badKeyOf(t Target) (badKey, bool) {
+func failedKeyOf(t Target) (failedKey, bool) {
 	ip, err := netip.ParseAddr(t.Host)
-	return badKey{t.Transport, netip.AddrPortFrom(ip.Unmap(), uint16(t.Port&0xFFFF))}, err == nil
+	return failedKey{t.Transport, netip.AddrPortFrom(ip.Unmap(), uint16(t.Port&0xFFFF))}, err == nil
 }
 
-func (r *Resolver) isBad(t Target, now time.Time) bool {
-	key, _ := badKeyOf(t)
+// FailedRecently says whether MarkFailed named the address of a target not long ago.
+func (r *Resolver) FailedRecently(t Target, now time.Time) bool {
+	key, _ := failedKeyOf(t)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return now.Before(r.bad[key].until)
+	return now.Before(r.failed[key].until)
 }
 
 // queryFunc returns the records of a question; none: there are none.
@@ -112,11 +117,11 @@ type queryFunc func(dns.Question) ([]dns.RR, error)
 
 func (r *Resolver) resolve(t Target, query queryFunc) ([]Target, error) {
 	host := strings.TrimSuffix(strings.ToLower(strings.Trim(t.Host, "[]")), ".")
-	if t.Transport == networkTLS && t.Name == "" {
+	if t.Transport == TLS && t.Name == "" {
 		t.Name = host
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return []Target{settledTarget(t, ip)}, nil
+		return []Target{SetAddress(t, ip)}, nil
 	}
 	found, err := r.services(t, host, query)
 	if err == nil && len(found) == 0 {
@@ -126,33 +131,17 @@ func (r *Resolver) resolve(t Target, query queryFunc) ([]Target, error) {
 		return nil, fmt.Errorf("sip: resolve %s: %w", host, err)
 	}
 	now := time.Now()
-	slices.SortStableFunc(found, func(a, b Target) int { return rank(r.isBad(a, now)) - rank(r.isBad(b, now)) })
+	slices.SortStableFunc(found, func(a, b Target) int {
+		return rankFailed(r.FailedRecently(a, now)) - rankFailed(r.FailedRecently(b, now))
+	})
 	return found[:min(len(found), maxFound)], nil
 }
 
-func rank(bad bool) int {
+func rankFailed(bad bool) int {
 	if bad {
 		return 1
 	}
 	return 0
-}
-
-func settledTarget(t Target, ip netip.Addr) Target {
-	t.Host = ip.Unmap().WithZone("").String()
-	if t.Transport == "" {
-		t.Transport = networkUDP
-	}
-	if t.Port == 0 {
-		t.Port = portOf(t.Transport)
-	}
-	return t
-}
-
-func portOf(network string) int {
-	if network == networkTLS {
-		return defaultTLSPort
-	}
-	return defaultPort
 }
 
 // service is an SRV name and the transport it stands for.
@@ -160,12 +149,12 @@ type service struct{ network, name string }
 
 func srvName(network, host string) service {
 	switch network {
-	case networkTLS:
+	case TLS:
 		return service{network, "_sips._tcp." + host}
-	case networkTCP:
+	case TCP:
 		return service{network, "_sip._tcp." + host}
 	default:
-		return service{networkUDP, "_sip._udp." + host}
+		return service{UDP, "_sip._udp." + host}
 	}
 }
 
@@ -185,7 +174,7 @@ func (r *Resolver) services(t Target, host string, query queryFunc) ([]Target, e
 		if names = preferred(records); len(names) > 0 {
 			byNAPTR = true
 		} else {
-			names = []service{srvName(networkUDP, host), srvName(networkTCP, host), srvName(networkTLS, host)}
+			names = []service{srvName(UDP, host), srvName(TCP, host), srvName(TLS, host)}
 		}
 	}
 	var found []Target
@@ -204,7 +193,7 @@ func (r *Resolver) services(t Target, host string, query queryFunc) ([]Target, e
 // preferred sorts NAPTR records by order and preference (RFC 3403 §4.1), and
 // keeps those that lead to an SRV name over a transport of Callboard's.
 func preferred(records []dns.RR) []service {
-	networks := map[string]string{"sip+d2u": networkUDP, "sip+d2t": networkTCP, "sips+d2t": networkTLS}
+	networks := map[string]string{"sip+d2u": UDP, "sip+d2t": TCP, "sips+d2t": TLS}
 	naptrs := recordsOf[*dns.NAPTR](records)
 	slices.SortStableFunc(naptrs, func(a, b *dns.NAPTR) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Preference, b.Preference))
@@ -246,7 +235,7 @@ func servers(t Target, host string, s service, query queryFunc) ([]Target, error
 		}
 		one := t
 		one.Transport, one.Port = s.network, int(srv.Port)
-		if one.Name == "" && s.network == networkTLS {
+		if one.Name == "" && s.network == TLS {
 			one.Name = host
 		}
 		addrs, err := hosts(one, srv.Target, query)
@@ -291,7 +280,7 @@ func hosts(t Target, host string, query queryFunc) ([]Target, error) {
 		errs = errors.Join(errs, err)
 		for _, rr := range records {
 			if ip, ok := addressOf(rr); ok {
-				found = append(found, settledTarget(t, ip))
+				found = append(found, SetAddress(t, ip))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package sip_test
+package resolve_test
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
 func TestServersAreReadFromResolvConf(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "resolv.conf")
-	assert.Empty(t, sip.ReadResolvConf(path), "no file")
+	assert.Empty(t, resolve.ReadResolvConf(path), "no file")
 	require.NoError(t, os.WriteFile(path, []byte(`# nameserver 192.0.2.99
 ; nameserver 192.0.2.98
 search example.com
@@ -37,12 +37,12 @@ nameserver 192.0.2.4
 `), 0o600))
 	assert.Equal(t, []netip.AddrPort{
 		netip.MustParseAddrPort("192.0.2.1:53"), netip.MustParseAddrPort("[2001:db8::1]:53"), netip.MustParseAddrPort("[fe80::1%eth0]:53"),
-	}, sip.ReadResolvConf(path), "three at most")
+	}, resolve.ReadResolvConf(path), "three at most")
 }
 
-func lookup(t *testing.T, cfg sip.ResolverConfig, name string, qtype uint16) ([]string, time.Duration) {
+func lookup(t *testing.T, cfg resolve.Config, name string, qtype uint16) ([]string, time.Duration) {
 	t.Helper()
-	records, ttl, err := sip.LookupDNS(t.Context(), cfg, name, qtype)
+	records, ttl, err := resolve.LookupDNS(t.Context(), cfg, name, qtype)
 	require.NoError(t, err)
 	var data []string
 	for _, rr := range records {
@@ -71,9 +71,9 @@ func TestAnswersOfANameServer(t *testing.T) {
 	for i := range 80 {
 		records = append(records, fmt.Sprintf("huge IN AAAA 2001:db8::%x", i+1))
 	}
-	s := newNSD(t, map[string]string{"example.com": zone(records...)})
-	other := newNSD(t, map[string]string{"example.net": zone("a 10 IN A 192.0.2.5", "back IN CNAME a.example.com.", "pong IN CNAME ping.example.com.")})
-	cfg := configOf(t, s.addr, other.addr)
+	s := siptest.StartNameServer(t, map[string]string{"example.com": siptest.Zone(records...)})
+	other := siptest.StartNameServer(t, map[string]string{"example.net": siptest.Zone("a 10 IN A 192.0.2.5", "back IN CNAME a.example.com.", "pong IN CNAME ping.example.com.")})
+	cfg := configOf(t, s.Addr, other.Addr)
 	for name, c := range map[string]struct {
 		name  string
 		qtype uint16
@@ -100,45 +100,45 @@ func TestAnswersOfANameServer(t *testing.T) {
 		assert.Equal(t, c.want, got, name)
 		assert.Equal(t, c.ttl, ttl, name)
 	}
-	first, err := dns.Exchange(new(dns.Msg).SetQuestion("away.example.com.", dns.TypeA), s.addr.String())
+	first, err := dns.Exchange(new(dns.Msg).SetQuestion("away.example.com.", dns.TypeA), s.Addr.String())
 	require.NoError(t, err)
 	assert.Len(t, first.Answer, 1, "the other zone takes a query of its own")
 	for name, want := range map[string]int{"large.example.com": 60, "huge.example.com": 64} {
 		query := new(dns.Msg).SetQuestion(name+".", dns.TypeAAAA)
 		query.SetEdns0(1232, false)
-		over, err := dns.Exchange(query, s.addr.String())
+		over, err := dns.Exchange(query, s.Addr.String())
 		require.NoError(t, err)
 		require.True(t, over.Truncated, "%s is too large for UDP", name)
 		got, _ := lookup(t, cfg, name, dns.TypeAAAA)
 		assert.Len(t, got, want, name)
 	}
-	_, _, err = sip.LookupDNS(t.Context(), cfg, "a.example.org", dns.TypeA)
+	_, _, err = resolve.LookupDNS(t.Context(), cfg, "a.example.org", dns.TypeA)
 	assert.ErrorContains(t, err, "REFUSED", "a zone that the server does not have")
 }
 
 // TestZoneThatChangesIsSeenAfterItsTTL also stops the server, and starts it again.
 func TestZoneThatChangesIsSeenAfterItsTTL(t *testing.T) {
 	t.Parallel()
-	before := map[string]string{"example.com": zone("short 1 IN A 192.0.2.1", "long 3600 IN A 192.0.2.1")}
-	after := map[string]string{"example.com": zone("short 1 IN A 192.0.2.2", "long 3600 IN A 192.0.2.2")}
-	s := newNSD(t, before)
-	r := resolverAt(t, s.addr)
-	short, long := sip.Target{Host: "short.example.com", Port: 5060}, sip.Target{Host: "long.example.com", Port: 5060}
-	resolvesTo := func(target sip.Target, want string) {
+	before := map[string]string{"example.com": siptest.Zone("short 1 IN A 192.0.2.1", "long 3600 IN A 192.0.2.1")}
+	after := map[string]string{"example.com": siptest.Zone("short 1 IN A 192.0.2.2", "long 3600 IN A 192.0.2.2")}
+	s := siptest.StartNameServer(t, before)
+	r := resolverAt(t, s.Addr)
+	short, long := resolve.Target{Host: "short.example.com", Port: 5060}, resolve.Target{Host: "long.example.com", Port: 5060}
+	resolvesTo := func(target resolve.Target, want string) {
 		t.Helper()
 		require.Eventually(t, func() bool { return assert.ObjectsAreEqual([]string{want}, found(t, r, target)) }, time.Minute, 50*time.Millisecond)
 	}
 	resolvesTo(short, "udp 192.0.2.1:5060")
 	resolvesTo(long, "udp 192.0.2.1:5060")
-	s.reload(t, after)
+	s.Reload(t, after)
 	resolvesTo(short, "udp 192.0.2.2:5060")
 	assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, long))
-	s.stop(t)
+	s.Stop(t)
 	require.Eventually(t, func() bool { return !r.IsCached(short) }, time.Minute, 50*time.Millisecond, "its TTL passes")
 	assert.Equal(t, []string{"udp 192.0.2.2:5060"}, found(t, r, short), "stale")
-	assert.Contains(t, found(t, r, sip.Target{Host: "new.example.com", Port: 5060})[0], "query "+s.addr.String())
-	s.write(t, before)
-	s.start(t, before)
+	assert.Contains(t, found(t, r, resolve.Target{Host: "new.example.com", Port: 5060})[0], "query "+s.Addr.String())
+	s.Write(t, before)
+	s.Start(t, before)
 	resolvesTo(short, "udp 192.0.2.1:5060")
 }
 
@@ -153,15 +153,15 @@ func silentServer(t *testing.T) netip.AddrPort {
 
 func TestServerThatFailsLeadsToTheNext(t *testing.T) {
 	t.Parallel()
-	good := newNSD(t, map[string]string{"example.com": zone("a IN A 192.0.2.1")})
-	empty := newNSD(t, map[string]string{"example.net": ""})
+	good := siptest.StartNameServer(t, map[string]string{"example.com": siptest.Zone("a IN A 192.0.2.1")})
+	empty := siptest.StartNameServer(t, map[string]string{"example.net": ""})
 	closed := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(siptest.Port(t)))
-	for name, first := range map[string]netip.AddrPort{"silent": silentServer(t), "closed": closed, "refuses": empty.addr} {
+	for name, first := range map[string]netip.AddrPort{"silent": silentServer(t), "closed": closed, "refuses": empty.Addr} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			r := resolverAt(t, first, good.addr)
-			assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, sip.Target{Host: "a.example.com", Port: 5060}))
+			r := resolverAt(t, first, good.Addr)
+			assert.Equal(t, []string{"udp 192.0.2.1:5060"}, found(t, r, resolve.Target{Host: "a.example.com", Port: 5060}))
 			if name == "silent" { // A and AAAA, each a second
 				assert.GreaterOrEqual(t, time.Since(start), 2*time.Second)
 			}
@@ -176,7 +176,7 @@ func TestCallerWaitsForNameServersAsLongAsItsContext(t *testing.T) {
 	for tries := 0; took >= enough && tries < 20; tries++ { // until the machine does not stand still
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		_, err := resolverAt(t, silentServer(t)).Resolve(ctx, sip.Target{Host: "b.example.com", Port: 5060})
+		_, err := resolverAt(t, silentServer(t)).Resolve(ctx, resolve.Target{Host: "b.example.com", Port: 5060})
 		took = time.Since(start)
 		cancel()
 		require.Error(t, err)
@@ -300,7 +300,7 @@ func TestHostileResponses(t *testing.T) {
 				assert.Equal(t, c.want, got)
 				return
 			}
-			_, _, err := sip.LookupDNS(t.Context(), cfg, "a.example.com", dns.TypeA)
+			_, _, err := resolve.LookupDNS(t.Context(), cfg, "a.example.com", dns.TypeA)
 			require.ErrorContains(t, err, c.problem)
 			assert.GreaterOrEqual(t, queries.Load(), int64(2), "each server is asked twice")
 		})
@@ -355,7 +355,7 @@ func FuzzResponseOfANameServer(f *testing.F) {
 		f.Add(b, qtype)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, qtype uint16) {
-		records, last, err := sip.ReadResponse(b, "a.example", qtype)
+		records, last, err := resolve.ReadResponse(b, "a.example", qtype)
 		if len(records) > 64 || err != nil && len(records) > 0 {
 			t.Fatalf("%d records, %v", len(records), err)
 		}

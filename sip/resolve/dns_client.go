@@ -1,4 +1,4 @@
-package sip
+package resolve
 
 import (
 	"context"
@@ -39,7 +39,7 @@ type dnsClient struct {
 	hosts   string // path of a file as in hosts(5)
 }
 
-func newDNSClient(cfg ResolverConfig) *dnsClient {
+func newDNSClient(cfg Config) *dnsClient {
 	c := &dnsClient{servers: cfg.Servers, hosts: cfg.Hosts}
 	if c.servers == nil {
 		c.servers = readResolvConf("/etc/resolv.conf")

@@ -1,4 +1,4 @@
-package sip
+package resolve
 
 import (
 	"net/netip"
@@ -17,7 +17,8 @@ func readHosts(path string, q dns.Question) []dns.RR {
 	}
 	var records []dns.RR
 	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(before(line, "#"))
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
 		if len(fields) < 2 {
 			continue
 		}
