@@ -37,6 +37,7 @@ func rooms() []room {
 	list := []room{
 		{path: "media", below: []string{"media"}, outside: []string{"github.com/pion", "golang.org/x/net", "golang.org/x/sys"}},
 		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest", "golang.org/x/sys"}},
+		{path: "sip/message", below: []string{"domain"}, outside: []string{"github.com/emiago/sipgo"}},
 		{path: "sip/siptest", outside: []string{"github.com/miekg/dns"}},
 		{path: "sip/resolve", outside: []string{"github.com/hashicorp/golang-lru", "github.com/miekg/dns", "golang.org/x/sync/singleflight"}},
 		{

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
@@ -54,28 +56,28 @@ type authority struct {
 	wrong   *limiter
 	md5     *md5Fallback
 	sources bool // peers of md5 are identified by their source alone: the caller in From is not the user of the credentials
-	id      identity
+	id      message.Identifiers
 }
 
-func newAuthority(realm string, id identity, account func(string) (Account, bool)) *authority {
+func newAuthority(realm string, secret []byte, account func(string) (Account, bool)) *authority {
 	if realm == "" {
 		realm = defaultRealm
 	}
 	return &authority{
-		realm: realm, account: account, nonces: newNonces(id.secret), wrong: newLimiter(wrongRate, wrongBurst), md5: newMD5Fallback(), id: id,
+		realm: realm, account: account, nonces: newNonces(secret), wrong: newLimiter(wrongRate, wrongBurst), md5: newMD5Fallback(), id: message.NewIdentifiers(secret),
 	}
 }
 
 // challenges are the headers that ask for a proof, the better one first.
-func (a *authority) challenges(source netip.Addr, stale bool, now time.Time) []Header {
-	out := make([]Header, 0, 2)
+func (a *authority) challenges(source netip.Addr, stale bool, now time.Time) []message.Header {
+	out := make([]message.Header, 0, 2)
 	nonce := a.nonces.make(source, now)
 	for _, algorithm := range []string{"SHA-256", "MD5"} {
-		v := "Digest realm=" + quoted(a.realm) + ",nonce=\"" + nonce + "\",algorithm=" + algorithm + ",qop=\"auth\""
+		v := "Digest realm=" + message.QuoteString(a.realm) + ",nonce=\"" + nonce + "\",algorithm=" + algorithm + ",qop=\"auth\""
 		if stale {
 			v += ",stale=true"
 		}
-		out = append(out, Header{"WWW-Authenticate", v})
+		out = append(out, message.Header{Name: "WWW-Authenticate", Value: v})
 	}
 	return out
 }
@@ -96,8 +98,8 @@ func readProof(values []string, realm string) (p proof, ok bool) {
 		if !strings.EqualFold(scheme, "digest") || len(rest) > 8*maxDigest {
 			continue
 		}
-		all := paramsOf(rest)
-		if got, _ := all.get("realm"); got != realm || all.repeated() {
+		all := message.ParseAuthParams(rest)
+		if got, _ := all.Get("realm"); got != realm || all.HasRepeated() {
 			continue
 		}
 		return proofOf(all)
@@ -106,36 +108,36 @@ func readProof(values []string, realm string) (p proof, ok bool) {
 }
 
 // claimedUser is whom the credentials of a request name; "": it has none.
-func claimedUser(m *message) string {
-	for _, v := range m.every("authorization") {
+func claimedUser(m *received) string {
+	for _, v := range m.HeaderValues("authorization") {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
 		if !strings.EqualFold(scheme, "digest") || len(rest) > 8*maxDigest {
 			continue
 		}
-		if user, named := paramsOf(rest).get("username"); named && len(user) <= maxDigest {
+		if user, named := message.ParseAuthParams(rest).Get("username"); named && len(user) <= maxDigest {
 			return user
 		}
 	}
 	return ""
 }
 
-func proofOf(all params) (p proof, ok bool) {
+func proofOf(all message.AuthParams) (p proof, ok bool) {
 	for name, into := range map[string]*string{
 		"username": &p.user, "nonce": &p.nonce, "uri": &p.uri, "response": &p.response, "cnonce": &p.cnonce, "nc": &p.count,
 	} {
-		v, found := all.get(name)
+		v, found := all.Get(name)
 		if !found || v == "" || len(v) > maxDigest {
 			return p, false
 		}
 		*into = v
 	}
-	qop, _ := all.get("qop")
+	qop, _ := all.Get("qop")
 	nc, err := strconv.ParseUint(p.count, 16, 32)
 	if !strings.EqualFold(qop, "auth") || len(p.count) != 8 || err != nil {
 		return p, false
 	}
 	p.nc = uint32(nc)
-	algorithm, _ := all.get("algorithm")
+	algorithm, _ := all.Get("algorithm")
 	switch strings.ToUpper(algorithm) {
 	case "SHA-256":
 		p.algorithm, p.better = sha256.New, true
@@ -164,8 +166,8 @@ func (p *proof) matches(realm, password, method string) bool {
 }
 
 // check tells whose request it is.
-func (a *authority) check(m *message, now time.Time) (Account, verdict) {
-	p, ok := readProof(m.every("authorization"), a.realm)
+func (a *authority) check(m *received, now time.Time) (Account, verdict) {
+	p, ok := readProof(m.HeaderValues("authorization"), a.realm)
 	if !ok {
 		return Account{}, vNone
 	}
@@ -179,9 +181,9 @@ func (a *authority) check(m *message, now time.Time) (Account, verdict) {
 	}
 	account, known := a.account(p.user)
 	if !known { // the same work for a user who does not exist
-		account.Password = a.id.mac(32, "nobody", p.user)
+		account.Password = a.id.MAC(32, "nobody", p.user)
 	}
-	right := p.matches(a.realm, account.Password, m.method) && known && sameURI(p.uri, m.uri)
+	right := p.matches(a.realm, account.Password, m.Method) && known && sameURI(p.uri, m.URI)
 	switch {
 	case !right:
 		a.wrong.spend(source, 1, now)

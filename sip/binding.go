@@ -10,6 +10,7 @@ import (
 
 	sipmsg "github.com/emiago/sipgo/sip"
 
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -145,10 +146,10 @@ func uriKey(s string) string {
 
 // readChange reads the contacts of a REGISTER. A code other than 0 refuses it:
 // 400 for what makes no sense, 423 for too short a time.
-func readChange(m *message) (c Change, code int) {
+func readChange(m *received) (c Change, code int) {
 	c = Change{
-		CallID: m.callID, CSeq: m.cseq, Source: m.source().Addr, Network: m.source().Network, Through: m.through(),
-		UserAgent: strings.Map(printable, m.get("User-Agent")),
+		CallID: m.CallID, CSeq: m.CSeq, Source: m.source().Addr, Network: m.source().Network, Through: m.through(),
+		UserAgent: strings.Map(message.KeepPrintable, m.HeaderValue("User-Agent")),
 	}
 	switch {
 	case m.passed != nil:
@@ -157,8 +158,8 @@ func readChange(m *message) (c Change, code int) {
 		c.Local = m.flow.udp.local
 	}
 	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]
-	values := list(strings.Join(m.every("contact"), ","))
-	said, given, ok := deltaSeconds(m.get("Expires"))
+	values := message.SplitList(strings.Join(m.HeaderValues("contact"), ","))
+	said, given, ok := deltaSeconds(m.HeaderValue("Expires"))
 	if !ok || len(values) > maxAskedAtOnce {
 		return c, 400
 	}
@@ -180,21 +181,21 @@ func readChange(m *message) (c Change, code int) {
 }
 
 func readContact(v string, said time.Duration, given bool) (a Asked, code int) {
-	a = Asked{URI: address(v), Q: priorityOnlyOne, For: mostExpires}
+	a = Asked{URI: message.ReadURI(v), Q: priorityOnlyOne, For: mostExpires}
 	if !isContactURI(a.URI) {
 		return a, 400
 	}
 	if given {
 		a.For = said
 	}
-	if text, found := contactParam(v, "expires"); found {
+	if text, found := message.ContactParam(v, "expires"); found {
 		own, _, ok := deltaSeconds(text)
 		if !ok {
 			return a, 400
 		}
 		a.For = own
 	}
-	if text, found := contactParam(v, "q"); found {
+	if text, found := message.ContactParam(v, "q"); found {
 		q, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(q >= 0 && q <= 1) || len(text) > 5 {
 			return a, 400
@@ -211,7 +212,7 @@ func readContact(v string, said time.Duration, given bool) (a Asked, code int) {
 // isContactURI tells whether a URI can stand in a request line of ours.
 func isContactURI(s string) bool {
 	var u sipmsg.Uri
-	return isSIPURI(s) && len(s) <= maxContactURI && clean(s) && !strings.ContainsAny(s, "<>\" \t") &&
+	return message.IsSIPURI(s) && len(s) <= maxContactURI && message.IsSingleLine(s) && !strings.ContainsAny(s, "<>\" \t") &&
 		sipmsg.ParseUri(s, &u) == nil && u.Host != "" && len(u.Headers) == 0
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/icholy/digest"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
@@ -36,7 +38,7 @@ type realmDigest struct {
 // learn takes the challenges of a 401 or 407 and reports whether the request can be sent again. first is set for the
 // first challenge of a request. A realm that has been answered is answered again only if its nonce was stale:
 // otherwise the password is wrong.
-func (s *signer) learn(m *message, first bool) bool {
+func (s *signer) learn(m *received, first bool) bool {
 	if s == nil || s.creds == nil || m.flow.addr.Addr() != s.host {
 		return false
 	}
@@ -69,10 +71,10 @@ func (s *signer) learn(m *message, first bool) bool {
 
 // challenges are those of an answer that can be answered, one for each realm: a proxy that forks collects the
 // challenges of several servers (RFC 3261 §22.3). SHA-256 is preferred to MD5.
-func (s *signer) challenges(m *message) []realmDigest {
+func (s *signer) challenges(m *received) []realmDigest {
 	var found []realmDigest
 	for _, h := range [...][2]string{{"WWW-Authenticate", "Authorization"}, {"Proxy-Authenticate", "Proxy-Authorization"}} {
-		for _, value := range m.all(h[0]) {
+		for _, value := range m.HeaderValues(h[0]) {
 			c, err := digest.ParseChallenge(value)
 			if err != nil || s.creds.Realm != "" && c.Realm != s.creds.Realm {
 				continue
@@ -94,19 +96,19 @@ func (s *signer) challenges(m *message) []realmDigest {
 }
 
 // sign returns the credentials of a request: a header for each realm that has challenged one before.
-func (s *signer) sign(method, uri string, body []byte) []Header {
+func (s *signer) sign(method, uri string, body []byte) []message.Header {
 	if s == nil {
 		return nil
 	}
-	var headers []Header
+	var headers []message.Header
 	for _, r := range s.realms {
 		r.count++
 		cred, err := digest.Digest(r.challenge, digest.Options{
 			Method: method, URI: uri, Username: s.creds.Username, Password: s.creds.Password, Count: r.count,
 			GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
 		})
-		if err == nil && clean(cred.String()) {
-			headers = append(headers, Header{r.header, cred.String()})
+		if err == nil && message.IsSingleLine(cred.String()) {
+			headers = append(headers, message.Header{Name: r.header, Value: cred.String()})
 		}
 	}
 	return headers
@@ -114,19 +116,19 @@ func (s *signer) sign(method, uri string, body []byte) []Header {
 
 // renew takes the nonce that an answer names for the next request (RFC 7616 §3.5). It does not name the realm, so
 // it is ignored where several realms share a header.
-func (s *signer) renew(m *message) {
+func (s *signer) renew(m *received) {
 	if s == nil || m.flow.addr.Addr() != s.host {
 		return
 	}
 	for _, h := range [...][2]string{{"Authentication-Info", "Authorization"}, {"Proxy-Authentication-Info", "Proxy-Authorization"}} {
-		nonce, found := paramsOf(m.get(h[0])).get("nextnonce")
+		nonce, found := message.ParseAuthParams(m.HeaderValue(h[0])).Get("nextnonce")
 		var of []*realmDigest
 		for _, r := range s.realms {
 			if r.header == h[1] {
 				of = append(of, r)
 			}
 		}
-		if found && nonce != "" && clean(nonce) && len(of) == 1 {
+		if found && nonce != "" && message.IsSingleLine(nonce) && len(of) == 1 {
 			fresh := *of[0].challenge
 			fresh.Nonce = nonce
 			of[0].challenge, of[0].count = &fresh, 0
@@ -136,7 +138,7 @@ func (s *signer) renew(m *message) {
 
 // answerChallenge returns the credentials that a request gets after a 401 or 407 of the host that was called; none
 // if it cannot be answered. first is set for the first challenge of that request.
-func (d *Dialog) answerChallenge(m *message, method string, first bool, body []byte) []Header {
+func (d *Dialog) answerChallenge(m *received, method string, first bool, body []byte) []message.Header {
 	if d.creds == nil {
 		return nil
 	}
@@ -159,4 +161,4 @@ func (d *Dialog) answerChallenge(m *message, method string, first bool, body []b
 }
 
 // isChallenge tells whether an answer asks for credentials.
-func (m *message) isChallenge() bool { return m.code == 401 || m.code == 407 }
+func (m *received) isChallenge() bool { return m.Code == 401 || m.Code == 407 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 // ReadProof tells whose credentials a header holds.
@@ -15,10 +17,10 @@ func ReadProof(header string) (user string, ok bool) {
 
 // Proves tells whether a header opens an account whose password it cannot know.
 func Proves(header string) bool {
-	a := newAuthority("", newIdentity([]byte("secret")), func(user string) (Account, bool) {
+	a := newAuthority("", []byte("secret"), func(user string) (Account, bool) {
 		return Account{ID: user, User: user, Password: "never told"}, true
 	})
-	m := &message{method: methodRegister, headers: []sipmsg.Header{sipmsg.NewHeader("Authorization", header)}}
+	m := &received{Message: message.Message{Method: message.MethodRegister, Headers: []sipmsg.Header{sipmsg.NewHeader("Authorization", header)}}}
 	m.flow.addr = netip.MustParseAddrPort("192.0.2.1:5060")
 	_, v := a.check(m, time.Now())
 	return v == vGood
@@ -26,7 +28,7 @@ func Proves(header string) bool {
 
 // ReadChange reads the contacts of a REGISTER.
 func ReadChange(contact, expires string) (Change, int) {
-	return readChange(&message{headers: []sipmsg.Header{sipmsg.NewHeader("m", contact), sipmsg.NewHeader("Expires", expires)}})
+	return readChange(&received{Message: message.Message{Headers: []sipmsg.Header{sipmsg.NewHeader("m", contact), sipmsg.NewHeader("Expires", expires)}}})
 }
 
 // Proofs are the nonces that accounts have proved themselves with.

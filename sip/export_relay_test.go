@@ -27,8 +27,8 @@ func PassOn(b []byte) (on, again []byte, ok bool) {
 	if err != nil || !wellFormed(b) {
 		return nil, nil, false
 	}
-	m, ok := read(in)
-	if !ok || !m.isRequest() {
+	m := new(received)
+	if !m.Parse(in) || !m.IsRequest() {
 		return nil, nil, false
 	}
 	m.raw, m.flow = b, flow{network: resolve.UDP, addr: netip.MustParseAddrPort("192.0.2.1:5060")}
@@ -40,7 +40,7 @@ func PassOn(b []byte) (on, again []byte, ok bool) {
 	if in, err = u.parser.ParseSIP(on); err != nil {
 		return on, nil, true
 	}
-	if m, ok = read(in); !ok {
+	if m = new(received); !m.Parse(in) {
 		return on, nil, true
 	}
 	m.raw = on

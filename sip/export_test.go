@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 // PacketConn is what a test brings instead of a UDP socket.
@@ -76,56 +78,23 @@ func Verdict(b []byte) (code int, name string) {
 	if err != nil {
 		return 0, "unparsable"
 	}
-	m, ok := read(in)
-	if !ok {
+	m := new(message.Message)
+	if !m.Parse(in) {
 		return 0, "unanswerable"
 	}
-	m.spellMethod(b)
-	m.selectPart()
-	if !m.isRequest() {
+	m.RestoreMethodCase(b)
+	m.SelectBodyPart()
+	if !m.IsRequest() {
 		return 0, "response"
 	}
-	if r := u.broken(m); r != nil {
-		return r.code, r.name
-	}
-	return 0, ""
+	return m.Validate()
 }
 
 // Rules names every rule of the validation with its answer.
-func Rules() map[string]int {
-	all := make(map[string]int)
-	for _, r := range rules() {
-		all[r.name] = r.code
-	}
-	return all
-}
+func Rules() map[string]int { return message.ValidationRules() }
 
 // ShortSessions lets session timers be as short as a test wants; before Serve.
 func (u *UserAgent) ShortSessions(least time.Duration) { u.leastSession = least }
-
-// ReadRAck reads a RAck header.
-func ReadRAck(s string) (rseq, cseq uint32, method string, ok bool) {
-	r, ok := parseRAck(s)
-	return r.rseq, r.cseq, r.method, ok
-}
-
-// ReadReferTo reads a Refer-To header.
-func ReadReferTo(s string) (uri string, replaces *DialogID, ok bool) { return parseReferTo(s) }
-
-// ReadReplaces reads a Replaces header.
-func ReadReplaces(s string) (id DialogID, ok bool) {
-	callID, to, from, _, ok := parseReplaces(s)
-	return DialogID{CallID: callID, LocalTag: from, RemoteTag: to}, ok
-}
-
-// WriteReplaces writes a Replaces header.
-func WriteReplaces(id *DialogID) (string, error) { return replacesOf(id) }
-
-// ReadSession reads a Session-Expires header.
-func ReadSession(s string) (every time.Duration, refresher string, ok bool) { return parseDelta(s) }
-
-// ReadSipfrag reads the status line of a NOTIFY's body.
-func ReadSipfrag(b []byte) (code int, phrase string, ok bool) { return parseSipfrag(b) }
 
 // QuickRing is a call to one phone that was answered before its dialog was
 // known to the call.

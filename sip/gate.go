@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
@@ -65,7 +67,7 @@ func wellFormed(b []byte) bool {
 	if space <= 0 || space > maxMethod {
 		return false
 	}
-	if !bytes.HasPrefix(head, []byte("SIP/")) && !isMethod(head[:space]) {
+	if !bytes.HasPrefix(head, []byte("SIP/")) && !message.IsMethod(head[:space]) {
 		return false
 	}
 	lines := 0
@@ -88,9 +90,6 @@ func wellFormed(b []byte) bool {
 	}
 	return lines <= maxLines
 }
-
-// isMethod tells whether a text may be a method (RFC 3261 section 25.1).
-func isMethod(b []byte) bool { return isToken(string(b)) }
 
 // pass is the gate's whole verdict on one message, counted, and what another
 // node says of it.
@@ -143,4 +142,24 @@ func (u *UserAgent) admitted(s Source) (a Admission) {
 		return Admission{Allow: s.Addr.Addr().IsLoopback()}
 	}
 	return u.admit(s)
+}
+
+// unreadable takes what passed the gate but not the parser. A request of a
+// source that we answer anyhow is told so (RFC 3261 section 8.2), with those of
+// the headers that an answer repeats that it has; never with more bytes than it
+// had.
+func (u *UserAgent) unreadable(came arrival) {
+	defer u.recovered("unreadable", nil)
+	u.stats.malformed.Add(1)
+	if !u.admitted(Source{Addr: came.flow.addr, Network: came.flow.network}).Allow {
+		return
+	}
+	b := message.RefuseUnreadable(came.raw)
+	if b == nil || len(b) > len(came.raw) {
+		return
+	}
+	u.stats.rejected.Add(1)
+	if err := u.send(came.flow, b, nil); err != nil {
+		u.stats.transport.Add(1)
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 	sipmsg "github.com/emiago/sipgo/sip"
 
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -245,7 +246,7 @@ func (u *UserAgent) placeOf(uri string, have flow) place {
 		return place{flow: have}
 	}
 	t := resolve.Target{Host: strings.Trim(parsed.Host, "[]"), Port: parsed.Port, Transport: have.network}
-	switch network := strings.ToLower(param(parsed.UriParams, "transport")); {
+	switch network := strings.ToLower(message.ParamValue(parsed.UriParams, "transport")); {
 	case parsed.Scheme == "sips":
 		t.Transport = resolve.TLS
 	case parsed.Scheme != "sip":
@@ -253,7 +254,7 @@ func (u *UserAgent) placeOf(uri string, have flow) place {
 	case network == resolve.UDP, network == resolve.TCP, network == resolve.TLS:
 		t.Transport = network
 	}
-	if maddr := param(parsed.UriParams, "maddr"); maddr != "" {
+	if maddr := message.ParamValue(parsed.UriParams, "maddr"); maddr != "" {
 		t.Host = strings.Trim(maddr, "[]")
 	}
 	if t.Port < 0 || t.Port > 65535 {

@@ -7,6 +7,7 @@ import (
 
 	sipmsg "github.com/emiago/sipgo/sip"
 
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -28,13 +29,13 @@ const (
 
 // movedOf are the places of a 3xx, the one wanted most first (RFC 3261
 // 8.1.3.4). What cannot stand in a request line is left out.
-func movedOf(m *message) []Moved {
+func movedOf(m *received) []Moved {
 	type place struct {
 		moved Moved
 		q     float64
 	}
 	var places []place
-	for _, v := range list(strings.Join(m.every("contact"), ",")) {
+	for _, v := range message.SplitList(strings.Join(m.HeaderValues("contact"), ",")) {
 		a, code := readContact(v, 0, false)
 		var u sipmsg.Uri
 		if len(places) == mostMoved {
@@ -43,7 +44,7 @@ func movedOf(m *message) []Moved {
 		if code == 400 || sipmsg.ParseUri(a.URI, &u) != nil || u.User == "" {
 			continue
 		}
-		p := Moved{URI: a.URI, User: before(u.User, ";"), Host: u.Host, Port: u.Port}
+		p := Moved{URI: a.URI, User: textBefore(u.User, ";"), Host: u.Host, Port: u.Port}
 		p.Transport, _ = u.UriParams.Get("transport")
 		if p.Transport = strings.ToLower(p.Transport); u.IsEncrypted() {
 			p.Transport = resolve.TLS
@@ -61,10 +62,10 @@ func movedOf(m *message) []Moved {
 }
 
 // identities are what a redirecting server has signed (RFC 8224).
-func identities(m *message) []string {
+func identities(m *received) []string {
 	var out []string
-	for _, v := range m.all("Identity") {
-		if len(out) < mostIdentity && len(v) <= identityMost && clean(v) {
+	for _, v := range m.HeaderValues("Identity") {
+		if len(out) < mostIdentity && len(v) <= identityMost && message.IsSingleLine(v) {
 			out = append(out, v)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -49,9 +50,9 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 		return Pong{}, errNoTarget
 	}
 	f := flowOf(where[0])
-	callID, host := u.id.callIDOf(rand.Text()), u.publicHost(f)
+	callID, host := u.id.CallIDFor(rand.Text()), u.publicHost(f)
 	d := &Dialog{
-		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
+		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
 		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + t.WithName().HostPort(), contactUser: "callboard", target: where[0], environment: env,
 	}
 	d.far.target = d.remoteURI
@@ -70,21 +71,21 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 	d.do(func() {
 		d.hold(f.addr.Addr())
 		tx := &clientTx{
-			method: methodOptions, cseq: 1, far: remote{target: d.remoteURI}, to: f, patience: limit,
-			extra: []Header{{"Accept", contentSDP}},
+			method: message.MethodOptions, cseq: 1, far: remote{target: d.remoteURI}, to: f, patience: limit,
+			extra: []message.Header{{Name: "Accept", Value: message.ContentSDP}},
 		}
-		d.start(tx, func(_ *clientTx, m *message, err error) {
-			if m != nil && m.code < 200 {
+		d.start(tx, func(_ *clientTx, m *received, err error) {
+			if m != nil && m.Code < 200 {
 				return
 			}
 			r := result{err: err}
 			if m != nil {
 				r.err = nil
 				r.pong = Pong{
-					Code: m.code, Phrase: m.phrase, Server: first(m, "Server", "User-Agent"), Allow: strings.Join(m.all("Allow"), ", "),
+					Code: m.Code, Phrase: m.Phrase, Server: first(m, "Server", "User-Agent"), Allow: strings.Join(m.HeaderValues("Allow"), ", "),
 					RTT: time.Since(sent), Addr: f.addr,
 				}
-				if m.code == 408 {
+				if m.Code == 408 {
 					r.err = errTimeout
 				}
 			}
@@ -109,9 +110,9 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 }
 
 // first is the first of the headers that is there, cut to what may be shown.
-func first(m *message, names ...string) string {
+func first(m *received, names ...string) string {
 	for _, n := range names {
-		if v := m.get(n); v != "" && clean(v) {
+		if v := m.HeaderValue(n); v != "" && message.IsSingleLine(v) {
 			return v[:min(len(v), 128)]
 		}
 	}

@@ -3,6 +3,8 @@ package sip
 import (
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 // provenBy checks who a caller at a source proves to be.
@@ -19,11 +21,11 @@ func (u *UserAgent) provenBy(a Admission) authority {
 // demanded asks the caller over a trunk for a proof of who it is, where its
 // trunk wants one; ok is false when the request was answered. What proves
 // itself is the trunk that the account names.
-func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
+func (u *UserAgent) demanded(m *received, a Admission) (ok bool) {
 	if a.Account == nil {
 		return true
 	}
-	offered := len(m.every("authorization")) > 0
+	offered := len(m.HeaderValues("authorization")) > 0
 	if !offered && !a.Demand {
 		return true
 	}
@@ -40,7 +42,7 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 	case vNone, vWrong, vStale:
 	}
 	u.stats.rejected.Add(1)
-	tag := u.id.answerTag(m.callID, m.from.tag+m.branch())
+	tag := u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
 	for _, some := range auth.offers(m, v == vStale, now) {
 		if b, err := u.answer(m, 401, tag, some, nil); err == nil && (m.flow.stream() || len(b) <= m.room()) {
 			u.respond(m, b)
@@ -55,14 +57,14 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 // that may be forged goes the first one that is not larger than the request, so
 // that a forged source gains an attacker nothing. A peer that does not answer
 // SHA-256 is challenged with MD5 only.
-func (a *authority) offers(m *message, stale bool, now time.Time) [][]Header {
+func (a *authority) offers(m *received, stale bool, now time.Time) [][]message.Header {
 	source := m.source().Addr.Addr()
 	all := a.challenges(source, stale, now)
-	fresh := len(m.every("authorization")) == 0
-	if a.md5.md5Only(source, a.md5User(source, userOf(m.from.uri)), m.callID, m.cseq, fresh, now) {
-		return [][]Header{all[1:]}
+	fresh := len(m.HeaderValues("authorization")) == 0
+	if a.md5.md5Only(source, a.md5User(source, message.URIUser(m.From.URI)), m.CallID, m.CSeq, fresh, now) {
+		return [][]message.Header{all[1:]}
 	}
-	return [][]Header{all, all[:1], all[1:]}
+	return [][]message.Header{all, all[:1], all[1:]}
 }
 
 // Challenge refuses a call with 401: without a proof of which trunk the caller
@@ -90,8 +92,8 @@ func (i *Incoming) Challenge() {
 
 // verstatOf is the verifier's word on the caller's number (ATIS-1000074,
 // 3GPP TS 24.229): a parameter of the From or P-Asserted-Identity URI.
-func verstatOf(m *message) string {
-	for _, value := range append(m.all("P-Asserted-Identity"), m.from.value) {
+func verstatOf(m *received) string {
+	for _, value := range append(m.HeaderValues("P-Asserted-Identity"), m.From.Value) {
 		lower := strings.ToLower(value)
 		i := strings.Index(lower, ";verstat=")
 		if i < 0 {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
@@ -40,7 +42,7 @@ type Registrar struct {
 // 405, from strangers nothing.
 func (u *UserAgent) Registrar(r Registrar) {
 	u.phones = &registrar{
-		Registrar: r, u: u, auth: newAuthority(r.Realm, u.id, r.Account),
+		Registrar: r, u: u, auth: newAuthority(r.Realm, u.cfg.Secret, r.Account),
 		each: newLimiter(strangerRate, strangerBurst), all: newLimiter(strangersRate, strangersRate),
 		answers: make(map[registerKey][]byte),
 	}
@@ -113,14 +115,14 @@ type Update struct {
 	Change    Change
 
 	r   *registrar
-	m   *message
+	m   *received
 	key registerKey
 }
 
 // register takes a REGISTER. stranger: nobody knows the source, which bounds the
 // size of the answer.
-func (r *registrar) register(m *message, stranger bool) {
-	key := registerKey{m.branch(), m.callID, m.cseq, m.source().Addr}
+func (r *registrar) register(m *received, stranger bool) {
+	key := registerKey{m.Branch(), m.CallID, m.CSeq, m.source().Addr}
 	if answer, known := r.answered(key); known {
 		if answer != nil {
 			r.u.stats.retransmitted.Add(1)
@@ -142,7 +144,7 @@ func (r *registrar) register(m *message, stranger bool) {
 		return
 	case vGood:
 	}
-	if userOf(m.to.uri) != account.User || !account.allowsNetwork(m.source().Network) {
+	if message.URIUser(m.To.URI) != account.User || !account.allowsNetwork(m.source().Network) {
 		r.refuse(m, 403)
 		return
 	}
@@ -157,10 +159,10 @@ func (r *registrar) register(m *message, stranger bool) {
 	r.Update(update)
 }
 
-func (r *registrar) refuse(m *message, code int) {
-	var extra []Header
+func (r *registrar) refuse(m *received, code int) {
+	var extra []message.Header
 	if code == 423 {
-		extra = []Header{{"Min-Expires", strconv.Itoa(int(leastExpires / time.Second))}}
+		extra = []message.Header{{Name: "Min-Expires", Value: strconv.Itoa(int(leastExpires / time.Second))}}
 	}
 	r.u.stats.rejected.Add(1)
 	r.u.reply(m, code, "", extra)
@@ -169,14 +171,14 @@ func (r *registrar) refuse(m *message, code int) {
 // challenge asks for a proof. To a source that nobody knows goes at most one
 // answer, and at most half as many bytes again as it has sent: a forged source
 // address gains an attacker little, and a short REGISTER still fits.
-func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
+func (r *registrar) challenge(m *received, stale, stranger bool, now time.Time) {
 	r.u.stats.rejected.Add(1)
 	offers := r.auth.challenges(m.source().Addr.Addr(), stale, now)
-	fresh := len(m.every("authorization")) == 0
-	if r.auth.md5.md5Only(m.source().Addr.Addr(), userOf(m.from.uri), m.callID, m.cseq, fresh, now) {
+	fresh := len(m.HeaderValues("authorization")) == 0
+	if r.auth.md5.md5Only(m.source().Addr.Addr(), message.URIUser(m.From.URI), m.CallID, m.CSeq, fresh, now) {
 		offers = offers[1:]
 	}
-	tag := r.u.id.answerTag(m.callID, m.from.tag+m.branch())
+	tag := r.u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
 	most := math.MaxInt
 	if stranger && !m.flow.stream() {
 		most = m.room() * 3 / 2
@@ -196,7 +198,7 @@ func (r *registrar) challenge(m *message, stale, stranger bool, now time.Time) {
 }
 
 // fewer is the next smaller choice of challenges: the better one, then MD5.
-func fewer(all, some []Header) []Header {
+func fewer(all, some []message.Header) []message.Header {
 	switch {
 	case len(some) > 1:
 		return all[:1]
@@ -208,7 +210,7 @@ func fewer(all, some []Header) []Header {
 
 // invite lets a phone call, once it has proved which one it is; ok is false
 // when the request was answered.
-func (r *registrar) invite(m *message) (accountID string, ok bool) {
+func (r *registrar) invite(m *received) (accountID string, ok bool) {
 	now := time.Now()
 	account, v := r.auth.check(m, now)
 	switch v {
@@ -223,7 +225,7 @@ func (r *registrar) invite(m *message) (accountID string, ok bool) {
 		return "", false
 	case vGood:
 	}
-	if userOf(m.from.uri) != account.User || !account.allowsNetwork(m.source().Network) {
+	if message.URIUser(m.From.URI) != account.User || !account.allowsNetwork(m.source().Network) {
 		r.refuse(m, 403)
 		return "", false
 	}
@@ -233,29 +235,29 @@ func (r *registrar) invite(m *message) (accountID string, ok bool) {
 // Accept answers 200 with the account's contacts.
 func (u *Update) Accept(now []Binding) {
 	at := time.Now()
-	extra := make([]Header, 0, len(now)+1)
+	extra := make([]message.Header, 0, len(now)+1)
 	for _, b := range now {
 		left := int(b.Expires.Sub(at).Round(time.Second) / time.Second)
-		extra = append(extra, Header{
-			"Contact", "<" + b.URI + ">;expires=" + strconv.Itoa(max(left, 1)) + ";q=" + strconv.FormatFloat(b.Q, 'f', -1, 64),
+		extra = append(extra, message.Header{
+			Name: "Contact", Value: "<" + b.URI + ">;expires=" + strconv.Itoa(max(left, 1)) + ";q=" + strconv.FormatFloat(b.Q, 'f', -1, 64),
 		})
 	}
-	extra = append(extra, Header{"Date", at.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")})
+	extra = append(extra, message.Header{Name: "Date", Value: at.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")})
 	u.answer(200, extra)
 }
 
 // Refuse answers with an error. retryAfter is rounded to seconds; 0 leaves it
 // out.
 func (u *Update) Refuse(code int, retryAfter time.Duration) {
-	var extra []Header
+	var extra []message.Header
 	if retryAfter > 0 {
-		extra = []Header{{"Retry-After", strconv.Itoa(int(retryAfter.Round(time.Second).Seconds()))}}
+		extra = []message.Header{{Name: "Retry-After", Value: strconv.Itoa(int(retryAfter.Round(time.Second).Seconds()))}}
 	}
 	u.r.u.stats.rejected.Add(1)
 	u.answer(max(300, min(code, 699)), extra)
 }
 
-func (u *Update) answer(code int, extra []Header) {
+func (u *Update) answer(code int, extra []message.Header) {
 	b := u.r.u.reply(u.m, code, "", extra)
 	if b == nil && code < 300 {
 		b = u.r.u.reply(u.m, 500, "", nil)

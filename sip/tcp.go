@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -293,7 +294,7 @@ func (c *tcpConn) frame() ([]byte, error) {
 			continue
 		}
 		name, value, _ := strings.Cut(string(line), ":")
-		if canonical(strings.TrimSpace(name)) != "content-length" {
+		if message.CanonicalName(strings.TrimSpace(name)) != "content-length" {
 			continue
 		}
 		n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 31)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -24,7 +25,7 @@ type Text struct {
 	Credentials *Credentials
 	To, From    string // users, best E.164
 	FromDomain  string // "" is the public host
-	Headers     []Header
+	Headers     []message.Header
 	ContentType string
 	Body        []byte        // 8 KiB at most
 	Patience    time.Duration // for the last address; 0 is 32 s, and 10 s for those before
@@ -81,11 +82,11 @@ func (u *UserAgent) SendText(ctx context.Context, t *Text) (Final, error) {
 }
 
 func (u *UserAgent) newText(t *Text) (*Dialog, error) {
-	to, err := userPart(t.To)
+	to, err := message.EscapeUser(t.To)
 	if err != nil {
 		return nil, err
 	}
-	from, err := userPart(t.From)
+	from, err := message.EscapeUser(t.From)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 	switch {
 	case t.Name == "":
 		return nil, errors.New("sip: a message needs a name")
-	case t.FromDomain != "" && !isHost(t.FromDomain):
+	case t.FromDomain != "" && !message.IsHost(t.FromDomain):
 		return nil, fmt.Errorf("sip: %q is no domain", t.FromDomain)
 	case len(t.Body) == 0 || len(t.Body) > maxBody || t.ContentType == "":
 		return nil, errors.New("sip: a message has a body of 1 to 8192 bytes and its type")
@@ -117,9 +118,9 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 	if domain == "" {
 		domain = u.publicHost(f)
 	}
-	callID := u.id.callIDOf("text " + t.Name)
+	callID := u.id.CallIDFor("text " + t.Name)
 	d := &Dialog{
-		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials, environment: t.Environment,
+		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials, environment: t.Environment,
 		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + named.WithName().HostPort(), contactUser: from, target: hop, preset: routes,
 	}
 	d.localParty = "<" + d.localURI + ">"
@@ -155,23 +156,23 @@ func (s *sending) send() {
 		patience = min(patience, firstAddress)
 	}
 	d.start(&clientTx{
-		method: methodMessage, cseq: d.localCSeq, far: d.before(), to: d.flow, patience: patience, content: s.t.ContentType, body: s.t.Body,
+		method: message.MethodMessage, cseq: d.localCSeq, far: d.before(), to: d.flow, patience: patience, content: s.t.ContentType, body: s.t.Body,
 		extra: slices.Concat(s.t.Headers, d.auth),
 	}, s.heard)
 }
 
-func (s *sending) heard(_ *clientTx, m *message, err error) {
+func (s *sending) heard(_ *clientTx, m *received, err error) {
 	d := s.d
 	switch {
-	case m != nil && m.code < 200:
+	case m != nil && m.Code < 200:
 		return
-	case m != nil && m.code >= 200 && m.code < 300:
-		s.tell(Final{Code: m.code, Phrase: m.phrase})
+	case m != nil && m.Code >= 200 && m.Code < 300:
+		s.tell(Final{Code: m.Code, Phrase: m.Phrase})
 	case m != nil && m.isChallenge() && s.authenticate(m):
 		s.tries++
 		d.localCSeq++
 		s.send()
-	case len(s.addrs) > 0 && (m == nil || m.code == 503 || m.code == 408): // another address of the target may do (RFC 3263 4.3)
+	case len(s.addrs) > 0 && (m == nil || m.Code == 503 || m.Code == 408): // another address of the target may do (RFC 3263 4.3)
 		d.localCSeq++
 		s.next()
 	case m != nil:
@@ -186,8 +187,8 @@ func (s *sending) heard(_ *clientTx, m *message, err error) {
 }
 
 // authenticate answers a challenge.
-func (s *sending) authenticate(m *message) bool {
-	auth := s.d.answerChallenge(m, methodMessage, s.tries == 0, s.t.Body)
+func (s *sending) authenticate(m *received) bool {
+	auth := s.d.answerChallenge(m, message.MethodMessage, s.tries == 0, s.t.Body)
 	if auth != nil {
 		s.d.auth = auth
 	}

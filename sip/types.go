@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -69,9 +70,6 @@ type Credentials struct {
 	Realm              string // "" answers whatever realm the target names
 }
 
-// Header is one extra header of an INVITE.
-type Header struct{ Name, Value string }
-
 // Invite is one outbound leg.
 type Invite struct {
 	Attempt      string // with Leg the source of Call-ID, From-tag and branch
@@ -86,7 +84,7 @@ type Invite struct {
 	Contacts     []Contact // of a registered phone, for Ring: all of them ring, and the first answer has the call
 	FromName     string
 	FromDomain   string // "" is the public host
-	Headers      []Header
+	Headers      []message.Header
 	Body         []byte        // SDP
 	RingTimeout  time.Duration // from the first 18x; 0 is 30 s
 	SilentAfter  time.Duration // without any answer the target counts as dead; 0 is 5 s
@@ -97,14 +95,9 @@ type Invite struct {
 
 	// An INVITE without Body asks for an offer: Answered.Offer is set then, and
 	// the ACK waits for Dialog.Respond.
-	Reliable       bool          // 100rel is offered (RFC 3262); never required
-	SessionExpires time.Duration // asked for (RFC 4028), at least 90 s; 0 leaves it to the far end
-	Replaces       *DialogID     // the dialog of the far end that this one takes over (RFC 3891)
-}
-
-// DialogID names a dialog as one of its two ends sees it.
-type DialogID struct {
-	CallID, LocalTag, RemoteTag string
+	Reliable       bool              // 100rel is offered (RFC 3262); never required
+	SessionExpires time.Duration     // asked for (RFC 4028), at least 90 s; 0 leaves it to the far end
+	Replaces       *message.DialogID // the dialog of the far end that this one takes over (RFC 3891)
 }
 
 // Event is what a dialog tells its owner.
@@ -143,8 +136,8 @@ type (
 	// answer carries our offer. Unanswered for 10 s it is refused.
 	Reoffer struct {
 		Body  []byte
-		Hold  Hold
-		Reply func(code int, answer []byte, extra ...Header) // once; later calls do nothing
+		Hold  message.Hold
+		Reply func(code int, answer []byte, extra ...message.Header) // once; later calls do nothing
 	}
 	// Accepted is the SDP answer that the ACK brought to an offer of ours: the
 	// INVITE had none.
@@ -160,7 +153,7 @@ type (
 	Referred struct {
 		To         string // sip:, sips: or tel: URI without headers
 		ReferredBy string // URI, "" without one
-		Replaces   *DialogID
+		Replaces   *message.DialogID
 		// Accept answers 202 and sends the first NOTIFY. Call notify with each
 		// answer that the new call gets, the last time with final. It is nil, and
 		// nobody is to be called, where the REFER was refused or the call is over.

@@ -18,6 +18,7 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -97,7 +98,7 @@ type errand struct {
 	diverted    bool   // he called us: a trunk that knows Diversion shows him
 	identity    string // his own signature
 	environment domain.Environment
-	replaces    *sip.DialogID
+	replaces    *message.DialogID
 	beside      Session // the caller's
 	shared      bool    // the far end is to be heard by the caller's, and not by one of its own
 	ringTimeout time.Duration

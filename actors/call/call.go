@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // How long a call waits for others, and its bounds.
@@ -442,7 +443,7 @@ func cancelled() domain.Verdict {
 	return domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}
 }
 
-func (c *call) refuseCaller(code int, extra ...sip.Header) {
+func (c *call) refuseCaller(code int, extra ...message.Header) {
 	if c.in != nil {
 		c.in.Reject(code, 0, extra...)
 	}

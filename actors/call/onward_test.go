@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // greeter is a far end that answers every call and shows what came in.
@@ -170,7 +171,7 @@ func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
 			var service *sip.UserAgent
 			came := make(chan string, 1)
 			service = agent(t, func(in *sip.Incoming) { came <- h.take(in, script) })
-			calls := func(p *peer, replaces *sip.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
+			calls := func(p *peer, replaces *message.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
 				s, err := p.engine.Open(media.Options{})
 				require.NoError(t, err)
 				t.Cleanup(func() { s.Close() })
@@ -222,7 +223,7 @@ func TestTheFarEndStaysWhereSomebodyElseGivesItsPlaceUp(t *testing.T) {
 	script := domain.Script{Language: "en-US", Pathway: linger(), Transfer: domain.AgentTransfer{AcceptRefer: true}}
 	came := make(chan string, 1)
 	service := agent(t, func(in *sip.Incoming) { came <- h.take(in, script) })
-	calls := func(p *peer, replaces *sip.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
+	calls := func(p *peer, replaces *message.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
 		s, err := p.engine.Open(media.Options{})
 		require.NoError(t, err)
 		t.Cleanup(func() { s.Close() })

@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // Store is what calls need of the store.
@@ -42,7 +43,7 @@ type Dialog interface {
 	Ack()
 	Cancel(reason string)
 	Bye(q850 int, text string)
-	ID() sip.DialogID
+	ID() message.DialogID
 	Refer(r sip.ReferTo, told func(sip.ReferProgress))
 	Info(contentType string, body []byte)
 	Reoffer(body []byte, done func(sip.Reanswer))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -60,6 +61,6 @@ func (d *detour) takes(in *sip.Invite) {
 	}
 	in.URI, in.Moved = d.uri, true
 	for _, v := range d.identity {
-		in.Headers = append(in.Headers, sip.Header{Name: "Identity", Value: v})
+		in.Headers = append(in.Headers, message.Header{Name: "Identity", Value: v})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -90,11 +91,11 @@ func (p *phone) call(stop context.Context, session *media.Session, o Order, firs
 	}
 	in := sip.Invite{
 		Attempt: "test-" + o.Mark, Leg: 1, Target: o.At, To: o.To, From: o.From, FromName: o.Name, Body: session.Offer(),
-		Headers: []sip.Header{{Name: TestHeader, Value: o.Mark}}, Notify: func(e sip.Event) { p.post(e) },
+		Headers: []message.Header{{Name: TestHeader, Value: o.Mark}}, Notify: func(e sip.Event) { p.post(e) },
 	}
 	if strings.EqualFold(o.From, "anonymous") {
 		in.FromDomain = "anonymous.invalid"
-		in.Headers = append(in.Headers, sip.Header{Name: "Privacy", Value: "id"})
+		in.Headers = append(in.Headers, message.Header{Name: "Privacy", Value: "id"})
 	}
 	d, err := p.sim.ua.Invite(in)
 	if err != nil {

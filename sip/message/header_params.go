@@ -1,9 +1,13 @@
-package sip
+package message
 
-import "strings"
+import (
+	"strings"
 
-// contactParam is a parameter of the header, not of the URI, in a name-addr.
-func contactParam(contact, name string) (string, bool) {
+	sipmsg "github.com/emiago/sipgo/sip"
+)
+
+// ContactParam is a parameter of the header, not of the URI, in a name-addr.
+func ContactParam(contact, name string) (string, bool) {
 	rest := contact
 	if end := uriEnd(contact); end >= 0 {
 		rest = contact[end+1:]
@@ -40,13 +44,22 @@ func uriEnd(s string) int {
 	return -1
 }
 
-// every are all values of a header, its compact form included.
-func (m *message) every(name string) []string {
-	var found []string
-	for _, h := range m.headers {
-		if canonical(h.Name()) == name {
-			found = append(found, h.Value())
+// ParamValue is the value of a parameter, "" without it.
+func ParamValue(p sipmsg.HeaderParams, name string) string {
+	for _, kv := range p {
+		if strings.EqualFold(strings.TrimSpace(kv.K), name) {
+			return strings.TrimSpace(kv.V)
 		}
 	}
-	return found
+	return ""
+}
+
+// HasParam says whether there is a parameter.
+func HasParam(p sipmsg.HeaderParams, name string) bool {
+	for _, kv := range p {
+		if strings.EqualFold(strings.TrimSpace(kv.K), name) {
+			return true
+		}
+	}
+	return false
 }

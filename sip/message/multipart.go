@@ -1,4 +1,4 @@
-package sip
+package message
 
 import (
 	"bytes"
@@ -26,31 +26,31 @@ type bodyPart struct {
 	body        []byte
 }
 
-// understood are the kinds of bodies that a message may carry for us.
-func (m *message) understood() []string {
+// understoodTypes are the kinds of bodies that a message may carry for us.
+func (m *Message) understoodTypes() []string {
 	switch {
-	case m.isRequest() && m.method == methodInfo:
-		return []string{contentRelay, contentDTMF}
-	case m.isRequest() && m.method == methodMessage:
-		return []string{contentText, contentCPIM}
-	case m.isRequest() && m.method == methodNotify:
-		return []string{contentFrag}
+	case m.IsRequest() && m.Method == MethodInfo:
+		return []string{ContentDTMFRelay, ContentDTMF}
+	case m.IsRequest() && m.Method == MethodMessage:
+		return []string{ContentText, ContentCPIM}
+	case m.IsRequest() && m.Method == MethodNotify:
+		return []string{ContentSipfrag}
 	}
-	return []string{contentSDP}
+	return []string{ContentSDP}
 }
 
-// selectPart puts the part that we understand in place of a body of several (RFC 5621 section 3.1), and no body in place of
+// SelectBodyPart puts the part that we understand in place of a body of several (RFC 5621 section 3.1), and no body in place of
 // one that need not be understood. A part that has to be and is not is named in unknownPart; a body that cannot be read stays
 // as it is.
-func (m *message) selectPart() {
-	if len(m.body) == 0 {
+func (m *Message) SelectBodyPart() {
+	if len(m.Body) == 0 {
 		return
 	}
-	understood := m.understood()
-	whole := newBodyPart(m.get("Content-Type"), m.get("Content-Disposition"), m.body)
+	understood := m.understoodTypes()
+	whole := newBodyPart(m.HeaderValue("Content-Type"), m.HeaderValue("Content-Disposition"), m.Body)
 	if !strings.HasPrefix(whole.kind, "multipart/") {
 		if whole.optional && !slices.Contains(understood, whole.kind) {
-			m.body, m.contentType = nil, ""
+			m.Body, m.ContentType = nil, ""
 		}
 		return
 	}
@@ -59,12 +59,12 @@ func (m *message) selectPart() {
 	if !ok {
 		return
 	}
-	m.unknownPart = unknown
+	m.UnknownPart = unknown
 	if found == nil {
-		m.body, m.contentType = nil, ""
+		m.Body, m.ContentType = nil, ""
 		return
 	}
-	m.body, m.contentType, m.partType = found.body, found.kind, found.contentType
+	m.Body, m.ContentType, m.PartType = found.body, found.kind, found.contentType
 }
 
 func newBodyPart(contentType, disposition string, body []byte) bodyPart {
@@ -156,16 +156,16 @@ type Part struct {
 	Body        []byte
 }
 
-// PartsOf are the parts of a message's body as it stands on the wire, those within parts included: one where it has but one.
+// ReadParts are the parts of a message's body as it stands on the wire, those within parts included: one where it has but one.
 // What is beyond the bounds of a body is left out.
-func PartsOf(raw []byte) []Part {
+func ReadParts(raw []byte) []Part {
 	head, body, found := bytes.Cut(raw, []byte("\r\n\r\n"))
 	if !found || len(body) == 0 {
 		return nil
 	}
 	contentType := ""
-	for _, line := range unfolded(string(head)) {
-		if name, value, is := strings.Cut(line, ":"); is && canonical(strings.TrimSpace(name)) == "content-type" {
+	for _, line := range UnfoldLines(string(head)) {
+		if name, value, is := strings.Cut(line, ":"); is && CanonicalName(strings.TrimSpace(name)) == "content-type" {
 			contentType = value
 		}
 	}

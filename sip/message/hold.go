@@ -1,4 +1,4 @@
-package sip
+package message
 
 import "strings"
 
@@ -13,9 +13,9 @@ const (
 	HoldZero          // c=IN IP4 0.0.0.0 (RFC 2543)
 )
 
-// HoldOf reads the hold of an offer's first audio stream. An offer without
+// ReadHold reads the hold of an offer's first audio stream. An offer without
 // audio, or with a refused one (port 0), holds nothing.
-func HoldOf(offer []byte) Hold {
+func ReadHold(offer []byte) Hold {
 	var session, audio Hold // directions
 	var zeroSession, zeroAudio, named, directed bool
 	section := 0 // 0: session, 1: the first audio, 2: beyond

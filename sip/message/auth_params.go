@@ -1,15 +1,16 @@
-package sip
+package message
 
 import "strings"
 
 // maxParams bounds the parameters of one header; more are not looked at.
 const maxParams = 32
 
-// params are the comma-separated name=value pairs of a digest header, names
+// AuthParams are the comma-separated name=value pairs of a digest header, names
 // in lower case, quotes taken off.
-type params []struct{ name, value string }
+type AuthParams []struct{ name, value string }
 
-func (p params) get(name string) (string, bool) {
+// Get is the value of a parameter, and whether it is there.
+func (p AuthParams) Get(name string) (string, bool) {
 	for _, kv := range p {
 		if kv.name == name {
 			return kv.value, true
@@ -18,20 +19,20 @@ func (p params) get(name string) (string, bool) {
 	return "", false
 }
 
-// repeated tells whether a name stands twice: of two values nobody knows
+// HasRepeated tells whether a name stands twice: of two values nobody knows
 // which one counts.
-func (p params) repeated() bool {
+func (p AuthParams) HasRepeated() bool {
 	for i, kv := range p {
-		if _, twice := p[:i].get(kv.name); twice {
+		if _, twice := p[:i].Get(kv.name); twice {
 			return true
 		}
 	}
 	return false
 }
 
-// paramsOf reads them; what is no pair is skipped.
-func paramsOf(s string) params {
-	var out params
+// ParseAuthParams reads them; what is no pair is skipped.
+func ParseAuthParams(s string) AuthParams {
+	var out AuthParams
 	for s != "" && len(out) < maxParams {
 		s = strings.TrimLeft(s, ", \t")
 		end := strings.IndexAny(s, "=,")
@@ -45,7 +46,7 @@ func paramsOf(s string) params {
 		name := strings.ToLower(strings.TrimSpace(s[:end]))
 		var value string
 		value, s = paramValue(strings.TrimLeft(s[end+1:], " \t"))
-		if isToken(name) {
+		if IsToken(name) {
 			out = append(out, struct{ name, value string }{name, value})
 		}
 	}

@@ -1,4 +1,4 @@
-package sip
+package message
 
 import (
 	"strings"
@@ -13,12 +13,12 @@ const (
 	maxMatchValue  = 256 // bytes; longer values match nothing
 )
 
-// matchFields are the parts of a request that domain.TrunkMatch compares, by
+// MatchFields are the parts of a request that domain.TrunkMatch compares, by
 // header name in lower case: the parameters of Request-URI, From, To and
 // Contact, without user and host, and the values of P-Charge-Info and of
 // extension headers (X-…). A header that occurs twice, or that is too long,
 // has an empty value, which matches nothing.
-func matchFields(m *message) map[string]string {
+func (m *Message) MatchFields() map[string]string {
 	var fields map[string]string
 	put := func(name, value string) {
 		if value == "" || len(fields) >= maxMatchFields {
@@ -32,11 +32,11 @@ func matchFields(m *message) map[string]string {
 		}
 		fields[name] = value
 	}
-	put("request-uri", uriParameters(uriText(m.uri)))
-	put("from", partyParameters(m.from))
-	put("to", partyParameters(m.to))
-	put("contact", uriParameters(m.contact))
-	for _, h := range m.headers {
+	put("request-uri", uriParameters(uriText(m.URI)))
+	put("from", partyParameters(m.From))
+	put("to", partyParameters(m.To))
+	put("contact", uriParameters(m.Contact))
+	for _, h := range m.Headers {
 		name := strings.ToLower(h.Name())
 		if domain.IsMatchHeader(name) && !domain.MatchesByParameter(name) {
 			put(name, strings.TrimSpace(h.Value()))
@@ -53,12 +53,12 @@ func uriText(u sipmsg.Uri) string {
 }
 
 // partyParameters are those of the URI and of the header, without the tag.
-func partyParameters(p *party) string {
+func partyParameters(p *Party) string {
 	if p == nil {
 		return ""
 	}
-	parts := []string{uriParameters(uriText(p.uri))}
-	_, rest, _ := strings.Cut(p.value[strings.LastIndexByte(p.value, '>')+1:], ";")
+	parts := []string{uriParameters(uriText(p.URI))}
+	_, rest, _ := strings.Cut(p.Value[strings.LastIndexByte(p.Value, '>')+1:], ";")
 	for one := range strings.SplitSeq(rest, ";") {
 		if name, _, _ := strings.Cut(one, "="); strings.TrimSpace(one) != "" && !strings.EqualFold(strings.TrimSpace(name), "tag") {
 			parts = append(parts, strings.TrimSpace(one))

@@ -1,10 +1,10 @@
-package sip_test
+package message_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // smooth fails on what would end a line where a value is written.
@@ -22,11 +22,11 @@ func FuzzRAck(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		rseq, _, method, ok := sip.ReadRAck(s)
-		if ok && (rseq == 0 || method == "") {
-			t.Fatalf("%q: %d %q", s, rseq, method)
+		rack, ok := message.ParseRAck(s)
+		if ok && (rack.RSeq == 0 || rack.Method == "") {
+			t.Fatalf("%q: %d %q", s, rack.RSeq, rack.Method)
 		}
-		smooth(t, method)
+		smooth(t, rack.Method)
 	})
 }
 
@@ -38,7 +38,7 @@ func FuzzReferTo(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		uri, replaces, ok := sip.ReadReferTo(s)
+		uri, replaces, ok := message.ParseReferTo(s)
 		if !ok {
 			return
 		}
@@ -47,7 +47,7 @@ func FuzzReferTo(f *testing.F) {
 			t.Fatalf("%q", uri)
 		}
 		if replaces != nil {
-			header, err := sip.WriteReplaces(replaces)
+			header, err := message.FormatReplaces(replaces)
 			if err != nil || strings.ContainsAny(header, "\r\n\x00") {
 				t.Fatalf("%q: %v", header, err)
 			}
@@ -62,16 +62,17 @@ func FuzzReplaces(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		id, ok := sip.ReadReplaces(s)
+		callID, to, from, _, ok := message.ParseReplaces(s)
 		if !ok {
 			return
 		}
-		header, err := sip.WriteReplaces(&id)
+		id := message.DialogID{CallID: callID, LocalTag: from, RemoteTag: to}
+		header, err := message.FormatReplaces(&id)
 		if err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
-		again, ok := sip.ReadReplaces(header)
-		if !ok || again != id {
+		againID, againTo, againFrom, _, ok := message.ParseReplaces(header)
+		if !ok || againID != callID || againTo != to || againFrom != from {
 			t.Fatalf("%q became %q", s, header)
 		}
 	})
@@ -82,7 +83,7 @@ func FuzzSessionExpires(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		every, refresher, ok := sip.ReadSession(s)
+		every, refresher, ok := message.ParseSessionExpires(s)
 		if every < 0 || !ok && (every != 0 || refresher != "") || refresher != "" && refresher != "uac" && refresher != "uas" {
 			t.Fatalf("%q: %s %q", s, every, refresher)
 		}
@@ -94,7 +95,7 @@ func FuzzSipfrag(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		code, phrase, ok := sip.ReadSipfrag(b)
+		code, phrase, ok := message.ParseSipfrag(b)
 		if ok && (code < 100 || code > 699) || len(phrase) > 64 || strings.ContainsAny(phrase, "\r\n\x00\x1b") {
 			t.Fatalf("%q: %d %q", b, code, phrase)
 		}
@@ -102,10 +103,10 @@ func FuzzSipfrag(f *testing.F) {
 }
 
 func FuzzHold(f *testing.F) {
-	f.Add([]byte(sdp))
+	f.Add([]byte("v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n"))
 	f.Add([]byte("c=\nm=\nm=audio\nm=audio 1\na=inactive\nm=audio 0"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if sip.HoldOf(b) > sip.HoldZero {
+		if message.ReadHold(b) > message.HoldZero {
 			t.Fatal("a hold that does not exist")
 		}
 	})
