@@ -36,7 +36,9 @@ func rooms() []room {
 	noIO := []string{"net/http", "os", "log/slog", "context"}
 	list := []room{
 		{path: "media", below: []string{"media"}, outside: []string{"github.com/pion", "golang.org/x/net", "golang.org/x/sys"}},
-		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest", "golang.org/x/sys"}},
+		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "golang.org/x/sys"}},
+		{path: "sip/auth", below: []string{"sip/message", "sip/ratelimit"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest"}},
+		{path: "sip/ratelimit", outside: []string{"github.com/hashicorp/golang-lru"}},
 		{path: "sip/message", below: []string{"domain"}, outside: []string{"github.com/emiago/sipgo"}},
 		{path: "sip/siptest", outside: []string{"github.com/miekg/dns"}},
 		{path: "sip/resolve", outside: []string{"github.com/hashicorp/golang-lru", "github.com/miekg/dns", "golang.org/x/sync/singleflight"}},
@@ -276,7 +278,7 @@ func TestAnImportThatRunsUpIsCaught(t *testing.T) {
 		{"media", "github.com/emiago/sipgo/sip", true},
 		{"sip", module + "/domain", false},
 		{"sip", module + "/media", true},
-		{"sip", "github.com/icholy/digest", false},
+		{"sip/auth", "github.com/icholy/digest", false},
 		{"sip", "github.com/pion/rtp", true},
 		{"persistence/redis", "github.com/redis/go-redis/v9", false},
 		{"persistence/redis", "github.com/redis/go-redis-extra", true},

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -153,7 +154,7 @@ func (d *Desk) handTrunk(ctx context.Context, m *domain.Message, by *way) (sms.A
 		out.Proxy = &resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
 	}
 	if a := t.Auth; a != nil {
-		out.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+		out.Credentials = &auth.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
 	}
 	if t.SMS == domain.SMSIMDN {
 		host := t.FromDomain

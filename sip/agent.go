@@ -26,6 +26,7 @@ import (
 
 	sipmsg "github.com/emiago/sipgo/sip"
 
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -42,11 +43,11 @@ type UserAgent struct {
 	outward  outward
 	stats    counts
 	draining atomic.Bool
-	held     atomic.Bool  // no call is begun
-	leaving  atomic.Int64 // INVITEs that are being sent
-	phones   *registrar   // nil: nobody may register here
-	trunks   *authority   // asks trunks for proofs
-	relay    *relay       // nil: what comes here is ours
+	held     atomic.Bool    // no call is begun
+	leaving  atomic.Int64   // INVITEs that are being sent
+	phones   *registrar     // nil: nobody may register here
+	trunks   *auth.Verifier // asks trunks for proofs
+	relay    *relay         // nil: what comes here is ours
 
 	onInvite func(*Incoming)
 	onText   func(*IncomingText)
@@ -128,8 +129,7 @@ func New(cfg Config) (*UserAgent, error) {
 		ready: make(chan struct{}), closed: make(chan struct{}),
 		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), texts: texts{of: make(map[string]*serverText)},
 	}
-	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), newAuthority("", cfg.Secret, nil)
-	u.trunks.md5.wait = trunkProofWait
+	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), auth.NewTrunkVerifier(cfg.Secret)
 	if len(cfg.RelayKey) > 0 {
 		u.relay = newRelay(u)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 )
 
 // attackFor is how long an attack lasts: a moment, or ATTACK_SECONDS.
@@ -125,7 +126,7 @@ func TestAttackAmplification(t *testing.T) {
 		if ua != nil {
 			ua.Admit(onlyFrom("127.0.0.2"))
 			ua.Registrar(sip.Registrar{
-				Account: func(string) (sip.Account, bool) { return sip.Account{}, false },
+				Account: func(string) (auth.Account, bool) { return auth.Account{}, false },
 				At:      func(sip.Source) sip.Presence { return sip.Absent },
 				Update:  func(*sip.Update) { t.Error("registered without a password") },
 			})

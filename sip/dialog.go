@@ -12,6 +12,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -70,9 +71,9 @@ type Dialog struct {
 	far        remote
 	localCSeq  uint32
 	remoteCSeq int64 // -1 before the first request of the far end
-	creds      *Credentials
+	creds      *auth.Credentials
 	auth       []message.Header // credentials of the INVITE, which its ACK repeats
-	signer     *signer          // set by the first challenge
+	signer     *auth.Signer     // set by the first challenge
 
 	out     *outbound              // an outbound leg until it is over
 	invite  *received              // the INVITE of an inbound one

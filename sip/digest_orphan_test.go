@@ -14,11 +14,12 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
 func credentials(in *sip.Invite) {
-	in.Credentials = &sip.Credentials{Username: "ann", Password: "secret", Realm: "carrier"}
+	in.Credentials = &auth.Credentials{Username: "ann", Password: "secret", Realm: "carrier"}
 }
 
 // proves recomputes the response of an Authorization header.
@@ -97,7 +98,9 @@ func TestDigestOfAnotherRealmIsNotAnswered(t *testing.T) {
 	})
 }
 
-func anyRealm(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "ann", Password: "secret"} }
+func anyRealm(in *sip.Invite) {
+	in.Credentials = &auth.Credentials{Username: "ann", Password: "secret"}
+}
 
 // realmsOf are the realms of the credentials in a request, in their order.
 func realmsOf(t *testing.T, m msg, header string) (realms []string) {

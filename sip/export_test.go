@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"time"
 
+	sipmsg "github.com/emiago/sipgo/sip"
+
 	"github.com/callboard/callboard/sip/message"
 )
 
@@ -31,39 +33,19 @@ func (u *UserAgent) Pass(b []byte, from netip.AddrPort) bool {
 func (u *UserAgent) Remembered() (sources, peers, pool int) {
 	u.gate.mu.Lock()
 	defer u.gate.mu.Unlock()
-	return u.gate.rates.kept(), len(u.gate.peers), u.layer.Pool("udp").Size()
-}
-
-func (l *limiter) kept() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.bySource.Len() + l.networks.Len()
+	return u.gate.rates.Len(), len(u.gate.peers), u.layer.Pool("udp").Size()
 }
 
 // SpendFor takes n tokens of one source at one moment and tells how many there were.
 func SpendFor(rate, n int, a netip.Addr, now time.Time) int {
 	g, had := newGate(rate), 0
 	for range n {
-		if g.rates.spend(a, 1, now) {
+		if g.rates.Spend(a, 1, now) {
 			had++
 		}
 	}
 	return had
 }
-
-// Limiter is a limiter for tests.
-type Limiter struct{ l *limiter }
-
-// NewLimiter makes one.
-func NewLimiter(rate, burst float64) Limiter { return Limiter{newLimiter(rate, burst)} }
-
-// Spend takes tokens of a source.
-func (l Limiter) Spend(a netip.Addr, cost float64, now time.Time) bool {
-	return l.l.spend(a, cost, now)
-}
-
-// Kept is how many buckets it holds.
-func (l Limiter) Kept() int { return l.l.kept() }
 
 // Verdict parses a request and tells which rule it breaks.
 func Verdict(b []byte) (code int, name string) {
@@ -102,4 +84,9 @@ func QuickRing(d *Dialog, notify func(Event)) {
 	l := &ringLeg{r: &Ringer{notify: notify, open: 1, placed: true}}
 	l.hear(Answered{})
 	l.is(d)
+}
+
+// ReadChange reads the contacts of a REGISTER.
+func ReadChange(contact, expires string) (Change, int) {
+	return readChange(&received{Message: message.Message{Headers: []sipmsg.Header{sipmsg.NewHeader("m", contact), sipmsg.NewHeader("Expires", expires)}}})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
 )
 
 const (
@@ -26,13 +27,13 @@ const (
 // gate decides on raw bytes, before the parser and before anything is
 // remembered: is the source known, within its rate, and is this a message.
 type gate struct {
-	rates *limiter // of messages, by source
+	rates *ratelimit.Limiter // of messages, by source
 	mu    sync.Mutex
 	peers map[netip.Addr]int // hosts of live dialogs, counted
 }
 
 func newGate(rate int) *gate {
-	return &gate{rates: newLimiter(float64(rate), float64(rate)*burstSeconds), peers: make(map[netip.Addr]int)}
+	return &gate{rates: ratelimit.NewLimiter(float64(rate), float64(rate)*burstSeconds), peers: make(map[netip.Addr]int)}
 }
 
 func (g *gate) isPeer(a netip.Addr) bool {
@@ -108,7 +109,7 @@ func (u *UserAgent) pass(b []byte, from netip.AddrPort, network string, limit in
 		return nil, false
 	}
 	switch {
-	case !u.gate.rates.spend(s.Addr.Addr(), 1, time.Now()):
+	case !u.gate.rates.Spend(s.Addr.Addr(), 1, time.Now()):
 		u.stats.rate.Add(1)
 	case len(b) > limit:
 		u.stats.size.Add(1)

@@ -12,13 +12,14 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
 func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		target := resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
-		s.invite(func(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "u", Password: "p"} })
+		s.invite(func(in *sip.Invite) { in.Credentials = &auth.Credentials{Username: "u", Password: "p"} })
 		asked := s.peer.expect("INVITE")
 		s.ua.HoldCalls(true)
 		_, err := s.ua.Invite(sip.Invite{Attempt: "att_2", Leg: 1, Target: target, To: "+15550002", From: "+15559999", Notify: s.ears.hear})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -36,8 +37,8 @@ type Incoming struct {
 	d         *Dialog
 	old       *Dialog // that Replaces names
 	earlyOnly bool
-	prove     authority // of the trunks at its source; without accounts nobody can prove anything
-	size      int       // of the INVITE
+	prove     auth.Verifier // of the trunks at its source; without accounts nobody can prove anything
+	size      int           // of the INVITE
 }
 
 // serverTx is an INVITE of the far end that we answer (RFC 3261 17.2.1).
@@ -66,7 +67,7 @@ func (u *UserAgent) incoming(m *received, a Admission) {
 		return
 	}
 	in := u.newInbound(m)
-	in.prove, in.size = u.provenBy(a), m.room()
+	in.prove, in.size = u.trunks.WithAccounts(a.Realm, a.Account), m.room()
 	d := in.d
 	if !in.replacesHeader(m) {
 		u.stats.rejected.Add(1)

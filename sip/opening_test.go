@@ -12,6 +12,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -70,7 +71,7 @@ func TestBothInvitesOfATrunkThatWantsAProofAreCancelled(t *testing.T) {
 		old := onStage(t, nil)
 		in := sip.Invite{
 			Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
-			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear, Credentials: &sip.Credentials{Username: "ann", Password: "secret"},
+			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear, Credentials: &auth.Credentials{Username: "ann", Password: "secret"},
 		}
 		state := stored(t, old.ua.Opening(in))
 		_, err := old.ua.Invite(in)

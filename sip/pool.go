@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/sip/ratelimit"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -110,7 +111,7 @@ func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
 	switch {
 	case !known && !p.u.phones.callable(source, time.Now()) && !p.u.relay.callable(source, time.Now()):
 		p.u.stats.unknown.Add(1)
-	case !p.u.gate.rates.spend(remote.Addr(), 1, time.Now()):
+	case !p.u.gate.rates.Spend(remote.Addr(), 1, time.Now()):
 		p.u.stats.rate.Add(1)
 	default:
 		c := p.add(connKey{network: l.network, addr: remote}, true, known)
@@ -126,7 +127,7 @@ func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
 // the name is taken. Only what others open counts against the caps, and hosts
 // that nobody knows leave a quarter of the room to the others.
 func (p *tcpPool) add(key connKey, guest, known bool) *tcpConn {
-	host, most := subnet(key.addr.Addr()), p.u.cfg.MaxTCPConns
+	host, most := ratelimit.Subnet(key.addr.Addr()), p.u.cfg.MaxTCPConns
 	if !known {
 		most -= most / 4
 	}
@@ -165,7 +166,7 @@ func (p *tcpPool) remove(c *tcpConn) {
 		return
 	}
 	p.count--
-	host := subnet(c.remote.Addr())
+	host := ratelimit.Subnet(c.remote.Addr())
 	if p.guests[host]--; p.guests[host] <= 0 {
 		delete(p.guests, host)
 	}

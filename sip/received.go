@@ -109,3 +109,6 @@ func (m *received) kept() *received {
 	c.raw = bytes.Clone(m.raw)
 	return &c
 }
+
+// isChallenge tells whether an answer asks for credentials.
+func (m *received) isChallenge() bool { return m.Code == 401 || m.Code == 407 }

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
 )
 
 const (
@@ -33,7 +35,7 @@ const (
 type Registrar struct {
 	Realm   string      // of the challenges; "": callboard
 	Open    func() bool // whether there is any phone; nil: there is. Without one strangers are not heard
-	Account func(user string) (Account, bool)
+	Account func(user string) (auth.Account, bool)
 	At      func(Source) Presence
 	Update  func(*Update) // Accept or Refuse answers it, from any goroutine
 }
@@ -42,8 +44,8 @@ type Registrar struct {
 // 405, from strangers nothing.
 func (u *UserAgent) Registrar(r Registrar) {
 	u.phones = &registrar{
-		Registrar: r, u: u, auth: newAuthority(r.Realm, u.cfg.Secret, r.Account),
-		each: newLimiter(strangerRate, strangerBurst), all: newLimiter(strangersRate, strangersRate),
+		Registrar: r, u: u, auth: auth.NewVerifier(r.Realm, u.cfg.Secret, r.Account),
+		each: ratelimit.NewLimiter(strangerRate, strangerBurst), all: ratelimit.NewLimiter(strangersRate, strangersRate),
 		answers: make(map[registerKey][]byte),
 	}
 }
@@ -52,9 +54,9 @@ func (u *UserAgent) Registrar(r Registrar) {
 type registrar struct {
 	Registrar
 	u    *UserAgent
-	auth *authority
-	each *limiter // strangers, by source
-	all  *limiter // and together
+	auth *auth.Verifier
+	each *ratelimit.Limiter // strangers, by source
+	all  *ratelimit.Limiter // and together
 
 	mu      sync.Mutex
 	answers map[registerKey][]byte // nil: not answered yet
@@ -77,7 +79,7 @@ func (r *registrar) welcome(b []byte, s Source, now time.Time) bool {
 	if r.presence(s) != Absent {
 		return true
 	}
-	return len(b) > 9 && string(b[:9]) == "REGISTER " && r.each.spend(s.Addr.Addr(), 1, now) && r.all.spend(netip.Addr{}, 1, now)
+	return len(b) > 9 && string(b[:9]) == "REGISTER " && r.each.Spend(s.Addr.Addr(), 1, now) && r.all.Spend(netip.Addr{}, 1, now)
 }
 
 func (r *registrar) open() bool { return r != nil && (r.Open == nil || r.Open()) }
@@ -85,7 +87,7 @@ func (r *registrar) open() bool { return r != nil && (r.Open == nil || r.Open())
 // callable lets a stranger connect: phones may come over TCP and TLS from
 // anywhere.
 func (r *registrar) callable(s Source, now time.Time) bool {
-	return r.open() && (r.presence(s) != Absent || r.each.spend(s.Addr.Addr(), 1, now))
+	return r.open() && (r.presence(s) != Absent || r.each.Spend(s.Addr.Addr(), 1, now))
 }
 
 func (r *registrar) presence(s Source) (p Presence) {
@@ -131,20 +133,20 @@ func (r *registrar) register(m *received, stranger bool) {
 		return
 	}
 	now := time.Now()
-	account, v := r.auth.check(m, now)
+	account, v := r.auth.CheckRequest(&m.Message, m.source().Addr.Addr(), now)
 	switch v {
-	case vSlowed:
+	case auth.TooManyFailures:
 		r.u.stats.rate.Add(1)
 		return
-	case vNone, vWrong:
+	case auth.NoCredentials, auth.WrongCredentials:
 		r.challenge(m, false, stranger, now)
 		return
-	case vStale:
+	case auth.StaleNonce:
 		r.challenge(m, true, stranger, now)
 		return
-	case vGood:
+	case auth.Proven:
 	}
-	if message.URIUser(m.To.URI) != account.User || !account.allowsNetwork(m.source().Network) {
+	if message.URIUser(m.To.URI) != account.User || !account.AllowsNetwork(m.source().Network) {
 		r.refuse(m, 403)
 		return
 	}
@@ -173,11 +175,7 @@ func (r *registrar) refuse(m *received, code int) {
 // address gains an attacker little, and a short REGISTER still fits.
 func (r *registrar) challenge(m *received, stale, stranger bool, now time.Time) {
 	r.u.stats.rejected.Add(1)
-	offers := r.auth.challenges(m.source().Addr.Addr(), stale, now)
-	fresh := len(m.HeaderValues("authorization")) == 0
-	if r.auth.md5.md5Only(m.source().Addr.Addr(), message.URIUser(m.From.URI), m.CallID, m.CSeq, fresh, now) {
-		offers = offers[1:]
-	}
+	offers := r.auth.Challenges(&m.Message, m.source().Addr.Addr(), stale, now)
 	tag := r.u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
 	most := math.MaxInt
 	if stranger && !m.flow.stream() {
@@ -212,20 +210,20 @@ func fewer(all, some []message.Header) []message.Header {
 // when the request was answered.
 func (r *registrar) invite(m *received) (accountID string, ok bool) {
 	now := time.Now()
-	account, v := r.auth.check(m, now)
+	account, v := r.auth.CheckRequest(&m.Message, m.source().Addr.Addr(), now)
 	switch v {
-	case vSlowed:
+	case auth.TooManyFailures:
 		r.u.stats.rate.Add(1)
 		return "", false
-	case vNone, vWrong:
+	case auth.NoCredentials, auth.WrongCredentials:
 		r.challenge(m, false, false, now)
 		return "", false
-	case vStale:
+	case auth.StaleNonce:
 		r.challenge(m, true, false, now)
 		return "", false
-	case vGood:
+	case auth.Proven:
 	}
-	if message.URIUser(m.From.URI) != account.User || !account.allowsNetwork(m.source().Network) {
+	if message.URIUser(m.From.URI) != account.User || !account.AllowsNetwork(m.source().Network) {
 		r.refuse(m, 403)
 		return "", false
 	}

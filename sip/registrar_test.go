@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -42,8 +43,8 @@ func opened(t *testing.T, r *roll) *stage {
 			in.Reject(486, 0)
 		})
 		ua.Registrar(sip.Registrar{
-			Account: func(user string) (sip.Account, bool) {
-				return sip.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001" || user == "1002"
+			Account: func(user string) (auth.Account, bool) {
+				return auth.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001" || user == "1002"
 			},
 			At: func(s sip.Source) sip.Presence {
 				r.mu.Lock()

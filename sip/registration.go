@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -34,7 +35,7 @@ type RegisterTo struct {
 	Domain      string             // of the address of record; "": the target's host
 	User        string             // of the address of record
 	ContactUser string             // at which calls shall reach us; "": User
-	Credentials *Credentials       // nil: none are asked for
+	Credentials *auth.Credentials  // nil: none are asked for
 	Expires     time.Duration      // asked; 0 is an hour
 	// Notify hears each change, in order, never concurrently; it must not block.
 	Notify func(RegistrationState)
@@ -68,7 +69,7 @@ type Registration struct {
 	to      RegisterTo
 	expires time.Duration
 	addrs   []resolve.Target // of the registrar, tried in turn
-	signer  *signer
+	signer  *auth.Signer
 	fails   int
 	raised  bool // a longer interval was taken in this round
 	learned bool // a challenge was taken in this round
@@ -280,7 +281,7 @@ func (r *Registration) next() {
 		r.d.flow, r.signer = to, nil
 	}
 	if r.signer == nil && r.to.Credentials != nil {
-		r.signer = &signer{creds: r.to.Credentials, host: to.addr.Addr()}
+		r.signer = auth.NewSigner(r.to.Credentials, to.addr.Addr())
 	}
 	r.d.hold(to.addr.Addr())
 	r.send(r.expires)
@@ -292,7 +293,7 @@ func (r *Registration) send(expires time.Duration) {
 	uri := "sip:" + uriHost(r.to.Domain)
 	seconds := strconv.Itoa(int(expires / time.Second))
 	extra := []message.Header{{Name: "Contact", Value: d.contact(d.flow) + ";expires=" + seconds}, {Name: "Expires", Value: seconds}, {Name: "Allow", Value: message.AllowedMethods}}
-	extra = append(extra, r.signer.sign(message.MethodRegister, uri, nil)...)
+	extra = append(extra, r.signer.SignRequest(message.MethodRegister, uri, nil)...)
 	d.start(&clientTx{
 		method: message.MethodRegister, cseq: d.localCSeq, far: remote{target: uri}, to: d.flow, extra: extra, patience: registerWait,
 	}, func(_ *clientTx, m *received, err error) { r.heard(m, err, expires) })
@@ -331,7 +332,7 @@ func (r *Registration) heard(m *received, err error, asked time.Duration) {
 
 // challenged takes the challenge of an answer and tells whether the REGISTER can be sent again.
 func (r *Registration) challenged(m *received) bool {
-	if !m.isChallenge() || !r.signer.learn(m, !r.learned) {
+	if !m.isChallenge() || !r.signer.LearnChallenges(&m.Message, m.flow.addr.Addr(), !r.learned) {
 		return false
 	}
 	r.learned = true
@@ -351,7 +352,7 @@ func (r *Registration) longer(m *received) bool {
 
 func (r *Registration) registered(m *received, asked time.Duration) {
 	r.busy, r.fails = false, 0
-	r.signer.renew(m)
+	r.signer.RenewNonce(&m.Message, m.flow.addr.Addr())
 	granted := r.granted(m, asked)
 	// Refreshed between 70 and 90 % of the time, so that a crowd that was
 	// registered in one moment does not come back in one moment.

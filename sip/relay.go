@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
 )
 
 // Several nodes may share the work: each listens, and what belongs to another
@@ -47,11 +49,11 @@ type relay struct {
 	u      *UserAgent
 	id     message.Identifiers // of the key of the install
 	macs   *sync.Pool          // of *sealMAC, of the same key
-	each   *limiter            // strangers, by source
-	all    *limiter            // and together
-	asks   *limiter            // look-ups for them
-	pings  *limiter            // their OPTIONS, together
-	others *limiter            // questions to other nodes, by source that is known
+	each   *ratelimit.Limiter  // strangers, by source
+	all    *ratelimit.Limiter  // and together
+	asks   *ratelimit.Limiter  // look-ups for them
+	pings  *ratelimit.Limiter  // their OPTIONS, together
+	others *ratelimit.Limiter  // questions to other nodes, by source that is known
 	remote *remoteSources
 
 	waiting atomic.Int64 // look-ups under way
@@ -76,9 +78,9 @@ type asking struct {
 
 func newRelay(u *UserAgent) *relay {
 	return &relay{
-		u: u, id: message.NewIdentifiers(u.cfg.RelayKey), macs: newSealMACs(u.cfg.RelayKey), each: newLimiter(foreignRate, foreignBurst), all: newLimiter(foreignAll, foreignAll),
-		asks: newLimiter(strangeAsks, strangeAsks), pings: newLimiter(strangePings, strangePings), remote: newRemoteSources(), of: make(map[askKey]*asking),
-		others: newLimiter(oneAsks, oneAsks), by: make(map[netip.Addr]int),
+		u: u, id: message.NewIdentifiers(u.cfg.RelayKey), macs: newSealMACs(u.cfg.RelayKey), each: ratelimit.NewLimiter(foreignRate, foreignBurst), all: ratelimit.NewLimiter(foreignAll, foreignAll),
+		asks: ratelimit.NewLimiter(strangeAsks, strangeAsks), pings: ratelimit.NewLimiter(strangePings, strangePings), remote: newRemoteSources(), of: make(map[askKey]*asking),
+		others: ratelimit.NewLimiter(oneAsks, oneAsks), by: make(map[netip.Addr]int),
 	}
 }
 
@@ -100,14 +102,14 @@ func (r *relay) welcome(b []byte, s Source, now time.Time) bool {
 		return false
 	}
 	if string(method) == message.MethodOptions { // what scanners send most
-		return r.remote.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.pings.spend(netip.Addr{}, 1, now)
+		return r.remote.has(s.Addr.Addr(), now) || r.each.Spend(s.Addr.Addr(), 1, now) && r.pings.Spend(netip.Addr{}, 1, now)
 	}
 	return r.callable(s, now)
 }
 
 // callable lets a stranger connect, and be read.
 func (r *relay) callable(s Source, now time.Time) bool {
-	return r.looks() && (r.remote.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.all.spend(netip.Addr{}, 1, now))
+	return r.looks() && (r.remote.has(s.Addr.Addr(), now) || r.each.Spend(s.Addr.Addr(), 1, now) && r.all.Spend(netip.Addr{}, 1, now))
 }
 
 // takes passes a request on that no dialog here knows, or looks up whose it
@@ -146,7 +148,7 @@ func (r *relay) question(m *received) (w Whose, ok bool) {
 	case m.Method == message.MethodRegister:
 		w.To = message.URIUser(m.To.URI)
 	case m.Method == message.MethodInvite:
-		w.User, w.MatchFields = claimedUser(m), m.MatchFields()
+		w.User, w.MatchFields = auth.ClaimedUser(&m.Message), m.MatchFields()
 		if _, to, _, _, ok := message.ParseReplaces(m.HeaderValue("Replaces")); ok {
 			w.Mark = markOf(to)
 		}
@@ -154,7 +156,7 @@ func (r *relay) question(m *received) (w Whose, ok bool) {
 	case m.Method == message.MethodOptions: // answered here, once somebody knows who asks
 		return w, r.strangerAt(m, time.Now()) && !r.u.dispatches(m.source().Addr.Addr())
 	case m.Method == message.MethodMessage:
-		w.User, w.MatchFields = claimedUser(m), m.MatchFields()
+		w.User, w.MatchFields = auth.ClaimedUser(&m.Message), m.MatchFields()
 	case m.Method != message.MethodCancel:
 		return w, false
 	}
@@ -181,14 +183,14 @@ func (r *relay) waits(key askKey, m *received) bool {
 func (r *relay) ask(key askKey, w Whose, m *received) bool {
 	now := time.Now()
 	stranger := r.strangerAt(m, now)
-	if stranger && m.Method != message.MethodOptions && !r.asks.spend(netip.Addr{}, 1, now) {
+	if stranger && m.Method != message.MethodOptions && !r.asks.Spend(netip.Addr{}, 1, now) {
 		r.u.stats.rate.Add(1)
 		return true
 	}
 	a := &asking{behind: append(make([]*received, 0, 1), m.kept()), stranger: stranger}
 	if from := m.source().Addr.Addr(); !stranger && !r.u.dispatches(from) { // a dispatcher brings the calls of all
-		a.from = subnet(from)
-		w.Ask = func() bool { return r.others.spend(from, 1, time.Now()) }
+		a.from = ratelimit.Subnet(from)
+		w.Ask = func() bool { return r.others.Spend(from, 1, time.Now()) }
 	}
 	r.mu.Lock()
 	if len(r.of) >= maxAsks || stranger && r.strange >= maxAsks/4 || r.by[a.from] >= maxOfOne {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -72,8 +73,8 @@ func TestSIPpCallsThroughANode(t *testing.T) { //nolint:tparallel // beside its 
 				admit := func(sip.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} }
 				if scenario == "uac-digest" {
 					admit = func(sip.Source) sip.Admission {
-						return sip.Admission{Allow: true, Demand: true, Account: func(user string) (sip.Account, bool) {
-							return sip.Account{ID: "trunk", User: user, Password: "proof"}, true
+						return sip.Admission{Allow: true, Demand: true, Account: func(user string) (auth.Account, bool) {
+							return auth.Account{ID: "trunk", User: user, Password: "proof"}, true
 						}}
 					}
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -335,8 +336,8 @@ func TestDigestThroughANode(t *testing.T) {
 			ua.Admit(func(s sip.Source) sip.Admission {
 				a := carrierOnly(s)
 				a.Demand = true
-				a.Account = func(string) (sip.Account, bool) {
-					return sip.Account{ID: "trunk-2", User: "1001", Password: "secret of 1001"}, true
+				a.Account = func(string) (auth.Account, bool) {
+					return auth.Account{ID: "trunk-2", User: "1001", Password: "secret of 1001"}, true
 				}
 				return a
 			})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -23,8 +24,8 @@ func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own 
 					}
 					ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
 					ua.Registrar(sip.Registrar{
-						Account: func(user string) (sip.Account, bool) {
-							return sip.Account{ID: user, User: user, Password: "correct-horse-battery"}, user == "1001"
+						Account: func(user string) (auth.Account, bool) {
+							return auth.Account{ID: user, User: user, Password: "correct-horse-battery"}, user == "1001"
 						},
 						At: func(sip.Source) sip.Presence { return sip.Absent },
 						Update: func(u *sip.Update) {
@@ -59,7 +60,7 @@ func TestSIPpTakesOurRegistration(t *testing.T) {
 	told := make(states, 16)
 	_, err := served(t, nil).Register(sip.RegisterTo{
 		Target: resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: "udp"}, User: "acme",
-		Credentials: &sip.Credentials{Username: "callboard", Password: "secret", Realm: "callboard"},
+		Credentials: &auth.Credentials{Username: "callboard", Password: "secret", Realm: "callboard"},
 		Notify:      func(s sip.RegistrationState) { told <- s },
 	})
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -104,7 +105,7 @@ func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside i
 				d, err := ua.Invite(sip.Invite{
 					Attempt: scenario, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
 					Target:      resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
-					RingTimeout: ring, Credentials: &sip.Credentials{Username: "callboard", Password: "secret"},
+					RingTimeout: ring, Credentials: &auth.Credentials{Username: "callboard", Password: "secret"},
 				})
 				require.NoError(t, err)
 				assert.Equal(t, want, outcome(t, d, here, talk))

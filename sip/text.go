@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -22,7 +23,7 @@ type Text struct {
 	Environment domain.Environment // as in Invite
 	Target      resolve.Target
 	Proxy       *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
-	Credentials *Credentials
+	Credentials *auth.Credentials
 	To, From    string // users, best E.164
 	FromDomain  string // "" is the public host
 	Headers     []message.Header

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 )
 
@@ -33,7 +34,7 @@ type IncomingText struct {
 	u     *UserAgent
 	m     *received
 	s     *serverText
-	prove authority
+	prove auth.Verifier
 	size  int
 	once  sync.Once
 }
@@ -92,7 +93,7 @@ func (u *UserAgent) texted(m *received, phone bool, a Admission) {
 	t := &IncomingText{
 		From: message.URIUser(m.From.URI), To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk, Proved: m.proved, Source: m.source().Addr, Network: m.source().Network,
 		ContentType: cmp.Or(m.PartType, m.HeaderValue("Content-Type")), Body: bytes.Clone(m.Body), Key: m.CallID + " " + m.From.Tag + " " + strconv.FormatUint(uint64(m.CSeq), 10),
-		MatchFields: m.MatchFields(), u: u, m: m, s: s, prove: u.provenBy(a), size: m.room(),
+		MatchFields: m.MatchFields(), u: u, m: m, s: s, prove: u.trunks.WithAccounts(a.Realm, a.Account), size: m.room(),
 	}
 	m.Body = nil
 	defer u.recovered("on_text", func() { t.Reply(500, 0) })
@@ -161,11 +162,11 @@ func (t *IncomingText) answer(code int, extra []message.Header) {
 // Challenge asks for a proof of which trunk the message comes over. It is 403
 // where no trunk at its source can prove anything, or where the sender has.
 func (t *IncomingText) Challenge() {
-	if t.prove.account == nil || t.Proved {
+	if !t.prove.HasAccounts() || t.Proved {
 		t.Reply(403, 0)
 		return
 	}
-	for _, some := range t.prove.offers(t.m, false, time.Now()) {
+	for _, some := range t.prove.ChallengeOptions(&t.m.Message, t.m.source().Addr.Addr(), false, time.Now()) {
 		b, err := t.u.answer(t.m, 401, "", some, nil)
 		if err == nil && (t.m.flow.stream() || len(b)+tagRoom <= t.size) {
 			t.answer(401, some)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -64,12 +65,6 @@ type Config struct {
 	OverloadAfter time.Duration // an INVITE that waited so long to be read is answered 503 at once, default 500 ms
 }
 
-// Credentials answer a digest challenge of the target.
-type Credentials struct {
-	Username, Password string
-	Realm              string // "" answers whatever realm the target names
-}
-
 // Invite is one outbound leg.
 type Invite struct {
 	Attempt      string // with Leg the source of Call-ID, From-tag and branch
@@ -77,7 +72,7 @@ type Invite struct {
 	Environment  domain.Environment // all but live reaches Config.TestCarrier only
 	Target       resolve.Target
 	Proxy        *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
-	Credentials  *Credentials
+	Credentials  *auth.Credentials
 	To, From     string    // E.164 users
 	URI          string    // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
 	Moved        bool      // URI is what a 3xx named: messages go by the dialog's routes, as with any far end
@@ -258,7 +253,7 @@ type Admission struct {
 	// user: its ID is the trunk's. Demand says that without a proof no call is
 	// taken from here; otherwise credentials are checked where they are sent,
 	// and Incoming.Challenge asks for them.
-	Account func(user string) (Account, bool)
+	Account func(user string) (auth.Account, bool)
 	Realm   string // of the challenge; "": callboard
 	Demand  bool
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -86,7 +87,7 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 		at := registrar.Addr("udp")
 		_, err := client.Register(sip.RegisterTo{
 			Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}, User: user,
-			Credentials: &sip.Credentials{Username: user, Password: password},
+			Credentials: &auth.Credentials{Username: user, Password: password},
 			Notify: func(s sip.RegistrationState) {
 				if s.Code > 0 {
 					codes <- s.Code

@@ -5,6 +5,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -36,7 +37,7 @@ func (s *Slot) Fill(in *sip.Invite, to string, c Caller) error {
 		in.Proxy = &resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
 	}
 	if a := t.Auth; a != nil {
-		in.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+		in.Credentials = &auth.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
 	}
 	shown, withheld := c.Number, c.Number == domain.Anonymous
 	if shown == "" || withheld {

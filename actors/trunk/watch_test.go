@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -229,7 +230,7 @@ func TestACallIsShownAsItsTrunkWants(t *testing.T) {
 	require.NoError(t, slot.Fill(&open, "+12025550123", trunk.Caller{Number: "+12025550177", Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken, d.e.f;ppt=div"}))
 	require.NoError(t, slot.Fill(&withheld, "+12025550123", trunk.Caller{Number: domain.Anonymous, Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken"}))
 	assert.Equal(t, sip.Invite{
-		Target: slot.Target, To: "12025550123", From: "12025550177", FromName: "Ann", Credentials: &sip.Credentials{Username: "u", Password: "p"},
+		Target: slot.Target, To: "12025550123", From: "12025550177", FromName: "Ann", Credentials: &auth.Credentials{Username: "u", Password: "p"},
 		Headers: []message.Header{
 			{Name: "P-Asserted-Identity", Value: "<sip:12025550177@sip.example.com>"},
 			{Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"},

@@ -1,4 +1,8 @@
-package sip
+// Package ratelimit limits how many messages each source may send.
+//
+// Its memory is bounded, however many sources there are, and no source loses
+// tokens because of others while fewer than maxSources of them lack any.
+package ratelimit
 
 import (
 	"net/netip"
@@ -11,11 +15,11 @@ import (
 // maxSources is how many sources a limiter tells apart.
 const maxSources = 4096
 
-// limiter is a token bucket per source: per IPv4 address and per IPv6 /64. It
+// Limiter is a token bucket per source: per IPv4 address and per IPv6 /64. It
 // stores only the buckets that may lack tokens. While maxSources buckets are
 // stored, new sources share a bucket per network (IPv4 /16, IPv6 /32). While
 // maxSources networks are stored, too, all further sources share one bucket.
-type limiter struct {
+type Limiter struct {
 	mu       sync.Mutex
 	rate     float64 // tokens per second
 	burst    float64
@@ -33,22 +37,26 @@ type bucket struct {
 	at     time.Time // when it had these tokens
 }
 
-func newLimiter(rate, burst float64) *limiter {
-	return &limiter{rate: rate, burst: burst, bySource: newLRU[netip.Addr, *bucket](), networks: newLRU[netip.Addr, *bucket](), overflow: bucket{tokens: burst}}
+// NewLimiter gives each source a number of tokens per second, and a burst.
+func NewLimiter(rate, burst float64) *Limiter {
+	return &Limiter{rate: rate, burst: burst, bySource: newBuckets(), networks: newBuckets(), overflow: bucket{tokens: burst}}
 }
 
-// newLRU returns a cache of at most maxSources entries.
-func newLRU[K comparable, V any]() *simplelru.LRU[K, V] {
-	l, err := simplelru.NewLRU[K, V](maxSources, nil)
-	if err != nil { // only for a size below 1
-		panic(err)
-	}
+func newBuckets() *buckets {
+	l, _ := simplelru.NewLRU[netip.Addr, *bucket](maxSources, nil) // fails for a size below 1
 	return l
 }
 
-// spend takes cost tokens if the source has them. A cost of 0 takes nothing and
+// Len is how many buckets are stored.
+func (l *Limiter) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bySource.Len() + l.networks.Len()
+}
+
+// Spend takes cost tokens if the source has them. A cost of 0 takes nothing and
 // reports whether the source has a token.
-func (l *limiter) spend(a netip.Addr, cost float64, now time.Time) bool {
+func (l *Limiter) Spend(a netip.Addr, cost float64, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.bucket(a, cost > 0, now)
@@ -62,8 +70,8 @@ func (l *limiter) spend(a netip.Addr, cost float64, now time.Time) bool {
 }
 
 // bucket is the bucket of a source. A new bucket is stored only if keep is true.
-func (l *limiter) bucket(a netip.Addr, keep bool, now time.Time) *bucket {
-	if b := l.findOrAdd(l.bySource, subnet(a), keep, now); b != nil {
+func (l *Limiter) bucket(a netip.Addr, keep bool, now time.Time) *bucket {
+	if b := l.findOrAdd(l.bySource, Subnet(a), keep, now); b != nil {
 		return b
 	}
 	if b := l.findOrAdd(l.networks, wideNetwork(a), keep, now); b != nil {
@@ -74,7 +82,7 @@ func (l *limiter) bucket(a netip.Addr, keep bool, now time.Time) *bucket {
 
 // findOrAdd returns the bucket of a key, or a new full one, which it stores only if
 // keep is true. Full buckets are removed first. nil: maxSources buckets lack tokens.
-func (l *limiter) findOrAdd(all *buckets, key netip.Addr, keep bool, now time.Time) *bucket {
+func (l *Limiter) findOrAdd(all *buckets, key netip.Addr, keep bool, now time.Time) *bucket {
 	if b, ok := all.Get(key); ok {
 		return b
 	}
@@ -96,8 +104,8 @@ func (l *limiter) findOrAdd(all *buckets, key netip.Addr, keep bool, now time.Ti
 	return b
 }
 
-// subnet is the source that an address belongs to: the IPv4 address, the IPv6 /64.
-func subnet(a netip.Addr) netip.Addr { return prefixOf(a, 32, 64) }
+// Subnet is the source that an address belongs to: the IPv4 address, the IPv6 /64.
+func Subnet(a netip.Addr) netip.Addr { return prefixOf(a, 32, 64) }
 
 // wideNetwork is the network whose sources share a bucket when bySource is full:
 // the IPv4 /16, the IPv6 /32. Registries allocate such an IPv6 network to one

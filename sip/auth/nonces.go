@@ -1,4 +1,4 @@
-package sip
+package auth
 
 import (
 	"crypto/hmac"

@@ -1,4 +1,4 @@
-package sip_test
+package ratelimit_test
 
 import (
 	"net/netip"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/ratelimit"
 )
 
 // numbered is the n-th source of 127.0.0.0/8, as many of them to each /16 as it has.
@@ -20,7 +20,7 @@ func TestLimiterGivesNoSourceTokensBecauseOfOthers(t *testing.T) {
 	t.Parallel()
 	const sources, burst = 20_000, 10
 	now := time.Unix(1000, 0)
-	l := sip.NewLimiter(1.0/6, burst)
+	l := ratelimit.NewLimiter(1.0/6, burst)
 	over := []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")}
 	for _, a := range over {
 		for range burst {
@@ -39,7 +39,7 @@ func TestLimiterGivesNoSourceTokensBecauseOfOthers(t *testing.T) {
 		}
 		require.False(t, l.Spend(numbered(n), 0, now), "%s has tokens again", numbered(n))
 	}
-	assert.LessOrEqual(t, l.Kept(), 2*4096)
+	assert.LessOrEqual(t, l.Len(), 2*4096)
 	assert.True(t, l.Spend(netip.MustParseAddr("198.51.100.7"), 0, now), "a flood from some networks stops the others")
 	now = now.Add(61 * time.Second)
 	for _, a := range append(over, numbered(0), numbered(sources-1)) {
@@ -50,7 +50,7 @@ func TestLimiterGivesNoSourceTokensBecauseOfOthers(t *testing.T) {
 func TestLimiterCountsAnIPv6NetworkAsOneSource(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
-	l := sip.NewLimiter(1, 1)
+	l := ratelimit.NewLimiter(1, 1)
 	assert.True(t, l.Spend(netip.MustParseAddr("2001:db8::1"), 1, now))
 	assert.False(t, l.Spend(netip.MustParseAddr("2001:db8::2"), 1, now), "same /64")
 	assert.True(t, l.Spend(netip.MustParseAddr("2001:db8:0:1::1"), 1, now), "another /64")
@@ -60,9 +60,9 @@ func TestLimiterCountsAnIPv6NetworkAsOneSource(t *testing.T) {
 
 func TestLimiterDoesNotStoreSourcesThatSpendNothing(t *testing.T) {
 	t.Parallel()
-	l := sip.NewLimiter(1, 1)
+	l := ratelimit.NewLimiter(1, 1)
 	for n := range 100 {
 		assert.True(t, l.Spend(numbered(n), 0, time.Unix(1000, 0)))
 	}
-	assert.Zero(t, l.Kept())
+	assert.Zero(t, l.Len())
 }

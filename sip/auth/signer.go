@@ -1,4 +1,4 @@
-package sip
+package auth
 
 import (
 	"bytes"
@@ -17,14 +17,14 @@ const (
 	maxChallenges = 2 // of one realm that are answered for one request
 )
 
-// signer answers the digest challenges (RFC 3261 §22, RFC 7616) of the host that was called. It answers no other
+// Signer answers the digest challenges (RFC 3261 §22, RFC 7616) of the host that was called. It answers no other
 // host, which could collect responses to guess the password from. A request can carry credentials for several
 // realms: those of each proxy on its way and of the user agent behind them.
-type signer struct {
-	creds   *Credentials
-	host    netip.Addr // that was called
-	realms  []*realmDigest
-	settled bool // a call was set up with these realms: others are not answered
+type Signer struct {
+	creds  *Credentials
+	host   netip.Addr // that was called
+	realms []*realmDigest
+	frozen bool // a call was set up with these realms: others are not answered
 }
 
 // realmDigest is the latest challenge of one realm.
@@ -35,11 +35,22 @@ type realmDigest struct {
 	challenges int // answered for the request under way
 }
 
-// learn takes the challenges of a 401 or 407 and reports whether the request can be sent again. first is set for the
+// NewSigner answers the challenges of a host. Without credentials it answers none.
+func NewSigner(creds *Credentials, host netip.Addr) *Signer {
+	return &Signer{creds: creds, host: host}
+}
+
+// SetHost is for another address of the target, which is tried after the first.
+func (s *Signer) SetHost(host netip.Addr) { s.host = host }
+
+// FreezeRealms ends the learning of realms, if there is one.
+func (s *Signer) FreezeRealms() { s.frozen = s.frozen || len(s.realms) > 0 }
+
+// LearnChallenges takes the challenges of a 401 or 407 from an address and reports whether the request can be sent again. first is set for the
 // first challenge of a request. A realm that has been answered is answered again only if its nonce was stale:
 // otherwise the password is wrong.
-func (s *signer) learn(m *received, first bool) bool {
-	if s == nil || s.creds == nil || m.flow.addr.Addr() != s.host {
+func (s *Signer) LearnChallenges(m *message.Message, from netip.Addr, first bool) bool {
+	if s == nil || s.creds == nil || from != s.host {
 		return false
 	}
 	if first {
@@ -53,7 +64,7 @@ func (s *signer) learn(m *received, first bool) bool {
 			return r.header == c.header && r.challenge.Realm == c.challenge.Realm
 		})
 		switch {
-		case at < 0 && !s.settled && len(s.realms) < maxRealms:
+		case at < 0 && !s.frozen && len(s.realms) < maxRealms:
 			s.realms = append(s.realms, &c)
 			c.challenges = 1
 		case at < 0:
@@ -71,7 +82,7 @@ func (s *signer) learn(m *received, first bool) bool {
 
 // challenges are those of an answer that can be answered, one for each realm: a proxy that forks collects the
 // challenges of several servers (RFC 3261 §22.3). SHA-256 is preferred to MD5.
-func (s *signer) challenges(m *received) []realmDigest {
+func (s *Signer) challenges(m *message.Message) []realmDigest {
 	var found []realmDigest
 	for _, h := range [...][2]string{{"WWW-Authenticate", "Authorization"}, {"Proxy-Authenticate", "Proxy-Authorization"}} {
 		for _, value := range m.HeaderValues(h[0]) {
@@ -95,8 +106,8 @@ func (s *signer) challenges(m *received) []realmDigest {
 	return found
 }
 
-// sign returns the credentials of a request: a header for each realm that has challenged one before.
-func (s *signer) sign(method, uri string, body []byte) []message.Header {
+// SignRequest returns the credentials of a request: a header for each realm that has challenged one before.
+func (s *Signer) SignRequest(method, uri string, body []byte) []message.Header {
 	if s == nil {
 		return nil
 	}
@@ -114,10 +125,10 @@ func (s *signer) sign(method, uri string, body []byte) []message.Header {
 	return headers
 }
 
-// renew takes the nonce that an answer names for the next request (RFC 7616 §3.5). It does not name the realm, so
+// RenewNonce takes the nonce that an answer names for the next request (RFC 7616 §3.5). It does not name the realm, so
 // it is ignored where several realms share a header.
-func (s *signer) renew(m *received) {
-	if s == nil || m.flow.addr.Addr() != s.host {
+func (s *Signer) RenewNonce(m *message.Message, from netip.Addr) {
+	if s == nil || from != s.host {
 		return
 	}
 	for _, h := range [...][2]string{{"Authentication-Info", "Authorization"}, {"Proxy-Authentication-Info", "Proxy-Authorization"}} {
@@ -136,29 +147,8 @@ func (s *signer) renew(m *received) {
 	}
 }
 
-// answerChallenge returns the credentials that a request gets after a 401 or 407 of the host that was called; none
-// if it cannot be answered. first is set for the first challenge of that request.
-func (d *Dialog) answerChallenge(m *received, method string, first bool, body []byte) []message.Header {
-	if d.creds == nil {
-		return nil
-	}
-	if d.signer == nil {
-		d.signer = &signer{creds: d.creds, host: d.flow.addr.Addr()}
-	}
-	if d.phase == early {
-		d.signer.host = d.flow.addr.Addr() // another address of the target, tried after the first
-	} else if first && len(d.signer.realms) > 0 {
-		d.signer.settled = true
-	}
-	if !d.signer.learn(m, first) {
-		return nil
-	}
-	uri, _, _ := d.far.route()
-	if d.phase == early {
-		uri = d.remoteURI
-	}
-	return d.signer.sign(method, uri, body)
+// Credentials answer a digest challenge of the target.
+type Credentials struct {
+	Username, Password string
+	Realm              string // "" answers whatever realm the target names
 }
-
-// isChallenge tells whether an answer asks for credentials.
-func (m *received) isChallenge() bool { return m.Code == 401 || m.Code == 407 }

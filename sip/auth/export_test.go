@@ -1,4 +1,4 @@
-package sip
+package auth
 
 import (
 	"net/netip"
@@ -11,24 +11,18 @@ import (
 
 // ReadProof tells whose credentials a header holds.
 func ReadProof(header string) (user string, ok bool) {
-	p, ok := readProof([]string{header}, defaultRealm)
+	p, ok := readCredentials([]string{header}, defaultRealm)
 	return p.user, ok
 }
 
 // Proves tells whether a header opens an account whose password it cannot know.
 func Proves(header string) bool {
-	a := newAuthority("", []byte("secret"), func(user string) (Account, bool) {
+	a := NewVerifier("", []byte("secret"), func(user string) (Account, bool) {
 		return Account{ID: user, User: user, Password: "never told"}, true
 	})
-	m := &received{Message: message.Message{Method: message.MethodRegister, Headers: []sipmsg.Header{sipmsg.NewHeader("Authorization", header)}}}
-	m.flow.addr = netip.MustParseAddrPort("192.0.2.1:5060")
-	_, v := a.check(m, time.Now())
-	return v == vGood
-}
-
-// ReadChange reads the contacts of a REGISTER.
-func ReadChange(contact, expires string) (Change, int) {
-	return readChange(&received{Message: message.Message{Headers: []sipmsg.Header{sipmsg.NewHeader("m", contact), sipmsg.NewHeader("Expires", expires)}}})
+	m := &message.Message{Method: message.MethodRegister, Headers: []sipmsg.Header{sipmsg.NewHeader("Authorization", header)}}
+	_, v := a.CheckRequest(m, netip.MustParseAddr("192.0.2.1"), time.Now())
+	return v == Proven
 }
 
 // Proofs are the nonces that accounts have proved themselves with.

@@ -1,4 +1,4 @@
-package sip
+package auth
 
 import (
 	"hash/maphash"
@@ -17,9 +17,11 @@ const md5FallbackFor = 2 * time.Hour
 // one of a trunk still gets both algorithms: a carrier starts many calls at once.
 const trunkProofWait = 3 * time.Second
 
+const maxMD5Peers = 4096
+
 // md5Fallback remembers peers that do not answer a challenge with SHA-256 and MD5
 // (RFC 8760): they send another request without credentials. That request is
-// challenged with MD5 only. It stores the last maxSources peers.
+// challenged with MD5 only. It stores the last maxMD5Peers peers.
 type md5Fallback struct {
 	wait     time.Duration // after the first request without credentials another one does not count
 	mu       sync.Mutex
@@ -36,7 +38,8 @@ type md5Peer struct {
 }
 
 func newMD5Fallback() *md5Fallback {
-	return &md5Fallback{seed: maphash.MakeSeed(), peers: newLRU[uint64, *md5Peer](), sha256At: make(map[string]time.Time)}
+	peers, _ := simplelru.NewLRU[uint64, *md5Peer](maxMD5Peers, nil) // fails for a size below 1
+	return &md5Fallback{seed: maphash.MakeSeed(), peers: peers, sha256At: make(map[string]time.Time)}
 }
 
 type peerKey struct {

@@ -1,4 +1,9 @@
-package sip
+// Package auth is digest authentication of SIP (RFC 7616, RFC 8760).
+//
+// A Signer answers the challenges of a peer. A Verifier challenges peers and
+// checks their credentials. Neither knows sockets: the address of the peer is
+// an argument.
+package auth
 
 import (
 	"crypto/md5" //nolint:gosec // the digest that most phones know; SHA-256 is offered first
@@ -14,6 +19,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
 )
 
 const (
@@ -33,43 +39,91 @@ type Account struct {
 	Network  string // udp, tcp or tls: its messages come by no other; "": by any
 }
 
-func (a *Account) allowsNetwork(network string) bool { return a.Network == "" || a.Network == network }
+// AllowsNetwork says whether messages of the account may come by a network.
+func (a *Account) AllowsNetwork(network string) bool { return a.Network == "" || a.Network == network }
 
-// verdict on the credentials of a request.
-type verdict uint8
+// Verdict on the credentials of a request.
+type Verdict uint8
 
+// The verdicts.
 const (
-	vGood   verdict = iota
-	vNone           // no credentials of our realm, or for a nonce that is not ours
-	vStale          // right, but for a nonce whose time is over or whose count was used
-	vWrong          // the user or the password
-	vSlowed         // the source was wrong too often: not even looked at
+	Proven           Verdict = iota
+	NoCredentials            // no credentials of our realm, or for a nonce that is not ours
+	StaleNonce               // right, but for a nonce whose time is over or whose count was used
+	WrongCredentials         // the user or the password
+	TooManyFailures          // the source was wrong too often: not even looked at
 )
 
-// authority is the digest server (RFC 7616, RFC 3261 22): challenges without
+// Verifier is the digest server (RFC 7616, RFC 3261 22): challenges without
 // memory, and one answer for whatever is wrong, so that nobody learns which
 // users exist.
-type authority struct {
+type Verifier struct {
 	realm   string
 	account func(user string) (Account, bool)
 	nonces  *nonces
-	wrong   *limiter
+	wrong   *ratelimit.Limiter
 	md5     *md5Fallback
 	sources bool // peers of md5 are identified by their source alone: the caller in From is not the user of the credentials
 	id      message.Identifiers
 }
 
-func newAuthority(realm string, secret []byte, account func(string) (Account, bool)) *authority {
+// NewVerifier checks the credentials of accounts, which the function finds by user.
+// An empty realm is the default one.
+func NewVerifier(realm string, secret []byte, account func(string) (Account, bool)) *Verifier {
 	if realm == "" {
 		realm = defaultRealm
 	}
-	return &authority{
-		realm: realm, account: account, nonces: newNonces(secret), wrong: newLimiter(wrongRate, wrongBurst), md5: newMD5Fallback(), id: message.NewIdentifiers(secret),
+	return &Verifier{
+		realm: realm, account: account, nonces: newNonces(secret), wrong: ratelimit.NewLimiter(wrongRate, wrongBurst), md5: newMD5Fallback(), id: message.NewIdentifiers(secret),
 	}
 }
 
-// challenges are the headers that ask for a proof, the better one first.
-func (a *authority) challenges(source netip.Addr, stale bool, now time.Time) []message.Header {
+// NewTrunkVerifier is for sources whose accounts withAccounts names.
+func NewTrunkVerifier(secret []byte) *Verifier {
+	a := NewVerifier("", secret, nil)
+	a.md5.wait = trunkProofWait
+	return a
+}
+
+// WithAccounts checks who a caller at a source proves to be. An empty realm is
+// the default one.
+func (a *Verifier) WithAccounts(realm string, account func(string) (Account, bool)) Verifier {
+	auth := *a
+	auth.account = account
+	auth.sources = true
+	if realm != "" {
+		auth.realm = realm
+	}
+	return auth
+}
+
+// HasAccounts says whether anybody can prove anything.
+func (a *Verifier) HasAccounts() bool { return a.account != nil }
+
+// Challenges returns the challenges of a request: SHA-256 and MD5, or MD5 alone for
+// a peer that does not answer SHA-256.
+func (a *Verifier) Challenges(m *message.Message, source netip.Addr, stale bool, now time.Time) []message.Header {
+	all := a.allChallenges(source, stale, now)
+	fresh := len(m.HeaderValues("authorization")) == 0
+	if a.md5.md5Only(source, a.md5User(source, message.URIUser(m.From.URI)), m.CallID, m.CSeq, fresh, now) {
+		return all[1:]
+	}
+	return all
+}
+
+// ChallengeOptions are the choices of challenges, the best first. To a source that may be
+// forged goes the first one that is not larger than the request, so that a
+// forged source gains an attacker nothing.
+func (a *Verifier) ChallengeOptions(m *message.Message, source netip.Addr, stale bool, now time.Time) [][]message.Header {
+	all := a.Challenges(m, source, stale, now)
+	if len(all) == 1 {
+		return [][]message.Header{all}
+	}
+	return [][]message.Header{all, all[:1], all[1:]}
+}
+
+// allChallenges are the headers that ask for a proof, the better one first.
+func (a *Verifier) allChallenges(source netip.Addr, stale bool, now time.Time) []message.Header {
 	out := make([]message.Header, 0, 2)
 	nonce := a.nonces.make(source, now)
 	for _, algorithm := range []string{"SHA-256", "MD5"} {
@@ -82,17 +136,17 @@ func (a *authority) challenges(source netip.Addr, stale bool, now time.Time) []m
 	return out
 }
 
-// proof is an Authorization header that has all of its parts.
-type proof struct {
+// credentials is an Authorization header that has all of its parts.
+type credentials struct {
 	user, nonce, uri, response, cnonce, count string
 	nc                                        uint32
 	algorithm                                 func() hash.Hash
 	better                                    bool // than MD5
 }
 
-// readProof reads the credentials of our realm; false: there are none that
+// readCredentials reads the credentials of our realm; false: there are none that
 // could be right. It never looks at more than a bounded piece of the header.
-func readProof(values []string, realm string) (p proof, ok bool) {
+func readCredentials(values []string, realm string) (p credentials, ok bool) {
 	for _, v := range values {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
 		if !strings.EqualFold(scheme, "digest") || len(rest) > 8*maxDigest {
@@ -102,13 +156,13 @@ func readProof(values []string, realm string) (p proof, ok bool) {
 		if got, _ := all.Get("realm"); got != realm || all.HasRepeated() {
 			continue
 		}
-		return proofOf(all)
+		return credentialsOf(all)
 	}
 	return p, false
 }
 
-// claimedUser is whom the credentials of a request name; "": it has none.
-func claimedUser(m *received) string {
+// ClaimedUser is whom the credentials of a request name; "": it has none.
+func ClaimedUser(m *message.Message) string {
 	for _, v := range m.HeaderValues("authorization") {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
 		if !strings.EqualFold(scheme, "digest") || len(rest) > 8*maxDigest {
@@ -121,7 +175,7 @@ func claimedUser(m *received) string {
 	return ""
 }
 
-func proofOf(all message.AuthParams) (p proof, ok bool) {
+func credentialsOf(all message.AuthParams) (p credentials, ok bool) {
 	for name, into := range map[string]*string{
 		"username": &p.user, "nonce": &p.nonce, "uri": &p.uri, "response": &p.response, "cnonce": &p.cnonce, "nc": &p.count,
 	} {
@@ -150,7 +204,7 @@ func proofOf(all message.AuthParams) (p proof, ok bool) {
 }
 
 // matches computes the digest with a password.
-func (p *proof) matches(realm, password, method string) bool {
+func (p *credentials) matches(realm, password, method string) bool {
 	h := func(parts ...string) string {
 		w := p.algorithm()
 		for i, part := range parts {
@@ -165,19 +219,18 @@ func (p *proof) matches(realm, password, method string) bool {
 	return subtle.ConstantTimeCompare([]byte(want), []byte(strings.ToLower(p.response))) == 1
 }
 
-// check tells whose request it is.
-func (a *authority) check(m *received, now time.Time) (Account, verdict) {
-	p, ok := readProof(m.HeaderValues("authorization"), a.realm)
+// CheckRequest tells whose request it is, by the source that sent it.
+func (a *Verifier) CheckRequest(m *message.Message, source netip.Addr, now time.Time) (Account, Verdict) {
+	p, ok := readCredentials(m.HeaderValues("authorization"), a.realm)
 	if !ok {
-		return Account{}, vNone
+		return Account{}, NoCredentials
 	}
-	source := m.source().Addr.Addr()
 	made, ours, old := a.nonces.check(p.nonce, source, now)
 	if !ours {
-		return Account{}, vNone
+		return Account{}, NoCredentials
 	}
-	if !a.wrong.spend(source, 0, now) {
-		return Account{}, vSlowed
+	if !a.wrong.Spend(source, 0, now) {
+		return Account{}, TooManyFailures
 	}
 	account, known := a.account(p.user)
 	if !known { // the same work for a user who does not exist
@@ -186,17 +239,17 @@ func (a *authority) check(m *received, now time.Time) (Account, verdict) {
 	right := p.matches(a.realm, account.Password, m.Method) && known && sameURI(p.uri, m.URI)
 	switch {
 	case !right:
-		a.wrong.spend(source, 1, now)
-		return Account{}, vWrong
+		a.wrong.Spend(source, 1, now)
+		return Account{}, WrongCredentials
 	case old || !a.nonces.count(account.ID, p.nonce, made, p.nc, now):
-		return Account{}, vStale
+		return Account{}, StaleNonce
 	}
 	a.md5.authenticated(source, a.md5User(source, p.user), p.better, now)
-	return account, vGood
+	return account, Proven
 }
 
 // md5User is the name under which md5 remembers a peer.
-func (a *authority) md5User(source netip.Addr, user string) string {
+func (a *Verifier) md5User(source netip.Addr, user string) string {
 	if a.sources {
 		return source.String()
 	}
