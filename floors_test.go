@@ -38,6 +38,7 @@ func rooms() []room {
 		{path: "media", below: []string{"media"}, outside: []string{"github.com/pion", "golang.org/x/net", "golang.org/x/sys"}},
 		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "golang.org/x/sys"}},
 		{path: "sip/auth", below: []string{"sip/message", "sip/ratelimit"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest"}},
+		{path: "sip/registrar", below: []string{"sip/message", "sip/resolve"}, outside: []string{"github.com/emiago/sipgo"}},
 		{path: "sip/ratelimit", outside: []string{"github.com/hashicorp/golang-lru"}},
 		{path: "sip/message", below: []string{"domain"}, outside: []string{"github.com/emiago/sipgo"}},
 		{path: "sip/siptest", outside: []string{"github.com/miekg/dns"}},

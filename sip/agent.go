@@ -43,11 +43,11 @@ type UserAgent struct {
 	outward  outward
 	stats    counts
 	draining atomic.Bool
-	held     atomic.Bool    // no call is begun
-	leaving  atomic.Int64   // INVITEs that are being sent
-	phones   *registrar     // nil: nobody may register here
-	trunks   *auth.Verifier // asks trunks for proofs
-	relay    *relay         // nil: what comes here is ours
+	held     atomic.Bool     // no call is begun
+	leaving  atomic.Int64    // INVITEs that are being sent
+	phones   *phoneRegistrar // nil: nobody may register here
+	trunks   *auth.Verifier  // asks trunks for proofs
+	relay    *relay          // nil: what comes here is ours
 
 	onInvite func(*Incoming)
 	onText   func(*IncomingText)

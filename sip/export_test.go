@@ -6,8 +6,6 @@ import (
 	"net/netip"
 	"time"
 
-	sipmsg "github.com/emiago/sipgo/sip"
-
 	"github.com/callboard/callboard/sip/message"
 )
 
@@ -84,9 +82,4 @@ func QuickRing(d *Dialog, notify func(Event)) {
 	l := &ringLeg{r: &Ringer{notify: notify, open: 1, placed: true}}
 	l.hear(Answered{})
 	l.is(d)
-}
-
-// ReadChange reads the contacts of a REGISTER.
-func ReadChange(contact, expires string) (Change, int) {
-	return readChange(&received{Message: message.Message{Headers: []sipmsg.Header{sipmsg.NewHeader("m", contact), sipmsg.NewHeader("Expires", expires)}}})
 }

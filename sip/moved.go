@@ -8,6 +8,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -36,7 +37,7 @@ func movedOf(m *received) []Moved {
 	}
 	var places []place
 	for _, v := range message.SplitList(strings.Join(m.HeaderValues("contact"), ",")) {
-		a, code := readContact(v, 0, false)
+		a, code := registrar.ParseContact(v, 0, false)
 		var u sipmsg.Uri
 		if len(places) == mostMoved {
 			break

@@ -133,7 +133,7 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 	switch {
 	case len(in.Contacts) > 0:
 		return errors.New("sip: several contacts are for Ring")
-	case in.URI != "" && !isContactURI(in.URI):
+	case in.URI != "" && !message.IsContactURI(in.URI):
 		return fmt.Errorf("sip: %q is no contact", in.URI)
 	case in.Attempt == "":
 		return errors.New("sip: an attempt needs a name")

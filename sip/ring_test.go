@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -20,7 +21,7 @@ func twoPhones(s *stage) (r *sip.Ringer, a, b *peer) {
 	a, b = &peer{s.t, s.net.open("127.0.0.1:5071")}, &peer{s.t, s.net.open("127.0.0.1:5072")}
 	r, err := s.ua.Ring(sip.Invite{
 		Attempt: "att_ring", Leg: 1, To: "1001", From: "agent", Body: []byte(sdp), Notify: s.ears.hear,
-		Contacts: []sip.Contact{
+		Contacts: []registrar.Contact{
 			{URI: "sip:1001@10.0.0.7:5060;ob", Target: resolve.Target{Host: "127.0.0.1", Port: 5071, Transport: "udp"}},
 			{URI: "sip:1001@10.0.0.8:5060", Target: resolve.Target{Host: "127.0.0.1", Port: 5072, Transport: "udp"}},
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -17,7 +18,7 @@ func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own 
 		for _, network := range []string{"udp", "tcp"} {
 			t.Run(scenario+" "+network, func(t *testing.T) {
 				t.Parallel()
-				kept := make(chan []sip.Binding, 1)
+				kept := make(chan []registrar.Binding, 1)
 				ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
 					if ua == nil {
 						return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -44,7 +45,7 @@ func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
 			return err
 		},
 		"an INVITE to a phone": func(env domain.Environment) error {
-			_, err := ua.Ring(sip.Invite{Environment: env, Attempt: "r " + string(env), Leg: 1, To: "200", From: "300", Contacts: []sip.Contact{{URI: "sip:200@127.0.0.1", Target: proxy}}})
+			_, err := ua.Ring(sip.Invite{Environment: env, Attempt: "r " + string(env), Leg: 1, To: "200", From: "300", Contacts: []registrar.Contact{{URI: "sip:200@127.0.0.1", Target: proxy}}})
 			return err
 		},
 		"a REGISTER": func(env domain.Environment) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -73,10 +74,10 @@ type Invite struct {
 	Target       resolve.Target
 	Proxy        *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
 	Credentials  *auth.Credentials
-	To, From     string    // E.164 users
-	URI          string    // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
-	Moved        bool      // URI is what a 3xx named: messages go by the dialog's routes, as with any far end
-	Contacts     []Contact // of a registered phone, for Ring: all of them ring, and the first answer has the call
+	To, From     string              // E.164 users
+	URI          string              // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
+	Moved        bool                // URI is what a 3xx named: messages go by the dialog's routes, as with any far end
+	Contacts     []registrar.Contact // of a registered phone, for Ring: all of them ring, and the first answer has the call
 	FromName     string
 	FromDomain   string // "" is the public host
 	Headers      []message.Header

@@ -19,6 +19,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -424,7 +425,7 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 
 // hostFor is our address for the sound of a far end, as its signalling sees it,
 // and the address of that: its next hop, where that is no name.
-func hostFor(phone Phone, slot trunk.Slot, contacts []sip.Contact) (ours, far netip.Addr) {
+func hostFor(phone Phone, slot trunk.Slot, contacts []registrar.Contact) (ours, far netip.Addr) {
 	next := slot.Target
 	if p := slot.Trunk().OutboundProxy; p != nil {
 		next = resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}

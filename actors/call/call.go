@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // How long a call waits for others, and its bounds.
@@ -109,7 +110,7 @@ type order struct {
 	scrub       lists.Scrub
 	permit      lines.Permit
 	slot        trunk.Slot
-	contacts    []sip.Contact // of a phone of the workspace; then there is no trunk
+	contacts    []registrar.Contact // of a phone of the workspace; then there is no trunk
 	in          *sip.Incoming
 	inbound     bool
 	survivor    *kept // of a process that is gone

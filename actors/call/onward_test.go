@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // greeter is a far end that answers every call and shows what came in.
@@ -92,7 +93,7 @@ func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
 			id, _, _ := h.dials(caller, domain.Script{Language: "en-US", Pathway: linger()})
 			way := call.Way{To: area + "7777"}
 			if c.phone {
-				way = call.Way{To: "1001", Phone: &call.PhoneWay{To: "1001", Contacts: []sip.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
+				way = call.Way{To: "1001", Phone: &call.PhoneWay{To: "1001", Contacts: []registrar.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
 			}
 			require.NoError(t, h.tell(call.Transfer{CallID: id, Way: way, Mode: domain.TransferBridge}))
 			in := soon(t, came)

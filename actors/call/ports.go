@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // Store is what calls need of the store.
@@ -117,9 +118,9 @@ type Way struct {
 
 // PhoneWay leads to a registered phone.
 type PhoneWay struct {
-	To       string        // user of the INVITE
-	Contacts []sip.Contact // all of them ring; at least one
-	Media    domain.Trunk  // its media settings
+	To       string              // user of the INVITE
+	Contacts []registrar.Contact // all of them ring; at least one
+	Media    domain.Trunk        // its media settings
 }
 
 // Config is what the calls of a workspace need.

@@ -7,6 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // Book knows the phones of all workspaces and where they are registered. The
@@ -107,7 +108,7 @@ func (b *Book) Phone(id string) (domain.Phone, bool) {
 }
 
 // Bind says where a phone is registered now.
-func (b *Book) Bind(phoneID string, bindings []sip.Binding) {
+func (b *Book) Bind(phoneID string, bindings []registrar.Binding) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.unbind(phoneID)

@@ -144,3 +144,13 @@ func isCallID(s string) bool {
 	}
 	return s != ""
 }
+
+// maxContactURI is the longest URI that a Contact may name.
+const maxContactURI = 256
+
+// IsContactURI tells whether a URI can stand in a request line of ours.
+func IsContactURI(s string) bool {
+	var u sipmsg.Uri
+	return IsSIPURI(s) && len(s) <= maxContactURI && IsSingleLine(s) && !strings.ContainsAny(s, "<>\" \t") &&
+		sipmsg.ParseUri(s, &u) == nil && u.Host != "" && len(u.Headers) == 0
+}

@@ -1,4 +1,8 @@
-package sip
+// Package registrar decides what a REGISTER changes (RFC 3261 §10.3).
+//
+// Its functions are pure: given the bindings of an account and the time, they
+// return the bindings that follow.
+package registrar
 
 import (
 	"cmp"
@@ -16,13 +20,12 @@ import (
 
 // Limits of what one phone may register.
 const (
-	MaxBindings     = 10 // contacts of one account; another one takes the place of the oldest
-	leastExpires    = 60 * time.Second
-	mostExpires     = time.Hour
-	maxContactURI   = 256
-	maxAskedAtOnce  = 8
-	maxUserAgent    = 128
-	priorityOnlyOne = 1.0
+	MaxBindings  = 10 // contacts of one account; another one takes the place of the oldest
+	MinExpires   = 60 * time.Second
+	maxExpires   = time.Hour
+	maxContacts  = 8
+	maxUserAgent = 128
+	defaultQ     = 1.0
 )
 
 // Binding is one contact of an account: where one of its phones is.
@@ -58,7 +61,7 @@ type Contact struct {
 // Change is what one REGISTER asks (RFC 3261 10.2).
 type Change struct {
 	All       bool // "*": every contact goes
-	Contacts  []Asked
+	Contacts  []RequestedContact
 	CallID    string
 	CSeq      uint32
 	Source    netip.AddrPort
@@ -68,20 +71,20 @@ type Change struct {
 	UserAgent string
 }
 
-// Asked is one contact of a REGISTER.
-type Asked struct {
-	URI string
-	Q   float64
-	For time.Duration // 0: it goes
+// RequestedContact is one contact of a REGISTER.
+type RequestedContact struct {
+	URI     string
+	Q       float64
+	Expires time.Duration // 0: it goes
 }
 
 // Apply makes the bindings that follow from a REGISTER (RFC 3261 10.3), or
 // tells with which code it has to be refused; then nothing changes.
 func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int) {
-	after = Current(have, now)
+	after = UnexpiredBindings(have, now)
 	if c.All {
 		for i := range after {
-			if c.behind(&after[i]) {
+			if c.isOlderThan(&after[i]) {
 				return after, 500
 			}
 		}
@@ -90,20 +93,20 @@ func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int
 	kept := slices.Clone(after)
 	for _, a := range c.Contacts {
 		i := slices.IndexFunc(kept, func(b Binding) bool { return uriKey(b.URI) == uriKey(a.URI) })
-		if i >= 0 && c.behind(&kept[i]) {
+		if i >= 0 && c.isOlderThan(&kept[i]) {
 			return after, 500
 		}
 		fresh := Binding{
 			URI: a.URI, Source: c.Source, Network: c.Network, Local: c.Local, Through: c.Through, Q: a.Q, CallID: c.CallID, CSeq: c.CSeq,
-			UserAgent: c.UserAgent, Expires: now.Add(a.For), Since: now,
+			UserAgent: c.UserAgent, Expires: now.Add(a.Expires), Since: now,
 		}
 		switch {
-		case i >= 0 && a.For == 0:
+		case i >= 0 && a.Expires == 0:
 			kept = slices.Delete(kept, i, i+1)
 		case i >= 0:
 			fresh.Since = kept[i].Since
 			kept[i] = fresh
-		case a.For > 0:
+		case a.Expires > 0:
 			kept = append(kept, fresh)
 		}
 	}
@@ -115,12 +118,12 @@ func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int
 	return kept, 0
 }
 
-// behind tells that the phone sent this REGISTER before the one that made the
+// isOlderThan tells that the phone sent this REGISTER before the one that made the
 // binding: they have overtaken each other.
-func (c *Change) behind(b *Binding) bool { return b.CallID == c.CallID && c.CSeq <= b.CSeq }
+func (c *Change) isOlderThan(b *Binding) bool { return b.CallID == c.CallID && c.CSeq <= b.CSeq }
 
-// Current are the bindings whose time is not over; a copy.
-func Current(have []Binding, now time.Time) []Binding {
+// UnexpiredBindings are the bindings whose time is not over; a copy.
+func UnexpiredBindings(have []Binding, now time.Time) []Binding {
 	out := make([]Binding, 0, len(have))
 	for _, b := range have {
 		if b.Expires.After(now) {
@@ -144,23 +147,15 @@ func uriKey(s string) string {
 	return strings.ToLower(u.Scheme) + ":" + u.User + "@" + strings.ToLower(u.Host) + ":" + strconv.Itoa(u.Port) + ";" + strings.Join(params, ";")
 }
 
-// readChange reads the contacts of a REGISTER. A code other than 0 refuses it:
-// 400 for what makes no sense, 423 for too short a time.
-func readChange(m *received) (c Change, code int) {
-	c = Change{
-		CallID: m.CallID, CSeq: m.CSeq, Source: m.source().Addr, Network: m.source().Network, Through: m.through(),
-		UserAgent: strings.Map(message.KeepPrintable, m.HeaderValue("User-Agent")),
-	}
-	switch {
-	case m.passed != nil:
-		c.Local = m.passed.local
-	case m.flow.udp != nil:
-		c.Local = m.flow.udp.local
-	}
+// ParseRegister reads the contacts of a REGISTER; where it came from is the caller's
+// to add. A code other than 0 refuses it: 400 for what makes no sense, 423 for too
+// short a time.
+func ParseRegister(m *message.Message) (c Change, code int) {
+	c = Change{CallID: m.CallID, CSeq: m.CSeq, UserAgent: strings.Map(message.KeepPrintable, m.HeaderValue("User-Agent"))}
 	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]
 	values := message.SplitList(strings.Join(m.HeaderValues("contact"), ","))
 	said, given, ok := deltaSeconds(m.HeaderValue("Expires"))
-	if !ok || len(values) > maxAskedAtOnce {
+	if !ok || len(values) > maxContacts {
 		return c, 400
 	}
 	if len(values) == 1 && values[0] == "*" {
@@ -171,7 +166,7 @@ func readChange(m *received) (c Change, code int) {
 		return c, 0
 	}
 	for _, v := range values {
-		a, code := readContact(v, said, given)
+		a, code := ParseContact(v, said, given)
 		if code != 0 {
 			return c, code
 		}
@@ -180,20 +175,22 @@ func readChange(m *received) (c Change, code int) {
 	return c, 0
 }
 
-func readContact(v string, said time.Duration, given bool) (a Asked, code int) {
-	a = Asked{URI: message.ReadURI(v), Q: priorityOnlyOne, For: mostExpires}
-	if !isContactURI(a.URI) {
+// ParseContact reads a contact of a REGISTER or a 3xx. said is the Expires header of
+// the message, and given whether it has one; codes are those of ParseRegister.
+func ParseContact(v string, said time.Duration, given bool) (a RequestedContact, code int) {
+	a = RequestedContact{URI: message.ReadURI(v), Q: defaultQ, Expires: maxExpires}
+	if !message.IsContactURI(a.URI) {
 		return a, 400
 	}
 	if given {
-		a.For = said
+		a.Expires = said
 	}
 	if text, found := message.ContactParam(v, "expires"); found {
 		own, _, ok := deltaSeconds(text)
 		if !ok {
 			return a, 400
 		}
-		a.For = own
+		a.Expires = own
 	}
 	if text, found := message.ContactParam(v, "q"); found {
 		q, err := strconv.ParseFloat(text, 64)
@@ -202,18 +199,11 @@ func readContact(v string, said time.Duration, given bool) (a Asked, code int) {
 		}
 		a.Q = q
 	}
-	if a.For > 0 && a.For < leastExpires {
+	if a.Expires > 0 && a.Expires < MinExpires {
 		return a, 423
 	}
-	a.For = min(a.For, mostExpires)
+	a.Expires = min(a.Expires, maxExpires)
 	return a, 0
-}
-
-// isContactURI tells whether a URI can stand in a request line of ours.
-func isContactURI(s string) bool {
-	var u sipmsg.Uri
-	return message.IsSIPURI(s) && len(s) <= maxContactURI && message.IsSingleLine(s) && !strings.ContainsAny(s, "<>\" \t") &&
-		sipmsg.ParseUri(s, &u) == nil && u.Host != "" && len(u.Headers) == 0
 }
 
 // deltaSeconds reads delta-seconds (RFC 3261 25.1); given is false for "".

@@ -19,17 +19,18 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
 // roll is who may register in a test, and where they are.
 type roll struct {
 	mu    sync.Mutex
-	bound map[string][]sip.Binding
+	bound map[string][]registrar.Binding
 	calls []string // the accounts whose calls came in
 }
 
-func newRoll() *roll { return &roll{bound: make(map[string][]sip.Binding)} }
+func newRoll() *roll { return &roll{bound: make(map[string][]registrar.Binding)} }
 
 // opened is a stage that only phones may enter: no trunk admits anybody.
 func opened(t *testing.T, r *roll) *stage {
@@ -297,7 +298,7 @@ func TestContactsComeAndGo(t *testing.T) {
 			cseq += 10 + jump
 			m := s.signedIn(asking{user: "1001", contact: contact, expires: expires, cseq: cseq, callID: callID})
 			var have []string
-			for _, b := range sip.Current(r.bound["phone-1001"], time.Now()) {
+			for _, b := range registrar.UnexpiredBindings(r.bound["phone-1001"], time.Now()) {
 				have = append(have, b.URI)
 			}
 			return m.line()[8:11] + " " + strings.Join(have, " ")
@@ -319,7 +320,7 @@ func TestContactsComeAndGo(t *testing.T) {
 			do(fmt.Sprintf("<sip:n%d@10.0.0.7>", i), "600", "c2", 0)
 			time.Sleep(time.Second)
 		}
-		assert.Len(t, r.bound["phone-1001"], sip.MaxBindings)
+		assert.Len(t, r.bound["phone-1001"], registrar.MaxBindings)
 	})
 }
 

@@ -1,11 +1,11 @@
-package sip_test
+package registrar_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // Whatever stands in Contact, what is taken from it can stand in a request
@@ -19,12 +19,12 @@ func FuzzContact(f *testing.F) {
 	}
 	now := time.Unix(1_700_000_000, 0)
 	f.Fuzz(func(t *testing.T, contact, expires string) {
-		change, code := sip.ReadChange(contact, expires)
+		change, code := registrar.ReadChange(contact, expires)
 		if code != 0 {
 			return
 		}
 		after, _ := change.Apply(nil, now)
-		if len(after) > sip.MaxBindings {
+		if len(after) > registrar.MaxBindings {
 			t.Fatalf("%d bindings of %q", len(after), contact)
 		}
 		for _, b := range after {

@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/ratelimit"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 const (
@@ -43,15 +44,15 @@ type Registrar struct {
 // Registrar sets who may register; before Serve. Without it a REGISTER gets
 // 405, from strangers nothing.
 func (u *UserAgent) Registrar(r Registrar) {
-	u.phones = &registrar{
+	u.phones = &phoneRegistrar{
 		Registrar: r, u: u, auth: auth.NewVerifier(r.Realm, u.cfg.Secret, r.Account),
 		each: ratelimit.NewLimiter(strangerRate, strangerBurst), all: ratelimit.NewLimiter(strangersRate, strangersRate),
 		answers: make(map[registerKey][]byte),
 	}
 }
 
-// registrar is the server side of phones.
-type registrar struct {
+// phoneRegistrar is the server side of phones.
+type phoneRegistrar struct {
 	Registrar
 	u    *UserAgent
 	auth *auth.Verifier
@@ -72,7 +73,7 @@ type registerKey struct {
 
 // welcome lets the first messages of phones pass: REGISTER from anywhere, as
 // often as strangers may, and what comes from where a phone is registered.
-func (r *registrar) welcome(b []byte, s Source, now time.Time) bool {
+func (r *phoneRegistrar) welcome(b []byte, s Source, now time.Time) bool {
 	if !r.open() {
 		return false
 	}
@@ -82,15 +83,15 @@ func (r *registrar) welcome(b []byte, s Source, now time.Time) bool {
 	return len(b) > 9 && string(b[:9]) == "REGISTER " && r.each.Spend(s.Addr.Addr(), 1, now) && r.all.Spend(netip.Addr{}, 1, now)
 }
 
-func (r *registrar) open() bool { return r != nil && (r.Open == nil || r.Open()) }
+func (r *phoneRegistrar) open() bool { return r != nil && (r.Open == nil || r.Open()) }
 
 // callable lets a stranger connect: phones may come over TCP and TLS from
 // anywhere.
-func (r *registrar) callable(s Source, now time.Time) bool {
+func (r *phoneRegistrar) callable(s Source, now time.Time) bool {
 	return r.open() && (r.presence(s) != Absent || r.each.Spend(s.Addr.Addr(), 1, now))
 }
 
-func (r *registrar) presence(s Source) (p Presence) {
+func (r *phoneRegistrar) presence(s Source) (p Presence) {
 	if r == nil {
 		return Absent
 	}
@@ -100,7 +101,7 @@ func (r *registrar) presence(s Source) (p Presence) {
 
 // isPhone tells whether a request comes from a phone: from where one is
 // registered, unless a trunk sends from the same host.
-func (r *registrar) isPhone(s Source, trunk bool) bool {
+func (r *phoneRegistrar) isPhone(s Source, trunk bool) bool {
 	switch r.presence(s) {
 	case Exactly:
 		return true
@@ -114,16 +115,16 @@ func (r *registrar) isPhone(s Source, trunk bool) bool {
 // Update is a REGISTER that has proved who sent it.
 type Update struct {
 	AccountID string
-	Change    Change
+	Change    registrar.Change
 
-	r   *registrar
+	r   *phoneRegistrar
 	m   *received
 	key registerKey
 }
 
 // register takes a REGISTER. stranger: nobody knows the source, which bounds the
 // size of the answer.
-func (r *registrar) register(m *received, stranger bool) {
+func (r *phoneRegistrar) register(m *received, stranger bool) {
 	key := registerKey{m.Branch(), m.CallID, m.CSeq, m.source().Addr}
 	if answer, known := r.answered(key); known {
 		if answer != nil {
@@ -150,10 +151,17 @@ func (r *registrar) register(m *received, stranger bool) {
 		r.refuse(m, 403)
 		return
 	}
-	change, code := readChange(m)
+	change, code := registrar.ParseRegister(&m.Message)
 	if code != 0 {
 		r.refuse(m, code)
 		return
+	}
+	change.Source, change.Network, change.Through = m.source().Addr, m.source().Network, m.through()
+	switch {
+	case m.passed != nil:
+		change.Local = m.passed.local
+	case m.flow.udp != nil:
+		change.Local = m.flow.udp.local
 	}
 	r.pending(key)
 	update := &Update{AccountID: account.ID, Change: change, r: r, m: m, key: key}
@@ -161,10 +169,10 @@ func (r *registrar) register(m *received, stranger bool) {
 	r.Update(update)
 }
 
-func (r *registrar) refuse(m *received, code int) {
+func (r *phoneRegistrar) refuse(m *received, code int) {
 	var extra []message.Header
 	if code == 423 {
-		extra = []message.Header{{Name: "Min-Expires", Value: strconv.Itoa(int(leastExpires / time.Second))}}
+		extra = []message.Header{{Name: "Min-Expires", Value: strconv.Itoa(int(registrar.MinExpires / time.Second))}}
 	}
 	r.u.stats.rejected.Add(1)
 	r.u.reply(m, code, "", extra)
@@ -173,7 +181,7 @@ func (r *registrar) refuse(m *received, code int) {
 // challenge asks for a proof. To a source that nobody knows goes at most one
 // answer, and at most half as many bytes again as it has sent: a forged source
 // address gains an attacker little, and a short REGISTER still fits.
-func (r *registrar) challenge(m *received, stale, stranger bool, now time.Time) {
+func (r *phoneRegistrar) challenge(m *received, stale, stranger bool, now time.Time) {
 	r.u.stats.rejected.Add(1)
 	offers := r.auth.Challenges(&m.Message, m.source().Addr.Addr(), stale, now)
 	tag := r.u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
@@ -208,7 +216,7 @@ func fewer(all, some []message.Header) []message.Header {
 
 // invite lets a phone call, once it has proved which one it is; ok is false
 // when the request was answered.
-func (r *registrar) invite(m *received) (accountID string, ok bool) {
+func (r *phoneRegistrar) invite(m *received) (accountID string, ok bool) {
 	now := time.Now()
 	account, v := r.auth.CheckRequest(&m.Message, m.source().Addr.Addr(), now)
 	switch v {
@@ -231,7 +239,7 @@ func (r *registrar) invite(m *received) (accountID string, ok bool) {
 }
 
 // Accept answers 200 with the account's contacts.
-func (u *Update) Accept(now []Binding) {
+func (u *Update) Accept(now []registrar.Binding) {
 	at := time.Now()
 	extra := make([]message.Header, 0, len(now)+1)
 	for _, b := range now {
@@ -267,7 +275,7 @@ func (u *Update) answer(code int, extra []message.Header) {
 	}
 }
 
-func (r *registrar) answered(k registerKey) (b []byte, known bool) {
+func (r *phoneRegistrar) answered(k registerKey) (b []byte, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, known = r.answers[k]
@@ -275,7 +283,7 @@ func (r *registrar) answered(k registerKey) (b []byte, known bool) {
 }
 
 // pending keeps a place for the answer; the oldest one makes room.
-func (r *registrar) pending(k registerKey) {
+func (r *phoneRegistrar) pending(k registerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.order) >= remembered {
