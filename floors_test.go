@@ -36,7 +36,8 @@ func rooms() []room {
 	noIO := []string{"net/http", "os", "log/slog", "context"}
 	list := []room{
 		{path: "media", below: []string{"media"}, outside: []string{"github.com/pion", "golang.org/x/net", "golang.org/x/sys"}},
-		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "golang.org/x/sys"}},
+		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru"}},
+		{path: "sip/transport", outside: []string{"golang.org/x/sys"}},
 		{path: "sip/auth", below: []string{"sip/message", "sip/ratelimit"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest"}},
 		{path: "sip/registrar", below: []string{"sip/message", "sip/resolve"}, outside: []string{"github.com/emiago/sipgo"}},
 		{path: "sip/ratelimit", outside: []string{"github.com/hashicorp/golang-lru"}},

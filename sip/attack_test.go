@@ -22,6 +22,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // attackFor is how long an attack lasts: a moment, or ATTACK_SECONDS.
@@ -190,7 +191,7 @@ func TestAttackBySlowSenders(t *testing.T) {
 	for _, network := range []string{"tcp", "tls"} {
 		t.Run(network, func(t *testing.T) {
 			t.Parallel()
-			conf := &sip.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}
+			conf := &transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}
 			ua := served(t, secured(conf, func(c *sip.Config, ua *sip.UserAgent) {
 				c.MaxPerHost, c.MaxTCPConns = each, most
 				if ua != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
@@ -94,14 +95,14 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	of, asked, goOn := ca.of("127.0.0.1", time.Hour), make(chan struct{}, 8), make(chan struct{})
 	var slow atomic.Bool
 	there, here := newEars(), newEars()
-	far := served(t, secured(&sip.TLS{Roots: ca.pool, Certificate: func() (*tls.Certificate, error) {
+	far := served(t, secured(&transport.TLS{Roots: ca.pool, Certificate: func() (*tls.Certificate, error) {
 		if slow.Load() {
 			asked <- struct{}{}
 			<-goOn
 		}
 		return of()
 	}}, answering(there)))
-	near := served(t, secured(&sip.TLS{Certificate: of, Roots: ca.pool}, nil))
+	near := served(t, secured(&transport.TLS{Certificate: of, Roots: ca.pool}, nil))
 	slow.Store(true)
 	_, err := near.Invite(overTLS(far, here, ""))
 	require.NoError(t, err)

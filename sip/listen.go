@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"syscall"
 	"time"
 
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 func (u *UserAgent) open(ctx context.Context) error {
@@ -50,7 +52,7 @@ func (u *UserAgent) openStream(ctx context.Context, l Listener) error {
 			by = u.cfg.TLS
 		}
 		var err error
-		if s.tls, err = by.server(); err != nil {
+		if s.tls, err = by.ServerConfig(); err != nil {
 			return err
 		}
 	}
@@ -79,4 +81,9 @@ func (u *UserAgent) read(serve func() error) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// mark sets the DSCP of a socket before it is bound or connected.
+func (u *UserAgent) mark(_, _ string, raw syscall.RawConn) error {
+	return transport.SetDSCP(u.cfg.DSCP, raw)
 }

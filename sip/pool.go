@@ -41,7 +41,7 @@ type tcpPool struct {
 func newPool(u *UserAgent) *tcpPool {
 	return &tcpPool{
 		u: u, conns: make(map[connKey]*tcpConn), guests: make(map[netip.Addr]int),
-		serve: make(chan net.Conn), done: make(chan struct{}), client: u.cfg.TLS.client(),
+		serve: make(chan net.Conn), done: make(chan struct{}), client: u.cfg.TLS.ClientConfig(),
 		header: tcpHeader, greet: tlsGreet,
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Listener names one socket to open, for example {Network: "udp", Addr: "127.0.0.1:5060"}.
 type Listener struct {
-	Network string // udp, tcp or tls
-	Addr    string // host:port; port 0 takes a free one
-	TLS     *TLS   // of a tls listener; nil: Config.TLS
+	Network string         // udp, tcp or tls
+	Addr    string         // host:port; port 0 takes a free one
+	TLS     *transport.TLS // of a tls listener; nil: Config.TLS
 }
 
 // Config is what a user agent needs to know. Everything but Listen may stay zero.
@@ -26,7 +27,7 @@ type Config struct {
 	PublicPort int                       // port of Via and Contact; 0: the listener's port
 	Private    []netip.Prefix            // far ends in these networks, and on loopback, get the listener's own address all the same
 	Probes     []netip.Prefix            // dispatchers: their OPTIONS is answered though they are nobody's trunk
-	TLS        *TLS                      // for listeners and calls over TLS; nil: the machine's roots, no certificate of our own
+	TLS        *transport.TLS            // for listeners and calls over TLS; nil: the machine's roots, no certificate of our own
 	DSCP       int                       // marks what the SIP sockets send, 0 to 63 (RFC 4594: 24, CS3, or 40, CS5)
 	Resolver   *resolve.Resolver         // finds targets; nil: one with the name servers of the machine
 	Trace      Trace                     // hears each message of a dialog; nil: nobody

@@ -27,8 +27,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/lease"
-	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // seat is the work of one shard, of which a process may have several: its
@@ -313,7 +313,7 @@ func (t *seat) serve() error {
 	d := t.node.Desk()
 	var certificate func() (*tls.Certificate, error)
 	if t.cfg.TLSCert != "" {
-		certificate = sip.CertificateFiles(t.cfg.TLSCert, t.cfg.TLSKey, t.log)
+		certificate = transport.CertificateFiles(t.cfg.TLSCert, t.cfg.TLSKey, t.log)
 	}
 	t.http = httpapi.New(httpapi.Config{
 		Log: t.log, PublicURL: t.cfg.BaseURL(t.front), TrustedProxies: t.cfg.TrustedProxies,

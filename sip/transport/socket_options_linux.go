@@ -1,4 +1,4 @@
-package sip
+package transport
 
 import (
 	"encoding/binary"
@@ -9,21 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mark sets the DSCP of a socket before it is bound or connected. A kernel
-// that refuses costs the mark, not the call.
-func (u *UserAgent) mark(_, _ string, raw syscall.RawConn) error {
-	if u.cfg.DSCP == 0 {
+// SetDSCP sets the DSCP of a socket before it is bound or connected; 0 leaves it
+// to the system. A kernel that refuses costs the mark, not the call.
+func SetDSCP(dscp int, raw syscall.RawConn) error {
+	if dscp == 0 {
 		return nil
 	}
-	tos := u.cfg.DSCP << 2
+	tos := dscp << 2
 	return raw.Control(func(fd uintptr) {
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TOS, tos)
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_TCLASS, tos)
 	})
 }
 
-// askForTimes makes the kernel tell when each datagram arrived.
-func askForTimes(conn *net.UDPConn) {
+// EnableArrivalTimes makes the kernel tell when each datagram arrived.
+func EnableArrivalTimes(conn *net.UDPConn) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return
@@ -34,8 +34,8 @@ func askForTimes(conn *net.UDPConn) {
 // clockJump is more than any datagram waits: somebody has set the clock.
 const clockJump = 30 * time.Second
 
-// waited is how long ago the kernel took a datagram, 0 if it does not tell.
-func waited(control []byte) time.Duration {
+// QueueDelay is how long ago the kernel took a datagram, 0 if it does not tell.
+func QueueDelay(control []byte) time.Duration {
 	for len(control) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(control)
 		if err != nil {

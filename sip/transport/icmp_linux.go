@@ -1,12 +1,12 @@
-package sip
+package transport
 
 import (
 	"net"
 	"syscall"
 )
 
-// askForICMP makes the kernel keep ICMP errors of an unconnected socket.
-func askForICMP(conn *net.UDPConn) {
+// EnableICMPErrors makes the kernel keep ICMP errors of an unconnected socket.
+func EnableICMPErrors(conn *net.UDPConn) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return
@@ -18,9 +18,9 @@ func askForICMP(conn *net.UDPConn) {
 	})
 }
 
-// pendingICMP empties the socket's error queue: the beginnings of our
+// ReadICMPErrors empties the socket's error queue: the beginnings of our
 // datagrams that could not be delivered.
-func pendingICMP(conn *net.UDPConn) [][]byte {
+func ReadICMPErrors(conn *net.UDPConn) [][]byte {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return nil

@@ -1,4 +1,6 @@
-package sip
+// Package transport holds what SIP sockets need of TLS and of the kernel:
+// certificates that are read anew, DSCP, ICMP errors and arrival times.
+package transport
 
 import (
 	"crypto/tls"
@@ -27,8 +29,8 @@ type TLS struct {
 	Clients *x509.CertPool
 }
 
-// server is the side that is called.
-func (t *TLS) server() (*tls.Config, error) {
+// ServerConfig is the configuration of the side that is called.
+func (t *TLS) ServerConfig() (*tls.Config, error) {
 	if t == nil || t.Certificate == nil {
 		return nil, errNoCertificate
 	}
@@ -37,16 +39,16 @@ func (t *TLS) server() (*tls.Config, error) {
 			return nil, fmt.Errorf("sip: certificate: %w", err)
 		}
 	}
-	conf := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: t.fitting}
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: t.certificateFor}
 	if t.Clients != nil {
 		conf.ClientCAs, conf.ClientAuth = t.Clients, tls.RequireAndVerifyClientCert
 	}
 	return conf, nil
 }
 
-// fitting is the certificate for whoever connects: the first that carries the
+// certificateFor is the certificate for whoever connects: the first that carries the
 // name that he asks for, Certificate where none does.
-func (t *TLS) fitting(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (t *TLS) certificateFor(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	first, err := t.Certificate()
 	if err == nil && hello.SupportsCertificate(first) == nil {
 		return first, nil
@@ -59,9 +61,9 @@ func (t *TLS) fitting(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return first, err
 }
 
-// client is the side that calls; the name to prove is added per connection
+// ClientConfig is the configuration of the side that calls; the name to prove is added per connection
 // (RFC 5922 7.2).
-func (t *TLS) client() *tls.Config {
+func (t *TLS) ClientConfig() *tls.Config {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(256)}
 	if t == nil {
 		return conf
