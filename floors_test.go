@@ -36,7 +36,14 @@ func rooms() []room {
 	noIO := []string{"net/http", "os", "log/slog", "context"}
 	list := []room{
 		{path: "media", below: []string{"media"}, outside: []string{"github.com/pion", "golang.org/x/net", "golang.org/x/sys"}},
-		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest", "github.com/miekg/dns", "golang.org/x/sync/singleflight", "golang.org/x/sys"}},
+		{path: "sip", below: []string{"domain", "sip"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru"}},
+		{path: "sip/transport", outside: []string{"golang.org/x/sys"}},
+		{path: "sip/auth", below: []string{"sip/message", "sip/ratelimit"}, outside: []string{"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest"}},
+		{path: "sip/registrar", below: []string{"sip/message", "sip/resolve"}, outside: []string{"github.com/emiago/sipgo"}},
+		{path: "sip/ratelimit", outside: []string{"github.com/hashicorp/golang-lru"}},
+		{path: "sip/message", below: []string{"domain"}, outside: []string{"github.com/emiago/sipgo"}},
+		{path: "sip/siptest", outside: []string{"github.com/miekg/dns"}},
+		{path: "sip/resolve", outside: []string{"github.com/hashicorp/golang-lru", "github.com/miekg/dns", "golang.org/x/sync/singleflight"}},
 		{
 			path: "persistence", below: []string{"domain", "persistence"},
 			outside: []string{"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/klauspost/compress", "github.com/minio/minio-go", "golang.org/x/sync/errgroup", "golang.org/x/sys"},
@@ -274,7 +281,7 @@ func TestAnImportThatRunsUpIsCaught(t *testing.T) {
 		{"media", "github.com/emiago/sipgo/sip", true},
 		{"sip", module + "/domain", false},
 		{"sip", module + "/media", true},
-		{"sip", "github.com/icholy/digest", false},
+		{"sip/auth", "github.com/icholy/digest", false},
 		{"sip", "github.com/pion/rtp", true},
 		{"persistence/redis", "github.com/redis/go-redis/v9", false},
 		{"persistence/redis", "github.com/redis/go-redis-extra", true},

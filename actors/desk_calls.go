@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // slotWait bounds how long an order for a call waits for its trunk, openLimit
@@ -165,7 +165,7 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 type parties struct {
 	from     string
 	to       domain.Number
-	contacts []sip.Contact
+	contacts []registrar.Contact
 	media    domain.Trunk // the media settings of that phone
 }
 

@@ -41,6 +41,7 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 	"github.com/callboard/callboard/persistence/redis"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -168,15 +169,15 @@ func (h *house) open() {
 	}
 	h.node = actors.New(actors.Config{
 		Store: store, Keys: h.keys, Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
-		Simulator: func() (sip.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
+		Simulator: func() (resolve.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
 		TestCall: func(ctx context.Context, o simulator.Order) error {
 			at := h.ua.Addr("udp")
-			o.At = sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
+			o.At = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Call(ctx, o)
 		},
 		Talk: func(ctx context.Context, o simulator.Order, ear func([]byte), told func(simulator.Event)) (*simulator.Handset, error) {
 			at := h.ua.Addr("udp")
-			o.At = sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
+			o.At = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Talk(ctx, o, ear, told)
 		},
 		Egress: egress, RootCAs: h.receiver.roots,

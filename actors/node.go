@@ -39,6 +39,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Store is what the node needs of the store.
@@ -70,7 +71,7 @@ type Config struct {
 	Lives     *speech.Lives                                // engines that hear and speak by themselves; nil: there is none
 	Models    Models                                       // language models; none: no model takes part in calls
 	Papers    Papers                                       // reads PDF files; nil: nobody does
-	Simulator func() (sip.Target, bool)                    // where the built-in carrier listens
+	Simulator func() (resolve.Target, bool)                // where the built-in carrier listens
 	Carrier   func() netip.AddrPort                        // where the built-in carrier sends from; nil: there is none
 	TestCall  func(context.Context, simulator.Order) error // lets the built-in carrier call us; nil: there is none
 	Talk      Talk                                         // lets somebody call us on a phone of the built-in carrier; nil: there is none

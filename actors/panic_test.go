@@ -21,6 +21,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // trap panics once at each of some types of messages, at the first that comes
@@ -206,7 +207,7 @@ func (s *scene) phoneIn() {
 	heard := make(chan sip.Event, 64)
 	at := s.ua.Addr("udp")
 	dialog, err := ua.Invite(sip.Invite{
-		Attempt: "in", Leg: 1, Target: sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"},
+		Attempt: "in", Leg: 1, Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"},
 		To: "+12025550100", From: "+12025550199", Body: sound.Offer(), Notify: func(e sip.Event) { heard <- e },
 	})
 	require.NoError(s, err)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media/sdp"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // noteIgnored says of each received message of a trace what of its body was not
@@ -17,7 +17,7 @@ func noteIgnored(t *domain.CallTrace) {
 			continue
 		}
 		m.Notes = nil
-		parts := sip.PartsOf(m.Data)
+		parts := message.ReadParts(m.Data)
 		for _, part := range parts {
 			switch {
 			case part.ContentType == "application/sdp":

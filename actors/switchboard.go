@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 )
 
 // Switchboard gives what comes in by the one user agent of a process to the
@@ -104,14 +105,14 @@ func (s *Switchboard) admit(from sip.Source) (out sip.Admission) {
 	return out
 }
 
-func either(one, other func(string) (sip.Account, bool)) func(string) (sip.Account, bool) {
+func either(one, other func(string) (auth.Account, bool)) func(string) (auth.Account, bool) {
 	if one == nil || other == nil {
 		if one == nil {
 			return other
 		}
 		return one
 	}
-	return func(user string) (sip.Account, bool) {
+	return func(user string) (auth.Account, bool) {
 		if a, known := one(user); known {
 			return a, true
 		}
@@ -123,13 +124,13 @@ func (s *Switchboard) open() bool {
 	return slices.ContainsFunc(s.all(), func(n *Node) bool { return n.phones.Open() })
 }
 
-func (s *Switchboard) account(user string) (sip.Account, bool) {
+func (s *Switchboard) account(user string) (auth.Account, bool) {
 	for _, n := range s.all() {
 		if a, known := n.phones.Account(user); known {
 			return a, true
 		}
 	}
-	return sip.Account{}, false
+	return auth.Account{}, false
 }
 
 func (s *Switchboard) at(from sip.Source) (out sip.Presence) {

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/route"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Limits of what is done for a trunk's owner while he waits.
@@ -81,7 +81,7 @@ func (d *Desk) trunkFits(ctx context.Context, t *domain.Trunk) error {
 	defer cancel()
 	var problems domain.Problems
 	check := func(param string, p domain.Proxy) {
-		found := []sip.Target{{Host: p.Host, Port: p.Port, Transport: p.Transport}}
+		found := []resolve.Target{{Host: p.Host, Port: p.Port, Transport: p.Transport}}
 		if _, err := netip.ParseAddr(strings.Trim(p.Host, "[]")); err != nil {
 			if found, err = d.node.cfg.SIP.Resolve(bound, found[0]); err != nil {
 				return
@@ -142,7 +142,7 @@ func (d *Desk) TestTrunk(ctx context.Context, p domain.Principal, id string) (as
 func untested(t *domain.Trunk) ask.TrunkTest {
 	out := ask.TrunkTest{TrunkID: t.ID, Targets: []ask.TargetTest{}}
 	for _, x := range t.Proxies {
-		to := sip.Target{Host: x.Host, Port: x.Port, Transport: x.Transport}
+		to := resolve.Target{Host: x.Host, Port: x.Port, Transport: x.Transport}
 		out.Targets = append(out.Targets, ask.TargetTest{Target: to.String(), Error: "not asked: the test environment reaches the built-in carrier only"})
 	}
 	return out
@@ -156,19 +156,19 @@ func pingProblem(err error) string {
 }
 
 // targetsOf are the targets of a trunk, its names looked up.
-func (d *Desk) targetsOf(ctx context.Context, t *domain.Trunk) ([]sip.Target, []ask.TargetTest) {
+func (d *Desk) targetsOf(ctx context.Context, t *domain.Trunk) ([]resolve.Target, []ask.TargetTest) {
 	if t.Simulator {
 		if to, ok := d.node.cfg.Simulator(); ok {
-			return []sip.Target{to}, []ask.TargetTest{{Target: to.String()}}
+			return []resolve.Target{to}, []ask.TargetTest{{Target: to.String()}}
 		}
 	}
 	proxies := t.Proxies
 	if t.OutboundProxy != nil {
 		proxies = []domain.Proxy{*t.OutboundProxy}
 	}
-	targets, tests := []sip.Target{}, []ask.TargetTest{}
+	targets, tests := []resolve.Target{}, []ask.TargetTest{}
 	for _, x := range proxies {
-		named := sip.Target{Host: x.Host, Port: x.Port, Transport: x.Transport, TrunkID: t.ID}
+		named := resolve.Target{Host: x.Host, Port: x.Port, Transport: x.Transport, TrunkID: t.ID}
 		found, err := d.node.cfg.SIP.Resolve(ctx, named)
 		if err != nil {
 			targets, tests = append(targets, named), append(tests, ask.TargetTest{Target: named.String(), Error: "the name leads nowhere"})

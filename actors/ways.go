@@ -13,6 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // way is what may carry a message: one proxy of a trunk, or a gateway.
@@ -146,13 +148,13 @@ func (d *Desk) handTrunk(ctx context.Context, m *domain.Message, by *way) (sms.A
 	out := &sip.Text{
 		Environment: m.Environment,
 		Name:        m.ID + " " + strconv.Itoa(m.Tries), To: dialled, From: t.Written(m.From), FromDomain: t.FromDomain,
-		Target: sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}, ContentType: sms.TypePlain, Body: []byte(m.Body),
+		Target: resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}, ContentType: sms.TypePlain, Body: []byte(m.Body),
 	}
 	if p := t.OutboundProxy; p != nil {
-		out.Proxy = &sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
+		out.Proxy = &resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
 	}
 	if a := t.Auth; a != nil {
-		out.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+		out.Credentials = &auth.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
 	}
 	if t.SMS == domain.SMSIMDN {
 		host := t.FromDomain

@@ -9,12 +9,12 @@ const ackWithin = 3 * time.Second
 
 // holdAck keeps the ACK of a 2xx for Ack, for whatever ends the call, or for
 // the end of its time.
-func (d *Dialog) holdAck(m *message) {
+func (d *Dialog) holdAck(m *received) {
 	d.keepAck(m)
 	d.after(ackWithin, d.flushAck)
 }
 
-func (d *Dialog) keepAck(m *message) {
+func (d *Dialog) keepAck(m *received) {
 	if d.acks == nil {
 		d.acks = make(map[string]*sentAck, 1)
 	}

@@ -25,29 +25,29 @@ import (
 	"time"
 
 	sipmsg "github.com/emiago/sipgo/sip"
-)
 
-// dialogKey names a dialog, or a dialog to be, by Call-ID and our own tag.
-type dialogKey struct{ callID, tag string }
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+)
 
 // UserAgent is one SIP endpoint with its listeners and dialogs.
 type UserAgent struct {
 	cfg      Config
 	log      *slog.Logger
-	id       identity
+	id       message.Identifiers
 	gate     *gate
-	rules    []rule
 	parser   *sipmsg.Parser
 	layer    *sipmsg.TransportLayer
-	resolver *Resolver
+	resolver *resolve.Resolver
 	outward  outward
 	stats    counts
 	draining atomic.Bool
-	held     atomic.Bool  // no call is begun
-	leaving  atomic.Int64 // INVITEs that are being sent
-	phones   *registrar   // nil: nobody may register here
-	trunks   *authority   // asks trunks for proofs
-	relay    *relay       // nil: what comes here is ours
+	held     atomic.Bool     // no call is begun
+	leaving  atomic.Int64    // INVITEs that are being sent
+	phones   *phoneRegistrar // nil: nobody may register here
+	trunks   *auth.Verifier  // asks trunks for proofs
+	relay    *relay          // nil: what comes here is ours
 
 	onInvite func(*Incoming)
 	onText   func(*IncomingText)
@@ -86,15 +86,15 @@ func New(cfg Config) (*UserAgent, error) {
 		return nil, errors.New("sip: nothing to listen on")
 	}
 	for _, l := range cfg.Listen {
-		if !slices.Contains([]string{networkUDP, networkTCP, networkTLS}, l.Network) {
+		if !slices.Contains([]string{resolve.UDP, resolve.TCP, resolve.TLS}, l.Network) {
 			return nil, fmt.Errorf("sip: cannot listen on %q", l.Network)
 		}
 	}
 	if cfg.DSCP < 0 || cfg.DSCP > 63 {
 		return nil, fmt.Errorf("sip: %d is no DSCP", cfg.DSCP)
 	}
-	if !clean(cfg.UserAgent) {
-		return nil, fmt.Errorf("sip: %w in the user agent's name", errUnclean)
+	if !message.IsSingleLine(cfg.UserAgent) {
+		return nil, fmt.Errorf("sip: %w in the user agent's name", message.ErrControlCharacter)
 	}
 	if err := cfg.checkRelay(); err != nil {
 		return nil, err
@@ -116,21 +116,20 @@ func New(cfg Config) (*UserAgent, error) {
 		cfg.OverloadAfter = defaultOverload
 	}
 	if cfg.Resolver == nil {
-		cfg.Resolver = NewResolver(ResolverConfig{})
+		cfg.Resolver = resolve.New(resolve.Config{})
 	}
 	silent := slog.New(slog.DiscardHandler)
 	if cfg.Log == nil {
 		cfg.Log = silent
 	}
 	u := &UserAgent{
-		cfg: cfg, log: cfg.Log, id: newIdentity(cfg.Secret), leastSession: minSession, gate: newGate(cfg.SourceRate), rules: rules(),
-		parser: sipmsg.NewParser(sipmsg.WithHeadersParsers(parsers())), resolver: cfg.Resolver,
+		cfg: cfg, log: cfg.Log, id: message.NewIdentifiers(cfg.Secret), leastSession: minSession, gate: newGate(cfg.SourceRate),
+		parser: sipmsg.NewParser(sipmsg.WithHeadersParsers(message.HeaderParsers())), resolver: cfg.Resolver,
 		outward: outward{known: make(map[netip.Addr]sentFrom)}, halfBy: make(map[netip.Addr]int),
 		ready: make(chan struct{}), closed: make(chan struct{}),
 		dialogs: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), texts: texts{of: make(map[string]*serverText)},
 	}
-	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), newAuthority("", u.id, nil)
-	u.trunks.md5.wait = trunkProofWait
+	u.bind, u.tcp, u.trunks = u.bindUDP, newPool(u), auth.NewTrunkVerifier(cfg.Secret)
 	if len(cfg.RelayKey) > 0 {
 		u.relay = newRelay(u)
 	}
@@ -191,7 +190,7 @@ func (u *UserAgent) Addr(network string) netip.AddrPort {
 	default:
 		return netip.AddrPort{}
 	}
-	if network == networkUDP && len(u.udp) > 0 {
+	if network == resolve.UDP && len(u.udp) > 0 {
 		return u.udp[0].local
 	}
 	for _, l := range u.streams {
@@ -249,7 +248,7 @@ func (u *UserAgent) Counters() Counters {
 }
 
 // CallID is the Call-ID of a leg, known before its INVITE is sent.
-func (u *UserAgent) CallID(attempt string, leg int) string { return u.id.callID(attempt, leg) }
+func (u *UserAgent) CallID(attempt string, leg int) string { return u.id.LegCallID(attempt, leg) }
 
 // recovered keeps a panic to the message or callback that caused it.
 func (u *UserAgent) recovered(where string, then func()) {
@@ -294,16 +293,17 @@ func (u *UserAgent) handle(in sipmsg.Message) {
 	}
 	u.stats.received.Add(1)
 	came := from.taken()
-	m, ok := read(in)
-	if !ok {
+	m := new(received)
+	if !m.Parse(in) {
 		u.unreadable(came)
 		return
 	}
 	m.flow, m.raw, m.waited, m.passed = came.flow, came.raw, came.waited, came.passed
-	m.spellMethod(came.raw)
+	m.Relayed = came.passed != nil && came.passed.way == passedIn
+	m.RestoreMethodCase(came.raw)
 	u.fellBehind(m.waited)
 	defer func() { m.raw = nil }()
-	if m.isRequest() {
+	if m.IsRequest() {
 		u.request(m)
 	} else {
 		u.response(m)
@@ -318,22 +318,22 @@ func (u *UserAgent) lookup(k dialogKey) *Dialog {
 
 // response hands an answer to its dialog. An answer to nothing is dropped,
 // unless it is a call of ours that an earlier process has begun.
-func (u *UserAgent) response(m *message) {
+func (u *UserAgent) response(m *received) {
 	if m.passed != nil {
 		u.relay.back(m)
 		return
 	}
-	if len(m.vias) != 1 || m.repeated != "" || m.version != "SIP/2.0" {
+	if len(m.Vias) != 1 || m.RepeatedHeader != "" || m.Version != "SIP/2.0" {
 		u.stats.malformed.Add(1)
 		return
 	}
 	if d := u.lookup(m.key()); d != nil {
 		d.heard(m)
-		m.selectPart()
+		m.SelectBodyPart()
 		d.do(func() { d.response(m) })
 		return
 	}
-	if m.cseqMethod == methodInvite && m.code >= 200 && m.code < 300 && u.ours(m) {
+	if m.CSeqMethod == message.MethodInvite && m.Code >= 200 && m.Code < 300 && u.ours(m) {
 		u.endStranded(m)
 		return
 	}
@@ -341,12 +341,12 @@ func (u *UserAgent) response(m *message) {
 }
 
 // ours tells whether an answer belongs to an INVITE that only we can have sent.
-func (u *UserAgent) ours(m *message) bool {
-	return u.id.owns(m.callID) && m.from.tag == u.id.tag(m.callID) && m.to.tag != "" &&
-		m.branch() == u.id.branch(m.key(), m.cseq, methodInvite, "")
+func (u *UserAgent) ours(m *received) bool {
+	return u.id.OwnsCallID(m.CallID) && m.From.Tag == u.id.FromTag(m.CallID) && m.To.Tag != "" &&
+		m.Branch() == u.id.Branch(m.CallID, m.From.Tag, m.CSeq, message.MethodInvite, "")
 }
 
-func (u *UserAgent) request(m *message) {
+func (u *UserAgent) request(m *received) {
 	if m.passed != nil && m.passed.way == passedOut {
 		u.relay.out(m)
 		return
@@ -359,31 +359,31 @@ func (u *UserAgent) request(m *message) {
 }
 
 // serve takes a request that is ours; d is its dialog, if there is one.
-func (u *UserAgent) serve(m *message, d *Dialog) {
+func (u *UserAgent) serve(m *received, d *Dialog) {
 	source := m.source()
 	admission := u.admitted(source)
 	m.trunk = admission.TrunkID
 	phone := u.phones.isPhone(source, admission.Allow)
 	stranger := d == nil && !admission.Allow && !phone && !u.probe(m)
-	if stranger && (u.phones == nil || m.method != methodRegister) {
+	if stranger && (u.phones == nil || m.Method != message.MethodRegister) {
 		u.stats.unknown.Add(1)
 		return
 	}
 	if d != nil {
 		d.heard(m)
 	}
-	m.selectPart()
-	if rule := u.broken(m); rule != nil {
+	m.SelectBodyPart()
+	if code, _ := m.Validate(); code != 0 {
 		u.stats.rejected.Add(1)
-		if m.method != methodAck && !stranger {
-			u.reject(m, rule.code)
+		if m.Method != message.MethodAck && !stranger {
+			u.reject(m, code)
 		}
 		return
 	}
 	switch {
-	case d != nil && m.method == methodCancel:
+	case d != nil && m.Method == message.MethodCancel:
 		d.do(func() { d.cancelled(m) })
-	case d != nil && m.to.tag == "":
+	case d != nil && m.To.Tag == "":
 		fresh := false
 		d.do(func() { fresh = d.inviteAgain(m) })
 		if fresh && (admission.Allow || phone) {
@@ -392,17 +392,17 @@ func (u *UserAgent) serve(m *message, d *Dialog) {
 		}
 	case d != nil:
 		d.do(func() { d.request(m) })
-	case m.method == methodAck:
+	case m.Method == message.MethodAck:
 		u.stats.stray.Add(1)
-	case m.method == methodOptions && m.to.tag == "":
+	case m.Method == message.MethodOptions && m.To.Tag == "":
 		u.asked(m)
-	case m.method == methodInvite && m.to.tag == "":
+	case m.Method == message.MethodInvite && m.To.Tag == "":
 		u.invited(m, phone, admission)
-	case m.method == methodMessage && m.to.tag == "":
+	case m.Method == message.MethodMessage && m.To.Tag == "":
 		u.texted(m, phone, admission)
-	case m.method == methodRegister && u.phones != nil:
+	case m.Method == message.MethodRegister && u.phones != nil:
 		u.phones.register(m, stranger)
-	case m.method == methodRegister:
+	case m.Method == message.MethodRegister:
 		u.stats.rejected.Add(1)
 		u.reject(m, 405)
 	default:
@@ -413,7 +413,7 @@ func (u *UserAgent) serve(m *message, d *Dialog) {
 
 // invited begins an inbound call: of a trunk, or of a phone that has proved
 // which one it is.
-func (u *UserAgent) invited(m *message, phone bool, admission Admission) {
+func (u *UserAgent) invited(m *received, phone bool, admission Admission) {
 	if phone {
 		var ok bool
 		if m.phone, ok = u.phones.invite(m); !ok {
@@ -428,45 +428,36 @@ func (u *UserAgent) invited(m *message, phone bool, admission Admission) {
 
 // owner finds the dialog of a request: by our tag, or, for an INVITE and its
 // CANCEL, by the caller's.
-func (u *UserAgent) owner(m *message) *Dialog {
+func (u *UserAgent) owner(m *received) *Dialog {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
-	if m.to.tag != "" && m.method != methodCancel {
+	if m.To.Tag != "" && m.Method != message.MethodCancel {
 		return u.dialogs[m.key()]
 	}
-	if m.method != methodInvite && m.method != methodCancel {
+	if m.Method != message.MethodInvite && m.Method != message.MethodCancel {
 		return nil
 	}
-	d := u.pending[dialogKey{m.callID, m.from.tag}]
-	if m.method == methodCancel && (d == nil || d.inviteBranch != m.branch()) {
+	d := u.pending[dialogKey{m.CallID, m.From.Tag}]
+	if m.Method == message.MethodCancel && (d == nil || d.inviteBranch != m.Branch()) {
 		return nil
 	}
 	return d
 }
 
-func (u *UserAgent) broken(m *message) *rule {
-	for i := range u.rules {
-		if u.rules[i].broken(m) {
-			return &u.rules[i]
-		}
-	}
-	return nil
-}
-
 // reject answers without keeping anything: a retransmission is answered alike.
-func (u *UserAgent) reject(m *message, code int) {
-	var extra []Header
+func (u *UserAgent) reject(m *received, code int) {
+	var extra []message.Header
 	switch code {
 	case 405:
-		extra = []Header{{"Allow", allow}}
+		extra = []message.Header{{Name: "Allow", Value: message.AllowedMethods}}
 	case 415:
-		extra = []Header{{"Accept", contentSDP + ", " + contentMixed}}
+		extra = []message.Header{{Name: "Accept", Value: message.ContentSDP + ", " + message.ContentMixed}}
 	case 420:
-		extra = []Header{{"Unsupported", strings.Join(m.unsupported(), ", ")}}
+		extra = []message.Header{{Name: "Unsupported", Value: strings.Join(m.UnsupportedExtensions(), ", ")}}
 	case 422:
-		extra = []Header{{"Min-SE", seconds(u.leastSession)}}
+		extra = []message.Header{{Name: "Min-SE", Value: seconds(u.leastSession)}}
 	case 503:
-		extra = []Header{{"Retry-After", "5"}}
+		extra = []message.Header{{Name: "Retry-After", Value: "5"}}
 	}
 	u.reply(m, code, "", extra)
 }

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 // A dispatcher in front asks each of its nodes by OPTIONS whether that takes
@@ -19,20 +21,20 @@ func (u *UserAgent) dispatches(a netip.Addr) bool {
 
 // isProbe tells whether the bytes of a stranger are such a question.
 func (u *UserAgent) isProbe(b []byte, s Source) bool {
-	return bytes.HasPrefix(b, []byte(methodOptions+" ")) && u.dispatches(s.Addr.Addr())
+	return bytes.HasPrefix(b, []byte(message.MethodOptions+" ")) && u.dispatches(s.Addr.Addr())
 }
 
 // probe tells the same of a request that was read: it begins nothing, is of no
 // dialog and came from no other node. Of several nodes each answers whom any of
 // them knows.
-func (u *UserAgent) probe(m *message) bool {
-	return m.method == methodOptions && m.to.tag == "" && m.passed == nil &&
+func (u *UserAgent) probe(m *received) bool {
+	return m.Method == message.MethodOptions && m.To.Tag == "" && m.passed == nil &&
 		(u.dispatches(m.source().Addr.Addr()) || u.relay.isKnownElsewhere(m.source(), time.Now()))
 }
 
 // asked answers OPTIONS: whether calls are taken here, or passed on to nodes that
 // are reached.
-func (u *UserAgent) asked(m *message) {
+func (u *UserAgent) asked(m *received) {
 	if u.drains() || u.cfg.CutOff != nil && u.cfg.CutOff() {
 		u.reject(m, 503)
 		return

@@ -21,6 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // attackFor is how long an attack lasts: a moment, or ATTACK_SECONDS.
@@ -125,7 +127,7 @@ func TestAttackAmplification(t *testing.T) {
 		if ua != nil {
 			ua.Admit(onlyFrom("127.0.0.2"))
 			ua.Registrar(sip.Registrar{
-				Account: func(string) (sip.Account, bool) { return sip.Account{}, false },
+				Account: func(string) (auth.Account, bool) { return auth.Account{}, false },
 				At:      func(sip.Source) sip.Presence { return sip.Absent },
 				Update:  func(*sip.Update) { t.Error("registered without a password") },
 			})
@@ -189,7 +191,7 @@ func TestAttackBySlowSenders(t *testing.T) {
 	for _, network := range []string{"tcp", "tls"} {
 		t.Run(network, func(t *testing.T) {
 			t.Parallel()
-			conf := &sip.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}
+			conf := &transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}
 			ua := served(t, secured(conf, func(c *sip.Config, ua *sip.UserAgent) {
 				c.MaxPerHost, c.MaxTCPConns = each, most
 				if ua != nil {

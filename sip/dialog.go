@@ -12,6 +12,9 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // The timers of RFC 3261 17 and 13, and ours.
@@ -53,7 +56,7 @@ type Dialog struct {
 	remoteURI    string
 	environment  domain.Environment // of a dialog of ours, as in Invite
 	contactUser  string
-	target       Target
+	target       resolve.Target
 	preset       []string // the route of an outbound leg until its far end names one
 	inviteBranch string   // inbound: of the INVITE, which a CANCEL repeats
 	sentBy       string   // of the INVITE of an earlier process, which our CANCEL repeats
@@ -68,12 +71,12 @@ type Dialog struct {
 	far        remote
 	localCSeq  uint32
 	remoteCSeq int64 // -1 before the first request of the far end
-	creds      *Credentials
-	auth       []Header // credentials of the INVITE, which its ACK repeats
-	signer     *signer  // set by the first challenge
+	creds      *auth.Credentials
+	auth       []message.Header // credentials of the INVITE, which its ACK repeats
+	signer     *auth.Signer     // set by the first challenge
 
 	out     *outbound              // an outbound leg until it is over
-	invite  *message               // the INVITE of an inbound one
+	invite  *received              // the INVITE of an inbound one
 	srv     *serverTx              // the INVITE of the far end in progress
 	answers map[repeated]lastReply // to its other requests, few
 	txs     []*clientTx            // our requests in progress
@@ -286,7 +289,7 @@ func (d *Dialog) forget() {
 		delete(u.dialogs, d.key)
 	}
 	if d.invite != nil {
-		k := dialogKey{d.key.callID, d.invite.from.tag}
+		k := dialogKey{d.key.callID, d.invite.From.Tag}
 		if u.pending[k] == d {
 			delete(u.pending, k)
 		}
@@ -316,7 +319,7 @@ func (d *Dialog) finish(e Ended) {
 	closed := d.onClosed
 	d.retire(d.ua.cfg.Linger)
 	for _, tx := range slices.Clone(d.txs) {
-		if tx.method != methodBye && tx.method != methodCancel && tx.method != methodNotify {
+		if tx.method != message.MethodBye && tx.method != message.MethodCancel && tx.method != message.MethodNotify {
 			d.fail(tx, errEnded)
 		}
 	}
@@ -349,22 +352,22 @@ func (d *Dialog) bye(q850 int, text string) {
 	d.sendBye(Ended{Q850: q850, Text: text}, nil)
 }
 
-func (d *Dialog) sendBye(e Ended, auth []Header) {
+func (d *Dialog) sendBye(e Ended, auth []message.Header) {
 	d.flushAck()
-	var extra []Header
+	var extra []message.Header
 	if e.Q850 > 0 {
-		extra = append(extra, Header{"Reason", reasonHeader(e.Q850, strings.Map(printable, e.Text))})
+		extra = append(extra, message.Header{Name: "Reason", Value: message.FormatReason(e.Q850, strings.Map(message.KeepPrintable, e.Text))})
 	}
 	extra = append(extra, auth...)
 	d.localCSeq++
 	cseq := d.localCSeq
 	d.withHop(d.far, func(to flow) {
-		d.start(&clientTx{method: methodBye, cseq: cseq, far: d.far, to: to, extra: extra}, func(_ *clientTx, m *message, err error) {
-			if m != nil && m.code < 200 {
+		d.start(&clientTx{method: message.MethodBye, cseq: cseq, far: d.far, to: to, extra: extra}, func(_ *clientTx, m *received, err error) {
+			if m != nil && m.Code < 200 {
 				return
 			}
 			if m != nil && m.isChallenge() {
-				if again := d.answerChallenge(m, methodBye, auth == nil, nil); again != nil {
+				if again := d.answerChallenge(m, message.MethodBye, auth == nil, nil); again != nil {
 					d.sendBye(e, again)
 					return
 				}
@@ -373,13 +376,6 @@ func (d *Dialog) sendBye(e Ended, auth []Header) {
 			d.finish(e)
 		})
 	})
-}
-
-func printable(r rune) rune {
-	if r < ' ' || r == 0x7F {
-		return ' '
-	}
-	return r
 }
 
 // withHop finds where requests to a far end go, and runs f with it under the
@@ -396,7 +392,7 @@ func (d *Dialog) withHop(r remote, f func(flow)) {
 		f(p.flow)
 		return
 	}
-	found := d.ua.resolver.known(*p.ask)
+	found := d.ua.resolver.ResolveCached(*p.ask)
 	use := func() {
 		to := d.flow
 		if len(found) > 0 {
@@ -423,7 +419,7 @@ func (r remote) route() (uri string, routes []string, hop string) {
 		return r.target, nil, r.target
 	}
 	var first sipmsg.Uri
-	if err := sipmsg.ParseUri(r.routes[0], &first); err == nil && !hasParam(first.UriParams, "lr") {
+	if err := sipmsg.ParseUri(r.routes[0], &first); err == nil && !message.HasParam(first.UriParams, "lr") {
 		return r.routes[0], slices.Concat(r.routes[1:], []string{r.target}), r.routes[0]
 	}
 	return r.target, r.routes, r.routes[0]
@@ -432,56 +428,56 @@ func (r remote) route() (uri string, routes []string, hop string) {
 // build writes a request within the dialog.
 func (d *Dialog) build(tx *clientTx) ([]byte, error) {
 	uri, routes, _ := tx.far.route()
-	w := newRequest(tx.method, uri)
+	w := message.NewRequest(tx.method, uri)
 	by := d.ua.sentBy(tx.to)
-	if tx.method == methodCancel || tx.method == methodAck && !tx.ackOf2xx { // answers come back to us by rport
+	if tx.method == message.MethodCancel || tx.method == message.MethodAck && !tx.ackOf2xx { // answers come back to us by rport
 		by = cmp.Or(d.sentBy, by)
 	}
-	w.header("Via", "SIP/2.0/", strings.ToUpper(tx.to.network), " ", by, ";rport;branch=", d.branch(tx))
-	w.header("From", d.localParty, ";tag=", d.key.tag)
+	w.AddHeader("Via", "SIP/2.0/", strings.ToUpper(tx.to.network), " ", by, ";rport;branch=", d.branch(tx))
+	w.AddHeader("From", d.localParty, ";tag=", d.key.tag)
 	if tx.far.tag != "" {
-		w.header("To", "<", d.remoteURI, ">;tag=", tx.far.tag)
+		w.AddHeader("To", "<", d.remoteURI, ">;tag=", tx.far.tag)
 	} else {
-		w.header("To", "<", d.remoteURI, ">")
+		w.AddHeader("To", "<", d.remoteURI, ">")
 	}
-	w.header("Call-ID", d.key.callID)
-	w.header("CSeq", strconv.FormatUint(uint64(tx.cseq), 10), " ", tx.method)
-	w.header("Max-Forwards", "70")
+	w.AddHeader("Call-ID", d.key.callID)
+	w.AddHeader("CSeq", strconv.FormatUint(uint64(tx.cseq), 10), " ", tx.method)
+	w.AddHeader("Max-Forwards", "70")
 	for _, r := range routes {
-		w.header("Route", "<", r, ">")
+		w.AddHeader("Route", "<", r, ">")
 	}
 	switch tx.method {
-	case methodInvite, methodUpdate:
-		w.header("Contact", d.contact(tx.home()))
-		w.header("Allow", allow)
+	case message.MethodInvite, message.MethodUpdate:
+		w.AddHeader("Contact", d.contact(tx.home()))
+		w.AddHeader("Allow", message.AllowedMethods)
 		if tx.reliable {
-			w.header("Supported", supported)
+			w.AddHeader("Supported", message.SupportedExtensions)
 		} else {
-			w.header("Supported", "timer, replaces")
+			w.AddHeader("Supported", "timer, replaces")
 		}
-	case methodRefer, methodNotify:
-		w.header("Contact", d.contact(tx.home()))
+	case message.MethodRefer, message.MethodNotify:
+		w.AddHeader("Contact", d.contact(tx.home()))
 	}
 	if d.ua.cfg.UserAgent != "" {
-		w.header("User-Agent", d.ua.cfg.UserAgent)
+		w.AddHeader("User-Agent", d.ua.cfg.UserAgent)
 	}
 	for _, h := range tx.extra {
-		w.header(h.Name, h.Value)
+		w.AddHeader(h.Name, h.Value)
 	}
 	if tx.content == "" {
-		tx.content = contentSDP
+		tx.content = message.ContentSDP
 	}
-	return w.finishAs(tx.content, tx.body)
+	return w.FinishWithType(tx.content, tx.body)
 }
 
 // branch of a CANCEL and of the ACK to a refusal is that of the INVITE.
 func (d *Dialog) branch(tx *clientTx) string {
 	method := tx.method
-	if method == methodCancel || method == methodAck && !tx.ackOf2xx {
-		method = methodInvite
+	if method == message.MethodCancel || method == message.MethodAck && !tx.ackOf2xx {
+		method = message.MethodInvite
 	}
 	if tx.branch == "" {
-		tx.branch = d.ua.id.branch(d.key, tx.cseq, method, tx.fork)
+		tx.branch = d.ua.id.Branch(d.key.callID, d.key.tag, tx.cseq, method, tx.fork)
 	}
 	return tx.branch
 }

@@ -14,10 +14,12 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func credentials(in *sip.Invite) {
-	in.Credentials = &sip.Credentials{Username: "ann", Password: "secret", Realm: "carrier"}
+	in.Credentials = &auth.Credentials{Username: "ann", Password: "secret", Realm: "carrier"}
 }
 
 // proves recomputes the response of an Authorization header.
@@ -96,7 +98,9 @@ func TestDigestOfAnotherRealmIsNotAnswered(t *testing.T) {
 	})
 }
 
-func anyRealm(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "ann", Password: "secret"} }
+func anyRealm(in *sip.Invite) {
+	in.Credentials = &auth.Credentials{Username: "ann", Password: "secret"}
+}
 
 // realmsOf are the realms of the credentials in a request, in their order.
 func realmsOf(t *testing.T, m msg, header string) (realms []string) {
@@ -230,7 +234,7 @@ func stateOf(t *testing.T, inv msg) sip.DialogState {
 	return sip.DialogState{
 		CallID: inv.get("Call-ID"), LocalTag: tag, RemoteTag: "p1", LocalURI: "sip:+15559999@127.0.0.1",
 		RemoteURI: "sip:+15550001@127.0.0.1:5070", RemoteTarget: "sip:peer@127.0.0.1:5070", LocalCSeq: 1,
-		Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, Confirmed: true,
+		Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, Confirmed: true,
 	}
 }
 
@@ -271,8 +275,8 @@ func TestCrashOfAnotherNodeCancelsInItsNameAndByItsRoute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := onStage(t, nil)
 		d := old.invite(func(in *sip.Invite) {
-			in.Proxy = &sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
-			in.Target = sip.Target{Host: "127.0.0.9", Port: 5060, Transport: "udp"}
+			in.Proxy = &resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
+			in.Target = resolve.Target{Host: "127.0.0.9", Port: 5060, Transport: "udp"}
 		})
 		inv := old.peer.expect("INVITE")
 		require.NotEmpty(t, inv.get("Route"))
@@ -307,7 +311,7 @@ func TestCrashBeforeAnyAnswerEndsWhatStillComes(t *testing.T) {
 		callID := d.CallID()
 		s := old.reborn()
 		done := make(chan bool, 2)
-		s.ua.Orphan(sip.DialogState{CallID: callID, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}},
+		s.ua.Orphan(sip.DialogState{CallID: callID, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}},
 			func(answered bool) { done <- answered })
 		s.peer.nothing(10 * time.Second)
 		s.peer.send(inv.reply(180, "p1", contact), s.us())
@@ -327,7 +331,7 @@ func TestOrphanOfWhichNothingIsHeardIsReportedAfterHalfAMinute(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		done := make(chan bool, 2)
 		start := time.Now()
-		s.ua.Orphan(sip.DialogState{CallID: s.ua.CallID("att_9", 1), Target: sip.Target{Host: "127.0.0.1", Port: 5070}},
+		s.ua.Orphan(sip.DialogState{CallID: s.ua.CallID("att_9", 1), Target: resolve.Target{Host: "127.0.0.1", Port: 5070}},
 			func(answered bool) { done <- answered })
 		assert.False(t, <-done)
 		assert.Equal(t, 32*time.Second, time.Since(start))

@@ -1,6 +1,10 @@
 package sip
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/callboard/callboard/sip/message"
+)
 
 // maxPracks is how many PRACKs of one early dialog may be on their way: who
 // follows RFC 3262 sends the next reliable 1xx after the one before, and each
@@ -23,9 +27,9 @@ type fork struct {
 }
 
 // forkOf finds or begins the early dialog of a 1xx. nil: there are too many.
-func (d *Dialog) forkOf(m *message) *fork {
+func (d *Dialog) forkOf(m *received) *fork {
 	o := d.out
-	f := o.fork(m.to.tag)
+	f := o.fork(m.To.Tag)
 	if f == nil {
 		if len(o.early) >= maxForks {
 			return nil
@@ -33,7 +37,7 @@ func (d *Dialog) forkOf(m *message) *fork {
 		f = &fork{far: farOf(m, d.remoteURI), local: o.tx.cseq, theirs: -1}
 		o.early = append(o.early, f)
 	}
-	f.update = f.update || m.allows(methodUpdate)
+	f.update = f.update || m.Allows(message.MethodUpdate)
 	return f
 }
 
@@ -48,23 +52,23 @@ func (o *outbound) fork(tag string) *fork {
 
 // heardReliably acknowledges a reliable 1xx. false: it came before, or before
 // its turn, and changes nothing (RFC 3262 4).
-func (d *Dialog) heardReliably(f *fork, m *message, rseq uint32) bool {
+func (d *Dialog) heardReliably(f *fork, m *received, rseq uint32) bool {
 	if f.rseq != 0 && rseq != f.rseq+1 || f.pracks >= maxPracks {
 		return false
 	}
 	f.pracks++
 	f.rseq = rseq
-	answers := len(m.body) > 0 && f.answer == nil && len(d.out.inv.Body) > 0
+	answers := len(m.Body) > 0 && f.answer == nil && len(d.out.inv.Body) > 0
 	if answers {
-		f.answer, f.pracked = m.body, true
+		f.answer, f.pracked = m.Body, true
 	}
 	d.ask(ownRequest{
-		method: methodPrack, fork: f,
-		extra: []Header{{"RAck", strconv.FormatUint(uint64(rseq), 10) + " " + strconv.FormatUint(uint64(m.cseq), 10) + " " + methodInvite}},
-	}, func(m *message, _ error) {
+		method: message.MethodPrack, fork: f,
+		extra: []message.Header{{Name: "RAck", Value: strconv.FormatUint(uint64(rseq), 10) + " " + strconv.FormatUint(uint64(m.CSeq), 10) + " " + message.MethodInvite}},
+	}, func(m *received, _ error) {
 		f.pracks--
 		if answers {
-			f.pracked, f.settled = false, m != nil && m.code < 300
+			f.pracked, f.settled = false, m != nil && m.Code < 300
 			d.pump()
 		}
 	})
@@ -72,29 +76,29 @@ func (d *Dialog) heardReliably(f *fork, m *message, rseq uint32) bool {
 }
 
 // earlyRequest takes a request of the called side before its answer.
-func (d *Dialog) earlyRequest(m *message) {
+func (d *Dialog) earlyRequest(m *received) {
 	var f *fork
 	if d.out != nil {
-		f = d.out.fork(m.from.tag)
+		f = d.out.fork(m.From.Tag)
 	}
 	switch {
-	case f == nil, m.method == methodBye: // only a caller may (RFC 3261 15)
+	case f == nil, m.Method == message.MethodBye: // only a caller may (RFC 3261 15)
 		d.ua.reject(m, 481)
 		return
 	case d.again(m):
 		return
-	case int64(m.cseq) <= f.theirs:
+	case int64(m.CSeq) <= f.theirs:
 		d.ua.stats.rejected.Add(1)
 		d.ua.reject(m, 500)
 		return
 	}
-	f.theirs = int64(m.cseq)
-	switch m.method {
-	case methodUpdate:
+	f.theirs = int64(m.CSeq)
+	switch m.Method {
+	case message.MethodUpdate:
 		d.updated(m, f)
-	case methodInfo:
+	case message.MethodInfo:
 		d.informed(m)
-	case methodOptions:
+	case message.MethodOptions:
 		d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
 	default: // an INVITE crosses ours, the rest needs an answered call
 		d.keep(m, d.ua.reply(m, 491, d.key.tag, nil))

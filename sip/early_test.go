@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // more adds headers, and after "\n\n" a body, to a request of the caller's.
@@ -96,7 +97,7 @@ func TestCalledSideSpeaksBeforeItsAnswer(t *testing.T) {
 		next[sip.Trying](t, s.ears)
 		next[sip.Early](t, s.ears)
 		got := next[sip.Reoffer](t, s.ears)
-		assert.Equal(t, sip.HoldSendOnly, got.Hold)
+		assert.Equal(t, message.HoldSendOnly, got.Hold)
 		s.peer.send(s.request(inv, "UPDATE", 4, offer), s.us())
 		assert.NotEmpty(t, s.peer.expect("SIP/2.0 500").get("Retry-After"))
 		got.Reply(200, way("recvonly"))
@@ -195,7 +196,7 @@ func TestOfferInThePRACKIsAnsweredThere(t *testing.T) {
 		s.peer.expect("SIP/2.0 180")
 		s.peer.send(more(follow("PRACK", tag, 12), "RAck: 2 10 INVITE", offerHead+sdp+"a=inactive\r\n"), s.us())
 		offer := next[sip.Reoffer](t, s.ears)
-		assert.Equal(t, sip.HoldInactive, offer.Hold)
+		assert.Equal(t, message.HoldInactive, offer.Hold)
 		offer.Reply(200, way("inactive"))
 		assert.Contains(t, s.peer.expect("SIP/2.0 200").text, "a=inactive")
 	})

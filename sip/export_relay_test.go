@@ -3,10 +3,12 @@ package sip
 import (
 	"net/netip"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func relayOf() *UserAgent {
-	u, err := New(Config{Listen: []Listener{{Network: networkUDP}}, RelayKey: []byte("never told")})
+	u, err := New(Config{Listen: []Listener{{Network: resolve.UDP}}, RelayKey: []byte("never told")})
 	if err != nil {
 		panic(err)
 	}
@@ -25,20 +27,20 @@ func PassOn(b []byte) (on, again []byte, ok bool) {
 	if err != nil || !wellFormed(b) {
 		return nil, nil, false
 	}
-	m, ok := read(in)
-	if !ok || !m.isRequest() {
+	m := new(received)
+	if !m.Parse(in) || !m.IsRequest() {
 		return nil, nil, false
 	}
-	m.raw, m.flow = b, flow{network: networkUDP, addr: netip.MustParseAddrPort("192.0.2.1:5060")}
+	m.raw, m.flow = b, flow{network: resolve.UDP, addr: netip.MustParseAddrPort("192.0.2.1:5060")}
 	seal := &passed{way: passedIn, peer: m.source(), size: len(b)}
-	on = u.relay.request(m, flow{network: networkUDP, addr: netip.MustParseAddrPort("127.0.0.1:5060")}, seal)
+	on = u.relay.request(m, flow{network: resolve.UDP, addr: netip.MustParseAddrPort("127.0.0.1:5060")}, seal)
 	if p := u.relay.opened(on, time.Now()); p == nil || p.peer != seal.peer || p.size != len(b) {
 		return on, nil, true
 	}
 	if in, err = u.parser.ParseSIP(on); err != nil {
 		return on, nil, true
 	}
-	if m, ok = read(in); !ok {
+	if m = new(received); !m.Parse(in) {
 		return on, nil, true
 	}
 	m.raw = on

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/miekg/dns"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // PacketConn is what a test brings instead of a UDP socket.
@@ -31,39 +31,19 @@ func (u *UserAgent) Pass(b []byte, from netip.AddrPort) bool {
 func (u *UserAgent) Remembered() (sources, peers, pool int) {
 	u.gate.mu.Lock()
 	defer u.gate.mu.Unlock()
-	return u.gate.rates.kept(), len(u.gate.peers), u.layer.Pool("udp").Size()
-}
-
-func (l *limiter) kept() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.bySource.Len() + l.networks.Len()
+	return u.gate.rates.Len(), len(u.gate.peers), u.layer.Pool("udp").Size()
 }
 
 // SpendFor takes n tokens of one source at one moment and tells how many there were.
 func SpendFor(rate, n int, a netip.Addr, now time.Time) int {
 	g, had := newGate(rate), 0
 	for range n {
-		if g.rates.spend(a, 1, now) {
+		if g.rates.Spend(a, 1, now) {
 			had++
 		}
 	}
 	return had
 }
-
-// Limiter is a limiter for tests.
-type Limiter struct{ l *limiter }
-
-// NewLimiter makes one.
-func NewLimiter(rate, burst float64) Limiter { return Limiter{newLimiter(rate, burst)} }
-
-// Spend takes tokens of a source.
-func (l Limiter) Spend(a netip.Addr, cost float64, now time.Time) bool {
-	return l.l.spend(a, cost, now)
-}
-
-// Kept is how many buckets it holds.
-func (l Limiter) Kept() int { return l.l.kept() }
 
 // Verdict parses a request and tells which rule it breaks.
 func Verdict(b []byte) (code int, name string) {
@@ -78,108 +58,23 @@ func Verdict(b []byte) (code int, name string) {
 	if err != nil {
 		return 0, "unparsable"
 	}
-	m, ok := read(in)
-	if !ok {
+	m := new(message.Message)
+	if !m.Parse(in) {
 		return 0, "unanswerable"
 	}
-	m.spellMethod(b)
-	m.selectPart()
-	if !m.isRequest() {
+	m.RestoreMethodCase(b)
+	m.SelectBodyPart()
+	if !m.IsRequest() {
 		return 0, "response"
 	}
-	if r := u.broken(m); r != nil {
-		return r.code, r.name
-	}
-	return 0, ""
+	return m.Validate()
 }
 
 // Rules names every rule of the validation with its answer.
-func Rules() map[string]int {
-	all := make(map[string]int)
-	for _, r := range rules() {
-		all[r.name] = r.code
-	}
-	return all
-}
-
-// IsCached tells whether a target can be resolved from answers whose TTL has not passed.
-func (r *Resolver) IsCached(t Target) bool { return len(r.known(t)) > 0 }
-
-// ReadResponse reads a message of a name server as the resolver does. It
-// returns the records of a question and the name that CNAME records lead to.
-func ReadResponse(b []byte, name string, qtype uint16) (records []dns.RR, last string, err error) {
-	m := new(dns.Msg)
-	if err = m.Unpack(b); err != nil {
-		return nil, "", err
-	}
-	q := newQuestion(name, qtype)
-	if err = checkResponse(m, q); err != nil {
-		return nil, "", err
-	}
-	chain := cnameChain{name: q.Name, ttl: maxTTL}
-	chain.follow(m, qtype)
-	preferred(chain.records)
-	byWeight(recordsOf[*dns.SRV](chain.records))
-	for _, rr := range chain.records {
-		addressOf(rr)
-	}
-	return chain.records, chain.name, nil
-}
-
-// LookupDNS looks up the records of a name without a cache.
-func LookupDNS(ctx context.Context, cfg ResolverConfig, name string, qtype uint16) ([]dns.RR, time.Duration, error) {
-	answer, err := newDNSClient(cfg).lookup(ctx, newQuestion(name, qtype))
-	return answer.records, answer.ttl, err
-}
-
-// ReadResolvConf returns the name servers of a resolv.conf(5) file.
-func ReadResolvConf(path string) []netip.AddrPort { return readResolvConf(path) }
-
-// DNSCache is the cache of a resolver without its name servers.
-type DNSCache struct{ cache *dnsCache }
-
-// NewDNSCache makes a cache whose look-ups are a function of the test.
-func NewDNSCache(lookup func(context.Context, string) ([]dns.RR, time.Duration, error)) DNSCache {
-	return DNSCache{newDNSCache(func(ctx context.Context, q dns.Question) (dnsAnswer, error) {
-		records, ttl, err := lookup(ctx, q.Name)
-		return dnsAnswer{records, ttl}, err
-	})}
-}
-
-// Get returns the A records of a name.
-func (c DNSCache) Get(ctx context.Context, name string) ([]dns.RR, error) {
-	return c.cache.get(ctx, newQuestion(name, dns.TypeA))
-}
-
-// Len is the number of names in the cache.
-func (c DNSCache) Len() int { return c.cache.entries.Len() }
+func Rules() map[string]int { return message.ValidationRules() }
 
 // ShortSessions lets session timers be as short as a test wants; before Serve.
 func (u *UserAgent) ShortSessions(least time.Duration) { u.leastSession = least }
-
-// ReadRAck reads a RAck header.
-func ReadRAck(s string) (rseq, cseq uint32, method string, ok bool) {
-	r, ok := parseRAck(s)
-	return r.rseq, r.cseq, r.method, ok
-}
-
-// ReadReferTo reads a Refer-To header.
-func ReadReferTo(s string) (uri string, replaces *DialogID, ok bool) { return parseReferTo(s) }
-
-// ReadReplaces reads a Replaces header.
-func ReadReplaces(s string) (id DialogID, ok bool) {
-	callID, to, from, _, ok := parseReplaces(s)
-	return DialogID{CallID: callID, LocalTag: from, RemoteTag: to}, ok
-}
-
-// WriteReplaces writes a Replaces header.
-func WriteReplaces(id *DialogID) (string, error) { return replacesOf(id) }
-
-// ReadSession reads a Session-Expires header.
-func ReadSession(s string) (every time.Duration, refresher string, ok bool) { return parseDelta(s) }
-
-// ReadSipfrag reads the status line of a NOTIFY's body.
-func ReadSipfrag(b []byte) (code int, phrase string, ok bool) { return parseSipfrag(b) }
 
 // QuickRing is a call to one phone that was answered before its dialog was
 // known to the call.

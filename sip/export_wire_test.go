@@ -8,10 +8,12 @@ import (
 	"time"
 
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 // Refusal is the answer to a request that cannot be read.
-func Refusal(b []byte) []byte { return refusal(b) }
+func Refusal(b []byte) []byte { return message.RefuseUnreadable(b) }
 
 // Hurry shortens the deadlines of connections; before Serve.
 func (u *UserAgent) Hurry(header, greet time.Duration) { u.tcp.header, u.tcp.greet = header, greet }
@@ -22,7 +24,7 @@ func (u *UserAgent) SentBy(network string, far netip.AddrPort) string {
 }
 
 // Masked is a message as the trace shows it.
-func Masked(b []byte) []byte { return masked(b) }
+func Masked(b []byte) []byte { return message.MaskSecrets(b) }
 
 // MaxStream bounds the head and the body of a message on a stream, each.
 const MaxStream = maxStream
@@ -53,13 +55,13 @@ func Frames(b []byte) (all [][]byte) {
 func ReadDTMFRelay(body []byte) (key byte, duration int) { return dtmfRelay(body) }
 
 // ReadReason reads a Reason header.
-func ReadReason(s string) (q850 int, text string) { return reasonOf([]string{s}) }
+func ReadReason(s string) (q850 int, text string) { return message.ParseReason([]string{s}) }
 
 // ReadFinal reads a refusal with headers, as name, value, name, value.
 func ReadFinal(code int, phrase string, headers ...string) Final {
-	m := &message{code: code, phrase: phrase}
+	m := &received{Message: message.Message{Code: code, Phrase: phrase}}
 	for i := 0; i+1 < len(headers); i += 2 {
-		m.headers = append(m.headers, sipmsg.NewHeader(headers[i], headers[i+1]))
+		m.Headers = append(m.Headers, sipmsg.NewHeader(headers[i], headers[i+1]))
 	}
 	return finalOf(m)
 }

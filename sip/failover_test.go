@@ -3,6 +3,9 @@ package sip_test
 import (
 	"fmt"
 	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -102,7 +106,7 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 	for i, port := range ports {
 		records = append(records, fmt.Sprintf("_sip._udp IN SRV %d 0 %d host", i, port))
 	}
-	r := resolverAt(t, newNSD(t, map[string]string{"carrier.example": zone(records...)}).addr)
+	r := resolverOf(t, siptest.StartNameServer(t, map[string]string{"carrier.example": siptest.Zone(records...)}))
 	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
 	for leg, want := range [][]string{
 		{
@@ -112,7 +116,7 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 	} {
 		events := newEars()
 		d, err := near.Invite(sip.Invite{
-			Attempt: "a", Leg: leg, Target: sip.Target{Host: "carrier.example", TrunkID: "t1"}, To: "+1", From: "+2", Body: []byte(sdp),
+			Attempt: "a", Leg: leg, Target: resolve.Target{Host: "carrier.example", TrunkID: "t1"}, To: "+1", From: "+2", Body: []byte(sdp),
 			Notify: events.hear, SilentAfter: time.Second,
 		})
 		require.NoError(t, err)
@@ -120,7 +124,7 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 		next[sip.Ringing](t, events)
 		state := next[sip.Answered](t, events).State
 		assert.Equal(t, "sip:+1@carrier.example", state.RemoteURI)
-		assert.Equal(t, sip.Target{Host: "127.0.0.1", Port: ports[3], Transport: "udp", TrunkID: "t1"}, state.Target)
+		assert.Equal(t, resolve.Target{Host: "127.0.0.1", Port: ports[3], Transport: "udp", TrunkID: "t1"}, state.Target)
 		d.Bye(16, "")
 		next[sip.Ended](t, events)
 		assert.Equal(t, want, log.drain())
@@ -132,17 +136,17 @@ func TestCallTriesTheTargetsOfSRVInTheirOrder(t *testing.T) {
 func TestCallGoesOnAfterAClosedTCPPort(t *testing.T) {
 	t.Parallel()
 	far := served(t, answering(newEars()))
-	r := resolverAt(t, newNSD(t, map[string]string{"carrier.example": zone("host IN A 127.0.0.1", `@ IN NAPTR 1 1 "s" "SIP+D2T" "" _sip._tcp`,
-		fmt.Sprintf("_sip._tcp IN SRV 1 0 %d host", siptest.Port(t)), fmt.Sprintf("_sip._tcp IN SRV 2 0 %d host", far.Addr("tcp").Port()))}).addr)
+	r := resolverOf(t, siptest.StartNameServer(t, map[string]string{"carrier.example": siptest.Zone("host IN A 127.0.0.1", `@ IN NAPTR 1 1 "s" "SIP+D2T" "" _sip._tcp`,
+		fmt.Sprintf("_sip._tcp IN SRV 1 0 %d host", siptest.Port(t)), fmt.Sprintf("_sip._tcp IN SRV 2 0 %d host", far.Addr("tcp").Port()))}))
 	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
 	events := newEars()
 	d, err := near.Invite(sip.Invite{
-		Attempt: "a", Target: sip.Target{Host: "carrier.example"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: events.hear,
+		Attempt: "a", Target: resolve.Target{Host: "carrier.example"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: events.hear,
 	})
 	require.NoError(t, err)
 	next[sip.Trying](t, events)
 	next[sip.Ringing](t, events)
-	assert.Equal(t, sip.Target{Host: "127.0.0.1", Port: int(far.Addr("tcp").Port()), Transport: "tcp"}, next[sip.Answered](t, events).State.Target)
+	assert.Equal(t, resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("tcp").Port()), Transport: "tcp"}, next[sip.Answered](t, events).State.Target)
 	d.Bye(16, "")
 	next[sip.Ended](t, events)
 }
@@ -170,12 +174,12 @@ func TestResponsesThatLeadToTheNextTarget(t *testing.T) {
 		records = append(records, fmt.Sprintf("_sip._udp.%s IN SRV 1 0 %d host", name, log.newTarget(t, name, c.responses...)),
 			fmt.Sprintf("_sip._udp.%s IN SRV 2 0 %d host", name, log.newTarget(t, name+"-second", status(503))))
 	}
-	r := resolverAt(t, newNSD(t, map[string]string{"carrier.example": zone(records...)}).addr)
+	r := resolverOf(t, siptest.StartNameServer(t, map[string]string{"carrier.example": siptest.Zone(records...)}))
 	near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Resolver = r })
 	for name, c := range cases {
 		events := newEars()
 		_, err := near.Invite(sip.Invite{
-			Attempt: name, Target: sip.Target{Host: name + ".carrier.example"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: events.hear,
+			Attempt: name, Target: resolve.Target{Host: name + ".carrier.example"}, To: "+1", From: "+2", Body: []byte(sdp), Notify: events.hear,
 		})
 		require.NoError(t, err)
 		for ended := false; !ended; {
@@ -195,4 +199,12 @@ func TestResponsesThatLeadToTheNextTarget(t *testing.T) {
 		}
 		assert.Equal(t, want, log.drain(), name)
 	}
+}
+
+// resolverOf asks one name server.
+func resolverOf(t *testing.T, server *siptest.NameServer) *resolve.Resolver {
+	t.Helper()
+	hosts := filepath.Join(t.TempDir(), "hosts")
+	require.NoError(t, os.WriteFile(hosts, nil, 0o600))
+	return resolve.New(resolve.Config{Servers: []netip.AddrPort{server.Addr}, Hosts: hosts})
 }

@@ -5,26 +5,28 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 // finalOf reads what a refusing answer says.
-func finalOf(m *message) Final {
-	reasons := m.all("Reason")
-	f := Final{Code: m.code, Phrase: m.phrase, Reason: strings.Join(reasons, ", ")}
-	f.Q850, _ = reasonOf(reasons)
-	if s := m.get("Retry-After"); s != "" {
-		s = strings.TrimSpace(before(before(s, ";"), "("))
+func finalOf(m *received) Final {
+	reasons := m.HeaderValues("Reason")
+	f := Final{Code: m.Code, Phrase: m.Phrase, Reason: strings.Join(reasons, ", ")}
+	f.Q850, _ = message.ParseReason(reasons)
+	if s := m.HeaderValue("Retry-After"); s != "" {
+		s = strings.TrimSpace(textBefore(textBefore(s, ";"), "("))
 		if n, err := strconv.ParseUint(s, 10, 31); err == nil {
 			f.RetryAfter = time.Duration(min(n, 86400)) * time.Second
 		}
 	}
-	if m.code >= 300 && m.code < 400 {
+	if m.Code >= 300 && m.Code < 400 {
 		f.Moved, f.Identity = movedOf(m), identities(m)
 	}
-	said := strings.ToLower(strings.Join([]string{m.phrase, f.Reason, m.get("Warning"), m.get("X-Twilio-Error")}, " "))
+	said := strings.ToLower(strings.Join([]string{m.Phrase, f.Reason, m.HeaderValue("Warning"), m.HeaderValue("X-Twilio-Error")}, " "))
 	f.RateText = speaksOfRate(said)
-	f.Blocked = m.code == 607 || m.code == 608 ||
-		m.code == 603 && (strings.Contains(said, "network blocked") || strings.Contains(said, "analytics")) ||
+	f.Blocked = m.Code == 607 || m.Code == 608 ||
+		m.Code == 603 && (strings.Contains(said, "network blocked") || strings.Contains(said, "analytics")) ||
 		strings.Contains(strings.ToLower(f.Reason), "v=analytics")
 	return f
 }
@@ -44,4 +46,10 @@ func speaksOfRate(said string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return w == "cps" || strings.HasPrefix(w, "throttl") || w == "rate" || w == "rate-limit"
 	})
+}
+
+// textBefore is a text up to a separator, all of it where there is none.
+func textBefore(s, separator string) string {
+	head, _, _ := strings.Cut(s, separator)
+	return head
 }

@@ -5,6 +5,9 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
 )
 
 const (
@@ -24,13 +27,13 @@ const (
 // gate decides on raw bytes, before the parser and before anything is
 // remembered: is the source known, within its rate, and is this a message.
 type gate struct {
-	rates *limiter // of messages, by source
+	rates *ratelimit.Limiter // of messages, by source
 	mu    sync.Mutex
 	peers map[netip.Addr]int // hosts of live dialogs, counted
 }
 
 func newGate(rate int) *gate {
-	return &gate{rates: newLimiter(float64(rate), float64(rate)*burstSeconds), peers: make(map[netip.Addr]int)}
+	return &gate{rates: ratelimit.NewLimiter(float64(rate), float64(rate)*burstSeconds), peers: make(map[netip.Addr]int)}
 }
 
 func (g *gate) isPeer(a netip.Addr) bool {
@@ -65,7 +68,7 @@ func wellFormed(b []byte) bool {
 	if space <= 0 || space > maxMethod {
 		return false
 	}
-	if !bytes.HasPrefix(head, []byte("SIP/")) && !isMethod(head[:space]) {
+	if !bytes.HasPrefix(head, []byte("SIP/")) && !message.IsMethod(head[:space]) {
 		return false
 	}
 	lines := 0
@@ -89,9 +92,6 @@ func wellFormed(b []byte) bool {
 	return lines <= maxLines
 }
 
-// isMethod tells whether a text may be a method (RFC 3261 section 25.1).
-func isMethod(b []byte) bool { return isToken(string(b)) }
-
 // pass is the gate's whole verdict on one message, counted, and what another
 // node says of it.
 func (u *UserAgent) pass(b []byte, from netip.AddrPort, network string, limit int) (p *passed, ok bool) {
@@ -109,7 +109,7 @@ func (u *UserAgent) pass(b []byte, from netip.AddrPort, network string, limit in
 		return nil, false
 	}
 	switch {
-	case !u.gate.rates.spend(s.Addr.Addr(), 1, time.Now()):
+	case !u.gate.rates.Spend(s.Addr.Addr(), 1, time.Now()):
 		u.stats.rate.Add(1)
 	case len(b) > limit:
 		u.stats.size.Add(1)
@@ -143,4 +143,24 @@ func (u *UserAgent) admitted(s Source) (a Admission) {
 		return Admission{Allow: s.Addr.Addr().IsLoopback()}
 	}
 	return u.admit(s)
+}
+
+// unreadable takes what passed the gate but not the parser. A request of a
+// source that we answer anyhow is told so (RFC 3261 section 8.2), with those of
+// the headers that an answer repeats that it has; never with more bytes than it
+// had.
+func (u *UserAgent) unreadable(came arrival) {
+	defer u.recovered("unreadable", nil)
+	u.stats.malformed.Add(1)
+	if !u.admitted(Source{Addr: came.flow.addr, Network: came.flow.network}).Allow {
+		return
+	}
+	b := message.RefuseUnreadable(came.raw)
+	if b == nil || len(b) > len(came.raw) {
+		return
+	}
+	u.stats.rejected.Add(1)
+	if err := u.send(came.flow, b, nil); err != nil {
+		u.stats.transport.Add(1)
+	}
 }

@@ -12,17 +12,21 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
-		target := sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
-		s.invite(func(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "u", Password: "p"} })
+		target := resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
+		s.invite(func(in *sip.Invite) { in.Credentials = &auth.Credentials{Username: "u", Password: "p"} })
 		asked := s.peer.expect("INVITE")
 		s.ua.HoldCalls(true)
 		_, err := s.ua.Invite(sip.Invite{Attempt: "att_2", Leg: 1, Target: target, To: "+15550002", From: "+15559999", Notify: s.ears.hear})
 		require.ErrorIs(t, err, sip.ErrHeld)
-		_, err = s.ua.Ring(sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []sip.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.ears.hear})
+		_, err = s.ua.Ring(sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []registrar.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.ears.hear})
 		require.ErrorIs(t, err, sip.ErrHeld)
 		s.peer.send(asked.reply(401, "p1", `WWW-Authenticate: Digest realm="r", nonce="n", qop="auth"`), s.us())
 		s.peer.expect("ACK")
@@ -60,7 +64,7 @@ func mayNotAnyMore(t *testing.T, own bool) {
 			c.MayCall = once
 		}
 	})
-	in := sip.Invite{Attempt: "a", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+15550001", From: "+15559999", Notify: here.hear}
+	in := sip.Invite{Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+15550001", From: "+15559999", Notify: here.hear}
 	if own {
 		in.May = once
 	}
@@ -91,14 +95,14 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	of, asked, goOn := ca.of("127.0.0.1", time.Hour), make(chan struct{}, 8), make(chan struct{})
 	var slow atomic.Bool
 	there, here := newEars(), newEars()
-	far := served(t, secured(&sip.TLS{Roots: ca.pool, Certificate: func() (*tls.Certificate, error) {
+	far := served(t, secured(&transport.TLS{Roots: ca.pool, Certificate: func() (*tls.Certificate, error) {
 		if slow.Load() {
 			asked <- struct{}{}
 			<-goOn
 		}
 		return of()
 	}}, answering(there)))
-	near := served(t, secured(&sip.TLS{Certificate: of, Roots: ca.pool}, nil))
+	near := served(t, secured(&transport.TLS{Certificate: of, Roots: ca.pool}, nil))
 	slow.Store(true)
 	_, err := near.Invite(overTLS(far, here, ""))
 	require.NoError(t, err)

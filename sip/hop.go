@@ -12,14 +12,15 @@ import (
 	"time"
 
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
-	defaultPort    = 5060
-	defaultTLSPort = 5061
-	lookupTimeout  = 4 * time.Second
-	outwardFor     = time.Minute
-	maxOutward     = 1024
+	lookupTimeout = 4 * time.Second
+	outwardFor    = time.Minute
+	maxOutward    = 1024
 )
 
 var errNoRoute = errors.New("sip: no listener for this transport")
@@ -37,10 +38,10 @@ type flow struct {
 }
 
 // stream tells whether the transport is reliable.
-func (f flow) stream() bool { return f.network != networkUDP }
+func (f flow) stream() bool { return f.network != resolve.UDP }
 
 // flowOf is where a target of Resolve is.
-func flowOf(t Target) flow {
+func flowOf(t resolve.Target) flow {
 	ip, _ := netip.ParseAddr(strings.Trim(t.Host, "[]"))
 	return flow{network: t.Transport, addr: netip.AddrPortFrom(ip.Unmap(), uint16(t.Port&0xFFFF)), name: t.Name}
 }
@@ -100,7 +101,7 @@ func (u *UserAgent) localOf(f flow) netip.AddrPort {
 	switch {
 	case f.udp != nil:
 		return f.udp.local
-	case f.network == networkUDP:
+	case f.network == resolve.UDP:
 		if s := u.socketTo(f.addr); s != nil {
 			return s.local
 		}
@@ -197,14 +198,14 @@ func (u *UserAgent) sentBy(f flow) string {
 	switch {
 	case public.IsValid() && !u.private(far) && (!far.IsValid() || public.Is4() == far.Is4()):
 		ip = public
-		if u.cfg.PublicPort != 0 && f.network != networkTLS {
+		if u.cfg.PublicPort != 0 && f.network != resolve.TLS {
 			port = uint16(u.cfg.PublicPort & 0xFFFF)
 		}
 	case !ip.IsValid() || ip.IsUnspecified():
 		ip = u.outward.to(f.addr)
 	}
 	if port == 0 {
-		port = uint16(portOf(f.network) & 0xFFFF)
+		port = uint16(resolve.DefaultPort(f.network) & 0xFFFF)
 	}
 	return netip.AddrPortFrom(ip, port).String()
 }
@@ -234,7 +235,7 @@ func (u *UserAgent) publicHost(f flow) string {
 // place is what a URI says about where to send: a flow, or a name to look up.
 type place struct {
 	flow
-	ask *Target
+	ask *resolve.Target
 }
 
 // placeOf reads the next hop from a URI that the far end gave. What cannot be
@@ -244,22 +245,22 @@ func (u *UserAgent) placeOf(uri string, have flow) place {
 	if err := sipmsg.ParseUri(uri, &parsed); err != nil || parsed.Host == "" {
 		return place{flow: have}
 	}
-	t := Target{Host: strings.Trim(parsed.Host, "[]"), Port: parsed.Port, Transport: have.network}
-	switch network := strings.ToLower(param(parsed.UriParams, "transport")); {
+	t := resolve.Target{Host: strings.Trim(parsed.Host, "[]"), Port: parsed.Port, Transport: have.network}
+	switch network := strings.ToLower(message.ParamValue(parsed.UriParams, "transport")); {
 	case parsed.Scheme == "sips":
-		t.Transport = networkTLS
+		t.Transport = resolve.TLS
 	case parsed.Scheme != "sip":
 		return place{flow: have}
-	case network == networkUDP, network == networkTCP, network == networkTLS:
+	case network == resolve.UDP, network == resolve.TCP, network == resolve.TLS:
 		t.Transport = network
 	}
-	if maddr := param(parsed.UriParams, "maddr"); maddr != "" {
+	if maddr := message.ParamValue(parsed.UriParams, "maddr"); maddr != "" {
 		t.Host = strings.Trim(maddr, "[]")
 	}
 	if t.Port < 0 || t.Port > 65535 {
 		t.Port = 0
 	}
-	if have.network == networkTLS && t.Transport != networkTLS {
+	if have.network == resolve.TLS && t.Transport != resolve.TLS {
 		return place{flow: have} // what began secured is not taken into the open
 	}
 	ip, err := netip.ParseAddr(t.Host)
@@ -267,13 +268,13 @@ func (u *UserAgent) placeOf(uri string, have flow) place {
 		t.Name = ""
 		return place{flow: flow{network: t.Transport}, ask: &t}
 	}
-	t = settledTarget(t, ip)
+	t = resolve.SetAddress(t, ip)
 	t.Name = have.name // an address proves itself by the name that the dialog was called by
 	return place{flow: u.reach(t, have)}
 }
 
 // reach is the flow to an address that the far end named, if we may go there.
-func (u *UserAgent) reach(t Target, have flow) flow {
+func (u *UserAgent) reach(t resolve.Target, have flow) flow {
 	to := flowOf(t)
 	sameStream := to.stream() && to.network == have.network && to.addr.Addr() == have.addr.Addr()
 	if sameStream && (have.tcp == nil || !have.tcp.lost()) || to.addr == have.addr && to.network == have.network {
@@ -289,7 +290,7 @@ func (u *UserAgent) reach(t Target, have flow) flow {
 }
 
 // resolve finds a target. It waits: never on a reader's goroutine.
-func (u *UserAgent) resolve(t Target) []Target {
+func (u *UserAgent) resolve(t resolve.Target) []resolve.Target {
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
 	found, err := u.resolver.Resolve(ctx, t)

@@ -7,6 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
@@ -28,18 +32,18 @@ type Incoming struct {
 	Body                                []byte            // SDP; empty: the caller waits for our offer
 	Header                              map[string]string // by textproto's canonical names; bounded
 	MatchFields                         map[string]string // for domain.TrunkMatch
-	Replaces                            *DialogID         // the dialog of ours that this call takes over: told as Replaced
+	Replaces                            *message.DialogID // the dialog of ours that this call takes over: told as Replaced
 
 	d         *Dialog
 	old       *Dialog // that Replaces names
 	earlyOnly bool
-	prove     authority // of the trunks at its source; without accounts nobody can prove anything
-	size      int       // of the INVITE
+	prove     auth.Verifier // of the trunks at its source; without accounts nobody can prove anything
+	size      int           // of the INVITE
 }
 
 // serverTx is an INVITE of the far end that we answer (RFC 3261 17.2.1).
 type serverTx struct {
-	request   *message
+	request   *received
 	last      []byte // what a repeated INVITE gets
 	code      int    // of the final answer, 0 before
 	acked     bool
@@ -51,7 +55,7 @@ type serverTx struct {
 }
 
 // incoming begins an inbound call.
-func (u *UserAgent) incoming(m *message, a Admission) {
+func (u *UserAgent) incoming(m *received, a Admission) {
 	if u.onInvite == nil || u.overloaded(m) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 503)
@@ -63,7 +67,7 @@ func (u *UserAgent) incoming(m *message, a Admission) {
 		return
 	}
 	in := u.newInbound(m)
-	in.prove, in.size = u.provenBy(a), m.room()
+	in.prove, in.size = u.trunks.WithAccounts(a.Realm, a.Account), m.room()
 	d := in.d
 	if !in.replacesHeader(m) {
 		u.stats.rejected.Add(1)
@@ -71,7 +75,7 @@ func (u *UserAgent) incoming(m *message, a Admission) {
 		return
 	}
 	u.mu.Lock()
-	caller := dialogKey{m.callID, m.from.tag}
+	caller := dialogKey{m.CallID, m.From.Tag}
 	if u.dialogs[d.key] != nil || u.pending[caller] != nil {
 		u.mu.Unlock()
 		u.reject(m, 482)
@@ -80,7 +84,7 @@ func (u *UserAgent) incoming(m *message, a Admission) {
 	m.traced, m.traceTag = true, d.traceTag() // before another socket can find the dialog
 	u.dialogs[d.key], u.pending[caller] = d, d
 	u.mu.Unlock()
-	u.trace(m.callID, m.traceTag, m.seen(), false, m.raw)
+	u.trace(m.CallID, m.traceTag, m.seen(), false, m.raw)
 	u.stats.incoming.Add(1)
 	u.halfOpened(m.source().Addr.Addr(), 1)
 	d.do(func() {
@@ -97,16 +101,16 @@ func (u *UserAgent) incoming(m *message, a Admission) {
 	u.onInvite(in)
 }
 
-func (u *UserAgent) newInbound(m *message) *Incoming {
+func (u *UserAgent) newInbound(m *received) *Incoming {
 	source := m.source()
 	in := &Incoming{
 		PhoneID: m.phone, Proved: m.proved, Verstat: verstatOf(m),
-		From: userOf(m.from.uri), FromName: m.from.name, To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk,
-		Source: source.Addr, Network: source.Network, Through: m.through(), Body: m.body, Header: make(map[string]string),
-		MatchFields: matchFields(m),
+		From: message.URIUser(m.From.URI), FromName: m.From.Name, To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk,
+		Source: source.Addr, Network: source.Network, Through: m.through(), Body: m.Body, Header: make(map[string]string),
+		MatchFields: m.MatchFields(),
 	}
-	for _, h := range m.headers {
-		name := canonical(h.Name())
+	for _, h := range m.Headers {
+		name := message.CanonicalName(h.Name())
 		if slices.Contains(ownHeaders(), name) || len(in.Header) >= maxHeaders {
 			continue
 		}
@@ -122,17 +126,17 @@ func (u *UserAgent) newInbound(m *message) *Incoming {
 		}
 	}
 	d := &Dialog{
-		ua: u, key: dialogKey{m.callID, u.marked(u.id.answerTag(m.callID, m.from.tag))}, inbound: true, pinned: m.phone != "", invite: m, flow: u.flowBack(m),
-		localURI: m.to.uri.String(), remoteURI: m.from.uri.String(), remoteCSeq: int64(m.cseq),
-		contactUser: "callboard", inviteBranch: m.branch(), srv: &serverTx{request: m, offerless: len(m.body) == 0},
-		rel:     &reliable{supported: m.supports("100rel"), required: m.requires("100rel"), offered: len(m.body) > 0},
-		session: session{update: m.allows(methodUpdate)},
-		far:     remote{tag: m.from.tag, target: m.contact, routes: m.routes},
-		target: Target{
+		ua: u, key: dialogKey{m.CallID, u.marked(u.id.ToTag(m.CallID, m.From.Tag))}, inbound: true, pinned: m.phone != "", invite: m, flow: u.flowBack(m),
+		localURI: m.To.URI.String(), remoteURI: m.From.URI.String(), remoteCSeq: int64(m.CSeq),
+		contactUser: "callboard", inviteBranch: m.Branch(), srv: &serverTx{request: m, offerless: len(m.Body) == 0},
+		rel:     &reliable{supported: m.Supports("100rel"), required: m.Requires("100rel"), offered: len(m.Body) > 0},
+		session: session{update: m.Allows(message.MethodUpdate)},
+		far:     remote{tag: m.From.Tag, target: m.Contact, routes: m.Routes},
+		target: resolve.Target{
 			Host: source.Addr.Addr().String(), Port: int(source.Addr.Port()), Transport: source.Network, TrunkID: m.trunk,
 		},
 	}
-	if user, err := userPart(in.To); err == nil {
+	if user, err := message.EscapeUser(in.To); err == nil {
 		d.contactUser = user
 	}
 	d.localParty = "<" + d.localURI + ">"
@@ -195,7 +199,7 @@ func (d *Dialog) takeCall(body []byte) {
 
 // Reject refuses the call, with further headers of the answer. retryAfter is
 // rounded to seconds; 0 leaves it out.
-func (i *Incoming) Reject(code int, retryAfter time.Duration, extra ...Header) {
+func (i *Incoming) Reject(code int, retryAfter time.Duration, extra ...message.Header) {
 	extra = append(retryHeader(retryAfter), extra...)
 	i.d.do(func() { i.d.refuseCaller(max(300, min(code, 699)), extra, Final{}) })
 }
@@ -208,22 +212,22 @@ const (
 
 // Warning is the header that says why a description of a session was refused
 // (RFC 3261 section 21.4.26).
-func Warning(code int, text string) Header {
+func Warning(code int, text string) message.Header {
 	const most = 200
-	text = strings.ToValidUTF8(strings.Map(printable, text), "")
-	return Header{"Warning", strconv.Itoa(code) + " callboard " + quoted(text[:min(len(text), most)])}
+	text = strings.ToValidUTF8(strings.Map(message.KeepPrintable, text), "")
+	return message.Header{Name: "Warning", Value: strconv.Itoa(code) + " callboard " + message.QuoteString(text[:min(len(text), most)])}
 }
 
-func retryHeader(after time.Duration) []Header {
+func retryHeader(after time.Duration) []message.Header {
 	if after <= 0 {
 		return nil
 	}
-	return []Header{{"Retry-After", strconv.Itoa(int(after.Round(time.Second).Seconds()))}}
+	return []message.Header{{Name: "Retry-After", Value: strconv.Itoa(int(after.Round(time.Second).Seconds()))}}
 }
 
 // refuseCaller ends an inbound call before its answer. A Final with a code or
 // a cause is told to the owner; its own Reject is not.
-func (d *Dialog) refuseCaller(code int, extra []Header, why Final) {
+func (d *Dialog) refuseCaller(code int, extra []message.Header, why Final) {
 	if d.phase != early || d.srv.code != 0 {
 		return
 	}
@@ -245,7 +249,7 @@ func (d *Dialog) refuseCaller(code int, extra []Header, why Final) {
 }
 
 // provisional answers the INVITE in progress with a 1xx.
-func (d *Dialog) provisional(code int, body []byte, extra []Header) []byte {
+func (d *Dialog) provisional(code int, body []byte, extra []message.Header) []byte {
 	b, err := d.ua.answer(d.srv.request, code, d.toTag(code), append(d.contactOf(code), extra...), body)
 	if err == nil {
 		d.srv.last = b
@@ -261,20 +265,20 @@ func (d *Dialog) toTag(code int) string {
 	return d.key.tag
 }
 
-func (d *Dialog) contactOf(code int) []Header {
+func (d *Dialog) contactOf(code int) []message.Header {
 	if code == 100 || code >= 300 {
 		return nil
 	}
-	headers := []Header{{"Contact", d.contact(d.flow)}, {"Allow", allow}}
+	headers := []message.Header{{Name: "Contact", Value: d.contact(d.flow)}, {Name: "Allow", Value: message.AllowedMethods}}
 	if code >= 200 {
-		headers = append(headers, Header{"Supported", supported})
+		headers = append(headers, message.Header{Name: "Supported", Value: message.SupportedExtensions})
 	}
 	return headers
 }
 
 // answerInvite gives the final answer and repeats it until the ACK: a 2xx on
 // every transport, others where datagrams get lost.
-func (d *Dialog) answerInvite(code int, body []byte, extra []Header) {
+func (d *Dialog) answerInvite(code int, body []byte, extra []message.Header) {
 	srv := d.srv
 	b, err := d.ua.answer(srv.request, code, d.key.tag, append(d.contactOf(code), extra...), body)
 	if err != nil {
@@ -283,7 +287,7 @@ func (d *Dialog) answerInvite(code int, body []byte, extra []Header) {
 			return
 		}
 	}
-	srv.request.headers, srv.request.body = nil, nil // only its names are needed from here on
+	srv.request.Headers, srv.request.Body = nil, nil // only its names are needed from here on
 	srv.last, srv.code, srv.wait, srv.until = b, code, t1, time.Now().Add(giveUp)
 	d.ua.respond(srv.request, b)
 	srv.timer = time.AfterFunc(t1, func() { d.do(func() { d.repeatAnswer(srv) }) })
@@ -319,12 +323,12 @@ func (d *Dialog) neverAcked(srv *serverTx) {
 // inviteAgain takes an INVITE whose Call-ID and From-tag are in use: the same
 // one repeated, or one that came by another way (482, RFC 3261 8.2.2.2).
 // A caller whose first try is over may try again with the next CSeq: fresh.
-func (d *Dialog) inviteAgain(m *message) (fresh bool) {
+func (d *Dialog) inviteAgain(m *received) (fresh bool) {
 	first := d.invite
-	if m.cseq > first.cseq && d.phase == over {
+	if m.CSeq > first.CSeq && d.phase == over {
 		return true
 	}
-	if m.branch() != d.inviteBranch || m.cseq != first.cseq {
+	if m.Branch() != d.inviteBranch || m.CSeq != first.CSeq {
 		d.ua.stats.rejected.Add(1)
 		d.ua.reject(m, 482)
 		return false
@@ -341,64 +345,64 @@ func (u *UserAgent) unfile(d *Dialog) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.dialogs, d.key)
-	delete(u.pending, dialogKey{d.key.callID, d.invite.from.tag})
+	delete(u.pending, dialogKey{d.key.callID, d.invite.From.Tag})
 }
 
 // cancelled takes the caller's CANCEL: 200 to it, 487 to the INVITE unless
 // that has its final answer.
-func (d *Dialog) cancelled(m *message) {
+func (d *Dialog) cancelled(m *received) {
 	d.ua.reply(m, 200, d.key.tag, nil)
-	q850, text := reasonOf(m.all("Reason"))
+	q850, text := message.ParseReason(m.HeaderValues("Reason"))
 	d.refuseCaller(487, nil, Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
 }
 
 // answer builds a response to a request.
-func (u *UserAgent) answer(m *message, code int, tag string, extra []Header, body []byte) ([]byte, error) {
-	w := newResponse(code, phraseOf(code))
-	for i, via := range m.vias {
+func (u *UserAgent) answer(m *received, code int, tag string, extra []message.Header, body []byte) ([]byte, error) {
+	w := message.NewResponse(code, message.ReasonPhrase(code))
+	for i, via := range m.Vias {
 		if i > 0 {
-			w.header("Via", via.Value())
+			w.AddHeader("Via", via.Value())
 			continue
 		}
-		w.header("Via", m.stamped())
+		w.AddHeader("Via", m.stamped())
 	}
-	for _, h := range m.headers {
-		if code < 300 && code > 100 && canonical(h.Name()) == "record-route" {
-			w.header("Record-Route", h.Value())
+	for _, h := range m.Headers {
+		if code < 300 && code > 100 && message.CanonicalName(h.Name()) == "record-route" {
+			w.AddHeader("Record-Route", h.Value())
 		}
 	}
-	w.repeat("From", m.from.value)
-	if m.to.tag == "" && tag != "" {
-		w.repeat("To", m.to.value, ";tag=", tag)
+	w.RepeatHeader("From", m.From.Value)
+	if m.To.Tag == "" && tag != "" {
+		w.RepeatHeader("To", m.To.Value, ";tag=", tag)
 	} else {
-		w.repeat("To", m.to.value)
+		w.RepeatHeader("To", m.To.Value)
 	}
-	w.header("Call-ID", m.callID)
-	w.header("CSeq", strconv.FormatUint(uint64(m.cseq), 10), " ", m.cseqMethod)
-	if m.method == methodOptions {
-		w.header("Allow", allow)
-		w.header("Accept", contentSDP)
-		w.header("Supported", supported) // RFC 3261 11.2
+	w.AddHeader("Call-ID", m.CallID)
+	w.AddHeader("CSeq", strconv.FormatUint(uint64(m.CSeq), 10), " ", m.CSeqMethod)
+	if m.Method == message.MethodOptions {
+		w.AddHeader("Allow", message.AllowedMethods)
+		w.AddHeader("Accept", message.ContentSDP)
+		w.AddHeader("Supported", message.SupportedExtensions) // RFC 3261 11.2
 	}
 	if u.cfg.UserAgent != "" && code >= 200 {
-		w.header("Server", u.cfg.UserAgent)
+		w.AddHeader("Server", u.cfg.UserAgent)
 	}
 	for _, h := range extra {
-		w.header(h.Name, h.Value)
+		w.AddHeader(h.Name, h.Value)
 	}
-	return w.finish(body)
+	return w.Finish(body)
 }
 
 // respond sends an answer where the request came from (RFC 3581), or, without
 // rport, to the port that its Via names.
-func (u *UserAgent) respond(m *message, b []byte) {
+func (u *UserAgent) respond(m *received, b []byte) {
 	to := m.answerTo()
 	if m.traced {
 		seen := to
 		if m.passed != nil {
 			seen = m.seen()
 		}
-		u.trace(m.callID, m.traceTag, seen, true, b)
+		u.trace(m.CallID, m.traceTag, seen, true, b)
 	}
 	if err := u.send(to, b, nil); err != nil {
 		u.stats.transport.Add(1)
@@ -407,9 +411,9 @@ func (u *UserAgent) respond(m *message, b []byte) {
 
 // reply answers at once and keeps nothing. Without a tag it is drawn from the
 // request, so that a repetition is answered alike.
-func (u *UserAgent) reply(m *message, code int, tag string, extra []Header) []byte {
+func (u *UserAgent) reply(m *received, code int, tag string, extra []message.Header) []byte {
 	if tag == "" {
-		tag = u.id.answerTag(m.callID, m.from.tag+strings.ToLower(m.branch()))
+		tag = u.id.ToTag(m.CallID, m.From.Tag+strings.ToLower(m.Branch()))
 	}
 	b, err := u.answer(m, code, tag, extra, nil)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
@@ -14,8 +16,8 @@ const (
 )
 
 // request takes a request of the far end within the dialog.
-func (d *Dialog) request(m *message) {
-	if m.method == methodAck {
+func (d *Dialog) request(m *received) {
+	if m.Method == message.MethodAck {
 		d.acked(m)
 		return
 	}
@@ -23,41 +25,41 @@ func (d *Dialog) request(m *message) {
 		d.earlyRequest(m)
 		return
 	}
-	if m.from.tag != d.far.tag {
+	if m.From.Tag != d.far.tag {
 		d.foreign(m)
 		return
 	}
 	if d.again(m) {
 		return
 	}
-	if m.method == methodInvite && d.srv != nil && d.srv.request.cseq == m.cseq {
-		if d.srv.last != nil && d.srv.request.branch() == m.branch() && !d.srv.acked {
+	if m.Method == message.MethodInvite && d.srv != nil && d.srv.request.CSeq == m.CSeq {
+		if d.srv.last != nil && d.srv.request.Branch() == m.Branch() && !d.srv.acked {
 			d.ua.respond(d.srv.request, d.srv.last)
 		}
 		return
 	}
-	if int64(m.cseq) <= d.remoteCSeq {
+	if int64(m.CSeq) <= d.remoteCSeq {
 		d.ua.stats.rejected.Add(1)
 		d.ua.reject(m, 500) // RFC 3261 12.2.2
 		return
 	}
-	d.remoteCSeq = int64(m.cseq)
-	switch m.method {
-	case methodBye:
+	d.remoteCSeq = int64(m.CSeq)
+	switch m.Method {
+	case message.MethodBye:
 		d.byeFrom(m)
-	case methodInvite:
+	case message.MethodInvite:
 		d.reinvited(m)
-	case methodUpdate:
+	case message.MethodUpdate:
 		d.updated(m, nil)
-	case methodInfo:
+	case message.MethodInfo:
 		d.informed(m)
-	case methodPrack:
+	case message.MethodPrack:
 		d.pracked(m)
-	case methodRefer:
+	case message.MethodRefer:
 		d.referred(m)
-	case methodNotify:
+	case message.MethodNotify:
 		d.notified(m)
-	case methodMessage: // nobody would read it
+	case message.MethodMessage: // nobody would read it
 		d.keep(m, d.ua.reply(m, 403, d.key.tag, nil))
 	default:
 		d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
@@ -66,17 +68,17 @@ func (d *Dialog) request(m *message) {
 
 // keep remembers an answer for a repetition of its request. Without an answer the request is in progress, and its
 // repetitions are ignored (RFC 3261 §17.2.2).
-func (d *Dialog) keep(m *message, b []byte) {
+func (d *Dialog) keep(m *received, b []byte) {
 	if d.answers == nil || len(d.answers) >= maxReplies {
 		d.answers = make(map[repeated]lastReply, 1)
 	}
-	d.answers[repeated{m.from.tag, m.cseq}] = lastReply{m.method, b}
+	d.answers[repeated{m.From.Tag, m.CSeq}] = lastReply{m.Method, b}
 }
 
 // again answers a repetition of a request as before.
-func (d *Dialog) again(m *message) bool {
-	kept, ok := d.answers[repeated{m.from.tag, m.cseq}]
-	if !ok || kept.method != m.method {
+func (d *Dialog) again(m *received) bool {
+	kept, ok := d.answers[repeated{m.From.Tag, m.CSeq}]
+	if !ok || kept.method != m.Method {
 		return false
 	}
 	d.ua.stats.retransmitted.Add(1)
@@ -87,11 +89,11 @@ func (d *Dialog) again(m *message) bool {
 }
 
 // foreign takes a request of another fork's dialog. We have ended those.
-func (d *Dialog) foreign(m *message) {
+func (d *Dialog) foreign(m *received) {
 	code := 481
-	if m.method == methodBye {
+	if m.Method == message.MethodBye {
 		for key := range d.acks {
-			if strings.HasSuffix(key, " "+m.from.tag) {
+			if strings.HasSuffix(key, " "+m.From.Tag) {
 				code = 200
 			}
 		}
@@ -99,16 +101,16 @@ func (d *Dialog) foreign(m *message) {
 	d.ua.reply(m, code, d.key.tag, nil)
 }
 
-func (d *Dialog) byeFrom(m *message) {
+func (d *Dialog) byeFrom(m *received) {
 	d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
 	switch d.phase {
 	case early:
 		d.refuseCaller(487, nil, Final{Code: 487, Cancelled: true})
 	case up, closing:
 		e := Ended{ByRemote: d.phase == up, Header: make(map[string]string)}
-		e.Q850, e.Text = reasonOf(m.all("Reason"))
-		for _, h := range m.headers {
-			name := canonical(h.Name())
+		e.Q850, e.Text = message.ParseReason(m.HeaderValues("Reason"))
+		for _, h := range m.Headers {
+			name := message.CanonicalName(h.Name())
 			if (name == "reason" || strings.HasPrefix(name, "x-")) && len(e.Header) < maxHeaders && len(h.Value()) <= maxValue {
 				e.Header[textproto.CanonicalMIMEHeaderKey(name)] = h.Value()
 			}
@@ -119,9 +121,9 @@ func (d *Dialog) byeFrom(m *message) {
 }
 
 // acked takes the ACK of our final answer.
-func (d *Dialog) acked(m *message) {
+func (d *Dialog) acked(m *received) {
 	srv := d.srv
-	if srv == nil || srv.request.cseq != m.cseq || srv.code == 0 {
+	if srv == nil || srv.request.CSeq != m.CSeq || srv.code == 0 {
 		d.ua.stats.stray.Add(1)
 		return
 	}
@@ -137,8 +139,8 @@ func (d *Dialog) acked(m *message) {
 	defer d.pump()
 	switch {
 	case d.phase != up:
-	case len(m.body) > 0 && m.contentType == contentSDP:
-		d.emit(Accepted{Body: m.body})
+	case len(m.Body) > 0 && m.ContentType == message.ContentSDP:
+		d.emit(Accepted{Body: m.Body})
 	case srv.offerless && srv.request == d.invite: // a call whose offer has no answer has no media (RFC 3261 §13.2.2.4)
 		d.lost("the ACK brought no answer to the offer")
 	}
@@ -159,7 +161,7 @@ func (d *Dialog) unanswered() (waits, answer bool) {
 }
 
 // reinvited takes a re-INVITE. Two at once get the answers of RFC 3261 14.2.
-func (d *Dialog) reinvited(m *message) {
+func (d *Dialog) reinvited(m *received) {
 	waits, answer := d.unanswered()
 	switch {
 	case d.phase == early: // it crosses our own answer
@@ -182,10 +184,10 @@ func (d *Dialog) reinvited(m *message) {
 		d.srv.timer.Stop()
 		d.confirm()
 	}
-	srv := &serverTx{request: m, offerless: len(m.body) == 0}
+	srv := &serverTx{request: m, offerless: len(m.Body) == 0}
 	d.srv = srv
 	d.provisional(100, nil, nil)
-	d.offer(m, func(code int, body []byte, extra []Header) {
+	d.offer(m, func(code int, body []byte, extra []message.Header) {
 		if d.srv != srv || srv.code != 0 {
 			return
 		}
@@ -202,30 +204,30 @@ func (d *Dialog) reinvited(m *message) {
 }
 
 // later500 asks the far end to try again shortly (RFC 3261 14.2, RFC 3311 5.2).
-func (d *Dialog) later500(m *message) {
-	wait := []Header{{"Retry-After", strconv.Itoa(rand.IntN(10))}} //nolint:gosec // no secret
+func (d *Dialog) later500(m *received) {
+	wait := []message.Header{{Name: "Retry-After", Value: strconv.Itoa(rand.IntN(10))}} //nolint:gosec // no secret
 	d.keep(m, d.ua.reply(m, 500, d.key.tag, wait))
 }
 
-func (d *Dialog) refuseShort(m *message) {
-	d.keep(m, d.ua.reply(m, 422, d.key.tag, []Header{{"Min-SE", seconds(d.ua.leastSession)}}))
+func (d *Dialog) refuseShort(m *received) {
+	d.keep(m, d.ua.reply(m, 422, d.key.tag, []message.Header{{Name: "Min-SE", Value: seconds(d.ua.leastSession)}}))
 }
 
 // moved takes a new remote target (RFC 3261 12.2.2); the route set stays.
-func (d *Dialog) moved(far *remote, m *message) {
-	if isSIPURI(m.contact) && clean(m.contact) {
-		far.target = m.contact
+func (d *Dialog) moved(far *remote, m *received) {
+	if message.IsSIPURI(m.Contact) && message.IsSingleLine(m.Contact) {
+		far.target = m.Contact
 	}
 }
 
 // updated takes an UPDATE (RFC 3311), of an early dialog if f is set. Without
 // a body it refreshes the target and the session.
-func (d *Dialog) updated(m *message, f *fork) {
+func (d *Dialog) updated(m *received, f *fork) {
 	far := &d.far
 	if f != nil {
 		far = &f.far
 	}
-	finish := func(code int, body []byte, extra []Header) {
+	finish := func(code int, body []byte, extra []message.Header) {
 		if code < 300 {
 			d.moved(far, m)
 			if d.phase == up {
@@ -242,7 +244,7 @@ func (d *Dialog) updated(m *message, f *fork) {
 		d.ua.reject(m, 481)
 	case d.ua.tooShort(m):
 		d.refuseShort(m)
-	case len(m.body) == 0:
+	case len(m.Body) == 0:
 		finish(200, nil, nil)
 	case d.offering(), answer, f != nil && !f.settled:
 		finish(491, nil, nil)
@@ -254,7 +256,7 @@ func (d *Dialog) updated(m *message, f *fork) {
 }
 
 // finishReply answers a request, and keeps that for its repetition.
-func (d *Dialog) finishReply(m *message, code int, body []byte, extra []Header) {
+func (d *Dialog) finishReply(m *received, code int, body []byte, extra []message.Header) {
 	b, err := d.ua.answer(m, code, d.key.tag, append(d.contactOf(code), extra...), body)
 	if err == nil {
 		d.keep(m, b)
@@ -264,10 +266,10 @@ func (d *Dialog) finishReply(m *message, code int, body []byte, extra []Header) 
 
 // offer asks the owner. Without an owner, or when it takes too long, the
 // offer is refused and the session stays as it was.
-func (d *Dialog) offer(m *message, answer func(code int, body []byte, extra []Header)) {
+func (d *Dialog) offer(m *received, answer func(code int, body []byte, extra []message.Header)) {
 	open := true
 	var wait *time.Timer
-	once := func(code int, body []byte, extra []Header) {
+	once := func(code int, body []byte, extra []message.Header) {
 		if !open || d.phase == over {
 			return
 		}
@@ -286,28 +288,28 @@ func (d *Dialog) offer(m *message, answer func(code int, body []byte, extra []He
 		return
 	}
 	d.asked = true
-	if m.method != methodInvite {
+	if m.Method != message.MethodInvite {
 		d.keep(m, nil)
 	}
 	wait = d.after(replyWithin, func() { once(500, nil, nil) })
-	d.emit(Reoffer{Body: m.body, Hold: HoldOf(m.body), Reply: func(code int, body []byte, extra ...Header) {
+	d.emit(Reoffer{Body: m.Body, Hold: message.ReadHold(m.Body), Reply: func(code int, body []byte, extra ...message.Header) {
 		d.do(func() { once(max(200, min(code, 699)), body, extra) })
 	}})
 }
 
 // informed takes an INFO: a key pressed, or nothing we know.
-func (d *Dialog) informed(m *message) {
+func (d *Dialog) informed(m *received) {
 	key, duration := byte(0), 0
-	switch m.contentType {
-	case contentRelay:
-		key, duration = dtmfRelay(m.body)
-	case contentDTMF:
-		if s := strings.TrimSpace(string(m.body)); len(s) == 1 {
+	switch m.ContentType {
+	case message.ContentDTMFRelay:
+		key, duration = dtmfRelay(m.Body)
+	case message.ContentDTMF:
+		if s := strings.TrimSpace(string(m.Body)); len(s) == 1 {
 			key = digit(s)
 		}
 	case "":
 	default:
-		d.keep(m, d.ua.reply(m, 415, d.key.tag, []Header{{"Accept", contentRelay + ", " + contentDTMF}}))
+		d.keep(m, d.ua.reply(m, 415, d.key.tag, []message.Header{{Name: "Accept", Value: message.ContentDTMFRelay + ", " + message.ContentDTMF}}))
 		return
 	}
 	d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))

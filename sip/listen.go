@@ -8,12 +8,16 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"syscall"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 func (u *UserAgent) open(ctx context.Context) error {
 	for _, l := range u.cfg.Listen {
-		if l.Network != networkUDP {
+		if l.Network != resolve.UDP {
 			if err := u.openStream(ctx, l); err != nil {
 				return err
 			}
@@ -42,13 +46,13 @@ type streamListener struct {
 
 func (u *UserAgent) openStream(ctx context.Context, l Listener) error {
 	s := streamListener{network: l.Network}
-	if l.Network == networkTLS {
+	if l.Network == resolve.TLS {
 		by := l.TLS
 		if by == nil {
 			by = u.cfg.TLS
 		}
 		var err error
-		if s.tls, err = by.server(); err != nil {
+		if s.tls, err = by.ServerConfig(); err != nil {
 			return err
 		}
 	}
@@ -77,4 +81,9 @@ func (u *UserAgent) read(serve func() error) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// mark sets the DSCP of a socket before it is bound or connected.
+func (u *UserAgent) mark(_, _ string, raw syscall.RawConn) error {
+	return transport.SetDSCP(u.cfg.DSCP, raw)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const farAddr = "127.0.0.1:5070"
@@ -50,7 +51,7 @@ func lossy(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) str
 	here.limit, there.limit = time.Hour, time.Hour
 	d, err := ua.Invite(sip.Invite{
 		Attempt: fmt.Sprintf("lossy-%d", k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: here.ears.hear,
-		Target: sip.Target{Host: "127.0.0.1", Port: 5070}, Reliable: true, SilentAfter: 32 * time.Second,
+		Target: resolve.Target{Host: "127.0.0.1", Port: 5070}, Reliable: true, SilentAfter: 32 * time.Second,
 	})
 	require.NoError(t, err)
 	here.d = d
@@ -167,7 +168,7 @@ func TestSIPpLosesOneInTwenty(t *testing.T) {
 				l.limit = 100 * time.Second // a CANCEL or BYE that nobody answers is given up after 32 s
 				in := sip.Invite{
 					Attempt: fmt.Sprintf("%s-%d", scenario, k), To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.ears.hear,
-					Target: sip.Target{Host: "127.0.0.1", Port: there.port}, SilentAfter: 20 * time.Second, RingTimeout: 12 * time.Second,
+					Target: resolve.Target{Host: "127.0.0.1", Port: there.port}, SilentAfter: 20 * time.Second, RingTimeout: 12 * time.Second,
 				}
 				if c.set != nil {
 					c.set(&in)

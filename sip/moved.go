@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Moved is a place that a 3xx names to call instead.
@@ -26,14 +30,14 @@ const (
 
 // movedOf are the places of a 3xx, the one wanted most first (RFC 3261
 // 8.1.3.4). What cannot stand in a request line is left out.
-func movedOf(m *message) []Moved {
+func movedOf(m *received) []Moved {
 	type place struct {
 		moved Moved
 		q     float64
 	}
 	var places []place
-	for _, v := range list(strings.Join(m.every("contact"), ",")) {
-		a, code := readContact(v, 0, false)
+	for _, v := range message.SplitList(strings.Join(m.HeaderValues("contact"), ",")) {
+		a, code := registrar.ParseContact(v, 0, false)
 		var u sipmsg.Uri
 		if len(places) == mostMoved {
 			break
@@ -41,12 +45,12 @@ func movedOf(m *message) []Moved {
 		if code == 400 || sipmsg.ParseUri(a.URI, &u) != nil || u.User == "" {
 			continue
 		}
-		p := Moved{URI: a.URI, User: before(u.User, ";"), Host: u.Host, Port: u.Port}
+		p := Moved{URI: a.URI, User: textBefore(u.User, ";"), Host: u.Host, Port: u.Port}
 		p.Transport, _ = u.UriParams.Get("transport")
 		if p.Transport = strings.ToLower(p.Transport); u.IsEncrypted() {
-			p.Transport = networkTLS
+			p.Transport = resolve.TLS
 		}
-		if p.Transport == "" || p.Transport == networkUDP || p.Transport == networkTCP || p.Transport == networkTLS {
+		if p.Transport == "" || p.Transport == resolve.UDP || p.Transport == resolve.TCP || p.Transport == resolve.TLS {
 			places = append(places, place{p, a.Q})
 		}
 	}
@@ -59,10 +63,10 @@ func movedOf(m *message) []Moved {
 }
 
 // identities are what a redirecting server has signed (RFC 8224).
-func identities(m *message) []string {
+func identities(m *received) []string {
 	var out []string
-	for _, v := range m.all("Identity") {
-		if len(out) < mostIdentity && len(v) <= identityMost && clean(v) {
+	for _, v := range m.HeaderValues("Identity") {
+		if len(out) < mostIdentity && len(v) <= identityMost && message.IsSingleLine(v) {
 			out = append(out, v)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // Parts of bodies, with their headers.
@@ -90,19 +91,19 @@ func TestTheSDPAmongTheSeveralPartsOfABodyIsUsed(t *testing.T) {
 }
 
 func TestATraceTellsThePartsOfABody(t *testing.T) {
-	parts := sip.PartsOf([]byte(callWithParts("x", isupPart, sdpPart)))
+	parts := message.ReadParts([]byte(callWithParts("x", isupPart, sdpPart)))
 	require.Len(t, parts, 2)
 	assert.Equal(t, "application/isup", parts[0].ContentType)
-	assert.Equal(t, sip.Part{ContentType: "application/sdp", Body: []byte(sdp)}, parts[1])
-	assert.Len(t, sip.PartsOf([]byte(callUs())), 1)
-	assert.Empty(t, sip.PartsOf([]byte(callUs("no body"))))
+	assert.Equal(t, message.Part{ContentType: "application/sdp", Body: []byte(sdp)}, parts[1])
+	assert.Len(t, message.ReadParts([]byte(callUs())), 1)
+	assert.Empty(t, message.ReadParts([]byte(callUs("no body"))))
 }
 
 func FuzzPartsOfABody(f *testing.F) {
 	f.Add(callWithParts("x", isupPart, sdpPart))
 	f.Add(withBody(callUs(), `multipart/mixed;boundary="`, "--"))
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, p := range sip.PartsOf([]byte(text)) {
+		for _, p := range message.ReadParts([]byte(text)) {
 			require.LessOrEqual(t, len(p.Body), len(text))
 		}
 		sip.Verdict([]byte(text))

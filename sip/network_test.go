@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // served is a user agent of ours on real sockets of the loopback. It takes a
@@ -75,7 +76,7 @@ func calledEachOther(t *testing.T, network, host string) uint64 {
 	far, near := served(t, answering(there)), served(t, nil)
 	here := newEars()
 	d, err := near.Invite(sip.Invite{
-		Attempt: "a", Target: sip.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
+		Attempt: "a", Target: resolve.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
 		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
 	})
 	require.NoError(t, err)
@@ -123,7 +124,7 @@ func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 		require.NoError(t, closed.Close())
 		start := time.Now()
 		_, err = ua.Invite(sip.Invite{
-			Attempt: network, Target: sip.Target{Host: "127.0.0.1", Port: port, Transport: network},
+			Attempt: network, Target: resolve.Target{Host: "127.0.0.1", Port: port, Transport: network},
 			To: "+15550001", From: "+15559999", Notify: here.hear,
 		})
 		require.NoError(t, err)
@@ -135,7 +136,7 @@ func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 		there := newEars()
 		far := served(t, answering(there))
 		_, err = ua.Invite(sip.Invite{
-			Attempt: "next" + network, Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network},
+			Attempt: "next" + network, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network},
 			To: "+15550001", From: "+15559999", Notify: here.hear,
 		})
 		require.NoError(t, err)
@@ -145,7 +146,7 @@ func TestUnreachableTargetIsKnownAtOnce(t *testing.T) {
 
 func TestNameThatDoesNotResolveIsATransportFailure(t *testing.T) {
 	ua, here := served(t, nil), newEars()
-	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: sip.Target{Host: "nowhere.invalid"}, To: "+1", From: "+2", Notify: here.hear})
+	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "nowhere.invalid"}, To: "+1", From: "+2", Notify: here.hear})
 	require.NoError(t, err)
 	f := next[sip.Refused](t, here).Final
 	assert.True(t, f.Transport && !f.Sent)
@@ -155,7 +156,7 @@ func TestNameIsCalledOnlyWhereWeMayGo(t *testing.T) {
 	ua, here := served(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.MayReach = func(netip.AddrPort) bool { return false }
 	}), newEars()
-	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: sip.Target{Host: "localhost"}, To: "+1", From: "+2", Notify: here.hear})
+	_, err := ua.Invite(sip.Invite{Attempt: "a", Target: resolve.Target{Host: "localhost"}, To: "+1", From: "+2", Notify: here.hear})
 	require.NoError(t, err)
 	assert.True(t, next[sip.Refused](t, here).Final.Transport)
 }
@@ -168,7 +169,7 @@ func TestContactThatMayNotBeReachedIsAnsweredThroughTheTarget(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	_, err = ua.Invite(sip.Invite{
-		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port}, To: "+1", From: "+2", Notify: here.hear,
+		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port}, To: "+1", From: "+2", Notify: here.hear,
 	})
 	require.NoError(t, err)
 	buf := make([]byte, 4096)
@@ -248,7 +249,7 @@ func TestLargeRequestsStillGoOverUDP(t *testing.T) {
 	})
 	near := served(t, nil)
 	_, err := near.Invite(sip.Invite{
-		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
+		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
 		Body: []byte(strings.Repeat("x", 5000)), Notify: here.hear,
 	})
 	require.NoError(t, err)
@@ -267,7 +268,7 @@ func BenchmarkCalls(b *testing.B) {
 		}
 	})
 	near := served(b, nil)
-	target := sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}
+	target := resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}
 	const atOnce = 200
 	slots, done := make(chan struct{}, atOnce), make(chan bool, b.N)
 	before := liveBytes()

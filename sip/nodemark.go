@@ -3,6 +3,8 @@ package sip
 import (
 	"fmt"
 	"strings"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
@@ -14,7 +16,7 @@ const (
 // checkMark refuses a mark that could not stand in a tag.
 func checkMark(mark string) error {
 	for i := range len(mark) {
-		if !isAlnum(mark[i]) || len(mark) > maxMark {
+		if !message.IsAlnum(mark[i]) || len(mark) > maxMark {
 			return fmt.Errorf("sip: %q is no mark of a node", mark)
 		}
 	}
@@ -43,9 +45,9 @@ func markOf(tag string) string {
 // markIn finds the mark of the node that has the dialog of a request: in our
 // Contact, to which it is sent, or in our tag. A call that was taken up has the
 // tag of its first node, and the Contact of the one that has it.
-func (u *UserAgent) markIn(m *message) string {
-	if mark := param(m.uri.UriParams, nodeName); mark != "" && checkMark(mark) == nil {
+func (u *UserAgent) markIn(m *received) string {
+	if mark := message.ParamValue(m.URI.UriParams, nodeName); mark != "" && checkMark(mark) == nil {
 		return mark
 	}
-	return markOf(m.to.tag)
+	return markOf(m.To.Tag)
 }

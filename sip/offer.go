@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
@@ -36,7 +38,7 @@ type offer struct {
 	body   []byte
 	done   func(Reanswer) // nil: a refresh of the session
 	glares int
-	auth   []Header
+	auth   []message.Header
 	sent   bool // on the wire, without its final answer
 }
 
@@ -124,19 +126,19 @@ func (d *Dialog) sendOffer(o *offer) {
 	d.flushAck()
 	o.sent = true
 	own := ownRequest{
-		method: methodInvite, extra: d.sessionWanted(), auth: o.auth, contentType: contentSDP, body: o.body, unchallenged: true,
+		method: message.MethodInvite, extra: d.sessionWanted(), auth: o.auth, contentType: message.ContentSDP, body: o.body, unchallenged: true,
 	}
 	if d.phase == early {
-		own.method, own.extra = methodUpdate, nil
+		own.method, own.extra = message.MethodUpdate, nil
 		if !d.inbound {
 			own.fork = d.out.fork(d.far.tag)
 		}
 	}
-	d.ask(own, func(m *message, err error) { d.offerHeard(o, own.method, m, err) })
+	d.ask(own, func(m *received, err error) { d.offerHeard(o, own.method, m, err) })
 }
 
 // offerHeard takes the final answer to an offer of ours; m nil: none came.
-func (d *Dialog) offerHeard(o *offer, method string, m *message, err error) {
+func (d *Dialog) offerHeard(o *offer, method string, m *received, err error) {
 	o.sent = false
 	switch {
 	case m == nil:
@@ -144,41 +146,41 @@ func (d *Dialog) offerHeard(o *offer, method string, m *message, err error) {
 		if errors.Is(err, errTimeout) && d.phase == up {
 			d.lost("an offer was not answered")
 		}
-	case m.code < 300:
+	case m.Code < 300:
 		d.offerAccepted(o, method, m)
 	case d.phase == over || d.phase == closing:
-		d.conclude(o, Reanswer{Code: m.code, Err: errEnded})
+		d.conclude(o, Reanswer{Code: m.Code, Err: errEnded})
 	case d.crossed(m) && o.glares < maxGlare:
 		o.glares++
 		d.after(d.glareWait(), func() { d.offerAgain(o) })
 	case m.isChallenge():
 		auth := d.answerChallenge(m, method, o.auth == nil, o.body)
 		if auth == nil {
-			d.conclude(o, Reanswer{Code: m.code})
+			d.conclude(o, Reanswer{Code: m.Code})
 			return
 		}
 		o.auth = auth
 		d.sendOffer(o)
-	case m.code == 422 && d.lengthen(m):
+	case m.Code == 422 && d.lengthen(m):
 		d.sendOffer(o)
-	case m.code == 481 || m.code == 408:
-		d.conclude(o, Reanswer{Code: m.code})
+	case m.Code == 481 || m.Code == 408:
+		d.conclude(o, Reanswer{Code: m.Code})
 		d.lost("the far end lost the call")
 	default:
 		if o.done == nil {
 			d.refreshFailed()
 		}
-		d.conclude(o, Reanswer{Code: m.code})
+		d.conclude(o, Reanswer{Code: m.Code})
 	}
 }
 
 // crossed tells an answer that asks to try again shortly.
-func (d *Dialog) crossed(m *message) bool {
-	if m.code == 491 {
+func (d *Dialog) crossed(m *received) bool {
+	if m.Code == 491 {
 		return true
 	}
-	wait, err := strconv.Atoi(strings.TrimSpace(before(before(m.get("Retry-After"), ";"), "(")))
-	return m.code == 500 && err == nil && wait <= 10
+	wait, err := strconv.Atoi(strings.TrimSpace(textBefore(textBefore(m.HeaderValue("Retry-After"), ";"), "(")))
+	return m.Code == 500 && err == nil && wait <= 10
 }
 
 // glareWait is RFC 3261 14.1: whoever made the Call-ID waits longer.
@@ -199,18 +201,18 @@ func (d *Dialog) offerAgain(o *offer) {
 	d.pump()
 }
 
-func (d *Dialog) offerAccepted(o *offer, method string, m *message) {
-	if d.phase == up && isSIPURI(m.contact) && clean(m.contact) {
-		d.far.target = m.contact
+func (d *Dialog) offerAccepted(o *offer, method string, m *received) {
+	if d.phase == up && message.IsSIPURI(m.Contact) && message.IsSingleLine(m.Contact) {
+		d.far.target = m.Contact
 	}
 	if d.phase == up {
 		d.sessionHeard(m)
 	}
-	answer := Reanswer{Code: m.code, Body: m.body}
+	answer := Reanswer{Code: m.Code, Body: m.Body}
 	switch {
-	case method != methodInvite:
+	case method != message.MethodInvite:
 		d.conclude(o, answer)
-	case len(o.body) == 0 && len(m.body) > 0 && d.phase == up:
+	case len(o.body) == 0 && len(m.Body) > 0 && d.phase == up:
 		d.owe(m)
 		answer.Respond = d.Respond
 		d.conclude(o, answer)
@@ -247,7 +249,7 @@ func (d *Dialog) endOffers() {
 }
 
 // owe keeps the ACK of a 2xx whose offer we have to answer.
-func (d *Dialog) owe(m *message) {
+func (d *Dialog) owe(m *received) {
 	d.owed = true
 	d.keepAck(m)
 	d.after(replyWithin, func() {

@@ -4,7 +4,7 @@ package sip
 // lets another process give the leg up that has heard nothing of it, not even that
 // it rings: by Orphan. Of one whose INVITE cannot be foretold it is the name alone.
 func (u *UserAgent) Opening(in Invite) DialogState {
-	s := DialogState{CallID: u.id.callID(in.Attempt, in.Leg), Target: in.Target}
+	s := DialogState{CallID: u.id.LegCallID(in.Attempt, in.Leg), Target: in.Target}
 	select {
 	case <-u.ready:
 	default:

@@ -12,6 +12,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // openings are INVITEs whose process is killed before it has heard a thing.
@@ -19,8 +21,8 @@ func openings() map[string]func(*sip.Invite) {
 	return map[string]func(*sip.Invite){
 		"straight": func(*sip.Invite) {},
 		"by a proxy": func(in *sip.Invite) {
-			in.Proxy = &sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
-			in.Target = sip.Target{Host: "carrier.example", Port: 5060, Transport: "udp"}
+			in.Proxy = &resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}
+			in.Target = resolve.Target{Host: "carrier.example", Port: 5060, Transport: "udp"}
 		},
 		"as somebody": func(in *sip.Invite) { in.FromDomain, in.FromName = "clinic.example", "Clinic" },
 	}
@@ -34,7 +36,7 @@ func TestACallOfWhichNothingWasHeardIsCancelledByAnotherNode(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				old := onStage(t, nil)
 				in := sip.Invite{
-					Attempt: "att_1", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
+					Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
 					To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear,
 				}
 				set(&in)
@@ -68,8 +70,8 @@ func TestBothInvitesOfATrunkThatWantsAProofAreCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := onStage(t, nil)
 		in := sip.Invite{
-			Attempt: "att_1", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
-			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear, Credentials: &sip.Credentials{Username: "ann", Password: "secret"},
+			Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
+			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear, Credentials: &auth.Credentials{Username: "ann", Password: "secret"},
 		}
 		state := stored(t, old.ua.Opening(in))
 		_, err := old.ua.Invite(in)
@@ -103,7 +105,7 @@ func TestWhatRingsAfterItsCancelIsCancelledAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := onStage(t, nil)
 		in := sip.Invite{
-			Attempt: "att_1", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
+			Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
 			To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: old.ears.hear,
 		}
 		state := stored(t, old.ua.Opening(in))
@@ -147,7 +149,7 @@ func BenchmarkOpening(b *testing.B) {
 	ended := make(chan struct{})
 	go func() { _ = ua.Serve(ctx); close(ended) }()
 	<-ua.Ready()
-	in := sip.Invite{Attempt: "call_01ARZ3NDEKTSV4RRFFQ69G5FAV", Leg: 1, Target: sip.Target{Host: "203.0.113.10", Port: 5060, Transport: "udp", TrunkID: "trunk_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, To: "+12025550123", From: "+12025550100"}
+	in := sip.Invite{Attempt: "call_01ARZ3NDEKTSV4RRFFQ69G5FAV", Leg: 1, Target: resolve.Target{Host: "203.0.113.10", Port: 5060, Transport: "udp", TrunkID: "trunk_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, To: "+12025550123", From: "+12025550100"}
 	before := sip.DialogState{CallID: ua.CallID(in.Attempt, 1), Target: in.Target}
 	old, err := domain.AppendRow(nil, &before)
 	require.NoError(b, err)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // afterCrash lifts the CSeq of a dialog above whatever was sent after its
@@ -92,9 +94,9 @@ func (d *Dialog) endEarly(invite uint32) {
 		}
 	}
 	d.out.cancelSent = true
-	d.cancelThen(invite, restarted, func(_ *clientTx, m *message, _ error) {
-		if m != nil && m.code >= 200 {
-			cancelled = m.code < 300
+	d.cancelThen(invite, restarted, func(_ *clientTx, m *received, _ error) {
+		if m != nil && m.Code >= 200 {
+			cancelled = m.Code < 300
 			d.after(finalWithin, end)
 		}
 	})
@@ -107,14 +109,14 @@ func (d *Dialog) endUnheard(invite uint32, cancelled func() bool) {
 	if d.out.final || d.forks > 0 {
 		return // its answer came here
 	}
-	answer := &message{cseq: invite, to: &party{tag: d.far.tag}}
+	answer := &received{Message: message.Message{CSeq: invite, To: &message.Party{Tag: d.far.tag}}}
 	d.acknowledge(d.far, answer, nil, func() {
 		d.withHop(d.far, func(to flow) {
 			d.start(&clientTx{
-				method: methodBye, cseq: invite + afterCrash, far: d.far, to: to,
-				extra: []Header{{"Reason", reasonHeader(41, restarted)}},
-			}, func(_ *clientTx, m *message, _ error) {
-				if m != nil && m.code >= 200 && (m.code < 300 || cancelled()) {
+				method: message.MethodBye, cseq: invite + afterCrash, far: d.far, to: to,
+				extra: []message.Header{{Name: "Reason", Value: message.FormatReason(41, restarted)}},
+			}, func(_ *clientTx, m *received, _ error) {
+				if m != nil && m.Code >= 200 && (m.Code < 300 || cancelled()) {
 					d.settled()
 				}
 			})
@@ -125,10 +127,10 @@ func (d *Dialog) endUnheard(invite uint32, cancelled func() bool) {
 func (u *UserAgent) fromState(s DialogState) *Dialog {
 	t := s.Target
 	if t.Transport == "" {
-		t.Transport = networkUDP
+		t.Transport = resolve.UDP
 	}
 	if s.LocalTag == "" {
-		s.LocalTag = u.id.tag(s.CallID)
+		s.LocalTag = u.id.FromTag(s.CallID)
 	}
 	if s.LocalCSeq == 0 {
 		s.LocalCSeq = 1
@@ -147,12 +149,12 @@ func (u *UserAgent) fromState(s DialogState) *Dialog {
 
 // endStranded acknowledges and ends a call that an earlier process began and
 // that is answered now. All that is needed stands in the answer.
-func (u *UserAgent) endStranded(m *message) {
+func (u *UserAgent) endStranded(m *received) {
 	d := &Dialog{
-		ua: u, key: m.key(), remoteCSeq: -1, contactUser: "callboard", phase: over, flow: m.flow, localCSeq: m.cseq,
+		ua: u, key: m.key(), remoteCSeq: -1, contactUser: "callboard", phase: over, flow: m.flow, localCSeq: m.CSeq,
 		environment: domain.Live, // the answer came from where our INVITE went, which was permitted then
-		localURI:    m.from.uri.String(), remoteURI: m.to.uri.String(),
-		target: Target{
+		localURI:    m.From.URI.String(), remoteURI: m.To.URI.String(),
+		target: resolve.Target{
 			Host: m.flow.addr.Addr().String(), Port: int(m.flow.addr.Port()), Transport: strings.ToLower(m.flow.network),
 		},
 	}

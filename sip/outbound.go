@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
@@ -21,10 +24,10 @@ var errNotReady = errors.New("sip: not listening")
 // outbound is what an outbound leg knows beyond its dialog, until it is over.
 type outbound struct {
 	inv     Invite
-	addrs   []Target  // still to be tried
-	learnt  bool      // those came from the name servers
-	tx      *clientTx // the INVITE in progress
-	early   []*fork   // the early dialogs of it
+	addrs   []resolve.Target // still to be tried
+	learnt  bool             // those came from the name servers
+	tx      *clientTx        // the INVITE in progress
+	early   []*fork          // the early dialogs of it
 	sentAt  time.Time
 	pdd     time.Duration
 	shown   string // the last Ringing without a To-tag
@@ -69,11 +72,11 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 }
 
 func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
-	to, err := userPart(in.To)
+	to, err := message.EscapeUser(in.To)
 	if err != nil {
 		return nil, err
 	}
-	from, err := userPart(in.From)
+	from, err := message.EscapeUser(in.From)
 	if err != nil {
 		return nil, err
 	}
@@ -84,20 +87,20 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	var routes []string
 	if in.Proxy != nil {
 		hop = *in.Proxy
-		routes = []string{"sip:" + hostPort(hop) + transportParam(hop) + ";lr"}
+		routes = []string{"sip:" + hop.HostPort() + hop.TransportParam() + ";lr"}
 	}
 	f := flow{network: hop.Transport}
 	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
-		f = flowOf(settledTarget(hop, ip))
+		f = flowOf(resolve.SetAddress(hop, ip))
 	}
 	domain := in.FromDomain
 	if domain == "" {
 		domain = u.publicHost(f)
 	}
-	callID := u.id.callID(in.Attempt, in.Leg)
+	callID := u.id.LegCallID(in.Attempt, in.Leg)
 	d := &Dialog{
-		ua: u, key: dialogKey{callID, u.id.tag(callID)}, notify: in.Notify, flow: f, remoteCSeq: -1, localCSeq: 1,
-		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(in.Target.named()),
+		ua: u, key: dialogKey{callID, u.id.FromTag(callID)}, notify: in.Notify, flow: f, remoteCSeq: -1, localCSeq: 1,
+		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + in.Target.WithName().HostPort(),
 		contactUser: from, target: hop, preset: routes, creds: in.Credentials, environment: in.Environment, out: &outbound{inv: *in},
 	}
 	if in.URI != "" {
@@ -106,35 +109,9 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	d.far.target = d.remoteURI
 	d.localParty = "<" + d.localURI + ">"
 	if in.FromName != "" {
-		d.localParty = quoted(in.FromName) + " " + d.localParty
+		d.localParty = message.QuoteString(in.FromName) + " " + d.localParty
 	}
 	return d, nil
-}
-
-func hostPort(t Target) string {
-	host := t.Host
-	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
-		host = "[" + host + "]"
-	}
-	if t.Port == 0 || t.Port == portOf(t.Transport) {
-		return host
-	}
-	return host + ":" + strconv.Itoa(t.Port)
-}
-
-// named is a target as it stands in a URI: with the name that led to it.
-func (t Target) named() Target {
-	if t.Name != "" {
-		t.Host = t.Name
-	}
-	return t
-}
-
-func transportParam(t Target) string {
-	if t.Transport == "" || t.Transport == networkUDP {
-		return ""
-	}
-	return ";transport=" + t.Transport
 }
 
 // before is the far end before it has answered: what was called, by way of the
@@ -156,13 +133,13 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 	switch {
 	case len(in.Contacts) > 0:
 		return errors.New("sip: several contacts are for Ring")
-	case in.URI != "" && !isContactURI(in.URI):
+	case in.URI != "" && !message.IsContactURI(in.URI):
 		return fmt.Errorf("sip: %q is no contact", in.URI)
 	case in.Attempt == "":
 		return errors.New("sip: an attempt needs a name")
-	case in.FromDomain != "" && !isHost(in.FromDomain):
+	case in.FromDomain != "" && !message.IsHost(in.FromDomain):
 		return fmt.Errorf("sip: %q is no domain", in.FromDomain)
-	case !clean(in.FromName) || len(in.FromName) > 128:
+	case !message.IsSingleLine(in.FromName) || len(in.FromName) > 128:
 		return fmt.Errorf("sip: %q is no display name", in.FromName)
 	case len(in.Body) > maxBody:
 		return errors.New("sip: body too large")
@@ -175,16 +152,16 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 		in.SessionExpires = max(in.SessionExpires, u.leastSession)
 	}
 	if in.Replaces != nil {
-		if _, err := replacesOf(in.Replaces); err != nil {
+		if _, err := message.FormatReplaces(in.Replaces); err != nil {
 			return err
 		}
 	}
 	for _, h := range in.Headers {
 		most := maxValue
-		if canonical(h.Name) == nameIdentity {
+		if message.CanonicalName(h.Name) == nameIdentity {
 			most = identityMost
 		}
-		if !isToken(h.Name) || !clean(h.Value) || len(h.Value) > most || slices.Contains(ownHeaders(), canonical(h.Name)) {
+		if !message.IsToken(h.Name) || !message.IsSingleLine(h.Value) || len(h.Value) > most || slices.Contains(ownHeaders(), message.CanonicalName(h.Name)) {
 			return fmt.Errorf("sip: header %q is not allowed", h.Name)
 		}
 	}
@@ -206,7 +183,7 @@ func ownHeaders() []string {
 	return []string{
 		"via", "from", "to", "call-id", "cseq", "max-forwards", "contact", "content-length", "content-type",
 		"content-encoding", "route", "record-route", "authorization", "proxy-authorization", "require",
-		sealLower, "proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack", "replaces",
+		message.RelayHeaderLower, "proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack", "replaces",
 	}
 }
 
@@ -254,20 +231,20 @@ func (d *Dialog) sendInvite() {
 		extra = append(extra, d.session.ask(expires, "")...)
 	}
 	if o.inv.Replaces != nil {
-		if value, err := replacesOf(o.inv.Replaces); err == nil {
-			extra = append(extra, Header{"Replaces", value})
+		if value, err := message.FormatReplaces(o.inv.Replaces); err == nil {
+			extra = append(extra, message.Header{Name: "Replaces", Value: value})
 		}
 	}
 	o.early = nil
 	o.tx = &clientTx{
-		method: methodInvite, cseq: d.localCSeq, far: d.before(), to: d.flow, patience: o.inv.SilentAfter,
+		method: message.MethodInvite, cseq: d.localCSeq, far: d.before(), to: d.flow, patience: o.inv.SilentAfter,
 		extra: extra, body: o.inv.Body, reliable: o.inv.Reliable && len(o.inv.Body) > 0,
 	}
 	d.start(o.tx, d.inviteHeard)
 }
 
 // inviteHeard takes what comes back to the INVITE, or that nothing did.
-func (d *Dialog) inviteHeard(_ *clientTx, m *message, err error) {
+func (d *Dialog) inviteHeard(_ *clientTx, m *received, err error) {
 	o := d.out
 	if m == nil && errors.Is(err, ErrHeld) { // says nothing of the address
 		d.refuse(Final{Held: true, Phrase: ErrHeld.Error()})
@@ -282,9 +259,9 @@ func (d *Dialog) inviteHeard(_ *clientTx, m *message, err error) {
 		d.refuse(Final{Silent: true})
 	case m == nil:
 		d.refuse(Final{Transport: true, Phrase: err.Error()})
-	case m.code < 200:
+	case m.Code < 200:
 		d.progressed(m)
-	case m.code < 300:
+	case m.Code < 300:
 		d.answeredBy(m)
 	default:
 		d.refusedBy(m)
@@ -297,14 +274,14 @@ func (d *Dialog) remember(answered bool) {
 	case !d.out.learnt:
 	case answered:
 		d.out.learnt = false // once is enough
-		d.ua.resolver.Worked(d.target)
+		d.ua.resolver.MarkReachable(d.target)
 	default:
-		d.ua.resolver.Failed(d.target)
+		d.ua.resolver.MarkFailed(d.target)
 	}
 }
 
 // progressed takes a 1xx, in whatever order they come.
-func (d *Dialog) progressed(m *message) {
+func (d *Dialog) progressed(m *received) {
 	o := d.out
 	o.tx.patient(24 * time.Hour) // the timers below mind it now
 	if !o.trying {
@@ -316,12 +293,12 @@ func (d *Dialog) progressed(m *message) {
 		d.cancel(o.cancelReason)
 		return
 	}
-	if m.code == 100 {
+	if m.Code == 100 {
 		return
 	}
 	var f *fork
-	reliably := m.rseq()
-	if m.to.tag != "" {
+	reliably := m.RSeq()
+	if m.To.Tag != "" {
 		if f = d.forkOf(m); f == nil || reliably > 0 && !d.heardReliably(f, m, reliably) {
 			return
 		}
@@ -333,7 +310,7 @@ func (d *Dialog) progressed(m *message) {
 			o.timerC.Reset(timerC)
 		}
 	}
-	if m.code < 180 || m.code > 189 {
+	if m.Code < 180 || m.Code > 189 {
 		return
 	}
 	o.setupTimer.Stop()
@@ -345,17 +322,17 @@ func (d *Dialog) progressed(m *message) {
 	if f != nil {
 		d.far, shown = f.far, &f.shown
 	}
-	show := strconv.Itoa(m.code) + string(m.body)
+	show := strconv.Itoa(m.Code) + string(m.Body)
 	if show == *shown || o.told >= maxProgress {
 		return
 	}
 	*shown = show
 	o.told++
-	if len(m.body) > 0 && m.contentType == contentSDP {
-		d.emit(Early{Code: m.code, Body: m.body, Reliable: reliably > 0, State: d.state()})
+	if len(m.Body) > 0 && m.ContentType == message.ContentSDP {
+		d.emit(Early{Code: m.Code, Body: m.Body, Reliable: reliably > 0, State: d.state()})
 		return
 	}
-	d.emit(Ringing{Code: m.code, State: d.state()})
+	d.emit(Ringing{Code: m.Code, State: d.state()})
 }
 
 // tooLong gives up a leg that has been waiting too long; why remembers it.
@@ -387,12 +364,12 @@ func (d *Dialog) cancel(reason string) {
 
 // answeredBy takes the first 2xx. One that crossed our CANCEL is
 // acknowledged and ended, and only then is the leg refused.
-func (d *Dialog) answeredBy(m *message) {
+func (d *Dialog) answeredBy(m *received) {
 	o := d.out
 	o.final = true
 	d.far = farOf(m, d.remoteURI)
-	body := m.body
-	if f := o.fork(m.to.tag); f != nil {
+	body := m.Body
+	if f := o.fork(m.To.Tag); f != nil {
 		d.localCSeq, d.remoteCSeq = max(d.localCSeq, f.local), f.theirs
 		if len(body) == 0 {
 			body = f.answer
@@ -413,7 +390,7 @@ func (d *Dialog) answeredBy(m *message) {
 	if o.pdd == 0 {
 		o.pdd = time.Since(o.sentAt)
 	}
-	offered := len(o.inv.Body) == 0 && len(m.body) > 0
+	offered := len(o.inv.Body) == 0 && len(m.Body) > 0
 	answered := Answered{Body: body, State: d.state(), PDD: o.pdd, Offer: offered}
 	hold := o.inv.HoldAck
 	d.session.body = o.inv.Body
@@ -442,10 +419,10 @@ func (d *Dialog) answeredBy(m *message) {
 }
 
 // refusedBy takes a final answer that is no 2xx; a challenge is answered.
-func (d *Dialog) refusedBy(m *message) {
+func (d *Dialog) refusedBy(m *received) {
 	o := d.out
 	if m.isChallenge() && !o.cancelWanted {
-		if auth := d.answerChallenge(m, methodInvite, o.tries == 0, o.inv.Body); auth != nil {
+		if auth := d.answerChallenge(m, message.MethodInvite, o.tries == 0, o.inv.Body); auth != nil {
 			d.auth = auth
 			o.tries++
 			d.localCSeq++
@@ -453,14 +430,14 @@ func (d *Dialog) refusedBy(m *message) {
 			return
 		}
 	}
-	if m.code == 422 && !o.cancelWanted && d.lengthen(m) {
+	if m.Code == 422 && !o.cancelWanted && d.lengthen(m) {
 		d.localCSeq++
 		d.sendInvite()
 		return
 	}
 	final := finalOf(m)
-	if m.code == 503 && len(o.addrs) > 0 && !o.rang && !o.cancelWanted && !final.RateText { // RFC 3263 §4.3
-		d.ua.resolver.Failed(d.target)
+	if m.Code == 503 && len(o.addrs) > 0 && !o.rang && !o.cancelWanted && !final.RateText { // RFC 3263 §4.3
+		d.ua.resolver.MarkFailed(d.target)
 		o.learnt = true
 		d.localCSeq++
 		d.nextAddress()

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // bubble runs a test on fake time with a user agent and a scripted peer.
@@ -381,19 +383,19 @@ func TestBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
 			"domain":    func(in *sip.Invite) { in.FromDomain = "a b" },
 			"host":      func(in *sip.Invite) { in.Target.Host = "a/b" },
 			"transport": func(in *sip.Invite) { in.Target.Transport = "sctp" },
-			"header":    func(in *sip.Invite) { in.Headers = []sip.Header{{Name: "X-A", Value: "1\r\nVia: x"}} },
-			"NUL":       func(in *sip.Invite) { in.Headers = []sip.Header{{Name: "X-A", Value: "1\x00"}} },
-			"core":      func(in *sip.Invite) { in.Headers = []sip.Header{{Name: "Call-ID", Value: "1"}} },
+			"header":    func(in *sip.Invite) { in.Headers = []message.Header{{Name: "X-A", Value: "1\r\nVia: x"}} },
+			"NUL":       func(in *sip.Invite) { in.Headers = []message.Header{{Name: "X-A", Value: "1\x00"}} },
+			"core":      func(in *sip.Invite) { in.Headers = []message.Header{{Name: "Call-ID", Value: "1"}} },
 			"attempt":   func(in *sip.Invite) { in.Attempt = "" },
 		} {
-			in := sip.Invite{Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: 5070}, To: "+1555", From: "+1556"}
+			in := sip.Invite{Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: 5070}, To: "+1555", From: "+1556"}
 			change(&in)
 			_, err := s.ua.Invite(in)
 			require.Error(t, err, name)
 		}
 		s.invite(nil)
 		s.peer.expect("INVITE")
-		_, err := s.ua.Invite(sip.Invite{Attempt: "att_1", Leg: 1, Target: sip.Target{Host: "127.0.0.1"}, To: "+1", From: "+2"})
+		_, err := s.ua.Invite(sip.Invite{Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1"}, To: "+1", From: "+2"})
 		require.ErrorContains(t, err, "on the wire already")
 	})
 }

@@ -60,7 +60,7 @@ func (u *UserAgent) sent() { u.leaving.Add(-1) }
 // overloaded tells whether a new call has to be refused before it costs
 // anything: we are draining, fall behind with reading, or hold too many calls
 // that nobody has answered yet, from everywhere or from this host.
-func (u *UserAgent) overloaded(m *message) bool {
+func (u *UserAgent) overloaded(m *received) bool {
 	switch {
 	case u.drains():
 		return true

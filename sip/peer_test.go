@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const sdp = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n"
@@ -249,7 +250,7 @@ func (s *stage) us() netip.AddrPort { return netip.MustParseAddrPort(ourAddr) }
 func (s *stage) invite(change func(*sip.Invite)) *sip.Dialog {
 	s.t.Helper()
 	in := sip.Invite{
-		Attempt: "att_1", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
+		Attempt: "att_1", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"},
 		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: s.ears.hear,
 	}
 	if change != nil {

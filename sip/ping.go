@@ -4,14 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Pong is what a target answered to OPTIONS.
@@ -27,21 +27,9 @@ type Pong struct {
 // errNoTarget says that a target has no address that we may go to.
 var errNoTarget = errors.New("sip: no address of the target may be reached")
 
-// String names a target: host:port;transport, less what is left open.
-func (t Target) String() string {
-	s := t.Host
-	if t.Port != 0 {
-		s = net.JoinHostPort(strings.Trim(t.Host, "[]"), strconv.Itoa(t.Port))
-	}
-	if t.Transport != "" {
-		s += ";" + t.Transport
-	}
-	return s
-}
-
 // Ping asks a target by OPTIONS whether it lives (RFC 3261 11); any answer but
 // 408 means that it does. It waits for the answer or the end of ctx.
-func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t Target) (Pong, error) {
+func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.Target) (Pong, error) {
 	select {
 	case <-u.ready:
 	default:
@@ -62,10 +50,10 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t Target) 
 		return Pong{}, errNoTarget
 	}
 	f := flowOf(where[0])
-	callID, host := u.id.callIDOf(rand.Text()), u.publicHost(f)
+	callID, host := u.id.CallIDFor(rand.Text()), u.publicHost(f)
 	d := &Dialog{
-		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
-		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + hostPort(t.named()), contactUser: "callboard", target: where[0], environment: env,
+		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
+		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + t.WithName().HostPort(), contactUser: "callboard", target: where[0], environment: env,
 	}
 	d.far.target = d.remoteURI
 	if !u.register(d) {
@@ -83,21 +71,21 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t Target) 
 	d.do(func() {
 		d.hold(f.addr.Addr())
 		tx := &clientTx{
-			method: methodOptions, cseq: 1, far: remote{target: d.remoteURI}, to: f, patience: limit,
-			extra: []Header{{"Accept", contentSDP}},
+			method: message.MethodOptions, cseq: 1, far: remote{target: d.remoteURI}, to: f, patience: limit,
+			extra: []message.Header{{Name: "Accept", Value: message.ContentSDP}},
 		}
-		d.start(tx, func(_ *clientTx, m *message, err error) {
-			if m != nil && m.code < 200 {
+		d.start(tx, func(_ *clientTx, m *received, err error) {
+			if m != nil && m.Code < 200 {
 				return
 			}
 			r := result{err: err}
 			if m != nil {
 				r.err = nil
 				r.pong = Pong{
-					Code: m.code, Phrase: m.phrase, Server: first(m, "Server", "User-Agent"), Allow: strings.Join(m.all("Allow"), ", "),
+					Code: m.Code, Phrase: m.Phrase, Server: first(m, "Server", "User-Agent"), Allow: strings.Join(m.HeaderValues("Allow"), ", "),
 					RTT: time.Since(sent), Addr: f.addr,
 				}
-				if m.code == 408 {
+				if m.Code == 408 {
 					r.err = errTimeout
 				}
 			}
@@ -122,9 +110,9 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t Target) 
 }
 
 // first is the first of the headers that is there, cut to what may be shown.
-func first(m *message, names ...string) string {
+func first(m *received, names ...string) string {
 	for _, n := range names {
-		if v := m.get(n); v != "" && clean(v) {
+		if v := m.HeaderValue(n); v != "" && message.IsSingleLine(v) {
 			return v[:min(len(v), 128)]
 		}
 	}
@@ -132,6 +120,6 @@ func first(m *message, names ...string) string {
 }
 
 // Resolve is Resolver.Resolve of the user agent's resolver.
-func (u *UserAgent) Resolve(ctx context.Context, t Target) ([]Target, error) {
+func (u *UserAgent) Resolve(ctx context.Context, t resolve.Target) ([]resolve.Target, error) {
 	return u.resolver.Resolve(ctx, t)
 }

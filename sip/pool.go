@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/callboard/callboard/sip/ratelimit"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // connKey names a connection. Two dialled ones to the same address differ
@@ -38,7 +41,7 @@ type tcpPool struct {
 func newPool(u *UserAgent) *tcpPool {
 	return &tcpPool{
 		u: u, conns: make(map[connKey]*tcpConn), guests: make(map[netip.Addr]int),
-		serve: make(chan net.Conn), done: make(chan struct{}), client: u.cfg.TLS.client(),
+		serve: make(chan net.Conn), done: make(chan struct{}), client: u.cfg.TLS.ClientConfig(),
 		header: tcpHeader, greet: tlsGreet,
 	}
 }
@@ -108,7 +111,7 @@ func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
 	switch {
 	case !known && !p.u.phones.callable(source, time.Now()) && !p.u.relay.callable(source, time.Now()):
 		p.u.stats.unknown.Add(1)
-	case !p.u.gate.rates.spend(remote.Addr(), 1, time.Now()):
+	case !p.u.gate.rates.Spend(remote.Addr(), 1, time.Now()):
 		p.u.stats.rate.Add(1)
 	default:
 		c := p.add(connKey{network: l.network, addr: remote}, true, known)
@@ -124,7 +127,7 @@ func (p *tcpPool) welcome(l streamListener, remote netip.AddrPort) *tcpConn {
 // the name is taken. Only what others open counts against the caps, and hosts
 // that nobody knows leave a quarter of the room to the others.
 func (p *tcpPool) add(key connKey, guest, known bool) *tcpConn {
-	host, most := subnet(key.addr.Addr()), p.u.cfg.MaxTCPConns
+	host, most := ratelimit.Subnet(key.addr.Addr()), p.u.cfg.MaxTCPConns
 	if !known {
 		most -= most / 4
 	}
@@ -163,7 +166,7 @@ func (p *tcpPool) remove(c *tcpConn) {
 		return
 	}
 	p.count--
-	host := subnet(c.remote.Addr())
+	host := ratelimit.Subnet(c.remote.Addr())
 	if p.guests[host]--; p.guests[host] <= 0 {
 		delete(p.guests, host)
 	}
@@ -179,7 +182,7 @@ func (p *tcpPool) have(f flow) *tcpConn {
 // to is the connection to an address, dialled in the background if need be.
 func (p *tcpPool) to(f flow) *tcpConn {
 	key := connKey{network: f.network, addr: f.addr}
-	if f.network == networkTLS {
+	if f.network == resolve.TLS {
 		if key.name = f.name; key.name == "" {
 			key.name = f.addr.Addr().String()
 		}

@@ -1,5 +1,7 @@
 package sip
 
+import "github.com/callboard/callboard/sip/message"
+
 // Probe asks the far end of an answered call whether it still knows the call:
 // by UPDATE where it takes that, which refreshes the session as well, otherwise
 // by OPTIONS (RFC 3261 12.2.2: a call that it does not know is 481). done hears
@@ -11,16 +13,16 @@ func (d *Dialog) Probe(done func(code int)) {
 			d.later(func() { done(0) })
 			return
 		}
-		r := ownRequest{method: methodOptions, extra: []Header{{"Accept", contentSDP}}}
+		r := ownRequest{method: message.MethodOptions, extra: []message.Header{{Name: "Accept", Value: message.ContentSDP}}}
 		if d.session.update {
-			r = ownRequest{method: methodUpdate, extra: d.sessionWanted()}
+			r = ownRequest{method: message.MethodUpdate, extra: d.sessionWanted()}
 		}
-		d.ask(r, func(m *message, _ error) {
+		d.ask(r, func(m *received, _ error) {
 			code := 0
 			if m != nil {
-				code = m.code
+				code = m.Code
 			}
-			if r.method == methodUpdate && code >= 200 && code < 300 && d.phase == up {
+			if r.method == message.MethodUpdate && code >= 200 && code < 300 && d.phase == up {
 				d.moved(&d.far, m)
 				d.sessionHeard(m)
 			}

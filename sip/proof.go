@@ -3,45 +3,36 @@ package sip
 import (
 	"strings"
 	"time"
-)
 
-// provenBy checks who a caller at a source proves to be.
-func (u *UserAgent) provenBy(a Admission) authority {
-	auth := *u.trunks
-	auth.account = a.Account
-	auth.sources = true
-	if a.Realm != "" {
-		auth.realm = a.Realm
-	}
-	return auth
-}
+	"github.com/callboard/callboard/sip/auth"
+)
 
 // demanded asks the caller over a trunk for a proof of who it is, where its
 // trunk wants one; ok is false when the request was answered. What proves
 // itself is the trunk that the account names.
-func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
+func (u *UserAgent) demanded(m *received, a Admission) (ok bool) {
 	if a.Account == nil {
 		return true
 	}
-	offered := len(m.every("authorization")) > 0
+	offered := len(m.HeaderValues("authorization")) > 0
 	if !offered && !a.Demand {
 		return true
 	}
 	now := time.Now()
-	auth := u.provenBy(a)
-	account, v := auth.check(m, now)
+	verifier := u.trunks.WithAccounts(a.Realm, a.Account)
+	account, v := verifier.CheckRequest(&m.Message, m.source().Addr.Addr(), now)
 	switch v {
-	case vGood:
+	case auth.Proven:
 		m.trunk, m.proved = account.ID, true
 		return true
-	case vSlowed:
+	case auth.TooManyFailures:
 		u.stats.rate.Add(1)
 		return false
-	case vNone, vWrong, vStale:
+	case auth.NoCredentials, auth.WrongCredentials, auth.StaleNonce:
 	}
 	u.stats.rejected.Add(1)
-	tag := u.id.answerTag(m.callID, m.from.tag+m.branch())
-	for _, some := range auth.offers(m, v == vStale, now) {
+	tag := u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
+	for _, some := range verifier.ChallengeOptions(&m.Message, m.source().Addr.Addr(), v == auth.StaleNonce, now) {
 		if b, err := u.answer(m, 401, tag, some, nil); err == nil && (m.flow.stream() || len(b) <= m.room()) {
 			u.respond(m, b)
 			return false
@@ -51,31 +42,17 @@ func (u *UserAgent) demanded(m *message, a Admission) (ok bool) {
 	return false
 }
 
-// offers are the choices of challenges, the best first. To a source
-// that may be forged goes the first one that is not larger than the request, so
-// that a forged source gains an attacker nothing. A peer that does not answer
-// SHA-256 is challenged with MD5 only.
-func (a *authority) offers(m *message, stale bool, now time.Time) [][]Header {
-	source := m.source().Addr.Addr()
-	all := a.challenges(source, stale, now)
-	fresh := len(m.every("authorization")) == 0
-	if a.md5.md5Only(source, a.md5User(source, userOf(m.from.uri)), m.callID, m.cseq, fresh, now) {
-		return [][]Header{all[1:]}
-	}
-	return [][]Header{all, all[:1], all[1:]}
-}
-
 // Challenge refuses a call with 401: without a proof of which trunk the caller
 // is, its number is nobody's. It is 403 where no trunk at its source can prove
 // anything, or where the caller has done so.
 func (i *Incoming) Challenge() {
 	d, m := i.d, i.d.invite
-	if i.prove.account == nil || i.Proved {
+	if !i.prove.HasAccounts() || i.Proved {
 		i.Reject(403, 0)
 		return
 	}
 	d.do(func() {
-		for _, some := range i.prove.offers(m, false, time.Now()) {
+		for _, some := range i.prove.ChallengeOptions(&m.Message, m.source().Addr.Addr(), false, time.Now()) {
 			b, err := d.ua.answer(d.srv.request, 401, d.key.tag, some, nil)
 			if err == nil && (m.flow.stream() || len(b) <= i.size) {
 				d.ua.stats.rejected.Add(1)
@@ -90,8 +67,8 @@ func (i *Incoming) Challenge() {
 
 // verstatOf is the verifier's word on the caller's number (ATIS-1000074,
 // 3GPP TS 24.229): a parameter of the From or P-Asserted-Identity URI.
-func verstatOf(m *message) string {
-	for _, value := range append(m.all("P-Asserted-Identity"), m.from.value) {
+func verstatOf(m *received) string {
+	for _, value := range append(m.HeaderValues("P-Asserted-Identity"), m.From.Value) {
 		lower := strings.ToLower(value)
 		i := strings.Index(lower, ";verstat=")
 		if i < 0 {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // agentAt is a user agent on a free loopback port, until the test ends.
@@ -34,9 +36,9 @@ func agentAt(t *testing.T, set func(*sip.UserAgent)) *sip.UserAgent {
 	return u
 }
 
-func targetOf(u *sip.UserAgent) sip.Target {
+func targetOf(u *sip.UserAgent) resolve.Target {
 	a := u.Addr("udp")
-	return sip.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
+	return resolve.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
 }
 
 func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
@@ -47,8 +49,8 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 	came := make(chan caller, 1)
 	house := agentAt(t, func(u *sip.UserAgent) {
 		u.Admit(func(sip.Source) sip.Admission {
-			return sip.Admission{Allow: true, TrunkID: "first", Demand: true, Account: func(user string) (sip.Account, bool) {
-				return sip.Account{ID: "second", User: "carrier", Password: "proof"}, user == "carrier"
+			return sip.Admission{Allow: true, TrunkID: "first", Demand: true, Account: func(user string) (auth.Account, bool) {
+				return auth.Account{ID: "second", User: "carrier", Password: "proof"}, user == "carrier"
 			}}
 		})
 		u.OnInvite(func(in *sip.Incoming) {
@@ -57,7 +59,7 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 		})
 	})
 	carrier := agentAt(t, nil)
-	call := func(attempt string, c *sip.Credentials) sip.Final {
+	call := func(attempt string, c *auth.Credentials) sip.Final {
 		e := newEars()
 		_, err := carrier.Invite(sip.Invite{Attempt: attempt, Leg: 1, Target: targetOf(house), To: "+12025550142", From: "+12025550177", Credentials: c, Notify: e.hear})
 		require.NoError(t, err)
@@ -67,13 +69,13 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 			}
 		}
 	}
-	for name, c := range map[string]*sip.Credentials{
+	for name, c := range map[string]*auth.Credentials{
 		"none": nil, "wrong": {Username: "carrier", Password: "guess"}, "unknown": {Username: "nobody", Password: "proof"},
 	} {
 		assert.Equal(t, 401, call(name, c).Code, name)
 		assert.Empty(t, came, name)
 	}
-	assert.Equal(t, 486, call("right", &sip.Credentials{Username: "carrier", Password: "proof"}).Code)
+	assert.Equal(t, 486, call("right", &auth.Credentials{Username: "carrier", Password: "proof"}).Code)
 	assert.Equal(t, caller{"second", true}, <-came)
 }
 

@@ -5,20 +5,21 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
 	referWithin  = 3 * time.Minute // for the last NOTIFY
 	notifyWithin = time.Minute     // for the first one, which is to come at once (RFC 3515 section 2.4.4)
 	afterBye     = 5 * time.Second // for a NOTIFY that comes behind a BYE
-	contentFrag  = "message/sipfrag"
 )
 
 // ReferTo is where a REFER of ours sends the far end (RFC 3515).
 type ReferTo struct {
-	URI        string    // sip:, sips: or tel:, without headers
-	Replaces   *DialogID // attended: the dialog of ours with URI that the far end takes over, as we see it
-	ReferredBy string    // our URI towards whom it calls; "" leaves it out
+	URI        string            // sip:, sips: or tel:, without headers
+	Replaces   *message.DialogID // attended: the dialog of ours with URI that the far end takes over, as we see it
+	ReferredBy string            // our URI towards whom it calls; "" leaves it out
 }
 
 // ReferProgress is what is heard of a REFER: first its answer, then what the
@@ -63,49 +64,49 @@ func (d *Dialog) Refer(r ReferTo, told func(ReferProgress)) {
 		default:
 			f := &referral{told: told}
 			d.referral = f
-			d.ask(ownRequest{method: methodRefer, extra: extra, sentAs: &f.cseq}, func(m *message, err error) { d.referHeard(f, m, err) })
+			d.ask(ownRequest{method: message.MethodRefer, extra: extra, sentAs: &f.cseq}, func(m *received, err error) { d.referHeard(f, m, err) })
 		}
 	})
 }
 
-func (r ReferTo) headers() ([]Header, error) {
-	if !isDialable(r.URI) || len(r.URI) > maxURI {
+func (r ReferTo) headers() ([]message.Header, error) {
+	if !message.IsDialable(r.URI) || len(r.URI) > message.MaxURI {
 		return nil, fmt.Errorf("sip: %q cannot be called", r.URI)
 	}
 	to := "<" + r.URI
 	if r.Replaces != nil {
-		value, err := replacesOf(r.Replaces)
+		value, err := message.FormatReplaces(r.Replaces)
 		if err != nil {
 			return nil, err
 		}
-		to += "?Replaces=" + escape(value)
+		to += "?Replaces=" + message.EscapeHeaderValue(value)
 	}
-	headers := []Header{{"Refer-To", to + ">"}}
+	headers := []message.Header{{Name: "Refer-To", Value: to + ">"}}
 	if r.ReferredBy != "" {
-		if !isDialable(r.ReferredBy) {
+		if !message.IsDialable(r.ReferredBy) {
 			return nil, fmt.Errorf("sip: %q refers nobody", r.ReferredBy)
 		}
-		headers = append(headers, Header{"Referred-By", "<" + r.ReferredBy + ">"})
+		headers = append(headers, message.Header{Name: "Referred-By", Value: "<" + r.ReferredBy + ">"})
 	}
 	return headers, nil
 }
 
 // referHeard takes the answer to a REFER. A NOTIFY may have been quicker.
-func (d *Dialog) referHeard(f *referral, m *message, err error) {
+func (d *Dialog) referHeard(f *referral, m *received, err error) {
 	switch {
 	case f.over:
 	case m == nil && f.taken: // it was obeyed: its answer got lost
 	case m == nil:
 		d.referDone(f, ReferProgress{Phrase: err.Error(), Failed: true})
-	case m.code >= 300:
-		d.referDone(f, ReferProgress{Code: m.code, Phrase: m.phrase, Failed: true})
-		if m.code == 481 || m.code == 408 {
+	case m.Code >= 300:
+		d.referDone(f, ReferProgress{Code: m.Code, Phrase: m.Phrase, Failed: true})
+		if m.Code == 481 || m.Code == 408 {
 			d.lost("the far end lost the call")
 		}
-	case strings.EqualFold(strings.TrimSpace(before(m.get("Refer-Sub"), ";")), "false"): // no NOTIFY will come (RFC 4488)
-		d.referDone(f, ReferProgress{Code: m.code, Phrase: m.phrase})
+	case strings.EqualFold(strings.TrimSpace(textBefore(m.HeaderValue("Refer-Sub"), ";")), "false"): // no NOTIFY will come (RFC 4488)
+		d.referDone(f, ReferProgress{Code: m.Code, Phrase: m.Phrase})
 	default:
-		d.referTold(f, ReferProgress{Code: m.code, Phrase: m.phrase})
+		d.referTold(f, ReferProgress{Code: m.Code, Phrase: m.Phrase})
 		if !f.taken {
 			d.limitReferral(f, notifyWithin)
 		}
@@ -155,15 +156,15 @@ func (d *Dialog) endReferral() {
 // notified takes a NOTIFY, which reports the progress of the peer's new call. While a REFER is
 // pending, phones that leave out Event, Subscription-State or Content-Type are
 // understood: no other subscription exists.
-func (d *Dialog) notified(m *message) {
-	event, params, _ := strings.Cut(m.get("Event"), ";")
+func (d *Dialog) notified(m *received) {
+	event, params, _ := strings.Cut(m.HeaderValue("Event"), ";")
 	f := d.referral
-	state := strings.ToLower(m.get("Subscription-State"))
+	state := strings.ToLower(m.HeaderValue("Subscription-State"))
 	waits := f != nil && !f.over
 	switch {
 	case event == "" && waits:
 	case !strings.EqualFold(strings.TrimSpace(event), "refer"):
-		d.keep(m, d.ua.reply(m, 489, d.key.tag, []Header{{"Allow-Events", "refer"}}))
+		d.keep(m, d.ua.reply(m, 489, d.key.tag, []message.Header{{Name: "Allow-Events", Value: "refer"}}))
 		return
 	case f == nil || !isReferral(params, f.cseq):
 		d.keep(m, d.ua.reply(m, 481, d.key.tag, nil))
@@ -171,8 +172,8 @@ func (d *Dialog) notified(m *message) {
 	case state == "" && !waits:
 		d.keep(m, d.ua.reply(m, 400, d.key.tag, nil))
 		return
-	case len(m.body) > 0 && m.contentType != contentFrag && (m.contentType != "" || !waits):
-		d.keep(m, d.ua.reply(m, 415, d.key.tag, []Header{{"Accept", contentFrag}}))
+	case len(m.Body) > 0 && m.ContentType != message.ContentSipfrag && (m.ContentType != "" || !waits):
+		d.keep(m, d.ua.reply(m, 415, d.key.tag, []message.Header{{Name: "Accept", Value: message.ContentSipfrag}}))
 		return
 	}
 	d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
@@ -184,7 +185,7 @@ func (d *Dialog) notified(m *message) {
 		f.notified = true
 		d.limitReferral(f, referWithin)
 	}
-	if code, phrase, ok := parseSipfrag(m.body); ok {
+	if code, phrase, ok := message.ParseSipfrag(m.Body); ok {
 		f.heard = ReferProgress{Code: code, Phrase: phrase, Notify: true}
 	}
 	p := f.heard
@@ -192,7 +193,7 @@ func (d *Dialog) notified(m *message) {
 	case p.Code >= 200:
 		p.Failed = p.Code >= 300
 		d.referDone(f, p)
-	case strings.TrimSpace(before(state, ";")) == "terminated":
+	case strings.TrimSpace(textBefore(state, ";")) == "terminated":
 		p.Failed = true
 		d.referDone(f, p)
 	case p.Code > 0:
@@ -221,8 +222,8 @@ func (d *Dialog) Info(contentType string, body []byte) {
 		if d.phase != up || len(body) > maxBody {
 			return
 		}
-		d.ask(ownRequest{method: methodInfo, contentType: contentType, body: body}, func(m *message, err error) {
-			if m != nil && (m.code == 481 || m.code == 408) {
+		d.ask(ownRequest{method: message.MethodInfo, contentType: contentType, body: body}, func(m *received, err error) {
+			if m != nil && (m.Code == 481 || m.Code == 408) {
 				d.lost("the far end lost the call")
 			}
 		})
@@ -230,8 +231,8 @@ func (d *Dialog) Info(contentType string, body []byte) {
 }
 
 // ID names the dialog as we see it.
-func (d *Dialog) ID() DialogID {
+func (d *Dialog) ID() message.DialogID {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return DialogID{CallID: d.key.callID, LocalTag: d.key.tag, RemoteTag: d.far.tag}
+	return message.DialogID{CallID: d.key.callID, LocalTag: d.key.tag, RemoteTag: d.far.tag}
 }

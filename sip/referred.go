@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
@@ -33,13 +35,13 @@ type notice struct {
 }
 
 // referred takes a REFER. Only the owner can make us call somebody.
-func (d *Dialog) referred(m *message) {
-	values := m.all("Refer-To")
+func (d *Dialog) referred(m *received) {
+	values := m.HeaderValues("Refer-To")
 	var to string
-	var replaces *DialogID
+	var replaces *message.DialogID
 	ok := len(values) == 1
 	if ok {
-		to, replaces, ok = parseReferTo(values[0])
+		to, replaces, ok = message.ParseReferTo(values[0])
 	}
 	open := true
 	refuse := func(code int) {
@@ -57,8 +59,8 @@ func (d *Dialog) referred(m *message) {
 		return
 	}
 	by := ""
-	if values = m.all("Referred-By"); len(values) == 1 {
-		if uri := address(values[0]); len(uri) <= maxURI && isDialable(uri) {
+	if values = m.HeaderValues("Referred-By"); len(values) == 1 {
+		if uri := message.ReadURI(values[0]); len(uri) <= message.MaxURI && message.IsDialable(uri) {
 			by = uri
 		}
 	}
@@ -67,7 +69,7 @@ func (d *Dialog) referred(m *message) {
 	d.emit(Referred{
 		To: to, ReferredBy: by, Replaces: replaces,
 		Accept: func() func(int, string, bool) {
-			s, taken := &subscription{event: "refer;id=" + decimal(m.cseq)}, false
+			s, taken := &subscription{event: "refer;id=" + decimal(m.CSeq)}, false
 			d.do(func() {
 				if !open || d.phase == over {
 					return
@@ -75,10 +77,10 @@ func (d *Dialog) referred(m *message) {
 				taken = true
 				open = false
 				d.release(wait)
-				if isSIPURI(m.contact) && clean(m.contact) {
-					d.far.target = m.contact
+				if message.IsSIPURI(m.Contact) && message.IsSingleLine(m.Contact) {
+					d.far.target = m.Contact
 				}
-				b, err := d.ua.answer(m, 202, d.key.tag, []Header{{"Contact", d.contact(d.flow)}}, nil)
+				b, err := d.ua.answer(m, 202, d.key.tag, []message.Header{{Name: "Contact", Value: d.contact(d.flow)}}, nil)
 				if err == nil {
 					d.keep(m, b)
 					d.ua.respond(m, b)
@@ -116,8 +118,8 @@ func (d *Dialog) tellReferrer(s *subscription, n notice) {
 		}
 		return
 	}
-	if n.phrase = strings.Map(printable, n.phrase); n.phrase == "" {
-		n.phrase = phraseOf(n.code)
+	if n.phrase = strings.Map(message.KeepPrintable, n.phrase); n.phrase == "" {
+		n.phrase = message.ReasonPhrase(n.code)
 	}
 	state := notifyFor
 	if n.final {
@@ -125,12 +127,12 @@ func (d *Dialog) tellReferrer(s *subscription, n notice) {
 	}
 	s.busy = true
 	d.ask(ownRequest{
-		method: methodNotify, contentType: contentFrag + ";version=2.0",
-		extra: []Header{{"Event", s.event}, {"Subscription-State", state}},
+		method: message.MethodNotify, contentType: message.ContentSipfrag + ";version=2.0",
+		extra: []message.Header{{Name: "Event", Value: s.event}, {Name: "Subscription-State", Value: state}},
 		body:  []byte("SIP/2.0 " + strconv.Itoa(n.code) + " " + n.phrase + "\r\n"),
-	}, func(m *message, _ error) {
+	}, func(m *received, _ error) {
 		s.busy = false
-		if m == nil || m.code >= 300 && m.code != 491 && m.code < 500 {
+		if m == nil || m.Code >= 300 && m.Code != 491 && m.Code < 500 {
 			s.over = true // nobody listens any more
 		}
 		if next := s.next; next != nil {
@@ -209,16 +211,16 @@ func (d *Dialog) confirm() {
 
 // replacesHeader reads the Replaces of an INVITE. ok is false when there are
 // several, or one that cannot be read.
-func (i *Incoming) replacesHeader(m *message) (ok bool) {
-	values := m.all("Replaces")
+func (i *Incoming) replacesHeader(m *received) (ok bool) {
+	values := m.HeaderValues("Replaces")
 	if len(values) == 0 {
 		return true
 	}
-	callID, to, from, earlyOnly, ok := parseReplaces(values[0])
+	callID, to, from, earlyOnly, ok := message.ParseReplaces(values[0])
 	if !ok || len(values) > 1 {
 		return false
 	}
-	i.Replaces, i.earlyOnly = &DialogID{CallID: callID, LocalTag: to, RemoteTag: from}, earlyOnly
+	i.Replaces, i.earlyOnly = &message.DialogID{CallID: callID, LocalTag: to, RemoteTag: from}, earlyOnly
 	delete(i.Header, textproto.CanonicalMIMEHeaderKey("Replaces"))
 	return true
 }

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
-	methodRegister = "REGISTER"
-
 	registerFor     = time.Hour        // asked of a registrar unless said
 	shortestRefresh = 10 * time.Second // however little a registrar grants
 	longestGrant    = 24 * time.Hour
@@ -30,11 +31,11 @@ const (
 // RegisterTo is a registration of ours at a carrier (RFC 3261 10.2).
 type RegisterTo struct {
 	Environment domain.Environment // as in Invite
-	Target      Target             // the registrar, or the proxy before it
+	Target      resolve.Target     // the registrar, or the proxy before it
 	Domain      string             // of the address of record; "": the target's host
 	User        string             // of the address of record
 	ContactUser string             // at which calls shall reach us; "": User
-	Credentials *Credentials       // nil: none are asked for
+	Credentials *auth.Credentials  // nil: none are asked for
 	Expires     time.Duration      // asked; 0 is an hour
 	// Notify hears each change, in order, never concurrently; it must not block.
 	Notify func(RegistrationState)
@@ -67,8 +68,8 @@ type Registration struct {
 	d       *Dialog // carries the transactions; never a call
 	to      RegisterTo
 	expires time.Duration
-	addrs   []Target // of the registrar, tried in turn
-	signer  *signer
+	addrs   []resolve.Target // of the registrar, tried in turn
+	signer  *auth.Signer
 	fails   int
 	raised  bool // a longer interval was taken in this round
 	learned bool // a challenge was taken in this round
@@ -108,17 +109,17 @@ func (u *UserAgent) Register(to RegisterTo) (*Registration, error) {
 	if to.Domain == "" {
 		to.Domain = to.Target.Host
 	}
-	if !isHost(to.Domain) {
+	if !message.IsHost(to.Domain) {
 		return nil, fmt.Errorf("sip: %q is no domain", to.Domain)
 	}
 	if to.Expires <= 0 {
 		to.Expires = registerFor
 	}
-	callID := u.id.callIDOf(rand.Text())
+	callID := u.id.CallIDFor(rand.Text())
 	aor := "sip:" + user + "@" + uriHost(to.Domain)
 	r := &Registration{to: to, expires: min(to.Expires, longestGrant), stopped: make(chan struct{})}
 	r.d = &Dialog{
-		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: flow{network: to.Target.Transport}, remoteCSeq: -1,
+		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: flow{network: to.Target.Transport}, remoteCSeq: -1,
 		localURI: aor, localParty: "<" + aor + ">", remoteURI: aor, contactUser: contact, target: to.Target, environment: to.Environment,
 	}
 	r.d.notify = func(e Event) {
@@ -144,7 +145,7 @@ func (registrationEvent) sipEvent() {}
 // aorUser takes what user names of carriers hold, beyond telephone numbers.
 func aorUser(s string) (string, error) {
 	for i := range len(s) {
-		if !isAlnum(s[i]) && !strings.ContainsRune("+-_.!~*'()&=$,", rune(s[i])) {
+		if !message.IsAlnum(s[i]) && !strings.ContainsRune("+-_.!~*'()&=$,", rune(s[i])) {
 			return "", fmt.Errorf("sip: %q is no user", s)
 		}
 	}
@@ -163,18 +164,18 @@ func uriHost(host string) string {
 
 // checkTarget refuses what cannot be reached from our listeners and fills in
 // defaults.
-func (u *UserAgent) checkTarget(t *Target) error {
+func (u *UserAgent) checkTarget(t *resolve.Target) error {
 	if _, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); t.Transport == "" && (t.Port != 0 || err == nil) {
-		t.Transport = networkUDP
+		t.Transport = resolve.UDP
 	}
 	switch {
-	case !isHost(t.Host) || t.Port < 0 || t.Port > 65535:
+	case !message.IsHost(t.Host) || t.Port < 0 || t.Port > 65535:
 		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
-	case !slices.Contains([]string{"", networkUDP, networkTCP, networkTLS}, t.Transport):
+	case !slices.Contains([]string{"", resolve.UDP, resolve.TCP, resolve.TLS}, t.Transport):
 		return fmt.Errorf("sip: no transport %q", t.Transport)
-	case t.Transport == networkUDP && len(u.udp) == 0:
+	case t.Transport == resolve.UDP && len(u.udp) == 0:
 		return errNoRoute
-	case t.Name != "" && !isHost(t.Name):
+	case t.Name != "" && !message.IsHost(t.Name):
 		return fmt.Errorf("sip: %q is no name", t.Name)
 	}
 	return nil
@@ -255,8 +256,8 @@ func (r *Registration) round() {
 
 // reachable are the addresses of a target that we may go to, whoever has named
 // it and however.
-func (u *UserAgent) reachable(found []Target) []Target {
-	var out []Target
+func (u *UserAgent) reachable(found []resolve.Target) []resolve.Target {
+	var out []resolve.Target
 	for _, one := range found {
 		f := flowOf(one)
 		if !f.stream() && u.socketTo(f.addr) == nil {
@@ -277,7 +278,7 @@ func (r *Registration) next() {
 		r.d.flow, r.signer = to, nil
 	}
 	if r.signer == nil && r.to.Credentials != nil {
-		r.signer = &signer{creds: r.to.Credentials, host: to.addr.Addr()}
+		r.signer = auth.NewSigner(r.to.Credentials, to.addr.Addr())
 	}
 	r.d.hold(to.addr.Addr())
 	r.send(r.expires)
@@ -288,16 +289,16 @@ func (r *Registration) send(expires time.Duration) {
 	d.localCSeq++
 	uri := "sip:" + uriHost(r.to.Domain)
 	seconds := strconv.Itoa(int(expires / time.Second))
-	extra := []Header{{"Contact", d.contact(d.flow) + ";expires=" + seconds}, {"Expires", seconds}, {"Allow", allow}}
-	extra = append(extra, r.signer.sign(methodRegister, uri, nil)...)
+	extra := []message.Header{{Name: "Contact", Value: d.contact(d.flow) + ";expires=" + seconds}, {Name: "Expires", Value: seconds}, {Name: "Allow", Value: message.AllowedMethods}}
+	extra = append(extra, r.signer.SignRequest(message.MethodRegister, uri, nil)...)
 	d.start(&clientTx{
-		method: methodRegister, cseq: d.localCSeq, far: remote{target: uri}, to: d.flow, extra: extra, patience: registerWait,
-	}, func(_ *clientTx, m *message, err error) { r.heard(m, err, expires) })
+		method: message.MethodRegister, cseq: d.localCSeq, far: remote{target: uri}, to: d.flow, extra: extra, patience: registerWait,
+	}, func(_ *clientTx, m *received, err error) { r.heard(m, err, expires) })
 }
 
-func (r *Registration) heard(m *message, err error, asked time.Duration) {
+func (r *Registration) heard(m *received, err error, asked time.Duration) {
 	switch {
-	case m != nil && m.code < 200:
+	case m != nil && m.Code < 200:
 		return
 	case r.ended:
 		if m != nil && r.challenged(m) {
@@ -313,22 +314,22 @@ func (r *Registration) heard(m *message, err error, asked time.Duration) {
 			reason = "the registrar cannot be reached"
 		}
 		r.failed(0, reason, 0)
-	case m.code < 300:
+	case m.Code < 300:
 		r.registered(m, asked)
 	case r.challenged(m):
 		r.send(asked)
-	case m.code == 423 && !r.raised && r.longer(m):
+	case m.Code == 423 && !r.raised && r.longer(m):
 		r.raised = true
 		r.send(r.expires)
 	default:
-		wait, _ := strconv.Atoi(strings.TrimSpace(before(before(m.get("Retry-After"), ";"), "(")))
-		r.failed(m.code, m.phrase, time.Duration(max(wait, 0))*time.Second)
+		wait, _ := strconv.Atoi(strings.TrimSpace(textBefore(textBefore(m.HeaderValue("Retry-After"), ";"), "(")))
+		r.failed(m.Code, m.Phrase, time.Duration(max(wait, 0))*time.Second)
 	}
 }
 
 // challenged takes the challenge of an answer and tells whether the REGISTER can be sent again.
-func (r *Registration) challenged(m *message) bool {
-	if !m.isChallenge() || !r.signer.learn(m, !r.learned) {
+func (r *Registration) challenged(m *received) bool {
+	if !m.isChallenge() || !r.signer.LearnChallenges(&m.Message, m.flow.addr.Addr(), !r.learned) {
 		return false
 	}
 	r.learned = true
@@ -336,8 +337,8 @@ func (r *Registration) challenged(m *message) bool {
 }
 
 // longer takes the interval that the registrar demands (RFC 3261 10.2.8).
-func (r *Registration) longer(m *message) bool {
-	least, err := strconv.Atoi(strings.TrimSpace(m.get("Min-Expires")))
+func (r *Registration) longer(m *received) bool {
+	least, err := strconv.Atoi(strings.TrimSpace(m.HeaderValue("Min-Expires")))
 	asked := time.Duration(least) * time.Second
 	if err != nil || asked <= r.expires || asked > longestGrant {
 		return false
@@ -346,9 +347,9 @@ func (r *Registration) longer(m *message) bool {
 	return true
 }
 
-func (r *Registration) registered(m *message, asked time.Duration) {
+func (r *Registration) registered(m *received, asked time.Duration) {
 	r.busy, r.fails = false, 0
-	r.signer.renew(m)
+	r.signer.RenewNonce(&m.Message, m.flow.addr.Addr())
 	granted := r.granted(m, asked)
 	// Refreshed between 70 and 90 % of the time, so that a crowd that was
 	// registered in one moment does not come back in one moment.
@@ -356,26 +357,26 @@ func (r *Registration) registered(m *message, asked time.Duration) {
 	now := time.Now()
 	r.timer.Reset(wait)
 	r.tell(RegistrationState{
-		Status: RegistrationActive, Code: m.code, Reason: m.phrase, Expires: now.Add(granted), RetryAt: now.Add(wait),
+		Status: RegistrationActive, Code: m.Code, Reason: m.Phrase, Expires: now.Add(granted), RetryAt: now.Add(wait),
 	})
 	r.watch(m.flow.tcp)
 }
 
 // granted is how long the registrar keeps our contact: as it says at the
 // contact, else for all of them, else what we asked.
-func (r *Registration) granted(m *message, asked time.Duration) time.Duration {
-	ours := address(r.d.contact(r.d.flow))
-	for _, one := range list(strings.Join(m.every("contact"), ",")) {
-		if !strings.EqualFold(address(one), ours) {
+func (r *Registration) granted(m *received, asked time.Duration) time.Duration {
+	ours := message.ReadURI(r.d.contact(r.d.flow))
+	for _, one := range message.SplitList(strings.Join(m.HeaderValues("contact"), ",")) {
+		if !strings.EqualFold(message.ReadURI(one), ours) {
 			continue
 		}
-		if text, found := contactParam(one, "expires"); found {
+		if text, found := message.ContactParam(one, "expires"); found {
 			if n, err := strconv.Atoi(text); err == nil && n > 0 {
 				return min(time.Duration(n)*time.Second, longestGrant)
 			}
 		}
 	}
-	if n, err := strconv.Atoi(strings.TrimSpace(m.get("Expires"))); err == nil && n > 0 {
+	if n, err := strconv.Atoi(strings.TrimSpace(m.HeaderValue("Expires"))); err == nil && n > 0 {
 		return min(time.Duration(n)*time.Second, longestGrant)
 	}
 	return asked

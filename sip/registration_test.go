@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // states are what a registration tells.
@@ -31,8 +33,8 @@ func (s *stage) register(change func(*sip.RegisterTo)) (*sip.Registration, state
 	s.t.Helper()
 	told := make(states, 64)
 	to := sip.RegisterTo{
-		Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, Domain: "carrier.example", User: "acme",
-		Credentials: &sip.Credentials{Username: "acme", Password: "secret"},
+		Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, Domain: "carrier.example", User: "acme",
+		Credentials: &auth.Credentials{Username: "acme", Password: "secret"},
 		Notify:      func(st sip.RegistrationState) { told <- st },
 	}
 	if change != nil {
@@ -149,7 +151,7 @@ func TestNobodyButTheHostWeCalledGetsAProof(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, nil)
 		defer s.stop()
-		d := s.invite(func(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "u", Password: "secret"} })
+		d := s.invite(func(in *sip.Invite) { in.Credentials = &auth.Credentials{Username: "u", Password: "secret"} })
 		inv := s.peer.expect("INVITE")
 		s.peer.send(inv.reply(407, "p", strings.Replace(challengeOf("n1", "SHA-256"), "WWW-Authenticate", "Proxy-Authenticate", 1)), s.us())
 		s.peer.expect("ACK")
@@ -171,7 +173,7 @@ func TestACallThatIsUpAnswersNoFurtherRealm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, nil)
 		defer s.stop()
-		d := s.invite(func(in *sip.Invite) { in.Credentials = &sip.Credentials{Username: "u", Password: "secret"} })
+		d := s.invite(func(in *sip.Invite) { in.Credentials = &auth.Credentials{Username: "u", Password: "secret"} })
 		s.peer.send(s.peer.expect("INVITE").reply(401, "p", challengeOf("n1", "MD5")), s.us())
 		s.peer.expect("ACK")
 		inv := s.peer.expect("INVITE")

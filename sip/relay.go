@@ -7,6 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
 )
 
 // Several nodes may share the work: each listens, and what belongs to another
@@ -43,12 +47,13 @@ type Whose struct {
 // relay passes requests on to the nodes that they belong to.
 type relay struct {
 	u      *UserAgent
-	id     identity // of the key of the install
-	each   *limiter // strangers, by source
-	all    *limiter // and together
-	asks   *limiter // look-ups for them
-	pings  *limiter // their OPTIONS, together
-	others *limiter // questions to other nodes, by source that is known
+	id     message.Identifiers // of the key of the install
+	macs   *sync.Pool          // of *sealMAC, of the same key
+	each   *ratelimit.Limiter  // strangers, by source
+	all    *ratelimit.Limiter  // and together
+	asks   *ratelimit.Limiter  // look-ups for them
+	pings  *ratelimit.Limiter  // their OPTIONS, together
+	others *ratelimit.Limiter  // questions to other nodes, by source that is known
 	remote *remoteSources
 
 	waiting atomic.Int64 // look-ups under way
@@ -66,16 +71,16 @@ type askKey struct {
 
 // asking is a look-up under way, with the messages that wait for it.
 type asking struct {
-	behind   []*message
+	behind   []*received
 	stranger bool
 	from     netip.Addr // whose share it has; invalid: nobody's
 }
 
 func newRelay(u *UserAgent) *relay {
 	return &relay{
-		u: u, id: newIdentity(u.cfg.RelayKey), each: newLimiter(foreignRate, foreignBurst), all: newLimiter(foreignAll, foreignAll),
-		asks: newLimiter(strangeAsks, strangeAsks), pings: newLimiter(strangePings, strangePings), remote: newRemoteSources(), of: make(map[askKey]*asking),
-		others: newLimiter(oneAsks, oneAsks), by: make(map[netip.Addr]int),
+		u: u, id: message.NewIdentifiers(u.cfg.RelayKey), macs: newSealMACs(u.cfg.RelayKey), each: ratelimit.NewLimiter(foreignRate, foreignBurst), all: ratelimit.NewLimiter(foreignAll, foreignAll),
+		asks: ratelimit.NewLimiter(strangeAsks, strangeAsks), pings: ratelimit.NewLimiter(strangePings, strangePings), remote: newRemoteSources(), of: make(map[askKey]*asking),
+		others: ratelimit.NewLimiter(oneAsks, oneAsks), by: make(map[netip.Addr]int),
 	}
 }
 
@@ -93,23 +98,23 @@ func (r *relay) welcome(b []byte, s Source, now time.Time) bool {
 		return false
 	}
 	method, _, _ := bytes.Cut(b[:min(len(b), 16)], []byte(" "))
-	if !slices.Contains(methods(), string(method)) {
+	if !slices.Contains(message.KnownMethods(), string(method)) {
 		return false
 	}
-	if string(method) == methodOptions { // what scanners send most
-		return r.remote.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.pings.spend(netip.Addr{}, 1, now)
+	if string(method) == message.MethodOptions { // what scanners send most
+		return r.remote.has(s.Addr.Addr(), now) || r.each.Spend(s.Addr.Addr(), 1, now) && r.pings.Spend(netip.Addr{}, 1, now)
 	}
 	return r.callable(s, now)
 }
 
 // callable lets a stranger connect, and be read.
 func (r *relay) callable(s Source, now time.Time) bool {
-	return r.looks() && (r.remote.has(s.Addr.Addr(), now) || r.each.spend(s.Addr.Addr(), 1, now) && r.all.spend(netip.Addr{}, 1, now))
+	return r.looks() && (r.remote.has(s.Addr.Addr(), now) || r.each.Spend(s.Addr.Addr(), 1, now) && r.all.Spend(netip.Addr{}, 1, now))
 }
 
 // takes passes a request on that no dialog here knows, or looks up whose it
 // is. false: it is ours, or nobody's.
-func (r *relay) takes(m *message) bool {
+func (r *relay) takes(m *received) bool {
 	if !r.looks() || m.passed != nil {
 		return false
 	}
@@ -117,11 +122,11 @@ func (r *relay) takes(m *message) bool {
 	if !ok {
 		return false
 	}
-	key := askKey{m.callID, m.from.tag, m.branch(), m.cseq}
+	key := askKey{m.CallID, m.From.Tag, m.Branch(), m.CSeq}
 	if r.waiting.Load() > 0 && r.waits(key, m) {
 		return true
 	}
-	if r.u.cfg.Placed != nil && w.Method != methodOptions {
+	if r.u.cfg.Placed != nil && w.Method != message.MethodOptions {
 		if at, elsewhere, sure := r.placed(w); sure {
 			return elsewhere && r.hand(m, at)
 		}
@@ -131,28 +136,28 @@ func (r *relay) takes(m *message) bool {
 
 // question is what there is to ask of a request; ok is false when it can only
 // be ours.
-func (r *relay) question(m *message) (w Whose, ok bool) {
-	if m.version != "SIP/2.0" || m.repeated != "" || m.cseqMethod != m.method || len(m.vias) >= maxVias {
+func (r *relay) question(m *received) (w Whose, ok bool) {
+	if m.Version != "SIP/2.0" || m.RepeatedHeader != "" || m.CSeqMethod != m.Method || len(m.Vias) >= message.MaxVias {
 		return w, false
 	}
-	w = Whose{Method: m.method, To: userOf(m.uri), From: userOf(m.from.uri), CallID: m.callID, Source: m.source()}
+	w = Whose{Method: m.Method, To: message.URIUser(m.URI), From: message.URIUser(m.From.URI), CallID: m.CallID, Source: m.source()}
 	switch {
-	case m.to.tag != "" && m.method != methodCancel && m.method != methodRegister:
+	case m.To.Tag != "" && m.Method != message.MethodCancel && m.Method != message.MethodRegister:
 		w.Within, w.Mark = true, r.u.markIn(m)
 		return w, w.Mark == "" || w.Mark != r.u.cfg.NodeMark
-	case m.method == methodRegister:
-		w.To = userOf(m.to.uri)
-	case m.method == methodInvite:
-		w.User, w.MatchFields = claimedUser(m), matchFields(m)
-		if _, to, _, _, ok := parseReplaces(m.get("Replaces")); ok {
+	case m.Method == message.MethodRegister:
+		w.To = message.URIUser(m.To.URI)
+	case m.Method == message.MethodInvite:
+		w.User, w.MatchFields = auth.ClaimedUser(&m.Message), m.MatchFields()
+		if _, to, _, _, ok := message.ParseReplaces(m.HeaderValue("Replaces")); ok {
 			w.Mark = markOf(to)
 		}
 		return w, w.Mark == "" || w.Mark != r.u.cfg.NodeMark
-	case m.method == methodOptions: // answered here, once somebody knows who asks
+	case m.Method == message.MethodOptions: // answered here, once somebody knows who asks
 		return w, r.strangerAt(m, time.Now()) && !r.u.dispatches(m.source().Addr.Addr())
-	case m.method == methodMessage:
-		w.User, w.MatchFields = claimedUser(m), matchFields(m)
-	case m.method != methodCancel:
+	case m.Method == message.MethodMessage:
+		w.User, w.MatchFields = auth.ClaimedUser(&m.Message), m.MatchFields()
+	case m.Method != message.MethodCancel:
 		return w, false
 	}
 	return w, true
@@ -160,39 +165,32 @@ func (r *relay) question(m *message) (w Whose, ok bool) {
 
 // waits lets a message wait for the look-up that its transaction waits for. A
 // repetition of what waits already is dropped.
-func (r *relay) waits(key askKey, m *message) bool {
+func (r *relay) waits(key askKey, m *received) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.of[key]
 	if a == nil {
 		return false
 	}
-	if len(a.behind) < maxBehind && !slices.ContainsFunc(a.behind, func(have *message) bool { return have.method == m.method }) {
+	if len(a.behind) < maxBehind && !slices.ContainsFunc(a.behind, func(have *received) bool { return have.Method == m.Method }) {
 		a.behind = append(a.behind, m.kept())
 	}
 	return true
 }
 
-// kept is a copy of a message that outlives the reader's buffer.
-func (m *message) kept() *message {
-	c := *m
-	c.raw = bytes.Clone(m.raw)
-	return &c
-}
-
 // ask looks up whose a request is, beside the reader. It returns true: the
 // request is taken care of.
-func (r *relay) ask(key askKey, w Whose, m *message) bool {
+func (r *relay) ask(key askKey, w Whose, m *received) bool {
 	now := time.Now()
 	stranger := r.strangerAt(m, now)
-	if stranger && m.method != methodOptions && !r.asks.spend(netip.Addr{}, 1, now) {
+	if stranger && m.Method != message.MethodOptions && !r.asks.Spend(netip.Addr{}, 1, now) {
 		r.u.stats.rate.Add(1)
 		return true
 	}
-	a := &asking{behind: append(make([]*message, 0, 1), m.kept()), stranger: stranger}
+	a := &asking{behind: append(make([]*received, 0, 1), m.kept()), stranger: stranger}
 	if from := m.source().Addr.Addr(); !stranger && !r.u.dispatches(from) { // a dispatcher brings the calls of all
-		a.from = subnet(from)
-		w.Ask = func() bool { return r.others.spend(from, 1, time.Now()) }
+		a.from = ratelimit.Subnet(from)
+		w.Ask = func() bool { return r.others.Spend(from, 1, time.Now()) }
 	}
 	r.mu.Lock()
 	if len(r.of) >= maxAsks || stranger && r.strange >= maxAsks/4 || r.by[a.from] >= maxOfOne {
@@ -222,13 +220,13 @@ func (r *relay) ask(key askKey, w Whose, m *message) bool {
 
 // strangerAt tells whether nobody here knows the source of a message, and no
 // other node has answered it.
-func (r *relay) strangerAt(m *message, now time.Time) bool {
+func (r *relay) strangerAt(m *received, now time.Time) bool {
 	s := m.source()
 	return !r.u.known(s) && r.u.phones.presence(s) == Absent && !r.remote.has(s.Addr.Addr(), now)
 }
 
 // next is the first message that waits for a look-up; nil ends it.
-func (r *relay) next(key askKey, a *asking) *message {
+func (r *relay) next(key askKey, a *asking) *received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(a.behind) == 0 {
@@ -248,10 +246,10 @@ func (r *relay) next(key askKey, a *asking) *message {
 }
 
 // found goes on with a message once it is known whose it is.
-func (r *relay) found(m *message, at netip.AddrPort, elsewhere bool) {
+func (r *relay) found(m *received, at netip.AddrPort, elsewhere bool) {
 	defer r.u.recovered("relay", nil)
 	switch {
-	case m.method == methodOptions && m.to.tag == "":
+	case m.Method == message.MethodOptions && m.To.Tag == "":
 		if elsewhere && at.IsValid() {
 			r.remote.add(m.source().Addr.Addr(), time.Now())
 		}
@@ -274,11 +272,11 @@ func (r *relay) placed(w Whose) (at netip.AddrPort, yes, sure bool) {
 
 // hand gives a request to the node that has it, unless there is none now, or
 // we are late with it: who is known is told to come again.
-func (r *relay) hand(m *message, at netip.AddrPort) bool {
+func (r *relay) hand(m *received, at netip.AddrPort) bool {
 	switch {
 	case !at.IsValid():
 		r.refuse(m)
-	case m.method == methodInvite && m.waited > r.u.cfg.OverloadAfter:
+	case m.Method == message.MethodInvite && m.waited > r.u.cfg.OverloadAfter:
 		r.u.stats.late.Add(1)
 		r.refuse(m)
 	default:
@@ -288,9 +286,9 @@ func (r *relay) hand(m *message, at netip.AddrPort) bool {
 }
 
 // refuse answers 503 to who is known here or to another node.
-func (r *relay) refuse(m *message) {
+func (r *relay) refuse(m *received) {
 	r.u.stats.rejected.Add(1)
-	if m.method != methodAck && !r.strangerAt(m, time.Now()) {
+	if m.Method != message.MethodAck && !r.strangerAt(m, time.Now()) {
 		r.u.reject(m, 503)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -71,8 +73,8 @@ func TestSIPpCallsThroughANode(t *testing.T) { //nolint:tparallel // beside its 
 				admit := func(sip.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} }
 				if scenario == "uac-digest" {
 					admit = func(sip.Source) sip.Admission {
-						return sip.Admission{Allow: true, Demand: true, Account: func(user string) (sip.Account, bool) {
-							return sip.Account{ID: "trunk", User: user, Password: "proof"}, true
+						return sip.Admission{Allow: true, Demand: true, Account: func(user string) (auth.Account, bool) {
+							return auth.Account{ID: "trunk", User: user, Password: "proof"}, true
 						}}
 					}
 				}
@@ -136,7 +138,7 @@ func TestLargeCallsGoThroughANode(t *testing.T) {
 		}
 		caller := served(t, nil)
 		d, err := caller.Invite(sip.Invite{
-			Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: int(near.Addr("udp").Port()), Transport: "udp"}, To: "+1", From: "+2",
+			Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(near.Addr("udp").Port()), Transport: "udp"}, To: "+1", From: "+2",
 			Body: []byte(strings.Repeat("x", 5000)), Notify: here.hear, SilentAfter: 30 * time.Second,
 		})
 		require.NoError(t, err)
@@ -172,7 +174,7 @@ func BenchmarkACallThroughANode(b *testing.B) {
 			known := make(chan struct{})
 			var d *sip.Dialog
 			d, err := caller.Invite(sip.Invite{
-				Attempt: fmt.Sprint("a", serial), Target: sip.Target{Host: "127.0.0.1", Port: int(to.Addr("udp").Port()), Transport: "udp"},
+				Attempt: fmt.Sprint("a", serial), Target: resolve.Target{Host: "127.0.0.1", Port: int(to.Addr("udp").Port()), Transport: "udp"},
 				To: "+15550001", From: "+15559999", Body: []byte(sdp),
 				Notify: func(e sip.Event) {
 					switch e.(type) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 )
 
 // phonesAtOwner lets phones register at the owner, wherever they ask.
@@ -20,8 +21,8 @@ func phonesAtOwner(r *roll) func(*nodes, string, *sip.Config, *sip.UserAgent) {
 		}
 		ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
 		ua.Registrar(sip.Registrar{
-			Account: func(user string) (sip.Account, bool) {
-				return sip.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001"
+			Account: func(user string) (auth.Account, bool) {
+				return auth.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001"
 			},
 			At: func(s sip.Source) sip.Presence {
 				r.mu.Lock()

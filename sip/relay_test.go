@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const ownerAddr = "127.0.0.3:5060" // of the node that has the call
@@ -334,8 +336,8 @@ func TestDigestThroughANode(t *testing.T) {
 			ua.Admit(func(s sip.Source) sip.Admission {
 				a := carrierOnly(s)
 				a.Demand = true
-				a.Account = func(string) (sip.Account, bool) {
-					return sip.Account{ID: "trunk-2", User: "1001", Password: "secret of 1001"}, true
+				a.Account = func(string) (auth.Account, bool) {
+					return auth.Account{ID: "trunk-2", User: "1001", Password: "secret of 1001"}, true
 				}
 				return a
 			})
@@ -402,7 +404,7 @@ func TestRequestsWithinACallFindTheirNode(t *testing.T) {
 				n.peer.send(follow("BYE", tagOf(ok), 11), n.us())
 			} else {
 				_, err := n.owner.Invite(sip.Invite{
-					Attempt: "a", Leg: 1, Target: sip.Target{Host: "127.0.0.1", Port: 5070}, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: n.ears.hear,
+					Attempt: "a", Leg: 1, Target: resolve.Target{Host: "127.0.0.1", Port: 5070}, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: n.ears.hear,
 				})
 				require.NoError(t, err)
 				inv := n.peer.expect("INVITE")

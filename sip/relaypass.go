@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	sipmsg "github.com/emiago/sipgo/sip"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // beyond is a phone behind another node: what goes to it goes there first.
@@ -27,7 +28,7 @@ type rewriting struct {
 }
 
 // pass sends a request to the node that has it.
-func (r *relay) pass(m *message, at netip.AddrPort) {
+func (r *relay) pass(m *received, at netip.AddrPort) {
 	seal := &passed{way: passedIn, peer: m.source(), size: len(m.raw)}
 	if m.flow.udp != nil {
 		seal.local = m.flow.udp.local
@@ -35,33 +36,33 @@ func (r *relay) pass(m *message, at netip.AddrPort) {
 	if len(r.u.udp) > 0 {
 		seal.port = r.u.udp[0].local.Port()
 	}
-	to := flow{network: networkUDP, addr: at}
+	to := flow{network: resolve.UDP, addr: at}
 	if s := r.u.socketTo(at); s != nil {
 		seal.port = s.local.Port()
 	} else {
-		to.network = networkTCP
+		to.network = resolve.TCP
 	}
 	b := r.request(m, to, seal)
-	if len(b) <= maxNarrow || to.stream() || r.u.resolver.isBad(tcpAt(to), time.Now()) {
+	if len(b) <= maxNarrow || to.stream() || r.u.resolver.FailedRecently(tcpAt(to), time.Now()) {
 		r.forward(to, b, nil)
 		return
 	}
 	narrow := b
-	wide := flow{network: networkTCP, addr: at, hurry: true}
+	wide := flow{network: resolve.TCP, addr: at, hurry: true}
 	r.forward(wide, r.request(m, wide, seal), func(error) {
-		r.u.resolver.Failed(tcpAt(wide))
+		r.u.resolver.MarkFailed(tcpAt(wide))
 		r.forward(to, narrow, nil)
 	})
 }
 
 // out sends a request of another node to the phone that it is for.
-func (r *relay) out(m *message) {
+func (r *relay) out(m *received) {
 	p := m.passed
 	to := flow{network: p.peer.Network, addr: p.peer.Addr, udp: r.u.socketAt(p.local), guest: true}
 	back := *m
 	back.raw = nil
 	r.forward(to, r.request(m, to, nil), func(error) {
-		if back.method != methodAck {
+		if back.Method != message.MethodAck {
 			r.u.reject(&back, 503)
 		}
 	})
@@ -69,9 +70,9 @@ func (r *relay) out(m *message) {
 
 // request is a request with our Via on top. Its branch is made of what an
 // INVITE, its CANCEL and its ACK have in common, whichever node passes them on.
-func (r *relay) request(m *message, to flow, seal *passed) []byte {
-	from := m.vias[0]
-	branch := branchCookie + r.id.mac(24, "relay", param(from.Params, "branch"), from.Host, strconv.Itoa(from.Port), m.callID, m.from.tag, strconv.FormatUint(uint64(m.cseq), 10))
+func (r *relay) request(m *received, to flow, seal *passed) []byte {
+	from := m.Vias[0]
+	branch := message.BranchCookie + r.id.MAC(24, "relay", message.ParamValue(from.Params, "branch"), from.Host, strconv.Itoa(from.Port), m.CallID, m.From.Tag, strconv.FormatUint(uint64(m.CSeq), 10))
 	return r.rewrite(m, &rewriting{
 		seal: seal, top: m.stamped(),
 		via: []string{"SIP/2.0/", strings.ToUpper(to.network), " ", r.u.sentBy(to), ";rport;branch=", branch, ";cb=", r.token(m.answerTo(), branch)},
@@ -80,13 +81,13 @@ func (r *relay) request(m *message, to flow, seal *passed) []byte {
 
 // back sends an answer to who sent the request. A node answers only whom it
 // knows, so from now on we know it too.
-func (r *relay) back(m *message) {
+func (r *relay) back(m *received) {
 	p := m.passed
-	if len(m.vias) < 2 || m.repeated != "" || m.version != "SIP/2.0" {
+	if len(m.Vias) < 2 || m.RepeatedHeader != "" || m.Version != "SIP/2.0" {
 		r.u.stats.malformed.Add(1)
 		return
 	}
-	if m.code < 300 || m.cseqMethod != methodRegister {
+	if m.Code < 300 || m.CSeqMethod != message.MethodRegister {
 		r.remote.add(p.peer.Addr.Addr(), time.Now())
 	}
 	to := flow{network: p.peer.Network, addr: p.peer.Addr, udp: p.socket}
@@ -113,7 +114,7 @@ func (r *relay) forward(to flow, b []byte, failed func(error)) {
 }
 
 // rewrite copies a message as it came, but for what a proxy has to change.
-func (r *relay) rewrite(m *message, w *rewriting) []byte {
+func (r *relay) rewrite(m *received, w *rewriting) []byte {
 	raw := m.raw
 	head, _, found := bytes.Cut(raw, []byte("\r\n\r\n"))
 	first := bytes.Index(raw, []byte("\r\n"))
@@ -133,27 +134,25 @@ func (r *relay) rewrite(m *message, w *rewriting) []byte {
 	topped := false
 	for rest := head[min(first+2, len(head)):]; len(rest) > 0; {
 		var line []byte
-		line, rest = firstHeader(rest)
+		line, rest = message.CutHeader(rest)
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		name = bytes.TrimSpace(name)
 		switch {
-		case !topped && (isName(name, "via") || isName(name, "v")):
+		case !topped && (message.EqualName(name, "via") || message.EqualName(name, "v")):
 			topped = true
 			b = appendVias(b, w.top, value)
-		case isName(name, "content-length"), isName(name, "l"), isName(name, sealLower):
+		case message.EqualName(name, "content-length"), message.EqualName(name, "l"), message.EqualName(name, message.RelayHeaderLower):
 		default:
 			b = append(append(b, line...), '\r', '\n')
 		}
 	}
-	b = appendHeader(b, "Content-Length", strconv.Itoa(len(m.body)))
-	b = append(append(b, '\r', '\n'), m.body...)
+	b = appendHeader(b, "Content-Length", strconv.Itoa(len(m.Body)))
+	b = append(append(b, '\r', '\n'), m.Body...)
 	if seal > 0 {
 		b = r.sealed(b, seal)
 	}
 	return b
 }
-
-const sealLower = "callboard-relay"
 
 // appendVias writes the first Via header with another first value.
 func appendVias(b []byte, top string, value []byte) []byte {
@@ -163,7 +162,7 @@ func appendVias(b []byte, top string, value []byte) []byte {
 	if bytes.IndexByte(value, ',') < 0 {
 		return b
 	}
-	for _, one := range list(strings.ReplaceAll(string(value), "\r\n", ""))[1:] {
+	for _, one := range message.SplitList(strings.ReplaceAll(string(value), "\r\n", ""))[1:] {
 		b = appendHeader(b, "Via", one)
 	}
 	return b
@@ -189,98 +188,25 @@ func (r *relay) outward(b []byte, to *beyond) []byte {
 	return r.sealed(append(out, b[first+2:]...), at)
 }
 
-// stamped is the topmost Via of a request with where it came from (RFC 3261
-// 18.2.1, RFC 3581).
-func (m *message) stamped() string {
-	top := m.vias[0].Clone()
-	host := m.flow.addr.Addr().String()
-	switch {
-	case hasParam(top.Params, "rport"):
-		top.Params.Add("rport", strconv.Itoa(int(m.flow.addr.Port())))
-		top.Params.Add("received", host)
-	case top.Host != host:
-		top.Params.Add("received", host)
-	}
-	return top.Value()
-}
-
-// answerTo is where an answer goes: back to the source (RFC 3581), or, without
-// rport, to the port that the Via names.
-func (m *message) answerTo() flow {
-	to := m.flow
-	if to.network == networkUDP && !hasParam(m.vias[0].Params, "rport") {
-		port := m.vias[0].Port
-		if port <= 0 || port > 65535 {
-			port = defaultPort
-		}
-		to.addr = netip.AddrPortFrom(to.addr.Addr(), uint16(port&0xFFFF))
-	}
-	return to
-}
-
-// source is who sent a request, to us or to the node that passed it on.
-func (m *message) source() Source {
-	if m.passed != nil && m.passed.way == passedIn {
-		return m.passed.peer
-	}
-	return Source{Addr: m.flow.addr, Network: m.flow.network}
-}
-
-// via is the one that its sender has written.
-func (m *message) via() *sipmsg.ViaHeader {
-	if m.passed != nil && m.passed.way == passedIn && len(m.vias) > 1 {
-		return m.vias[1]
-	}
-	return m.vias[0]
-}
-
-// room is how large an answer may be that its sender gets for it where the
-// source may be forged: not larger than what it has sent, and the Via of the
-// node between, which takes that off.
-func (m *message) room() int {
-	if m.passed != nil && m.passed.way == passedIn {
-		return m.passed.size + len("Via: \r\n") + len(m.stamped())
-	}
-	return len(m.raw)
-}
-
-// seen is a flow to or from the source, as whoever reads a trace knows it.
-func (m *message) seen() flow {
-	f := m.flow
-	if m.passed != nil && m.passed.way == passedIn {
-		f.network, f.addr = m.passed.peer.Network, m.passed.peer.Addr
-	}
-	return f
-}
-
-// through is the node that passed a request on, at which it listens; zero: it
-// came directly.
-func (m *message) through() netip.AddrPort {
-	if m.passed == nil || m.passed.way != passedIn || m.passed.port == 0 {
-		return netip.AddrPort{}
-	}
-	return netip.AddrPortFrom(m.flow.addr.Addr(), m.passed.port)
-}
-
 // flowBack is where requests of ours go in a dialog that a request begins, if
 // its Contact cannot be used: to its source, and to a phone behind another node
 // by way of that.
-func (u *UserAgent) flowBack(m *message) flow {
+func (u *UserAgent) flowBack(m *received) flow {
 	if m.passed == nil {
 		return m.flow
 	}
 	source := m.source()
 	if at := m.through(); at.IsValid() && m.phone != "" {
-		return flow{network: networkUDP, addr: at, beyond: &beyond{source, m.passed.local}}
+		return flow{network: resolve.UDP, addr: at, beyond: &beyond{source, m.passed.local}}
 	}
 	return flow{network: u.listens(source.Network), addr: source.Addr}
 }
 
 // flowTo is the way to a target: to a phone behind another node by way of that.
-func (u *UserAgent) flowTo(t Target, phone bool) flow {
+func (u *UserAgent) flowTo(t resolve.Target, phone bool) flow {
 	f := flowOf(t)
 	if t.Through.IsValid() && u.relay != nil {
-		return flow{network: networkUDP, addr: t.Through, beyond: &beyond{Source{f.addr, f.network}, t.Local}}
+		return flow{network: resolve.UDP, addr: t.Through, beyond: &beyond{Source{f.addr, f.network}, t.Local}}
 	}
 	f.udp, f.guest = u.socketAt(t.Local), phone
 	return f
@@ -289,8 +215,8 @@ func (u *UserAgent) flowTo(t Target, phone bool) flow {
 // listens is the network if we listen on it, where we can be told to be; else
 // UDP.
 func (u *UserAgent) listens(network string) string {
-	if network != networkUDP && !slices.ContainsFunc(u.streams, func(l streamListener) bool { return l.network == network }) {
-		return networkUDP
+	if network != resolve.UDP && !slices.ContainsFunc(u.streams, func(l streamListener) bool { return l.network == network }) {
+		return resolve.UDP
 	}
 	return network
 }

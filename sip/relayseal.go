@@ -6,17 +6,19 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"hash"
 	"math"
 	"net/netip"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
-	// sealName is the header by which a node says of a request that it passes
-	// on where it is from, or where it has to go. It is the first one.
-	sealName = "Callboard-Relay"
 	sealLen  = 22               // letters of its proof
 	sealAge  = 10 * time.Minute // the most between the clocks of two nodes: who has read one cannot use it for ever
 	tokenMAC = 10               // bytes that prove where an answer goes back to
@@ -44,7 +46,7 @@ type passed struct {
 
 // appendSeal writes the header, all but its proof, for which it leaves room.
 func appendSeal(b []byte, p *passed, now time.Time) []byte {
-	b = append(append(b, sealName+": "...), byte(p.way), ' ')
+	b = append(append(b, message.RelayHeader+": "...), byte(p.way), ' ')
 	b = append(append(b, p.peer.Network...), ' ')
 	b = append(p.peer.Addr.AppendTo(b), ' ')
 	if p.local.IsValid() {
@@ -68,8 +70,8 @@ func (r *relay) sealed(b []byte, at int) []byte {
 
 // sum writes the proof of a message that lies in two pieces around it.
 func (r *relay) sum(to, head, tail []byte) {
-	m, _ := r.id.macs.Get().(*macer)
-	defer r.id.macs.Put(m)
+	m, _ := r.macs.Get().(*sealMAC)
+	defer r.macs.Put(m)
 	m.hash.Reset()
 	_, _ = m.hash.Write([]byte("message"))
 	_, _ = m.hash.Write(head)
@@ -84,7 +86,7 @@ func (r *relay) opened(b []byte, now time.Time) *passed {
 	if bytes.HasPrefix(b, []byte("SIP/")) {
 		return r.answered(rest)
 	}
-	line, found := bytes.CutPrefix(rest, []byte(sealName+": "))
+	line, found := bytes.CutPrefix(rest, []byte(message.RelayHeader+": "))
 	if !found {
 		return nil
 	}
@@ -146,7 +148,7 @@ func networkOf(s string) string {
 	return ""
 }
 
-func networks() []string { return []string{networkUDP, networkTCP, networkTLS} }
+func networks() []string { return []string{resolve.UDP, resolve.TCP, resolve.TLS} }
 
 // token says in the Via of a request that is passed on where its answer goes
 // back to, so that nothing is kept for it. Our branch is proved along with it.
@@ -160,8 +162,8 @@ func (r *relay) token(back flow, branch string) string {
 }
 
 func (r *relay) tokenSum(raw []byte, branch string) []byte {
-	m, _ := r.id.macs.Get().(*macer)
-	defer r.id.macs.Put(m)
+	m, _ := r.macs.Get().(*sealMAC)
+	defer r.macs.Put(m)
 	m.hash.Reset()
 	m.text = append(append(append(m.text[:0], "token"...), raw...), branch...)
 	_, _ = m.hash.Write(m.text)
@@ -208,9 +210,9 @@ func (r *relay) answered(head []byte) *passed {
 func topVia(head []byte) []byte {
 	for len(head) > 0 && !bytes.HasPrefix(head, []byte("\r\n")) {
 		var line []byte
-		line, head = firstHeader(head)
+		line, head = message.CutHeader(head)
 		name, value, _ := bytes.Cut(line, []byte(":"))
-		if name = bytes.TrimSpace(name); isName(name, "via") || isName(name, "v") {
+		if name = bytes.TrimSpace(name); message.EqualName(name, "via") || message.EqualName(name, "v") {
 			value, _, _ = bytes.Cut(value, []byte(","))
 			return value
 		}
@@ -228,4 +230,16 @@ func viaParam(via []byte, name string) []byte {
 		value = value[:end]
 	}
 	return value
+}
+
+// sealMAC makes one proof at a time, with room for what goes in and out.
+type sealMAC struct {
+	hash hash.Hash
+	text []byte
+	sum  [sha256.Size]byte
+}
+
+// newSealMACs returns a pool of *sealMAC of a key.
+func newSealMACs(key []byte) *sync.Pool {
+	return &sync.Pool{New: func() any { return &sealMAC{hash: hmac.New(sha256.New, key)} }}
 }

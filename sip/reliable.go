@@ -1,6 +1,10 @@
 package sip
 
-import "time"
+import (
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+)
 
 // progress is a 1xx that we send, or have to send.
 type progress struct {
@@ -86,7 +90,7 @@ func (d *Dialog) sendReliably(p progress) {
 	}
 	r.rseq++
 	r.sent = &p
-	r.bytes = d.provisional(p.code, p.body, []Header{{"Require", "100rel"}, {"RSeq", decimal(r.rseq)}})
+	r.bytes = d.provisional(p.code, p.body, []message.Header{{Name: "Require", Value: "100rel"}, {Name: "RSeq", Value: decimal(r.rseq)}})
 	r.wait, r.until = t1, time.Now().Add(giveUp)
 	r.timer = time.AfterFunc(t1, func() { d.do(func() { d.repeatProgress(r.rseq) }) })
 }
@@ -119,44 +123,44 @@ func (r *reliable) stop() {
 }
 
 // pracked takes a PRACK. Its body is an answer to our offer, or an offer.
-func (d *Dialog) pracked(m *message) {
+func (d *Dialog) pracked(m *received) {
 	r := d.rel
-	values := m.all("RAck")
-	ack, ok := rack{}, len(values) == 1
+	values := m.HeaderValues("RAck")
+	ack, ok := message.RAck{}, len(values) == 1
 	if ok {
-		ack, ok = parseRAck(values[0])
+		ack, ok = message.ParseRAck(values[0])
 	}
 	switch {
 	case !ok:
 		d.keep(m, d.ua.reply(m, 400, d.key.tag, nil))
 		return
-	case r == nil || r.sent == nil || ack != rack{r.rseq, d.srv.request.cseq, methodInvite}:
+	case r == nil || r.sent == nil || ack != message.RAck{RSeq: r.rseq, CSeq: d.srv.request.CSeq, Method: message.MethodInvite}:
 		d.keep(m, d.ua.reply(m, 481, d.key.tag, nil))
 		return
-	case len(m.body) > 0 && m.contentType != contentSDP:
-		d.keep(m, d.ua.reply(m, 415, d.key.tag, []Header{{"Accept", contentSDP + ", " + contentMixed}}))
+	case len(m.Body) > 0 && m.ContentType != message.ContentSDP:
+		d.keep(m, d.ua.reply(m, 415, d.key.tag, []message.Header{{Name: "Accept", Value: message.ContentSDP + ", " + message.ContentMixed}}))
 		return
 	}
 	sent := r.sent
 	r.sent, r.bytes = nil, nil
 	r.timer.Stop()
 	described := len(sent.body) > 0
-	newOffer := len(m.body) > 0 && r.settled
+	newOffer := len(m.Body) > 0 && r.settled
 	if described {
 		d.session.body = sent.body
-		newOffer = newOffer || r.offered && len(m.body) > 0
-		r.settled = r.settled || r.offered || len(m.body) > 0
+		newOffer = newOffer || r.offered && len(m.Body) > 0
+		r.settled = r.settled || r.offered || len(m.Body) > 0
 	}
 	if newOffer {
-		d.offer(m, func(code int, body []byte, extra []Header) {
+		d.offer(m, func(code int, body []byte, extra []message.Header) {
 			d.finishReply(m, code, body, extra)
 			d.afterPrack()
 		})
 		return
 	}
 	d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
-	if described && len(m.body) > 0 {
-		d.emit(Accepted{Body: m.body})
+	if described && len(m.Body) > 0 {
+		d.emit(Accepted{Body: m.Body})
 	}
 	d.afterPrack()
 }

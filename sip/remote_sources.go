@@ -12,9 +12,11 @@ import (
 // answered it.
 const remoteSourceFor = time.Hour
 
+const maxRemoteSources = 4096
+
 // remoteSources remembers the addresses that another node has answered: carriers
 // and phones of workspaces on that node. They have the request rates of known
-// sources, and no other rights. It stores the last maxSources addresses, and no
+// sources, and no other rights. It stores the last maxRemoteSources addresses, and no
 // unknown ones.
 type remoteSources struct {
 	mu    sync.Mutex
@@ -22,7 +24,8 @@ type remoteSources struct {
 }
 
 func newRemoteSources() *remoteSources {
-	return &remoteSources{until: newLRU[netip.Addr, time.Time]()}
+	until, _ := simplelru.NewLRU[netip.Addr, time.Time](maxRemoteSources, nil) // fails for a size below 1
+	return &remoteSources{until: until}
 }
 
 func (r *remoteSources) add(a netip.Addr, now time.Time) {

@@ -3,6 +3,8 @@ package sip
 import (
 	"errors"
 	"time"
+
+	"github.com/callboard/callboard/sip/auth"
 )
 
 // afterLoss lifts the CSeq of a dialog that goes on above whatever its process
@@ -19,9 +21,9 @@ var ErrUnknown = errors.New("sip: not enough is known of the dialog")
 
 // Revival is an answered dialog of another process, which goes on here.
 type Revival struct {
-	State       DialogState  // lifted (Lift), and stored so
-	Credentials *Credentials // as of Invite
-	Notify      func(Event)  // as of Invite: Ended comes once
+	State       DialogState       // lifted (Lift), and stored so
+	Credentials *auth.Credentials // as of Invite
+	Notify      func(Event)       // as of Invite: Ended comes once
 }
 
 // Revive takes up an answered dialog of a process that is gone: its tags, its

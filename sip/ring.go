@@ -4,10 +4,12 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // maxRings bounds the phones that one call rings at a time.
-const maxRings = MaxBindings
+const maxRings = registrar.MaxBindings
 
 // Ringer is a call to several phones, one leg to its owner: whoever answers first has the call,
 // the others are cancelled, and one that answered in the same moment is

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // twoPhones rings one account that is registered at two places, each behind a
@@ -19,9 +21,9 @@ func twoPhones(s *stage) (r *sip.Ringer, a, b *peer) {
 	a, b = &peer{s.t, s.net.open("127.0.0.1:5071")}, &peer{s.t, s.net.open("127.0.0.1:5072")}
 	r, err := s.ua.Ring(sip.Invite{
 		Attempt: "att_ring", Leg: 1, To: "1001", From: "agent", Body: []byte(sdp), Notify: s.ears.hear,
-		Contacts: []sip.Contact{
-			{URI: "sip:1001@10.0.0.7:5060;ob", Target: sip.Target{Host: "127.0.0.1", Port: 5071, Transport: "udp"}},
-			{URI: "sip:1001@10.0.0.8:5060", Target: sip.Target{Host: "127.0.0.1", Port: 5072, Transport: "udp"}},
+		Contacts: []registrar.Contact{
+			{URI: "sip:1001@10.0.0.7:5060;ob", Target: resolve.Target{Host: "127.0.0.1", Port: 5071, Transport: "udp"}},
+			{URI: "sip:1001@10.0.0.8:5060", Target: resolve.Target{Host: "127.0.0.1", Port: 5072, Transport: "udp"}},
 		},
 	})
 	require.NoError(s.t, err)

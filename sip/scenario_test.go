@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // leg is our side of a scenario: what it does at each event, by the event's
@@ -68,11 +70,11 @@ func way(direction string) []byte { return []byte(sdp + "a=" + direction + "\r\n
 
 func answerTo(e sip.Reoffer) []byte {
 	switch e.Hold {
-	case sip.HoldSendOnly:
+	case message.HoldSendOnly:
 		return way("recvonly")
-	case sip.HoldInactive:
+	case message.HoldInactive:
 		return way("inactive")
-	case sip.HoldNone, sip.HoldZero:
+	case message.HoldNone, message.HoldZero:
 	}
 	return way("sendrecv")
 }
@@ -193,7 +195,7 @@ func ours() map[string]calling {
 			time.AfterFunc(300*time.Millisecond, func() { l.d.Bye(16, "") })
 		}}, "Ringing Answered Referred Ended"},
 		"uas-replaces": {func(in *sip.Invite) {
-			in.Replaces = &sip.DialogID{CallID: "abc@example.com", RemoteTag: "t1", LocalTag: "f1"}
+			in.Replaces = &message.DialogID{CallID: "abc@example.com", RemoteTag: "t1", LocalTag: "f1"}
 		}, hangUp, "Ringing Answered Ended"},
 		"uas-info": {nil, play{
 			"Answered 1": func(l *leg, _ sip.Event) {
@@ -242,7 +244,7 @@ func TestWeCallAndSIPpIsSatisfied(t *testing.T) {
 				})
 				in := sip.Invite{
 					Attempt: scenario, To: "+15550001", From: "+15559999", Body: way("sendrecv"), Notify: l.ears.hear,
-					Target: sip.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
+					Target: resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
 				}
 				if c.set != nil {
 					c.set(&in)
@@ -325,7 +327,7 @@ func theirs() map[string]called {
 		"uac-refer":                   {then(referAttended), nil, "Ended"},
 		"uac-refers": {answer, play{"Referred 1": func(l *leg, e sip.Event) {
 			r := e.(sip.Referred)
-			assert.Equal(l.t, &sip.DialogID{CallID: "abc@example.com", RemoteTag: "t1", LocalTag: "f1"}, r.Replaces)
+			assert.Equal(l.t, &message.DialogID{CallID: "abc@example.com", RemoteTag: "t1", LocalTag: "f1"}, r.Replaces)
 			r.Accept()(603, "", true)
 		}}, "Referred Ended"},
 		"uac-refers-refused":   {answer, play{"Referred 1": func(_ *leg, e sip.Event) { e.(sip.Referred).Refuse(403) }}, "Referred Ended"},
@@ -342,7 +344,7 @@ func referAttended(l *leg) {
 	var heard []sip.ReferProgress
 	to := sip.ReferTo{
 		URI:      "sip:+12025550199@127.0.0.1:5099",
-		Replaces: &sip.DialogID{CallID: "other@example.com", LocalTag: "ours", RemoteTag: "theirs"},
+		Replaces: &message.DialogID{CallID: "other@example.com", LocalTag: "ours", RemoteTag: "theirs"},
 	}
 	l.d.Refer(to, func(p sip.ReferProgress) {
 		l.more <- func() {

@@ -3,6 +3,8 @@ package sip
 import (
 	"strconv"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
@@ -29,23 +31,23 @@ func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Sec
 func decimal(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
 // asked is what a message says about its session timer.
-func sessionOf(m *message) (every time.Duration, refresher string, ok bool) {
-	value := m.get("Session-Expires")
+func sessionOf(m *received) (every time.Duration, refresher string, ok bool) {
+	value := m.HeaderValue("Session-Expires")
 	if value == "" {
 		return 0, "", false
 	}
-	every, refresher, ok = parseDelta(value)
+	every, refresher, ok = message.ParseSessionExpires(value)
 	return min(every, maxSession), refresher, ok
 }
 
 // tooShort tells whether a request of the far end gets 422.
-func (u *UserAgent) tooShort(m *message) bool {
+func (u *UserAgent) tooShort(m *received) bool {
 	every, _, ok := sessionOf(m)
-	return ok && every < u.leastSession && m.supports("timer")
+	return ok && every < u.leastSession && m.Supports("timer")
 }
 
 // sessionWanted are the headers of a refresh of ours.
-func (d *Dialog) sessionWanted() []Header {
+func (d *Dialog) sessionWanted() []message.Header {
 	s := &d.session
 	if s.every == 0 && s.least > 0 {
 		return s.ask(s.least, "")
@@ -61,19 +63,19 @@ func (d *Dialog) sessionWanted() []Header {
 }
 
 // ask words a wish for a session timer.
-func (s *session) ask(every time.Duration, who string) []Header {
-	headers := []Header{{"Session-Expires", seconds(every) + who}}
+func (s *session) ask(every time.Duration, who string) []message.Header {
+	headers := []message.Header{{Name: "Session-Expires", Value: seconds(every) + who}}
 	if s.least > 0 {
-		headers = append(headers, Header{"Min-SE", seconds(s.least)})
+		headers = append(headers, message.Header{Name: "Min-SE", Value: seconds(s.least)})
 	}
 	return headers
 }
 
 // lengthen takes a 422: the next request asks for the session timer that its Min-SE demands, also where the one
 // before asked for none (RFC 4028 §7.4).
-func (d *Dialog) lengthen(m *message) bool {
+func (d *Dialog) lengthen(m *received) bool {
 	s := &d.session
-	least, _, ok := parseDelta(m.get("Min-SE"))
+	least, _, ok := message.ParseSessionExpires(m.HeaderValue("Min-SE"))
 	if !ok || least <= s.least || least > maxSession || s.raises >= maxRaises {
 		return false
 	}
@@ -84,8 +86,8 @@ func (d *Dialog) lengthen(m *message) bool {
 
 // sessionHeard takes what a 2xx of the far end settles. Whoever sent the
 // request is the uac of it.
-func (d *Dialog) sessionHeard(m *message) {
-	d.session.update = d.session.update || m.allows(methodUpdate)
+func (d *Dialog) sessionHeard(m *received) {
+	d.session.update = d.session.update || m.Allows(message.MethodUpdate)
 	every, refresher, ok := sessionOf(m)
 	if !ok {
 		d.setSession(0, false)
@@ -96,8 +98,8 @@ func (d *Dialog) sessionHeard(m *message) {
 
 // granted settles the timer for a request that we answer with a 2xx, and
 // words it (RFC 4028 9).
-func (d *Dialog) granted(m *message) []Header {
-	timer := m.supports("timer")
+func (d *Dialog) granted(m *received) []message.Header {
+	timer := m.Supports("timer")
 	every, refresher, ok := sessionOf(m)
 	ours := refresher == "uas" || !timer
 	switch {
@@ -110,7 +112,7 @@ func (d *Dialog) granted(m *message) []Header {
 	case d.ua.cfg.SessionExpires <= 0:
 		return nil
 	default:
-		least, _, _ := parseDelta(m.get("Min-SE"))
+		least, _, _ := message.ParseSessionExpires(m.HeaderValue("Min-SE"))
 		every = max(d.ua.cfg.SessionExpires, d.ua.leastSession, min(least, maxSession))
 	}
 	d.setSession(every, ours)
@@ -118,9 +120,9 @@ func (d *Dialog) granted(m *message) []Header {
 	if ours {
 		who = ";refresher=uas"
 	}
-	headers := []Header{{"Session-Expires", seconds(d.session.every) + who}}
+	headers := []message.Header{{Name: "Session-Expires", Value: seconds(d.session.every) + who}}
 	if timer {
-		headers = append(headers, Header{"Require", "timer"})
+		headers = append(headers, message.Header{Name: "Require", Value: "timer"})
 	}
 	return headers
 }
@@ -189,19 +191,19 @@ func (d *Dialog) refresh() {
 		d.pump()
 		return
 	}
-	d.ask(ownRequest{method: methodUpdate, extra: d.sessionWanted()}, func(m *message, _ error) {
+	d.ask(ownRequest{method: message.MethodUpdate, extra: d.sessionWanted()}, func(m *received, _ error) {
 		switch {
 		case d.phase != up:
-		case m == nil, m.code == 408, m.code == 481:
+		case m == nil, m.Code == 408, m.Code == 481:
 			d.lost("a refresh was not answered")
-		case m.code < 300:
-			if isSIPURI(m.contact) && clean(m.contact) {
-				d.far.target = m.contact
+		case m.Code < 300:
+			if message.IsSIPURI(m.Contact) && message.IsSingleLine(m.Contact) {
+				d.far.target = m.Contact
 			}
 			d.sessionHeard(m)
-		case m.code == 422 && d.lengthen(m):
+		case m.Code == 422 && d.lengthen(m):
 			d.refresh()
-		case (m.code == 405 || m.code == 501) && len(s.body) > 0:
+		case (m.Code == 405 || m.Code == 501) && len(s.body) > 0:
 			s.update = false
 			d.refresh()
 		default:

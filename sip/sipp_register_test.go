@@ -8,6 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
@@ -15,15 +18,15 @@ func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own 
 		for _, network := range []string{"udp", "tcp"} {
 			t.Run(scenario+" "+network, func(t *testing.T) {
 				t.Parallel()
-				kept := make(chan []sip.Binding, 1)
+				kept := make(chan []registrar.Binding, 1)
 				ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
 					if ua == nil {
 						return
 					}
 					ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
 					ua.Registrar(sip.Registrar{
-						Account: func(user string) (sip.Account, bool) {
-							return sip.Account{ID: user, User: user, Password: "correct-horse-battery"}, user == "1001"
+						Account: func(user string) (auth.Account, bool) {
+							return auth.Account{ID: user, User: user, Password: "correct-horse-battery"}, user == "1001"
 						},
 						At: func(sip.Source) sip.Presence { return sip.Absent },
 						Update: func(u *sip.Update) {
@@ -57,8 +60,8 @@ func TestSIPpTakesOurRegistration(t *testing.T) {
 	there.listening(t, "udp")
 	told := make(states, 16)
 	_, err := served(t, nil).Register(sip.RegisterTo{
-		Target: sip.Target{Host: "127.0.0.1", Port: there.port, Transport: "udp"}, User: "acme",
-		Credentials: &sip.Credentials{Username: "callboard", Password: "secret", Realm: "callboard"},
+		Target: resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: "udp"}, User: "acme",
+		Credentials: &auth.Credentials{Username: "callboard", Password: "secret", Realm: "callboard"},
 		Notify:      func(s sip.RegistrationState) { told <- s },
 	})
 	require.NoError(t, err)

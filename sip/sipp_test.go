@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -102,8 +104,8 @@ func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside i
 				}
 				d, err := ua.Invite(sip.Invite{
 					Attempt: scenario, To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
-					Target:      sip.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
-					RingTimeout: ring, Credentials: &sip.Credentials{Username: "callboard", Password: "secret"},
+					Target:      resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: network},
+					RingTimeout: ring, Credentials: &auth.Credentials{Username: "callboard", Password: "secret"},
 				})
 				require.NoError(t, err)
 				assert.Equal(t, want, outcome(t, d, here, talk))

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 )
 
 // TestAttackByStrangersWhoStay: phones may connect from anywhere, and whoever
@@ -30,7 +31,7 @@ func TestAttackByStrangersWhoStay(t *testing.T) {
 		ua.Hurry(8*time.Second, 8*time.Second) // all have to be in before the first is let go
 		ua.Admit(func(s sip.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr().String() == "127.0.0.2"} })
 		ua.Registrar(sip.Registrar{
-			Account: func(string) (sip.Account, bool) { return sip.Account{}, false },
+			Account: func(string) (auth.Account, bool) { return auth.Account{}, false },
 			At: func(s sip.Source) sip.Presence {
 				if at := home.Load(); at != nil && *at == s.Addr {
 					return sip.Exactly

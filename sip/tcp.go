@@ -15,6 +15,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
@@ -25,10 +28,6 @@ const (
 	tlsGreet  = 5 * time.Second  // for a whole handshake
 	tcpIdle   = 10 * time.Minute
 	tcpQueue  = 1024
-
-	networkUDP = "udp"
-	networkTCP = "tcp"
-	networkTLS = "tls"
 )
 
 var (
@@ -71,7 +70,7 @@ func (c *tcpConn) dial() {
 	defer cancel()
 	d := net.Dialer{Control: c.pool.u.mark}
 	raw, err := d.DialContext(ctx, "tcp", c.remote.String())
-	if err == nil && c.key.network == networkTLS {
+	if err == nil && c.key.network == resolve.TLS {
 		conf := c.pool.client.Clone()
 		conf.ServerName = c.key.name
 		raw, err = shake(ctx, tls.Client(raw, conf))
@@ -295,7 +294,7 @@ func (c *tcpConn) frame() ([]byte, error) {
 			continue
 		}
 		name, value, _ := strings.Cut(string(line), ":")
-		if canonical(strings.TrimSpace(name)) != "content-length" {
+		if message.CanonicalName(strings.TrimSpace(name)) != "content-length" {
 			continue
 		}
 		n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 31)

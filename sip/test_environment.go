@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // ErrTestEnvironment refuses a request of the test environment to another peer
@@ -19,17 +20,17 @@ func (u *UserAgent) allowsTarget(env domain.Environment, to flow) bool {
 		return true
 	}
 	carrier := u.cfg.TestCarrier()
-	return carrier.IsValid() && to.network == networkUDP && to.beyond == nil && to.addr == netip.AddrPortFrom(carrier.Addr().Unmap(), carrier.Port())
+	return carrier.IsValid() && to.network == resolve.UDP && to.beyond == nil && to.addr == netip.AddrPortFrom(carrier.Addr().Unmap(), carrier.Port())
 }
 
 // checkEnvironment refuses a target before a name is looked up: the built-in
 // carrier is known by its address.
-func (u *UserAgent) checkEnvironment(env domain.Environment, t Target) error {
+func (u *UserAgent) checkEnvironment(env domain.Environment, t resolve.Target) error {
 	if u.cfg.TestCarrier == nil || env == domain.Live {
 		return nil
 	}
 	ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
-	if err != nil || t.Through.IsValid() || !u.allowsTarget(env, flowOf(settledTarget(t, ip))) {
+	if err != nil || t.Through.IsValid() || !u.allowsTarget(env, flowOf(resolve.SetAddress(t, ip))) {
 		return ErrTestEnvironment
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
@@ -25,8 +27,8 @@ func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
 	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) {
 		c.TestCarrier = func() netip.AddrPort { return at(carrier) }
 	})
-	to := func(a netip.AddrPort, transport string) sip.Target {
-		return sip.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: transport}
+	to := func(a netip.AddrPort, transport string) resolve.Target {
+		return resolve.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: transport}
 	}
 	proxy := to(at(other), "udp")
 	for what, send := range map[string]func(env domain.Environment) error{
@@ -39,11 +41,11 @@ func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
 			return err
 		},
 		"an INVITE to a name": func(env domain.Environment) error {
-			_, err := ua.Invite(sip.Invite{Environment: env, Attempt: "n " + string(env), Leg: 1, Target: sip.Target{Host: "localhost", Port: int(at(carrier).Port())}, To: "+12025550100", From: "+12025550101"})
+			_, err := ua.Invite(sip.Invite{Environment: env, Attempt: "n " + string(env), Leg: 1, Target: resolve.Target{Host: "localhost", Port: int(at(carrier).Port())}, To: "+12025550100", From: "+12025550101"})
 			return err
 		},
 		"an INVITE to a phone": func(env domain.Environment) error {
-			_, err := ua.Ring(sip.Invite{Environment: env, Attempt: "r " + string(env), Leg: 1, To: "200", From: "300", Contacts: []sip.Contact{{URI: "sip:200@127.0.0.1", Target: proxy}}})
+			_, err := ua.Ring(sip.Invite{Environment: env, Attempt: "r " + string(env), Leg: 1, To: "200", From: "300", Contacts: []registrar.Contact{{URI: "sip:200@127.0.0.1", Target: proxy}}})
 			return err
 		},
 		"a REGISTER": func(env domain.Environment) error {
@@ -88,7 +90,7 @@ func TestDialogOfTheTestEnvironmentFollowsNoContactElsewhere(t *testing.T) {
 	done := make(chan bool, 1)
 	ua.Orphan(sip.DialogState{
 		Environment: domain.Test, CallID: "x", LocalTag: "a", RemoteTag: "b", LocalURI: "sip:a@127.0.0.1", RemoteURI: "sip:b@127.0.0.1",
-		RemoteTarget: "sip:b@" + other.String(), Confirmed: true, Target: sip.Target{Host: "127.0.0.1", Port: int(other.Port()), Transport: "udp"},
+		RemoteTarget: "sip:b@" + other.String(), Confirmed: true, Target: resolve.Target{Host: "127.0.0.1", Port: int(other.Port()), Transport: "udp"},
 	}, func(answered bool) { done <- answered })
 	assert.False(t, <-done)
 	require.NoError(t, heard.SetReadDeadline(time.Now().Add(100*time.Millisecond)))

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Text is one MESSAGE of ours outside of any dialog (RFC 3428).
@@ -18,12 +21,12 @@ type Text struct {
 	// while the far end remembers it, it is a retransmission (RFC 3261 17.2.3).
 	Name        string
 	Environment domain.Environment // as in Invite
-	Target      Target
-	Proxy       *Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
-	Credentials *Credentials
+	Target      resolve.Target
+	Proxy       *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
+	Credentials *auth.Credentials
 	To, From    string // users, best E.164
 	FromDomain  string // "" is the public host
-	Headers     []Header
+	Headers     []message.Header
 	ContentType string
 	Body        []byte        // 8 KiB at most
 	Patience    time.Duration // for the last address; 0 is 32 s, and 10 s for those before
@@ -80,11 +83,11 @@ func (u *UserAgent) SendText(ctx context.Context, t *Text) (Final, error) {
 }
 
 func (u *UserAgent) newText(t *Text) (*Dialog, error) {
-	to, err := userPart(t.To)
+	to, err := message.EscapeUser(t.To)
 	if err != nil {
 		return nil, err
 	}
-	from, err := userPart(t.From)
+	from, err := message.EscapeUser(t.From)
 	if err != nil {
 		return nil, err
 	}
@@ -98,28 +101,28 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 		if err = u.checkTarget(&hop); err != nil {
 			return nil, err
 		}
-		routes = []string{"sip:" + hostPort(hop) + transportParam(hop) + ";lr"}
+		routes = []string{"sip:" + hop.HostPort() + hop.TransportParam() + ";lr"}
 	}
 	switch {
 	case t.Name == "":
 		return nil, errors.New("sip: a message needs a name")
-	case t.FromDomain != "" && !isHost(t.FromDomain):
+	case t.FromDomain != "" && !message.IsHost(t.FromDomain):
 		return nil, fmt.Errorf("sip: %q is no domain", t.FromDomain)
 	case len(t.Body) == 0 || len(t.Body) > maxBody || t.ContentType == "":
 		return nil, errors.New("sip: a message has a body of 1 to 8192 bytes and its type")
 	}
 	f := flow{network: hop.Transport}
 	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
-		f = flowOf(settledTarget(hop, ip))
+		f = flowOf(resolve.SetAddress(hop, ip))
 	}
 	domain := t.FromDomain
 	if domain == "" {
 		domain = u.publicHost(f)
 	}
-	callID := u.id.callIDOf("text " + t.Name)
+	callID := u.id.CallIDFor("text " + t.Name)
 	d := &Dialog{
-		ua: u, untold: true, key: dialogKey{callID, u.id.tag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials, environment: t.Environment,
-		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + hostPort(named.named()), contactUser: from, target: hop, preset: routes,
+		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials, environment: t.Environment,
+		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + named.WithName().HostPort(), contactUser: from, target: hop, preset: routes,
 	}
 	d.localParty = "<" + d.localURI + ">"
 	d.far.target = d.remoteURI
@@ -130,7 +133,7 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 type sending struct {
 	d      *Dialog
 	t      *Text
-	addrs  []Target
+	addrs  []resolve.Target
 	tries  int // with credentials, at this address
 	answer chan Final
 }
@@ -154,23 +157,23 @@ func (s *sending) send() {
 		patience = min(patience, firstAddress)
 	}
 	d.start(&clientTx{
-		method: methodMessage, cseq: d.localCSeq, far: d.before(), to: d.flow, patience: patience, content: s.t.ContentType, body: s.t.Body,
+		method: message.MethodMessage, cseq: d.localCSeq, far: d.before(), to: d.flow, patience: patience, content: s.t.ContentType, body: s.t.Body,
 		extra: slices.Concat(s.t.Headers, d.auth),
 	}, s.heard)
 }
 
-func (s *sending) heard(_ *clientTx, m *message, err error) {
+func (s *sending) heard(_ *clientTx, m *received, err error) {
 	d := s.d
 	switch {
-	case m != nil && m.code < 200:
+	case m != nil && m.Code < 200:
 		return
-	case m != nil && m.code >= 200 && m.code < 300:
-		s.tell(Final{Code: m.code, Phrase: m.phrase})
+	case m != nil && m.Code >= 200 && m.Code < 300:
+		s.tell(Final{Code: m.Code, Phrase: m.Phrase})
 	case m != nil && m.isChallenge() && s.authenticate(m):
 		s.tries++
 		d.localCSeq++
 		s.send()
-	case len(s.addrs) > 0 && (m == nil || m.code == 503 || m.code == 408): // another address of the target may do (RFC 3263 4.3)
+	case len(s.addrs) > 0 && (m == nil || m.Code == 503 || m.Code == 408): // another address of the target may do (RFC 3263 4.3)
 		d.localCSeq++
 		s.next()
 	case m != nil:
@@ -185,8 +188,8 @@ func (s *sending) heard(_ *clientTx, m *message, err error) {
 }
 
 // authenticate answers a challenge.
-func (s *sending) authenticate(m *message) bool {
-	auth := s.d.answerChallenge(m, methodMessage, s.tries == 0, s.t.Body)
+func (s *sending) authenticate(m *received) bool {
+	auth := s.d.answerChallenge(m, message.MethodMessage, s.tries == 0, s.t.Body)
 	if auth != nil {
 		s.d.auth = auth
 	}

@@ -12,11 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func text(name string) *sip.Text {
 	return &sip.Text{
-		Name: name, Target: sip.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, To: "+15550001", From: "+15559999",
+		Name: name, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, To: "+15550001", From: "+15559999",
 		ContentType: "text/plain;charset=utf-8", Body: []byte("Grüße"),
 	}
 }
@@ -57,7 +59,7 @@ func TestAMessageIsProvedRefusedAndGivenUp(t *testing.T) {
 		s := onStage(t, nil)
 		defer s.stop()
 		order := text("msg_1 1")
-		order.Credentials = &sip.Credentials{Username: "me", Password: "it"}
+		order.Credentials = &auth.Credentials{Username: "me", Password: "it"}
 		got := s.sendText(order)
 		m := s.peer.expect("MESSAGE")
 		s.peer.send(m.reply(407, "p", `Proxy-Authenticate: Digest realm="x", nonce="n", algorithm=MD5, qop="auth"`), s.us())

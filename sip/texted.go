@@ -8,13 +8,14 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
 )
 
 const (
-	maxTexts    = 10000 // MESSAGEs that are known at a time, answered ones for timer J
-	contentText = "text/plain"
-	contentCPIM = "message/cpim"
-	acceptText  = contentText + ", " + contentCPIM
+	maxTexts   = 10000 // MESSAGEs that are known at a time, answered ones for timer J
+	acceptText = message.ContentText + ", " + message.ContentCPIM
 )
 
 // IncomingText is a MESSAGE that came in outside of any dialog (RFC 3428). Its
@@ -31,9 +32,9 @@ type IncomingText struct {
 	Key                       string // the same for whatever repeats it
 
 	u     *UserAgent
-	m     *message
+	m     *received
 	s     *serverText
-	prove authority
+	prove auth.Verifier
 	size  int
 	once  sync.Once
 }
@@ -55,7 +56,7 @@ type texts struct {
 func (u *UserAgent) OnText(f func(*IncomingText)) { u.onText = f }
 
 // texted takes a MESSAGE outside of any dialog: of a trunk, never of a phone.
-func (u *UserAgent) texted(m *message, phone bool, a Admission) {
+func (u *UserAgent) texted(m *received, phone bool, a Admission) {
 	switch {
 	case u.onText == nil, phone:
 		u.stats.rejected.Add(1)
@@ -65,9 +66,9 @@ func (u *UserAgent) texted(m *message, phone bool, a Admission) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 503)
 		return
-	case len(m.body) == 0 || m.encoding != "" && m.encoding != "identity":
+	case len(m.Body) == 0 || m.Encoding != "" && m.Encoding != "identity":
 		u.stats.rejected.Add(1)
-		u.reply(m, 415, "", []Header{{"Accept", acceptText}})
+		u.reply(m, 415, "", []message.Header{{Name: "Accept", Value: acceptText}})
 		return
 	}
 	s, fresh := u.texts.begin(m)
@@ -90,22 +91,22 @@ func (u *UserAgent) texted(m *message, phone bool, a Admission) {
 		return
 	}
 	t := &IncomingText{
-		From: userOf(m.from.uri), To: userOf(m.uri), CallID: m.callID, TrunkID: m.trunk, Proved: m.proved, Source: m.source().Addr, Network: m.source().Network,
-		ContentType: cmp.Or(m.partType, m.get("Content-Type")), Body: bytes.Clone(m.body), Key: m.callID + " " + m.from.tag + " " + strconv.FormatUint(uint64(m.cseq), 10),
-		MatchFields: matchFields(m), u: u, m: m, s: s, prove: u.provenBy(a), size: m.room(),
+		From: message.URIUser(m.From.URI), To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk, Proved: m.proved, Source: m.source().Addr, Network: m.source().Network,
+		ContentType: cmp.Or(m.PartType, m.HeaderValue("Content-Type")), Body: bytes.Clone(m.Body), Key: m.CallID + " " + m.From.Tag + " " + strconv.FormatUint(uint64(m.CSeq), 10),
+		MatchFields: m.MatchFields(), u: u, m: m, s: s, prove: u.trunks.WithAccounts(a.Realm, a.Account), size: m.room(),
 	}
-	m.body = nil
+	m.Body = nil
 	defer u.recovered("on_text", func() { t.Reply(500, 0) })
 	u.onText(t)
 }
 
-func textKey(m *message) string {
-	via := m.via()
-	return strings.Join([]string{m.branch(), via.Host, strconv.Itoa(via.Port), m.callID, strconv.FormatUint(uint64(m.cseq), 10), m.source().Addr.Addr().String()}, "\x00")
+func textKey(m *received) string {
+	via := m.SenderVia()
+	return strings.Join([]string{m.Branch(), via.Host, strconv.Itoa(via.Port), m.CallID, strconv.FormatUint(uint64(m.CSeq), 10), m.source().Addr.Addr().String()}, "\x00")
 }
 
 // begin is the transaction of a MESSAGE; nil: there is no room for one.
-func (t *texts) begin(m *message) (s *serverText, fresh bool) {
+func (t *texts) begin(m *received) (s *serverText, fresh bool) {
 	key := textKey(m)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +122,7 @@ func (t *texts) begin(m *message) (s *serverText, fresh bool) {
 	return s, true
 }
 
-func (t *texts) forget(m *message) { t.drop(textKey(m), nil) }
+func (t *texts) forget(m *received) { t.drop(textKey(m), nil) }
 
 // drop ends a transaction; s nil: whichever it is.
 func (t *texts) drop(key string, s *serverText) {
@@ -137,17 +138,17 @@ func (t *texts) drop(key string, s *serverText) {
 func (t *IncomingText) Reply(code int, retryAfter time.Duration) {
 	extra := retryHeader(retryAfter)
 	if code == 415 {
-		extra = append(extra, Header{"Accept", acceptText})
+		extra = append(extra, message.Header{Name: "Accept", Value: acceptText})
 	}
 	t.answer(max(200, min(code, 699)), extra)
 }
 
-func (t *IncomingText) answer(code int, extra []Header) {
+func (t *IncomingText) answer(code int, extra []message.Header) {
 	t.once.Do(func() {
 		if code >= 300 {
 			t.u.stats.rejected.Add(1)
 		}
-		b, err := t.u.answer(t.m, code, t.u.id.answerTag(t.m.callID, t.m.from.tag+strings.ToLower(t.m.branch())), extra, nil)
+		b, err := t.u.answer(t.m, code, t.u.id.ToTag(t.m.CallID, t.m.From.Tag+strings.ToLower(t.m.Branch())), extra, nil)
 		if err != nil {
 			return
 		}
@@ -161,11 +162,11 @@ func (t *IncomingText) answer(code int, extra []Header) {
 // Challenge asks for a proof of which trunk the message comes over. It is 403
 // where no trunk at its source can prove anything, or where the sender has.
 func (t *IncomingText) Challenge() {
-	if t.prove.account == nil || t.Proved {
+	if !t.prove.HasAccounts() || t.Proved {
 		t.Reply(403, 0)
 		return
 	}
-	for _, some := range t.prove.offers(t.m, false, time.Now()) {
+	for _, some := range t.prove.ChallengeOptions(&t.m.Message, t.m.source().Addr.Addr(), false, time.Now()) {
 		b, err := t.u.answer(t.m, 401, "", some, nil)
 		if err == nil && (t.m.flow.stream() || len(b)+tagRoom <= t.size) {
 			t.answer(401, some)

@@ -22,6 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // authority issues certificates in a test.
@@ -84,7 +86,7 @@ func (a *authority) of(name string, good time.Duration) func() (*tls.Certificate
 }
 
 // secured listens on TLS besides.
-func secured(conf *sip.TLS, more func(*sip.Config, *sip.UserAgent)) func(*sip.Config, *sip.UserAgent) {
+func secured(conf *transport.TLS, more func(*sip.Config, *sip.UserAgent)) func(*sip.Config, *sip.UserAgent) {
 	return func(c *sip.Config, ua *sip.UserAgent) {
 		if ua == nil {
 			c.TLS = conf
@@ -100,7 +102,7 @@ func secured(conf *sip.TLS, more func(*sip.Config, *sip.UserAgent)) func(*sip.Co
 
 func overTLS(ua *sip.UserAgent, here *ears, name string) sip.Invite {
 	return sip.Invite{
-		Attempt: "tls" + name, Target: sip.Target{Host: "127.0.0.1", Port: int(ua.Addr("tls").Port()), Transport: "tls", Name: name},
+		Attempt: "tls" + name, Target: resolve.Target{Host: "127.0.0.1", Port: int(ua.Addr("tls").Port()), Transport: "tls", Name: name},
 		To: "+15550001", From: "+15559999", Body: []byte(sdp), Notify: here.hear,
 	}
 }
@@ -109,8 +111,8 @@ func TestCallsOverTLS(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	there, here := newEars(), newEars()
-	far := served(t, secured(&sip.TLS{Certificate: ca.of("sip.example.com", time.Hour), Roots: ca.pool}, answering(there)))
-	near := served(t, secured(&sip.TLS{Certificate: ca.of("near.example.com", time.Hour), Roots: ca.pool}, nil))
+	far := served(t, secured(&transport.TLS{Certificate: ca.of("sip.example.com", time.Hour), Roots: ca.pool}, answering(there)))
+	near := served(t, secured(&transport.TLS{Certificate: ca.of("near.example.com", time.Hour), Roots: ca.pool}, nil))
 	d, err := near.Invite(overTLS(far, here, "sip.example.com"))
 	require.NoError(t, err)
 	next[sip.Trying](t, here)
@@ -148,8 +150,8 @@ func TestFarEndProvesItsName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			there := newEars()
-			far := served(t, secured(&sip.TLS{Certificate: c.by}, answering(there)))
-			near := served(t, secured(&sip.TLS{Roots: c.roots}, nil))
+			far := served(t, secured(&transport.TLS{Certificate: c.by}, answering(there)))
+			near := served(t, secured(&transport.TLS{Roots: c.roots}, nil))
 			for _, name := range c.names {
 				here := newEars()
 				_, err := near.Invite(overTLS(far, here, name))
@@ -170,7 +172,7 @@ func TestFarEndProvesItsName(t *testing.T) {
 func TestOldTLSIsRefused(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	far := served(t, secured(&sip.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}, nil))
+	far := served(t, secured(&transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}, nil))
 	addr := far.Addr("tls").String()
 	_, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: ca.pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
 	require.Error(t, err)
@@ -194,9 +196,9 @@ func TestOldTLSIsRefused(t *testing.T) {
 		}
 	}()
 	here := newEars()
-	near := served(t, secured(&sip.TLS{Roots: ca.pool}, nil))
+	near := served(t, secured(&transport.TLS{Roots: ca.pool}, nil))
 	_, err = near.Invite(sip.Invite{
-		Attempt: "old", Target: sip.Target{Host: "127.0.0.1", Port: old.Addr().(*net.TCPAddr).Port, Transport: "tls"},
+		Attempt: "old", Target: resolve.Target{Host: "127.0.0.1", Port: old.Addr().(*net.TCPAddr).Port, Transport: "tls"},
 		To: "+1", From: "+2", Notify: here.hear,
 	})
 	require.NoError(t, err)
@@ -206,7 +208,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 func TestCallersMayHaveToProveThemselves(t *testing.T) {
 	t.Parallel()
 	ca, stranger := newAuthority(t), newAuthority(t)
-	far := served(t, secured(&sip.TLS{Certificate: ca.of("127.0.0.1", time.Hour), Clients: ca.pool}, answering(newEars())))
+	far := served(t, secured(&transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour), Clients: ca.pool}, answering(newEars())))
 	for name, c := range map[string]struct {
 		by   func() (*tls.Certificate, error)
 		fine bool
@@ -214,7 +216,7 @@ func TestCallersMayHaveToProveThemselves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			here := newEars()
-			near := served(t, secured(&sip.TLS{Certificate: c.by, Roots: ca.pool}, nil))
+			near := served(t, secured(&transport.TLS{Certificate: c.by, Roots: ca.pool}, nil))
 			in := overTLS(far, here, "")
 			if !c.fine { // they are hung up on, or hear nothing: no need to wait long for nothing
 				in.SilentAfter = 500 * time.Millisecond
@@ -244,7 +246,7 @@ func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
 		}
 	}
 	write("one.example.com", time.Unix(1000, 0))
-	far := served(t, secured(&sip.TLS{Certificate: sip.CertificateFiles(chain, key, nil)}, nil))
+	far := served(t, secured(&transport.TLS{Certificate: transport.CertificateFiles(chain, key, nil)}, nil))
 	shown := func() string {
 		c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{InsecureSkipVerify: true})
 		require.NoError(t, err)
@@ -278,7 +280,7 @@ func TestCertificateIsReadAgainWhenItsFileChanges(t *testing.T) {
 func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	far := served(t, secured(&sip.TLS{
+	far := served(t, secured(&transport.TLS{
 		Certificate: ca.of("one.example.com", time.Hour),
 		Others:      []func() (*tls.Certificate, error){ca.of("two.example.com", time.Hour), ca.of("three.example.com", time.Hour)},
 	}, nil))
@@ -291,9 +293,9 @@ func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {
 		assert.Equal(t, want, c.ConnectionState().PeerCertificates[0].DNSNames[0], asked)
 		require.NoError(t, c.Close())
 	}
-	broken := &sip.TLS{
+	broken := &transport.TLS{
 		Certificate: ca.of("one.example.com", time.Hour),
-		Others:      []func() (*tls.Certificate, error){sip.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)},
+		Others:      []func() (*tls.Certificate, error){transport.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)},
 	}
 	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "tls", Addr: "127.0.0.1:0"}}, TLS: broken})
 	require.NoError(t, err)
@@ -302,7 +304,7 @@ func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {
 
 func TestTLSNeedsACertificateToListen(t *testing.T) {
 	t.Parallel()
-	for _, conf := range []*sip.TLS{nil, {}, {Certificate: sip.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)}} {
+	for _, conf := range []*transport.TLS{nil, {}, {Certificate: transport.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)}} {
 		ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "tls", Addr: "127.0.0.1:0"}}, TLS: conf})
 		require.NoError(t, err)
 		require.ErrorContains(t, ua.Serve(t.Context()), "ertificate")
@@ -344,9 +346,9 @@ func TestSecuredCallStaysSecured(t *testing.T) {
 		}
 	}()
 	here := newEars()
-	near := served(t, secured(&sip.TLS{Roots: ca.pool}, nil))
+	near := served(t, secured(&transport.TLS{Roots: ca.pool}, nil))
 	d, err := near.Invite(sip.Invite{
-		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Transport: "tls"}, To: "+1", From: "+2", Notify: here.hear,
+		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Transport: "tls"}, To: "+1", From: "+2", Notify: here.hear,
 		Body: []byte(sdp), // without one, the ACK would wait for our answer to the far end's offer
 	})
 	require.NoError(t, err)
@@ -362,7 +364,7 @@ func TestTLSCallersAreCalledBackOnTheirConnection(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	there := newEars()
-	far := served(t, secured(&sip.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}, answering(there)))
+	far := served(t, secured(&transport.TLS{Certificate: ca.of("127.0.0.1", time.Hour)}, answering(there)))
 	c, err := tls.Dial("tcp", far.Addr("tls").String(), &tls.Config{RootCAs: ca.pool})
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()

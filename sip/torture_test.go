@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 )
 
 // messagesOf reads a file in the notation of RFC 4475, section 2.
@@ -98,8 +99,8 @@ func TestTortureMessagesGetNoBindingOfARegistrar(t *testing.T) {
 	for name := range want {
 		got[name] = reaction(t, all[name], func(ua *sip.UserAgent) {
 			ua.Registrar(sip.Registrar{
-				Account: func(user string) (sip.Account, bool) {
-					return sip.Account{ID: "phone", User: user, Password: "secret"}, true
+				Account: func(user string) (auth.Account, bool) {
+					return auth.Account{ID: "phone", User: user, Password: "secret"}, true
 				},
 				At: func(sip.Source) sip.Presence { return sip.Absent },
 				Update: func(u *sip.Update) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/callboard/callboard/sip/message"
 )
 
 var (
@@ -20,7 +22,7 @@ type clientTx struct {
 	far      remote
 	to       flow
 	narrow   *flow // over UDP, which a large request has left for TCP
-	extra    []Header
+	extra    []message.Header
 	body     []byte
 	fork     string // tells the requests to several forks apart
 	ackOf2xx bool
@@ -29,7 +31,7 @@ type clientTx struct {
 
 	bytes    []byte
 	branch   string
-	heard    func(tx *clientTx, m *message, err error) // m nil: never answered, err says why
+	heard    func(tx *clientTx, m *received, err error) // m nil: never answered, err says why
 	timer    *time.Timer
 	wait     time.Duration // until the next retransmission
 	deadline time.Time
@@ -40,7 +42,7 @@ type clientTx struct {
 }
 
 // start sends a request and minds its retransmissions.
-func (d *Dialog) start(tx *clientTx, heard func(*clientTx, *message, error)) {
+func (d *Dialog) start(tx *clientTx, heard func(*clientTx, *received, error)) {
 	tx.heard = heard
 	var err error
 	if tx.bytes, err = d.build(tx); err == nil {
@@ -106,7 +108,7 @@ func (d *Dialog) drop(tx *clientTx) {
 // ownRequest is one of ours within a dialog.
 type ownRequest struct {
 	method       string
-	extra, auth  []Header // auth: its credentials, once it was challenged
+	extra, auth  []message.Header // auth: its credentials, once it was challenged
 	contentType  string
 	body         []byte
 	fork         *fork   // an early dialog; nil: the dialog itself
@@ -117,7 +119,7 @@ type ownRequest struct {
 // waiting is a request of ours that waits for the one before it.
 type waiting struct {
 	ownRequest
-	heard func(m *message, err error)
+	heard func(m *received, err error)
 }
 
 // maxWaiting is how many of them may wait in one dialog.
@@ -127,7 +129,7 @@ const maxWaiting = 64
 // none came. Challenges are answered. One request is under way at a time:
 // of two, the far end would refuse the first if it got lost and came again
 // behind the second (RFC 3261 12.2.2).
-func (d *Dialog) ask(r ownRequest, heard func(m *message, err error)) {
+func (d *Dialog) ask(r ownRequest, heard func(m *received, err error)) {
 	switch {
 	case r.fork == nil && d.asking && len(d.waiting) >= maxWaiting:
 		heard(nil, errTooMany)
@@ -138,7 +140,7 @@ func (d *Dialog) ask(r ownRequest, heard func(m *message, err error)) {
 	case r.fork == nil:
 		d.asking = true
 	}
-	d.sendOwn(r, func(m *message, err error) {
+	d.sendOwn(r, func(m *received, err error) {
 		if r.fork == nil {
 			d.asking = false
 		}
@@ -159,7 +161,7 @@ func (d *Dialog) ask(r ownRequest, heard func(m *message, err error)) {
 }
 
 // sendOwn sends one request and tells its final answer.
-func (d *Dialog) sendOwn(r ownRequest, heard func(m *message, err error)) {
+func (d *Dialog) sendOwn(r ownRequest, heard func(m *received, err error)) {
 	tx := &clientTx{method: r.method, far: d.far, extra: slices.Concat(r.extra, r.auth), content: r.contentType, body: r.body}
 	if r.fork != nil {
 		r.fork.local++
@@ -173,9 +175,9 @@ func (d *Dialog) sendOwn(r ownRequest, heard func(m *message, err error)) {
 	}
 	d.withHop(tx.far, func(to flow) {
 		tx.to = to
-		d.start(tx, func(tx *clientTx, m *message, err error) {
-			if m != nil && m.code < 200 {
-				if tx.method == methodInvite {
+		d.start(tx, func(tx *clientTx, m *received, err error) {
+			if m != nil && m.Code < 200 {
+				if tx.method == message.MethodInvite {
 					tx.patient(offerWait)
 				}
 				return
@@ -196,13 +198,13 @@ func (d *Dialog) due(tx *clientTx) {
 		d.fail(tx, errTimeout)
 		return
 	}
-	if tx.to.stream() || tx.answered && tx.method == methodInvite {
+	if tx.to.stream() || tx.answered && tx.method == message.MethodInvite {
 		tx.timer.Reset(left)
 		return
 	}
 	d.ua.stats.retransmitted.Add(1)
 	d.transmit(tx)
-	if tx.wait *= 2; tx.method != methodInvite {
+	if tx.wait *= 2; tx.method != message.MethodInvite {
 		tx.wait = min(tx.wait, t2)
 	}
 	if tx.answered {
@@ -219,41 +221,41 @@ func (tx *clientTx) patient(limit time.Duration) {
 
 // response finds the transaction of an answer. Answers to finished INVITEs
 // are acknowledged again.
-func (d *Dialog) response(m *message) {
+func (d *Dialog) response(m *received) {
 	for _, tx := range d.txs {
-		if tx.cseq == m.cseq && tx.method == m.cseqMethod && d.branch(tx) == m.branch() {
+		if tx.cseq == m.CSeq && tx.method == m.CSeqMethod && d.branch(tx) == m.Branch() {
 			d.advance(tx, m)
 			return
 		}
 	}
-	if m.cseqMethod != methodInvite || m.branch() != d.ua.id.branch(d.key, m.cseq, methodInvite, "") {
+	if m.CSeqMethod != message.MethodInvite || m.Branch() != d.ua.id.Branch(d.key.callID, d.key.tag, m.CSeq, message.MethodInvite, "") {
 		d.ua.stats.stray.Add(1)
 		return
 	}
 	d.lateAnswer(m)
 }
 
-func (d *Dialog) advance(tx *clientTx, m *message) {
-	if m.code < 200 {
+func (d *Dialog) advance(tx *clientTx, m *received) {
+	if m.Code < 200 {
 		first := !tx.answered
 		tx.answered = true
-		if first && tx.method == methodInvite {
+		if first && tx.method == message.MethodInvite {
 			tx.timer.Reset(time.Until(tx.deadline))
 		}
 		tx.heard(tx, m, nil)
 		return
 	}
 	d.drop(tx)
-	if tx.method == methodInvite && m.code >= 300 {
+	if tx.method == message.MethodInvite && m.Code >= 300 {
 		d.ackRefusal(tx.far, tx.to, m)
 	}
 	tx.heard(tx, m, nil)
 }
 
 // ackRefusal acknowledges a non-2xx answer hop by hop (RFC 3261 17.1.1.3).
-func (d *Dialog) ackRefusal(far remote, to flow, m *message) {
-	far.tag = m.to.tag
-	b, err := d.build(&clientTx{method: methodAck, cseq: m.cseq, far: far, to: to, extra: d.auth})
+func (d *Dialog) ackRefusal(far remote, to flow, m *received) {
+	far.tag = m.To.Tag
+	b, err := d.build(&clientTx{method: message.MethodAck, cseq: m.CSeq, far: far, to: to, extra: d.auth})
 	if err == nil {
 		_ = d.send(to, b)
 	}
@@ -261,14 +263,14 @@ func (d *Dialog) ackRefusal(far remote, to flow, m *message) {
 
 // acknowledge sends the ACK of a 2xx and keeps it for the repetitions of it.
 // body is the answer to an offer that came in the 2xx.
-func (d *Dialog) acknowledge(far remote, m *message, body []byte, then func()) {
+func (d *Dialog) acknowledge(far remote, m *received, body []byte, then func()) {
 	key := ackKey(m)
 	if d.acks == nil {
 		d.acks = make(map[string]*sentAck, 1)
 	}
 	d.acks[key] = &sentAck{}
 	d.withHop(far, func(to flow) {
-		tx := &clientTx{method: methodAck, cseq: m.cseq, far: far, to: to, extra: d.auth, body: body, ackOf2xx: true, fork: far.tag}
+		tx := &clientTx{method: message.MethodAck, cseq: m.CSeq, far: far, to: to, extra: d.auth, body: body, ackOf2xx: true, fork: far.tag}
 		b, err := d.build(tx)
 		if err == nil {
 			d.acks[key] = &sentAck{b, to}
@@ -283,10 +285,10 @@ type sentAck struct {
 	to flow
 }
 
-func ackKey(m *message) string { return strconv.FormatUint(uint64(m.cseq), 10) + " " + m.to.tag }
+func ackKey(m *received) string { return strconv.FormatUint(uint64(m.CSeq), 10) + " " + m.To.Tag }
 
 // acknowledged sends the kept ACK again, if this 2xx had one.
-func (d *Dialog) acknowledged(m *message) bool {
+func (d *Dialog) acknowledged(m *received) bool {
 	ack, known := d.acks[ackKey(m)]
 	if known && ack.b != nil {
 		d.ua.stats.retransmitted.Add(1)
@@ -309,12 +311,12 @@ var errUnreachable = errors.New("port or host unreachable")
 
 // farOf reads the far end of the dialog that an answer creates. The route set
 // is taken in reverse (RFC 3261 12.1.2) and frozen.
-func farOf(m *message, fallback string) remote {
-	r := remote{tag: m.to.tag, target: m.contact}
-	if !isSIPURI(r.target) || !clean(r.target) {
+func farOf(m *received, fallback string) remote {
+	r := remote{tag: m.To.Tag, target: m.Contact}
+	if !message.IsSIPURI(r.target) || !message.IsSingleLine(r.target) {
 		r.target = fallback
 	}
-	for _, v := range slices.Backward(m.routes) {
+	for _, v := range slices.Backward(m.Routes) {
 		r.routes = append(r.routes, v)
 	}
 	return r

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 func TestTransferThatNobodyDecidesIsRefused(t *testing.T) {
@@ -171,7 +172,7 @@ func TestTransferIsToldToItsEnd(t *testing.T) {
 		d, inv, _ := s.answered()
 		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "http://x"})).Code)
 		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "sip:a@b>\r\nX: y"})).Code)
-		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "sip:a@b", Replaces: &sip.DialogID{CallID: "x"}})).Code)
+		assert.Equal(t, 400, (<-progress(d, sip.ReferTo{URI: "sip:a@b", Replaces: &message.DialogID{CallID: "x"}})).Code)
 		heard := progress(d, sip.ReferTo{URI: "sip:a@b"})
 		refer := s.peer.expect("REFER")
 		assert.Equal(t, 491, (<-progress(d, sip.ReferTo{URI: "sip:a@b"})).Code)
@@ -349,26 +350,26 @@ func TestHoldIsReadInEverySpelling(t *testing.T) {
 	const head = "v=0\r\no=- 1 1 IN IP4 1.2.3.4\r\ns=-\r\n"
 	for name, c := range map[string]struct {
 		sdp  string
-		want sip.Hold
+		want message.Hold
 	}{
-		"plain":                      {head + "c=IN IP4 1.2.3.4\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldNone},
-		"sendonly":                   {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", sip.HoldSendOnly},
-		"bare line feeds":            {"v=0\nm=audio 4000 RTP/AVP 0\na=inactive", sip.HoldInactive},
-		"of the session":             {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldSendOnly},
-		"of the session, overruled":  {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\na=sendrecv\r\n", sip.HoldNone},
-		"no address":                 {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldZero},
-		"no address in the stream":   {head + "c=IN IP4 1.2.3.4\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 0.0.0.0\r\n", sip.HoldZero},
-		"an address in the stream":   {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 1.2.3.4\r\n", sip.HoldNone},
-		"no address, IPv6":           {head + "c=IN IP6 ::\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldZero},
-		"both":                       {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", sip.HoldSendOnly},
-		"a video held":               {head + "m=audio 4000 RTP/AVP 0\r\nm=video 4002 RTP/AVP 99\r\na=sendonly\r\n", sip.HoldNone},
-		"behind a video":             {head + "m=video 4002 RTP/AVP 99\r\na=sendrecv\r\nm=audio 4000 RTP/AVP 0\r\na=inactive\r\n", sip.HoldInactive},
-		"refused":                    {head + "m=audio 0 RTP/AVP 0\r\na=inactive\r\n", sip.HoldNone},
-		"nothing":                    {"", sip.HoldNone},
-		"they listen, we hear none":  {head + "m=audio 4000 RTP/AVP 0\r\na=recvonly\r\n", sip.HoldNone},
-		"a name that means nowhere":  {head + "c=IN IP4 nowhere.invalid\r\nm=audio 4000 RTP/AVP 0\r\n", sip.HoldZero},
-		"something that looks alike": {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly2\r\n", sip.HoldNone},
+		"plain":                      {head + "c=IN IP4 1.2.3.4\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldNone},
+		"sendonly":                   {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", message.HoldSendOnly},
+		"bare line feeds":            {"v=0\nm=audio 4000 RTP/AVP 0\na=inactive", message.HoldInactive},
+		"of the session":             {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldSendOnly},
+		"of the session, overruled":  {head + "a=sendonly\r\nm=audio 4000 RTP/AVP 0\r\na=sendrecv\r\n", message.HoldNone},
+		"no address":                 {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldZero},
+		"no address in the stream":   {head + "c=IN IP4 1.2.3.4\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 0.0.0.0\r\n", message.HoldZero},
+		"an address in the stream":   {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\nc=IN IP4 1.2.3.4\r\n", message.HoldNone},
+		"no address, IPv6":           {head + "c=IN IP6 ::\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldZero},
+		"both":                       {head + "c=IN IP4 0.0.0.0\r\nm=audio 4000 RTP/AVP 0\r\na=sendonly\r\n", message.HoldSendOnly},
+		"a video held":               {head + "m=audio 4000 RTP/AVP 0\r\nm=video 4002 RTP/AVP 99\r\na=sendonly\r\n", message.HoldNone},
+		"behind a video":             {head + "m=video 4002 RTP/AVP 99\r\na=sendrecv\r\nm=audio 4000 RTP/AVP 0\r\na=inactive\r\n", message.HoldInactive},
+		"refused":                    {head + "m=audio 0 RTP/AVP 0\r\na=inactive\r\n", message.HoldNone},
+		"nothing":                    {"", message.HoldNone},
+		"they listen, we hear none":  {head + "m=audio 4000 RTP/AVP 0\r\na=recvonly\r\n", message.HoldNone},
+		"a name that means nowhere":  {head + "c=IN IP4 nowhere.invalid\r\nm=audio 4000 RTP/AVP 0\r\n", message.HoldZero},
+		"something that looks alike": {head + "m=audio 4000 RTP/AVP 0\r\na=sendonly2\r\n", message.HoldNone},
 	} {
-		assert.Equal(t, c.want, sip.HoldOf([]byte(c.sdp)), name)
+		assert.Equal(t, c.want, message.ReadHold([]byte(c.sdp)), name)
 	}
 }

@@ -6,13 +6,18 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Listener names one socket to open, for example {Network: "udp", Addr: "127.0.0.1:5060"}.
 type Listener struct {
-	Network string // udp, tcp or tls
-	Addr    string // host:port; port 0 takes a free one
-	TLS     *TLS   // of a tls listener; nil: Config.TLS
+	Network string         // udp, tcp or tls
+	Addr    string         // host:port; port 0 takes a free one
+	TLS     *transport.TLS // of a tls listener; nil: Config.TLS
 }
 
 // Config is what a user agent needs to know. Everything but Listen may stay zero.
@@ -22,9 +27,9 @@ type Config struct {
 	PublicPort int                       // port of Via and Contact; 0: the listener's port
 	Private    []netip.Prefix            // far ends in these networks, and on loopback, get the listener's own address all the same
 	Probes     []netip.Prefix            // dispatchers: their OPTIONS is answered though they are nobody's trunk
-	TLS        *TLS                      // for listeners and calls over TLS; nil: the machine's roots, no certificate of our own
+	TLS        *transport.TLS            // for listeners and calls over TLS; nil: the machine's roots, no certificate of our own
 	DSCP       int                       // marks what the SIP sockets send, 0 to 63 (RFC 4594: 24, CS3, or 40, CS5)
-	Resolver   *Resolver                 // finds targets; nil: one with the name servers of the machine
+	Resolver   *resolve.Resolver         // finds targets; nil: one with the name servers of the machine
 	Trace      Trace                     // hears each message of a dialog; nil: nobody
 	UserAgent  string                    // "Callboard/<version>"
 	Secret     []byte                    // keys the HMACs of Call-ID, tags and branches; nil: drawn at random
@@ -62,45 +67,21 @@ type Config struct {
 	OverloadAfter time.Duration // an INVITE that waited so long to be read is answered 503 at once, default 500 ms
 }
 
-// Target is where an INVITE goes: one proxy of a trunk.
-type Target struct {
-	Host      string `json:"host"`
-	Port      int    `json:"port"`      // 0: by SRV where Host is a name, else 5060, over TLS 5061
-	Transport string `json:"transport"` // udp, tcp or tls; "": by NAPTR and SRV where Host is a name and Port is 0, else udp
-	TrunkID   string `json:"trunk_id,omitempty"`
-	// Local is our UDP socket to send from, which a phone's NAT may insist on;
-	// zero: the one that suits.
-	Local netip.AddrPort `json:"local,omitzero"`
-	Name  string         `json:"name,omitempty"` // that a TLS certificate must carry; "" is Host
-	// Through is the node behind which a phone is: what goes to it goes there
-	// first, and Local is a socket of that node's.
-	Through netip.AddrPort `json:"through,omitzero"`
-}
-
-// Credentials answer a digest challenge of the target.
-type Credentials struct {
-	Username, Password string
-	Realm              string // "" answers whatever realm the target names
-}
-
-// Header is one extra header of an INVITE.
-type Header struct{ Name, Value string }
-
 // Invite is one outbound leg.
 type Invite struct {
 	Attempt      string // with Leg the source of Call-ID, From-tag and branch
 	Leg          int
 	Environment  domain.Environment // all but live reaches Config.TestCarrier only
-	Target       Target
-	Proxy        *Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
-	Credentials  *Credentials
-	To, From     string    // E.164 users
-	URI          string    // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
-	Moved        bool      // URI is what a 3xx named: messages go by the dialog's routes, as with any far end
-	Contacts     []Contact // of a registered phone, for Ring: all of them ring, and the first answer has the call
+	Target       resolve.Target
+	Proxy        *resolve.Target // an outbound proxy: sent there with a Route, Target stays in the Request-URI
+	Credentials  *auth.Credentials
+	To, From     string              // E.164 users
+	URI          string              // the Request-URI of a registered phone; all messages then go to Target. "": sip:To@Target
+	Moved        bool                // URI is what a 3xx named: messages go by the dialog's routes, as with any far end
+	Contacts     []registrar.Contact // of a registered phone, for Ring: all of them ring, and the first answer has the call
 	FromName     string
 	FromDomain   string // "" is the public host
-	Headers      []Header
+	Headers      []message.Header
 	Body         []byte        // SDP
 	RingTimeout  time.Duration // from the first 18x; 0 is 30 s
 	SilentAfter  time.Duration // without any answer the target counts as dead; 0 is 5 s
@@ -111,14 +92,9 @@ type Invite struct {
 
 	// An INVITE without Body asks for an offer: Answered.Offer is set then, and
 	// the ACK waits for Dialog.Respond.
-	Reliable       bool          // 100rel is offered (RFC 3262); never required
-	SessionExpires time.Duration // asked for (RFC 4028), at least 90 s; 0 leaves it to the far end
-	Replaces       *DialogID     // the dialog of the far end that this one takes over (RFC 3891)
-}
-
-// DialogID names a dialog as one of its two ends sees it.
-type DialogID struct {
-	CallID, LocalTag, RemoteTag string
+	Reliable       bool              // 100rel is offered (RFC 3262); never required
+	SessionExpires time.Duration     // asked for (RFC 4028), at least 90 s; 0 leaves it to the far end
+	Replaces       *message.DialogID // the dialog of the far end that this one takes over (RFC 3891)
 }
 
 // Event is what a dialog tells its owner.
@@ -157,8 +133,8 @@ type (
 	// answer carries our offer. Unanswered for 10 s it is refused.
 	Reoffer struct {
 		Body  []byte
-		Hold  Hold
-		Reply func(code int, answer []byte, extra ...Header) // once; later calls do nothing
+		Hold  message.Hold
+		Reply func(code int, answer []byte, extra ...message.Header) // once; later calls do nothing
 	}
 	// Accepted is the SDP answer that the ACK brought to an offer of ours: the
 	// INVITE had none.
@@ -174,7 +150,7 @@ type (
 	Referred struct {
 		To         string // sip:, sips: or tel: URI without headers
 		ReferredBy string // URI, "" without one
-		Replaces   *DialogID
+		Replaces   *message.DialogID
 		// Accept answers 202 and sends the first NOTIFY. Call notify with each
 		// answer that the new call gets, the last time with final. It is nil, and
 		// nobody is to be called, where the REFER was refused or the call is over.
@@ -234,18 +210,18 @@ type Final struct {
 // DialogState is what must survive a crash so that the dialog can be ended, or
 // go on.
 type DialogState struct {
-	CallID       string   `json:"call_id"`
-	LocalTag     string   `json:"local_tag"`
-	RemoteTag    string   `json:"remote_tag,omitempty"`
-	LocalURI     string   `json:"local_uri,omitempty"`
-	RemoteURI    string   `json:"remote_uri,omitempty"`
-	RemoteTarget string   `json:"remote_target,omitempty"`
-	Routes       []string `json:"routes,omitempty"`
-	LocalCSeq    uint32   `json:"local_cseq,omitempty"`
-	Target       Target   `json:"target"`
-	Inbound      bool     `json:"inbound,omitempty"`
-	Pinned       bool     `json:"pinned,omitempty"` // with a phone: everything goes to Target
-	Confirmed    bool     `json:"confirmed,omitempty"`
+	CallID       string         `json:"call_id"`
+	LocalTag     string         `json:"local_tag"`
+	RemoteTag    string         `json:"remote_tag,omitempty"`
+	LocalURI     string         `json:"local_uri,omitempty"`
+	RemoteURI    string         `json:"remote_uri,omitempty"`
+	RemoteTarget string         `json:"remote_target,omitempty"`
+	Routes       []string       `json:"routes,omitempty"`
+	LocalCSeq    uint32         `json:"local_cseq,omitempty"`
+	Target       resolve.Target `json:"target"`
+	Inbound      bool           `json:"inbound,omitempty"`
+	Pinned       bool           `json:"pinned,omitempty"` // with a phone: everything goes to Target
+	Confirmed    bool           `json:"confirmed,omitempty"`
 
 	// What a CANCEL after a crash repeats of the INVITE, by which far ends know what
 	// it is for, from whichever node it comes.
@@ -279,7 +255,7 @@ type Admission struct {
 	// user: its ID is the trunk's. Demand says that without a proof no call is
 	// taken from here; otherwise credentials are checked where they are sent,
 	// and Incoming.Challenge asks for them.
-	Account func(user string) (Account, bool)
+	Account func(user string) (auth.Account, bool)
 	Realm   string // of the challenge; "": callboard
 	Demand  bool
 }

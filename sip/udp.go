@@ -8,6 +8,9 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
@@ -58,8 +61,8 @@ func (u *UserAgent) bindUDP(ctx context.Context, addr string) (packetConn, error
 	// The kernel may grant less: then bursts are lost and retransmitted.
 	_ = conn.SetReadBuffer(socketBuffer)
 	_ = conn.SetWriteBuffer(socketBuffer)
-	askForICMP(conn)
-	askForTimes(conn)
+	transport.EnableICMPErrors(conn)
+	transport.EnableArrivalTimes(conn)
 	return conn, nil
 }
 
@@ -97,13 +100,13 @@ func (s *udpSocket) next(b []byte) (int, netip.AddrPort, error) {
 		s.control = make([]byte, 128)
 	}
 	n, told, _, from, err := conn.ReadMsgUDPAddrPort(b, s.control)
-	s.waited = waited(s.control[:told])
+	s.waited = transport.QueueDelay(s.control[:told])
 	return n, from, err
 }
 
 func (s *udpSocket) taken() arrival {
 	s.handled = true
-	return arrival{flow{network: networkUDP, addr: s.current, udp: s}, s.raw, s.waited, s.passed}
+	return arrival{flow{network: resolve.UDP, addr: s.current, udp: s}, s.raw, s.waited, s.passed}
 }
 
 // write sends one datagram. An ICMP error that belongs to an earlier one may
@@ -131,7 +134,7 @@ func (s *udpSocket) readErrors() {
 	if !ok {
 		return
 	}
-	for _, payload := range pendingICMP(conn) {
+	for _, payload := range transport.ReadICMPErrors(conn) {
 		// The dialog may be locked by whoever writes just now.
 		go s.u.undelivered(payload)
 	}

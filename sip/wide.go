@@ -3,6 +3,8 @@ package sip
 import (
 	"errors"
 	"time"
+
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // maxNarrow is the largest request for a datagram while nothing is known of
@@ -12,11 +14,11 @@ const maxNarrow = 1300
 // widen turns a large request from UDP to TCP, unless the address refused
 // that of late.
 func (d *Dialog) widen(tx *clientTx) error {
-	if tx.to.stream() || d.pinned || len(tx.bytes) <= maxNarrow || d.ua.resolver.isBad(tcpAt(tx.to), time.Now()) {
+	if tx.to.stream() || d.pinned || len(tx.bytes) <= maxNarrow || d.ua.resolver.FailedRecently(tcpAt(tx.to), time.Now()) {
 		return nil
 	}
 	was := tx.to
-	tx.narrow, tx.to = &was, flow{network: networkTCP, addr: was.addr, hurry: true}
+	tx.narrow, tx.to = &was, flow{network: resolve.TCP, addr: was.addr, hurry: true}
 	b, err := d.build(tx)
 	if err != nil {
 		tx.to, tx.narrow = was, nil
@@ -32,7 +34,7 @@ func (d *Dialog) narrow(tx *clientTx, why error) bool {
 	if tx.narrow == nil || tx.answered || errors.Is(why, errTimeout) || errors.Is(why, errEnded) {
 		return false
 	}
-	d.ua.resolver.Failed(tcpAt(tx.to))
+	d.ua.resolver.MarkFailed(tcpAt(tx.to))
 	tx.to, tx.narrow = *tx.narrow, nil
 	b, err := d.build(tx)
 	if err != nil {
@@ -44,8 +46,8 @@ func (d *Dialog) narrow(tx *clientTx, why error) bool {
 	return true
 }
 
-func tcpAt(f flow) Target {
-	return Target{Host: f.addr.Addr().String(), Port: int(f.addr.Port()), Transport: networkTCP}
+func tcpAt(f flow) resolve.Target {
+	return resolve.Target{Host: f.addr.Addr().String(), Port: int(f.addr.Port()), Transport: resolve.TCP}
 }
 
 // home is the way by which the dialog wants to be reached.

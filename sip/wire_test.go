@@ -17,6 +17,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -76,7 +77,7 @@ func TestEveryMessageOfACallIsTold(t *testing.T) {
 			answering(there)(c, ua)
 		})
 		near := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.Trace = ours.hear })
-		target := sip.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network}
+		target := resolve.Target{Host: "127.0.0.1", Port: int(far.Addr(network).Port()), Transport: network}
 		_, err := near.Ping(t.Context(), domain.Live, target)
 		require.NoError(t, err)
 		d, err := near.Invite(sip.Invite{Attempt: "a", Target: target, To: "+1", From: "+2", Body: []byte(sdp), Notify: here.hear})
@@ -160,7 +161,7 @@ func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
 	})
 	near := served(t, nil)
 	d, err := near.Invite(sip.Invite{
-		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
+		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
 		Body: []byte(strings.Repeat("x", 2000)), Notify: here.hear,
 	})
 	require.NoError(t, err)
@@ -184,7 +185,7 @@ func TestTargetWithoutTCPIsRemembered(t *testing.T) {
 	for leg := range 2 {
 		here := newEars()
 		_, err := near.Invite(sip.Invite{
-			Attempt: "a", Leg: leg, Target: sip.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
+			Attempt: "a", Leg: leg, Target: resolve.Target{Host: "127.0.0.1", Port: int(far.Addr("udp").Port())}, To: "+1", From: "+2",
 			Body: []byte(strings.Repeat("x", 2000)), Notify: here.hear,
 		})
 		require.NoError(t, err)
@@ -233,7 +234,7 @@ func TestSeveralListenersSpeakForThemselves(t *testing.T) {
 				answering(there)(c, ua)
 			})
 			d, err := near.Invite(sip.Invite{
-				Attempt: network + host, Target: sip.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
+				Attempt: network + host, Target: resolve.Target{Host: host, Port: int(far.Addr(network).Port()), Transport: network},
 				To: "+1", From: "+2", Body: []byte(sdp), Notify: here.hear,
 			})
 			require.NoError(t, err)
@@ -258,7 +259,7 @@ func TestDatagramsCarryTheirMark(t *testing.T) {
 	require.NoError(t, raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVTOS, 1) }))
 	ua := served(t, func(c *sip.Config, _ *sip.UserAgent) { c.DSCP = 24 })
 	_, err = ua.Invite(sip.Invite{
-		Attempt: "a", Target: sip.Target{Host: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port}, To: "+1", From: "+2",
+		Attempt: "a", Target: resolve.Target{Host: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port}, To: "+1", From: "+2",
 		Notify: func(sip.Event) {},
 	})
 	require.NoError(t, err)

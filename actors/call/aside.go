@@ -18,6 +18,9 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // What a call tells its second leg.
@@ -96,7 +99,7 @@ type errand struct {
 	diverted    bool   // he called us: a trunk that knows Diversion shows him
 	identity    string // his own signature
 	environment domain.Environment
-	replaces    *sip.DialogID
+	replaces    *message.DialogID
 	beside      Session // the caller's
 	shared      bool    // the far end is to be heard by the caller's, and not by one of its own
 	ringTimeout time.Duration
@@ -422,10 +425,10 @@ func (a *aside) over(ctx actor.Context, why string, e sip.Ended) {
 
 // hostFor is our address for the sound of a far end, as its signalling sees it,
 // and the address of that: its next hop, where that is no name.
-func hostFor(phone Phone, slot trunk.Slot, contacts []sip.Contact) (ours, far netip.Addr) {
+func hostFor(phone Phone, slot trunk.Slot, contacts []registrar.Contact) (ours, far netip.Addr) {
 	next := slot.Target
 	if p := slot.Trunk().OutboundProxy; p != nil {
-		next = sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}
+		next = resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}
 	}
 	if len(contacts) > 0 {
 		next = contacts[0].Target

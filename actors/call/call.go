@@ -17,6 +17,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // How long a call waits for others, and its bounds.
@@ -109,7 +111,7 @@ type order struct {
 	scrub       lists.Scrub
 	permit      lines.Permit
 	slot        trunk.Slot
-	contacts    []sip.Contact // of a phone of the workspace; then there is no trunk
+	contacts    []registrar.Contact // of a phone of the workspace; then there is no trunk
 	in          *sip.Incoming
 	inbound     bool
 	survivor    *kept // of a process that is gone
@@ -446,7 +448,7 @@ func cancelled() domain.Verdict {
 	return domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}
 }
 
-func (c *call) refuseCaller(code int, extra ...sip.Header) {
+func (c *call) refuseCaller(code int, extra ...message.Header) {
 	if c.in != nil {
 		c.in.Reject(code, 0, extra...)
 	}

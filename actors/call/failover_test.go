@@ -23,11 +23,12 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // behind is a trunk whose first target is the one given and whose second is
 // the simulator.
-func behind(first sip.Target) func(h *house) []domain.Trunk {
+func behind(first resolve.Target) func(h *house) []domain.Trunk {
 	return func(h *house) []domain.Trunk {
 		a, b := proxyOf(first), proxyOf(h.carrier.Target())
 		b.Priority = 1
@@ -344,7 +345,7 @@ func dialer(t *testing.T, _ *house) *telephone {
 	return &telephone{t: t, ua: agent(t, nil), engine: e, events: make(chan sip.Event, 64)}
 }
 
-func (p *telephone) invite(to sip.Target, attempt string) *sip.Dialog {
+func (p *telephone) invite(to resolve.Target, attempt string) *sip.Dialog {
 	p.t.Helper()
 	s, err := p.engine.Open(media.Options{})
 	require.NoError(p.t, err)

@@ -29,6 +29,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -248,7 +249,7 @@ func (l listened) Open(o media.Options) (call.Session, error) {
 	return s, err
 }
 
-func proxyOf(t sip.Target) domain.Proxy {
+func proxyOf(t resolve.Target) domain.Proxy {
 	return domain.Proxy{Host: t.Host, Port: t.Port, Transport: t.Transport}
 }
 
@@ -284,9 +285,9 @@ func agentWith(t *testing.T, trace sip.Trace, onInvite func(*sip.Incoming)) *sip
 	return ua
 }
 
-func targetOf(ua *sip.UserAgent) sip.Target {
+func targetOf(ua *sip.UserAgent) resolve.Target {
 	a := ua.Addr("udp")
-	return sip.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
+	return resolve.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
 }
 
 // own is an owner that commits ends as a campaign does.

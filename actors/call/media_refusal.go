@@ -5,6 +5,7 @@ import (
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // isMediaRefusal says whether an error is of the peer's SDP.
@@ -14,12 +15,12 @@ func isMediaRefusal(err error) bool {
 
 // warning is the Warning header of a refused description; none where the error is
 // another one.
-func warning(err error) []sip.Header {
+func warning(err error) []message.Header {
 	switch {
 	case errors.Is(err, media.ErrNoCodec):
-		return []sip.Header{sip.Warning(sip.WarnMediaFormat, err.Error())}
+		return []message.Header{sip.Warning(sip.WarnMediaFormat, err.Error())}
 	case isMediaRefusal(err):
-		return []sip.Header{sip.Warning(sip.WarnMiscellaneous, err.Error())}
+		return []message.Header{sip.Warning(sip.WarnMiscellaneous, err.Error())}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // What Calls hears.
@@ -30,10 +31,10 @@ type (
 		Scrub       lists.Scrub       // the do-not-call lists that hold for it
 		Permit      lines.Permit
 		Slot        trunk.Slot
-		Contacts    []sip.Contact // of a phone of the workspace: all of them ring. Slot then names the first
-		RingTimeout time.Duration // 0: 30 s
-		MaxDuration time.Duration // 0: 30 min
-		Owner       *actor.PID    // hears Ended until it answers Ack; nil: Calls commits the end itself
+		Contacts    []registrar.Contact // of a phone of the workspace: all of them ring. Slot then names the first
+		RingTimeout time.Duration       // 0: 30 s
+		MaxDuration time.Duration       // 0: 30 min
+		Owner       *actor.PID          // hears Ended until it answers Ack; nil: Calls commits the end itself
 	}
 	// Inbound takes a call that came in, after its opening was committed.
 	Inbound struct {

@@ -14,6 +14,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // greeter is a far end that answers every call and shows what came in.
@@ -91,7 +93,7 @@ func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
 			id, _, _ := h.dials(caller, domain.Script{Language: "en-US", Pathway: linger()})
 			way := call.Way{To: area + "7777"}
 			if c.phone {
-				way = call.Way{To: "1001", Phone: &call.PhoneWay{To: "1001", Contacts: []sip.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
+				way = call.Way{To: "1001", Phone: &call.PhoneWay{To: "1001", Contacts: []registrar.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
 			}
 			require.NoError(t, h.tell(call.Transfer{CallID: id, Way: way, Mode: domain.TransferBridge}))
 			in := soon(t, came)
@@ -170,7 +172,7 @@ func TestSomebodyElseTakesTheFarEndsPlace(t *testing.T) {
 			var service *sip.UserAgent
 			came := make(chan string, 1)
 			service = agent(t, func(in *sip.Incoming) { came <- h.take(in, script) })
-			calls := func(p *peer, replaces *sip.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
+			calls := func(p *peer, replaces *message.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
 				s, err := p.engine.Open(media.Options{})
 				require.NoError(t, err)
 				t.Cleanup(func() { s.Close() })
@@ -222,7 +224,7 @@ func TestTheFarEndStaysWhereSomebodyElseGivesItsPlaceUp(t *testing.T) {
 	script := domain.Script{Language: "en-US", Pathway: linger(), Transfer: domain.AgentTransfer{AcceptRefer: true}}
 	came := make(chan string, 1)
 	service := agent(t, func(in *sip.Incoming) { came <- h.take(in, script) })
-	calls := func(p *peer, replaces *sip.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
+	calls := func(p *peer, replaces *message.DialogID) (*media.Session, *sip.Dialog, chan sip.Event) {
 		s, err := p.engine.Open(media.Options{})
 		require.NoError(t, err)
 		t.Cleanup(func() { s.Close() })

@@ -16,6 +16,8 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // Store is what calls need of the store.
@@ -42,7 +44,7 @@ type Dialog interface {
 	Ack()
 	Cancel(reason string)
 	Bye(q850 int, text string)
-	ID() sip.DialogID
+	ID() message.DialogID
 	Refer(r sip.ReferTo, told func(sip.ReferProgress))
 	Info(contentType string, body []byte)
 	Reoffer(body []byte, done func(sip.Reanswer))
@@ -116,9 +118,9 @@ type Way struct {
 
 // PhoneWay leads to a registered phone.
 type PhoneWay struct {
-	To       string        // user of the INVITE
-	Contacts []sip.Contact // all of them ring; at least one
-	Media    domain.Trunk  // its media settings
+	To       string              // user of the INVITE
+	Contacts []registrar.Contact // all of them ring; at least one
+	Media    domain.Trunk        // its media settings
 }
 
 // Config is what the calls of a workspace need.

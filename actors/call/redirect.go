@@ -6,6 +6,8 @@ import (
 
 	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // mostMoves bounds how often one call is sent on.
@@ -15,7 +17,7 @@ const transportTLS = "tls"
 
 // detour is where a 3xx has sent the call, and what its sender has signed.
 type detour struct {
-	to       sip.Target
+	to       resolve.Target
 	uri      string
 	identity []string
 }
@@ -47,7 +49,7 @@ func (c *call) sentOn(f sip.Final) *detour {
 	c.moves++
 	c.log.Info("call sent on", slog.String("host", m.Host), slog.Int("code", f.Code))
 	return &detour{
-		to:  sip.Target{Host: m.Host, Port: m.Port, Transport: m.Transport, TrunkID: c.slot.Trunk().ID},
+		to:  resolve.Target{Host: m.Host, Port: m.Port, Transport: m.Transport, TrunkID: c.slot.Trunk().ID},
 		uri: m.URI, identity: f.Identity,
 	}
 }
@@ -59,6 +61,6 @@ func (d *detour) takes(in *sip.Invite) {
 	}
 	in.URI, in.Moved = d.uri, true
 	for _, v := range d.identity {
-		in.Headers = append(in.Headers, sip.Header{Name: "Identity", Value: v})
+		in.Headers = append(in.Headers, message.Header{Name: "Identity", Value: v})
 	}
 }

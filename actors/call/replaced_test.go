@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
 )
 
 // Whoever knows the names of a dialog could otherwise take a call over the
@@ -28,7 +29,7 @@ func TestOnlyACallerOfTheWorkspaceTakesThePlaceOfAFarEnd(t *testing.T) {
 			ids := make(chan string, 1)
 			service := agent(t, func(in *sip.Incoming) { ids <- h.take(in, script) })
 			sound := newPeer(t).engine // never to a port of the same engine
-			call := func(who string, replaces *sip.DialogID) (*sip.Dialog, chan sip.Event) {
+			call := func(who string, replaces *message.DialogID) (*sip.Dialog, chan sip.Event) {
 				s, err := sound.Open(media.Options{})
 				require.NoError(t, err)
 				t.Cleanup(func() { s.Close() })

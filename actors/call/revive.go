@@ -19,6 +19,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
 )
 
 const (
@@ -200,7 +201,7 @@ func (c *call) reopen(ctx actor.Context) {
 	r := sip.Revival{State: c.dialog, Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) }}
 	if !c.inbound {
 		if a := c.slot.Trunk().Auth; a != nil {
-			r.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+			r.Credentials = &auth.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
 		}
 	}
 	o, cfg, v := c.options(ctx), c.cfg, c.vessel

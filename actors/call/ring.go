@@ -1,6 +1,9 @@
 package call
 
-import "github.com/callboard/callboard/sip"
+import (
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registrar"
+)
 
 // ringing is a call to several contacts of a phone as one Dialog: until one of
 // them has answered it stands for all, then the vessel puts the answered
@@ -34,7 +37,7 @@ func winning(d Dialog) Dialog {
 
 // hostsOf are the addresses from which a phone's sound may come, whatever the
 // address behind its NAT is called.
-func hostsOf(contacts []sip.Contact) []string {
+func hostsOf(contacts []registrar.Contact) []string {
 	var out []string
 	for _, c := range contacts {
 		out = append(out, c.Target.Host)

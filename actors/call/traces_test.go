@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-func message(n, size int) sip.TracedMessage {
+func tracedMessage(n, size int) sip.TracedMessage {
 	data := make([]byte, size)
 	copy(data, "m"+strconv.Itoa(n))
 	return sip.TracedMessage{
@@ -38,7 +38,7 @@ func TestATraceJoinsItsLegsInTheOrderOfTime(t *testing.T) {
 	traces.Keep("call_1", "a", "")
 	traces.Keep("call_1", "b", "")
 	for n, id := range []string{"a", "b", "a", "c", "b"} {
-		traces.Note(id, message(n, 10))
+		traces.Note(id, tracedMessage(n, 10))
 	}
 	got, err := traces.Take(legs("a", "b")).Unpack()
 	require.NoError(t, err)
@@ -61,9 +61,9 @@ func TestATraceIsBoundedAndKeepsItsBeginning(t *testing.T) {
 		traces := call.NewTraces()
 		traces.Keep("call_1", "a", "")
 		for n := range 1000 {
-			traces.Note("a", message(n, size))
+			traces.Note("a", tracedMessage(n, size))
 		}
-		traces.Note("a", message(1000, 1<<20))
+		traces.Note("a", tracedMessage(1000, 1<<20))
 		got := traces.Of(legs("a"))
 		total := 0
 		for _, m := range got.Messages {
@@ -82,13 +82,13 @@ func TestATraceIsBoundedAndKeepsItsBeginning(t *testing.T) {
 func TestDialogsThatNoCallClaimsAreForgotten(t *testing.T) {
 	t.Parallel()
 	traces := call.NewTraces()
-	traces.Note("kept", message(1, 10))
+	traces.Note("kept", tracedMessage(1, 10))
 	traces.Keep("call_1", "kept", "")
 	traces.Keep("call_1", "early", "")
 	for n := range 100_000 {
-		traces.Note("stray"+strconv.Itoa(n), message(n, 10))
+		traces.Note("stray"+strconv.Itoa(n), tracedMessage(n, 10))
 	}
-	traces.Note("early", message(2, 10))
+	traces.Note("early", tracedMessage(2, 10))
 	left := 0
 	for n := range 100_000 {
 		traces.Keep("call_1", "stray"+strconv.Itoa(n), "")
@@ -107,7 +107,7 @@ func TestNobodySeesTheMessagesOfAnotherCallWithTheSameCallID(t *testing.T) {
 	t.Parallel()
 	traces := call.NewTraces()
 	for n, tag := range []string{"", "x", "y", "x", "", "z"} {
-		m := message(n, 10)
+		m := tracedMessage(n, 10)
 		m.Tag = tag
 		traces.Note("same", m)
 	}
@@ -133,7 +133,7 @@ func TestDialogsThatNoCallClaimsTakeLittleRoom(t *testing.T) {
 	t.Parallel()
 	traces := call.NewTraces()
 	for n := range 100 {
-		traces.Note("a", message(n, 4<<10))
+		traces.Note("a", tracedMessage(n, 4<<10))
 	}
 	traces.Keep("call_1", "a", "")
 	assert.Len(t, traces.Of(legs("a")).Messages, 6)
@@ -142,7 +142,7 @@ func TestDialogsThatNoCallClaimsTakeLittleRoom(t *testing.T) {
 func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) {
 	t.Parallel()
 	traces := call.NewTraces()
-	traces.Note("a", message(0, 10))
+	traces.Note("a", tracedMessage(0, 10))
 	begun := domain.Attempt{CallID: "call_1", WorkspaceID: workspace, Trace: traces.Begun("a", "")}
 	require.Len(t, begun.Left().Messages, 1, "before the call has claimed it")
 	traces.Keep("call_1", "a", "")
@@ -150,9 +150,9 @@ func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) 
 	traces.Keep("call_2", "a", "another")
 	assert.Empty(t, traces.Begun("a", ""), "it is somebody's")
 	for n, id := range []string{"b", "a", "b"} {
-		traces.Note(id, message(n+1, 10))
+		traces.Note(id, tracedMessage(n+1, 10))
 	}
-	m := message(9, 10)
+	m := tracedMessage(9, 10)
 	m.Tag = "another"
 	traces.Note("a", m)
 	left := (&domain.Attempt{CallID: "call_1", WorkspaceID: workspace, Trace: traces.Safe(legs("a", "b"))}).Left()
@@ -165,7 +165,7 @@ func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) 
 	assert.Nil(t, (*call.Traces)(nil).Safe(legs("a")))
 	traces.Keep("call_1", "c", "")
 	for n := range 200 {
-		traces.Note("c", message(n, 1000))
+		traces.Note("c", tracedMessage(n, 1000))
 	}
 	assert.LessOrEqual(t, len(traces.Safe(legs("c"))), 32<<10)
 }
@@ -177,7 +177,7 @@ func BenchmarkATraceInACommit(b *testing.B) {
 	c := legs("a")
 	traces.Keep("call_1", "a", "")
 	for n := range 4 {
-		traces.Note("a", message(n, 700))
+		traces.Note("a", tracedMessage(n, 700))
 	}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -189,7 +189,7 @@ func BenchmarkATraceInACommit(b *testing.B) {
 func BenchmarkATrace(b *testing.B) {
 	traces := call.NewTraces()
 	c := legs("a")
-	m := message(1, 700)
+	m := tracedMessage(1, 700)
 	b.ReportAllocs()
 	for b.Loop() {
 		traces.Keep("call_1", "a", "")

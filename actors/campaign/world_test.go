@@ -25,6 +25,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 const (
@@ -308,7 +309,7 @@ func (w *world) trunk(ctx actor.Context) {
 			}
 		}
 		ctx.Send(ctx.Sender(), trunk.Slot{
-			CallID: m.CallID, Key: "k", Generation: m.Generation, Target: sip.Target{Host: "192.0.2.1"},
+			CallID: m.CallID, Key: "k", Generation: m.Generation, Target: resolve.Target{Host: "192.0.2.1"},
 			Via: &domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
 		})
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 // Book knows the phones of all workspaces and where they are registered. The
@@ -81,14 +83,14 @@ func (b *Book) Count(workspaceID string) int {
 }
 
 // Account is who signs in with a user name.
-func (b *Book) Account(user string) (sip.Account, bool) {
+func (b *Book) Account(user string) (auth.Account, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	x := b.byUser[user]
 	if x == nil {
-		return sip.Account{}, false
+		return auth.Account{}, false
 	}
-	account := sip.Account{ID: x.ID, User: x.Username, Password: x.Password}
+	account := auth.Account{ID: x.ID, User: x.Username, Password: x.Password}
 	if x.Transport != domain.PhoneTransportAny {
 		account.Network = x.Transport
 	}
@@ -106,7 +108,7 @@ func (b *Book) Phone(id string) (domain.Phone, bool) {
 }
 
 // Bind says where a phone is registered now.
-func (b *Book) Bind(phoneID string, bindings []sip.Binding) {
+func (b *Book) Bind(phoneID string, bindings []registrar.Binding) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.unbind(phoneID)

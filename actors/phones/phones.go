@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/registrar"
 )
 
 const (
@@ -50,7 +51,7 @@ type (
 	// registered now.
 	Found struct {
 		Phone    domain.Phone // without its password
-		Contacts []sip.Contact
+		Contacts []registrar.Contact
 	}
 	// Listed are the registrations by phone.
 	Listed struct {
@@ -58,7 +59,7 @@ type (
 	}
 
 	loaded struct {
-		bound map[string][]sip.Binding
+		bound map[string][]registrar.Binding
 		err   error
 	}
 	saved struct{ err error }
@@ -92,12 +93,12 @@ type Config struct {
 type phones struct {
 	cfg        Config
 	known      map[string]domain.Phone
-	bound      map[string][]sip.Binding // durable
-	ready      bool                     // loaded
-	queue      []*sip.Update            // not looked at yet
-	saving     map[string][]sip.Binding // being committed; nil: nothing is
-	asking     []*sip.Update            // answered once that is durable
-	forgotten  map[string]bool          // to be deleted by the next commit
+	bound      map[string][]registrar.Binding // durable
+	ready      bool                           // loaded
+	queue      []*sip.Update                  // not looked at yet
+	saving     map[string][]registrar.Binding // being committed; nil: nothing is
+	asking     []*sip.Update                  // answered once that is durable
+	forgotten  map[string]bool                // to be deleted by the next commit
 	generation int
 	cancel     func()
 }
@@ -105,7 +106,7 @@ type phones struct {
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	p := &phones{
-		cfg: cfg, known: make(map[string]domain.Phone), bound: make(map[string][]sip.Binding), forgotten: make(map[string]bool),
+		cfg: cfg, known: make(map[string]domain.Phone), bound: make(map[string][]registrar.Binding), forgotten: make(map[string]bool),
 	}
 	for _, x := range cfg.Phones() {
 		p.known[x.ID] = x
@@ -147,7 +148,7 @@ func (p *phones) load(ctx actor.Context) {
 }
 
 func read(ctx context.Context, store Store, ws string) (m loaded) {
-	m.bound = make(map[string][]sip.Binding)
+	m.bound = make(map[string][]registrar.Binding)
 	q := commit.Query{Kind: "registrations", Workspace: ws, Index: "all", Limit: 1000}
 	for {
 		q.Cursor, m.err = store.List(ctx, q, func() domain.Record { return &domain.Registrations{} }, func(r domain.Record) error {
@@ -155,7 +156,7 @@ func read(ctx context.Context, store Store, ws string) (m loaded) {
 			if !ok {
 				return nil
 			}
-			var list []sip.Binding
+			var list []registrar.Binding
 			if err := domain.ReadRow(row.Bindings, &list); err != nil {
 				return nil //nolint:nilerr // what cannot be read is as good as expired: the phone registers again
 			}
@@ -180,7 +181,7 @@ func (p *phones) loaded(ctx actor.Context, m loaded) {
 			p.forgotten[id] = true
 			continue
 		}
-		p.bind(id, sip.Current(list, now))
+		p.bind(id, registrar.UnexpiredBindings(list, now))
 	}
 	p.ready = true
 	p.plan(ctx)
@@ -188,7 +189,7 @@ func (p *phones) loaded(ctx actor.Context, m loaded) {
 }
 
 // bind keeps what is durable, and lets the wire know.
-func (p *phones) bind(id string, list []sip.Binding) {
+func (p *phones) bind(id string, list []registrar.Binding) {
 	if len(list) == 0 {
 		delete(p.bound, id)
 	} else {
@@ -213,7 +214,7 @@ func (p *phones) next(ctx actor.Context) {
 	}
 	queue, now := p.queue, time.Now()
 	p.queue = nil
-	fresh := make(map[string][]sip.Binding)
+	fresh := make(map[string][]registrar.Binding)
 	for _, u := range queue {
 		p.weigh(u, fresh, now)
 	}
@@ -235,7 +236,7 @@ func (p *phones) next(ctx actor.Context) {
 }
 
 // weigh works one REGISTER into what will be committed, or answers it at once.
-func (p *phones) weigh(u *sip.Update, fresh map[string][]sip.Binding, now time.Time) {
+func (p *phones) weigh(u *sip.Update, fresh map[string][]registrar.Binding, now time.Time) {
 	if _, known := p.known[u.AccountID]; !known {
 		u.Refuse(403, 0)
 		return
@@ -256,7 +257,7 @@ func (p *phones) weigh(u *sip.Update, fresh map[string][]sip.Binding, now time.T
 	}
 }
 
-func (p *phones) change(fresh map[string][]sip.Binding) commit.Change {
+func (p *phones) change(fresh map[string][]registrar.Binding) commit.Change {
 	c := commit.Change{Workspace: p.cfg.Workspace}
 	for id, list := range fresh {
 		row := &domain.Registrations{PhoneID: id, WorkspaceID: p.cfg.Workspace}
@@ -332,7 +333,7 @@ func (p *phones) set(ctx actor.Context, list []domain.Phone) {
 func (p *phones) expire(ctx actor.Context) {
 	now := time.Now()
 	for id, list := range p.bound {
-		if left := sip.Current(list, now); len(left) < len(list) {
+		if left := registrar.UnexpiredBindings(list, now); len(left) < len(list) {
 			if _, busy := p.saving[id]; len(left) == 0 && !busy {
 				p.forgotten[id] = true
 			}
@@ -373,7 +374,7 @@ func (p *phones) find(ctx actor.Context, m Find) {
 			continue
 		}
 		found := Found{Phone: *x.Public()}
-		for _, b := range sip.Current(p.bound[id], time.Now()) {
+		for _, b := range registrar.UnexpiredBindings(p.bound[id], time.Now()) {
 			found.Contacts = append(found.Contacts, b.Contact())
 		}
 		ctx.Respond(found)
@@ -385,7 +386,7 @@ func (p *phones) find(ctx actor.Context, m Find) {
 func (p *phones) list() Listed {
 	out := Listed{Contacts: make(map[string][]domain.PhoneContact, len(p.bound))}
 	for id, list := range p.bound {
-		for _, b := range sip.Current(list, time.Now()) {
+		for _, b := range registrar.UnexpiredBindings(list, time.Now()) {
 			out.Contacts[id] = append(out.Contacts[id], domain.PhoneContact{
 				Address: b.Source.String(), Transport: b.Network, UserAgent: b.UserAgent, Priority: b.Q,
 				Since: b.Since.UTC(), ExpiresAt: b.Expires.UTC(),

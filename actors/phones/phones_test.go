@@ -17,6 +17,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // slow is a store whose first commit waits.
@@ -84,8 +86,8 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 		codes := make(chan int, 16)
 		at := registrar.Addr("udp")
 		_, err := client.Register(sip.RegisterTo{
-			Target: sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}, User: user,
-			Credentials: &sip.Credentials{Username: user, Password: password},
+			Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}, User: user,
+			Credentials: &auth.Credentials{Username: user, Password: password},
 			Notify: func(s sip.RegistrationState) {
 				if s.Code > 0 {
 					codes <- s.Code

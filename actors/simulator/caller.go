@@ -9,17 +9,19 @@ import (
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Order is a call that one of the built-in phones makes.
 type Order struct {
-	To, From string        // users; From may be "anonymous"
-	Name     string        // shown beside From
-	At       sip.Target    // whom to send it to
-	Mark     string        // value of the header TestHeader
-	Digits   string        // pressed one by one as the other side pauses
-	Says     string        // once the other side pauses
-	HangUp   time.Duration // after so long; 0: after three minutes, or with the other side
+	To, From string         // users; From may be "anonymous"
+	Name     string         // shown beside From
+	At       resolve.Target // whom to send it to
+	Mark     string         // value of the header TestHeader
+	Digits   string         // pressed one by one as the other side pauses
+	Says     string         // once the other side pauses
+	HangUp   time.Duration  // after so long; 0: after three minutes, or with the other side
 }
 
 // TestHeader names an ordered call to whoever takes it.
@@ -89,11 +91,11 @@ func (p *phone) call(stop context.Context, session *media.Session, o Order, firs
 	}
 	in := sip.Invite{
 		Attempt: "test-" + o.Mark, Leg: 1, Target: o.At, To: o.To, From: o.From, FromName: o.Name, Body: session.Offer(),
-		Headers: []sip.Header{{Name: TestHeader, Value: o.Mark}}, Notify: func(e sip.Event) { p.post(e) },
+		Headers: []message.Header{{Name: TestHeader, Value: o.Mark}}, Notify: func(e sip.Event) { p.post(e) },
 	}
 	if strings.EqualFold(o.From, "anonymous") {
 		in.FromDomain = "anonymous.invalid"
-		in.Headers = append(in.Headers, sip.Header{Name: "Privacy", Value: "id"})
+		in.Headers = append(in.Headers, message.Header{Name: "Privacy", Value: "id"})
 	}
 	d, err := p.sim.ua.Invite(in)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Config of a simulator. The zero value works.
@@ -153,9 +154,9 @@ func (s *Simulator) Serve(ctx context.Context) error {
 func (s *Simulator) Ready() <-chan struct{} { return s.ua.Ready() }
 
 // Target is where to send an INVITE; valid once Ready.
-func (s *Simulator) Target() sip.Target {
+func (s *Simulator) Target() resolve.Target {
 	a := s.ua.Addr("udp")
-	return sip.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
+	return resolve.Target{Host: a.Addr().String(), Port: int(a.Port()), Transport: "udp"}
 }
 
 // Addr is where the carrier sends from; valid once Ready.

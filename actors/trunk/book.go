@@ -12,6 +12,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // lookupLimit bounds one name look-up of a proxy.
@@ -26,7 +28,7 @@ type Book struct {
 	turns  map[string]uint64 // by which each workspace stands there
 	byAddr atomic.Pointer[index]
 	// Resolve looks the names of proxies up; nil: names admit nobody.
-	Resolve func(context.Context, sip.Target) ([]sip.Target, error)
+	Resolve func(context.Context, resolve.Target) ([]resolve.Target, error)
 	// Carrier is where the built-in carrier sends from; nil: there is none. It
 	// is set before the first message.
 	Carrier func() netip.AddrPort
@@ -163,7 +165,7 @@ func (b *Book) addresses(ctx context.Context, p domain.Proxy) []netip.Addr {
 	}
 	bound, cancel := context.WithTimeout(ctx, lookupLimit)
 	defer cancel()
-	found, err := b.Resolve(bound, sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport})
+	found, err := b.Resolve(bound, resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport})
 	if err != nil {
 		return nil
 	}
@@ -203,23 +205,23 @@ func (b *Book) Admit(s sip.Source) sip.Admission {
 	}
 	a := sip.Admission{Allow: true, TrunkID: found[0].Trunk.ID, Demand: true}
 	for i := range found {
-		auth := found[i].Trunk.Inbound.Auth
-		if auth == nil {
+		digest := found[i].Trunk.Inbound.Auth
+		if digest == nil {
 			a.Demand = false
 		} else if a.Account == nil {
-			a.Realm = auth.Realm
-			a.Account = func(user string) (sip.Account, bool) { return accountOf(found, user) }
+			a.Realm = digest.Realm
+			a.Account = func(user string) (auth.Account, bool) { return accountOf(found, user) }
 		}
 	}
 	return a
 }
 
 // accountOf is the trunk at a source that a user of digest belongs to.
-func accountOf(found []Entry, user string) (sip.Account, bool) {
+func accountOf(found []Entry, user string) (auth.Account, bool) {
 	for i := range found {
-		if auth := found[i].Trunk.Inbound.Auth; auth != nil && auth.Username == user {
-			return sip.Account{ID: found[i].Trunk.ID, User: user, Password: auth.Password}, true
+		if digest := found[i].Trunk.Inbound.Auth; digest != nil && digest.Username == user {
+			return auth.Account{ID: found[i].Trunk.ID, User: user, Password: digest.Password}, true
 		}
 	}
-	return sip.Account{}, false
+	return auth.Account{}, false
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Calls for whatever number go to the first trunk of their source: a workspace
@@ -49,10 +50,10 @@ func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
 func TestASlowLookUpDoesNotBringBackATrunkThatIsGone(t *testing.T) {
 	t.Parallel()
 	b, asked, found := trunk.NewBook(), make(chan struct{}), make(chan struct{})
-	b.Resolve = func(context.Context, sip.Target) ([]sip.Target, error) {
+	b.Resolve = func(context.Context, resolve.Target) ([]resolve.Target, error) {
 		close(asked)
 		<-found
-		return []sip.Target{{Host: "198.51.100.7"}}, nil
+		return []resolve.Target{{Host: "198.51.100.7"}}, nil
 	}
 	done := make(chan struct{})
 	go func() {

@@ -5,6 +5,9 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // Caller is who is shown to the called.
@@ -31,10 +34,10 @@ func (s *Slot) Fill(in *sip.Invite, to string, c Caller) error {
 	}
 	in.Target, in.To, in.FromDomain = s.Target, dialled, t.FromDomain
 	if p := t.OutboundProxy; p != nil {
-		in.Proxy = &sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
+		in.Proxy = &resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
 	}
 	if a := t.Auth; a != nil {
-		in.Credentials = &sip.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+		in.Credentials = &auth.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
 	}
 	shown, withheld := c.Number, c.Number == domain.Anonymous
 	if shown == "" || withheld {
@@ -53,10 +56,10 @@ func (s *Slot) Fill(in *sip.Invite, to string, c Caller) error {
 
 // callerHeaders tell the trunk who calls, as far as it wants to be told
 // (RFC 3325, RFC 3323, RFC 5806).
-func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool, c Caller) []sip.Header {
-	var out []sip.Header
+func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool, c Caller) []message.Header {
+	var out []message.Header
 	if withheld {
-		out = append(out, sip.Header{Name: "Privacy", Value: "id"})
+		out = append(out, message.Header{Name: "Privacy", Value: "id"})
 	}
 	host := t.FromDomain
 	if host == "" {
@@ -66,18 +69,18 @@ func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool,
 	for _, h := range t.CallerIDHeaders {
 		switch {
 		case h == domain.HeaderAsserted && shown != "":
-			out = append(out, sip.Header{Name: h, Value: address(shown)})
+			out = append(out, message.Header{Name: h, Value: address(shown)})
 		case h == domain.HeaderRemote && shown != "":
 			privacy := "off"
 			if withheld {
 				privacy = "full"
 			}
-			out = append(out, sip.Header{Name: h, Value: address(shown) + ";party=calling;screen=yes;privacy=" + privacy})
+			out = append(out, message.Header{Name: h, Value: address(shown) + ";party=calling;screen=yes;privacy=" + privacy})
 		case h == domain.HeaderDiversion && c.Diversion != "" && c.Diversion != domain.Anonymous:
-			out = append(out, sip.Header{Name: h, Value: address(c.Diversion) + ";reason=unconditional"})
+			out = append(out, message.Header{Name: h, Value: address(c.Diversion) + ";reason=unconditional"})
 			for one := range strings.SplitSeq(c.Identity, ", ") { // it speaks of the number: never of one withheld
 				if one != "" && !withheld {
-					out = append(out, sip.Header{Name: "Identity", Value: one})
+					out = append(out, message.Header{Name: "Identity", Value: one})
 				}
 			}
 		}
@@ -86,7 +89,7 @@ func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool,
 }
 
 // hostOf is the host of a target as it stands in a URI.
-func hostOf(t sip.Target) string {
+func hostOf(t resolve.Target) string {
 	host := t.Host
 	if t.Name != "" {
 		host = t.Name

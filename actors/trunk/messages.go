@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // What the trunks of a workspace hear.
@@ -121,7 +122,7 @@ type (
 		Via         *domain.Trunk // with its credentials; nil: to a phone of the workspace. Nobody changes it
 		Phone       *domain.Trunk // the media settings of that phone; nil: the defaults
 		From        string        // the caller ID that this trunk shows, E.164
-		Target      sip.Target
+		Target      resolve.Target
 		Key         string        // names the target in Want.Tried
 		MaxDuration time.Duration // of the call, by the rules of the workspace; 0: none
 		Probe       bool          // the call tries whether the trunk works again: tell ProbeRang once it rings

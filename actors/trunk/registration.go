@@ -9,6 +9,8 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // registerAgain is the pause after a registration that could not even begin:
@@ -100,9 +102,9 @@ func registerTo(t *domain.Trunk) (sip.RegisterTo, bool) {
 		}
 	}
 	return sip.RegisterTo{
-		Target:      sip.Target{Host: first.Host, Port: first.Port, Transport: first.Transport, TrunkID: t.ID},
+		Target:      resolve.Target{Host: first.Host, Port: first.Port, Transport: first.Transport, TrunkID: t.ID},
 		Environment: t.Environment, Domain: t.FromDomain, User: t.Auth.Username,
-		Credentials: &sip.Credentials{Username: t.Auth.Username, Password: t.Auth.Password, Realm: t.Auth.Realm},
+		Credentials: &auth.Credentials{Username: t.Auth.Username, Password: t.Auth.Password, Realm: t.Auth.Realm},
 	}, true
 }
 

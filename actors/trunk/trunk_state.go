@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // How a trunk is punished for refusing: a throttled one waits from firstWait,
@@ -34,8 +35,8 @@ type trunkState struct {
 	targets  []target
 	views    []route.Target // the targets as the choice sees them
 	health   map[string]*health
-	resolved map[domain.Proxy][]sip.Target // what the names of proxies lead to
-	used     bool                          // since its names were looked up
+	resolved map[domain.Proxy][]resolve.Target // what the names of proxies lead to
+	used     bool                              // since its names were looked up
 	record   route.Record
 	raised   map[string]time.Time // alarms that are on, since when
 	lastErr  string
@@ -95,7 +96,7 @@ func (b *trunkState) allOut(now time.Time) bool {
 
 // target is one way into the trunk.
 type target struct {
-	to    sip.Target
+	to    resolve.Target
 	proxy string // as the trunk names it
 	key   string
 }
@@ -115,7 +116,7 @@ type health struct {
 
 func newTrunkState() *trunkState {
 	return &trunkState{
-		trunk: new(domain.Trunk), health: make(map[string]*health), resolved: make(map[domain.Proxy][]sip.Target),
+		trunk: new(domain.Trunk), health: make(map[string]*health), resolved: make(map[domain.Proxy][]resolve.Target),
 		raised: make(map[string]time.Time), refused: make(map[string]int),
 	}
 }
@@ -138,7 +139,7 @@ func (b *trunkState) lay() {
 	for i, p := range b.trunk.Proxies {
 		all := b.resolved[p]
 		if len(all) == 0 {
-			all = []sip.Target{{Host: p.Host, Port: p.Port, Transport: p.Transport}}
+			all = []resolve.Target{{Host: p.Host, Port: p.Port, Transport: p.Transport}}
 		}
 		for _, to := range all {
 			to.TrunkID = b.trunk.ID
@@ -154,7 +155,7 @@ func (b *trunkState) lay() {
 				h = &health{}
 			}
 			kept[key] = h
-			b.targets = append(b.targets, target{to: to, proxy: sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}.String(), key: key})
+			b.targets = append(b.targets, target{to: to, proxy: resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}.String(), key: key})
 			b.views = append(b.views, route.Target{
 				Key: key, Proxy: i, Priority: p.Priority, Weight: p.Weight, Out: h.out, Rests: h.rests,
 			})

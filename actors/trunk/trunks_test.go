@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 func tr(id string, change func(*domain.Trunk)) domain.Trunk {
@@ -54,8 +55,8 @@ func (a *asker) Receive(ctx actor.Context) {
 func start(sys *actor.ActorSystem, trunks ...domain.Trunk) (*asker, *actor.PID, func()) {
 	cfg := trunk.Config{
 		Trunks: trunks, Log: slog.New(slog.DiscardHandler),
-		Simulator: func() (sip.Target, bool) {
-			return sip.Target{Host: "127.0.0.1", Port: 5099, Transport: "udp"}, true
+		Simulator: func() (resolve.Target, bool) {
+			return resolve.Target{Host: "127.0.0.1", Port: 5099, Transport: "udp"}, true
 		},
 	}
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return trunk.New(cfg) }, 100))

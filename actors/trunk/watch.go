@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/route"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // How often targets are looked after.
@@ -44,7 +45,7 @@ type (
 	// found are what the names of a trunk's proxies lead to.
 	found struct {
 		trunkID string
-		targets map[domain.Proxy][]sip.Target
+		targets map[domain.Proxy][]resolve.Target
 	}
 	// ponged are what the targets of a trunk answered to OPTIONS.
 	ponged struct {
@@ -99,11 +100,11 @@ func (t *Trunks) noLook() {
 }
 
 func (t *Trunks) resolve(ctx actor.Context, trunkID string, names []domain.Proxy) {
-	resolve := t.cfg.Resolve
+	lookUp := t.cfg.Resolve
 	mailbox.Work(ctx, lookLimit, func(bound context.Context) any {
-		m := found{trunkID: trunkID, targets: make(map[domain.Proxy][]sip.Target, len(names))}
+		m := found{trunkID: trunkID, targets: make(map[domain.Proxy][]resolve.Target, len(names))}
 		for _, p := range names {
-			if all, err := resolve(bound, sip.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: trunkID}); err == nil {
+			if all, err := lookUp(bound, resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: trunkID}); err == nil {
 				m.targets[p] = all
 			}
 		}

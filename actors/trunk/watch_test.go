@@ -18,6 +18,9 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // launch is start with a configuration of the test's own.
@@ -87,7 +90,7 @@ func TestAMissedPINGNeverBarsATargetWhoseInvitesSucceed(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		trunks := tr("one", two)
 		trunks.OptionsPing = true
-		ping := func(_ context.Context, _ domain.Environment, to sip.Target) (sip.Pong, error) {
+		ping := func(_ context.Context, _ domain.Environment, to resolve.Target) (sip.Pong, error) {
 			if to.Host == "192.0.2.1" {
 				return sip.Pong{}, errors.New("no answer")
 			}
@@ -114,12 +117,12 @@ func TestANameIsEveryTargetThatItLeadsTo(t *testing.T) {
 		var mu sync.Mutex
 		leads := []string{"192.0.2.11", "192.0.2.12"}
 		named := tr("one", func(t *domain.Trunk) { t.Proxies = []domain.Proxy{{Host: "sip.example.com"}} })
-		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{named}, Resolve: func(_ context.Context, to sip.Target) ([]sip.Target, error) {
+		a, ask, end := launch(sys, trunk.Config{Trunks: []domain.Trunk{named}, Resolve: func(_ context.Context, to resolve.Target) ([]resolve.Target, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			var out []sip.Target
+			var out []resolve.Target
 			for _, host := range leads {
-				out = append(out, sip.Target{Host: host, Port: 5070, Transport: "tcp", TrunkID: to.TrunkID})
+				out = append(out, resolve.Target{Host: host, Port: 5070, Transport: "tcp", TrunkID: to.TrunkID})
 			}
 			return out, nil
 		}})
@@ -129,7 +132,7 @@ func TestANameIsEveryTargetThatItLeadsTo(t *testing.T) {
 			sys.Root.Send(ask, w)
 			got = append(got, heardOf(t, a))
 			if s, ok := a.heard[len(a.heard)-1].(trunk.Slot); ok {
-				assert.Equal(t, sip.Target{Host: s.Target.Host, Port: 5070, Transport: "tcp", TrunkID: "one", Name: "sip.example.com"}, s.Target)
+				assert.Equal(t, resolve.Target{Host: s.Target.Host, Port: 5070, Transport: "tcp", TrunkID: "one", Name: "sip.example.com"}, s.Target)
 				w.Tried = append(w.Tried, s.Key)
 			}
 		}
@@ -217,7 +220,7 @@ func TestTheDaysSpendCapCountsLiveCallsAndEndsAtMidnight(t *testing.T) {
 func TestACallIsShownAsItsTrunkWants(t *testing.T) {
 	slot := trunk.Slot{
 		From:   "+12025550100",
-		Target: sip.Target{Host: "192.0.2.1", Name: "sip.example.com"},
+		Target: resolve.Target{Host: "192.0.2.1", Name: "sip.example.com"},
 		Via: &domain.Trunk{
 			NumberFormat: "digits", CallerIDs: []string{"+12025550100"}, CallerIDHeaders: []string{domain.HeaderAsserted, domain.HeaderDiversion},
 			Auth: &domain.TrunkAuth{Username: "u", Password: "p"},
@@ -227,15 +230,15 @@ func TestACallIsShownAsItsTrunkWants(t *testing.T) {
 	require.NoError(t, slot.Fill(&open, "+12025550123", trunk.Caller{Number: "+12025550177", Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken, d.e.f;ppt=div"}))
 	require.NoError(t, slot.Fill(&withheld, "+12025550123", trunk.Caller{Number: domain.Anonymous, Name: "Ann", Diversion: "+12025550111", Identity: "a.b.c;ppt=shaken"}))
 	assert.Equal(t, sip.Invite{
-		Target: slot.Target, To: "12025550123", From: "12025550177", FromName: "Ann", Credentials: &sip.Credentials{Username: "u", Password: "p"},
-		Headers: []sip.Header{
+		Target: slot.Target, To: "12025550123", From: "12025550177", FromName: "Ann", Credentials: &auth.Credentials{Username: "u", Password: "p"},
+		Headers: []message.Header{
 			{Name: "P-Asserted-Identity", Value: "<sip:12025550177@sip.example.com>"},
 			{Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"},
 			{Name: "Identity", Value: "a.b.c;ppt=shaken"},
 			{Name: "Identity", Value: "d.e.f;ppt=div"},
 		},
 	}, open)
-	assert.Equal(t, []any{"anonymous", "Anonymous", "anonymous.invalid", []sip.Header{
+	assert.Equal(t, []any{"anonymous", "Anonymous", "anonymous.invalid", []message.Header{
 		{Name: "Privacy", Value: "id"},
 		{Name: "P-Asserted-Identity", Value: "<sip:12025550100@sip.example.com>"},
 		{Name: "Diversion", Value: "<sip:12025550111@sip.example.com>;reason=unconditional"},

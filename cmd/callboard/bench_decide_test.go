@@ -25,7 +25,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // shelf is a store that costs nothing: a running campaign of so many contacts
@@ -87,7 +87,7 @@ func around(ctx actor.Context, done *atomic.Int64, granted *int, busy bool) {
 		}
 	case trunk.Want:
 		ctx.Send(ctx.Sender(), trunk.Slot{
-			CallID: m.CallID, Key: "k", Generation: m.Generation, Target: sip.Target{Host: "192.0.2.1"}, Via: &domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
+			CallID: m.CallID, Key: "k", Generation: m.Generation, Target: resolve.Target{Host: "192.0.2.1"}, Via: &domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
 		})
 	case call.Live:
 		ctx.Respond(call.LiveNow{})

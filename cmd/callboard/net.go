@@ -12,7 +12,7 @@ import (
 
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain/allow"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // urlAddrs are the addresses of a store, which no tenant may name.
@@ -87,7 +87,7 @@ func secured(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listen
 	if cfg.TLSCert == "" {
 		return ln, nil
 	}
-	certificate := sip.CertificateFiles(cfg.TLSCert, cfg.TLSKey, log)
+	certificate := transport.CertificateFiles(cfg.TLSCert, cfg.TLSKey, log)
 	if _, err := certificate(); err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -37,7 +39,7 @@ func (s *service) proves(from *sip.UserAgent, to, user, password string) int {
 	events := make(chan sip.Event, 16)
 	d, err := from.Invite(sip.Invite{
 		Attempt: user + to + strconv.FormatInt(time.Now().UnixNano(), 36), Leg: 1, To: to, From: "+12025550177", Body: []byte(description),
-		Target: sip.Target{Host: "127.0.0.1", Port: s.sip, Transport: "udp"}, Credentials: &sip.Credentials{Username: user, Password: password},
+		Target: resolve.Target{Host: "127.0.0.1", Port: s.sip, Transport: "udp"}, Credentials: &auth.Credentials{Username: user, Password: password},
 		Notify: func(e sip.Event) { events <- e },
 	})
 	require.NoError(s.t, err)

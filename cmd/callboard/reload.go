@@ -83,7 +83,7 @@ func keyPairs(cfg *configs.Config) []configs.KeyPair {
 }
 
 // readKeyPair reads a certificate as the next handshake will, see
-// sip.CertificateFiles, and tells when it ends.
+// transport.CertificateFiles, and tells when it ends.
 func readKeyPair(pair configs.KeyPair) (notAfter time.Time, err error) {
 	read, err := tls.LoadX509KeyPair(pair.Chain, pair.Key)
 	if err != nil {

@@ -26,7 +26,8 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/lease"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // seat is the work of one shard, of which a process may have several: its
@@ -261,12 +262,12 @@ func (t *seat) tree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target := func() (sip.Target, bool) { return sip.Target{}, false }
+	target := func() (resolve.Target, bool) { return resolve.Target{}, false }
 	var calledBy func() netip.AddrPort
 	var testCall func(context.Context, simulator.Order) error
 	var talk actors.Talk
 	if t.phones != nil {
-		target = func() (sip.Target, bool) { return t.phones.Target(), true }
+		target = func() (resolve.Target, bool) { return t.phones.Target(), true }
 		calledBy = t.phones.Addr
 		testCall, talk = t.testCall, t.talk
 	}
@@ -292,7 +293,7 @@ func (t *seat) serve() error {
 	d := t.node.Desk()
 	var certificate func() (*tls.Certificate, error)
 	if t.cfg.TLSCert != "" {
-		certificate = sip.CertificateFiles(t.cfg.TLSCert, t.cfg.TLSKey, t.log)
+		certificate = transport.CertificateFiles(t.cfg.TLSCert, t.cfg.TLSKey, t.log)
 	}
 	t.http = httpapi.New(httpapi.Config{
 		Log: t.log, PublicURL: t.cfg.BaseURL(t.front), TrustedProxies: t.cfg.TrustedProxies,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 func sipListeners(cfg *configs.Config) []sip.Listener {
@@ -59,10 +60,10 @@ func sipAddrs(cfg *configs.Config) (out []netip.AddrPort) {
 }
 
 // sipTLS is what secures SIP. Calls may go out over TLS without any of it.
-func sipTLS(cfg *configs.Config, log *slog.Logger) (*sip.TLS, error) {
-	t := new(sip.TLS)
+func sipTLS(cfg *configs.Config, log *slog.Logger) (*transport.TLS, error) {
+	t := new(transport.TLS)
 	for i, f := range cfg.SIPFiles() {
-		if read := sip.CertificateFiles(f.Chain, f.Key, log); i == 0 {
+		if read := transport.CertificateFiles(f.Chain, f.Key, log); i == 0 {
 			t.Certificate = read
 		} else {
 			t.Others = append(t.Others, read)

@@ -29,6 +29,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // service is what a process has once, and the seats of the shards that it has
@@ -350,12 +351,12 @@ func (s *service) talk(ctx context.Context, o simulator.Order, ear func([]byte),
 	return s.phones.Talk(ctx, o, ear, told)
 }
 
-func (s *service) here() sip.Target {
+func (s *service) here() resolve.Target {
 	at := s.ua.Addr("udp")
 	if at.Addr().IsUnspecified() {
 		at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
 	}
-	return sip.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
+	return resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 }
 
 // sipURI is where carriers send calls.

@@ -1,4 +1,4 @@
-// Package siptest gives ports to tests that need them by number, their own or those of programs of others. It knows no
+// Package siptest gives tests ports by number, for themselves or for other programs, and name servers. It knows no
 // message.
 package siptest
 

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/resolve"
 )
 
 // trunks stand in for the way to the network: there, or not for a while.
@@ -34,7 +34,7 @@ func (t *trunks) Receive(ctx actor.Context) {
 		return
 	}
 	ctx.Respond(trunk.Slot{
-		CallID: m.CallID, Key: "k", Generation: m.Generation, Target: sip.Target{Host: "192.0.2.1"},
+		CallID: m.CallID, Key: "k", Generation: m.Generation, Target: resolve.Target{Host: "192.0.2.1"},
 		Via: &domain.Trunk{Meta: domain.Meta{ID: "trunk_1"}},
 	})
 }

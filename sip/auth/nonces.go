@@ -1,0 +1,198 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	nonceLife     = 5 * time.Minute
+	nonceHead     = 10 // bytes: milliseconds and chance
+	nonceClock    = 6  // bytes of the milliseconds: enough until the year 10889
+	nonceMAC      = 14
+	nonceWindow   = 64      // requests that may overtake each other
+	maxNonces     = 1 << 16 // that have proved a password lately
+	maxUserNonces = 1 << 10 // of one account
+)
+
+// nonces makes and checks the nonces of our challenges. They carry their time
+// and a MAC over it and the source, so that nothing is kept for a challenge;
+// only of nonces that proved a password the counts are remembered, which ends
+// replays.
+//
+// No account can use the memory up: where its share is full, its older half is
+// forgotten, and from then on nonces of that account which are not younger
+// count as too old. Whoever holds one is asked again with a fresh one. Where
+// all together is too much, the same befalls everybody's older half.
+type nonces struct {
+	secret []byte
+	mu     sync.Mutex
+	of     map[string]*spent // by account
+	total  int
+	floor  int64 // nonces that are not younger are too old, in milliseconds
+	swept  time.Time
+}
+
+// spent are the nonces that one account has proved itself with.
+type spent struct {
+	used  map[string]*counts32
+	floor int64 // as in nonces, for this account
+}
+
+// counts32 are the nonce counts seen: the highest, and which of the 64 below it.
+type counts32 struct {
+	high uint32
+	seen uint64
+	made int64 // when the nonce was made
+}
+
+func newNonces(secret []byte) *nonces {
+	return &nonces{secret: secret, of: make(map[string]*spent)}
+}
+
+func (n *nonces) make(source netip.Addr, now time.Time) string {
+	var raw [nonceHead + nonceMAC]byte
+	var clock [8]byte
+	binary.BigEndian.PutUint64(clock[:], uint64(now.UnixMilli()))
+	copy(raw[:nonceClock], clock[8-nonceClock:])
+	_, _ = rand.Read(raw[nonceClock:nonceHead]) // never fails
+	copy(raw[nonceHead:], n.mac(raw[:nonceHead], source))
+	return base64.RawURLEncoding.EncodeToString(raw[:])
+}
+
+func (n *nonces) mac(head []byte, source netip.Addr) []byte {
+	h := hmac.New(sha256.New, n.secret)
+	_, _ = h.Write([]byte("nonce"))
+	_, _ = h.Write(head)
+	text, _ := source.MarshalBinary()
+	_, _ = h.Write(text)
+	return h.Sum(nil)[:nonceMAC]
+}
+
+// check tells when we gave the nonce to this source, if we did, and whether its
+// time is over.
+func (n *nonces) check(text string, source netip.Addr, now time.Time) (made int64, ours, old bool) {
+	if len(text) != base64.RawURLEncoding.EncodedLen(nonceHead+nonceMAC) {
+		return 0, false, false
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || !hmac.Equal(raw[nonceHead:], n.mac(raw[:nonceHead], source)) {
+		return 0, false, false
+	}
+	var clock [8]byte
+	copy(clock[8-nonceClock:], raw[:nonceClock])
+	made = int64(binary.BigEndian.Uint64(clock[:])) //nolint:gosec // 48 bits
+	age := now.UnixMilli() - made
+	return made, true, age > nonceLife.Milliseconds() || age < -nonceLife.Milliseconds()
+}
+
+// count takes a nonce count of an account, once; false: it was used before,
+// lies too far back, or is of a nonce that is no longer remembered.
+func (n *nonces) count(account, nonce string, made int64, nc uint32, now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sweep(now)
+	mine := n.of[account]
+	if mine == nil {
+		mine = &spent{used: make(map[string]*counts32)}
+	}
+	c := mine.used[nonce]
+	if c == nil {
+		n.room(mine)
+		n.of[account] = mine // it may have been let go just now
+		if made <= mine.floor || made <= n.floor {
+			return false
+		}
+		c = &counts32{made: made}
+		mine.used[nonce] = c
+		n.total++
+	}
+	return c.take(nc)
+}
+
+func (c *counts32) take(nc uint32) bool {
+	switch {
+	case nc == 0 || nc+nonceWindow <= c.high && c.high >= nonceWindow:
+		return false
+	case nc > c.high:
+		if shift := nc - c.high; shift < nonceWindow {
+			c.seen <<= shift
+		} else {
+			c.seen = 0
+		}
+		c.seen |= 1
+		c.high = nc
+		return true
+	}
+	bit := uint64(1) << (c.high - nc)
+	if c.seen&bit != 0 {
+		return false
+	}
+	c.seen |= bit
+	return true
+}
+
+// room makes some for one more nonce of an account.
+func (n *nonces) room(mine *spent) {
+	if len(mine.used) >= maxUserNonces {
+		mine.floor = middle(mine.times(nil))
+		n.forget(mine, mine.floor)
+	}
+	if n.total < maxNonces {
+		return
+	}
+	var all []int64
+	for _, s := range n.of {
+		all = s.times(all)
+	}
+	n.floor = max(n.floor, middle(all))
+	n.drop(n.floor)
+}
+
+func (s *spent) times(to []int64) []int64 {
+	for _, c := range s.used {
+		to = append(to, c.made)
+	}
+	return to
+}
+
+func middle(of []int64) int64 {
+	slices.Sort(of)
+	return of[len(of)/2]
+}
+
+// forget lets the nonces of an account go that are not younger.
+func (n *nonces) forget(s *spent, floor int64) {
+	for nonce, c := range s.used {
+		if c.made <= floor {
+			delete(s.used, nonce)
+			n.total--
+		}
+	}
+}
+
+// drop does so for all accounts.
+func (n *nonces) drop(floor int64) {
+	for account, s := range n.of {
+		if n.forget(s, floor); len(s.used) == 0 && s.floor <= floor {
+			delete(n.of, account)
+		}
+	}
+}
+
+// sweep lets go, now and then, of what its time ends anyway.
+func (n *nonces) sweep(now time.Time) {
+	if now.Sub(n.swept) < nonceLife {
+		return
+	}
+	n.swept = now
+	n.floor = max(n.floor, now.Add(-nonceLife).UnixMilli()-1)
+	n.drop(n.floor)
+}

@@ -1,0 +1,267 @@
+// Package auth is digest authentication of SIP (RFC 7616, RFC 8760).
+//
+// A Signer answers the challenges of a peer. A Verifier challenges peers and
+// checks their credentials. Neither knows sockets: the address of the peer is
+// an argument.
+package auth
+
+import (
+	"crypto/md5" //nolint:gosec // the digest that most phones know; SHA-256 is offered first
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"hash"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
+)
+
+const (
+	defaultRealm = "callboard"
+	// A source may be wrong ten times, and then once in six seconds: whoever
+	// tries passwords needs 190 years for a thousand million of them.
+	wrongBurst = 10
+	wrongRate  = 1.0 / 6
+	maxDigest  = 512 // letters of one parameter
+)
+
+// Account is who may register and call.
+type Account struct {
+	ID       string // the owner's name for it
+	User     string
+	Password string
+	Network  string // udp, tcp or tls: its messages come by no other; "": by any
+}
+
+// AllowsNetwork says whether messages of the account may come by a network.
+func (a *Account) AllowsNetwork(network string) bool { return a.Network == "" || a.Network == network }
+
+// Verdict on the credentials of a request.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Proven           Verdict = iota
+	NoCredentials            // no credentials of our realm, or for a nonce that is not ours
+	StaleNonce               // right, but for a nonce whose time is over or whose count was used
+	WrongCredentials         // the user or the password
+	TooManyFailures          // the source was wrong too often: not even looked at
+)
+
+// Verifier is the digest server (RFC 7616, RFC 3261 22): challenges without
+// memory, and one answer for whatever is wrong, so that nobody learns which
+// users exist.
+type Verifier struct {
+	realm   string
+	account func(user string) (Account, bool)
+	nonces  *nonces
+	wrong   *ratelimit.Limiter
+	md5     *md5Fallback
+	sources bool // peers of md5 are identified by their source alone: the caller in From is not the user of the credentials
+	id      message.Identifiers
+}
+
+// NewVerifier checks the credentials of accounts, which the function finds by user.
+// An empty realm is the default one.
+func NewVerifier(realm string, secret []byte, account func(string) (Account, bool)) *Verifier {
+	if realm == "" {
+		realm = defaultRealm
+	}
+	return &Verifier{
+		realm: realm, account: account, nonces: newNonces(secret), wrong: ratelimit.NewLimiter(wrongRate, wrongBurst), md5: newMD5Fallback(), id: message.NewIdentifiers(secret),
+	}
+}
+
+// NewTrunkVerifier is for sources whose accounts withAccounts names.
+func NewTrunkVerifier(secret []byte) *Verifier {
+	a := NewVerifier("", secret, nil)
+	a.md5.wait = trunkProofWait
+	return a
+}
+
+// WithAccounts checks who a caller at a source proves to be. An empty realm is
+// the default one.
+func (a *Verifier) WithAccounts(realm string, account func(string) (Account, bool)) Verifier {
+	auth := *a
+	auth.account = account
+	auth.sources = true
+	if realm != "" {
+		auth.realm = realm
+	}
+	return auth
+}
+
+// HasAccounts says whether anybody can prove anything.
+func (a *Verifier) HasAccounts() bool { return a.account != nil }
+
+// Challenges returns the challenges of a request: SHA-256 and MD5, or MD5 alone for
+// a peer that does not answer SHA-256.
+func (a *Verifier) Challenges(m *message.Message, source netip.Addr, stale bool, now time.Time) []message.Header {
+	all := a.allChallenges(source, stale, now)
+	fresh := len(m.HeaderValues("authorization")) == 0
+	if a.md5.md5Only(source, a.md5User(source, message.URIUser(m.From.URI)), m.CallID, m.CSeq, fresh, now) {
+		return all[1:]
+	}
+	return all
+}
+
+// ChallengeOptions are the choices of challenges, the best first. To a source that may be
+// forged goes the first one that is not larger than the request, so that a
+// forged source gains an attacker nothing.
+func (a *Verifier) ChallengeOptions(m *message.Message, source netip.Addr, stale bool, now time.Time) [][]message.Header {
+	all := a.Challenges(m, source, stale, now)
+	if len(all) == 1 {
+		return [][]message.Header{all}
+	}
+	return [][]message.Header{all, all[:1], all[1:]}
+}
+
+// allChallenges are the headers that ask for a proof, the better one first.
+func (a *Verifier) allChallenges(source netip.Addr, stale bool, now time.Time) []message.Header {
+	out := make([]message.Header, 0, 2)
+	nonce := a.nonces.make(source, now)
+	for _, algorithm := range []string{"SHA-256", "MD5"} {
+		v := "Digest realm=" + message.QuoteString(a.realm) + ",nonce=\"" + nonce + "\",algorithm=" + algorithm + ",qop=\"auth\""
+		if stale {
+			v += ",stale=true"
+		}
+		out = append(out, message.Header{Name: "WWW-Authenticate", Value: v})
+	}
+	return out
+}
+
+// credentials is an Authorization header that has all of its parts.
+type credentials struct {
+	user, nonce, uri, response, cnonce, count string
+	nc                                        uint32
+	algorithm                                 func() hash.Hash
+	better                                    bool // than MD5
+}
+
+// readCredentials reads the credentials of our realm; false: there are none that
+// could be right. It never looks at more than a bounded piece of the header.
+func readCredentials(values []string, realm string) (p credentials, ok bool) {
+	for _, v := range values {
+		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
+		if !strings.EqualFold(scheme, "digest") || len(rest) > 8*maxDigest {
+			continue
+		}
+		all := message.ParseAuthParams(rest)
+		if got, _ := all.Get("realm"); got != realm || all.HasRepeated() {
+			continue
+		}
+		return credentialsOf(all)
+	}
+	return p, false
+}
+
+// ClaimedUser is whom the credentials of a request name; "": it has none.
+func ClaimedUser(m *message.Message) string {
+	for _, v := range m.HeaderValues("authorization") {
+		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
+		if !strings.EqualFold(scheme, "digest") || len(rest) > 8*maxDigest {
+			continue
+		}
+		if user, named := message.ParseAuthParams(rest).Get("username"); named && len(user) <= maxDigest {
+			return user
+		}
+	}
+	return ""
+}
+
+func credentialsOf(all message.AuthParams) (p credentials, ok bool) {
+	for name, into := range map[string]*string{
+		"username": &p.user, "nonce": &p.nonce, "uri": &p.uri, "response": &p.response, "cnonce": &p.cnonce, "nc": &p.count,
+	} {
+		v, found := all.Get(name)
+		if !found || v == "" || len(v) > maxDigest {
+			return p, false
+		}
+		*into = v
+	}
+	qop, _ := all.Get("qop")
+	nc, err := strconv.ParseUint(p.count, 16, 32)
+	if !strings.EqualFold(qop, "auth") || len(p.count) != 8 || err != nil {
+		return p, false
+	}
+	p.nc = uint32(nc)
+	algorithm, _ := all.Get("algorithm")
+	switch strings.ToUpper(algorithm) {
+	case "SHA-256":
+		p.algorithm, p.better = sha256.New, true
+	case "MD5", "":
+		p.algorithm = md5.New
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// matches computes the digest with a password.
+func (p *credentials) matches(realm, password, method string) bool {
+	h := func(parts ...string) string {
+		w := p.algorithm()
+		for i, part := range parts {
+			if i > 0 {
+				_, _ = w.Write([]byte{':'})
+			}
+			_, _ = w.Write([]byte(part))
+		}
+		return hex.EncodeToString(w.Sum(nil))
+	}
+	want := h(h(p.user, realm, password), p.nonce, p.count, p.cnonce, "auth", h(method, p.uri))
+	return subtle.ConstantTimeCompare([]byte(want), []byte(strings.ToLower(p.response))) == 1
+}
+
+// CheckRequest tells whose request it is, by the source that sent it.
+func (a *Verifier) CheckRequest(m *message.Message, source netip.Addr, now time.Time) (Account, Verdict) {
+	p, ok := readCredentials(m.HeaderValues("authorization"), a.realm)
+	if !ok {
+		return Account{}, NoCredentials
+	}
+	made, ours, old := a.nonces.check(p.nonce, source, now)
+	if !ours {
+		return Account{}, NoCredentials
+	}
+	if !a.wrong.Spend(source, 0, now) {
+		return Account{}, TooManyFailures
+	}
+	account, known := a.account(p.user)
+	if !known { // the same work for a user who does not exist
+		account.Password = a.id.MAC(32, "nobody", p.user)
+	}
+	right := p.matches(a.realm, account.Password, m.Method) && known && sameURI(p.uri, m.URI)
+	switch {
+	case !right:
+		a.wrong.Spend(source, 1, now)
+		return Account{}, WrongCredentials
+	case old || !a.nonces.count(account.ID, p.nonce, made, p.nc, now):
+		return Account{}, StaleNonce
+	}
+	a.md5.authenticated(source, a.md5User(source, p.user), p.better, now)
+	return account, Proven
+}
+
+// md5User is the name under which md5 remembers a peer.
+func (a *Verifier) md5User(source netip.Addr, user string) string {
+	if a.sources {
+		return source.String()
+	}
+	return user
+}
+
+// sameURI tells whether a proof was made for this Request-URI. Phones differ
+// in the parameters they sign.
+func sameURI(signed string, asked sipmsg.Uri) bool {
+	var u sipmsg.Uri
+	if err := sipmsg.ParseUri(signed, &u); err != nil {
+		return false
+	}
+	return u.User == asked.User && strings.EqualFold(u.Host, asked.Host) && u.Port == asked.Port
+}

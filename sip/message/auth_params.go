@@ -1,0 +1,78 @@
+package message
+
+import "strings"
+
+// maxParams bounds the parameters of one header; more are not looked at.
+const maxParams = 32
+
+// AuthParams are the comma-separated name=value pairs of a digest header, names
+// in lower case, quotes taken off.
+type AuthParams []struct{ name, value string }
+
+// Get is the value of a parameter, and whether it is there.
+func (p AuthParams) Get(name string) (string, bool) {
+	for _, kv := range p {
+		if kv.name == name {
+			return kv.value, true
+		}
+	}
+	return "", false
+}
+
+// HasRepeated tells whether a name stands twice: of two values nobody knows
+// which one counts.
+func (p AuthParams) HasRepeated() bool {
+	for i, kv := range p {
+		if _, twice := p[:i].Get(kv.name); twice {
+			return true
+		}
+	}
+	return false
+}
+
+// ParseAuthParams reads them; what is no pair is skipped.
+func ParseAuthParams(s string) AuthParams {
+	var out AuthParams
+	for s != "" && len(out) < maxParams {
+		s = strings.TrimLeft(s, ", \t")
+		end := strings.IndexAny(s, "=,")
+		if end < 0 {
+			break
+		}
+		if s[end] == ',' {
+			s = s[end+1:]
+			continue
+		}
+		name := strings.ToLower(strings.TrimSpace(s[:end]))
+		var value string
+		value, s = paramValue(strings.TrimLeft(s[end+1:], " \t"))
+		if IsToken(name) {
+			out = append(out, struct{ name, value string }{name, value})
+		}
+	}
+	return out
+}
+
+// paramValue reads a token or a quoted string and returns what follows it.
+func paramValue(s string) (value, rest string) {
+	if s == "" || s[0] != '"' {
+		value, rest, _ = strings.Cut(s, ",")
+		return strings.TrimSpace(value), rest
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			return b.String(), s[i+1:]
+		case '\\':
+			i++
+			if i == len(s) {
+				return b.String(), ""
+			}
+			fallthrough
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String(), ""
+}

@@ -1,0 +1,85 @@
+package message
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"strconv"
+	"sync"
+)
+
+// BranchCookie begins each branch (RFC 3261 §8.1.1.7).
+const (
+	BranchCookie = "z9hG4bK" // RFC 3261 8.1.1.7
+	callIDPrefix = "cb-"
+	callIDCore   = 24 // hex digits that name the leg
+	callIDCheck  = 12 // hex digits that prove it is ours
+)
+
+// Identifiers derives every name we put on the wire from one secret, so that a
+// leg's names are known before it is sent and recognised after a crash.
+type Identifiers struct {
+	macs *sync.Pool // of *macer
+}
+
+// macer makes one name at a time, with room for what goes in and out.
+type macer struct {
+	hash hash.Hash
+	text []byte
+	sum  [sha256.Size]byte
+	hex  [2 * sha256.Size]byte
+}
+
+// NewIdentifiers derives from a secret.
+func NewIdentifiers(secret []byte) Identifiers {
+	return Identifiers{&sync.Pool{New: func() any { return &macer{hash: hmac.New(sha256.New, secret)} }}}
+}
+
+// MAC is the HMAC of some parts, in hexadecimal digits.
+func (id Identifiers) MAC(digits int, parts ...string) string {
+	m, _ := id.macs.Get().(*macer)
+	defer id.macs.Put(m)
+	m.text = m.text[:0]
+	for _, p := range parts {
+		m.text = append(append(m.text, p...), 0)
+	}
+	m.hash.Reset()
+	_, _ = m.hash.Write(m.text)
+	hex.Encode(m.hex[:], m.hash.Sum(m.sum[:0]))
+	return string(m.hex[:digits])
+}
+
+// LegCallID is the Call-ID of a leg of an attempt.
+func (id Identifiers) LegCallID(attempt string, leg int) string {
+	core := id.MAC(callIDCore, "call", attempt, strconv.Itoa(leg))
+	return callIDPrefix + core + id.MAC(callIDCheck, "check", core)
+}
+
+// CallIDFor names what is no leg: a registration.
+func (id Identifiers) CallIDFor(name string) string {
+	return callIDPrefix + id.MAC(callIDCore, "other", name)
+}
+
+// OwnsCallID tells whether a Call-ID was made by callID with this secret.
+func (id Identifiers) OwnsCallID(callID string) bool {
+	if len(callID) != len(callIDPrefix)+callIDCore+callIDCheck || callID[:len(callIDPrefix)] != callIDPrefix {
+		return false
+	}
+	core, check := callID[len(callIDPrefix):len(callIDPrefix)+callIDCore], callID[len(callIDPrefix)+callIDCore:]
+	return hmac.Equal([]byte(check), []byte(id.MAC(callIDCheck, "check", core)))
+}
+
+// FromTag is our From-tag of an outbound call.
+func (id Identifiers) FromTag(callID string) string { return id.MAC(16, "tag", callID) }
+
+// ToTag is our To-tag of an inbound call: the same for a retransmission,
+// even after a restart.
+func (id Identifiers) ToTag(callID, fromTag string) string {
+	return id.MAC(16, "answer", callID, fromTag)
+}
+
+// Branch is that of a request in the dialog of a Call-ID and our tag.
+func (id Identifiers) Branch(callID, tag string, cseq uint32, method, fork string) string {
+	return BranchCookie + id.MAC(24, "branch", callID, tag, strconv.FormatUint(uint64(cseq), 10), method, fork)
+}

@@ -1,0 +1,272 @@
+// Package message reads and writes SIP messages (RFC 3261).
+//
+// It knows no sockets and no dialogs. A message is read from what sipgo has
+// parsed, and written by a Writer, which refuses values that would begin a
+// header of their own.
+package message
+
+import (
+	"bytes"
+	"strings"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+)
+
+// The methods, and the content types of bodies.
+const (
+	MethodInvite   = "INVITE"
+	MethodAck      = "ACK"
+	MethodBye      = "BYE"
+	MethodCancel   = "CANCEL"
+	MethodOptions  = "OPTIONS"
+	MethodInfo     = "INFO"
+	MethodUpdate   = "UPDATE"
+	MethodPrack    = "PRACK"
+	MethodRefer    = "REFER"
+	MethodNotify   = "NOTIFY"
+	MethodMessage  = "MESSAGE"
+	MethodRegister = "REGISTER"
+
+	ContentSDP       = "application/sdp"
+	ContentDTMFRelay = "application/dtmf-relay"
+	ContentDTMF      = "application/dtmf"
+	ContentMixed     = "multipart/mixed"
+	ContentCPIM      = "message/cpim"
+	ContentText      = "text/plain"
+	ContentSipfrag   = "message/sipfrag"
+)
+
+// MaxVias is how many hops a request may have made. A user agent does not judge
+// Max-Forwards (RFC 4475 section 3.3.11), and nodes that pass on are one.
+const MaxVias = 70
+
+// Message is a received message as its sender has written it.
+type Message struct {
+	Method, Version string // of the request line, or the version of the status line
+	URI             sipmsg.Uri
+	Code            int // 0 for a request
+	Phrase          string
+	Vias            []*sipmsg.ViaHeader
+	Relayed         bool // by another node, whose Via is the topmost
+	From, To        *Party
+	CallID          string
+	CSeq            uint32
+	CSeqMethod      string
+	Contact         string
+	Routes          []string // Record-Route, in order of appearance
+	require         []string
+	accept          []string // in lower case, without parameters; nil: no such header
+	ContentType     string
+	Encoding        string
+	Body            []byte // or the part of it that Callboard understands, see selectPart
+	PartType        string // the content type of that part, with its parameters
+	UnknownPart     string // the kind of a part that is not known and must be understood
+	Headers         []sipmsg.Header
+	RepeatedHeader  string // a single-value header that stands twice
+}
+
+// Party is a From or a To.
+type Party struct {
+	Value string // as received
+	Name  string
+	URI   sipmsg.Uri
+	Tag   string
+}
+
+// IsRequest tells a request from a response.
+func (m *Message) IsRequest() bool { return m.Code == 0 }
+
+// RestoreMethodCase takes the method as it stands on the wire: sipgo writes all of it in capitals, and methods in other letters are
+// other methods (RFC 3261 section 7.1).
+func (m *Message) RestoreMethodCase(raw []byte) {
+	if method, _, found := bytes.Cut(raw, []byte(" ")); found && m.IsRequest() && string(method) != m.Method {
+		m.Method = string(method)
+	}
+}
+
+// Branch is that of the Via that the sender has written.
+func (m *Message) Branch() string { return ParamValue(m.SenderVia().Params, "branch") }
+
+// HeaderValue is the first header of a name, "" without one.
+func (m *Message) HeaderValue(name string) string {
+	for _, h := range m.Headers {
+		if named(h.Name(), name) {
+			return h.Value()
+		}
+	}
+	return ""
+}
+
+// named compares header names, compact forms included.
+func named(have, want string) bool {
+	return strings.EqualFold(have, want) || len(have) == 1 && strings.EqualFold(CanonicalName(have), want)
+}
+
+// HeaderValues are those of all headers of a name.
+func (m *Message) HeaderValues(name string) []string {
+	var found []string
+	for _, h := range m.Headers {
+		if named(h.Name(), name) {
+			found = append(found, h.Value())
+		}
+	}
+	return found
+}
+
+// HeaderParsers are the headers that sipgo reads for us; the rest arrive as text,
+// so that a broken Contact costs a 400 and not the message.
+func HeaderParsers() map[string]sipmsg.HeaderParser {
+	kept := make(map[string]sipmsg.HeaderParser)
+	all := sipmsg.DefaultHeadersParser()
+	for _, name := range []string{
+		"f", "from", "to", "t", "i", "call-id", "cseq", "via", "v", "max-forwards", "content-length", "l",
+	} {
+		kept[name] = all[name]
+	}
+	via := all["via"]
+	kept["via"] = func(name []byte, value string) (sipmsg.Header, error) { return via(name, trimSentBy(value)) }
+	kept["v"] = kept["via"]
+	cseq := all["cseq"] // takes one space only, where the grammar allows more (RFC 3261 §25.1)
+	kept["cseq"] = func(name []byte, value string) (sipmsg.Header, error) {
+		return cseq(name, strings.Join(strings.Fields(value), " "))
+	}
+	return kept
+}
+
+// trimSentBy moves white space that may stand around the slashes and the colon of a Via (RFC 3261 §25.1) to its
+// front, where the parser ignores it. The length stays, for the parser counts it in a list.
+func trimSentBy(value string) string {
+	head := value[:strings.IndexAny(value+";", ";,")]
+	var b strings.Builder
+	for field := range strings.FieldsSeq(head) {
+		s := b.String()
+		first, last := field[0], byte('/')
+		if s != "" {
+			last = s[len(s)-1]
+		}
+		joins := first == '/' || last == '/' || last == ':' || first == ':' && !strings.HasPrefix(field, "::")
+		if !joins {
+			b.WriteByte(' ')
+		}
+		b.WriteString(field)
+	}
+	return strings.Repeat(" ", len(head)-b.Len()) + b.String() + value[len(head):]
+}
+
+// CanonicalName is the name of a header in lower case, and in full where it has
+// a compact form (RFC 3261 §7.3.3).
+func CanonicalName(name string) string {
+	switch lower := strings.ToLower(name); lower {
+	case "v":
+		return "via"
+	case "f":
+		return "from"
+	case "t":
+		return "to"
+	case "i":
+		return "call-id"
+	case "m":
+		return "contact"
+	case "l":
+		return "content-length"
+	case "c":
+		return "content-type"
+	case "e":
+		return "content-encoding"
+	case "k":
+		return "supported"
+	case "x":
+		return "session-expires"
+	case "r":
+		return "refer-to"
+	case "b":
+		return "referred-by"
+	case "o":
+		return "event"
+	case "y":
+		return "identity"
+	default:
+		return lower
+	}
+}
+
+// Parse takes what sipgo has parsed. ok is false when not even an error could be
+// answered.
+func (m *Message) Parse(in sipmsg.Message) (ok bool) {
+	switch in := in.(type) {
+	case *sipmsg.Request:
+		m.Method, m.Version, m.URI, m.Headers = string(in.Method), in.SipVersion, in.Recipient, in.Headers()
+	case *sipmsg.Response:
+		m.Code, m.Version, m.Phrase, m.Headers = in.StatusCode, in.SipVersion, in.Reason, in.Headers()
+		if m.Code < 100 || m.Code > 699 {
+			return false
+		}
+	default:
+		return false
+	}
+	m.Body = in.Body()
+	seen := make(map[string]bool, 8)
+	for _, h := range m.Headers {
+		m.fileHeader(h, seen)
+	}
+	return len(m.Vias) > 0 && len(m.Vias) <= MaxVias && m.From != nil && m.To != nil && m.CallID != "" && m.CSeqMethod != ""
+}
+
+// fileHeader files one header.
+func (m *Message) fileHeader(h sipmsg.Header, seen map[string]bool) {
+	name := CanonicalName(h.Name())
+	switch name {
+	case "from", "to", "call-id", "cseq", "max-forwards", "content-length", "content-type":
+		if seen[name] {
+			m.RepeatedHeader = name
+			return
+		}
+		seen[name] = true
+	}
+	switch h := h.(type) {
+	case *sipmsg.ViaHeader:
+		m.Vias = append(m.Vias, h)
+		return
+	case *sipmsg.FromHeader:
+		m.From = &Party{Value: h.Value(), Name: displayName(h.DisplayName), URI: h.Address, Tag: ParamValue(h.Params, "tag")}
+		return
+	case *sipmsg.ToHeader:
+		m.To = &Party{Value: h.Value(), Name: displayName(h.DisplayName), URI: h.Address, Tag: ParamValue(h.Params, "tag")}
+		return
+	case *sipmsg.CSeqHeader:
+		m.CSeq, m.CSeqMethod = h.SeqNo, string(h.MethodName)
+		return
+	case *sipmsg.CallIDHeader:
+		m.CallID = h.Value()
+		return
+	}
+	switch name {
+	case "contact":
+		if m.Contact == "" {
+			m.Contact = ReadURI(firstOfList(h.Value()))
+		}
+	case "record-route":
+		for _, one := range SplitList(h.Value()) {
+			m.Routes = append(m.Routes, ReadURI(one))
+		}
+	case "require":
+		m.require = append(m.require, SplitList(h.Value())...)
+	case "accept":
+		m.accept = append(m.accept, "") // an empty header accepts nothing
+		for _, one := range SplitList(h.Value()) {
+			m.accept = append(m.accept, strings.ToLower(strings.TrimSpace(before(one, ";"))))
+		}
+	case "content-type":
+		m.ContentType = strings.ToLower(strings.TrimSpace(before(h.Value(), ";")))
+	case "content-encoding":
+		m.Encoding = strings.ToLower(strings.TrimSpace(h.Value()))
+	}
+}
+
+// SenderVia is the one that its sender has written.
+func (m *Message) SenderVia() *sipmsg.ViaHeader {
+	if m.Relayed && len(m.Vias) > 1 {
+		return m.Vias[1]
+	}
+	return m.Vias[0]
+}

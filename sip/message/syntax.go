@@ -1,0 +1,156 @@
+package message
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+)
+
+// IsSingleLine says whether a text holds nothing that ends a line.
+func IsSingleLine(s string) bool { return !strings.ContainsAny(s, "\r\n\x00") }
+
+// IsToken says whether a text is a token (RFC 3261 §25.1).
+func IsToken(s string) bool {
+	for i := range len(s) {
+		if !IsAlnum(s[i]) && !strings.ContainsRune("-.!%*_+`'~", rune(s[i])) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// IsAlnum says whether a character is a letter or a digit of ASCII.
+func IsAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// EscapeUser escapes what a telephone user may hold and refuses the rest.
+func EscapeUser(s string) (string, error) {
+	for i := range len(s) {
+		if !IsAlnum(s[i]) && !strings.ContainsRune("+-_.!~*#", rune(s[i])) {
+			return "", fmt.Errorf("sip: %q is no user", s)
+		}
+	}
+	if s == "" || len(s) > 64 {
+		return "", fmt.Errorf("sip: %q is no user", s)
+	}
+	return strings.ReplaceAll(s, "#", "%23"), nil
+}
+
+// IsHost says whether a text has only what a host name or an address may hold.
+func IsHost(s string) bool {
+	for i := range len(s) {
+		if !IsAlnum(s[i]) && !strings.ContainsRune("-._:[]", rune(s[i])) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 253
+}
+
+// QuoteString is a display name or text as a quoted string (RFC 3261 25.1).
+func QuoteString(s string) string {
+	if !strings.ContainsAny(s, `\"`) {
+		return `"` + s + `"`
+	}
+	return `"` + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), `"`, `\"`) + `"`
+}
+
+// KeepPrintable maps a character that does not print to none, for strings.Map.
+func KeepPrintable(r rune) rune {
+	if r < ' ' || r == 0x7F {
+		return ' '
+	}
+	return r
+}
+
+// IsMethod tells whether a text may be a method (RFC 3261 section 25.1).
+func IsMethod(b []byte) bool { return IsToken(string(b)) }
+
+// IsSIPURI says whether a text begins as a sip: or sips: URI does.
+func IsSIPURI(s string) bool {
+	s = strings.ToLower(s)
+	return strings.HasPrefix(s, "sip:") || strings.HasPrefix(s, "sips:")
+}
+
+// isReference has only what a URI may hold.
+func isReference(s string) bool {
+	for i := range len(s) {
+		if !IsAlnum(s[i]) && !strings.ContainsRune("-_.!~*'()%&=+$,;?/:@[]", rune(s[i])) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// IsDialable takes sip:, sips: and tel: URIs without headers.
+func IsDialable(uri string) bool {
+	if !isReference(uri) || strings.Contains(uri, "?") {
+		return false
+	}
+	scheme, rest, _ := strings.Cut(uri, ":")
+	if strings.EqualFold(scheme, "tel") {
+		number, _, _ := strings.Cut(rest, ";")
+		_, err := EscapeUser(number)
+		return err == nil
+	}
+	var parsed sipmsg.Uri
+	if !IsSIPURI(uri) || sipmsg.ParseUri(uri, &parsed) != nil || !IsHost(parsed.Host) {
+		return false
+	}
+	method := ParamValue(parsed.UriParams, "method")
+	return method == "" || method == MethodInvite
+}
+
+// EscapeHeaderValue writes a header value into a URI (RFC 3261 25.1, hvalue).
+func EscapeHeaderValue(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if IsAlnum(s[i]) || strings.ContainsRune("-_.!~*'()", rune(s[i])) {
+			b.WriteByte(s[i])
+			continue
+		}
+		fmt.Fprintf(&b, "%%%02X", s[i])
+	}
+	return b.String()
+}
+
+func unescape(s string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return "", false
+		}
+		c, err := strconv.ParseUint(s[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", false
+		}
+		b.WriteByte(byte(c))
+		i += 2
+	}
+	return b.String(), IsSingleLine(b.String())
+}
+
+func isCallID(s string) bool {
+	for i := range len(s) {
+		if !IsAlnum(s[i]) && !strings.ContainsRune(`-.!%*_+'~()<>:\"/[]?{}@`+"`", rune(s[i])) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// maxContactURI is the longest URI that a Contact may name.
+const maxContactURI = 256
+
+// IsContactURI tells whether a URI can stand in a request line of ours.
+func IsContactURI(s string) bool {
+	var u sipmsg.Uri
+	return IsSIPURI(s) && len(s) <= maxContactURI && IsSingleLine(s) && !strings.ContainsAny(s, "<>\" \t") &&
+		sipmsg.ParseUri(s, &u) == nil && u.Host != "" && len(u.Headers) == 0
+}

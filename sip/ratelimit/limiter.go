@@ -1,0 +1,125 @@
+// Package ratelimit limits how many messages each source may send.
+//
+// Its memory is bounded, however many sources there are, and no source loses
+// tokens because of others while fewer than maxSources of them lack any.
+package ratelimit
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// maxSources is how many sources a limiter tells apart.
+const maxSources = 4096
+
+// Limiter is a token bucket per source: per IPv4 address and per IPv6 /64. It
+// stores only the buckets that may lack tokens. While maxSources buckets are
+// stored, new sources share a bucket per network (IPv4 /16, IPv6 /32). While
+// maxSources networks are stored, too, all further sources share one bucket.
+type Limiter struct {
+	mu       sync.Mutex
+	rate     float64 // tokens per second
+	burst    float64
+	bySource *buckets
+	networks *buckets
+	overflow bucket
+}
+
+// buckets are buckets by address or network, the last used first.
+type buckets = simplelru.LRU[netip.Addr, *bucket]
+
+// bucket is a token bucket.
+type bucket struct {
+	tokens float64
+	at     time.Time // when it had these tokens
+}
+
+// NewLimiter gives each source a number of tokens per second, and a burst.
+func NewLimiter(rate, burst float64) *Limiter {
+	return &Limiter{rate: rate, burst: burst, bySource: newBuckets(), networks: newBuckets(), overflow: bucket{tokens: burst}}
+}
+
+func newBuckets() *buckets {
+	l, _ := simplelru.NewLRU[netip.Addr, *bucket](maxSources, nil) // fails for a size below 1
+	return l
+}
+
+// Len is how many buckets are stored.
+func (l *Limiter) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bySource.Len() + l.networks.Len()
+}
+
+// Spend takes cost tokens if the source has them. A cost of 0 takes nothing and
+// reports whether the source has a token.
+func (l *Limiter) Spend(a netip.Addr, cost float64, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.bucket(a, cost > 0, now)
+	b.tokens = min(l.burst, b.tokens+max(now.Sub(b.at).Seconds(), 0)*l.rate)
+	b.at = now
+	if b.tokens < max(cost, 1) {
+		return false
+	}
+	b.tokens -= cost
+	return true
+}
+
+// bucket is the bucket of a source. A new bucket is stored only if keep is true.
+func (l *Limiter) bucket(a netip.Addr, keep bool, now time.Time) *bucket {
+	if b := l.findOrAdd(l.bySource, Subnet(a), keep, now); b != nil {
+		return b
+	}
+	if b := l.findOrAdd(l.networks, wideNetwork(a), keep, now); b != nil {
+		return b
+	}
+	return &l.overflow
+}
+
+// findOrAdd returns the bucket of a key, or a new full one, which it stores only if
+// keep is true. Full buckets are removed first. nil: maxSources buckets lack tokens.
+func (l *Limiter) findOrAdd(all *buckets, key netip.Addr, keep bool, now time.Time) *bucket {
+	if b, ok := all.Get(key); ok {
+		return b
+	}
+	full := time.Duration(l.burst / l.rate * float64(time.Second))
+	for {
+		_, oldest, ok := all.GetOldest()
+		if !ok || now.Sub(oldest.at) < full {
+			break
+		}
+		all.RemoveOldest()
+	}
+	if all.Len() >= maxSources {
+		return nil
+	}
+	b := &bucket{tokens: l.burst, at: now}
+	if keep {
+		all.Add(key, b)
+	}
+	return b
+}
+
+// Subnet is the source that an address belongs to: the IPv4 address, the IPv6 /64.
+func Subnet(a netip.Addr) netip.Addr { return prefixOf(a, 32, 64) }
+
+// wideNetwork is the network whose sources share a bucket when bySource is full:
+// the IPv4 /16, the IPv6 /32. Registries allocate such an IPv6 network to one
+// network operator.
+func wideNetwork(a netip.Addr) netip.Addr { return prefixOf(a, 16, 32) }
+
+func prefixOf(a netip.Addr, bits4, bits6 int) netip.Addr {
+	bits := bits6
+	if a = a.Unmap().WithZone(""); a.Is4() {
+		bits = bits4
+	}
+	p, err := a.Prefix(bits)
+	if err != nil { // of no address
+		return a
+	}
+	return p.Addr()
+}

@@ -1,0 +1,220 @@
+// Package registrar decides what a REGISTER changes (RFC 3261 §10.3).
+//
+// Its functions are pure: given the bindings of an account and the time, they
+// return the bindings that follow.
+package registrar
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+)
+
+// Limits of what one phone may register.
+const (
+	MaxBindings  = 10 // contacts of one account; another one takes the place of the oldest
+	MinExpires   = 60 * time.Second
+	maxExpires   = time.Hour
+	maxContacts  = 8
+	maxUserAgent = 128
+	defaultQ     = 1.0
+)
+
+// Binding is one contact of an account: where one of its phones is.
+type Binding struct {
+	URI       string         `json:"uri"`              // as the phone wrote it; the Request-URI of calls to it
+	Source    netip.AddrPort `json:"source"`           // where its REGISTER came from, and where calls go (RFC 3581)
+	Network   string         `json:"network"`          // udp, tcp or tls; a stream is used again while it lives
+	Local     netip.AddrPort `json:"local,omitzero"`   // our UDP socket that it came to, or that of the node it came through
+	Through   netip.AddrPort `json:"through,omitzero"` // the node that passed it on, by which calls reach the phone (RFC 3327)
+	Q         float64        `json:"q"`
+	CallID    string         `json:"call_id"`
+	CSeq      uint32         `json:"cseq"`
+	UserAgent string         `json:"user_agent,omitempty"`
+	Expires   time.Time      `json:"expires"`
+	Since     time.Time      `json:"since"` // the first REGISTER of this contact
+}
+
+// Contact is where a call to the binding goes.
+func (b *Binding) Contact() Contact {
+	return Contact{
+		URI: b.URI, Q: b.Q,
+		Target: resolve.Target{Host: b.Source.Addr().String(), Port: int(b.Source.Port()), Transport: b.Network, Local: b.Local, Through: b.Through},
+	}
+}
+
+// Contact is one place at which somebody can be called.
+type Contact struct {
+	URI    string // the Request-URI
+	Q      float64
+	Target resolve.Target // where its messages go, whatever the URI says
+}
+
+// Change is what one REGISTER asks (RFC 3261 10.2).
+type Change struct {
+	All       bool // "*": every contact goes
+	Contacts  []RequestedContact
+	CallID    string
+	CSeq      uint32
+	Source    netip.AddrPort
+	Network   string
+	Local     netip.AddrPort
+	Through   netip.AddrPort
+	UserAgent string
+}
+
+// RequestedContact is one contact of a REGISTER.
+type RequestedContact struct {
+	URI     string
+	Q       float64
+	Expires time.Duration // 0: it goes
+}
+
+// Apply makes the bindings that follow from a REGISTER (RFC 3261 10.3), or
+// tells with which code it has to be refused; then nothing changes.
+func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int) {
+	after = UnexpiredBindings(have, now)
+	if c.All {
+		for i := range after {
+			if c.isOlderThan(&after[i]) {
+				return after, 500
+			}
+		}
+		return nil, 0
+	}
+	kept := slices.Clone(after)
+	for _, a := range c.Contacts {
+		i := slices.IndexFunc(kept, func(b Binding) bool { return uriKey(b.URI) == uriKey(a.URI) })
+		if i >= 0 && c.isOlderThan(&kept[i]) {
+			return after, 500
+		}
+		fresh := Binding{
+			URI: a.URI, Source: c.Source, Network: c.Network, Local: c.Local, Through: c.Through, Q: a.Q, CallID: c.CallID, CSeq: c.CSeq,
+			UserAgent: c.UserAgent, Expires: now.Add(a.Expires), Since: now,
+		}
+		switch {
+		case i >= 0 && a.Expires == 0:
+			kept = slices.Delete(kept, i, i+1)
+		case i >= 0:
+			fresh.Since = kept[i].Since
+			kept[i] = fresh
+		case a.Expires > 0:
+			kept = append(kept, fresh)
+		}
+	}
+	if len(kept) > MaxBindings {
+		slices.SortStableFunc(kept, func(a, b Binding) int { return cmp.Compare(b.Expires.UnixNano(), a.Expires.UnixNano()) })
+		kept = kept[:MaxBindings]
+	}
+	slices.SortStableFunc(kept, func(a, b Binding) int { return cmp.Compare(b.Q, a.Q) })
+	return kept, 0
+}
+
+// isOlderThan tells that the phone sent this REGISTER before the one that made the
+// binding: they have overtaken each other.
+func (c *Change) isOlderThan(b *Binding) bool { return b.CallID == c.CallID && c.CSeq <= b.CSeq }
+
+// UnexpiredBindings are the bindings whose time is not over; a copy.
+func UnexpiredBindings(have []Binding, now time.Time) []Binding {
+	out := make([]Binding, 0, len(have))
+	for _, b := range have {
+		if b.Expires.After(now) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// uriKey is the same for equal URIs (RFC 3261 19.1.4), as far as phones differ.
+func uriKey(s string) string {
+	var u sipmsg.Uri
+	if err := sipmsg.ParseUri(s, &u); err != nil {
+		return s
+	}
+	params := make([]string, 0, len(u.UriParams))
+	for _, p := range u.UriParams {
+		params = append(params, strings.ToLower(p.K+"="+p.V))
+	}
+	slices.Sort(params)
+	return strings.ToLower(u.Scheme) + ":" + u.User + "@" + strings.ToLower(u.Host) + ":" + strconv.Itoa(u.Port) + ";" + strings.Join(params, ";")
+}
+
+// ParseRegister reads the contacts of a REGISTER; where it came from is the caller's
+// to add. A code other than 0 refuses it: 400 for what makes no sense, 423 for too
+// short a time.
+func ParseRegister(m *message.Message) (c Change, code int) {
+	c = Change{CallID: m.CallID, CSeq: m.CSeq, UserAgent: strings.Map(message.KeepPrintable, m.HeaderValue("User-Agent"))}
+	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]
+	values := message.SplitList(strings.Join(m.HeaderValues("contact"), ","))
+	said, given, ok := deltaSeconds(m.HeaderValue("Expires"))
+	if !ok || len(values) > maxContacts {
+		return c, 400
+	}
+	if len(values) == 1 && values[0] == "*" {
+		c.All = true
+		if !given || said != 0 {
+			return c, 400
+		}
+		return c, 0
+	}
+	for _, v := range values {
+		a, code := ParseContact(v, said, given)
+		if code != 0 {
+			return c, code
+		}
+		c.Contacts = append(c.Contacts, a)
+	}
+	return c, 0
+}
+
+// ParseContact reads a contact of a REGISTER or a 3xx. said is the Expires header of
+// the message, and given whether it has one; codes are those of ParseRegister.
+func ParseContact(v string, said time.Duration, given bool) (a RequestedContact, code int) {
+	a = RequestedContact{URI: message.ReadURI(v), Q: defaultQ, Expires: maxExpires}
+	if !message.IsContactURI(a.URI) {
+		return a, 400
+	}
+	if given {
+		a.Expires = said
+	}
+	if text, found := message.ContactParam(v, "expires"); found {
+		own, _, ok := deltaSeconds(text)
+		if !ok {
+			return a, 400
+		}
+		a.Expires = own
+	}
+	if text, found := message.ContactParam(v, "q"); found {
+		q, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(q >= 0 && q <= 1) || len(text) > 5 {
+			return a, 400
+		}
+		a.Q = q
+	}
+	if a.Expires > 0 && a.Expires < MinExpires {
+		return a, 423
+	}
+	a.Expires = min(a.Expires, maxExpires)
+	return a, 0
+}
+
+// deltaSeconds reads delta-seconds (RFC 3261 25.1); given is false for "".
+func deltaSeconds(text string) (d time.Duration, given, ok bool) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0, false, true
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return 0, true, false
+	}
+	return time.Duration(n) * time.Second, true, true
+}

@@ -1,0 +1,140 @@
+// Package transport holds what SIP sockets need of TLS and of the kernel:
+// certificates that are read anew, DSCP, ICMP errors and arrival times.
+package transport
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+var errNoCertificate = errors.New("sip: TLS without a certificate")
+
+// TLS says how connections are secured, never below TLS 1.2.
+type TLS struct {
+	// Certificate is asked at each handshake: as the server's own, and as the
+	// client's where a server demands one. Nil: we have none, and cannot listen.
+	Certificate func() (*tls.Certificate, error)
+	// Others are shown to those who ask for a name (SNI) that Certificate does
+	// not carry, and one of these does: a service of several names.
+	Others []func() (*tls.Certificate, error)
+	// Roots prove the far ends that we call; nil: those of the machine.
+	Roots *x509.CertPool
+	// Clients, if set, must have issued the certificate of whoever connects to us.
+	Clients *x509.CertPool
+}
+
+// ServerConfig is the configuration of the side that is called.
+func (t *TLS) ServerConfig() (*tls.Config, error) {
+	if t == nil || t.Certificate == nil {
+		return nil, errNoCertificate
+	}
+	for _, read := range append([]func() (*tls.Certificate, error){t.Certificate}, t.Others...) {
+		if _, err := read(); err != nil {
+			return nil, fmt.Errorf("sip: certificate: %w", err)
+		}
+	}
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: t.certificateFor}
+	if t.Clients != nil {
+		conf.ClientCAs, conf.ClientAuth = t.Clients, tls.RequireAndVerifyClientCert
+	}
+	return conf, nil
+}
+
+// certificateFor is the certificate for whoever connects: the first that carries the
+// name that he asks for, Certificate where none does.
+func (t *TLS) certificateFor(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	first, err := t.Certificate()
+	if err == nil && hello.SupportsCertificate(first) == nil {
+		return first, nil
+	}
+	for _, read := range t.Others {
+		if other, bad := read(); bad == nil && hello.SupportsCertificate(other) == nil {
+			return other, nil
+		}
+	}
+	return first, err
+}
+
+// ClientConfig is the configuration of the side that calls; the name to prove is added per connection
+// (RFC 5922 7.2).
+func (t *TLS) ClientConfig() *tls.Config {
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(256)}
+	if t == nil {
+		return conf
+	}
+	conf.RootCAs = t.Roots
+	if t.Certificate != nil {
+		conf.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return t.Certificate() }
+	}
+	return conf
+}
+
+// CertificateFiles is a TLS.Certificate that reads a chain and its key, both
+// PEM, and reads them again at the next handshake after one of the files has
+// changed. A pair that does not fit or cannot be read, such as one half written,
+// is logged once; the one before stays in use, and each handshake tries again.
+// log may be nil.
+func CertificateFiles(chain, key string, log *slog.Logger) func() (*tls.Certificate, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	f := &certificateFiles{chain: chain, key: key, log: log}
+	return f.current
+}
+
+type certificateFiles struct {
+	chain, key string
+	log        *slog.Logger
+	mu         sync.Mutex
+	seen       [2]fileMark // of loaded
+	refused    string      // why what is there now cannot be used, as it was logged
+	loaded     *tls.Certificate
+}
+
+type fileMark struct {
+	at   time.Time
+	size int64
+}
+
+func (f *certificateFiles) current() (*tls.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, err := marks(f.chain, f.key)
+	if err == nil && now == f.seen && f.loaded != nil {
+		return f.loaded, nil
+	}
+	var pair tls.Certificate
+	if err == nil {
+		pair, err = tls.LoadX509KeyPair(f.chain, f.key)
+	}
+	switch {
+	case err == nil:
+		if f.loaded != nil {
+			f.log.Info("certificate_reloaded", slog.String("file", f.chain))
+		}
+		f.loaded, f.seen, f.refused = &pair, now, ""
+	case f.loaded == nil:
+		return nil, err
+	case err.Error() != f.refused:
+		f.refused = err.Error()
+		f.log.Warn("certificate_kept", slog.String("file", f.chain), slog.Any("error", err))
+	}
+	return f.loaded, nil
+}
+
+func marks(files ...string) (all [2]fileMark, err error) {
+	for i, name := range files {
+		info, err := os.Stat(name)
+		if err != nil {
+			return all, err
+		}
+		all[i] = fileMark{info.ModTime(), info.Size()}
+	}
+	return all, nil
+}
