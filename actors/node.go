@@ -111,8 +111,8 @@ type Config struct {
 	WebhookHurry   int
 	PublicURL      string
 	SpoolDir       string
-	TraceContexts  *tracing.Contexts // nil: no collector wants traces
-	Traces         *call.Traces      // what the user agent's dialogs say; nil: not kept
+	TraceContexts  *tracing.SpanContexts // nil: no collector wants traces
+	Traces         *call.Traces          // what the user agent's dialogs say; nil: not kept
 	Log            *slog.Logger
 	Before         func(actor string, msg any) // sees each message first; nil in production
 }
@@ -212,7 +212,7 @@ func New(cfg Config) *Node {
 	n.sends = webhook.NewSendPool(cfg.WebhookSends)
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
-	n.toolbox = &tools.Client{HTTP: tracing.Client(n.sender.Web())}
+	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
 	n.desk = &Desk{messages: newChore(), readings: newChore(), meanings: newChore(), analyses: newChore(), reminders: newChore(), texting: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce), dataSlots: make(chan struct{}, dataAtOnce)}
 	n.desk.carriage = newCarriage()
 	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined})

@@ -51,7 +51,7 @@ func (n *Node) sweep(ctx context.Context) {
 			n.book.Set(ctx, turn, id, trunks)
 		}
 		n.expire(ctx, id)
-		n.JoinParts(id)
+		n.JoinRecordingParts(id)
 		for _, one := range []struct {
 			what string
 			do   func() error

@@ -92,9 +92,8 @@ func (p *DecisionPage) Sort() string { return ordered(p.Seq) }
 // DecisionIndex finds the decisions of a campaign about a number.
 func DecisionIndex(campaignID, phone string) string { return "phone=" + campaignID + "/" + phone }
 
-// Sum is the hash that the page must have: by the key, of its place, the hash
-// before and everything that it says. A field that is empty adds nothing, so that
-// fields may come to be without changing old sums.
+// Sum returns the HMAC of the page under key: over its position, the previous hash and
+// all fields. Empty fields add nothing, so new fields keep old hashes valid.
 func (p *DecisionPage) Sum(key []byte) string {
 	h := summer{b: make([]byte, 0, 256*len(p.Decisions)+128)}
 	h.text(1, p.WorkspaceID)

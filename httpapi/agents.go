@@ -126,9 +126,9 @@ func (s *Server) agentRoutes() {
 		return touched(ctx, made.Public(), nil)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listAgents", tag: tag, summary: "List agents"},
-		listOf(s.ports.Agents, Agents.ListAgents, (*domain.Agent).Public))
+		handleList(s.ports.Agents, Agents.ListAgents, (*domain.Agent).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getAgent", tag: tag, summary: "Get an agent", about: "Its draft: unpublished_changes tells what calls do not speak yet."},
-		byID(domain.PrefixAgent, s.ports.Agents, Agents.Agent, (*domain.Agent).Public))
+		handleByID(domain.PrefixAgent, s.ports.Agents, Agents.Agent, (*domain.Agent).Public))
 	add(s, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateAgent", tag: tag, summary: "Change an agent's draft",
 		about: "Calls speak the changes once they are published. name, extension and metadata hold at once.",
@@ -146,7 +146,7 @@ func (s *Server) agentRoutes() {
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteAgent", tag: tag, summary: "Delete an agent with its versions", errors: []int{http.StatusConflict},
 		about: "Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.",
-	}, deleteByID(domain.PrefixAgent, "agent", s.ports.Agents, Agents.DeleteAgent))
+	}, handleDeleteByID(domain.PrefixAgent, "agent", s.ports.Agents, Agents.DeleteAgent))
 	s.versionRoutes(tag, path+"/{id}")
 }
 
@@ -181,7 +181,7 @@ func (s *Server) versionRoutes(tag, path string) {
 		method: http.MethodPost, path: path + "/publish", id: "publishAgent", tag: tag, summary: "Publish an agent's draft", errors: []int{http.StatusConflict},
 		about: "Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. " +
 			"Without changes the newest version is answered. An agent has 1000 versions at most: 409 invalid_state.",
-	}, byID(domain.PrefixAgent, s.ports.Agents, Agents.PublishAgent, (*domain.AgentVersion).Public))
+	}, handleByID(domain.PrefixAgent, s.ports.Agents, Agents.PublishAgent, (*domain.AgentVersion).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/versions", id: "listAgentVersions", tag: tag, summary: "List the versions of an agent"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One

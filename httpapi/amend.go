@@ -58,7 +58,7 @@ func (s *Server) amendRoutes(tag, path string) {
 		errors: []int{http.StatusConflict},
 		about: "A draft, or one that is over and has no call going on. Contacts, results, calls, transcripts, recordings and endpoints go; what was billed stays " +
 			"in the ledger, which holds no number.",
-	}, deleteByID(domain.PrefixCampaign, "campaign", s.ports.Campaigns, Campaigns.DeleteCampaign))
+	}, handleDeleteByID(domain.PrefixCampaign, "campaign", s.ports.Campaigns, Campaigns.DeleteCampaign))
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/duplicate", id: "duplicateCampaign", tag: tag, status: http.StatusCreated, summary: "Make a draft of a campaign",
 		about: "The same settings and contacts, and nothing of what happened. A start or an end that has passed is left out.",

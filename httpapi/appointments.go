@@ -94,7 +94,7 @@ func (s *Server) appointmentRoutes() {
 	add(s, operation{method: http.MethodGet, path: path, id: "listAppointments", tag: tag, summary: "List appointments", errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
 	one := func(method, path, id, summary, about string, do func(Bookings, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
 		op := operation{method: method, path: path, id: id, tag: tag, summary: summary, about: about}
-		add(s, op, byID(domain.PrefixAppoint, s.ports.Bookings, do, same))
+		add(s, op, handleByID(domain.PrefixAppoint, s.ports.Bookings, do, same))
 	}
 	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Bookings.Appointment)
 	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Bookings.ConfirmAppointment)
@@ -140,7 +140,7 @@ func (s *Server) appointmentRoutes() {
 		about: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
 	}, s.reschedule)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteAppointment", tag: tag, summary: "Delete an appointment", about: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict}},
-		deleteByID(domain.PrefixAppoint, "appointment", s.ports.Bookings, Bookings.DeleteAppointment))
+		handleDeleteByID(domain.PrefixAppoint, "appointment", s.ports.Bookings, Bookings.DeleteAppointment))
 	s.raw(operation{method: http.MethodGet, path: path + "/{id}/calendar.ics", id: "getAppointmentCalendar", tag: tag, summary: "Get an appointment as a calendar file"},
 		func(h *huma.Operation) {
 			h.Responses["200"] = response("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})

@@ -244,9 +244,9 @@ func (s *Server) bulkRoutes() {
 
 func (s *Server) bulkReadRoutes(tag, path string) {
 	add(s, operation{method: http.MethodGet, path: path, id: "listBulks", tag: tag, summary: "List bulk jobs"},
-		listOf(s.ports.Bulks, Bulks.ListBulks, showBulk))
+		handleList(s.ports.Bulks, Bulks.ListBulks, showBulk))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getBulk", tag: tag, summary: "See how far a bulk job is", about: "A job is kept for 30 days after its end."},
-		byID(domain.PrefixBulk, s.ports.Bulks, Bulks.Bulk, showBulk))
+		handleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.Bulk, showBulk))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}/items", id: "listBulkItems", tag: tag, summary: "See what became of the items of a bulk job, in their order"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
@@ -264,7 +264,7 @@ func (s *Server) bulkReadRoutes(tag, path string) {
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelBulk", tag: tag, summary: "Cancel what a bulk job has not begun",
 		about: "What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.",
-	}, byID(domain.PrefixBulk, s.ports.Bulks, Bulks.CancelBulk, showBulk))
+	}, handleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.CancelBulk, showBulk))
 }
 
 // BulkItem is an item as the API shows it.

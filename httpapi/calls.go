@@ -49,14 +49,14 @@ func (s *Server) callRoutes() {
 	}, s.placeCall)
 	add(s, operation{method: http.MethodGet, path: path, id: "listCalls", tag: tag, errors: []int{http.StatusNotFound}, summary: "List calls"}, s.listCalls)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getCall", tag: tag, summary: "Get a call"},
-		byID(domain.PrefixCall, s.ports.Calls, Calls.Call, s.showCall))
+		handleByID(domain.PrefixCall, s.ports.Calls, Calls.Call, s.showCall))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteCall", tag: tag, summary: "Delete a call", errors: []int{http.StatusConflict},
 		about: "A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, " +
 			"which holds no number, until retention.ledger_days. While the call is live: 409 invalid_state.",
-	}, deleteByID(domain.PrefixCall, "call", s.ports.Calls, Calls.DeleteCall))
+	}, handleDeleteByID(domain.PrefixCall, "call", s.ports.Calls, Calls.DeleteCall))
 	add(s, operation{method: http.MethodPost, path: path + "/{id}/hangup", id: "hangUpCall", tag: tag, summary: "Hang up"},
-		byID(domain.PrefixCall, s.ports.Calls, Calls.HangupCall, s.showCall))
+		handleByID(domain.PrefixCall, s.ports.Calls, Calls.HangupCall, s.showCall))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}/transcript", id: "getTranscript", tag: tag, summary: "Read what was said", later: schemaOf[Transcript](s.api)}, s.transcript)
 }
 

@@ -186,7 +186,7 @@ func (s *Server) campaignRoutes() {
 			return page(l, err, deref)
 		})
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getCampaign", tag: tag, summary: "Get a campaign"},
-		byID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.Campaign, same))
+		handleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.Campaign, same))
 	s.campaignVerbs(tag, path)
 	s.amendRoutes(tag, path)
 	s.simulateRoutes()
@@ -203,10 +203,10 @@ func (s *Server) campaignVerbs(tag, path string) {
 		{"resume", "resumeCampaign", "Go on after a pause", Campaigns.ResumeCampaign},
 	} {
 		op := operation{method: http.MethodPost, path: path + "/{id}/" + v.word, id: v.id, tag: tag, summary: v.summary}
-		add(s, op, byID(domain.PrefixCampaign, s.ports.Campaigns, v.do, same))
+		add(s, op, handleByID(domain.PrefixCampaign, s.ports.Campaigns, v.do, same))
 	}
 	add(s, operation{method: http.MethodGet, path: path + "/{id}/status", id: "getCampaignStatus", tag: tag, summary: "Progress, outcomes, and why nothing rings"},
-		byID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.CampaignStatus, same))
+		handleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.CampaignStatus, same))
 	add(s, operation{
 		method: http.MethodGet, path: path + "/{id}/progress", id: "getCampaignProgress", tag: tag, summary: "See how far a campaign was when",
 		about: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",

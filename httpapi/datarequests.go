@@ -50,9 +50,9 @@ func (s *Server) dataRequestRoutes() {
 		return ok(s.showDataRequest(r), nil)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listDataSubjectRequests", tag: tag, summary: "List data requests"},
-		listOf(s.ports.Data, DataRequests.ListDataRequests, s.showDataRequest))
+		handleList(s.ports.Data, DataRequests.ListDataRequests, s.showDataRequest))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDataSubjectRequest", tag: tag, summary: "See how far a data request is"},
-		byID(domain.PrefixData, s.ports.Data, DataRequests.DataRequest, s.showDataRequest))
+		handleByID(domain.PrefixData, s.ports.Data, DataRequests.DataRequest, s.showDataRequest))
 	s.raw(operation{
 		method: http.MethodGet, path: path + "/{id}/download", id: "downloadDataSubjectRequest", tag: tag, summary: "Download the file of an export",
 		about:  "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",

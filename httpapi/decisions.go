@@ -45,7 +45,7 @@ func (s *Server) decisionRoutes() {
 			"so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. " +
 			"Keep head elsewhere to prove later that the log has only grown.",
 	},
-		byID(domain.PrefixCampaign, s.ports.DNC, DNC.VerifyDecisions, same))
+		handleByID(domain.PrefixCampaign, s.ports.DNC, DNC.VerifyDecisions, same))
 	for _, x := range []struct {
 		ending, media, kind, id string
 		write                   func(iter.Seq2[ask.Decision, error], io.Writer) error

@@ -68,16 +68,16 @@ func (s *Server) dncRoutes() {
 			return touched(ctx, made, err)
 		})
 	add(s, operation{method: http.MethodGet, path: path, id: "listDNCLists", tag: tag, summary: "List the do-not-call lists", about: "The default list takes the opt-outs; every call is checked against it."},
-		listOf(s.ports.DNC, DNC.ListDNCLists, same))
+		handleList(s.ports.DNC, DNC.ListDNCLists, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDNCList", tag: tag, summary: "Get a do-not-call list"},
-		byID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList, same))
+		handleByID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList, same))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateDNCList", tag: tag, summary: "Change a do-not-call list"},
-		patchByID(s, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
+		handlePatchByID(s, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteDNCList", tag: tag, summary: "Delete a do-not-call list",
 		about: "409 invalid_state for the default list, and while an open campaign names it.", errors: []int{http.StatusConflict},
 	},
-		deleteByID(domain.PrefixDNC, "dnc_list", s.ports.DNC, DNC.DeleteDNCList))
+		handleDeleteByID(domain.PrefixDNC, "dnc_list", s.ports.DNC, DNC.DeleteDNCList))
 	s.decisionRoutes()
 	s.dncEntryRoutes(tag, path+"/{id}/entries")
 }

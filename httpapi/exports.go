@@ -152,9 +152,9 @@ func (s *Server) exportRoutes() {
 		return ok(s.showExport(e), nil)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listExports", tag: tag, summary: "List exports"},
-		listOf(s.ports.Exports, Exports.ListExports, s.showExport))
+		handleList(s.ports.Exports, Exports.ListExports, s.showExport))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getExport", tag: tag, summary: "See whether a file is ready"},
-		byID(domain.PrefixExport, s.ports.Exports, Exports.Export, s.showExport))
+		handleByID(domain.PrefixExport, s.ports.Exports, Exports.Export, s.showExport))
 	s.raw(operation{
 		method: http.MethodGet, path: path + "/{id}/download", id: "downloadExport", tag: tag, summary: "Download the file",
 		about:  "Takes Range. 202 while the file is made, 410 export_expired once it is deleted.",

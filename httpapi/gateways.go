@@ -77,9 +77,9 @@ func (s *Server) gatewayRoutes() {
 		return touched(ctx, made, nil)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listSMSGateways", tag: tag, summary: "List SMS gateways"},
-		listOf(s.ports.Gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
+		handleList(s.ports.Gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSGateway", tag: tag, summary: "Get an SMS gateway"},
-		byID(domain.PrefixGateway, s.ports.Gateways, SMSGateways.SMSGateway, (*domain.SMSGateway).Public))
+		handleByID(domain.PrefixGateway, s.ports.Gateways, SMSGateways.SMSGateway, (*domain.SMSGateway).Public))
 	add(s, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateSMSGateway", credential: keyOrSession, tag: tag, summary: "Change an SMS gateway",
 		about: "A changed secret is in this answer only.",
@@ -99,7 +99,7 @@ func (s *Server) gatewayRoutes() {
 		return public(g, err)
 	})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteSMSGateway", tag: tag, summary: "Delete an SMS gateway"},
-		deleteByID(domain.PrefixGateway, "sms_gateway", s.ports.Gateways, SMSGateways.DeleteSMSGateway))
+		handleDeleteByID(domain.PrefixGateway, "sms_gateway", s.ports.Gateways, SMSGateways.DeleteSMSGateway))
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/events", id: "tellSMSGatewayEvents", tag: tag, summary: "Tell of messages, as a gateway",
 		about: "For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. " +

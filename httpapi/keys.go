@@ -75,7 +75,7 @@ func (s *Server) keyRoutes() {
 			return page(l, err, showKey)
 		})
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getKey", tag: tag, summary: "Get an API key"},
-		byID(domain.PrefixKey, s.ports.Keys, Keys.APIKey, showKey))
+		handleByID(domain.PrefixKey, s.ports.Keys, Keys.APIKey, showKey))
 	add(s, operation{method: http.MethodPut, path: path + "/{id}", id: "updateKey", credential: keyOrSession, tag: tag, summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "revokeKey", credential: keyOrSession, tag: tag, summary: "Revoke an API key at once",

@@ -101,13 +101,13 @@ func (s *Server) knowledgeRoutes() {
 		about: "Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.",
 	}, s.createKnowledge)
 	add(s, operation{method: http.MethodGet, path: path, id: "listKnowledgeBases", tag: tag, summary: "List knowledge bases"},
-		listOf(s.ports.Knowledge, Knowledge.ListKnowledge, same))
+		handleList(s.ports.Knowledge, Knowledge.ListKnowledge, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getKnowledgeBase", tag: tag, summary: "Get a knowledge base"},
-		byID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase, same))
+		handleByID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase, same))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateKnowledgeBase", tag: tag, summary: "Change a knowledge base"},
-		patchByID(s, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
+		handlePatchByID(s, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteKnowledgeBase", tag: tag, summary: "Delete a knowledge base with its sources"},
-		deleteByID(domain.PrefixKnowledge, "knowledge_base", s.ports.Knowledge, Knowledge.DeleteKnowledge))
+		handleDeleteByID(domain.PrefixKnowledge, "knowledge_base", s.ports.Knowledge, Knowledge.DeleteKnowledge))
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/search", id: "searchKnowledgeBase", tag: tag, summary: "Search a knowledge base",
 		about: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",

@@ -31,12 +31,12 @@ func (s *Server) numberRoutes() {
 	const tag, path = "Phone numbers", "/v1/phone-numbers"
 	add(s, operation{method: http.MethodPost, path: path, id: "createNumber", tag: tag, status: http.StatusCreated, summary: "Let an agent answer a number", about: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
 	add(s, operation{method: http.MethodGet, path: path, id: "listNumbers", tag: tag, summary: "List numbers"},
-		listOf(s.ports.Numbers, Numbers.ListNumbers, same))
+		handleList(s.ports.Numbers, Numbers.ListNumbers, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getNumber", tag: tag, summary: "Get a number"},
-		byID(domain.PrefixNumber, s.ports.Numbers, Numbers.Number, same))
+		handleByID(domain.PrefixNumber, s.ports.Numbers, Numbers.Number, same))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateNumber", tag: tag, summary: "Let somebody else answer a number"}, s.updateNumber)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteNumber", tag: tag, summary: "Give a number up"},
-		deleteByID(domain.PrefixNumber, "phone_number", s.ports.Numbers, Numbers.DeleteNumber))
+		handleDeleteByID(domain.PrefixNumber, "phone_number", s.ports.Numbers, Numbers.DeleteNumber))
 	add(s, operation{
 		method: http.MethodPost, path: "/v1/test/inbound-calls", id: "testInboundCall", tag: tag, status: http.StatusCreated,
 		summary: "Let the built-in carrier call a number", about: "With a test key only. The call runs over real SIP and RTP within the machine.",

@@ -107,7 +107,7 @@ func (s *Server) clientRoutes() {
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteClient", credential: keyOrSession, tag: tag, summary: "Delete an OAuth client and refuse its tokens at once",
 		about: "On every plan: what was given can always be taken away.",
-	}, deleteByID(domain.PrefixClient, "oauth_client", s.ports.OAuth, OAuth.DeleteClient))
+	}, handleDeleteByID(domain.PrefixClient, "oauth_client", s.ports.OAuth, OAuth.DeleteClient))
 }
 
 // client is the client that is asked for.

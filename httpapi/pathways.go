@@ -112,7 +112,7 @@ func (s *Server) pathwayRoutes() {
 			return ok(s.reportOn(ctx, p, w))
 		})
 	add(s, operation{method: http.MethodGet, path: path, id: "listPathways", tag: tag, summary: "List pathways"},
-		listOf(s.ports.Pathways, Pathways.ListPathways, same))
+		handleList(s.ports.Pathways, Pathways.ListPathways, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getPathway", tag: tag, summary: "Get a pathway"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Pathway], error) {
 			return ok(s.pathwayOf(ctx, p, *in))
@@ -126,9 +126,9 @@ func (s *Server) pathwayRoutes() {
 			return ok(s.reportOn(ctx, p, w))
 		})
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
-		patchByID(s, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
+		handlePatchByID(s, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePathway", tag: tag, summary: "Delete a pathway", errors: []int{http.StatusConflict}},
-		deleteByID(domain.PrefixPathway, "pathway", s.ports.Pathways, Pathways.DeletePathway))
+		handleDeleteByID(domain.PrefixPathway, "pathway", s.ports.Pathways, Pathways.DeletePathway))
 	s.playRoutes(tag, path)
 	s.testPathwayRoutes(tag, path)
 }

@@ -45,9 +45,9 @@ func (s *Server) phoneRoutes() {
 		about: "The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only. A phone of the test environment is stored and never used, as its warnings tell.",
 	}, s.createPhone)
 	add(s, operation{method: http.MethodGet, path: path, id: "listPhones", tag: tag, summary: "List phones"},
-		listOf(s.ports.Phones, Phones.ListPhones, (*domain.Phone).Public))
+		handleList(s.ports.Phones, Phones.ListPhones, (*domain.Phone).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getPhone", tag: tag, summary: "Get a phone"},
-		byID(domain.PrefixPhone, s.ports.Phones, Phones.Phone, (*domain.Phone).Public))
+		handleByID(domain.PrefixPhone, s.ports.Phones, Phones.Phone, (*domain.Phone).Public))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePhone", credential: keyOrSession, tag: tag, summary: "Change a phone", about: "Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
@@ -69,7 +69,7 @@ func (s *Server) phoneRoutes() {
 			return ok(shownPhone(changed, chosen), nil)
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePhone", credential: keyOrSession, tag: tag, summary: "Delete a phone"},
-		deleteByID(domain.PrefixPhone, "phone", s.ports.Phones, Phones.DeletePhone))
+		handleDeleteByID(domain.PrefixPhone, "phone", s.ports.Phones, Phones.DeletePhone))
 }
 
 func (s *Server) createPhone(ctx context.Context, p domain.Principal, in *struct{ Body NewPhone }) (*answer[*domain.Phone], error) {

@@ -91,15 +91,15 @@ func (s *Server) providerRoutes() {
 		return touched(ctx, made, err)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listProviders", tag: tag, summary: "List providers"},
-		listOf(s.ports.Bookings, Bookings.ListProviders, same))
+		handleList(s.ports.Bookings, Bookings.ListProviders, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getProvider", tag: tag, summary: "Get a provider"},
-		byID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider, same))
+		handleByID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider, same))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateProvider", tag: tag, summary: "Change a provider", about: "Appointments that there are stay where they are."},
-		patchByID(s, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
+		handlePatchByID(s, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteProvider", tag: tag, summary: "Delete a provider",
 		about: "409 invalid_state while an appointment lies ahead. Past ones stay.", errors: []int{http.StatusConflict},
-	}, deleteByID(domain.PrefixProvider, "provider", s.ports.Bookings, Bookings.DeleteProvider))
+	}, handleDeleteByID(domain.PrefixProvider, "provider", s.ports.Bookings, Bookings.DeleteProvider))
 	add(s, operation{
 		method: http.MethodGet, path: "/v1/appointments/availability", id: "getAvailability", tag: tag, summary: "Ask when a provider is free",
 		about: "Oldest first, from now on. What is free may be taken before it is booked: then the booking is 409 slot_unavailable.", errors: []int{http.StatusUnprocessableEntity},

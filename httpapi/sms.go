@@ -35,11 +35,11 @@ func (s *Server) smsRoutes() {
 	}, s.sendSMS)
 	add(s, operation{method: http.MethodGet, path: path, id: "listSMS", tag: tag, summary: "List text messages", errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMS", tag: tag, summary: "Get a text message"},
-		byID(domain.PrefixMessage, s.ports.Messages, Messages.Message, (*domain.Message).Public))
+		handleByID(domain.PrefixMessage, s.ports.Messages, Messages.Message, (*domain.Message).Public))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMS", tag: tag, summary: "Delete a text message",
 		about: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict},
-	}, deleteByID(domain.PrefixMessage, "message", s.ports.Messages, Messages.DeleteMessage))
+	}, handleDeleteByID(domain.PrefixMessage, "message", s.ports.Messages, Messages.DeleteMessage))
 	add(s, operation{
 		method: http.MethodPost, path: "/v1/test/inbound-sms", id: "testInboundSMS", tag: tag, status: http.StatusCreated,
 		summary: "Let the built-in carrier send a text message to the workspace", about: "With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.",

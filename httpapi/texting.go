@@ -25,15 +25,15 @@ func (s *Server) textingRoutes() {
 		about: "Who writes to a number whose agent has sms enabled is answered along its pathway. What was written: GET /v1/sms?conversation_id=.",
 	}, s.listTextings)
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSConversation", tag: tag, summary: "Get a conversation by text message"},
-		byID(domain.PrefixTexting, s.ports.Textings, Textings.Texting, same))
+		handleByID(domain.PrefixTexting, s.ports.Textings, Textings.Texting, same))
 	add(s, operation{
 		method: http.MethodPost, path: path + "/{id}/close", id: "closeSMSConversation", tag: tag, summary: "End a conversation by text message",
 		about: "The next message of the contact begins another one. Without effect on one that is over.",
-	}, byID(domain.PrefixTexting, s.ports.Textings, Textings.CloseTexting, same))
+	}, handleByID(domain.PrefixTexting, s.ports.Textings, Textings.CloseTexting, same))
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMSConversation", tag: tag, summary: "Delete a conversation by text message", errors: []int{http.StatusConflict},
 		about: "409 invalid_state while it is open. Its messages stay.",
-	}, deleteByID(domain.PrefixTexting, "sms_conversation", s.ports.Textings, Textings.DeleteTexting))
+	}, handleDeleteByID(domain.PrefixTexting, "sms_conversation", s.ports.Textings, Textings.DeleteTexting))
 }
 
 func (s *Server) listTextings(ctx context.Context, p domain.Principal, in *struct {

@@ -90,9 +90,9 @@ func (s *Server) toolRoutes() {
 		return touched(ctx, made.Public(), nil)
 	})
 	add(s, operation{method: http.MethodGet, path: path, id: "listTools", tag: tag, summary: "List tools"},
-		listOf(s.ports.Tools, Tools.ListTools, (*domain.Tool).Public))
+		handleList(s.ports.Tools, Tools.ListTools, (*domain.Tool).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getTool", tag: tag, summary: "Get a tool"},
-		byID(domain.PrefixTool, s.ports.Tools, Tools.Tool, (*domain.Tool).Public))
+		handleByID(domain.PrefixTool, s.ports.Tools, Tools.Tool, (*domain.Tool).Public))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTool", credential: keyOrSession, tag: tag, summary: "Change a tool", about: "A tool that is called another way needs null for the one that it has: {\"http\": null, \"mcp\": {…}}."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
@@ -108,5 +108,5 @@ func (s *Server) toolRoutes() {
 	add(s, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteTool", tag: tag, summary: "Delete a tool", errors: []int{http.StatusConflict},
 		about: "409 invalid_state with used_by while an agent (its draft or the version that it speaks) or a pathway names it.",
-	}, deleteByID(domain.PrefixTool, "tool", s.ports.Tools, Tools.DeleteTool))
+	}, handleDeleteByID(domain.PrefixTool, "tool", s.ports.Tools, Tools.DeleteTool))
 }

@@ -148,9 +148,9 @@ func (s *Server) trunkRoutes() {
 			return touched(ctx, made.Public(), nil)
 		})
 	add(s, operation{method: http.MethodGet, path: path, id: "listTrunks", tag: tag, summary: "List trunks"},
-		listOf(s.ports.Trunks, Trunks.ListTrunks, (*domain.Trunk).Public))
+		handleList(s.ports.Trunks, Trunks.ListTrunks, (*domain.Trunk).Public))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getTrunk", tag: tag, summary: "Get a trunk"},
-		byID(domain.PrefixTrunk, s.ports.Trunks, Trunks.Trunk, (*domain.Trunk).Public))
+		handleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.Trunk, (*domain.Trunk).Public))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
@@ -167,9 +167,9 @@ func (s *Server) trunkRoutes() {
 		method: http.MethodPost, path: path + "/{id}/test", id: "testTrunk", tag: tag, summary: "Ask a trunk whether it lives",
 		about: "Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.",
 	},
-		byID(domain.PrefixTrunk, s.ports.Trunks, Trunks.TestTrunk, same))
+		handleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.TestTrunk, same))
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteTrunk", tag: tag, summary: "Disconnect a trunk", about: "409 invalid_state while a phone number stands on it.", errors: []int{http.StatusConflict}},
-		deleteByID(domain.PrefixTrunk, "trunk", s.ports.Trunks, Trunks.DeleteTrunk))
+		handleDeleteByID(domain.PrefixTrunk, "trunk", s.ports.Trunks, Trunks.DeleteTrunk))
 }
 
 // public answers with a noun without its secrets.

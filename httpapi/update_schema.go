@@ -80,14 +80,14 @@ func (w *updateSchemas) write(name string, of *huma.Schema) {
 		return
 	}
 	w.done[name] = true
-	made := w.patchOf(of)
+	made := w.patchRequest(of)
 	made.Nullable = true
 	w.schemas[name] = made
 }
 
-// patchOf is the schema of a merge patch of a value: objects have no required
+// patchRequest is the schema of a merge patch of a value: objects have no required
 // members and no defaults, and an optional member may be null.
-func (w *updateSchemas) patchOf(s *huma.Schema) *huma.Schema {
+func (w *updateSchemas) patchRequest(s *huma.Schema) *huma.Schema {
 	if name, isRef := strings.CutPrefix(s.Ref, schemaPrefix); isRef {
 		of := w.schemas[name]
 		if of.Type != huma.TypeObject || len(of.Properties) == 0 {
@@ -101,7 +101,7 @@ func (w *updateSchemas) patchOf(s *huma.Schema) *huma.Schema {
 	for _, list := range []*[]*huma.Schema{&c.AllOf, &c.AnyOf, &c.OneOf} {
 		*list = slices.Clone(*list)
 		for i, one := range *list {
-			(*list)[i] = w.patchOf(one)
+			(*list)[i] = w.patchRequest(one)
 		}
 	}
 	if s.Properties != nil {
@@ -118,7 +118,7 @@ func (w *updateSchemas) patchOf(s *huma.Schema) *huma.Schema {
 
 // member is the schema of a member of a merge patch.
 func (w *updateSchemas) member(s *huma.Schema, required bool) *huma.Schema {
-	m := w.patchOf(s)
+	m := w.patchRequest(s)
 	if required || m.Ref != "" || m.Type == "" {
 		return m
 	}

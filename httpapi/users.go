@@ -82,9 +82,9 @@ func (s *Server) userRoutes() {
 	const tag, path = "Users", "/v1/users"
 	add(s, operation{method: http.MethodPost, path: path, id: "createUser", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a user"}, s.createUser)
 	add(s, operation{method: http.MethodGet, path: path, id: "listUsers", tag: tag, summary: "List users"},
-		listOf(s.ports.Users, Users.ListUsers, same))
+		handleList(s.ports.Users, Users.ListUsers, same))
 	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getUser", tag: tag, summary: "Get a user"},
-		byID(domain.PrefixUser, s.ports.Users, Users.User, same))
+		handleByID(domain.PrefixUser, s.ports.Users, Users.User, same))
 	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateUser", credential: keyOrSession, tag: tag, summary: "Change a user"}, s.updateUser)
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteUser", credential: keyOrSession, tag: tag, summary: "Delete a user, with sessions and consents, at once"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {

@@ -168,7 +168,7 @@ func (s *Server) webhookRoutes() {
 			})
 		})
 	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", credential: keyOrSession, tag: tag, summary: "Remove an endpoint"},
-		deleteByID(domain.PrefixWebhook, "webhook", s.ports.Webhooks, Webhooks.DeleteWebhook))
+		handleDeleteByID(domain.PrefixWebhook, "webhook", s.ports.Webhooks, Webhooks.DeleteWebhook))
 	s.deliveryRoutes(tag, path)
 }
 

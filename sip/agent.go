@@ -342,7 +342,7 @@ func (u *UserAgent) response(m *received) {
 
 // ours tells whether an answer belongs to an INVITE that only we can have sent.
 func (u *UserAgent) ours(m *received) bool {
-	return u.id.OwnsCallID(m.CallID) && m.From.Tag == u.id.FromTag(m.CallID) && m.To.Tag != "" &&
+	return u.id.IsLegCallID(m.CallID) && m.From.Tag == u.id.FromTag(m.CallID) && m.To.Tag != "" &&
 		m.Branch() == u.id.Branch(m.CallID, m.From.Tag, m.CSeq, message.MethodInvite, "")
 }
 

@@ -356,7 +356,7 @@ func (d *Dialog) sendBye(e Ended, auth []message.Header) {
 	d.flushAck()
 	var extra []message.Header
 	if e.Q850 > 0 {
-		extra = append(extra, message.Header{Name: "Reason", Value: message.FormatReason(e.Q850, strings.Map(message.KeepPrintable, e.Text))})
+		extra = append(extra, message.Header{Name: "Reason", Value: message.FormatReason(e.Q850, strings.Map(message.ReplaceControlChar, e.Text))})
 	}
 	extra = append(extra, auth...)
 	d.localCSeq++

@@ -13,7 +13,7 @@ import (
 )
 
 // Refusal is the answer to a request that cannot be read.
-func Refusal(b []byte) []byte { return message.RefuseUnreadable(b) }
+func Refusal(b []byte) []byte { return message.BuildParseErrorResponse(b) }
 
 // Hurry shortens the deadlines of connections; before Serve.
 func (u *UserAgent) Hurry(header, greet time.Duration) { u.tcp.header, u.tcp.greet = header, greet }

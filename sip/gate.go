@@ -145,17 +145,15 @@ func (u *UserAgent) admitted(s Source) (a Admission) {
 	return u.admit(s)
 }
 
-// unreadable takes what passed the gate but not the parser. A request of a
-// source that we answer anyhow is told so (RFC 3261 section 8.2), with those of
-// the headers that an answer repeats that it has; never with more bytes than it
-// had.
+// unreadable answers a request that passed the gate but does not parse (RFC 3261 section
+// 8.2), if its source gets answers. The answer is not larger than the request.
 func (u *UserAgent) unreadable(came arrival) {
 	defer u.recovered("unreadable", nil)
 	u.stats.malformed.Add(1)
 	if !u.admitted(Source{Addr: came.flow.addr, Network: came.flow.network}).Allow {
 		return
 	}
-	b := message.RefuseUnreadable(came.raw)
+	b := message.BuildParseErrorResponse(came.raw)
 	if b == nil || len(b) > len(came.raw) {
 		return
 	}

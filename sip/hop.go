@@ -268,7 +268,7 @@ func (u *UserAgent) placeOf(uri string, have flow) place {
 		t.Name = ""
 		return place{flow: flow{network: t.Transport}, ask: &t}
 	}
-	t = resolve.SetAddress(t, ip)
+	t = resolve.WithAddress(t, ip)
 	t.Name = have.name // an address proves itself by the name that the dialog was called by
 	return place{flow: u.reach(t, have)}
 }

@@ -67,7 +67,7 @@ func (u *UserAgent) incoming(m *received, a Admission) {
 		return
 	}
 	in := u.newInbound(m)
-	in.prove, in.size = u.trunks.WithAccounts(a.Realm, a.Account), m.room()
+	in.prove, in.size = u.trunks.WithAccounts(a.Realm, a.Account), m.maxResponseSize()
 	d := in.d
 	if !in.replacesHeader(m) {
 		u.stats.rejected.Add(1)
@@ -84,7 +84,7 @@ func (u *UserAgent) incoming(m *received, a Admission) {
 	m.traced, m.traceTag = true, d.traceTag() // before another socket can find the dialog
 	u.dialogs[d.key], u.pending[caller] = d, d
 	u.mu.Unlock()
-	u.trace(m.CallID, m.traceTag, m.seen(), false, m.raw)
+	u.trace(m.CallID, m.traceTag, m.observedFlow(), false, m.raw)
 	u.stats.incoming.Add(1)
 	u.halfOpened(m.source().Addr.Addr(), 1)
 	d.do(func() {
@@ -106,7 +106,7 @@ func (u *UserAgent) newInbound(m *received) *Incoming {
 	in := &Incoming{
 		PhoneID: m.phone, Proved: m.proved, Verstat: verstatOf(m),
 		From: message.URIUser(m.From.URI), FromName: m.From.Name, To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk,
-		Source: source.Addr, Network: source.Network, Through: m.through(), Body: m.Body, Header: make(map[string]string),
+		Source: source.Addr, Network: source.Network, Through: m.relayNode(), Body: m.Body, Header: make(map[string]string),
 		MatchFields: m.MatchFields(),
 	}
 	for _, h := range m.Headers {
@@ -214,7 +214,7 @@ const (
 // (RFC 3261 section 21.4.26).
 func Warning(code int, text string) message.Header {
 	const most = 200
-	text = strings.ToValidUTF8(strings.Map(message.KeepPrintable, text), "")
+	text = strings.ToValidUTF8(strings.Map(message.ReplaceControlChar, text), "")
 	return message.Header{Name: "Warning", Value: strconv.Itoa(code) + " callboard " + message.QuoteString(text[:min(len(text), most)])}
 }
 
@@ -364,7 +364,7 @@ func (u *UserAgent) answer(m *received, code int, tag string, extra []message.He
 			w.AddHeader("Via", via.Value())
 			continue
 		}
-		w.AddHeader("Via", m.stamped())
+		w.AddHeader("Via", m.viaWithReceived())
 	}
 	for _, h := range m.Headers {
 		if code < 300 && code > 100 && message.CanonicalName(h.Name()) == "record-route" {
@@ -396,11 +396,11 @@ func (u *UserAgent) answer(m *received, code int, tag string, extra []message.He
 // respond sends an answer where the request came from (RFC 3581), or, without
 // rport, to the port that its Via names.
 func (u *UserAgent) respond(m *received, b []byte) {
-	to := m.answerTo()
+	to := m.responseFlow()
 	if m.traced {
 		seen := to
 		if m.passed != nil {
-			seen = m.seen()
+			seen = m.observedFlow()
 		}
 		u.trace(m.CallID, m.traceTag, seen, true, b)
 	}

@@ -83,7 +83,7 @@ func (d *Dialog) sendCancel(cseq uint32, reason string) {
 func (d *Dialog) cancelThen(cseq uint32, reason string, heard func(*clientTx, *received, error)) {
 	var extra []message.Header
 	if reason != "" {
-		extra = []message.Header{{Name: "Reason", Value: "SIP;cause=487;text=" + message.QuoteString(strings.Map(message.KeepPrintable, reason))}}
+		extra = []message.Header{{Name: "Reason", Value: "SIP;cause=487;text=" + message.QuoteString(strings.Map(message.ReplaceControlChar, reason))}}
 	}
 	to := d.flow
 	if d.out != nil && d.out.tx != nil && d.out.tx.to.network != "" {

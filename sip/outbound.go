@@ -91,7 +91,7 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 	}
 	f := flow{network: hop.Transport}
 	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
-		f = flowOf(resolve.SetAddress(hop, ip))
+		f = flowOf(resolve.WithAddress(hop, ip))
 	}
 	domain := in.FromDomain
 	if domain == "" {

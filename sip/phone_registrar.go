@@ -156,7 +156,7 @@ func (r *phoneRegistrar) register(m *received, stranger bool) {
 		r.refuse(m, code)
 		return
 	}
-	change.Source, change.Network, change.Through = m.source().Addr, m.source().Network, m.through()
+	change.Source, change.Network, change.Through = m.source().Addr, m.source().Network, m.relayNode()
 	switch {
 	case m.passed != nil:
 		change.Local = m.passed.local
@@ -187,7 +187,7 @@ func (r *phoneRegistrar) challenge(m *received, stale, stranger bool, now time.T
 	tag := r.u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
 	most := math.MaxInt
 	if stranger && !m.flow.stream() {
-		most = m.room() * 3 / 2
+		most = m.maxResponseSize() * 3 / 2
 	}
 	for some := offers; len(some) > 0; some = fewer(offers, some) {
 		b, err := r.u.answer(m, 401, tag, some, nil)

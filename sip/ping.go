@@ -50,7 +50,7 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 		return Pong{}, errNoTarget
 	}
 	f := flowOf(where[0])
-	callID, host := u.id.CallIDFor(rand.Text()), u.publicHost(f)
+	callID, host := u.id.StandaloneCallID(rand.Text()), u.publicHost(f)
 	d := &Dialog{
 		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
 		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + t.WithName().HostPort(), contactUser: "callboard", target: where[0], environment: env,

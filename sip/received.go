@@ -38,9 +38,9 @@ func (m *received) key() dialogKey {
 	return dialogKey{m.CallID, m.From.Tag}
 }
 
-// stamped is the topmost Via of a request with where it came from (RFC 3261
+// viaWithReceived is the topmost Via of a request with where it came from (RFC 3261
 // 18.2.1, RFC 3581).
-func (m *received) stamped() string {
+func (m *received) viaWithReceived() string {
 	top := m.Vias[0].Clone()
 	host := m.flow.addr.Addr().String()
 	switch {
@@ -53,9 +53,9 @@ func (m *received) stamped() string {
 	return top.Value()
 }
 
-// answerTo is where an answer goes: back to the source (RFC 3581), or, without
+// responseFlow is where an answer goes: back to the source (RFC 3581), or, without
 // rport, to the port that the Via names.
-func (m *received) answerTo() flow {
+func (m *received) responseFlow() flow {
 	to := m.flow
 	if to.network == resolve.UDP && !message.HasParam(m.Vias[0].Params, "rport") {
 		port := m.Vias[0].Port
@@ -75,18 +75,17 @@ func (m *received) source() Source {
 	return Source{Addr: m.flow.addr, Network: m.flow.network}
 }
 
-// room is how large an answer may be that its sender gets for it where the
-// source may be forged: not larger than what it has sent, and the Via of the
-// node between, which takes that off.
-func (m *received) room() int {
+// maxResponseSize is the largest response to a source that may be forged: the size of the
+// request and of the Via that the relaying node removes.
+func (m *received) maxResponseSize() int {
 	if m.passed != nil && m.passed.way == passedIn {
-		return m.passed.size + len("Via: \r\n") + len(m.stamped())
+		return m.passed.size + len("Via: \r\n") + len(m.viaWithReceived())
 	}
 	return len(m.raw)
 }
 
-// seen is a flow to or from the source, as whoever reads a trace knows it.
-func (m *received) seen() flow {
+// observedFlow is a flow to or from the source, as whoever reads a trace knows it.
+func (m *received) observedFlow() flow {
 	f := m.flow
 	if m.passed != nil && m.passed.way == passedIn {
 		f.network, f.addr = m.passed.peer.Network, m.passed.peer.Addr
@@ -94,17 +93,17 @@ func (m *received) seen() flow {
 	return f
 }
 
-// through is the node that passed a request on, at which it listens; zero: it
+// relayNode is the node that passed a request on, at which it listens; zero: it
 // came directly.
-func (m *received) through() netip.AddrPort {
+func (m *received) relayNode() netip.AddrPort {
 	if m.passed == nil || m.passed.way != passedIn || m.passed.port == 0 {
 		return netip.AddrPort{}
 	}
 	return netip.AddrPortFrom(m.flow.addr.Addr(), m.passed.port)
 }
 
-// kept is a copy of a message that outlives the reader's buffer.
-func (m *received) kept() *received {
+// clone is a copy of a message that outlives the reader's buffer.
+func (m *received) clone() *received {
 	c := *m
 	c.raw = bytes.Clone(m.raw)
 	return &c

@@ -118,7 +118,7 @@ func (d *Dialog) tellReferrer(s *subscription, n notice) {
 		}
 		return
 	}
-	if n.phrase = strings.Map(message.KeepPrintable, n.phrase); n.phrase == "" {
+	if n.phrase = strings.Map(message.ReplaceControlChar, n.phrase); n.phrase == "" {
 		n.phrase = message.ReasonPhrase(n.code)
 	}
 	state := notifyFor

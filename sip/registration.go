@@ -115,7 +115,7 @@ func (u *UserAgent) Register(to RegisterTo) (*Registration, error) {
 	if to.Expires <= 0 {
 		to.Expires = registerFor
 	}
-	callID := u.id.CallIDFor(rand.Text())
+	callID := u.id.StandaloneCallID(rand.Text())
 	aor := "sip:" + user + "@" + uriHost(to.Domain)
 	r := &Registration{to: to, expires: min(to.Expires, longestGrant), stopped: make(chan struct{})}
 	r.d = &Dialog{

@@ -173,7 +173,7 @@ func (r *relay) waits(key askKey, m *received) bool {
 		return false
 	}
 	if len(a.behind) < maxBehind && !slices.ContainsFunc(a.behind, func(have *received) bool { return have.Method == m.Method }) {
-		a.behind = append(a.behind, m.kept())
+		a.behind = append(a.behind, m.clone())
 	}
 	return true
 }
@@ -187,7 +187,7 @@ func (r *relay) ask(key askKey, w Whose, m *received) bool {
 		r.u.stats.rate.Add(1)
 		return true
 	}
-	a := &asking{behind: append(make([]*received, 0, 1), m.kept()), stranger: stranger}
+	a := &asking{behind: append(make([]*received, 0, 1), m.clone()), stranger: stranger}
 	if from := m.source().Addr.Addr(); !stranger && !r.u.dispatches(from) { // a dispatcher brings the calls of all
 		a.from = ratelimit.Subnet(from)
 		w.Ask = func() bool { return r.others.Spend(from, 1, time.Now()) }

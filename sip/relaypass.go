@@ -74,8 +74,8 @@ func (r *relay) request(m *received, to flow, seal *passed) []byte {
 	from := m.Vias[0]
 	branch := message.BranchCookie + r.id.MAC(24, "relay", message.ParamValue(from.Params, "branch"), from.Host, strconv.Itoa(from.Port), m.CallID, m.From.Tag, strconv.FormatUint(uint64(m.CSeq), 10))
 	return r.rewrite(m, &rewriting{
-		seal: seal, top: m.stamped(),
-		via: []string{"SIP/2.0/", strings.ToUpper(to.network), " ", r.u.sentBy(to), ";rport;branch=", branch, ";cb=", r.token(m.answerTo(), branch)},
+		seal: seal, top: m.viaWithReceived(),
+		via: []string{"SIP/2.0/", strings.ToUpper(to.network), " ", r.u.sentBy(to), ";rport;branch=", branch, ";cb=", r.token(m.responseFlow(), branch)},
 	})
 }
 
@@ -138,10 +138,10 @@ func (r *relay) rewrite(m *received, w *rewriting) []byte {
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		name = bytes.TrimSpace(name)
 		switch {
-		case !topped && (message.EqualName(name, "via") || message.EqualName(name, "v")):
+		case !topped && (message.EqualHeaderName(name, "via") || message.EqualHeaderName(name, "v")):
 			topped = true
 			b = appendVias(b, w.top, value)
-		case message.EqualName(name, "content-length"), message.EqualName(name, "l"), message.EqualName(name, message.RelayHeaderLower):
+		case message.EqualHeaderName(name, "content-length"), message.EqualHeaderName(name, "l"), message.EqualHeaderName(name, message.RelayHeaderLower):
 		default:
 			b = append(append(b, line...), '\r', '\n')
 		}
@@ -196,7 +196,7 @@ func (u *UserAgent) flowBack(m *received) flow {
 		return m.flow
 	}
 	source := m.source()
-	if at := m.through(); at.IsValid() && m.phone != "" {
+	if at := m.relayNode(); at.IsValid() && m.phone != "" {
 		return flow{network: resolve.UDP, addr: at, beyond: &beyond{source, m.passed.local}}
 	}
 	return flow{network: u.listens(source.Network), addr: source.Addr}

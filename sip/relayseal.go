@@ -212,7 +212,7 @@ func topVia(head []byte) []byte {
 		var line []byte
 		line, head = message.CutHeader(head)
 		name, value, _ := bytes.Cut(line, []byte(":"))
-		if name = bytes.TrimSpace(name); message.EqualName(name, "via") || message.EqualName(name, "v") {
+		if name = bytes.TrimSpace(name); message.EqualHeaderName(name, "via") || message.EqualHeaderName(name, "v") {
 			value, _, _ = bytes.Cut(value, []byte(","))
 			return value
 		}

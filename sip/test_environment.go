@@ -30,7 +30,7 @@ func (u *UserAgent) checkEnvironment(env domain.Environment, t resolve.Target) e
 		return nil
 	}
 	ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
-	if err != nil || t.Through.IsValid() || !u.allowsTarget(env, flowOf(resolve.SetAddress(t, ip))) {
+	if err != nil || t.Through.IsValid() || !u.allowsTarget(env, flowOf(resolve.WithAddress(t, ip))) {
 		return ErrTestEnvironment
 	}
 	return nil

@@ -113,13 +113,13 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 	}
 	f := flow{network: hop.Transport}
 	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
-		f = flowOf(resolve.SetAddress(hop, ip))
+		f = flowOf(resolve.WithAddress(hop, ip))
 	}
 	domain := t.FromDomain
 	if domain == "" {
 		domain = u.publicHost(f)
 	}
-	callID := u.id.CallIDFor("text " + t.Name)
+	callID := u.id.StandaloneCallID("text " + t.Name)
 	d := &Dialog{
 		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials, environment: t.Environment,
 		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + named.WithName().HostPort(), contactUser: from, target: hop, preset: routes,

@@ -93,7 +93,7 @@ func (u *UserAgent) texted(m *received, phone bool, a Admission) {
 	t := &IncomingText{
 		From: message.URIUser(m.From.URI), To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk, Proved: m.proved, Source: m.source().Addr, Network: m.source().Network,
 		ContentType: cmp.Or(m.PartType, m.HeaderValue("Content-Type")), Body: bytes.Clone(m.Body), Key: m.CallID + " " + m.From.Tag + " " + strconv.FormatUint(uint64(m.CSeq), 10),
-		MatchFields: m.MatchFields(), u: u, m: m, s: s, prove: u.trunks.WithAccounts(a.Realm, a.Account), size: m.room(),
+		MatchFields: m.MatchFields(), u: u, m: m, s: s, prove: u.trunks.WithAccounts(a.Realm, a.Account), size: m.maxResponseSize(),
 	}
 	m.Body = nil
 	defer u.recovered("on_text", func() { t.Reply(500, 0) })
@@ -166,7 +166,7 @@ func (t *IncomingText) Challenge() {
 		t.Reply(403, 0)
 		return
 	}
-	for _, some := range t.prove.ChallengeOptions(&t.m.Message, t.m.source().Addr.Addr(), false, time.Now()) {
+	for _, some := range t.prove.ChallengeFallbacks(&t.m.Message, t.m.source().Addr.Addr(), false, time.Now()) {
 		b, err := t.u.answer(t.m, 401, "", some, nil)
 		if err == nil && (t.m.flow.stream() || len(b)+tagRoom <= t.size) {
 			t.answer(401, some)

@@ -65,5 +65,5 @@ func (d *Dialog) heard(m *received) {
 		return
 	}
 	m.traced, m.traceTag = true, d.traceTag()
-	d.ua.trace(m.CallID, m.traceTag, m.seen(), false, m.raw)
+	d.ua.trace(m.CallID, m.traceTag, m.observedFlow(), false, m.raw)
 }

@@ -199,7 +199,7 @@ func newCall(cfg *Config, o *order, v *vessel) actor.Actor {
 		o.maxDuration = o.script.Limits.Longest(o.maxDuration, longest)
 	}
 	log := cfg.Log.With(slog.String("call_id", o.call.ID))
-	if span := (*tracing.Contexts)(nil).Call(o.call.ID, o.call.TraceParent); span.IsValid() {
+	if span := (*tracing.SpanContexts)(nil).Call(o.call.ID, o.call.TraceParent); span.IsValid() {
 		log = log.With(slog.String("trace_id", span.TraceID().String()))
 	}
 	c := &call{order: o, cfg: cfg, log: log, vessel: v, save: saver{cfg: cfg, log: log, version: opened}}

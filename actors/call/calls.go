@@ -92,7 +92,7 @@ type Calls struct {
 	parting  handing
 	salvages map[string]bool // calls of which what was left is being looked at
 	rounds   int             // looks at all that is left that are under way
-	// joinAgain: parts of recordings came while one was.
+	// joinAgain: JoinRecordingParts arrived during a look; look again when it ends.
 	joinAgain bool
 }
 

@@ -411,6 +411,6 @@ func (c *Calls) salvaged(ctx actor.Context, m salvaged) {
 	}
 	c.work(ctx)
 	if c.joinAgain {
-		c.joinParts(ctx)
+		c.joinRecordingParts(ctx)
 	}
 }

@@ -122,7 +122,7 @@ func (r *reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// setAside keeps a part of a recording out of the way of what was kept of it; JoinParts
+// setAside keeps a part of a recording out of the way of what was kept of it; JoinRecordingParts
 // tries it again.
 func (j *job) setAside(cfg *Config, why error) error {
 	cfg.Log.Warn("a part of a recording that went on in another process lies in the spool", slog.String("call_id", j.callID), slogErr(why))

@@ -100,7 +100,7 @@ func TestAPartOfARecordingIsSetAsideWhereTheRestCannotBeRead(t *testing.T) {
 	h.blobs.kept[call.RecordingName(partedID)] = wav.EncodeMu(2, sounding(0xFF, 0xFF, 3))
 	h.blobs.mu.Unlock()
 	h.until(10*time.Second, "it is tried again", func() bool {
-		h.sys.Root.Send(h.calls, call.JoinParts{})
+		h.sys.Root.Send(h.calls, call.JoinRecordingParts{})
 		return h.spooled() == 0
 	})
 	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(partedID)))

@@ -17,11 +17,11 @@ import (
 // fetched puts a file of another node's spool into the spool and has its calls told.
 func (h *house) fetched(file string, sound []byte) {
 	h.t.Helper()
-	path := call.PartPath(filepath.Join(h.spool, workspace), file)
+	path := call.FreePartPath(filepath.Join(h.spool, workspace), file)
 	require.NotEmpty(h.t, path)
 	require.NoError(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(h.t, os.WriteFile(path, append(wav.Header(2, wav.Unknown), sound...), 0o600))
-	h.sys.Root.Send(h.calls, call.JoinParts{})
+	h.sys.Root.Send(h.calls, call.JoinRecordingParts{})
 }
 
 func TestPartsFromAnotherNodeAreJoined(t *testing.T) {
@@ -43,11 +43,11 @@ func TestPartsFromAnotherNodeAreJoined(t *testing.T) {
 func TestOnePartOfACallWaitsForTheOther(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	path := call.PartPath(dir, "call_1.wav")
+	path := call.FreePartPath(dir, "call_1.wav")
 	assert.Equal(t, filepath.Join(dir, "call_1.wav.beginning"), path)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	assert.Empty(t, call.PartPath(dir, "call_1.wav"))
-	assert.Empty(t, call.PartPath(dir, "call_1.wav.beginning"))
+	assert.Empty(t, call.FreePartPath(dir, "call_1.wav"))
+	assert.Empty(t, call.FreePartPath(dir, "call_1.wav.beginning"))
 }
 
 func TestPartOfALiveCallIsJoinedAtItsEnd(t *testing.T) {

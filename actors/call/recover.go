@@ -16,14 +16,14 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// JoinParts joins parts of recordings that lie in the spool with the rest.
-type JoinParts struct{}
+// JoinRecordingParts joins parts of recordings that lie in the spool with the rest.
+type JoinRecordingParts struct{}
 
 // Control admits it always.
-func (JoinParts) Control() {}
+func (JoinRecordingParts) Control() {}
 
-// joinParts looks for parts in the spool, one look at a time.
-func (c *Calls) joinParts(ctx actor.Context) {
+// joinRecordingParts looks for parts in the spool, one look at a time.
+func (c *Calls) joinRecordingParts(ctx actor.Context) {
 	if c.joinAgain = c.rounds > 0; c.joinAgain || c.cfg.SpoolDir == "" {
 		return
 	}
@@ -38,8 +38,8 @@ func (c *Calls) joinParts(ctx actor.Context) {
 	})
 }
 
-// round looks at all that is left. It ends also where that panics: joinParts waits
-// for it.
+// round looks for unfinished recordings. It reports its end also after a panic, because
+// joinRecordingParts waits for it.
 func (c *Calls) round(ctx actor.Context, limit time.Duration, look func(context.Context) []*job) {
 	c.rounds++
 	log := c.cfg.Log
@@ -87,15 +87,15 @@ func (c *Calls) busy() map[string]bool {
 	return all
 }
 
-// IsRecording reports whether a file of the spool is a recording, or a part of one.
-func IsRecording(name string) bool {
+// IsRecordingFile reports whether a file of the spool is a recording, or a part of one.
+func IsRecordingFile(name string) bool {
 	_, is := leftoverOf(name)
 	return is
 }
 
-// PartPath is where a recording of another node's spool is put in the spool folder
+// FreePartPath is where a recording of another node's spool is put in the spool folder
 // of its workspace; empty: another part of the same call lies there still.
-func PartPath(dir, file string) string {
+func FreePartPath(dir, file string) string {
 	path := filepath.Join(dir, strings.TrimSuffix(file, beginning)+beginning)
 	if fileIs(path) {
 		return ""

@@ -132,8 +132,8 @@ func (c *Calls) left(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case salvaged:
 		c.salvaged(ctx, m)
-	case JoinParts:
-		c.joinParts(ctx)
+	case JoinRecordingParts:
+		c.joinRecordingParts(ctx)
 	case TakeUp:
 		c.takeUp(ctx, takenUpAtOnce)
 	case revived:

@@ -18,14 +18,14 @@ import (
 
 const header = "traceparent"
 
-// Parse reads a traceparent. The result is invalid where the text is.
-func Parse(traceParent string) trace.SpanContext {
+// ParseTraceParent reads a traceparent. The result is invalid where the text is.
+func ParseTraceParent(traceParent string) trace.SpanContext {
 	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{header: traceParent})
 	return trace.SpanContextFromContext(ctx)
 }
 
-// Format writes a traceparent. It is "" for an invalid context.
-func Format(c trace.SpanContext) string {
+// FormatTraceParent writes a traceparent. It is "" for an invalid context.
+func FormatTraceParent(c trace.SpanContext) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), c), carrier)
 	return carrier[header]
@@ -33,26 +33,28 @@ func Format(c trace.SpanContext) string {
 
 // OfRequest returns the trace context of the API request that ctx belongs to.
 func OfRequest(ctx context.Context) domain.RequestTrace {
-	return domain.RequestTrace{TraceParent: Format(trace.SpanContextFromContext(ctx))}
+	return domain.RequestTrace{TraceParent: FormatTraceParent(trace.SpanContextFromContext(ctx))}
 }
 
 // WithRequest returns a context that belongs to the API request of a trace.
 func WithRequest(ctx context.Context, t domain.RequestTrace) context.Context {
-	return trace.ContextWithSpanContext(ctx, Parse(t.TraceParent))
+	return trace.ContextWithSpanContext(ctx, ParseTraceParent(t.TraceParent))
 }
 
-// Contexts returns the span contexts of calls and deliveries. A nil *Contexts
+// SpanContexts returns the span contexts of calls and deliveries. A nil *SpanContexts
 // samples no trace that begins here.
-type Contexts struct{ sampler sdktrace.Sampler }
+type SpanContexts struct{ sampler sdktrace.Sampler }
 
-// New returns Contexts that sample a share, from 0 to 1, of the traces that
+// NewSpanContexts returns SpanContexts that sample a share, from 0 to 1, of the traces that
 // begin here. The trace id decides. The others have the sampled flag of their
 // request.
-func New(share float64) *Contexts { return &Contexts{sdktrace.TraceIDRatioBased(share)} }
+func NewSpanContexts(share float64) *SpanContexts {
+	return &SpanContexts{sdktrace.TraceIDRatioBased(share)}
+}
 
 // Call returns the context of the span of a call; invalid: its id has no ULID.
-func (c *Contexts) Call(id, traceParent string) trace.SpanContext {
-	s := Parse(traceParent).WithRemote(false)
+func (c *SpanContexts) Call(id, traceParent string) trace.SpanContext {
+	s := ParseTraceParent(traceParent).WithRemote(false)
 	if !s.IsValid() {
 		s = c.root(id)
 	}
@@ -65,11 +67,11 @@ func (c *Contexts) Call(id, traceParent string) trace.SpanContext {
 // Delivery returns the contexts of the span of a webhook attempt and of its
 // parent: the call that the event is about, or the request that caused the
 // event. Without these the parent is invalid, and the attempt begins a trace.
-func (c *Contexts) Delivery(d *domain.Delivery) (parent, attempt trace.SpanContext) {
+func (c *SpanContexts) Delivery(d *domain.Delivery) (parent, attempt trace.SpanContext) {
 	if strings.HasPrefix(d.Subject, string(domain.PrefixCall)+"_") {
 		parent = c.Call(d.Subject, d.TraceParent)
 	} else {
-		parent = Parse(d.TraceParent)
+		parent = ParseTraceParent(d.TraceParent)
 	}
 	if attempt = parent; !parent.IsValid() {
 		attempt = c.root(d.EventID)
@@ -81,7 +83,7 @@ func (c *Contexts) Delivery(d *domain.Delivery) (parent, attempt trace.SpanConte
 }
 
 // root returns the context of a trace that begins here, without a span.
-func (c *Contexts) root(id string) trace.SpanContext {
+func (c *SpanContexts) root(id string) trace.SpanContext {
 	traceID, ok := domain.TraceID(id)
 	if !ok {
 		return trace.SpanContext{}
@@ -93,9 +95,9 @@ func (c *Contexts) root(id string) trace.SpanContext {
 	return trace.NewSpanContext(s)
 }
 
-// Client returns a client whose requests have the trace context of their
+// WrapClient returns a client whose requests have the trace context of their
 // context.Context.
-func Client(c *http.Client) *http.Client {
+func WrapClient(c *http.Client) *http.Client {
 	traced := *c
 	traced.Transport = transport{c.Transport}
 	return &traced

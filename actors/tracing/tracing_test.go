@@ -29,9 +29,9 @@ func TestInvalidTraceParentIsIgnored(t *testing.T) {
 		"00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01": false,
 		"00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01": false,
 	} {
-		assert.Equal(t, valid, tracing.Parse(text).IsValid(), text)
+		assert.Equal(t, valid, tracing.ParseTraceParent(text).IsValid(), text)
 		if valid {
-			assert.Equal(t, text, tracing.Format(tracing.Parse(text)))
+			assert.Equal(t, text, tracing.FormatTraceParent(tracing.ParseTraceParent(text)))
 		}
 	}
 }
@@ -40,20 +40,20 @@ func TestCallHasTheTraceOfItsRequestOrOneOfItsOwn(t *testing.T) {
 	t.Parallel()
 	own := "00-0197c7e45cb931b47e13a70787f1051b"
 	for share, sampled := range map[float64]string{0: "-00", 1: "-01"} {
-		contexts := tracing.New(share)
-		assert.Equal(t, parent[:36]+"f7507d7171be40cf-01", tracing.Format(contexts.Call(callID, parent)))
-		got := tracing.Format(contexts.Call(callID, ""))
+		contexts := tracing.NewSpanContexts(share)
+		assert.Equal(t, parent[:36]+"f7507d7171be40cf-01", tracing.FormatTraceParent(contexts.Call(callID, parent)))
+		got := tracing.FormatTraceParent(contexts.Call(callID, ""))
 		assert.NotEqual(t, parent[:35], got[:35])
 		assert.Equal(t, "-f7507d7171be40cf"+sampled, got[len(own):])
 	}
-	var none *tracing.Contexts // no collector
+	var none *tracing.SpanContexts // no collector
 	assert.False(t, none.Call(callID, "").IsSampled())
 	assert.False(t, none.Call("call_of_another_shape", "").IsValid())
 }
 
 func TestDeliveryIsAChildOfItsCallOrOfTheRequest(t *testing.T) {
 	t.Parallel()
-	contexts := tracing.New(1)
+	contexts := tracing.NewSpanContexts(1)
 	call := contexts.Call(callID, parent)
 	for name, c := range map[string]struct {
 		subject, traceParent string
@@ -61,7 +61,7 @@ func TestDeliveryIsAChildOfItsCallOrOfTheRequest(t *testing.T) {
 	}{
 		"call of a request": {callID, parent, call},
 		"call":              {callID, "", contexts.Call(callID, "")},
-		"message":           {"msg_1", parent, tracing.Parse(parent)},
+		"message":           {"msg_1", parent, tracing.ParseTraceParent(parent)},
 		"another event":     {"camp_1", "", trace.SpanContext{}},
 	} {
 		got, attempt := contexts.Delivery(&domain.Delivery{WebhookID: "wh_1", EventID: eventID, Subject: c.subject, TraceParent: c.traceParent, Attempts: 1})
@@ -79,7 +79,7 @@ func TestClientSendsTheTraceContextOnly(t *testing.T) {
 	var header http.Header
 	far := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { header = r.Header }))
 	t.Cleanup(far.Close)
-	client := tracing.Client(far.Client())
+	client := tracing.WrapClient(far.Client())
 	for _, want := range []string{parent, ""} {
 		ctx := tracing.WithRequest(context.Background(), domain.RequestTrace{TraceParent: want})
 		assert.Equal(t, want, tracing.OfRequest(ctx).TraceParent)

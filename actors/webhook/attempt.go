@@ -87,7 +87,7 @@ func (a attempt) send(ctx context.Context, ev *event.Event, row *domain.Delivery
 	}
 	secret, next := a.hook.Secrets(at)
 	_, span := a.cfg.TraceContexts.Delivery(row)
-	h := hook.Attempt{TraceParent: tracing.Format(span), EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay, Signers: a.signs}
+	h := hook.Attempt{TraceParent: tracing.FormatTraceParent(span), EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay, Signers: a.signs}
 	return a.cfg.Sender.Send(ctx, Request{URL: a.hook.URL, Header: h.Headers(body), Body: body})
 }
 

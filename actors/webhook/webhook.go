@@ -53,7 +53,7 @@ type Config struct {
 	// Hurry divides the waits before retries, for tests of the whole service;
 	// 0: 1.
 	Hurry         int
-	TraceContexts *tracing.Contexts // nil: no collector wants traces
+	TraceContexts *tracing.SpanContexts // nil: no collector wants traces
 	// Committed hears that an event was committed; nil: nobody does.
 	Committed func()
 }

@@ -71,9 +71,9 @@ func placeOf(cfg *configs.Config) string {
 	return place
 }
 
-// checkBlobs is an error where a process with blobs_url must not start: recordings
+// checkBlobsConfig is an error where a process with blobs_url must not start: recordings
 // still lie in the data folder, or the folder of blobs_url is not there.
-func checkBlobs(cfg *configs.Config) error {
+func checkBlobsConfig(cfg *configs.Config) error {
 	local, folder := filepath.Join(cfg.Data, backupBlobs), cfg.Blobs.Folder
 	if folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -89,13 +89,13 @@ func checkBlobs(cfg *configs.Config) error {
 	}
 	empty, err := disk.Empty()
 	if err == nil && !empty {
-		err = fmt.Errorf("blobs_url is set, but %s has recordings or exports: %s, then start the service", local, moveRemedy(cfg))
+		err = fmt.Errorf("blobs_url is set, but %s has recordings or exports: %s, then start the service", local, migrationHint(cfg))
 	}
 	return err
 }
 
-// moveRemedy says how what lies in the data folder gets to where blobs_url names.
-func moveRemedy(cfg *configs.Config) string {
+// migrationHint says how what lies in the data folder gets to where blobs_url names.
+func migrationHint(cfg *configs.Config) string {
 	if cfg.Blobs.Folder != "" {
 		return fmt.Sprintf("copy them with cp -a %s/. %s/ and remove them there", filepath.Join(cfg.Data, backupBlobs), cfg.Blobs.Folder)
 	}
@@ -145,7 +145,7 @@ func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs actor
 		return blob.NewDisk(t.folder(backupBlobs), t.vault.store)
 	}
 	if t.member == nil {
-		if err = checkBlobs(t.cfg); err != nil {
+		if err = checkBlobsConfig(t.cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -164,7 +164,7 @@ func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs actor
 		t.log.Warn("the bucket of recordings keeps what is deleted: switch its versions off, or let a rule forget them")
 	}
 	if t.member != nil {
-		return withSpool{t.shared, t.member.spool}, nil
+		return blobsWithTransfers{t.shared, t.member.spool}, nil
 	}
 	return t.shared, nil
 }
@@ -221,8 +221,8 @@ func blobAddrs(b configs.Blobs) []netip.AddrPort {
 	return out
 }
 
-// tried is the store of blobs_url, for who seals and opens nothing.
-func tried(ctx context.Context, cfg *configs.Config) (sharedBlobs, error) {
+// openTestedBlobs opens the store of blobs_url and tests it, for commands that neither seal nor open blobs.
+func openTestedBlobs(ctx context.Context, cfg *configs.Config) (sharedBlobs, error) {
 	roots, err := (&service{cfg: cfg}).readRoots()
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func tried(ctx context.Context, cfg *configs.Config) (sharedBlobs, error) {
 
 // tryBlobs is what the doctor asks.
 func tryBlobs(ctx context.Context, cfg *configs.Config) (place string, versioned bool, err error) {
-	blobs, err := tried(ctx, cfg)
+	blobs, err := openTestedBlobs(ctx, cfg)
 	if err != nil {
 		return "", false, err
 	}
@@ -294,7 +294,7 @@ const moveReport = 1000
 func moveBlobs(ctx context.Context, cfg *configs.Config, progress func(blob.Moved)) (done blob.Moved, err error) {
 	dir := filepath.Join(cfg.Data, backupBlobs)
 	if cfg.Blobs.Folder != "" {
-		return done, fmt.Errorf("blobs_url names a folder, not a bucket: %s", moveRemedy(cfg))
+		return done, fmt.Errorf("blobs_url names a folder, not a bucket: %s", migrationHint(cfg))
 	}
 	if cfg.Blobs.Bucket == "" {
 		return done, errors.New("blobs_url is not set: there is no bucket to move to")
@@ -307,7 +307,7 @@ func moveBlobs(ctx context.Context, cfg *configs.Config, progress func(blob.Move
 		return done, err
 	}
 	defer unlock()
-	blobs, err := tried(ctx, cfg)
+	blobs, err := openTestedBlobs(ctx, cfg)
 	if err != nil {
 		return done, err
 	}

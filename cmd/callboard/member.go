@@ -105,7 +105,7 @@ func (p *process) serveAmong(ctx context.Context) error {
 	if gone := m.holder.Leave(bound); gone != nil {
 		p.log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
 	}
-	m.spool.finish()
+	m.spool.pushRemaining()
 	p.log.Info("stopped")
 	return err
 }
@@ -124,7 +124,7 @@ func newMember(ctx context.Context, cfg *configs.Config, log *slog.Logger, wait 
 	if m.unlock, err = lockData(cfg.Data); err != nil {
 		return nil, err
 	}
-	if err = checkBlobs(cfg); err != nil {
+	if err = checkBlobsConfig(cfg); err != nil {
 		return nil, err
 	}
 	if m.master, err = masterKey(cfg, log); err != nil {

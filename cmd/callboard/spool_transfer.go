@@ -32,8 +32,8 @@ const (
 // partJoiner is what a spoolTransfer needs of the node of a shard.
 type partJoiner interface {
 	HasWorkspace(id string) bool
-	IsDeleted(ctx context.Context, workspaceID string) (bool, error)
-	JoinParts(workspaceID string)
+	IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error)
+	JoinRecordingParts(workspaceID string)
 }
 
 // spoolTransfer moves recordings from the spool of a node that does not serve their
@@ -64,13 +64,13 @@ func (m *member) openTransfer() error {
 	if err != nil {
 		return err
 	}
-	m.spool = &spoolTransfer{dir: filepath.Join(m.cfg.Data, spoolDir), blobs: blobs, serves: m.serves, node: m.joiner, log: m.log, ended: make(chan struct{})}
+	m.spool = &spoolTransfer{dir: filepath.Join(m.cfg.Data, spoolDir), blobs: blobs, serves: m.mayServe, node: m.nodeOf, log: m.log, ended: make(chan struct{})}
 	return nil
 }
 
-// serves says whether this node serves a workspace, or may be about to: what lies in
+// mayServe reports whether this node serves a workspace, or may be about to: what lies in
 // its spool is in use.
-func (m *member) serves(workspace string) bool {
+func (m *member) mayServe(workspace string) bool {
 	shard := domain.ShardOf(workspace, m.cfg.Shards)
 	m.mu.Lock()
 	seat := m.seats[shard]
@@ -79,8 +79,8 @@ func (m *member) serves(workspace string) bool {
 	return seat != nil || !owned || n.ID == m.self.ID
 }
 
-// joiner is the node of the shard of a workspace; nil: it is not here.
-func (m *member) joiner(workspace string) partJoiner {
+// nodeOf is the node of the shard of a workspace; nil: it is not here.
+func (m *member) nodeOf(workspace string) partJoiner {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if c := m.seats[domain.ShardOf(workspace, m.cfg.Shards)]; c != nil {
@@ -108,8 +108,8 @@ func (t *spoolTransfer) run(ctx context.Context) {
 	}
 }
 
-// finish puts all that is left into the blob store, once the node serves nothing.
-func (t *spoolTransfer) finish() {
+// pushRemaining puts all that is left into the blob store, once the node serves nothing.
+func (t *spoolTransfer) pushRemaining() {
 	ctx, cancel := context.WithTimeout(context.Background(), transferLimit)
 	defer cancel()
 	done := make(chan struct{})
@@ -146,7 +146,7 @@ func (t *spoolTransfer) push(ctx context.Context, serves func(workspace string) 
 		err = errors.Join(err, wrong)
 		for _, file := range files {
 			info, gone := file.Info()
-			if gone != nil || !call.IsRecording(file.Name()) || time.Since(info.ModTime()) < unwritten {
+			if gone != nil || !call.IsRecordingFile(file.Name()) || time.Since(info.ModTime()) < unwritten {
 				continue
 			}
 			wrong := t.pushFile(ctx, workspace, info, serves)
@@ -168,7 +168,7 @@ func (t *spoolTransfer) pushFile(ctx context.Context, workspace string, info os.
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	bound, cancel := context.WithTimeout(ctx, timeToMove(info.Size()))
+	bound, cancel := context.WithTimeout(ctx, transferTimeout(info.Size()))
 	defer cancel()
 	if _, err = t.blobs.Put(bound, spoolDir, objectName(workspace, info.Name()), f); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (t *spoolTransfer) pushFile(ctx context.Context, workspace string, info os.
 		return err
 	}
 	if serves(workspace) || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
-		return nil // it is in use again, and nothing of the copy will be missing
+		return nil // it changed or is in use again: it stays, and the join of its parts drops the copy
 	}
 	if err = os.Remove(path); err != nil {
 		return err
@@ -187,21 +187,21 @@ func (t *spoolTransfer) pushFile(ctx context.Context, workspace string, info os.
 	return nil
 }
 
-// objectName has a part of its own in it: several nodes may have recorded parts of
-// one call, in files of one name.
+// objectName returns a unique name: several nodes may have parts of one call in files
+// of the same name.
 func objectName(workspace, file string) string { return workspace + "." + file + "." + rand.Text() }
 
-// fileOf reads the name of an object.
-func fileOf(object string) (workspace, file string, ok bool) {
+// parseObjectName returns what objectName was given.
+func parseObjectName(object string) (workspace, file string, ok bool) {
 	workspace, rest, _ := strings.Cut(object, ".")
 	end := strings.LastIndex(rest, ".")
-	if end < 0 || !call.IsRecording(rest[:end]) {
+	if end < 0 || !call.IsRecordingFile(rest[:end]) {
 		return "", "", false
 	}
 	return workspace, rest[:end], true
 }
 
-func timeToMove(size int64) time.Duration {
+func transferTimeout(size int64) time.Duration {
 	return transferLimit + time.Duration(size/transferRate)*time.Second
 }
 
@@ -216,7 +216,7 @@ func (t *spoolTransfer) list(ctx context.Context) ([]string, error) {
 func (t *spoolTransfer) pull(ctx context.Context) error {
 	objects, err := t.list(ctx)
 	for _, object := range objects {
-		workspace, file, ok := fileOf(object)
+		workspace, file, ok := parseObjectName(object)
 		if !ok {
 			continue
 		}
@@ -232,15 +232,15 @@ func (t *spoolTransfer) pull(ctx context.Context) error {
 		if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrAway) || ctx.Err() != nil {
 			return err
 		}
-		node.JoinParts(workspace)
+		node.JoinRecordingParts(workspace)
 	}
 	return err
 }
 
 func (t *spoolTransfer) pullFile(ctx context.Context, workspace, file, object string) error {
-	path := call.PartPath(filepath.Join(t.dir, workspace), file)
+	path := call.FreePartPath(filepath.Join(t.dir, workspace), file)
 	if path == "" {
-		return nil // it is fetched once that one is joined
+		return nil // another part of the call waits there: this one is fetched after it has been joined
 	}
 	err := t.fetch(ctx, object, path)
 	if errors.Is(err, domain.ErrNotFound) { // another node has, which served the workspace a moment ago
@@ -262,7 +262,7 @@ func (t *spoolTransfer) fetch(ctx context.Context, object, path string) (err err
 		return err
 	}
 	defer func() { _ = from.Close() }()
-	late := time.AfterFunc(timeToMove(size), func() { _ = from.Close() })
+	late := time.AfterFunc(transferTimeout(size), func() { _ = from.Close() })
 	defer late.Stop()
 	to, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*")
 	if err != nil {
@@ -298,7 +298,7 @@ func (t *spoolTransfer) dropDeleted(ctx context.Context, node partJoiner, worksp
 	}
 	bound, cancel := context.WithTimeout(ctx, transferLimit)
 	defer cancel()
-	if deleted, err := node.IsDeleted(bound, workspace); err != nil || !deleted {
+	if deleted, err := node.IsWorkspaceDeleted(bound, workspace); err != nil || !deleted {
 		return err
 	}
 	return t.remove(ctx, object)
@@ -310,17 +310,18 @@ func (t *spoolTransfer) remove(ctx context.Context, object string) error {
 	return t.blobs.Delete(bound, spoolDir, object)
 }
 
-// withSpool deletes with the blobs of a workspace also what waits for its node.
-type withSpool struct {
+// blobsWithTransfers deletes with the blobs of a workspace also its recordings that wait
+// in the blob store for the node that serves it.
+type blobsWithTransfers struct {
 	actors.Blobs
 	transfer *spoolTransfer
 }
 
 // DeleteAll is an actors.Blobs'.
-func (b withSpool) DeleteAll(ctx context.Context, workspace string) error {
+func (b blobsWithTransfers) DeleteAll(ctx context.Context, workspace string) error {
 	objects, err := b.transfer.list(ctx)
 	for _, object := range objects {
-		if of, _, ok := fileOf(object); ok && of == workspace {
+		if of, _, ok := parseObjectName(object); ok && of == workspace {
 			err = errors.Join(err, b.transfer.remove(ctx, object))
 		}
 	}

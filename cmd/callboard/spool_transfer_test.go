@@ -46,9 +46,11 @@ func newSpoolNode(t *testing.T, shared string, has ...string) *spoolNode {
 
 func (n *spoolNode) HasWorkspace(id string) bool { return n.has[id] }
 
-func (n *spoolNode) IsDeleted(_ context.Context, id string) (bool, error) { return n.gone[id], nil }
+func (n *spoolNode) IsWorkspaceDeleted(_ context.Context, id string) (bool, error) {
+	return n.gone[id], nil
+}
 
-func (n *spoolNode) JoinParts(id string) { n.joined = append(n.joined, id) }
+func (n *spoolNode) JoinRecordingParts(id string) { n.joined = append(n.joined, id) }
 
 // records puts a file into the spool that nobody has written to for so long.
 func (n *spoolNode) records(workspace, file, sound string, ago time.Duration) string {
@@ -137,11 +139,11 @@ func TestNothingInTheSpoolIsLostWhileTheStoreIsAway(t *testing.T) {
 	a, b := newSpoolNode(t, shared), newSpoolNode(t, shared, "ws_b")
 	path := a.records("ws_b", "call_1.wav", "sound", 0)
 	close(a.ended)
-	a.finish() // it ends, and nothing is written any more
+	a.pushRemaining() // it ends, and nothing is written any more
 	assert.FileExists(t, path)
 	require.ErrorIs(t, b.pull(t.Context()), domain.ErrAway)
 	require.NoError(t, os.Mkdir(shared, 0o700))
-	a.finish()
+	a.pushRemaining()
 	assert.NoFileExists(t, path)
 
 	require.NoError(t, os.RemoveAll(filepath.Join(b.dir, "ws_b"))) // it cannot be written
@@ -165,7 +167,7 @@ func TestRecordingsOfDeletedWorkspacesGo(t *testing.T) {
 	}
 	a.records("ws_gone", young, "sound", time.Minute)
 	a.sweep()
-	blobs := withSpool{b.blobs, b.spoolTransfer}
+	blobs := blobsWithTransfers{b.blobs, b.spoolTransfer}
 	require.NoError(t, blobs.DeleteAll(t.Context(), "ws_a"))
 	assert.Equal(t, 4, b.waiting())
 	b.gone["ws_gone"] = true
@@ -174,7 +176,7 @@ func TestRecordingsOfDeletedWorkspacesGo(t *testing.T) {
 	objects, err := b.list(t.Context())
 	require.NoError(t, err)
 	for _, object := range objects {
-		workspace, file, _ := fileOf(object)
+		workspace, file, _ := parseObjectName(object)
 		assert.Contains(t, []string{"ws_rising" + old, "ws_gone" + young}, workspace+file, "the store may have it again")
 	}
 	assert.Len(t, objects, 2)
@@ -203,6 +205,6 @@ func TestNodeServesAWorkspaceUntilAnotherNodeHasItsShard(t *testing.T) {
 		workspace := "ws_" + strconv.Itoa(i)
 		shard := domain.ShardOf(workspace, 4)
 		seen[shard] = true
-		assert.Equal(t, shard != 0, m.serves(workspace), "%d", shard)
+		assert.Equal(t, shard != 0, m.mayServe(workspace), "%d", shard)
 	}
 }

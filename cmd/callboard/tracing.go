@@ -46,7 +46,7 @@ func (t *tracing) store(inner actors.Store) actors.Store {
 }
 
 // contexts returns the span contexts of calls and deliveries.
-func (t *tracing) contexts() *trace.Contexts {
+func (t *tracing) contexts() *trace.SpanContexts {
 	if t == nil {
 		return nil
 	}

@@ -147,7 +147,7 @@ func (r *Request) marks(c object) ([]object, error) {
 	if at := text(c, "started_at"); at != "" {
 		all = append(all, object{"at": at, "percent": 0.0, "attempted": 0.0, "finished": 0.0, "reached": 0.0})
 	}
-	for _, one := range listOf(progress["marks"]) {
+	for _, one := range handleList(progress["marks"]) {
 		if m, ok := one.(object); ok {
 			m["reached"] = reached(countsOf(m, "outcomes"))
 			all = append(all, m)

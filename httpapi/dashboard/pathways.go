@@ -202,12 +202,12 @@ func differences(mine, saved object) []string {
 	return all
 }
 
-func listOf(v any) []any { l, _ := v.([]any); return l }
+func handleList(v any) []any { l, _ := v.([]any); return l }
 
 // grouped are the parts of a plan by a field of theirs.
 func grouped(v any, by string) map[string][]object {
 	groups := map[string][]object{}
-	for _, one := range listOf(v) {
+	for _, one := range handleList(v) {
 		if o, ok := one.(object); ok {
 			groups[text(o, by)] = append(groups[text(o, by)], o)
 		}

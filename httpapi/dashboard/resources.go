@@ -39,12 +39,12 @@ type node struct {
 // nodesOf are the nodes in the order in which a conversation may reach them;
 // those that it cannot come last.
 func nodesOf(p object) []node {
-	byID, ways := map[string]object{}, map[string][]object{}
+	handleByID, ways := map[string]object{}, map[string][]object{}
 	var order []string
 	all, _ := p["nodes"].([]any)
 	for _, n := range all {
 		if o, ok := n.(object); ok {
-			byID[text(o, "id")] = o
+			handleByID[text(o, "id")] = o
 			order = append(order, text(o, "id"))
 		}
 	}
@@ -58,11 +58,11 @@ func nodesOf(p object) []node {
 	seen := map[string]bool{}
 	for queue := append([]string{text(p, "start")}, order...); len(queue) > 0; queue = queue[1:] {
 		id := queue[0]
-		if seen[id] || byID[id] == nil {
+		if seen[id] || handleByID[id] == nil {
 			continue
 		}
 		seen[id] = true
-		nodes = append(nodes, node{Node: byID[id], Ways: ways[id]})
+		nodes = append(nodes, node{Node: handleByID[id], Ways: ways[id]})
 		var next []string
 		for _, e := range ways[id] {
 			next = append(next, text(e, "to"))

@@ -119,8 +119,8 @@ func (d *Doors) Lend(shard int) *Lent {
 	return l
 }
 
-// Answer has this node answer what others ask it itself, by Forwarder.AskNode;
-// before Serve. Nobody else's requests come here.
+// Answer serves requests that other nodes send to this node by Forwarder.AskNode. Call it
+// before Serve. Requests of clients do not arrive here.
 func (d *Doors) Answer(question http.Handler) {
 	mux := http.NewServeMux()
 	mux.Handle("POST "+questions, question)

@@ -17,8 +17,9 @@ type circuitBreaker struct {
 	trying bool      // one caller does, for all
 }
 
-// enter returns for how long the store is not asked, and why; nil: it may be
-// asked. A caller that will ask does so for all: the others wait for its answer.
+// enter returns how long requests are still refused and the failure that caused it; nil:
+// a request may be sent. After the pause one caller with willAsk sends a request, and
+// the others are refused until it has its answer.
 func (b *circuitBreaker) enter(now time.Time, willAsk bool) (time.Duration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -76,7 +76,7 @@ func (d *Disk) removeParts(before time.Time) (n int, err error) {
 // refused is true where the folder is there and that is not possible.
 func (d *Disk) Try(ctx context.Context) (refused bool, err error) {
 	done := make(chan error, 1)
-	go func() { done <- d.try() }() // a file system that hangs ends no call of the system
+	go func() { done <- d.try() }() // system calls on a file system that hangs do not return
 	select {
 	case err = <-done:
 		return err != nil && !errors.Is(err, fs.ErrNotExist), err

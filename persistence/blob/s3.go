@@ -92,7 +92,7 @@ func (s *S3) Put(ctx context.Context, workspace, name string, r io.Reader) (size
 
 // upload sends what fill writes.
 func (s *S3) upload(ctx context.Context, place, name string, fill func(context.Context, io.Writer) error) error {
-	if err := s.client.enter(false); err != nil {
+	if err := s.client.checkAvailable(false); err != nil {
 		return told("put", name, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, putLongest)
@@ -138,7 +138,7 @@ func (s *S3) fetch(ctx context.Context, place string) (*remote, error) {
 	f, err := newRemote(ctx, func(ctx context.Context, from int64, into []byte, mark string) (piece, error) {
 		return s.client.get(ctx, s.prefix+place, from, into, mark)
 	})
-	if missing(err) {
+	if isNotFound(err) {
 		return nil, domain.ErrNotFound
 	}
 	if e, ok := errors.AsType[*storeError](err); ok && e.StatusCode == http.StatusRequestedRangeNotSatisfiable { // nothing is in it
@@ -201,7 +201,7 @@ func (s *S3) Sweep(ctx context.Context) (int, error) {
 
 func (s *S3) abortBefore(ctx context.Context, prefix string, before time.Time) (n int, err error) {
 	var all minio.ListMultipartUploadsResult
-	err = s.client.small(ctx, func(ctx context.Context) (failed error) {
+	err = s.client.callShort(ctx, func(ctx context.Context) (failed error) {
 		all, failed = s.client.core.ListMultipartUploads(ctx, s.client.bucket, prefix, "", "", "", listPage)
 		return failed
 	})
@@ -260,7 +260,7 @@ func (s *S3) Try(ctx context.Context) (refused bool, err error) {
 // Versioned says whether the bucket keeps what is deleted; false also where the
 // store does not say.
 func (s *S3) Versioned(ctx context.Context) (kept bool) {
-	err := s.client.small(ctx, func(ctx context.Context) error {
+	err := s.client.callShort(ctx, func(ctx context.Context) error {
 		found, failed := s.client.core.GetBucketVersioning(ctx, s.client.bucket)
 		kept = found.Enabled()
 		return failed

@@ -51,7 +51,7 @@ const (
 	listPage   = 1000
 )
 
-// s3Client asks one bucket, through a circuit breaker. Its errors are readable:
+// s3Client asks one bucket, through a circuit breaker. Its errors are sanitizeError:
 // storeError and unavailableError, or the caller's context ended.
 type s3Client struct {
 	core    *minio.Core
@@ -84,7 +84,7 @@ func newS3Client(cfg S3Config) (*s3Client, error) {
 	}
 	core, err := minio.NewCore(at.Host, &minio.Options{
 		Creds: credentials.New(cfg.Credentials), Secure: at.Scheme == "https", Region: cfg.Region, BucketLookup: lookup,
-		Transport: &idleTransport{transport, cfg.Limits.Idle}, MaxRetries: cfg.Limits.Tries,
+		Transport: &stallTimeoutTransport{transport, cfg.Limits.Idle}, MaxRetries: cfg.Limits.Tries,
 	})
 	if err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func newS3Client(cfg S3Config) (*s3Client, error) {
 	}, nil
 }
 
-// enter is an unavailableError where the store is not worth asking now.
-func (c *s3Client) enter(willAsk bool) error {
+// checkAvailable returns an unavailableError while the circuit breaker refuses requests.
+func (c *s3Client) checkAvailable(willAsk bool) error {
 	if after, cause := c.breaker.enter(time.Now(), willAsk); cause != nil {
 		return &unavailableError{after, cause}
 	}
@@ -112,13 +112,13 @@ func (c *s3Client) call(ctx context.Context, limit time.Duration, request func(c
 	if err != nil {
 		return err
 	}
-	if err = c.enter(true); err != nil {
+	if err = c.checkAvailable(true); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTooLong)
 	defer cancel()
-	err = readable(request(ctx), key.SessionToken)
-	if err == nil || permanent(err) {
+	err = sanitizeError(request(ctx), key.SessionToken)
+	if err == nil || isPermanent(err) {
 		c.breaker.succeeded()
 		return err
 	}
@@ -136,11 +136,11 @@ func (c *s3Client) call(ctx context.Context, limit time.Duration, request func(c
 	return &unavailableError{c.breaker.failed(time.Now(), err), err}
 }
 
-func (c *s3Client) small(ctx context.Context, request func(context.Context) error) error {
+func (c *s3Client) callShort(ctx context.Context, request func(context.Context) error) error {
 	return c.call(ctx, c.limits.Small, request)
 }
 
-func (c *s3Client) large(ctx context.Context, request func(context.Context) error) error {
+func (c *s3Client) callLong(ctx context.Context, request func(context.Context) error) error {
 	return c.call(ctx, largeTimes*c.limits.Small, request)
 }
 
@@ -151,8 +151,8 @@ func sha256Hex(body []byte) string {
 
 // put writes an object in one request. The store checks the SHA-256.
 func (c *s3Client) put(ctx context.Context, key string, body []byte) error {
-	return c.large(ctx, func(ctx context.Context) error {
-		_, err := c.core.PutObject(ctx, c.bucket, key, bytes.NewReader(body), int64(len(body)), "", sha256Hex(body), minio.PutObjectOptions{DisableContentSha256: true}) // which is: one sum of all, not one of each chunk
+	return c.callLong(ctx, func(ctx context.Context) error {
+		_, err := c.core.PutObject(ctx, c.bucket, key, bytes.NewReader(body), int64(len(body)), "", sha256Hex(body), minio.PutObjectOptions{DisableContentSha256: true}) // no checksum of each chunk: sha256Hex is that of the whole body
 		return err
 	})
 }
@@ -167,7 +167,7 @@ func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte,
 	if mark != "" {
 		opts.Set("If-Match", mark)
 	}
-	err = c.small(ctx, func(ctx context.Context) error {
+	err = c.callShort(ctx, func(ctx context.Context) error {
 		body, info, header, failed := c.core.GetObject(ctx, c.bucket, key, opts)
 		if failed != nil {
 			return failed
@@ -188,14 +188,14 @@ func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte,
 
 // delete removes an object; one that is not there is gone.
 func (c *s3Client) delete(ctx context.Context, key string) error {
-	return present(c.small(ctx, func(ctx context.Context) error {
+	return ignoreNotFound(c.callShort(ctx, func(ctx context.Context) error {
 		return c.core.RemoveObject(ctx, c.bucket, key, minio.RemoveObjectOptions{})
 	}))
 }
 
-// present passes every error on but that the thing is missing.
-func present(err error) error {
-	if missing(err) {
+// ignoreNotFound passes every error on but that the thing is missing.
+func ignoreNotFound(err error) error {
+	if isNotFound(err) {
 		return nil
 	}
 	return err
@@ -203,7 +203,7 @@ func present(err error) error {
 
 // list returns at most listPage keys that begin with a prefix and follow after.
 func (c *s3Client) list(ctx context.Context, prefix, after string) (keys []string, err error) {
-	err = c.small(ctx, func(ctx context.Context) error {
+	err = c.callShort(ctx, func(ctx context.Context) error {
 		for o := range c.core.ListObjectsIter(ctx, c.bucket, minio.ListObjectsOptions{Prefix: prefix, StartAfter: after, Recursive: true, MaxKeys: listPage}) {
 			if o.Err != nil || len(keys) == listPage {
 				return o.Err
@@ -217,5 +217,5 @@ func (c *s3Client) list(ctx context.Context, prefix, after string) (keys []strin
 
 // abortUpload removes the parts of an upload.
 func (c *s3Client) abortUpload(ctx context.Context, key, id string) error {
-	return present(c.small(ctx, func(ctx context.Context) error { return c.core.AbortMultipartUpload(ctx, c.bucket, key, id) }))
+	return ignoreNotFound(c.callShort(ctx, func(ctx context.Context) error { return c.core.AbortMultipartUpload(ctx, c.bucket, key, id) }))
 }

@@ -27,8 +27,8 @@ func (e *storeError) Error() string {
 	return fmt.Sprintf("the store answers %d %s: %s", e.StatusCode, e.Code, e.ErrorResponse.Error()) + hint
 }
 
-// transient reports whether the same request may get another answer soon.
-func (e *storeError) transient() bool {
+// isTransient reports whether the same request may get another answer soon.
+func (e *storeError) isTransient() bool {
 	switch e.Code {
 	case "RequestTimeout", "OperationAborted", "SlowDown", "InternalError", "ServiceUnavailable":
 		return true
@@ -47,9 +47,9 @@ func (e *unavailableError) Error() string { return "the store is away: " + e.cau
 
 func (e *unavailableError) Unwrap() error { return e.cause }
 
-// readable makes an error of minio-go one without URL, whose text from the store
+// sanitizeError makes an error of minio-go one without URL, whose text from the store
 // is one short line without our session token.
-func readable(err error, token string) error {
+func sanitizeError(err error, token string) error {
 	if e, ok := errors.AsType[minio.ErrorResponse](err); ok {
 		e.Code, e.Message, e.Region = oneLine(e.Code, token), oneLine(e.Message, token), oneLine(e.Region, token)
 		return &storeError{e}
@@ -60,19 +60,19 @@ func readable(err error, token string) error {
 	return err
 }
 
-// permanent reports whether waiting for the store is no use: it answered, or
+// isPermanent reports whether waiting for the store is no use: it answered, or
 // nobody trusts its certificate. A host name that is not found is temporary in
 // many networks.
-func permanent(err error) bool {
+func isPermanent(err error) bool {
 	if e, ok := errors.AsType[*storeError](err); ok {
-		return !e.transient()
+		return !e.isTransient()
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	return untrusted || errors.Is(err, errRange)
 }
 
-// missing reports whether there is no object, or no upload, of that name.
-func missing(err error) bool {
+// isNotFound reports whether there is no object, or no upload, of that name.
+func isNotFound(err error) bool {
 	e, ok := errors.AsType[*storeError](err)
 	return ok && (e.Code == minio.NoSuchKey || e.Code == minio.NoSuchUpload)
 }

@@ -15,15 +15,15 @@ const maxAnswer = 8 << 20
 
 var errIdle = errors.New("nothing moved for too long")
 
-// idleTransport ends a request in which no byte moves for too long. It returns
+// stallTimeoutTransport ends a request in which no byte moves for too long. It returns
 // answers that are whole, so that minio-go repeats a request whose answer breaks off.
-type idleTransport struct {
+type stallTimeoutTransport struct {
 	http.RoundTripper
 	limit time.Duration
 }
 
 // RoundTrip is http.RoundTripper.
-func (t *idleTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *stallTimeoutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	timer := time.AfterFunc(t.limit, func() { cancel(errIdle) })
@@ -31,7 +31,7 @@ func (t *idleTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	moved := func() { timer.Reset(t.limit) }
 	r = r.WithContext(ctx)
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &movingBody{r.Body, moved}
+		r.Body = &progressReader{r.Body, moved}
 	}
 	resp, err := t.RoundTripper.RoundTrip(r)
 	if err == nil {
@@ -55,7 +55,7 @@ func readWhole(resp *http.Response, moved func()) error {
 	if n := resp.ContentLength; n > 0 && n <= maxAnswer {
 		body.Grow(int(n) + bytes.MinRead)
 	}
-	_, err := body.ReadFrom(io.LimitReader(&movingBody{resp.Body, moved}, maxAnswer+1))
+	_, err := body.ReadFrom(io.LimitReader(&progressReader{resp.Body, moved}, maxAnswer+1))
 	_ = resp.Body.Close()
 	if err != nil {
 		return err
@@ -70,14 +70,14 @@ func readWhole(resp *http.Response, moved func()) error {
 	return nil
 }
 
-// movingBody tells that bytes moved.
-type movingBody struct {
+// progressReader tells that bytes moved.
+type progressReader struct {
 	io.ReadCloser
 	moved func()
 }
 
 // Read is io.Reader.
-func (b *movingBody) Read(p []byte) (int, error) {
+func (b *progressReader) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 {
 		b.moved()

@@ -64,7 +64,7 @@ func (u *upload) sendPart(ctx context.Context) (err error) {
 	}
 	if u.id == "" {
 		u.head = bytes.Clone(u.buffer[:headKept])
-		err = u.client.small(ctx, func(ctx context.Context) (failed error) {
+		err = u.client.callShort(ctx, func(ctx context.Context) (failed error) {
 			u.id, failed = u.client.core.NewMultipartUpload(ctx, u.client.bucket, u.key, minio.PutObjectOptions{})
 			return failed
 		})
@@ -72,7 +72,7 @@ func (u *upload) sendPart(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return u.client.large(ctx, func(ctx context.Context) error {
+	return u.client.callLong(ctx, func(ctx context.Context) error {
 		opts := minio.PutObjectPartOptions{Sha256Hex: sha256Hex(u.buffer), DisableContentSha256: true}
 		part, failed := u.client.core.PutObjectPart(ctx, u.client.bucket, u.key, u.id, len(u.parts)+1, bytes.NewReader(u.buffer), int64(len(u.buffer)), opts)
 		if failed == nil {
@@ -89,7 +89,7 @@ func (u *upload) finish(ctx context.Context) error {
 	if err := u.sendPart(ctx); err != nil {
 		return err
 	}
-	err := u.client.large(ctx, func(ctx context.Context) error {
+	err := u.client.callLong(ctx, func(ctx context.Context) error {
 		_, failed := u.client.core.CompleteMultipartUpload(ctx, u.client.bucket, u.key, u.id, u.parts, minio.PutObjectOptions{})
 		return failed
 	})
@@ -110,7 +110,7 @@ func (u *upload) finish(ctx context.Context) error {
 		u.id = ""
 		return nil
 	}
-	if missing(err) { // the upload was removed under our hands
+	if isNotFound(err) { // the upload was removed under our hands
 		err = fmt.Errorf("the parts are gone: %w", err)
 	}
 	return errors.Join(err, unread)

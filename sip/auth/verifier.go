@@ -78,11 +78,11 @@ func NewVerifier(realm string, secret []byte, account func(string) (Account, boo
 	}
 }
 
-// NewTrunkVerifier is for sources whose accounts withAccounts names.
+// NewTrunkVerifier returns a Verifier whose accounts WithAccounts sets.
 func NewTrunkVerifier(secret []byte) *Verifier {
-	a := NewVerifier("", secret, nil)
-	a.md5.wait = trunkProofWait
-	return a
+	v := NewVerifier("", secret, nil)
+	v.md5.wait = trunkProofWait
+	return v
 }
 
 // WithAccounts checks who a caller at a source proves to be. An empty realm is
@@ -111,10 +111,10 @@ func (a *Verifier) Challenges(m *message.Message, source netip.Addr, stale bool,
 	return all
 }
 
-// ChallengeOptions are the choices of challenges, the best first. To a source that may be
+// ChallengeFallbacks are the choices of challenges, the best first. To a source that may be
 // forged goes the first one that is not larger than the request, so that a
 // forged source gains an attacker nothing.
-func (a *Verifier) ChallengeOptions(m *message.Message, source netip.Addr, stale bool, now time.Time) [][]message.Header {
+func (a *Verifier) ChallengeFallbacks(m *message.Message, source netip.Addr, stale bool, now time.Time) [][]message.Header {
 	all := a.Challenges(m, source, stale, now)
 	if len(all) == 1 {
 		return [][]message.Header{all}

@@ -145,7 +145,7 @@ func FormatReplaces(id *DialogID) (string, error) {
 // request: the first are left out, the second is refused.
 func ParseReferTo(s string) (uri string, replaces *DialogID, ok bool) {
 	uri = ReadURI(s)
-	if len(uri) > MaxURI || !isReference(uri) {
+	if len(uri) > MaxURI || !hasOnlyURIChars(uri) {
 		return "", nil, false
 	}
 	uri, headers, _ := strings.Cut(uri, "?")
@@ -184,7 +184,7 @@ func ParseSipfrag(body []byte) (code int, phrase string, ok bool) {
 	if err != nil || n < 100 || n > 699 {
 		return 0, "", false
 	}
-	phrase = strings.Map(KeepPrintable, strings.TrimSpace(phrase))
+	phrase = strings.Map(ReplaceControlChar, strings.TrimSpace(phrase))
 	return int(n), strings.ToValidUTF8(phrase[:min(len(phrase), 64)], ""), true
 }
 
@@ -260,7 +260,7 @@ func displayName(quoted string) string {
 		}
 		text = string(runes)
 	}
-	return strings.TrimSpace(strings.Map(KeepPrintable, text))
+	return strings.TrimSpace(strings.Map(ReplaceControlChar, text))
 }
 
 // URIUser is the user of a URI, unescaped (RFC 3261 section 19.1.2): a number most of the time. What cannot be unescaped stays

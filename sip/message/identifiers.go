@@ -56,13 +56,13 @@ func (id Identifiers) LegCallID(attempt string, leg int) string {
 	return callIDPrefix + core + id.MAC(callIDCheck, "check", core)
 }
 
-// CallIDFor names what is no leg: a registration.
-func (id Identifiers) CallIDFor(name string) string {
+// StandaloneCallID returns the Call-ID of requests outside a call: REGISTER, MESSAGE, OPTIONS.
+func (id Identifiers) StandaloneCallID(name string) string {
 	return callIDPrefix + id.MAC(callIDCore, "other", name)
 }
 
-// OwnsCallID tells whether a Call-ID was made by callID with this secret.
-func (id Identifiers) OwnsCallID(callID string) bool {
+// IsLegCallID reports whether LegCallID made a Call-ID with this secret.
+func (id Identifiers) IsLegCallID(callID string) bool {
 	if len(callID) != len(callIDPrefix)+callIDCore+callIDCheck || callID[:len(callIDPrefix)] != callIDPrefix {
 		return false
 	}

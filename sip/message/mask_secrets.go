@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// RelayHeader is the header by which a node says of a request that it passes
-// on where it is from, or where it has to go. It is the first one.
+// RelayHeader is the first header of a message that one node relays to another: the
+// original source, or the destination.
 const (
 	RelayHeader      = "Callboard-Relay"
 	RelayHeaderLower = "callboard-relay"
@@ -30,19 +30,19 @@ func MaskSecrets(b []byte) []byte {
 			continue
 		}
 		switch name = bytes.TrimSpace(name); {
-		case EqualName(name, "authorization"), EqualName(name, "proxy-authorization"):
+		case EqualHeaderName(name, "authorization"), EqualHeaderName(name, "proxy-authorization"):
 			hideCredentials(value)
-		case EqualName(name, RelayHeaderLower):
+		case EqualHeaderName(name, RelayHeaderLower):
 			overwrite(value)
-		case EqualName(name, "content-type"), EqualName(name, "c"):
+		case EqualHeaderName(name, "content-type"), EqualHeaderName(name, "c"):
 			digits = digits || bytes.Contains(bytes.ToLower(value), []byte("dtmf"))
 		}
 	}
 	for line := range bytes.SplitSeq(body, []byte("\n")) {
 		if digits {
-			hideDigits(line)
+			maskDTMF(line)
 		} else {
-			hideKeys(line)
+			maskSDPKeys(line)
 		}
 	}
 	return b
@@ -111,8 +111,8 @@ func hideURIs(line []byte) {
 	}
 }
 
-// EqualName compares without regard to case; name is in small letters.
-func EqualName(b []byte, name string) bool {
+// EqualHeaderName compares without regard to case; name is in small letters.
+func EqualHeaderName(b []byte, name string) bool {
 	return len(b) == len(name) && endsIn(b, name)
 }
 
@@ -136,8 +136,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// hideDigits hides the keys that an INFO tells, whatever its type.
-func hideDigits(line []byte) {
+// maskDTMF hides the keys that an INFO tells, whatever its type.
+func maskDTMF(line []byte) {
 	name, value, found := bytes.Cut(line, []byte("="))
 	switch {
 	case !found:
@@ -147,8 +147,8 @@ func hideDigits(line []byte) {
 	}
 }
 
-// hideKeys hides the keys of a line of SDP, and keeps the tag and the suite.
-func hideKeys(line []byte) {
+// maskSDPKeys hides the keys of a line of SDP, and keeps the tag and the suite.
+func maskSDPKeys(line []byte) {
 	kind, value, found := bytes.Cut(line, []byte("="))
 	if !found {
 		return

@@ -58,7 +58,7 @@ type Message struct {
 	accept          []string // in lower case, without parameters; nil: no such header
 	ContentType     string
 	Encoding        string
-	Body            []byte // or the part of it that Callboard understands, see selectPart
+	Body            []byte // or the part of it that Callboard understands, see SelectBodyPart
 	PartType        string // the content type of that part, with its parameters
 	UnknownPart     string // the kind of a part that is not known and must be understood
 	Headers         []sipmsg.Header
@@ -207,13 +207,13 @@ func (m *Message) Parse(in sipmsg.Message) (ok bool) {
 	m.Body = in.Body()
 	seen := make(map[string]bool, 8)
 	for _, h := range m.Headers {
-		m.fileHeader(h, seen)
+		m.addHeader(h, seen)
 	}
 	return len(m.Vias) > 0 && len(m.Vias) <= MaxVias && m.From != nil && m.To != nil && m.CallID != "" && m.CSeqMethod != ""
 }
 
-// fileHeader files one header.
-func (m *Message) fileHeader(h sipmsg.Header, seen map[string]bool) {
+// addHeader files one header.
+func (m *Message) addHeader(h sipmsg.Header, seen map[string]bool) {
 	name := CanonicalName(h.Name())
 	switch name {
 	case "from", "to", "call-id", "cseq", "max-forwards", "content-length", "content-type":

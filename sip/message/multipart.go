@@ -39,9 +39,8 @@ func (m *Message) understoodTypes() []string {
 	return []string{ContentSDP}
 }
 
-// SelectBodyPart puts the part that we understand in place of a body of several (RFC 5621 section 3.1), and no body in place of
-// one that need not be understood. A part that has to be and is not is named in unknownPart; a body that cannot be read stays
-// as it is.
+// SelectBodyPart replaces a multipart body by the part that Callboard understands (RFC 5621 section 3.1). Optional unknown parts
+// are dropped; a required one is named in UnknownPart. A body that cannot be parsed stays as it is.
 func (m *Message) SelectBodyPart() {
 	if len(m.Body) == 0 {
 		return

@@ -57,8 +57,8 @@ func QuoteString(s string) string {
 	return `"` + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), `"`, `\"`) + `"`
 }
 
-// KeepPrintable maps a character that does not print to none, for strings.Map.
-func KeepPrintable(r rune) rune {
+// ReplaceControlChar maps a control character to a space, for strings.Map.
+func ReplaceControlChar(r rune) rune {
 	if r < ' ' || r == 0x7F {
 		return ' '
 	}
@@ -74,8 +74,8 @@ func IsSIPURI(s string) bool {
 	return strings.HasPrefix(s, "sip:") || strings.HasPrefix(s, "sips:")
 }
 
-// isReference has only what a URI may hold.
-func isReference(s string) bool {
+// hasOnlyURIChars has only what a URI may hold.
+func hasOnlyURIChars(s string) bool {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("-_.!~*'()%&=+$,;?/:@[]", rune(s[i])) {
 			return false
@@ -86,7 +86,7 @@ func isReference(s string) bool {
 
 // IsDialable takes sip:, sips: and tel: URIs without headers.
 func IsDialable(uri string) bool {
-	if !isReference(uri) || strings.Contains(uri, "?") {
+	if !hasOnlyURIChars(uri) || strings.Contains(uri, "?") {
 		return false
 	}
 	scheme, rest, _ := strings.Cut(uri, ":")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// RefuseUnreadable is the answer to a request that cannot be read: 416 where nothing
+// BuildParseErrorResponse is the answer to a request that cannot be read: 416 where nothing
 // but the scheme of its URI is strange to us, else 400.
-func RefuseUnreadable(raw []byte) []byte {
+func BuildParseErrorResponse(raw []byte) []byte {
 	head, _, found := bytes.Cut(raw, []byte("\r\n\r\n"))
 	if !found {
 		return nil
@@ -19,7 +19,7 @@ func RefuseUnreadable(raw []byte) []byte {
 		return nil
 	}
 	w := NewResponse(400, ReasonPhrase(400))
-	if scheme, _, found := strings.Cut(rest, ":"); found && isScheme(scheme) {
+	if scheme, _, found := strings.Cut(rest, ":"); found && isUnsupportedScheme(scheme) {
 		w = NewResponse(416, ReasonPhrase(416))
 	}
 	wanted := []string{"via", "from", "to", "call-id", "cseq"}
@@ -46,8 +46,8 @@ func RefuseUnreadable(raw []byte) []byte {
 	return b
 }
 
-// isScheme tells whether a URI has a scheme that we do not serve.
-func isScheme(s string) bool {
+// isUnsupportedScheme tells whether a URI has a scheme that we do not serve.
+func isUnsupportedScheme(s string) bool {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("+-.", rune(s[i])) {
 			return false

@@ -81,7 +81,7 @@ func (w *Writer) RepeatHeader(name string, value ...string) {
 // Finish adds the body and returns the whole message.
 func (w *Writer) Finish(body []byte) ([]byte, error) { return w.FinishWithType(ContentSDP, body) }
 
-// FinishWithType is finish for a body that may be no SDP.
+// FinishWithType is Finish for a body that may be no SDP.
 func (w *Writer) FinishWithType(contentType string, body []byte) ([]byte, error) {
 	if len(body) > 0 {
 		w.AddHeader("Content-Type", contentType)

@@ -151,7 +151,7 @@ func uriKey(s string) string {
 // to add. A code other than 0 refuses it: 400 for what makes no sense, 423 for too
 // short a time.
 func ParseRegister(m *message.Message) (c Change, code int) {
-	c = Change{CallID: m.CallID, CSeq: m.CSeq, UserAgent: strings.Map(message.KeepPrintable, m.HeaderValue("User-Agent"))}
+	c = Change{CallID: m.CallID, CSeq: m.CSeq, UserAgent: strings.Map(message.ReplaceControlChar, m.HeaderValue("User-Agent"))}
 	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]
 	values := message.SplitList(strings.Join(m.HeaderValues("contact"), ","))
 	said, given, ok := deltaSeconds(m.HeaderValue("Expires"))

@@ -121,7 +121,7 @@ func (r *Resolver) resolve(t Target, query queryFunc) ([]Target, error) {
 		t.Name = host
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return []Target{SetAddress(t, ip)}, nil
+		return []Target{WithAddress(t, ip)}, nil
 	}
 	found, err := r.services(t, host, query)
 	if err == nil && len(found) == 0 {
@@ -280,7 +280,7 @@ func hosts(t Target, host string, query queryFunc) ([]Target, error) {
 		errs = errors.Join(errs, err)
 		for _, rr := range records {
 			if ip, ok := addressOf(rr); ok {
-				found = append(found, SetAddress(t, ip))
+				found = append(found, WithAddress(t, ip))
 			}
 		}
 	}

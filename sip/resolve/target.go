@@ -20,7 +20,7 @@ const (
 	PortSIPS = 5061
 )
 
-// Target is where an INVITE goes: one proxy of a trunk.
+// Target is where a request goes: a proxy of a trunk, or a phone.
 type Target struct {
 	Host      string `json:"host"`
 	Port      int    `json:"port"`      // 0: by SRV where Host is a name, else 5060, over TLS 5061
@@ -59,7 +59,7 @@ func (t Target) HostPort() string {
 	return host + ":" + strconv.Itoa(t.Port)
 }
 
-// WithName is a target as it stands in a URI: with the name that led to it.
+// WithName returns the target as it is written in a URI: with the name that DNS resolved.
 func (t Target) WithName() Target {
 	if t.Name != "" {
 		t.Host = t.Name
@@ -75,8 +75,8 @@ func (t Target) TransportParam() string {
 	return ";transport=" + t.Transport
 }
 
-// SetAddress is a target at an address, with its default transport and port.
-func SetAddress(t Target, ip netip.Addr) Target {
+// WithAddress returns t with an address and, where it has none, the default transport and port.
+func WithAddress(t Target, ip netip.Addr) Target {
 	t.Host = ip.Unmap().WithZone("").String()
 	if t.Transport == "" {
 		t.Transport = UDP

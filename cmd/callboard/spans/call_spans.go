@@ -59,12 +59,12 @@ func (r *Recorder) add(s *completedSpan) {
 // recordCall adds the spans of an ended call: the call, its legs, the ringing,
 // the talk and its turns. No span contains a telephone number.
 func (r *Recorder) recordCall(c *domain.Call) {
-	t := callTrace{recorder: r, call: c, span: r.contexts.Call(c.ID, c.TraceParent)}
+	t := callSpanBuilder{recorder: r, call: c, span: r.contexts.Call(c.ID, c.TraceParent)}
 	if !t.span.IsSampled() || c.EndedAt == nil {
 		return
 	}
 	root := rootSpan(c)
-	root.own, root.parent = t.span, tracing.Parse(c.TraceParent)
+	root.own, root.parent = t.span, tracing.ParseTraceParent(c.TraceParent)
 	r.add(&root)
 	for i := range c.Legs {
 		t.addLeg(&c.Legs[i], i)
@@ -77,7 +77,7 @@ func (r *Recorder) recordCall(c *domain.Call) {
 		t.add("", completedSpan{name: "ringing", start: *c.RingingAt, end: end})
 	}
 	if c.AnsweredAt != nil {
-		t.addTalk(*c.AnsweredAt)
+		t.addConversation(*c.AnsweredAt)
 	}
 }
 
@@ -106,20 +106,20 @@ func rootSpan(c *domain.Call) completedSpan {
 	return s
 }
 
-// callTrace adds the children of the span of a call.
-type callTrace struct {
+// callSpanBuilder adds the children of the span of a call.
+type callSpanBuilder struct {
 	recorder *Recorder
 	call     *domain.Call
 	span     trace.SpanContext
 }
 
 // add adds a child. Its ordinal tells children of the same name apart.
-func (t *callTrace) add(ordinal string, s completedSpan) {
+func (t *callSpanBuilder) add(ordinal string, s completedSpan) {
 	s.parent, s.own = t.span, t.span.WithSpanID(domain.SpanID(t.call.ID, s.name, ordinal))
 	t.recorder.add(&s)
 }
 
-func (t *callTrace) addLeg(l *domain.Leg, index int) {
+func (t *callSpanBuilder) addLeg(l *domain.Leg, index int) {
 	s := completedSpan{
 		name: "leg", kind: trace.SpanKindClient, start: l.StartedAt, end: *t.call.EndedAt,
 		attributes: []attribute.KeyValue{
@@ -138,8 +138,8 @@ func (t *callTrace) addLeg(l *domain.Leg, index int) {
 	t.add(strconv.Itoa(index), s)
 }
 
-// addTalk adds the conversation and its turns.
-func (t *callTrace) addTalk(answered time.Time) {
+// addConversation adds the conversation and its turns.
+func (t *callSpanBuilder) addConversation(answered time.Time) {
 	talk := completedSpan{name: "talk", start: answered, end: *t.call.EndedAt}
 	if q := t.call.Quality; q != nil {
 		talk.attributes = []attribute.KeyValue{

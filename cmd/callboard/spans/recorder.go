@@ -48,7 +48,7 @@ type Config struct {
 
 // Recorder creates spans from committed rows and exports them in batches.
 type Recorder struct {
-	contexts *tracing.Contexts
+	contexts *tracing.SpanContexts
 	counts   *counts
 	exporter sdktrace.SpanExporter
 	provider *sdktrace.TracerProvider
@@ -66,7 +66,7 @@ func New(ctx context.Context, cfg Config) (*Recorder, error) {
 		otlptracehttp.WithEndpointURL(cfg.URL+"/v1/traces"),
 		otlptracehttp.WithHeaders(headers),
 		otlptracehttp.WithHTTPClient(&http.Client{
-			Transport: retryTransport{http.DefaultTransport}, Timeout: requestTimeout, CheckRedirect: refuseRedirect,
+			Transport: retryableErrorTransport{http.DefaultTransport}, Timeout: requestTimeout, CheckRedirect: refuseRedirect,
 		}),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
 			Enabled: true, InitialInterval: time.Second, MaxInterval: 10 * time.Second, MaxElapsedTime: maxRetryTime,
@@ -74,7 +74,7 @@ func New(ctx context.Context, cfg Config) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the OTLP exporter: %w", err)
 	}
-	r := &Recorder{contexts: tracing.New(cfg.Share), counts: new(counts), exporter: inner, stopped: make(chan struct{})}
+	r := &Recorder{contexts: tracing.NewSpanContexts(cfg.Share), counts: new(counts), exporter: inner, stopped: make(chan struct{})}
 	batches := sdktrace.NewBatchSpanProcessor(&countingExporter{inner, r.counts, cfg.Log, r.stopped},
 		sdktrace.WithMaxQueueSize(maxQueuedSpans), sdktrace.WithMaxExportBatchSize(maxBatchSpans),
 		sdktrace.WithBatchTimeout(batchDelay), sdktrace.WithExportTimeout(exportTimeout))
@@ -90,13 +90,13 @@ func New(ctx context.Context, cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
-// retryTransport returns 503 instead of a connection error or a 500. The
+// retryableErrorTransport returns 503 instead of a connection error or a 500. The
 // exporter retries a 503, and drops a batch after the others: a restart of the
 // collector would lose spans.
-type retryTransport struct{ http.RoundTripper }
+type retryableErrorTransport struct{ http.RoundTripper }
 
 // RoundTrip sends a request.
-func (t retryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t retryableErrorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := t.RoundTripper.RoundTrip(r)
 	switch {
 	case err != nil && r.Context().Err() == nil:
@@ -130,7 +130,7 @@ func (r *Recorder) Close() {
 }
 
 // Contexts returns the span contexts of calls and deliveries.
-func (r *Recorder) Contexts() *tracing.Contexts { return r.contexts }
+func (r *Recorder) Contexts() *tracing.SpanContexts { return r.contexts }
 
 // Store returns a store that creates spans from each successful commit.
 func (r *Recorder) Store(inner actors.Store) actors.Store { return recordedStore{inner, r} }

@@ -11,8 +11,8 @@ import (
 // HasWorkspace reports whether the node serves a workspace.
 func (n *Node) HasWorkspace(id string) bool { return n.tree(id) != nil }
 
-// IsDeleted reports whether the store has no such workspace.
-func (n *Node) IsDeleted(ctx context.Context, workspaceID string) (bool, error) {
+// IsWorkspaceDeleted reports whether the store has no such workspace.
+func (n *Node) IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error) {
 	_, err := n.cfg.Store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
 	if errors.Is(err, domain.ErrNotFound) {
 		return true, nil
@@ -20,9 +20,9 @@ func (n *Node) IsDeleted(ctx context.Context, workspaceID string) (bool, error) 
 	return false, err
 }
 
-// JoinParts has the calls of a workspace join the parts of recordings in the spool.
-func (n *Node) JoinParts(workspaceID string) {
+// JoinRecordingParts has the calls of a workspace join the parts of recordings in the spool.
+func (n *Node) JoinRecordingParts(workspaceID string) {
 	if t := n.tree(workspaceID); t != nil {
-		n.sys.Root.Send(t.calls, call.JoinParts{})
+		n.sys.Root.Send(t.calls, call.JoinRecordingParts{})
 	}
 }
