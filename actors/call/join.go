@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -123,11 +124,15 @@ func (r *reading) Read(p []byte) (int, error) {
 }
 
 // setAside keeps a part of a recording out of the way of what was kept of it; JoinRecordingParts
-// tries it again.
+// tries it again. Where another part lies there it stays under its own name.
 func (j *job) setAside(cfg *Config, why error) error {
 	cfg.Log.Warn("a part of a recording that went on in another process lies in the spool", slog.String("call_id", j.callID), slogErr(why))
 	if strings.HasSuffix(j.recording.Path, beginning) {
 		return nil
 	}
-	return os.Rename(j.recording.Path, j.recording.Path+beginning)
+	err := MoveToFree(j.recording.Path, j.recording.Path+beginning)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }

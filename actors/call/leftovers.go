@@ -38,8 +38,9 @@ func leftoverOf(name string) (l leftover, ok bool) {
 	return l, is && id != ""
 }
 
-// unfit says whether a file is what a dead process was about to make.
-func unfit(name string, written, now time.Time) bool {
+// IsAbandoned reports whether a file is one that a process which has ended was about to
+// make in the spool.
+func IsAbandoned(name string, written, now time.Time) bool {
 	return (strings.Contains(name, fetched) || strings.HasSuffix(name, whole)) && now.Sub(written) > unfitFor
 }
 
@@ -107,7 +108,7 @@ func spooled(dir string, now time.Time, live map[string]bool, log *slog.Logger) 
 		if err != nil || f.IsDir() {
 			continue
 		}
-		if unfit(f.Name(), info.ModTime(), now) {
+		if IsAbandoned(f.Name(), info.ModTime(), now) {
 			_ = os.Remove(filepath.Join(dir, f.Name()))
 			continue
 		}

@@ -1,6 +1,7 @@
 package call_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -48,6 +49,22 @@ func TestOnePartOfACallWaitsForTheOther(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	assert.Empty(t, call.FreePartPath(dir, "call_1.wav"))
 	assert.Empty(t, call.FreePartPath(dir, "call_1.wav.beginning"))
+}
+
+func TestMoveToFreeReplacesNoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	part, other := filepath.Join(dir, "call_1.wav"), filepath.Join(dir, "call_1.wav.beginning")
+	require.NoError(t, os.WriteFile(part, []byte("part"), 0o600))
+	require.NoError(t, os.WriteFile(other, []byte("other"), 0o600))
+	require.ErrorIs(t, call.MoveToFree(part, other), fs.ErrExist)
+	assert.FileExists(t, part)
+	require.NoError(t, os.Remove(other))
+	require.NoError(t, call.MoveToFree(part, other))
+	assert.NoFileExists(t, part)
+	text, err := os.ReadFile(other)
+	require.NoError(t, err)
+	assert.Equal(t, "part", string(text))
 }
 
 func TestPartOfALiveCallIsJoinedAtItsEnd(t *testing.T) {

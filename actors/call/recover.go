@@ -93,6 +93,14 @@ func IsRecordingFile(name string) bool {
 	return is
 }
 
+// MoveToFree renames a file, unless there is one of the new name: fs.ErrExist.
+func MoveToFree(from, to string) error {
+	if err := os.Link(from, to); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
 // FreePartPath is where a recording of another node's spool is put in the spool folder
 // of its workspace; empty: another part of the same call lies there still.
 func FreePartPath(dir, file string) string {

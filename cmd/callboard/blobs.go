@@ -166,6 +166,9 @@ func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs actor
 	if t.member != nil {
 		return blobsWithTransfers{t.shared, t.member.spool}, nil
 	}
+	if waiting, err := t.shared.List(bound, spoolDir); err == nil && len(waiting) > 0 {
+		t.log.Error("recordings that nodes moved into the store wait there for a node: start with node_addr until the store has none below spool/", slog.Int("recordings", len(waiting)))
+	}
 	return t.shared, nil
 }
 

@@ -91,7 +91,9 @@ func (p *process) serveAmong(ctx context.Context) error {
 	}
 	p.log.LogAttrs(ctx, slog.LevelInfo, "joined", append(p.cfg.Attrs(), slog.String("node", m.self.ID), slog.String("version", version))...)
 	defer p.up(func(context.Context) error { return m.silent() })()
-	go m.spool.run(ctx)
+	transferring, stopTransfer := context.WithCancel(ctx)
+	defer stopTransfer()
+	go m.spool.run(transferring)
 	attended := m.attend(ctx)
 	select {
 	case <-ctx.Done():
@@ -105,6 +107,7 @@ func (p *process) serveAmong(ctx context.Context) error {
 	if gone := m.holder.Leave(bound); gone != nil {
 		p.log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
 	}
+	stopTransfer()
 	m.spool.pushRemaining()
 	p.log.Info("stopped")
 	return err

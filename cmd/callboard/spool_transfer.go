@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,8 +25,9 @@ const spoolDir = "spool" // in the data folder; in the blob store it takes the p
 // Bounds of a spoolTransfer.
 const (
 	transferEvery = 15 * time.Second
-	transferLimit = 15 * time.Second // of a request of the blob store; a file has more, by its length
+	transferLimit = 30 * time.Second // of a request of the blob store; a file has more, by its length
 	transferRate  = 64 << 10         // bytes a second, at which a file is still moved
+	lastPushLimit = 15 * time.Second // when the node ends
 	unwrittenFor  = 10 * time.Second // a file that nobody has written to for so long is finished
 	deletedFor    = 7 * 24 * time.Hour
 )
@@ -47,6 +50,7 @@ type spoolTransfer struct {
 	node   func(workspace string) partJoiner // of the shard of the workspace; nil: it is not here
 	log    *slog.Logger
 	ended  chan struct{} // run has
+	id     string        // of this process
 }
 
 // openTransfer makes the spoolTransfer of a node. The blobs are sealed under a key of
@@ -64,7 +68,7 @@ func (m *member) openTransfer() error {
 	if err != nil {
 		return err
 	}
-	m.spool = &spoolTransfer{dir: filepath.Join(m.cfg.Data, spoolDir), blobs: blobs, serves: m.mayServe, node: m.nodeOf, log: m.log, ended: make(chan struct{})}
+	m.spool = &spoolTransfer{dir: filepath.Join(m.cfg.Data, spoolDir), blobs: blobs, serves: m.mayServe, node: m.nodeOf, log: m.log, ended: make(chan struct{}), id: rand.Text()}
 	return nil
 }
 
@@ -110,7 +114,7 @@ func (t *spoolTransfer) run(ctx context.Context) {
 
 // pushRemaining puts all that is left into the blob store, once the node serves nothing.
 func (t *spoolTransfer) pushRemaining() {
-	ctx, cancel := context.WithTimeout(context.Background(), transferLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), lastPushLimit)
 	defer cancel()
 	done := make(chan struct{})
 	go func() { // a file system that hangs holds up no end
@@ -146,7 +150,13 @@ func (t *spoolTransfer) push(ctx context.Context, serves func(workspace string) 
 		err = errors.Join(err, wrong)
 		for _, file := range files {
 			info, gone := file.Info()
-			if gone != nil || !call.IsRecordingFile(file.Name()) || time.Since(info.ModTime()) < unwritten {
+			switch {
+			case gone != nil:
+				continue
+			case call.IsAbandoned(info.Name(), info.ModTime(), time.Now()):
+				err = errors.Join(err, os.Remove(filepath.Join(t.dir, workspace, info.Name())))
+				continue
+			case !call.IsRecordingFile(info.Name()) || time.Since(info.ModTime()) < unwritten:
 				continue
 			}
 			wrong := t.pushFile(ctx, workspace, info, serves)
@@ -170,7 +180,7 @@ func (t *spoolTransfer) pushFile(ctx context.Context, workspace string, info os.
 	defer func() { _ = f.Close() }()
 	bound, cancel := context.WithTimeout(ctx, transferTimeout(info.Size()))
 	defer cancel()
-	if _, err = t.blobs.Put(bound, spoolDir, objectName(workspace, info.Name()), f); err != nil {
+	if _, err = t.blobs.Put(bound, spoolDir, t.objectName(workspace, info), f); err != nil {
 		return err
 	}
 	now, err := os.Stat(path)
@@ -187,9 +197,11 @@ func (t *spoolTransfer) pushFile(ctx context.Context, workspace string, info os.
 	return nil
 }
 
-// objectName returns a unique name: several nodes may have parts of one call in files
-// of the same name.
-func objectName(workspace, file string) string { return workspace + "." + file + "." + rand.Text() }
+// objectName returns a name of this process and this file: several nodes may have parts of
+// one call in files of the same name, and a second try replaces the object of the first.
+func (t *spoolTransfer) objectName(workspace string, info os.FileInfo) string {
+	return workspace + "." + info.Name() + "." + t.id + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+}
 
 // parseObjectName returns what objectName was given.
 func parseObjectName(object string) (workspace, file string, ok bool) {
@@ -243,8 +255,8 @@ func (t *spoolTransfer) pullFile(ctx context.Context, workspace, file, object st
 		return nil // another part of the call waits there: this one is fetched after it has been joined
 	}
 	err := t.fetch(ctx, object, path)
-	if errors.Is(err, domain.ErrNotFound) { // another node has, which served the workspace a moment ago
-		return nil
+	if errors.Is(err, domain.ErrNotFound) || errors.Is(err, fs.ErrExist) {
+		return nil // another node has it, which served the workspace a moment ago; or another part came to lie there
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", object, err)
@@ -280,7 +292,7 @@ func (t *spoolTransfer) fetch(ctx context.Context, object, path string) (err err
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
-	if err = os.Rename(to.Name(), path); err != nil {
+	if err = call.MoveToFree(to.Name(), path); err != nil {
 		return err
 	}
 	folder, err := os.Open(filepath.Dir(path))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func newSpoolNode(t *testing.T, shared string, has ...string) *spoolNode {
 	n := &spoolNode{T: t, has: make(map[string]bool), gone: make(map[string]bool)}
 	n.spoolTransfer = &spoolTransfer{
 		dir: t.TempDir(), blobs: blob.NewSharedDisk(shared, seal), log: slog.New(slog.DiscardHandler), ended: make(chan struct{}),
-		serves: n.HasWorkspace, node: func(string) partJoiner { return n },
+		id: rand.Text(), serves: n.HasWorkspace, node: func(string) partJoiner { return n },
 	}
 	for _, workspace := range has {
 		n.has[workspace] = true
@@ -97,9 +98,11 @@ func TestSpooledRecordingsReachTheNodeOfTheirWorkspace(t *testing.T) {
 		a.records("ws_b", "call_1.wav.part-1", "half", time.Minute), a.records("ws_b", "notes.txt", "no recording", time.Minute),
 	}
 	c.records("ws_b", "call_1.wav", "second", time.Minute) // of the same call
+	abandoned := a.records("ws_b", "call_5.wav.beginning.part-7", "half", 2*time.Hour)
 	a.sweep()
 	c.sweep()
 	assert.NoFileExists(t, moved)
+	assert.NoFileExists(t, abandoned)
 	assert.NoDirExists(t, filepath.Dir(part), "nothing is left in it")
 	for _, path := range kept {
 		assert.FileExists(t, path)
@@ -128,9 +131,12 @@ func TestRecordingThatIsInUseAgainStaysInTheSpool(t *testing.T) {
 	t.Parallel()
 	a := newSpoolNode(t, t.TempDir())
 	path := a.records("ws_a", "call_1.wav", "sound", time.Minute)
-	asked := 0
-	require.NoError(t, a.push(t.Context(), func(string) bool { asked++; return asked > 1 }, unwrittenFor)) // from when it was copied on
-	assert.FileExists(t, path)
+	for range 2 {
+		asked := 0
+		require.NoError(t, a.push(t.Context(), func(string) bool { asked++; return asked > 1 }, unwrittenFor)) // from when it was copied on
+		assert.FileExists(t, path)
+		assert.Equal(t, 1, a.waiting(), "the second copy replaces the first")
+	}
 }
 
 func TestNothingInTheSpoolIsLostWhileTheStoreIsAway(t *testing.T) {

@@ -40,14 +40,14 @@ func (s *S3) List(ctx context.Context, workspace string) (names []string, err er
 		if err != nil {
 			return nil, told("list", workspace, err)
 		}
-		if len(keys) == 0 {
-			return names, nil
-		}
 		for _, key := range keys {
 			name, below := strings.CutPrefix(key, prefix)
 			if _, err := placeOf(workspace, name); below && err == nil {
 				names = append(names, name)
 			}
+		}
+		if len(keys) < listPage {
+			return names, nil
 		}
 		after = keys[len(keys)-1]
 	}

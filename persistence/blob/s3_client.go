@@ -204,11 +204,14 @@ func ignoreNotFound(err error) error {
 // list returns at most listPage keys that begin with a prefix and follow after.
 func (c *s3Client) list(ctx context.Context, prefix, after string) (keys []string, err error) {
 	err = c.callShort(ctx, func(ctx context.Context) error {
+		keys = nil // of a try before
 		for o := range c.core.ListObjectsIter(ctx, c.bucket, minio.ListObjectsOptions{Prefix: prefix, StartAfter: after, Recursive: true, MaxKeys: listPage}) {
-			if o.Err != nil || len(keys) == listPage {
+			if o.Err != nil {
 				return o.Err
 			}
-			keys = append(keys, o.Key)
+			if keys = append(keys, o.Key); len(keys) == listPage {
+				return nil // the next object would be asked for
+			}
 		}
 		return ctx.Err() // where it ended, the iterator just stops
 	})
