@@ -269,7 +269,7 @@ func TestRulesBetweenSettings(t *testing.T) {
 		"a node":                             {[]string{"CALLBOARD_NODE_ADDR=10.0.0.7:8090", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert, "CALLBOARD_BLOBS_URL=file:///mnt/shared"}, ""},
 		"a node on the port of HTTP":         {[]string{"CALLBOARD_NODE_ADDR=127.0.0.1:8080", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert, "CALLBOARD_BLOBS_URL=file:///mnt/shared"}, "CALLBOARD_NODE_ADDR"},
 		"a node everywhere":                  {[]string{"CALLBOARD_NODE_ADDR=0.0.0.0:8090", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert, "CALLBOARD_BLOBS_URL=file:///mnt/shared"}, "CALLBOARD_NODE_ADDR"},
-		"a node with recordings of its own":  {[]string{"CALLBOARD_NODE_ADDR=10.0.0.7:8090", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert}, "CALLBOARD_NODE_ADDR"},
+		"a node without blobs_url":           {[]string{"CALLBOARD_NODE_ADDR=10.0.0.7:8090", "CALLBOARD_REDIS_URL=redis://h", "CALLBOARD_MASTER_KEY_FILE=" + cert}, ""},
 		"no lease at all":                    {[]string{"CALLBOARD_LEASE_SECONDS=0"}, "CALLBOARD_LEASE_SECONDS"},
 		"variables of the command line":      {[]string{"CALLBOARD_KEY=svc_sk_live_x", "CALLBOARD_URL=http://127.0.0.1:1", "CALLBOARD_PROFILE=a", "CALLBOARD_PROFILES=/nowhere"}, ""},
 		"variables of a cluster":             {[]string{"CALLBOARD_PORT=tcp://10.0.0.1:8080", "CALLBOARD_SERVICE_HOST=10.0.0.1", "CALLBOARD_SERVICE_PORT_HTTP=8080", "CALLBOARD_PORT_8080_TCP_ADDR=10.0.0.1"}, ""},

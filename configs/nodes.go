@@ -12,9 +12,9 @@ func nodes() []Setting {
 		{
 			Key:  "node_addr",
 			Rule: "an IP address at which the other nodes reach this one and a port, such as 10.0.0.7:8090, and a port that nothing else here listens on",
-			Doc:  "Be one node of several on the Redis of `redis_url`: one of them has the work, the others pass requests on to it and take the work up where it dies. Here the others connect, over TLS with a key made of the master key. Needs `redis_url`, `master_key_file` and `blobs_url`. Empty: this process is the only one. See [several nodes](cluster.md).",
+			Doc:  "Be one node of several on the Redis of `redis_url`: one of them has the work, the others pass requests on to it and take the work up where it dies. Here the others connect, over TLS with a key made of the master key. Needs `redis_url` and `master_key_file`, and `blobs_url` for recordings and exports. Empty: this process is the only one. See [several nodes](cluster.md).",
 			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.NodeAddr) }, parseNodeAddr),
-			with: &together{[]string{"redis_url", "master_key_file", "blobs_url", "http_addr"}, nodeIsOneOfSeveral},
+			with: &together{[]string{"redis_url", "master_key_file", "http_addr"}, nodeIsOneOfSeveral},
 		},
 		{
 			Key: "shards", Default: "1",
@@ -62,8 +62,6 @@ func nodeIsOneOfSeveral(c *Config) string {
 		return "set together with redis_url: the embedded store has one process"
 	case c.MasterKeyFile == "":
 		return "set together with master_key_file, the same key on every node"
-	case c.Blobs == Blobs{}:
-		return "set together with blobs_url, a bucket or a shared folder that every node reaches: recordings lie there"
 	case c.NodeAddr == c.HTTPAddr:
 		return "another address than http_addr"
 	}

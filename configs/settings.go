@@ -72,7 +72,7 @@ func storage() []Setting {
 		{
 			Key:  "blobs_url",
 			Rule: blobsRule,
-			Doc:  "Keep recordings and exports, sealed, in this bucket of a store that speaks S3, or in this folder of a shared file system: see [operations](operations.md#recordings-in-a-bucket). `region` is us-east-1 unless it is named, `endpoint` AWS's of that region, `path_style` true where an endpoint is named. Required with `node_addr`. Empty: in the folder `blobs` inside `data`.",
+			Doc:  "Keep recordings and exports, sealed, in this bucket of a store that speaks S3, or in this folder of a shared file system: see [operations](operations.md#recordings-in-a-bucket). `region` is us-east-1 unless it is named, `endpoint` AWS's of that region, `path_style` true where an endpoint is named. Empty: in the folder `blobs` inside `data`; with `node_addr` recordings wait in the spool and none can be played.",
 			show: showBlobs,
 			set:  into(func(c *Config) *Blobs { return &c.Blobs }, parseBlobs),
 		},

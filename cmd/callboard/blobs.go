@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/persistence/blob"
 )
@@ -38,9 +40,43 @@ type sharedBlobs interface {
 	Try(ctx context.Context) (refused bool, err error)
 }
 
+// unsetBlobs is the store of a node without blobs_url. It behaves as a store that is
+// away: recordings wait in the spool until blobs_url is set.
+type unsetBlobs struct{}
+
+func (unsetBlobs) unavailable() error {
+	return fmt.Errorf("%w: %w", domain.ErrAway, domain.Errorf(domain.CodeUnavailable,
+		"blobs_url is not set: with node_addr recordings and exports need a bucket or a shared folder that every node reaches").With("retry_after", 60))
+}
+
+// Put is an actors.Blobs', as are the next three.
+func (b unsetBlobs) Put(context.Context, string, string, io.Reader) (int64, error) {
+	return 0, b.unavailable()
+}
+
+func (b unsetBlobs) Open(context.Context, string, string) (io.ReadSeekCloser, int64, error) {
+	return nil, 0, b.unavailable()
+}
+func (b unsetBlobs) Delete(context.Context, string, string) error { return b.unavailable() }
+func (b unsetBlobs) DeleteAll(context.Context, string) error      { return b.unavailable() }
+
+// List names nothing: a node has no part of a recording to fetch.
+func (unsetBlobs) List(context.Context, string) ([]string, error) { return nil, nil }
+
+// Sweep removes nothing.
+func (unsetBlobs) Sweep(context.Context) (int, error) { return 0, nil }
+
+// Try fails and is not refused: the node starts.
+func (b unsetBlobs) Try(context.Context) (bool, error) { return false, b.unavailable() }
+
+func (unsetBlobs) String() string { return "no store" }
+
 // openSharedBlobs opens the bucket or the folder of blobs_url.
 func openSharedBlobs(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (sharedBlobs, error) {
 	b := cfg.Blobs
+	if b == (configs.Blobs{}) {
+		return unsetBlobs{}, nil
+	}
 	if b.Folder != "" {
 		return blob.NewSharedDisk(b.Folder, seal), nil
 	}
@@ -74,6 +110,9 @@ func placeOf(cfg *configs.Config) string {
 // checkBlobsConfig is an error where a process with blobs_url must not start: recordings
 // still lie in the data folder, or the folder of blobs_url is not there.
 func checkBlobsConfig(cfg *configs.Config) error {
+	if cfg.Blobs == (configs.Blobs{}) {
+		return nil
+	}
 	local, folder := filepath.Join(cfg.Data, backupBlobs), cfg.Blobs.Folder
 	if folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -141,7 +180,7 @@ func (k *bucketKeys) RetrieveWithCredContext(*s3credentials.CredContext) (s3cred
 // openBlobs opens where recordings and exports lie. A store that refuses us ends the
 // start; one that is away does not: calls go on, and what they leave waits.
 func (t *seat) openBlobs(ctx context.Context, roots *x509.CertPool) (blobs actors.Blobs, err error) {
-	if t.cfg.Blobs == (configs.Blobs{}) {
+	if t.cfg.Blobs == (configs.Blobs{}) && t.member == nil {
 		return blob.NewDisk(t.folder(backupBlobs), t.vault.store)
 	}
 	if t.member == nil {

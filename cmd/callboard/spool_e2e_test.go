@@ -138,7 +138,36 @@ func TestNodeStartsWithARecordingsFolderAlone(t *testing.T) {
 	found, _, _ := s.callboard("doctor", "--all", "--json")
 	assert.Contains(t, found, "the folder "+c.shared+" lets us write, read and delete")
 	s.env = append(s.env, "CALLBOARD_BLOBS_URL=")
-	refused("must be set together with blobs_url, a bucket or a shared folder that every node reaches")
 	found, _, _ = s.callboard("doctor", "--all", "--json")
-	assert.Contains(t, found, "must be set together with blobs_url")
+	assert.Contains(t, found, "blobs_url is not set: with node_addr recordings and exports need a bucket")
+}
+
+func TestRecordingOfANodeWithoutAStoreWaitsInTheSpool(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t, 1)
+	s := c.nodes[0]
+	s.stop()
+	s.env = append(s.env, "CALLBOARD_BLOBS_URL=")
+	c.launch(s)
+	assert.Contains(t, s.logged(), "blobs_url is not set")
+	const number = "+12025550183"
+	p := baresip(t, number)
+	s.api("POST", "/v1/trunks", object{
+		"name": "t", "caller_ids": []string{"+12025550100"}, "proxies": []object{{"host": "127.0.0.1", "port": p.port, "transport": "udp"}},
+	})
+	id := s.outbound(number, s.lasting(), object{"record": true})
+	s.live(id)
+	s.await("the phone to hear something", 20*time.Second, p.hears)
+	p.press("1")
+	s.ended(id, 30*time.Second)
+	status, body, _ := s.try("GET", "/v1/calls/"+id+"/recording", nil)
+	assert.NotEqual(t, http.StatusOK, status, string(body))
+	assert.NotEmpty(t, s.onDisk("spool"))
+
+	s.stop()
+	s.env = append(s.env, "CALLBOARD_BLOBS_URL=file://"+c.shared)
+	c.launch(s)
+	s.await("the recording to be kept", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["recording_available"] == true })
+	assert.NotEmpty(t, s.recording(id))
+	assert.Empty(t, s.onDisk("spool"))
 }
