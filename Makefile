@@ -57,7 +57,7 @@ SOAK_DOC       ?=
 NIGHTLY_ONLY     := ^Test(FaultsOfNodesLoseAndDoubleNothing|NodesThatDieHandTheWorkOn|ARecordingIsHadFromTheNodeThatHasIt|KillsOfServiceAndRedisTogetherAndApart|FailOversToStaleReplicasRingNobodyTwice|FailOversToAStaleReplicaThatIsTrustedRingTwice|FullRedisServersMakePeopleRingTwiceWhereAttemptsAreStoredLate|FullDisksThatLieMakePeopleRingTwice|ClocksSetBackRingNobodyTwiceAndForgetNobody|KillsOfARedisThatForgetsAreMadeGood|KillsOfARedisThatForgetsRingTwiceWhereItIsTrusted|FullRedisServersStopTheDiallingAndForgetNobody|Kill9NeitherRingsTwiceNorForgetsOnRedis|NoCallLeavesAnythingBehind|ACallThatComesToAnyNodeReachesItsNumber|TheModelFindsPlantedFaults|KillsOfTheServiceWithRetriesOnPebble|ADispatcherStaysInThePathAndFailsOver|WorkspacesAreSpreadOverNodesAndOutliveThem)$$
 # Tests that do more of the same where NIGHTLY is set.
 NIGHTLY_TESTS    := ^(TestEveryZoneOpensAsACalculationOfItsOwnSays|TestTheEstimateIsWithinTenPercentFromTenPercentOn|TestTheModelAllowsWhateverHappens|Test(Kill|FullDisks|Clocks).*)$$
-NIGHTLY_PACKAGES := ./domain/calendar ./domain/rehearsal ./actors/campaign/modeltest ./cmd/callboard
+NIGHTLY_PACKAGES := ./domain/calendar ./domain/simulation ./actors/campaign/modeltest ./cmd/callboard
 NIGHTLY_ONLY_PACKAGES := ./actors/call ./actors/campaign/modeltest ./cmd/callboard
 
 .PHONY: help run build test lint fmt bench bench-compare bench-cluster bench-parts profile e2e fuzz attack soak dialogues nightly chaos faults netem amd screenshots pictures openapi postman client deb check tools clean

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/engines/llm"
 )
 
 // Bounds of an analysis.

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/domain/sms"
 )
 
@@ -142,7 +142,7 @@ func (d *Desk) carryOne(ctx context.Context, key domain.Key) error {
 		return nil
 	}
 	// An answer comes from the number that was written to, whatever its trunk lists.
-	ways, err := d.waysOf(ctx, m.WorkspaceID, m.Environment, route.Call{From: m.From, To: m.To, AnyCallerID: m.ReplyTo != ""})
+	ways, err := d.waysOf(ctx, m.WorkspaceID, m.Environment, routing.Call{From: m.From, To: m.To, AnyCallerID: m.ReplyTo != ""})
 	refused := refusalOf(err)
 	if err != nil && refused == nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 )
 
 // credentialRestrictions are the allowed_ips and the expiry of a credential.
@@ -60,7 +60,7 @@ func (r *credentialRestrictions) addNetworks(list []string) {
 // within each list of the credential. Errors: validation_error of allowed_ips.
 func (r *credentialRestrictions) checkAllowedIPs(list []string) error {
 	for _, outer := range r.networks {
-		if !allow.Within(list, outer) {
+		if !access.Within(list, outer) {
 			return problem("allowed_ips", domain.CodeValidation, "must lie within the addresses of the credential that creates or changes it: "+strings.Join(outer, ", "))
 		}
 	}

@@ -13,12 +13,12 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/jobs"
 )
 
 // Desk answers the front door. It commits plain records itself, guarded by

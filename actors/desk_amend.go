@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // UpdateCampaign changes a campaign; what may be changed in which state is
@@ -168,7 +168,7 @@ func (d *Desk) CopyCampaign(ctx context.Context, p domain.Principal, id string, 
 		return none, err
 	}
 	rows := d.again(ctx, from, states)
-	if progress.Total <= rules.MaxInlineContacts {
+	if progress.Total <= validation.MaxInlineContacts {
 		return d.CreateCampaign(ctx, p, &c, "", rows)
 	}
 	made, err := d.CreateCampaign(ctx, p, &c, "", nil)

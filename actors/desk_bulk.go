@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/engines/tracing"
 )
 
 const (

@@ -9,13 +9,13 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/jobs"
 )
 
 // How long an item rests that cannot be done now: as long as it is told to,

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/jobs"
 )
 
 // What a bulk job waits for (Bulk.Waiting).

@@ -14,13 +14,13 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
-	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/engines/tracing"
 	"github.com/callboard/callboard/sip/registrar"
 )
 

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/campaign"
-	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/jobs"
 )
 
 // CreateCampaign keeps a campaign with its inline contacts in one commit and
@@ -167,7 +167,7 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 		}
 		names := byURL[url]
 		slices.Sort(names)
-		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: hook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID, FirstOffset: first}
+		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: webhook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID, FirstOffset: first}
 		fill(&w.Meta, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
 		w.CreatedBy = p.Creator()
 		hooks = append(hooks, w)

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/personal"
+	"github.com/callboard/callboard/service/jobs"
 )
 
 const (

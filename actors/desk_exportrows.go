@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/sheet"
+	"github.com/callboard/callboard/domain/exportrows"
 )
 
 // exportPage is how many rows an export reads at once.
@@ -99,7 +99,7 @@ func (d *Desk) exportCalls(ctx context.Context, p domain.Principal, e *domain.Ex
 		switch e.Type { //nolint:exhaustive // those of calls
 		case domain.ExportLegs:
 			for i := range c.Legs {
-				if err := f.put(exportLeg{c.ID, i + 1, c.Legs[i]}, func() []string { return sheet.Leg(c, i+1) }); err != nil {
+				if err := f.put(exportLeg{c.ID, i + 1, c.Legs[i]}, func() []string { return exportrows.Leg(c, i+1) }); err != nil {
 					return err
 				}
 			}
@@ -107,7 +107,7 @@ func (d *Desk) exportCalls(ctx context.Context, p domain.Principal, e *domain.Ex
 		case domain.ExportTranscripts:
 			return d.exportTranscript(ctx, c, f)
 		}
-		return f.put(d.shownCall(c), func() []string { return sheet.Call(c) })
+		return f.put(d.shownCall(c), func() []string { return exportrows.Call(c) })
 	})
 }
 
@@ -127,7 +127,7 @@ func (d *Desk) exportTranscript(ctx context.Context, c *domain.Call, f *exportFi
 		return f.put(t, nil)
 	}
 	for i := range t.Segments {
-		if err := f.put(nil, func() []string { return sheet.Segment(c.ID, &t.Segments[i]) }); err != nil {
+		if err := f.put(nil, func() []string { return exportrows.Segment(c.ID, &t.Segments[i]) }); err != nil {
 			return err
 		}
 	}
@@ -155,8 +155,8 @@ func (d *Desk) exportResults(ctx context.Context, p domain.Principal, e *domain.
 		if err == nil {
 			err = f.put(exportResult(r), func() []string {
 				return []string{
-					sheet.Number(r.Phone), sheet.Defuse(r.Name), sheet.Defuse(r.Outcome), strconv.Itoa(r.Duration), strconv.FormatBool(r.Confirmed),
-					sheet.Defuse(r.Notes), sheet.Time(r.CompletedAt), sheet.Defuse(string(r.Reason)),
+					exportrows.Number(r.Phone), exportrows.Defuse(r.Name), exportrows.Defuse(r.Outcome), strconv.Itoa(r.Duration), strconv.FormatBool(r.Confirmed),
+					exportrows.Defuse(r.Notes), exportrows.Time(r.CompletedAt), exportrows.Defuse(string(r.Reason)),
 				}
 			})
 		}
@@ -177,8 +177,8 @@ func (d *Desk) exportContacts(ctx context.Context, p domain.Principal, e *domain
 			err = f.put(&c, func() []string {
 				text, _ := json.Marshal(c.Context) // of what was JSON
 				return []string{
-					sheet.Number(c.Phone), sheet.Defuse(c.Timezone), sheet.Defuse(c.Country), c.Status, sheet.Defuse(string(c.Outcome)),
-					sheet.Defuse(string(c.Reason)), strconv.Itoa(c.Attempts), c.LastCallID, sheet.Time(c.NextAttemptAt), sheet.Time(c.CompletedAt), c.ID, string(text),
+					exportrows.Number(c.Phone), exportrows.Defuse(c.Timezone), exportrows.Defuse(c.Country), c.Status, exportrows.Defuse(string(c.Outcome)),
+					exportrows.Defuse(string(c.Reason)), strconv.Itoa(c.Attempts), c.LastCallID, exportrows.Time(c.NextAttemptAt), exportrows.Time(c.CompletedAt), c.ID, string(text),
 				}
 			})
 		}
@@ -213,7 +213,7 @@ func (d *Desk) exportEvents(ctx context.Context, e *domain.Export, f *exportFile
 			}
 			err = f.put(one, func() []string {
 				return []string{
-					one.ID, string(one.Type), sheet.Time(&one.CreatedAt), sheet.Defuse(one.Subject), strconv.FormatUint(one.Sequence, 10), one.SvcID, string(one.Data),
+					one.ID, string(one.Type), exportrows.Time(&one.CreatedAt), exportrows.Defuse(one.Subject), strconv.FormatUint(one.Sequence, 10), one.SvcID, string(one.Data),
 				}
 			})
 			if err != nil {
@@ -256,6 +256,6 @@ func (d *Desk) exportAudit(ctx context.Context, e *domain.Export, f *exportFile)
 		if !within(&e.Filters, a.CreatedAt) || e.Environment == domain.Test && a.Environment != domain.Test {
 			return nil
 		}
-		return f.put(a, func() []string { return sheet.Audit(a) })
+		return f.put(a, func() []string { return exportrows.Audit(a) })
 	})
 }

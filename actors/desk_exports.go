@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/sheet"
+	"github.com/callboard/callboard/domain/exportrows"
 )
 
 const (
@@ -196,7 +196,7 @@ func (f *exportFile) begin(t domain.ExportType) error {
 	if f.cells == nil {
 		return nil
 	}
-	return f.cells.Write(sheet.Columns(t))
+	return f.cells.Write(exportrows.Columns(t))
 }
 
 // put writes a row as it looks in the format.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
-	"github.com/callboard/callboard/domain/rehearsal"
+	"github.com/callboard/callboard/domain/simulation"
 )
 
 // frequency tells a simulation how often the numbers of its contacts have been
@@ -15,13 +15,13 @@ import (
 type frequency struct {
 	d     *Desk
 	of    *domain.Campaign
-	plan  *rehearsal.Plan
+	plan  *simulation.Plan
 	zones *calendar.Zones
 	days  map[string]int32 // by the zones' key: index of the plan's Days
 }
 
 // learn completes a person, where there is a cap.
-func (f *frequency) learn(ctx context.Context, phone string, who *rehearsal.Person) error {
+func (f *frequency) learn(ctx context.Context, phone string, who *simulation.Person) error {
 	if f.plan.Cap <= 0 {
 		return nil
 	}

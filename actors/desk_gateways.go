@@ -5,8 +5,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/hook"
 	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // maxGateways bounds the SMS gateways of a workspace.
@@ -33,7 +33,7 @@ func (d *Desk) CreateSMSGateway(ctx context.Context, p domain.Principal, g *doma
 	if g.Secret == "" {
 		g.Secret = newSecret()
 	}
-	g.SecretHint = hook.Hint(g.Secret)
+	g.SecretHint = webhook.Hint(g.Secret)
 	fill(&g.Meta, "sms_gateway", p, newID(ctx, domain.PrefixGateway), stamp())
 	g.CreatedBy = p.Creator()
 	return g, create(ctx, d, g)
@@ -60,7 +60,7 @@ func (d *Desk) UpdateSMSGateway(ctx context.Context, p domain.Principal, id stri
 		if g.Secret == "" {
 			g.Secret = newSecret()
 		}
-		g.SecretHint = hook.Hint(g.Secret)
+		g.SecretHint = webhook.Hint(g.Secret)
 		if g.URL == url {
 			return nil
 		}

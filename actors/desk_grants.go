@@ -8,7 +8,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 )
@@ -23,7 +23,7 @@ func secretText() string {
 // IssueCode keeps what a user has consented to and answers the code for it.
 func (d *Desk) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, error) {
 	text, now := secretText(), stamp()
-	c.ID, c.CreatedAt, c.Until = allow.HashKey(d.guests.pepper, "code "+text), now, now.Add(domain.CodeLife)
+	c.ID, c.CreatedAt, c.Until = access.HashKey(d.guests.pepper, "code "+text), now, now.Add(domain.CodeLife)
 	_, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}, Puts: []domain.Record{c}})
 	return text, storeErr(err)
 }
@@ -31,7 +31,7 @@ func (d *Desk) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, erro
 // RedeemCode exchanges a code, once. Used again it ends what came of it.
 func (d *Desk) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (ask.Granted, error) {
 	for range tries {
-		c := &domain.OAuthCode{Meta: domain.Meta{ID: allow.HashKey(d.guests.pepper, "code "+text), WorkspaceID: client.WorkspaceID}}
+		c := &domain.OAuthCode{Meta: domain.Meta{ID: access.HashKey(d.guests.pepper, "code "+text), WorkspaceID: client.WorkspaceID}}
 		version, err := d.store.Get(ctx, c)
 		if errors.Is(err, domain.ErrNotFound) {
 			return ask.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
@@ -40,7 +40,7 @@ func (d *Desk) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 			return ask.Granted{}, storeErr(err)
 		}
 		now := stamp()
-		again, err := allow.Redeem(c, client.ID, redirect, verifier, now)
+		again, err := access.Redeem(c, client.ID, redirect, verifier, now)
 		if again {
 			return ask.Granted{}, d.reused(ctx, client, c.GrantID, err)
 		}
@@ -78,7 +78,7 @@ func by(ctx context.Context, g *domain.OAuthGrant) context.Context {
 func (d *Desk) granted(client *domain.OAuthClient, g *domain.OAuthGrant, rights []domain.Permission) ask.Granted {
 	out := ask.Granted{GrantID: g.ID, UserID: g.UserID, SignInKeyID: g.CreatedBy.KeyID(), Rights: rights}
 	if client.May(domain.GrantRefresh) {
-		out.Refresh = allow.RefreshText(d.guests.pepper, g.ID, g.Generation)
+		out.Refresh = access.RefreshText(d.guests.pepper, g.ID, g.Generation)
 	}
 	return out
 }
@@ -95,7 +95,7 @@ func (d *Desk) rightsOf(client *domain.OAuthClient, g *domain.OAuthGrant, asked 
 	if u == nil || u.WorkspaceID != client.WorkspaceID {
 		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user who consented is gone.")
 	}
-	rights := allow.Meet(allow.Meet(asked, client.Scopes), u.Role.Permissions())
+	rights := access.Meet(access.Meet(asked, client.Scopes), u.Role.Permissions())
 	if len(rights) == 0 {
 		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user who consented may do none of it any more.")
 	}
@@ -111,14 +111,14 @@ func (d *Desk) RenewGrant(ctx context.Context, client *domain.OAuthClient, text,
 			return ask.Granted{}, err
 		}
 		now := stamp()
-		again, err := allow.Renew(g, client.ID, generation, now)
+		again, err := access.Renew(g, client.ID, generation, now)
 		if again {
 			return ask.Granted{}, d.reused(ctx, client, g.ID, err)
 		}
 		if err != nil {
 			return ask.Granted{}, err
 		}
-		asked, err := allow.Scope(scope, g.Scopes)
+		asked, err := access.Scope(scope, g.Scopes)
 		if err != nil {
 			return ask.Granted{}, err
 		}
@@ -141,7 +141,7 @@ func (d *Desk) RenewGrant(ctx context.Context, client *domain.OAuthClient, text,
 
 // grantOf is the grant of a refresh token that we have made.
 func (d *Desk) grantOf(ctx context.Context, client *domain.OAuthClient, text string) (g *domain.OAuthGrant, version uint64, generation int, err error) {
-	id, generation, ok := allow.ReadRefresh(d.guests.pepper, text)
+	id, generation, ok := access.ReadRefresh(d.guests.pepper, text)
 	if !ok {
 		return nil, 0, 0, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
@@ -158,7 +158,7 @@ func (d *Desk) grantOf(ctx context.Context, client *domain.OAuthClient, text str
 func (d *Desk) GrantOf(ctx context.Context, client *domain.OAuthClient, text string) (ask.Granted, time.Time, error) {
 	g, _, generation, err := d.grantOf(ctx, client, text)
 	if err == nil {
-		_, err = allow.Renew(g, client.ID, generation, time.Now())
+		_, err = access.Renew(g, client.ID, generation, time.Now())
 	}
 	if err != nil {
 		return ask.Granted{}, time.Time{}, err

@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/callboard/callboard/actors/content"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/engines/content"
 )
 
 // maxKnowledge bounds the knowledge bases of a workspace and environment.

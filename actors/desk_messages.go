@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/engines/tracing"
 )
 
 // SendMessage checks a message against the rules and queues it, durably. With
@@ -95,7 +95,7 @@ func (d *Desk) carried(ctx context.Context, p domain.Principal, from, to string)
 	if p.Environment == domain.Test {
 		return nil
 	}
-	ways, err := d.waysOf(ctx, p.WorkspaceID, p.Environment, route.Call{From: from, To: to})
+	ways, err := d.waysOf(ctx, p.WorkspaceID, p.Environment, routing.Call{From: from, To: to})
 	if err == nil && len(ways) == 0 {
 		return errNoSMSRoute()
 	}
@@ -186,8 +186,8 @@ func (d *Desk) senderOfRoute(ctx context.Context, p domain.Principal, to string)
 	if len(all) == 0 {
 		return "", errNoSMSRoute()
 	}
-	call := route.Call{To: to, Environment: p.Environment}
-	best, refused := route.Trunks(all, call)
+	call := routing.Call{To: to, Environment: p.Environment}
+	best, refused := routing.Trunks(all, call)
 	if len(best) == 0 {
 		return "", cmp.Or(refused, errNoSMSRoute())
 	}
@@ -196,7 +196,7 @@ func (d *Desk) senderOfRoute(ctx context.Context, p domain.Principal, to string)
 	if err != nil || number != "" {
 		return number, err
 	}
-	return route.CallerID(t, call)
+	return routing.CallerID(t, call)
 }
 
 // testSender is the sender of the test environment: a number for messages, any

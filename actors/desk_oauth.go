@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 )
@@ -42,7 +42,7 @@ func (d *Desk) CreateClient(ctx context.Context, p domain.Principal, c *domain.O
 	if !c.Public {
 		var random [24]byte
 		_, _ = rand.Read(random[:]) // never fails
-		secret, c.Last4 = allow.NewSecret(random)
+		secret, c.Last4 = access.NewSecret(random)
 		c.Hash = d.clientHash(c.ID, secret)
 	}
 	if err = createAnew(ctx, d, c); err != nil {
@@ -53,7 +53,7 @@ func (d *Desk) CreateClient(ctx context.Context, p domain.Principal, c *domain.O
 }
 
 func (d *Desk) clientHash(id, secret string) string {
-	return allow.HashKey(d.guests.pepper, "client "+id+" "+secret)
+	return access.HashKey(d.guests.pepper, "client "+id+" "+secret)
 }
 
 // OAuthClient reads one client.
@@ -93,7 +93,7 @@ func (d *Desk) ClientProves(c *domain.OAuthClient, secret string) bool {
 	if c != nil {
 		id, hash = c.ID, c.Hash
 	}
-	return allow.SameHash(d.clientHash(id, secret), hash) && c != nil && !c.Public
+	return access.SameHash(d.clientHash(id, secret), hash) && c != nil && !c.Public
 }
 
 // OAuthAlive is what the holder of an OAuth token may do now: at most what the
@@ -109,7 +109,7 @@ func (d *Desk) OAuthAlive(_ context.Context, p domain.Principal, grant, token st
 	if err = d.OAuthPlan(p.WorkspaceID); err != nil {
 		return nil, err
 	}
-	rights := allow.Meet(p.Permissions, c.Scopes)
+	rights := access.Meet(p.Permissions, c.Scopes)
 	if p.UserID == "" {
 		return rights, nil
 	}
@@ -117,7 +117,7 @@ func (d *Desk) OAuthAlive(_ context.Context, p domain.Principal, grant, token st
 	if u == nil || u.WorkspaceID != p.WorkspaceID {
 		return nil, domain.Errorf(domain.CodeExpiredToken, "The user who let the client in is gone.")
 	}
-	return allow.Meet(rights, u.Role.Permissions()), nil
+	return access.Meet(rights, u.Role.Permissions()), nil
 }
 
 // RevokeOAuth refuses all access tokens of a grant, or a single one, from its

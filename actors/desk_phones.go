@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/phones"
+	"github.com/callboard/callboard/actors/registrar"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -100,7 +100,7 @@ func (d *Desk) registered(ctx context.Context, p domain.Principal, list ...*doma
 	if err != nil {
 		return err
 	}
-	now, err := mailbox.Ask[phones.Listed](ctx, d.node.sys, t.phones, phones.List{})
+	now, err := mailbox.Ask[registrar.Listed](ctx, d.node.sys, t.phones, registrar.List{})
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (d *Desk) DeletePhone(ctx context.Context, p domain.Principal, id string) e
 }
 
 // ring finds the phone that an order names; ok is false for telephone numbers.
-func (d *Desk) ring(ctx context.Context, p domain.Principal, to string) (found phones.Found, ok bool, err error) {
+func (d *Desk) ring(ctx context.Context, p domain.Principal, to string) (found registrar.Found, ok bool, err error) {
 	if _, ok = domain.PhoneUser(to); !ok {
 		return found, false, nil
 	}
@@ -188,7 +188,7 @@ func (d *Desk) ring(ctx context.Context, p domain.Principal, to string) (found p
 	if err != nil {
 		return found, true, err
 	}
-	found, err = mailbox.Ask[phones.Found](ctx, d.node.sys, t.phones, phones.Find{To: to, Environment: p.Environment})
+	found, err = mailbox.Ask[registrar.Found](ctx, d.node.sys, t.phones, registrar.Find{To: to, Environment: p.Environment})
 	switch {
 	case domain.CodeOf(err) == domain.CodeNotFound:
 		return found, true, problem("to", domain.CodeValidation, "there is no such phone, and short numbers are never called")

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/media"
 )
@@ -47,7 +47,7 @@ func (d *Desk) LinkRecording(ctx context.Context, p domain.Principal, callID str
 	if err != nil {
 		return "", err
 	}
-	return allow.LinkToken(k, c.ID, until), nil
+	return access.LinkToken(k, c.ID, until), nil
 }
 
 // linkKey is the workspace's key for links, made when it is first asked for.
@@ -70,7 +70,7 @@ func (d *Desk) linkKey(ctx context.Context, workspaceID string) (*domain.LinkKey
 // may read that call's workspace and environment, and nothing else is asked.
 func (d *Desk) VisitByLink(ctx context.Context, callID, token string) (domain.Principal, error) {
 	bad := domain.Errorf(domain.CodeInvalidLink, "this link does not open the recording")
-	ws := allow.LinkWorkspace(token)
+	ws := access.LinkWorkspace(token)
 	if ws == "" || d.node.workspace(ws) == nil {
 		return domain.Principal{}, bad
 	}
@@ -80,7 +80,7 @@ func (d *Desk) VisitByLink(ctx context.Context, callID, token string) (domain.Pr
 	} else if err != nil {
 		return domain.Principal{}, storeErr(err)
 	}
-	opens, late := allow.OpensLink(k, callID, token, time.Now())
+	opens, late := access.OpensLink(k, callID, token, time.Now())
 	if late {
 		return domain.Principal{}, domain.Errorf(domain.CodeExpiredLink, "this link has expired; ask for another")
 	}

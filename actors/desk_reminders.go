@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 const (
@@ -283,7 +283,7 @@ func (d *Desk) remindBySMS(ctx context.Context, p domain.Principal, a *domain.Ap
 func (d *Desk) remindByCall(ctx context.Context, p domain.Principal, a *domain.Appointment, r domain.AppointmentReminder, with func(*commit.Change, string, string)) error {
 	o := ask.NewCall{To: a.Patient.Phone, From: r.From, AgentID: r.AgentID, Context: wordsOf(a), Metadata: map[string]string{"appointment_id": a.ID}, Record: true}
 	if p.Environment != domain.Test {
-		o.CallingHours = rules.CallingHours()
+		o.CallingHours = validation.CallingHours()
 	}
 	_, err := d.placeBy(ctx, p, o, placing{
 		id: mailbox.NewID(domain.PrefixCall), permit: d.tryLine,

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
 // ReplayWebhook queues events for an endpoint again: each keeps its id and has
@@ -123,7 +123,7 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 }
 
 func subscribed(w *domain.Webhook, e *event.Event) bool {
-	_, ok := hook.Wants(w, e, func() event.About { return event.Of(e) })
+	_, ok := domainwebhook.Wants(w, e, func() event.About { return event.Of(e) })
 	return ok
 }
 

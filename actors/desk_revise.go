@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // maxContext bounds the context of one contact, in bytes of JSON.
@@ -157,7 +157,7 @@ func (d *Desk) changed(c *domain.Campaign, before domain.Contact, change func(*d
 	}
 	var problems domain.Problems
 	if one.Timezone != before.Timezone && one.Timezone != "" {
-		rules.Zone(&problems, "timezone", one.Timezone)
+		validation.Zone(&problems, "timezone", one.Timezone)
 	}
 	if one.Phone != before.Phone {
 		phone, err := domain.E164(one.Phone, cmp.Or(one.Country, c.DefaultCountry))

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/rehearsal"
+	"github.com/callboard/callboard/domain/simulation"
 )
 
 const (
@@ -117,7 +117,7 @@ func (d *Desk) play(
 		return nil, err
 	}
 	s.Assumptions, s.AssumedFrom = o.Assume(known), from
-	plan := rehearsal.Plan{
+	plan := simulation.Plan{
 		Campaign: c, From: o.StartAt, Seed: o.Seed, Assume: assumed(s.Assumptions),
 		Stop: func() bool { runtime.Gosched(); return ctx.Err() != nil },
 	}
@@ -128,7 +128,7 @@ func (d *Desk) play(
 	if err = d.cast(ctx, c, w.Calling, people, &plan, s); err != nil {
 		return nil, err
 	}
-	report := rehearsal.Run(plan)
+	report := simulation.Run(plan)
 	if err = ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (d *Desk) play(
 
 // cast brings the contacts on the stage who are not final yet.
 func (d *Desk) cast(
-	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, people iter.Seq2[person, error], plan *rehearsal.Plan, s *ask.Simulation,
+	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, people iter.Seq2[person, error], plan *simulation.Plan, s *ask.Simulation,
 ) error {
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, calendar.NewZones())
 	if err != nil {
@@ -177,7 +177,7 @@ func (d *Desk) cast(
 			if !ok {
 				at = int32(len(plan.Crowds)) //nolint:gosec // a few hundred
 				crowds[zone] = at
-				plan.Crowds = append(plan.Crowds, rehearsal.Crowd{Window: a.Windows[zone], Unknown: rules.Local() && zone == ""})
+				plan.Crowds = append(plan.Crowds, simulation.Crowd{Window: a.Windows[zone], Unknown: rules.Local() && zone == ""})
 			}
 			who := played(one, at, plan.From)
 			if err := often.learn(ctx, one.contact.Phone, &who); err != nil {
@@ -204,8 +204,8 @@ func (d *Desk) cast(
 }
 
 // played is a contact on the stage.
-func played(one person, crowd int32, from time.Time) rehearsal.Person {
-	p := rehearsal.Person{Crowd: crowd}
+func played(one person, crowd int32, from time.Time) simulation.Person {
+	p := simulation.Person{Crowd: crowd}
 	if one.state != domain.ContactRetryWait {
 		return p
 	}
@@ -220,7 +220,7 @@ func played(one person, crowd int32, from time.Time) rehearsal.Person {
 }
 
 // tellHow writes down how it went.
-func tellHow(s *ask.Simulation, r rehearsal.Report) {
+func tellHow(s *ask.Simulation, r simulation.Report) {
 	s.StartsAt, s.CompletionReason = r.Begins.UTC(), r.Reason
 	if !r.First.IsZero() {
 		s.StartsAt = r.First.UTC()
@@ -350,7 +350,7 @@ func (h *history) over(a ask.Assumptions) ask.Assumptions {
 
 // usually is what is assumed where nothing is known.
 func usually() ask.Assumptions {
-	u := rehearsal.Usual()
+	u := simulation.Usual()
 	return ask.Assumptions{
 		AnswerRate: u.Answer, VoicemailRate: u.Voicemail, BusyRate: u.Busy, FailedRate: u.Failed,
 		NoAnswerRate: 1 - u.Answer - u.Voicemail - u.Busy - u.Failed,
@@ -358,9 +358,9 @@ func usually() ask.Assumptions {
 	}
 }
 
-func assumed(a ask.Assumptions) rehearsal.Assumptions {
+func assumed(a ask.Assumptions) simulation.Assumptions {
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-	return rehearsal.Assumptions{
+	return simulation.Assumptions{
 		Answer: a.AnswerRate, Voicemail: a.VoicemailRate, Busy: a.BusyRate, Failed: a.FailedRate,
 		Ring: seconds(a.RingSeconds), Unheard: seconds(a.NoAnswerSeconds), Talk: seconds(a.TalkSeconds), Message: seconds(a.VoicemailSeconds),
 	}

@@ -6,11 +6,11 @@ import (
 	"sync"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // Who talks in a browser, to the call record.
@@ -49,13 +49,13 @@ func (d *Desk) TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTal
 			d.node.tests.unwatch(callID)
 		}
 	}
-	handset, err := d.node.cfg.Talk(bound, simulator.Order{To: browserTo, From: cmp.Or(o.From, browserFrom), Name: browserName, Mark: mark}, hears.Sound, func(e simulator.Event) {
+	handset, err := d.node.cfg.Talk(bound, testcarrier.Order{To: browserTo, From: cmp.Or(o.From, browserFrom), Name: browserName, Mark: mark}, hears.Sound, func(e testcarrier.Event) {
 		switch e.What {
-		case simulator.Answered:
+		case testcarrier.Answered:
 			hears.State(domain.CallInProgress)
-		case simulator.Heard:
+		case testcarrier.Heard:
 			hears.Key(e.Key)
-		case simulator.HungUp, simulator.Left, simulator.Refused:
+		case testcarrier.HungUp, testcarrier.Left, testcarrier.Refused:
 			end("")
 		}
 	})
@@ -78,7 +78,7 @@ func (d *Desk) TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTal
 // an agent; nil: it is for a number. One for an agent is never for anybody
 // else: where its workspace has no such carrier, nobody has the number.
 func (n *Node) orderedFor(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
-	o := n.tests.of(in.Header[simulator.TestHeader])
+	o := n.tests.of(in.Header[testcarrier.TestHeader])
 	if o.agentID == "" || in.PhoneID != "" {
 		return nil, trunk.Entry{}, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // maxTools bounds the tools of a workspace's environment.
@@ -65,7 +65,7 @@ func (d *Desk) toolFits(ctx context.Context, p domain.Principal, t *domain.Tool)
 func hintsOf(headers map[string]string) map[string]string {
 	hints := make(map[string]string, len(headers))
 	for name, text := range headers {
-		hints[name] = hook.Hint(text)
+		hints[name] = webhook.Hint(text)
 	}
 	return hints
 }

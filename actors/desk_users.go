@@ -10,7 +10,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 )
@@ -131,11 +131,11 @@ func (d *Desk) signInLink(
 		}
 		secret, now := secretText(), stamp()
 		s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
-		fill(&s.Meta, "sign_in", p, allow.HashKey(d.guests.pepper, "sign-in "+secret), now)
+		fill(&s.Meta, "sign_in", p, access.HashKey(d.guests.pepper, "sign-in "+secret), now)
 		s.CreatedBy = p.Creator()
 		err = create(commit.Boarding(ctx), d, s, append(more, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })...)
 		if !errors.Is(err, domain.ErrConflict) {
-			return allow.Placed(p.WorkspaceID, secret), s.Until, err
+			return access.Placed(p.WorkspaceID, secret), s.Until, err
 		}
 	}
 	return "", time.Time{}, errBusy()
@@ -147,7 +147,7 @@ func (d *Desk) signInLink(
 func (d *Desk) checkSignInLink(p domain.Principal, u *domain.User) error {
 	restrictions := d.restrictionsOf(p)
 	for _, outer := range restrictions.networks {
-		if !allow.Within(u.AllowedIPs, outer) {
+		if !access.Within(u.AllowedIPs, outer) {
 			return domain.Errorf(domain.CodeInsufficientPermissions,
 				"The user may sign in from addresses outside allowed_ips of the key (%s). Use a key without allowed_ips, or narrow allowed_ips of the user.", strings.Join(outer, ", "))
 		}
@@ -158,12 +158,12 @@ func (d *Desk) checkSignInLink(p domain.Principal, u *domain.User) error {
 // SignIn uses a link up and answers the cookie of a new session; the audit log
 // tells of it by the same commit.
 func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error) {
-	workspace, secret, ok := allow.PlaceOf(text)
+	workspace, secret, ok := access.PlaceOf(text)
 	bad := domain.Errorf(domain.CodeInvalidLink, "The link was used before, or is none.")
 	if !ok {
 		return "", nil, bad
 	}
-	link := &domain.SignIn{Meta: domain.Meta{ID: allow.HashKey(d.guests.pepper, "sign-in "+secret), WorkspaceID: workspace}}
+	link := &domain.SignIn{Meta: domain.Meta{ID: access.HashKey(d.guests.pepper, "sign-in "+secret), WorkspaceID: workspace}}
 	version, err := d.store.Get(ctx, link)
 	if errors.Is(err, domain.ErrNotFound) {
 		return "", nil, bad
@@ -182,7 +182,7 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The API key that created the link has ended. Ask for another link.")
 	case u == nil || !link.Opens(u, now):
 		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The link is too old. Ask for another.")
-	case !allow.From(u.AllowedIPs, from):
+	case !access.From(u.AllowedIPs, from):
 		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to sign in from this address.")
 	}
 	secret = secretText()
@@ -199,11 +199,11 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 	if errors.Is(err, domain.ErrConflict) {
 		return "", nil, bad
 	}
-	return allow.Placed(workspace, strings.TrimPrefix(s.ID, string(domain.PrefixSession)+"_")+"."+secret), u, storeErr(err)
+	return access.Placed(workspace, strings.TrimPrefix(s.ID, string(domain.PrefixSession)+"_")+"."+secret), u, storeErr(err)
 }
 
 func (d *Desk) sessionHash(id, secret string) string {
-	return allow.HashKey(d.guests.pepper, "session "+id+" "+secret)
+	return access.HashKey(d.guests.pepper, "session "+id+" "+secret)
 }
 
 // Session is who is signed in with a cookie. watching: it is only looked on, as
@@ -211,7 +211,7 @@ func (d *Desk) sessionHash(id, secret string) string {
 // authentication_required, ip_not_allowed.
 func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
 	nobody := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
-	workspace, rest, ok := allow.PlaceOf(cookie)
+	workspace, rest, ok := access.PlaceOf(cookie)
 	id, secret, parted := strings.Cut(rest, ".")
 	id, err := domain.ParseID(domain.PrefixSession, string(domain.PrefixSession)+"_"+id)
 	if !ok || !parted || err != nil {
@@ -229,9 +229,9 @@ func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr, watc
 	now := stamp()
 	u := d.guests.user(s.UserID)
 	switch {
-	case err != nil || ended || !allow.SameHash(s.Hash, d.sessionHash(id, secret)) || !s.Holds(now) || u == nil || u.WorkspaceID != workspace:
+	case err != nil || ended || !access.SameHash(s.Hash, d.sessionHash(id, secret)) || !s.Holds(now) || u == nil || u.WorkspaceID != workspace:
 		return nil, nil, nobody
-	case !allow.From(u.AllowedIPs, from):
+	case !access.From(u.AllowedIPs, from):
 		return u, s, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to be signed in from this address.")
 	}
 	if !watching && now.Sub(s.SeenAt) >= seenEvery {

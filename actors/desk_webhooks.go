@@ -12,14 +12,14 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
 // newSecret makes a signing secret.
 func newSecret() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return hook.NewSecret(b)
+	return domainwebhook.NewSecret(b)
 }
 
 // CreateWebhook keeps an endpoint, which receives every event committed after
@@ -47,7 +47,7 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 	if err != nil {
 		return nil, err
 	}
-	w.SecretHint, w.Status, w.FirstOffset = hook.Hint(w.Secret), domain.WebhookActive, first
+	w.SecretHint, w.Status, w.FirstOffset = domainwebhook.Hint(w.Secret), domain.WebhookActive, first
 	fill(&w.Meta, "webhook", p, newID(ctx, domain.PrefixWebhook), stamp())
 	w.CreatedBy = p.Creator()
 	if err := create(ctx, d, w); err != nil {
@@ -215,7 +215,7 @@ func (d *Desk) RotateWebhook(
 		if err := change(w); err != nil {
 			return err
 		}
-		w.Rotate(secret, hook.Hint(secret), at)
+		w.Rotate(secret, domainwebhook.Hint(secret), at)
 		return nil
 	})
 	if err != nil {

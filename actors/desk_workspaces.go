@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/campaign"
-	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/jobs"
 )
 
 // maxWorkspaces bounds the workspaces of an install: each has its actors.

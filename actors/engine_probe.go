@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/conversation"
-	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 )

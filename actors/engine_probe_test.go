@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/actors/llm/llmtest"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/engines/llm/llmtest"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 )

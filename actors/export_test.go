@@ -10,7 +10,6 @@ import (
 
 	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/lines"
-	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
@@ -18,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/engines/llm"
 )
 
 // Usage is how the lines of one direction are used.

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/dialer"
 )
 
 // halts are what an operator holds back over all workspaces.
@@ -34,11 +34,11 @@ const haltRetry = 5
 func (h *halts) why() string {
 	switch {
 	case h.quarantined:
-		return dialplan.ForQuarantine
+		return dialer.ForQuarantine
 	case h.stopped.Load() != nil:
-		return dialplan.ForDialling
+		return dialer.ForDialling
 	case h.drained.Load() != nil:
-		return dialplan.ForDrain
+		return dialer.ForDrain
 	}
 	return ""
 }
@@ -50,9 +50,9 @@ func (h *halts) refusal() error {
 	switch why {
 	case "":
 		return nil
-	case dialplan.ForQuarantine:
+	case dialer.ForQuarantine:
 		text = "the service was restored from a backup: it calls nobody until an operator releases it"
-	case dialplan.ForDrain:
+	case dialer.ForDrain:
 		text = "an operator has drained this node: it takes no calls; try again later"
 	}
 	return domain.Errorf(domain.CodeUnavailable, "%s", text).With("reason", why).With("retry_after", haltRetry)
@@ -163,7 +163,7 @@ func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow,
 	h.draining.Lock()
 	defer h.draining.Unlock()
 	if d.node.draining() {
-		return ask.DrainNow{}, domain.Errorf(domain.CodeUnavailable, "the service is being stopped: it takes no calls any more").With("reason", dialplan.ForDrain)
+		return ask.DrainNow{}, domain.Errorf(domain.CodeUnavailable, "the service is being stopped: it takes no calls any more").With("reason", dialer.ForDrain)
 	}
 	if h.drained.Swap(nil) == nil {
 		return ask.DrainNow{}, nil

@@ -27,9 +27,8 @@ import (
 	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/polltest"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -43,6 +42,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // ports is a range of RTP ports that no other test uses.
@@ -73,7 +73,7 @@ type house struct {
 	ua       *sip.UserAgent
 	engine   *media.Engine
 	pairs    int // of ports for sound, which rest for a moment only; 0: fifty
-	phones   *simulator.Simulator
+	phones   *testcarrier.Simulator
 	diary    *diary
 	receiver *receiver
 	before   func(actor string, msg any)
@@ -84,7 +84,7 @@ type house struct {
 	lives    *speech.Lives
 	speaker  speech.Speaker   // nil: hum
 	mail     alerts.Mailer    // nil: there is none
-	egress   *allow.Egress    // nil: this machine may be reached
+	egress   *access.Egress   // nil: this machine may be reached
 	survive  bool             // calls outlive the node
 	live     domain.Principal // the operator
 	test     domain.Principal
@@ -104,7 +104,7 @@ func buildOn(t *testing.T, redisURL string, before func(actor string, msg any)) 
 	h.receiver = newReceiver(t)
 	low, high := ports(t)
 	var err error
-	h.phones, err = simulator.New(simulator.Config{
+	h.phones, err = testcarrier.New(testcarrier.Config{
 		PortMin: low, PortMax: high, Notify: h.diary.note,
 		RingFor: func(string) time.Duration { return 60 * time.Millisecond },
 	})
@@ -159,7 +159,7 @@ func (h *house) open() {
 	if h.wrap != nil {
 		store = h.wrap(store)
 	}
-	egress := allow.Egress{Allow: []allow.Rule{{Network: netip.PrefixFrom(loopback, 8)}}}
+	egress := access.Egress{Allow: []access.Rule{{Network: netip.PrefixFrom(loopback, 8)}}}
 	if h.egress != nil {
 		egress = *h.egress
 	}
@@ -170,12 +170,12 @@ func (h *house) open() {
 	h.node = actors.New(actors.Config{
 		Store: store, Keys: h.keys, Blobs: disk, SIP: h.ua, Media: h.engine, Speaker: voice, Models: h.models, Ears: h.ears, Lives: h.lives,
 		Simulator: func() (resolve.Target, bool) { return h.phones.Target(), true }, Carrier: func() netip.AddrPort { return h.phones.Addr() },
-		TestCall: func(ctx context.Context, o simulator.Order) error {
+		TestCall: func(ctx context.Context, o testcarrier.Order) error {
 			at := h.ua.Addr("udp")
 			o.At = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Call(ctx, o)
 		},
-		Talk: func(ctx context.Context, o simulator.Order, ear func([]byte), told func(simulator.Event)) (*simulator.Handset, error) {
+		Talk: func(ctx context.Context, o testcarrier.Order, ear func([]byte), told func(testcarrier.Event)) (*testcarrier.Handset, error) {
 			at := h.ua.Addr("udp")
 			o.At = resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}
 			return h.phones.Talk(ctx, o, ear, told)
@@ -384,7 +384,7 @@ type ringing struct {
 
 func newDiary() *diary { return &diary{phones: make(map[string]*ringing)} }
 
-func (d *diary) note(e simulator.Event) {
+func (d *diary) note(e testcarrier.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.phones[e.CallID]
@@ -394,9 +394,9 @@ func (d *diary) note(e simulator.Event) {
 	}
 	r.what = append(r.what, e.What)
 	switch e.What {
-	case simulator.Answered:
+	case testcarrier.Answered:
 		r.answered = time.Now()
-	case simulator.Given, simulator.HungUp, simulator.Left, simulator.Refused:
+	case testcarrier.Given, testcarrier.HungUp, testcarrier.Left, testcarrier.Refused:
 		r.over = time.Now()
 	}
 }

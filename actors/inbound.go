@@ -11,12 +11,12 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // Limits of taking a call in.
@@ -163,12 +163,12 @@ func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.C
 	}
 	opened = true
 	n.arrived(*entry, "")
-	n.tests.becomes(in.Header[simulator.TestHeader], c.ID)
+	n.tests.becomes(in.Header[testcarrier.TestHeader], c.ID)
 	n.sys.Root.Send(t.calls, call.Inbound{
 		In: in, Call: *c, Attempt: *a, Script: *script, Variables: map[string]string{}, Permit: permit,
 		Trunk: &entry.Trunk,
 	})
-	n.tests.taken(in.Header[simulator.TestHeader], c.ID)
+	n.tests.taken(in.Header[testcarrier.TestHeader], c.ID)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/phones"
+	"github.com/callboard/callboard/actors/registrar"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
@@ -32,7 +32,7 @@ func (n *Node) register(u *sip.Update) {
 		u.Refuse(sipUnavailable, overloadAfter)
 		return
 	}
-	n.sys.Root.Send(t.phones, phones.Register{Update: u})
+	n.sys.Root.Send(t.phones, registrar.Register{Update: u})
 }
 
 // phoneCalls finds whom a phone of ours calls: an agent by its extension or by
@@ -99,7 +99,7 @@ func (n *Node) reloadPhones(ctx context.Context, workspaceID string) error {
 		return storeErr(err)
 	}
 	n.phones.Set(workspaceID, list)
-	n.sys.Root.Send(t.phones, phones.Set{Phones: list})
+	n.sys.Root.Send(t.phones, registrar.Set{Phones: list})
 	return nil
 }
 
@@ -116,7 +116,7 @@ func (n *Node) phonesOf(ctx context.Context, workspaceID string) ([]domain.Phone
 
 func (n *Node) phoneProps(workspaceID string) *actor.Props {
 	return mailbox.Props(n.overseen("phones", func() actor.Actor {
-		return phones.New(phones.Config{
+		return registrar.New(registrar.Config{
 			Workspace: workspaceID, Phones: func() []domain.Phone { return n.phones.Of(workspaceID) },
 			Store: n.cfg.Store, Book: n.phones, Log: n.cfg.Log,
 		})

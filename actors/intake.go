@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // Bounds of an upload.
@@ -273,7 +273,7 @@ func (in *intake) check(row ask.RawContact) (phone string, bad ask.ContactError)
 		return "", ask.ContactError{Code: "invalid_phone", Message: "phone is " + whyBad(row.Phone, err)}
 	}
 	if row.Timezone != "" {
-		if problem := rules.ZoneProblem(row.Timezone, in.zones.Load(row.Timezone) != nil); problem != "" {
+		if problem := validation.ZoneProblem(row.Timezone, in.zones.Load(row.Timezone) != nil); problem != "" {
 			in.sum.Invalid++
 			return "", ask.ContactError{Code: "invalid_timezone", Message: "timezone " + problem}
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 )
@@ -51,7 +51,7 @@ func NewKeyring(store commit.Store, master []byte) *Keyring {
 // proof is what a key's text came to: its hash need not be made again. Whether
 // the key still holds is seen each time.
 type proof struct {
-	parsed allow.Key
+	parsed access.Key
 	hash   string
 }
 
@@ -78,8 +78,8 @@ func (k *Keyring) show(text string, sum [sha256.Size]byte) (s shown, err error) 
 	if s.known {
 		return s, nil
 	}
-	if s.parsed, err = allow.ParseKey(text); err == nil {
-		s.hash, s.key = allow.HashKey(k.pepper, text), k.known(s.parsed.ID)
+	if s.parsed, err = access.ParseKey(text); err == nil {
+		s.hash, s.key = access.HashKey(k.pepper, text), k.known(s.parsed.ID)
 	}
 	return s, err
 }
@@ -195,10 +195,10 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 		return domain.Principal{}, domain.Errorf(domain.CodeUnavailable, "the keys are being read; try again").With("retry_after", 1)
 	}
 	if key == nil {
-		allow.SameHash(shown.hash, shown.hash) // as long as with a known key
+		access.SameHash(shown.hash, shown.hash) // as long as with a known key
 		return domain.Principal{}, domain.Errorf(domain.CodeInvalidAPIKey, "the API key is malformed or unknown")
 	}
-	if !allow.SameHash(shown.hash, key.Hash) || key.Environment != shown.parsed.Environment {
+	if !access.SameHash(shown.hash, key.Hash) || key.Environment != shown.parsed.Environment {
 		return domain.Principal{}, domain.Errorf(domain.CodeInvalidAPIKey, "the API key is malformed or unknown")
 	}
 	p := domain.Principal{
@@ -250,7 +250,7 @@ func (k *Keyring) isInvalid(key *domain.APIKey, now time.Time) bool {
 // allows says whether a key and its parents may be used from an address. Other
 // allowed_ips of a parent apply to its child keys at once.
 func (k *Keyring) allows(key *domain.APIKey, from netip.Addr) bool {
-	return k.walkParents(key, func(one *domain.APIKey) bool { return allow.From(one.AllowedIPs, from) })
+	return k.walkParents(key, func(one *domain.APIKey) bool { return access.From(one.AllowedIPs, from) })
 }
 
 func (k *Keyring) touch(id string, now time.Time) {
@@ -307,13 +307,13 @@ func (k *Keyring) Create(ctx context.Context, by Author, key *domain.APIKey) (ma
 		return nil, "", err
 	}
 	key.ID = newID(ctx, domain.PrefixKey)
-	text, parsed, err := allow.NewKey(key.ID, key.Environment, random)
+	text, parsed, err := access.NewKey(key.ID, key.Environment, random)
 	if err != nil {
 		return nil, "", err
 	}
 	now := stamp()
 	key.Object, key.CreatedAt, key.UpdatedAt, key.CreatedBy = "api_key", now, now, by.Principal.Creator()
-	key.KeyPrefix, key.Last4, key.Hash = parsed.Prefix, parsed.Last4, allow.HashKey(k.pepper, text)
+	key.KeyPrefix, key.Last4, key.Hash = parsed.Prefix, parsed.Last4, access.HashKey(k.pepper, text)
 	if key.AllowedIPs == nil {
 		key.AllowedIPs = []string{}
 	}

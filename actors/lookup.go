@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // maxLookup bounds the answer of whoever is asked about a call.
@@ -100,7 +100,7 @@ func (n *Node) askAbout(ctx context.Context, url string, c *domain.Call) (known 
 		return nil, "bad_answer", errors.New("answered no JSON object with variables")
 	}
 	var problems domain.Problems
-	rules.Context(&problems, "variables", answer.Variables)
+	validation.Context(&problems, "variables", answer.Variables)
 	if len(problems) > 0 {
 		return nil, "bad_answer", fmt.Errorf("answered %s that %s", problems[0].Param, problems[0].Message)
 	}
@@ -119,7 +119,7 @@ func (n *Node) signLookup(ctx context.Context, req *http.Request, c *domain.Call
 		return err
 	}
 	now := time.Now()
-	for _, h := range (hook.Attempt{EventID: c.ID, Number: 1, First: now, At: now, Secret: k.Secret}).Headers(body) {
+	for _, h := range (webhook.Attempt{EventID: c.ID, Number: 1, First: now, At: now, Secret: k.Secret}).Headers(body) {
 		req.Header.Set(h.Name, h.Value)
 	}
 	return nil

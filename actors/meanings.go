@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/engines/llm"
 )
 
 // Where a model of meanings is configured, passages are found by what they mean

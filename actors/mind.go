@@ -14,12 +14,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/callboard/callboard/actors/conversation"
-	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/engines/llm"
 )
 
 // Bounds of what a model is told besides the conversation.
@@ -319,7 +319,7 @@ func (m *mind) useTool(ctx context.Context, a pathway.Act) (string, error) {
 	if err != nil {
 		return "", errors.New("the tool is not there any more")
 	}
-	given := rules.Typed(tool.Parameters, a.Arguments)
+	given := validation.Typed(tool.Parameters, a.Arguments)
 	if len(a.Given) > 0 {
 		if given = nil; domain.DecodeLenient(a.Given, &given) != nil {
 			return "", errors.New("the arguments are no JSON object")

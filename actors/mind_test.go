@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/actors/llm"
-	"github.com/callboard/callboard/actors/llm/llmtest"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/engines/llm/llmtest"
 	"github.com/callboard/callboard/media/speech"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/engines/llm"
 )
 
 // Models are the language models of the installation.

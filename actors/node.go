@@ -17,29 +17,29 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/dnc"
-	"github.com/callboard/callboard/actors/jobs"
 	"github.com/callboard/callboard/actors/lines"
-	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
-	"github.com/callboard/callboard/actors/phones"
-	"github.com/callboard/callboard/actors/simulator"
-	"github.com/callboard/callboard/actors/tools"
-	"github.com/callboard/callboard/actors/tracing"
+	"github.com/callboard/callboard/actors/registrar"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/alert"
-	"github.com/callboard/callboard/domain/allow"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	numberlists "github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/engines/tools"
+	"github.com/callboard/callboard/engines/tracing"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // Store is what the node needs of the store.
@@ -67,19 +67,19 @@ type Config struct {
 	SIP       *sip.UserAgent
 	Media     *media.Engine
 	Speaker   speech.Speaker
-	Ears      speech.Recogniser                            // nil: nobody hears words
-	Lives     *speech.Lives                                // engines that hear and speak by themselves; nil: there is none
-	Models    Models                                       // language models; none: no model takes part in calls
-	Papers    Papers                                       // reads PDF files; nil: nobody does
-	Simulator func() (resolve.Target, bool)                // where the built-in carrier listens
-	Carrier   func() netip.AddrPort                        // where the built-in carrier sends from; nil: there is none
-	TestCall  func(context.Context, simulator.Order) error // lets the built-in carrier call us; nil: there is none
-	Talk      Talk                                         // lets somebody call us on a phone of the built-in carrier; nil: there is none
-	MayReach  func(netip.AddrPort) bool                    // where trunks may lead; nil: anywhere
-	SIPURI    string                                       // where carriers send calls
-	Egress    allow.Egress                                 // what webhooks may reach
-	RootCAs   *x509.CertPool                               // of webhook receivers; nil: the system's
-	Mail      alerts.Mailer                                // sends mails of alerts; nil: there is no mail server
+	Ears      speech.Recogniser                              // nil: nobody hears words
+	Lives     *speech.Lives                                  // engines that hear and speak by themselves; nil: there is none
+	Models    Models                                         // language models; none: no model takes part in calls
+	Papers    Papers                                         // reads PDF files; nil: nobody does
+	Simulator func() (resolve.Target, bool)                  // where the built-in carrier listens
+	Carrier   func() netip.AddrPort                          // where the built-in carrier sends from; nil: there is none
+	TestCall  func(context.Context, testcarrier.Order) error // lets the built-in carrier call us; nil: there is none
+	Talk      Talk                                           // lets somebody call us on a phone of the built-in carrier; nil: there is none
+	MayReach  func(netip.AddrPort) bool                      // where trunks may lead; nil: anywhere
+	SIPURI    string                                         // where carriers send calls
+	Egress    access.Egress                                  // what webhooks may reach
+	RootCAs   *x509.CertPool                                 // of webhook receivers; nil: the system's
+	Mail      alerts.Mailer                                  // sends mails of alerts; nil: there is no mail server
 	// Rest has the other nodes look at what alert rules are about; nil: there are
 	// none.
 	Rest func(ctx context.Context, rules []*domain.AlertRule) alert.Answers
@@ -118,7 +118,7 @@ type Config struct {
 }
 
 // Talk is simulator.Simulator.Talk, to wherever we listen.
-type Talk func(ctx context.Context, o simulator.Order, ear func(frame []byte), told func(simulator.Event)) (*simulator.Handset, error)
+type Talk func(ctx context.Context, o testcarrier.Order, ear func(frame []byte), told func(testcarrier.Event)) (*testcarrier.Handset, error)
 
 // Papers reads the words of PDF files, as Markdown. Its error is fit to be shown.
 type Papers interface {
@@ -130,7 +130,7 @@ type Node struct {
 	cfg     Config
 	sys     *actor.ActorSystem
 	book    *trunk.Book
-	phones  *phones.Book
+	phones  *registrar.Book
 	dnc     *dnc.Register
 	desk    *Desk
 	sender  *webhook.Client
@@ -196,7 +196,7 @@ func New(cfg Config) *Node {
 		cfg.Places = PlacesOf(cfg.Media)
 	}
 	n := &Node{
-		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: phones.NewBook(), spaces: make(map[string]*tree),
+		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: registrar.NewBook(), spaces: make(map[string]*tree),
 		boot: mailbox.NewID("boot"), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 	}
 	n.halts.quarantined = cfg.Quarantined

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // waitsFor is why a campaign rings nobody; "": it does not say.
@@ -146,7 +146,7 @@ func TestADrainedNodeTakesNoCallsUntilItIsUndrained(t *testing.T) {
 	_, err = d.TestInboundCall(ctx, h.test, ask.InboundTest{To: own, From: number(1, 2, "11")})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	at := h.ua.Addr("udp")
-	refused := h.phones.Call(ctx, simulator.Order{To: own, From: number(1, 3, "11"), At: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
+	refused := h.phones.Call(ctx, testcarrier.Order{To: own, From: number(1, 3, "11"), At: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
 	require.ErrorContains(t, refused, "503")
 	_, err = d.PlaceCall(ctx, h.test, ask.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
@@ -163,7 +163,7 @@ func TestADrainedNodeTakesNoCallsUntilItIsUndrained(t *testing.T) {
 	h.node.Drain(over)
 	_, err = d.UndrainNode(ctx, h.live)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is being stopped")
-	refused = h.phones.Call(ctx, simulator.Order{To: own, From: number(1, 5, "11"), Mark: "late", At: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
+	refused = h.phones.Call(ctx, testcarrier.Order{To: own, From: number(1, 5, "11"), Mark: "late", At: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
 	require.ErrorContains(t, refused, "503")
 }
 

@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // trap panics once at each of some types of messages, at the first that comes
@@ -333,7 +333,7 @@ func (s *scene) phonesSay() {
 			continue
 		}
 		last := r.what[len(r.what)-1]
-		assert.Contains(s, []string{simulator.Left, simulator.HungUp}, last, r.number)
+		assert.Contains(s, []string{testcarrier.Left, testcarrier.HungUp}, last, r.number)
 	}
 	for phone, n := range rung {
 		assert.Equal(s, 1, n, "%s rang", phone)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // sometimes are the fields of payloads that an event may lack, by its category.
@@ -37,7 +37,7 @@ func sometimes(category string) []string {
 }
 
 // payloads holds every event that this test caused to the sample of its type,
-// whose file is in domain/hook/testdata: no field more, and none less but those
+// whose file is in domain/webhook/testdata: no field more, and none less but those
 // that are there sometimes.
 func (h *house) payloads() {
 	h.Helper()
@@ -54,7 +54,7 @@ func (h *house) payloads() {
 			continue
 		}
 		w := &domain.Webhook{Meta: domain.Meta{ID: "wh_1", WorkspaceID: e.WorkspaceID}}
-		example := hook.Sample(e.Type, w, e.ID, e.CreatedAt)
+		example := webhook.Sample(e.Type, w, e.ID, e.CreatedAt)
 		var fields, sample map[string]any
 		if !assert.NoError(h, json.Unmarshal(e.Data, &fields), e.Type) || !assert.NoError(h, json.Unmarshal(example.Data, &sample)) {
 			continue

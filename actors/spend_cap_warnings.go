@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 )
 
 // trunksNamed is the maximum number of trunks that a warning names.
@@ -16,7 +16,7 @@ const trunksNamed = 5
 // escapesSpendCap says whether daily_spend_cap of the workspace does not count the
 // minutes of all calls over a trunk: the trunk has no cost for some numbers.
 func escapesSpendCap(w *domain.Workspace, t *domain.Trunk) bool {
-	return w != nil && w.Calling.DailySpendCap != nil && t.Environment == domain.Live && !t.Simulator && !route.HasCostForAllNumbers(t)
+	return w != nil && w.Calling.DailySpendCap != nil && t.Environment == domain.Live && !t.Simulator && !routing.HasCostForAllNumbers(t)
 }
 
 // spendWarning warns that daily_spend_cap does not limit calls over trunks.

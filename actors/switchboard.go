@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // Switchboard gives what comes in by the one user agent of a process to the
@@ -182,7 +182,7 @@ func (n *Node) awaits(in *sip.Incoming) bool {
 		_, known := n.phones.Phone(in.PhoneID)
 		return known
 	}
-	return n.tests.of(in.Header[simulator.TestHeader]).taken != nil
+	return n.tests.of(in.Header[testcarrier.TestHeader]).taken != nil
 }
 
 // text finds the node of a text message or of a report of one.

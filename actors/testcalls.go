@@ -8,9 +8,9 @@ import (
 
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // testCallWait bounds how long an ordered call may take to be taken or refused.
@@ -117,7 +117,7 @@ func (d *Desk) TestInboundCall(ctx context.Context, p domain.Principal, o ask.In
 	defer forget()
 	bound, cancel := context.WithTimeout(ctx, testCallWait)
 	defer cancel()
-	err := d.node.cfg.TestCall(bound, simulator.Order{
+	err := d.node.cfg.TestCall(bound, testcarrier.Order{
 		To: o.To, From: o.From, Name: o.Name, Mark: mark, Digits: o.Digits, Says: o.Says, HangUp: o.HangUp,
 	})
 	if err = d.refusedAs(ctx, p, err); err != nil {
@@ -152,7 +152,7 @@ func (d *Desk) testsOnly(p domain.Principal, there bool) error {
 
 // refusedAs words why a call of the built-in carrier was not taken.
 func (d *Desk) refusedAs(ctx context.Context, p domain.Principal, err error) error {
-	refused, ok := errors.AsType[*simulator.RefusedError](err)
+	refused, ok := errors.AsType[*testcarrier.RefusedError](err)
 	switch {
 	case !ok:
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // smsc is a carrier's message centre on a socket of its own: it answers each
@@ -372,7 +372,7 @@ func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 	first, second := <-posts, <-posts
 	assert.Equal(t, first.header.Get("Idempotency-Key"), m.ID)
 	assert.Equal(t, first.body, second.body)
-	assert.Equal(t, hook.Sign(g.Secret, first.body), first.header.Get("X-Svc-Signature"))
+	assert.Equal(t, webhook.Sign(g.Secret, first.body), first.header.Get("X-Svc-Signature"))
 	assert.NotEmpty(t, first.header.Get("Webhook-Signature"))
 	var told1 map[string]any
 	require.NoError(t, json.Unmarshal(first.body, &told1))

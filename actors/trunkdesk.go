@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -199,7 +199,7 @@ func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
 	defer cancel()
 	d := draft(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.Unit(a.Trunk.WorkspaceID), event.SystemDegradedData{
 		TrunkID: a.Trunk.ID, TrunkName: a.Trunk.Name, Measure: a.Measure, Value: a.Value, Bound: a.Bound, Calls: a.Calls,
-		WindowSeconds: int(route.Span / time.Second), Message: a.Message, Recovered: a.Recovered,
+		WindowSeconds: int(routing.Span / time.Second), Message: a.Message, Recovered: a.Recovered,
 	})
 	if _, err := n.cfg.Store.Apply(bound, commit.Change{Workspace: a.Trunk.WorkspaceID, Events: []event.Draft{d}}); err != nil {
 		n.cfg.Log.Warn("the alarm of a trunk could not be kept", slog.Any("error", err))

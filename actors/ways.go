@@ -9,9 +9,9 @@ import (
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/hook"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/domain/sms"
+	domainwebhook "github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
@@ -37,7 +37,7 @@ func (w *way) id() string {
 // that trunk. Errors: destination_not_allowed where the trunks with this prefix
 // must not dial the number, caller_id_not_allowed where none may show its sender,
 // else errors of the store.
-func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Environment, call route.Call) ([]way, error) {
+func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Environment, call routing.Call) ([]way, error) {
 	all, gateways, err := d.carriers(ctx, workspaceID, env)
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -51,7 +51,7 @@ func (d *Desk) waysOf(ctx context.Context, workspaceID string, env domain.Enviro
 		call.TrunkID = own.TrunkID
 	}
 	var out []way
-	best, refused := route.Trunks(all, call)
+	best, refused := routing.Trunks(all, call)
 	for _, i := range best {
 		if g := gateways[all[i].ID]; g != nil {
 			out = append(out, way{gateway: g})
@@ -197,9 +197,9 @@ func (d *Desk) handGateway(ctx context.Context, m *domain.Message, g *domain.SMS
 	if err != nil {
 		return sms.Answer{HTTP: true, Unsent: true}
 	}
-	signed := hook.Attempt{EventID: m.ID, Number: max(m.Tries, 1), First: m.CreatedAt, At: time.Now(), Secret: g.Secret}
+	signed := domainwebhook.Attempt{EventID: m.ID, Number: max(m.Tries, 1), First: m.CreatedAt, At: time.Now(), Secret: g.Secret}
 	a := d.gateways.Send(ctx, webhook.Request{
-		URL: g.URL, Body: body, Header: append(signed.Headers(body), hook.Header{Name: "Idempotency-Key", Value: m.ID}),
+		URL: g.URL, Body: body, Header: append(signed.Headers(body), domainwebhook.Header{Name: "Idempotency-Key", Value: m.ID}),
 	})
 	return sms.Answer{HTTP: true, Code: a.Status, RetryAfter: a.RetryAfter}
 }

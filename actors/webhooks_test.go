@@ -14,11 +14,11 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/webhook/webhooktest"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/persistence"
 )
 
@@ -81,13 +81,13 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 	agent := h.agent(p, menu())
 	id := h.campaign(p, agent, number(0, 0, "00"))
 	h.shut()
-	h.egress = &allow.Egress{} // from here on this machine may not be reached
+	h.egress = &access.Egress{} // from here on this machine may not be reached
 	h.open()
 	d := h.desk()
 	tried := 0
 	for _, host := range webhooktest.Hostile() {
 		url := "https://" + host + ":443/ok"
-		if target, err := hook.ParseURL(url, *h.egress); err == nil && !target.Addr.IsValid() {
+		if target, err := webhook.ParseURL(url, *h.egress); err == nil && !target.Addr.IsValid() {
 			continue // that takes a name server
 		}
 		tried++
@@ -171,9 +171,9 @@ func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
 		r := got()[n]
 		name := func(header string) string {
 			switch r.header.Get(header) {
-			case hook.Sign(old, r.body):
+			case webhook.Sign(old, r.body):
 				return "old"
-			case hook.Sign(next, r.body):
+			case webhook.Sign(next, r.body):
 				return "next"
 			}
 			return r.header.Get(header)
@@ -203,7 +203,7 @@ func TestTwoSecretsSignUntilTheSecondTakesOver(t *testing.T) {
 	both("next", "")
 	shown, err := d.Webhook(ctx, p, w.ID)
 	require.NoError(t, err)
-	assert.Equal(t, []any{hook.Hint(next), "", ""}, []any{shown.SecretHint, shown.NextSecretHint, shown.NextSecret})
+	assert.Equal(t, []any{webhook.Hint(next), "", ""}, []any{shown.SecretHint, shown.NextSecretHint, shown.NextSecret})
 }
 
 func TestAnEndpointThatIsGoneIsInTheAuditLogAndAPauseTakesThatAway(t *testing.T) {
@@ -230,7 +230,7 @@ func TestAnEndpointThatIsGoneIsInTheAuditLogAndAPauseTakesThatAway(t *testing.T)
 		}
 	}
 	require.Len(t, told, 1)
-	assert.Equal(t, []any{"admin", domain.Actor{Type: "system", ID: "webhook"}, domain.Resource{Type: "webhook", ID: w.ID}, "success", hook.ReasonGone, 1, p.Environment, *w.DisabledAt},
+	assert.Equal(t, []any{"admin", domain.Actor{Type: "system", ID: "webhook"}, domain.Resource{Type: "webhook", ID: w.ID}, "success", webhook.ReasonGone, 1, p.Environment, *w.DisabledAt},
 		[]any{told[0].Type, told[0].Actor, told[0].Resource, told[0].Outcome, told[0].Reason, told[0].Count, told[0].Environment, told[0].CreatedAt})
 
 	w, err = d.PauseWebhook(ctx, p, w.ID)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/hook"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // NewVoice is a voice as it is sent.
@@ -105,8 +105,8 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 		a.Transfer.Destinations = append(a.Transfer.Destinations, domain.Destination(d))
 	}
 	n.applyEngines(a)
-	rules.AgentDefaults(a)
-	return rules.Agent(a).Err()
+	validation.AgentDefaults(a)
+	return validation.Agent(a).Err()
 }
 
 func (s *Server) agentRoutes() {
@@ -175,7 +175,7 @@ func (s *Server) versionRoutes(tag, path string) {
 			return nil, err
 		}
 		secret, err := s.ports.Agents.SignOnInbound(ctx, p, id)
-		return ok(OnInboundSecret{Object: "on_inbound_secret", AgentID: id, Secret: secret, SecretHint: hook.Hint(secret)}, err)
+		return ok(OnInboundSecret{Object: "on_inbound_secret", AgentID: id, Secret: secret, SecretHint: webhook.Hint(secret)}, err)
 	})
 	add(s, operation{
 		method: http.MethodPost, path: path + "/publish", id: "publishAgent", tag: tag, summary: "Publish an agent's draft", errors: []int{http.StatusConflict},

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // Alerts are what operators want to be told of, and what was found. The front
@@ -54,7 +54,7 @@ func (n *NewAlertRule) apply(r *domain.AlertRule) error {
 	r.Name, r.Kind, r.Watches, r.Together = n.Name, domain.AlertKind(n.Kind), n.Watches, n.Together
 	r.Below, r.MinCalls, r.Minutes, r.Share = n.Below, n.MinCalls, n.Minutes, n.Share
 	r.Emails, r.Paused, r.Metadata = n.Emails, n.Paused, n.Metadata
-	return rules.AlertRule(r).Err()
+	return validation.AlertRule(r).Err()
 }
 
 func (s *Server) alertRoutes() {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // CampaignChanged is the answer to a change.
@@ -130,7 +130,7 @@ func (s *Server) copyCampaign(
 		if t := c.Schedule.End; t != nil && !t.After(house.Now) {
 			c.Schedule.End = nil
 		}
-		return rules.Campaign(c, house).Err()
+		return validation.Campaign(c, house).Err()
 	})
 	return campaignMade(ctx, made, err)
 }
@@ -156,13 +156,13 @@ func changedFields(patch *Patch[NewCampaign]) []string {
 // changeCampaign applies a patch to a campaign as far as its state allows. Only
 // what the patch names is checked: other settings may have become wrong since
 // they were stored.
-func changeCampaign(s *Server, patch *Patch[NewCampaign], h rules.House) func(*domain.Campaign) error {
+func changeCampaign(s *Server, patch *Patch[NewCampaign], h validation.House) func(*domain.Campaign) error {
 	fields := changedFields(patch)
 	merged := patchFunc(s, patch, func(n *NewCampaign, c *domain.Campaign) error {
 		n.copyTo(c)
-		rules.CampaignDefaults(c, h)
+		validation.CampaignDefaults(c, h)
 		var problems domain.Problems
-		for _, d := range rules.Campaign(c, h) {
+		for _, d := range validation.Campaign(c, h) {
 			if slices.ContainsFunc(fields, func(f string) bool {
 				return d.Param == f || strings.HasPrefix(d.Param, f+".") || strings.HasPrefix(d.Param, f+"[") || f == "pathway_id" && d.Param == "agent_id"
 			}) {
@@ -213,7 +213,7 @@ func (*NewCampaign) pruneStored(current any, stored, patch map[string]any) {
 		}
 	}
 	c, _ := current.(*domain.Campaign)
-	if c == nil || c.Environment != domain.Test || c.Compliance.CallingHours != rules.TestHours() {
+	if c == nil || c.Environment != domain.Test || c.Compliance.CallingHours != validation.TestHours() {
 		return
 	}
 	change, _ := patch["compliance"].(map[string]any)

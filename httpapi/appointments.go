@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewPatient is for whom an appointment is, as it is sent.
@@ -67,7 +67,7 @@ func (s *Server) changeAppointment(ctx context.Context, p domain.Principal, patc
 				a.Reminders = append(a.Reminders, domain.AppointmentReminder{Channel: r.Channel, MinutesBefore: r.MinutesBefore, Body: r.Body, AgentID: r.AgentID, From: r.From})
 			}
 		}
-		rules.Appointment(&problems, a, country)
+		validation.Appointment(&problems, a, country)
 		return problems.Err()
 	})
 }
@@ -129,7 +129,7 @@ func (s *Server) appointmentRoutes() {
 				reason = in.Body.Reason
 			}
 			var problems domain.Problems
-			rules.Prose(&problems, "reason", reason, rules.MaxReason)
+			validation.Prose(&problems, "reason", reason, validation.MaxReason)
 			if err = problems.Err(); err != nil {
 				return nil, err
 			}
@@ -183,11 +183,11 @@ func (n *NewAppointment) order(country string) (ask.NewAppointment, error) {
 	a := &domain.Appointment{Patient: domain.Patient(n.Patient), Type: n.Type, CallID: n.CallID, Notes: n.Notes}
 	a.Metadata = n.Metadata
 	var problems domain.Problems
-	rules.Appointment(&problems, a, country)
-	rules.Text(&problems, "provider", n.Provider, true, rules.MaxName)
-	rules.Text(&problems, "datetime", n.Datetime, true, 40)
+	validation.Appointment(&problems, a, country)
+	validation.Text(&problems, "provider", n.Provider, true, validation.MaxName)
+	validation.Text(&problems, "datetime", n.Datetime, true, 40)
 	if n.Timezone != "" {
-		rules.Zone(&problems, "timezone", n.Timezone)
+		validation.Zone(&problems, "timezone", n.Timezone)
 	}
 	var reminders *[]domain.Reminder
 	if n.Reminders != nil {
@@ -211,9 +211,9 @@ func (s *Server) reschedule(ctx context.Context, p domain.Principal, in *struct 
 	}
 	b := &in.Body
 	var problems domain.Problems
-	rules.Text(&problems, "datetime", b.Datetime, true, 40)
+	validation.Text(&problems, "datetime", b.Datetime, true, 40)
 	if b.Timezone != "" {
-		rules.Zone(&problems, "timezone", b.Timezone)
+		validation.Zone(&problems, "timezone", b.Timezone)
 	}
 	if err = problems.Err(); err != nil {
 		return nil, err
@@ -258,6 +258,6 @@ func optionalPhone(param, text, country string) (string, error) {
 		text = "+" + text[1:]
 	}
 	var p domain.Problems
-	e164 := rules.Phone(&p, param, text, country)
+	e164 := validation.Phone(&p, param, text, country)
 	return e164, p.Err()
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 )
 
@@ -166,13 +166,13 @@ func (a *consent) check() (err error) {
 		return domain.Errorf(domain.OAuthInvalidRequest, "response_mode is query.")
 	case challenge == "" && (a.client.Public || method != ""):
 		return domain.Errorf(domain.OAuthInvalidRequest, "code_challenge is required.")
-	case challenge != "" && (method != "S256" || !allow.GoodChallenge(challenge)):
+	case challenge != "" && (method != "S256" || !access.GoodChallenge(challenge)):
 		return domain.Errorf(domain.OAuthInvalidRequest, "code_challenge is by S256.")
 	}
-	if a.asked, err = allow.Scope(v.Get("scope"), a.client.Scopes); err != nil {
+	if a.asked, err = access.Scope(v.Get("scope"), a.client.Scopes); err != nil {
 		return err
 	}
-	a.asked = allow.Meet(a.asked, a.user.Role.Permissions())
+	a.asked = access.Meet(a.asked, a.user.Role.Permissions())
 	if len(a.asked) == 0 {
 		return domain.Errorf(domain.OAuthAccessDenied, "The user may do none of it.")
 	}
@@ -186,7 +186,7 @@ func (a *consent) proof() string {
 	for _, name := range authorizeFields() {
 		mac.Write([]byte(name + "=" + url.QueryEscape(a.values.Get(name)) + "\n"))
 	}
-	mac.Write([]byte(allow.ScopeText(a.asked)))
+	mac.Write([]byte(access.ScopeText(a.asked)))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/httpapi/connstate"
 	"github.com/callboard/callboard/httpapi/dashboard"
 	"github.com/callboard/callboard/httpapi/forward"
@@ -85,7 +85,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
 		Visitor: dashboard.Visitor{
 			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh, Operator: session.Operates(u),
-			Rights: func(right string) bool { return allow.Covers(rights, domain.Permission(right)) },
+			Rights: func(right string) bool { return access.Covers(rights, domain.Permission(right)) },
 		},
 		API: func(method, path, contentType, once string, body io.Reader) (int, []byte) {
 			name := method + " " + path + " " + once

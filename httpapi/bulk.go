@@ -16,7 +16,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // Bulks are jobs of many orders.
@@ -150,7 +150,7 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 	if len(b.Defaults.text)*len(b.Items) > maxDefaults {
 		problems.Add("defaults", domain.CodeValidation, "are %d bytes, which %d items would have; %d MB at most in all", len(b.Defaults.text), len(b.Items), maxDefaults>>20)
 	}
-	rules.Metadata(&problems, b.Metadata)
+	validation.Metadata(&problems, b.Metadata)
 	if n := len(b.Items); n == 0 || n > domain.MaxBulkItems {
 		problems.Add("items", domain.CodeValidation, "has %d entries; from 1 to %d may come at once", n, domain.MaxBulkItems)
 	}
@@ -329,12 +329,12 @@ func (s *Server) bulkContacts(ctx context.Context, p domain.Principal, in *struc
 		if d.CampaignID == "" {
 			problems.Add("defaults.campaign_id", domain.CodeValidation, "is required")
 		}
-		d.CampaignID = rules.ID(problems, "defaults.campaign_id", domain.PrefixCampaign, d.CampaignID)
+		d.CampaignID = validation.ID(problems, "defaults.campaign_id", domain.PrefixCampaign, d.CampaignID)
 	}, func(d *BulkContactDefaults) NewContact {
 		return NewContact{Context: d.Context, Timezone: d.Timezone, Country: d.Country}
 	}, func(one *NewContact, wrong *domain.Problems) ask.BulkOrder {
-		rules.Text(wrong, "phone", one.Phone, true, 64)
-		rules.Text(wrong, "country", one.Country, false, 2)
+		validation.Text(wrong, "phone", one.Phone, true, 64)
+		validation.Text(wrong, "country", one.Country, false, 2)
 		return ask.BulkOrder{Contact: &ask.RawContact{Phone: one.Phone, Context: one.Context, Timezone: one.Timezone, Country: one.Country}}
 	})
 	if err == nil {
@@ -354,11 +354,11 @@ func (s *Server) bulkMessages(ctx context.Context, p domain.Principal, in *struc
 
 func (s *Server) bulkNumbers(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkNumbers }) (*answer[*domain.Bulk], error) {
 	o, base, err := bulkOf(&in.Body, domain.BulkDNC, func(d *BulkNumberDefaults, problems *domain.Problems) {
-		d.ListID = rules.ID(problems, "defaults.list_id", domain.PrefixDNC, d.ListID)
+		d.ListID = validation.ID(problems, "defaults.list_id", domain.PrefixDNC, d.ListID)
 	}, func(d *BulkNumberDefaults) DNCNumber { return DNCNumber{Country: d.Country} },
 		func(one *DNCNumber, wrong *domain.Problems) ask.BulkOrder {
-			rules.Text(wrong, "phone", one.Phone, true, 64)
-			rules.Text(wrong, "country", one.Country, false, 2)
+			validation.Text(wrong, "phone", one.Phone, true, 64)
+			validation.Text(wrong, "country", one.Country, false, 2)
 			return ask.BulkOrder{Number: &ask.RawNumber{Phone: one.Phone, Country: one.Country}}
 		})
 	if err == nil {

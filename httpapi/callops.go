@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/rules"
-	"github.com/callboard/callboard/domain/sipflow"
+	"github.com/callboard/callboard/domain/siptrace"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // Bounds of what is done to a live call.
@@ -87,7 +87,7 @@ func (s *Server) callOperations() {
 		if text == "" || utf8.RuneCountInString(text) > maxSaid {
 			problems.Add("text", domain.CodeValidation, "must have 1 to %d characters", maxSaid)
 		}
-		rules.Prose(&problems, "text", text, maxSaid)
+		validation.Prose(&problems, "text", text, maxSaid)
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}
@@ -145,12 +145,12 @@ func (s *Server) transferCall(ctx context.Context, p domain.Principal, in *struc
 		if f.text != "" {
 			given++
 		}
-		rules.Text(&problems, f.param, f.text, false, rules.MaxName)
+		validation.Text(&problems, f.param, f.text, false, validation.MaxName)
 	}
 	if given != 1 {
 		problems.Add("to", domain.CodeValidation, "exactly one of to, phone and destination is required")
 	}
-	rules.Prose(&problems, "summary", b.Summary, maxSummary)
+	validation.Prose(&problems, "summary", b.Summary, maxSummary)
 	if b.Mode == domain.TransferBlind && b.Summary != "" {
 		problems.Add("summary", domain.CodeValidation, "nobody of ours speaks with whoever answers in mode blind")
 	}
@@ -202,11 +202,11 @@ func (s *Server) callTrace(c *fiber.Ctx) error {
 	switch format {
 	case "ladder":
 		c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
-		return c.SendString(sipflow.Ladder(t))
+		return c.SendString(siptrace.Ladder(t))
 	case "pcap":
 		c.Set(fiber.HeaderContentType, mimePcap)
 		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+id+`.pcap"`)
-		return c.Send(sipflow.Pcap(t))
+		return c.Send(siptrace.Pcap(t))
 	}
 	return c.JSON(showTrace(t))
 }
@@ -217,7 +217,7 @@ func showTrace(t *domain.CallTrace) CallMessages {
 		m := &t.Messages[i]
 		out.Messages[i] = CallMessage{
 			At: m.At.UTC(), Direction: "received", Transport: m.Network, Local: m.Local, Remote: m.Remote, SIPCallID: m.SIPCallID,
-			StartLine: sipflow.StartLine(m.Data), Message: strings.ToValidUTF8(string(m.Data), "\ufffd"), Notes: m.Notes,
+			StartLine: siptrace.StartLine(m.Data), Message: strings.ToValidUTF8(string(m.Data), "\ufffd"), Notes: m.Notes,
 		}
 		if m.Out {
 			out.Messages[i].Direction = "sent"

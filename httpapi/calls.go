@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // Bounds of an outbound call.
@@ -75,25 +75,25 @@ func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ 
 }
 
 // order is the call with its defaults, as far as there is no problem with it.
-func (b *NewCallRequest) order(house rules.House, problems *domain.Problems) ask.NewCall {
+func (b *NewCallRequest) order(house validation.House, problems *domain.Problems) ask.NewCall {
 	order := ask.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
 		RingTimeout: seconds(orZero(b.RingTimeoutSeconds), defaultRing), MaxDuration: seconds(orZero(b.MaxDurationSeconds), 0),
 		Overrides: b.Overrides.overrides(problems), AMD: b.machines(problems),
 	}
-	rules.Text(problems, "to", b.To, true, 64)
-	rules.Metadata(problems, b.Metadata)
+	validation.Text(problems, "to", b.To, true, 64)
+	validation.Metadata(problems, b.Metadata)
 	between(problems, "ring_timeout_seconds", b.RingTimeoutSeconds, minRing, maxRing)
 	between(problems, "max_duration_seconds", b.MaxDurationSeconds, minCall, maxCall)
-	rules.Context(problems, "context", b.Context)
+	validation.Context(problems, "context", b.Context)
 	if b.AgentID == "" && b.PathwayID == "" {
 		problems.Add("agent_id", domain.CodeValidation, "agent_id or pathway_id is required")
 	}
-	order.AgentID = rules.ID(problems, "agent_id", domain.PrefixAgent, b.AgentID)
-	order.PathwayID = rules.ID(problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
+	order.AgentID = validation.ID(problems, "agent_id", domain.PrefixAgent, b.AgentID)
+	order.PathwayID = validation.ID(problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
 	order.From = b.From
 	if order.From != "" { // else a number of the trunk, which the routing knows
-		order.From = rules.CallerID(problems, "from", order.From, house)
+		order.From = validation.CallerID(problems, "from", order.From, house)
 	}
 	if b.Compliance != nil && b.Compliance.CallingHours != nil {
 		h := b.Compliance.CallingHours
@@ -101,7 +101,7 @@ func (b *NewCallRequest) order(house rules.House, problems *domain.Problems) ask
 		if order.CallingHours.Timezone == "" {
 			order.CallingHours.Timezone = "local"
 		}
-		rules.Hours(problems, "compliance.calling_hours", *order.CallingHours)
+		validation.Hours(problems, "compliance.calling_hours", *order.CallingHours)
 	}
 	return order
 }

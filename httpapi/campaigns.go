@@ -8,7 +8,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewContact is a contact as it is sent.
@@ -115,7 +115,7 @@ func (n *NewCampaign) copyTo(c *domain.Campaign) {
 	case r.IntervalHours != nil:
 		c.Retry.IntervalHours = *r.IntervalHours
 	case r.Enabled:
-		c.Retry.IntervalHours = rules.DefaultInterval()
+		c.Retry.IntervalHours = validation.DefaultInterval()
 	}
 	c.CallerID = domain.CallerID{Number: id.Number, Name: id.Name}
 	n.Compliance.copyTo(&c.Compliance)
@@ -290,32 +290,32 @@ func campaignMade(ctx context.Context, made ask.CampaignCreated, err error) (*an
 
 // checked is what was sent as a campaign with its defaults, and what it was
 // measured against.
-func (s *Server) checked(ctx context.Context, p domain.Principal, n *NewCampaign) (*domain.Campaign, rules.House, error) {
+func (s *Server) checked(ctx context.Context, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.House, error) {
 	house, err := s.house(ctx, p)
 	if err != nil {
 		return nil, house, err
 	}
 	c := &domain.Campaign{Status: domain.CampaignDraft}
 	n.copyTo(c)
-	rules.CampaignDefaults(c, house)
-	problems := rules.Campaign(c, house)
-	if n := len(n.Contacts); n > rules.MaxInlineContacts {
-		problems.Add("contacts", domain.CodeValidation, "has %d entries; %d at most, upload more to /contacts", n, rules.MaxInlineContacts)
+	validation.CampaignDefaults(c, house)
+	problems := validation.Campaign(c, house)
+	if n := len(n.Contacts); n > validation.MaxInlineContacts {
+		problems.Add("contacts", domain.CodeValidation, "has %d entries; %d at most, upload more to /contacts", n, validation.MaxInlineContacts)
 	}
 	return c, house, problems.Err()
 }
 
 // house is what a campaign or call is measured against.
-func (s *Server) house(ctx context.Context, p domain.Principal) (rules.House, error) {
+func (s *Server) house(ctx context.Context, p domain.Principal) (validation.House, error) {
 	w, err := s.ports.Workspaces.Workspace(ctx, p)
 	if err != nil {
-		return rules.House{}, err
+		return validation.House{}, err
 	}
 	ids, err := s.ports.Numbers.CallerIDs(ctx, p)
 	if err != nil {
-		return rules.House{}, err
+		return validation.House{}, err
 	}
-	return rules.House{
+	return validation.House{
 		Limits: w.Limits, DefaultCountry: w.DefaultCountry, DefaultDNC: w.DefaultDNC,
 		CallerIDs: ids, Test: p.Environment == domain.Test, Now: time.Now().UTC(),
 	}, nil

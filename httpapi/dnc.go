@@ -12,7 +12,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/intake"
 )
 
@@ -51,8 +51,8 @@ type DNCEntryDeleted struct {
 func (n *NewDNCList) apply(l *domain.DNCList) error {
 	l.Name, l.Metadata = n.Name, n.Metadata
 	var p domain.Problems
-	rules.Text(&p, "name", l.Name, true, rules.MaxName)
-	rules.Metadata(&p, l.Metadata)
+	validation.Text(&p, "name", l.Name, true, validation.MaxName)
+	validation.Metadata(&p, l.Metadata)
 	return p.Err()
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/sheet"
+	"github.com/callboard/callboard/domain/exportrows"
 )
 
 // csvFile is the media type of a CSV file with a header row (RFC 4180).
@@ -125,7 +125,7 @@ func writeLines[T any](w io.Writer, rows iter.Seq2[T, error], show func(*T) any)
 }
 
 // defused is a text that no spreadsheet takes for a formula.
-func defused(s string) string { return sheet.Defuse(s) }
+func defused(s string) string { return exportrows.Defuse(s) }
 
 // stampOf is a time as files show it; "": there is none.
-func stampOf(t *time.Time) string { return sheet.Time(t) }
+func stampOf(t *time.Time) string { return exportrows.Time(t) }

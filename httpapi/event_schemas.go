@@ -13,7 +13,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // eventSchemaName is the name of an event type's schema: CallEndedEvent for
@@ -48,7 +48,7 @@ func (Event) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 
 // eventSchema is the schema of one event type: the envelope with its payload.
 func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Schema {
-	payload := reflect.TypeOf(hook.SamplePayload(t, &domain.Webhook{}, time.Time{}))
+	payload := reflect.TypeOf(webhook.SamplePayload(t, &domain.Webhook{}, time.Time{}))
 	data := r.Schema(payload, true, payload.Name())
 	if plain := r.SchemaFromRef(data.Ref); plain != nil && payload.PkgPath() == reflect.TypeFor[event.Event]().PkgPath() {
 		plain.AdditionalProperties = true // test events have test: true, and later versions may add members
@@ -78,11 +78,11 @@ func (s *Server) describeEvents() {
 	endpoint.ID, endpoint.WorkspaceID, endpoint.Environment = "wh_"+exampleULID, "ws_"+exampleULID, domain.Live
 	o.Webhooks = make(map[string]*huma.PathItem)
 	for _, t := range event.Types() {
-		subject := hook.SampleSubject(t, endpoint)
+		subject := webhook.SampleSubject(t, endpoint)
 		if subject == "" {
 			subject = endpoint.ID
 		}
-		data, err := domain.EncodeJSON(hook.SamplePayload(t, endpoint, exampleAt()))
+		data, err := domain.EncodeJSON(webhook.SamplePayload(t, endpoint, exampleAt()))
 		if err != nil {
 			panic("httpapi: the example of " + string(t) + " cannot be written: " + err.Error())
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 )
@@ -116,7 +116,7 @@ func mayRead(p domain.Principal, wanted []string) []string {
 
 // mayReadType says whether a credential may read the resource of an event.
 func mayReadType(p domain.Principal, t event.Type) bool {
-	return slices.ContainsFunc(readersOf(t), func(need domain.Permission) bool { return allow.Covers(p.Permissions, need) })
+	return slices.ContainsFunc(readersOf(t), func(need domain.Permission) bool { return access.Covers(p.Permissions, need) })
 }
 
 // readersOf are the permissions that read the resource of an event; one of them

@@ -11,10 +11,10 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // Exports are files made of many rows.
@@ -60,7 +60,7 @@ func (n *NewExport) export() (*domain.Export, error) {
 		e.Format = "csv"
 	}
 	var problems domain.Problems
-	e.Filters.CampaignID = rules.ID(&problems, "filters.campaign_id", domain.PrefixCampaign, x.CampaignID)
+	e.Filters.CampaignID = validation.ID(&problems, "filters.campaign_id", domain.PrefixCampaign, x.CampaignID)
 	is := func(some ...domain.ExportType) bool { return slices.Contains(some, e.Type) }
 	ofCampaign := is(domain.ExportResults, domain.ExportContacts)
 	ofCalls := is(domain.ExportCalls, domain.ExportLegs, domain.ExportTranscripts)
@@ -97,7 +97,7 @@ func (n *NewExport) export() (*domain.Export, error) {
 // mayExport keeps an export from who may not read all that it is of.
 func mayExport(p domain.Principal, e *domain.Export) error {
 	need := e.Type.Reads()
-	if !slices.ContainsFunc(need, func(n domain.Permission) bool { return allow.Covers(p.Permissions, n) }) {
+	if !slices.ContainsFunc(need, func(n domain.Permission) bool { return access.Covers(p.Permissions, n) }) {
 		return lacks(e.Type, need...)
 	}
 	for _, name := range e.Filters.Types {

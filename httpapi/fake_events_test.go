@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // telling is the events that are told to who follows them. Unless it is live,
@@ -31,7 +31,7 @@ func oneEvent(n int) event.Event {
 
 // someEvent is an event of a type with a payload of its own.
 func someEvent(n int, t event.Type, subject string) event.Event {
-	data, _ := json.Marshal(hook.SamplePayload(t, &domain.Webhook{}, time.Date(2026, 1, 31, 9, 30, 0, 0, time.UTC)))
+	data, _ := json.Marshal(webhook.SamplePayload(t, &domain.Webhook{}, time.Date(2026, 1, 31, 9, 30, 0, 0, time.UTC)))
 	return event.Event{ID: "evt_" + ulidOf(n), Type: t, Subject: subject, Sequence: uint64(n), Data: data}
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 )
 
@@ -59,13 +59,13 @@ func (f *fake) OAuthAlive(ctx context.Context, p domain.Principal, grant, token 
 	if gone {
 		return nil, domain.Errorf(domain.CodeExpiredToken, "It was revoked.")
 	}
-	rights := allow.Meet(p.Permissions, c.Scopes)
+	rights := access.Meet(p.Permissions, c.Scopes)
 	if p.UserID != "" {
 		u, err := f.users.get(p.UserID)
 		if err != nil {
 			return nil, domain.Errorf(domain.CodeExpiredToken, "The user is gone.")
 		}
-		rights = allow.Meet(rights, u.Role.Permissions())
+		rights = access.Meet(rights, u.Role.Permissions())
 	}
 	return rights, f.OAuthPlan("")
 }

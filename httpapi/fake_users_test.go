@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 )
 
@@ -93,7 +93,7 @@ func (f *fake) SignIn(_ context.Context, text string, from netip.Addr, agent str
 	if err != nil || !link.Opens(u, time.Now()) {
 		return "", nil, domain.Errorf(domain.CodeExpiredLink, "It is too old.")
 	}
-	if !allow.From(u.AllowedIPs, from) {
+	if !access.From(u.AllowedIPs, from) {
 		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "Not from there.")
 	}
 	now := time.Now().UTC()
@@ -117,7 +117,7 @@ func (f *fake) Session(_ context.Context, cookie string, from netip.Addr, watchi
 	switch {
 	case err != nil:
 		return nil, nil, nobody
-	case !allow.From(u.AllowedIPs, from):
+	case !access.From(u.AllowedIPs, from):
 		return u, s, domain.Errorf(domain.CodeIPNotAllowed, "Not from there.")
 	}
 	return u, s, nil
@@ -153,7 +153,7 @@ func (f *fake) rights(client *domain.OAuthClient, g *domain.OAuthGrant, asked []
 	if err != nil {
 		return nil, domain.Errorf(domain.OAuthInvalidGrant, "The user is gone.")
 	}
-	return allow.Meet(allow.Meet(asked, client.Scopes), u.Role.Permissions()), nil
+	return access.Meet(access.Meet(asked, client.Scopes), u.Role.Permissions()), nil
 }
 
 func (f *fake) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (ask.Granted, error) {
@@ -164,7 +164,7 @@ func (f *fake) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 		return ask.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
 	}
 	now := time.Now()
-	if again, err := allow.Redeem(c, client.ID, redirect, verifier, now); err != nil {
+	if again, err := access.Redeem(c, client.ID, redirect, verifier, now); err != nil {
 		if again {
 			f.refused[c.GrantID] = true
 			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", c.GrantID)
@@ -175,37 +175,37 @@ func (f *fake) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 	g.ID, g.CreatedAt = "grant_"+ulidOf(len(f.grants)+1), now
 	c.GrantID, f.grants[g.ID] = g.ID, g
 	rights, err := f.rights(client, g, g.Scopes)
-	return ask.Granted{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: allow.RefreshText(nil, g.ID, 0)}, err
+	return ask.Granted{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, g.ID, 0)}, err
 }
 
 func (f *fake) RenewGrant(_ context.Context, client *domain.OAuthClient, text, scope string) (ask.Granted, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id, generation, ok := allow.ReadRefresh(nil, text)
+	id, generation, ok := access.ReadRefresh(nil, text)
 	g := f.grants[id]
 	if !ok || g == nil || f.refused[id] {
 		return ask.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
-	if again, err := allow.Renew(g, client.ID, generation, time.Now()); err != nil {
+	if again, err := access.Renew(g, client.ID, generation, time.Now()); err != nil {
 		if again {
 			f.refused[id] = true
 			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", id)
 		}
 		return ask.Granted{}, err
 	}
-	asked, err := allow.Scope(scope, g.Scopes)
+	asked, err := access.Scope(scope, g.Scopes)
 	if err != nil {
 		return ask.Granted{}, err
 	}
 	g.Generation++
 	rights, err := f.rights(client, g, asked)
-	return ask.Granted{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: allow.RefreshText(nil, id, g.Generation)}, err
+	return ask.Granted{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, id, g.Generation)}, err
 }
 
 func (f *fake) GrantOf(_ context.Context, client *domain.OAuthClient, text string) (ask.Granted, time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	id, generation, _ := allow.ReadRefresh(nil, text)
+	id, generation, _ := access.ReadRefresh(nil, text)
 	g := f.grants[id]
 	if g == nil || f.refused[id] || g.ClientID != client.ID || g.Generation != generation {
 		return ask.Granted{}, time.Time{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewSMSGateway is a gateway as it is sent.
@@ -23,7 +23,7 @@ type NewSMSGateway struct {
 // apply writes the settings to a gateway, and checks the gateway.
 func (n *NewSMSGateway) apply(g *domain.SMSGateway) error {
 	g.Name, g.URL, g.Secret, g.Prefixes, g.Priority, g.Metadata = n.Name, n.URL, n.Secret, n.Prefixes, n.Priority, n.Metadata
-	return rules.SMSGateway(g).Err()
+	return validation.SMSGateway(g).Err()
 }
 
 // SMSGatewayEvent is what a gateway tells.
@@ -146,23 +146,23 @@ func (s *Server) gatewayEvents(ctx context.Context, p domain.Principal, in *stru
 // read notes what is wrong with an event.
 func (e *SMSGatewayEvent) read(p *domain.Problems, at, country string) ask.GatewayEvent {
 	o := ask.GatewayEvent{Type: e.Type, MessageID: e.MessageID, ID: e.ID, Body: e.Body, Media: e.Media, ErrorCode: e.ErrorCode, ErrorMessage: e.ErrorMessage}
-	rules.Text(p, at+"error_code", e.ErrorCode, false, 64)
-	rules.Text(p, at+"error_message", e.ErrorMessage, false, 256)
+	validation.Text(p, at+"error_code", e.ErrorCode, false, 64)
+	validation.Text(p, at+"error_message", e.ErrorMessage, false, 256)
 	if e.Type != ask.GatewayReceived {
-		rules.Text(p, at+"message_id", e.MessageID, true, 64)
-		o.MessageID = rules.ID(p, at+"message_id", domain.PrefixMessage, e.MessageID)
+		validation.Text(p, at+"message_id", e.MessageID, true, 64)
+		o.MessageID = validation.ID(p, at+"message_id", domain.PrefixMessage, e.MessageID)
 		return o
 	}
-	rules.Text(p, at+"id", e.ID, true, 256)
-	rules.Text(p, at+"from", e.From, true, 64)
+	validation.Text(p, at+"id", e.ID, true, 256)
+	validation.Text(p, at+"from", e.From, true, 64)
 	if o.From = e.From; e.From != "" { // it may be a short code or a name
 		if e164, err := domain.E164(e.From, country); err == nil {
 			o.From = e164
 		}
 	}
-	o.To = rules.Phone(p, at+"to", e.To, country)
+	o.To = validation.Phone(p, at+"to", e.To, country)
 	var inner domain.Problems
-	rules.Message(&inner, &ask.NewMessage{Body: e.Body, Media: e.Media})
+	validation.Message(&inner, &ask.NewMessage{Body: e.Body, Media: e.Media})
 	for _, x := range inner {
 		p.Add(at+x.Param, x.Code, "%s", x.Message)
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewKey is an API key as it is sent.
@@ -119,7 +119,7 @@ func (n *NewKey) key(p domain.Principal) (*domain.APIKey, error) {
 	if k.Environment == "" {
 		k.Environment = p.Environment
 	}
-	return k, rules.Key(k, time.Now()).Err()
+	return k, validation.Key(k, time.Now()).Err()
 }
 
 func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ Body NewKey }) (*answer[*APIKey], error) {
@@ -127,7 +127,7 @@ func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ 
 	if err != nil {
 		return nil, err
 	}
-	if !allow.Subset(k.Permissions, p.Permissions) {
+	if !access.Subset(k.Permissions, p.Permissions) {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A key cannot make one that may do more than itself.").With("required", k.Permissions)
 	}
 	if k.Environment == domain.Live && p.Environment != domain.Live {
@@ -152,7 +152,7 @@ func mayTouch(p domain.Principal, k *domain.APIKey) error {
 	if k.Operator && !p.Operator {
 		return domain.Errorf(domain.CodeOperatorRequired, "An operator key can only be changed by an operator key.")
 	}
-	if !p.Operator && !allow.Subset(k.Permissions, p.Permissions) {
+	if !p.Operator && !access.Subset(k.Permissions, p.Permissions) {
 		return domain.Errorf(domain.CodeInsufficientPermissions, "The key may do more than the one that asks.").With("required", k.Permissions)
 	}
 	return nil
@@ -185,9 +185,9 @@ func (s *Server) updateKey(ctx context.Context, p domain.Principal, in *struct {
 			k.Metadata = in.Body.Metadata
 		}
 		var problems domain.Problems
-		rules.Text(&problems, "name", k.Name, true, rules.MaxName)
-		rules.Metadata(&problems, k.Metadata)
-		allow.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &problems)
+		validation.Text(&problems, "name", k.Name, true, validation.MaxName)
+		validation.Metadata(&problems, k.Metadata)
+		access.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &problems)
 		return problems.Err()
 	}))
 }

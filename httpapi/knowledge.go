@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/knowledge"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewSource is a source of a knowledge base as it is sent.
@@ -49,7 +49,7 @@ type SourceOne struct {
 func (n *NewKnowledge) apply(into *domain.KnowledgeBase) error {
 	into.Name, into.Metadata = n.Name, n.Metadata
 	var p domain.Problems
-	rules.KnowledgeBase(&p, into)
+	validation.KnowledgeBase(&p, into)
 	return p.Err()
 }
 
@@ -128,7 +128,7 @@ func (s *Server) sourceRoutes(tag, path string) {
 			}
 			var problems domain.Problems
 			o := in.Body.order(&problems, "")
-			rules.Source(&problems, "", &o)
+			validation.Source(&problems, "", &o)
 			if err = problems.Err(); err != nil {
 				return nil, err
 			}
@@ -169,12 +169,12 @@ func (s *Server) createKnowledge(ctx context.Context, p domain.Principal, in *st
 	k := &domain.KnowledgeBase{Name: in.Body.Name}
 	k.Metadata = in.Body.Metadata
 	var problems domain.Problems
-	rules.KnowledgeBase(&problems, k)
+	validation.KnowledgeBase(&problems, k)
 	sources := make([]ask.NewSource, 0, len(in.Body.Sources))
 	for i := range in.Body.Sources {
 		sources = append(sources, in.Body.Sources[i].order(&problems, "sources["+strconv.Itoa(i)+"]."))
 	}
-	rules.SourcesOf(&problems, sources)
+	validation.SourcesOf(&problems, sources)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (s *Server) searchKnowledge(ctx context.Context, p domain.Principal, in *st
 		return nil, err
 	}
 	var problems domain.Problems
-	rules.Prose(&problems, "query", in.Body.Query, knowledge.MaxQuery)
+	validation.Prose(&problems, "query", in.Body.Query, knowledge.MaxQuery)
 	if strings.TrimSpace(in.Body.Query) == "" {
 		problems.Add("query", domain.CodeValidation, "is required")
 	}

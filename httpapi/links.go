@@ -9,7 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 )
 
 // Recordings are what is done with recordings besides reading them.
@@ -90,9 +90,9 @@ func (s *Server) linkRecording(ctx context.Context, p domain.Principal, in *stru
 		return nil, err
 	}
 	life := seconds(in.Body.ExpiresIn, defaultLink)
-	if life < minLink*time.Second || life > allow.MaxLink {
+	if life < minLink*time.Second || life > access.MaxLink {
 		var ps domain.Problems
-		ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", minLink, int(allow.MaxLink/time.Second))
+		ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", minLink, int(access.MaxLink/time.Second))
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(life).UTC().Truncate(time.Second)

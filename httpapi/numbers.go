@@ -8,7 +8,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewNumber is a phone number as it is sent.
@@ -24,7 +24,7 @@ type NewNumber struct {
 // is that of numbers without a country code.
 func (n *NewNumber) apply(x *domain.PhoneNumber, country string) error {
 	x.AgentID, x.TrunkID, x.SMSEnabled, x.Metadata = n.AgentID, n.TrunkID, n.SMSEnabled, n.Metadata
-	return rules.Number(x, country).Err()
+	return validation.Number(x, country).Err()
 }
 
 func (s *Server) numberRoutes() {
@@ -66,17 +66,17 @@ func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct
 	if o.To = b.To; b.To == "" {
 		problems.Add("to", domain.CodeValidation, "is required")
 	} else {
-		o.To = rules.Phone(&problems, "to", b.To, w.DefaultCountry)
+		o.To = validation.Phone(&problems, "to", b.To, w.DefaultCountry)
 	}
 	switch o.From {
 	case "":
 		o.From = domain.MagicPrefix + "0000"
 	case domain.Anonymous:
 	default:
-		o.From = rules.Phone(&problems, "from", b.From, w.DefaultCountry)
+		o.From = validation.Phone(&problems, "from", b.From, w.DefaultCountry)
 	}
-	rules.Text(&problems, "name", b.Name, false, rules.MaxTestName)
-	rules.Text(&problems, "says", b.Says, false, rules.MaxTestSays)
+	validation.Text(&problems, "name", b.Name, false, validation.MaxTestName)
+	validation.Text(&problems, "says", b.Says, false, validation.MaxTestSays)
 	if !keys.MatchString(b.Digits) {
 		problems.Add("digits", domain.CodeValidation, "may hold 0 to 9, A to D, * and #, 64 at most")
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/token"
 )
@@ -293,7 +293,7 @@ func (s *Server) clientBy(c *fiber.Ctx, values url.Values) (*domain.OAuthClient,
 	if err != nil {
 		return nil, err
 	}
-	if client != nil && !allow.From(client.AllowedIPs, visitOf(c.UserContext()).ip) {
+	if client != nil && !access.From(client.AllowedIPs, visitOf(c.UserContext()).ip) {
 		return client, domain.Errorf(domain.OAuthInvalidClient, "allowed_ips of the client does not name this address.")
 	}
 	if client != nil && client.Public && secret == "" { // it has none: PKCE proves it
@@ -343,7 +343,7 @@ func (s *Server) token(c *fiber.Ctx, f *form) (any, error) {
 		return nil, domain.Errorf(domain.OAuthUnauthorizedClient, "The client may not get tokens in this way.")
 	}
 	if g == domain.GrantCredentials {
-		rights, err := allow.Scope(f.get("scope"), f.client.Scopes)
+		rights, err := access.Scope(f.get("scope"), f.client.Scopes)
 		if err != nil {
 			return nil, err
 		}
@@ -401,7 +401,7 @@ func (s *Server) access(ctx context.Context, client *domain.OAuthClient, g ask.G
 	v.principal.UserID = g.UserID
 	s.ports.Audit.Record(ctx, v.principal, v.clientAct(client, action))
 	return &AccessToken{
-		AccessToken: signed.Body.Token, TokenType: "Bearer", ExpiresIn: signed.Body.ExpiresIn, Scope: allow.ScopeText(g.Rights), Refresh: g.Refresh,
+		AccessToken: signed.Body.Token, TokenType: "Bearer", ExpiresIn: signed.Body.ExpiresIn, Scope: access.ScopeText(g.Rights), Refresh: g.Refresh,
 	}, nil
 }
 
@@ -471,7 +471,7 @@ func (s *Server) introspect(c *fiber.Ctx, f *form) (any, error) {
 	}
 	if g, until, err := s.ports.Consents.GrantOf(c.UserContext(), f.client, f.get("token")); err == nil {
 		return &Introspection{
-			Active: true, Scope: allow.ScopeText(g.Rights), ClientID: f.client.ID, TokenType: "refresh_token", ExpiresAt: until.Unix(), Subject: g.UserID, Issuer: s.issuer(),
+			Active: true, Scope: access.ScopeText(g.Rights), ClientID: f.client.ID, TokenType: "refresh_token", ExpiresAt: until.Unix(), Subject: g.UserID, Issuer: s.issuer(),
 		}, nil
 	} else if domain.CodeOf(err) != domain.OAuthInvalidGrant {
 		return nil, err
@@ -481,7 +481,7 @@ func (s *Server) introspect(c *fiber.Ctx, f *form) (any, error) {
 		return &Introspection{}, err
 	}
 	return &Introspection{
-		Active: true, Scope: allow.ScopeText(rights), ClientID: claims.ClientID, TokenType: "Bearer", ExpiresAt: claims.ExpiresAt.Unix(), IssuedAt: claims.IssuedAt.Unix(),
+		Active: true, Scope: access.ScopeText(rights), ClientID: claims.ClientID, TokenType: "Bearer", ExpiresAt: claims.ExpiresAt.Unix(), IssuedAt: claims.IssuedAt.Unix(),
 		Subject: claims.Subject, Audience: token.Audience, Issuer: claims.Issuer, ID: claims.ID,
 	}, nil
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // OAuth is what stands behind the OAuth 2.0 endpoints.
@@ -114,8 +114,8 @@ func (s *Server) clientRoutes() {
 func (n *NewClient) client() (*domain.OAuthClient, error) {
 	c := &domain.OAuthClient{Name: n.Name, Scopes: n.Scopes, RedirectURIs: n.RedirectURIs, GrantTypes: n.GrantTypes, AllowedIPs: n.AllowedIPs, Public: n.Public}
 	c.Metadata = n.Metadata
-	problems := rules.Client(c)
-	allow.CheckAllowedIPs("allowed_ips", c.AllowedIPs, &problems)
+	problems := validation.Client(c)
+	access.CheckAllowedIPs("allowed_ips", c.AllowedIPs, &problems)
 	return c, problems.Err()
 }
 
@@ -127,7 +127,7 @@ func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	if !allow.Subset(c.Scopes, p.Permissions) {
+	if !access.Subset(c.Scopes, p.Permissions) {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A client cannot be given more than the key holds that makes it.").With("required", c.Scopes)
 	}
 	made, secret, err := s.ports.OAuth.CreateClient(ctx, p, c)

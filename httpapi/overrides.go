@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewOverrides are what a call has otherwise than its agent as they are sent.
@@ -56,7 +56,7 @@ func (n *NewOverrides) overrides(problems *domain.Problems) *domain.CallOverride
 		Limits:     sentAs(n.Limits, func(l NewAgentLimits) domain.AgentLimits { return domain.AgentLimits(l) }),
 		Analysis:   sentAs(n.Analysis, analysed),
 	}
-	rules.Overrides(problems, o)
+	validation.Overrides(problems, o)
 	return o
 }
 
@@ -68,11 +68,11 @@ func (b *NewCallRequest) machines(problems *domain.Problems) *domain.CallAMD {
 	c := &domain.CallAMD{}
 	if b.AMD != nil {
 		c.Mode = b.AMD.Mode
-		rules.AMDMode(problems, "amd.mode", c.Mode)
+		validation.AMDMode(problems, "amd.mode", c.Mode)
 	}
 	if v := b.Voicemail; v != nil {
 		c.Action, c.Message = v.Action, v.Message
-		rules.Voicemail(problems, "voicemail", c)
+		validation.Voicemail(problems, "voicemail", c)
 	}
 	return c
 }

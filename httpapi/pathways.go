@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewPathway is a pathway as it is sent.
@@ -48,7 +48,7 @@ func (n *NewPathway) apply(w *domain.Pathway) error {
 // checkPathway finds everything that is wrong with a pathway at once.
 func checkPathway(w *domain.Pathway) error {
 	var p domain.Problems
-	rules.Metadata(&p, w.Metadata)
+	validation.Metadata(&p, w.Metadata)
 	err := pathway.Validate(w)
 	var known *domain.Error
 	switch {

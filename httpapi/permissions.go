@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 )
 
 // rule says who may use a route and what the audit log calls its use.
@@ -265,7 +265,7 @@ func anyOf(p ...domain.Permission) []domain.Permission { return p }
 // allowed says whether the rights open a route.
 func (r rule) allowed(rights []domain.Permission) bool {
 	for _, need := range r.need {
-		if allow.Covers(rights, need) {
+		if access.Covers(rights, need) {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewPhone is a phone as it is sent.
@@ -28,7 +28,7 @@ type NewPhone struct {
 func (n *NewPhone) apply(x *domain.Phone) error {
 	x.Extension, x.Username, x.Password, x.Name, x.Metadata = n.Extension, n.Username, n.Password, n.Name, n.Metadata
 	x.Codecs, x.DTMF, x.SRTP, x.KeysInClear, x.NAT, x.Transport = slices.Clone(n.Codecs), n.DTMF, n.SRTP, n.KeysInClear, n.NAT, n.Transport
-	return rules.PhoneRecord(x).Err()
+	return validation.PhoneRecord(x).Err()
 }
 
 // pruneStored lets a user name that is the extension follow the extension.

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewSpan is a stretch of a day as it is sent.
@@ -49,7 +49,7 @@ func remindersOf(sent []NewReminder, p *domain.Problems) []domain.Reminder {
 	for i, n := range sent {
 		out[i] = domain.Reminder(n)
 	}
-	rules.Reminders(p, out)
+	validation.Reminders(p, out)
 	return out
 }
 
@@ -72,7 +72,7 @@ func (n *NewProvider) apply(x *domain.Provider) error {
 		x.ReminderHours = &full
 	}
 	booking.Defaults(x)
-	rules.Provider(&p, x)
+	validation.Provider(&p, x)
 	booking.Validate(x, &p)
 	return p.Err()
 }
@@ -117,7 +117,7 @@ func (s *Server) availability(ctx context.Context, p domain.Principal, in *struc
 ) (*answer[ask.Availability], error) {
 	if in.Timezone != "" {
 		var problems domain.Problems
-		rules.Zone(&problems, "timezone", in.Timezone)
+		validation.Zone(&problems, "timezone", in.Timezone)
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}

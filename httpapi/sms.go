@@ -6,7 +6,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewMessage is a text message as it is sent.
@@ -62,10 +62,10 @@ func (s *Server) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Bo
 // order is the message, as far as there is no problem with it.
 func (b *NewMessage) order(problems *domain.Problems) ask.NewMessage {
 	o := ask.NewMessage{To: b.To, From: b.From, Body: b.Body, Media: b.Media, Context: b.Context, Metadata: b.Metadata}
-	rules.Text(problems, "to", b.To, true, 64)
-	rules.Text(problems, "from", b.From, false, 64)
-	rules.Message(problems, &o)
-	rules.Context(problems, "context", b.Context)
+	validation.Text(problems, "to", b.To, true, 64)
+	validation.Text(problems, "from", b.From, false, 64)
+	validation.Message(problems, &o)
+	validation.Context(problems, "context", b.Context)
 	return o
 }
 
@@ -77,9 +77,9 @@ func (s *Server) testInboundSMS(ctx context.Context, p domain.Principal, in *str
 	}
 	var problems domain.Problems
 	o := ask.InboundMessage{Body: b.Body}
-	o.From = rules.Phone(&problems, "from", b.From, w.DefaultCountry)
-	o.To = rules.Phone(&problems, "to", b.To, w.DefaultCountry)
-	rules.Message(&problems, &ask.NewMessage{Body: b.Body})
+	o.From = validation.Phone(&problems, "from", b.From, w.DefaultCountry)
+	o.To = validation.Phone(&problems, "to", b.To, w.DefaultCountry)
+	validation.Message(&problems, &ask.NewMessage{Body: b.Body})
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}

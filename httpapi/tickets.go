@@ -14,7 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 )
 
 const (
@@ -95,7 +95,7 @@ type sale struct {
 func (t *tickets) sell(workspace string, one ticket) (code string, ok bool) {
 	var b [20]byte
 	_, _ = rand.Read(b[:]) // never fails
-	code = allow.Placed(workspace, base32.HexEncoding.EncodeToString(b[:]))
+	code = access.Placed(workspace, base32.HexEncoding.EncodeToString(b[:]))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.out == nil {

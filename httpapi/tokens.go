@@ -9,7 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/token"
 )
@@ -85,7 +85,7 @@ func (s *Server) issueToken(ctx context.Context, p domain.Principal, in *struct{
 	if b.UserID == "" || len(b.UserID) > maxUserID {
 		ps.Add("user_id", domain.CodeValidation, "must have 1 to %d characters", maxUserID)
 	}
-	allow.CheckPermissions("permissions", b.Permissions, &ps)
+	access.CheckPermissions("permissions", b.Permissions, &ps)
 	lifetime := token.Default
 	if b.ExpiresIn != nil {
 		lifetime = time.Duration(min(max(*b.ExpiresIn, -1), 1<<31)) * time.Second
@@ -96,7 +96,7 @@ func (s *Server) issueToken(ctx context.Context, p domain.Principal, in *struct{
 	if err := ps.Err(); err != nil {
 		return nil, err
 	}
-	if !allow.Subset(b.Permissions, p.Permissions) {
+	if !access.Subset(b.Permissions, p.Permissions) {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A token cannot do more than the API key it hangs on.").With("required", b.Permissions)
 	}
 	touch(ctx, p.KeyID)
@@ -149,7 +149,7 @@ func (s *Server) whose(ctx context.Context, v *visit) (domain.Principal, error) 
 		return p, err
 	}
 	client, err := s.ports.OAuth.ClientOf(ctx, c.ClientID)
-	if err == nil && client != nil && !allow.From(client.AllowedIPs, v.ip) {
+	if err == nil && client != nil && !access.From(client.AllowedIPs, v.ip) {
 		err = domain.Errorf(domain.CodeIPNotAllowed, "Requests with tokens of this OAuth client are not allowed from this address.")
 	}
 	return p, err

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewToolHTTP is how a tool is called over HTTP as it is sent.
@@ -44,8 +44,8 @@ func (n *NewTool) apply(t *domain.Tool) error {
 	if m := n.MCP; m != nil {
 		t.MCP = &domain.ToolMCP{URL: m.URL, Headers: maps.Clone(m.Headers)}
 	}
-	rules.ToolDefaults(t)
-	return rules.Tool(t).Err()
+	validation.ToolDefaults(t)
+	return validation.Tool(t).Err()
 }
 
 // change is apply for a stored tool. Stored headers are secret: they are never
@@ -55,7 +55,7 @@ func (n *NewTool) change(t *domain.Tool, patch *Patch[NewTool]) error {
 	var p domain.Problems
 	check := func(kind, to string, headers map[string]string) {
 		for name := range headers {
-			if _, kept := stored[name]; kept && !patch.Has(kind, "headers", name) && !rules.SameHost(url, to) {
+			if _, kept := stored[name]; kept && !patch.Has(kind, "headers", name) && !validation.SameHost(url, to) {
 				p.Add(kind+".headers", domain.CodeValidation, "must be sent again: stored headers go to their own host only")
 				return
 			}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewProxy is a target of a trunk as it is sent.
@@ -120,8 +120,8 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 		proxy := domain.Proxy(*n.OutboundProxy)
 		t.OutboundProxy = &proxy
 	}
-	rules.TrunkDefaults(t)
-	return rules.Trunk(t).Err()
+	validation.TrunkDefaults(t)
+	return validation.Trunk(t).Err()
 }
 
 // changeTrunk applies a merge patch to a trunk. A patch that names number_strip or

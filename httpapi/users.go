@@ -10,9 +10,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // Users are the people of a workspace, and where they are signed in. The front
@@ -132,10 +132,10 @@ func (s *Server) userRoutes() {
 
 func checkUser(u *domain.User) error {
 	var p domain.Problems
-	rules.Text(&p, "name", u.Name, true, rules.MaxName)
-	rules.Metadata(&p, u.Metadata)
-	rules.OperatorUser(&p, u)
-	allow.CheckAllowedIPs("allowed_ips", u.AllowedIPs, &p)
+	validation.Text(&p, "name", u.Name, true, validation.MaxName)
+	validation.Metadata(&p, u.Metadata)
+	validation.OperatorUser(&p, u)
+	access.CheckAllowedIPs("allowed_ips", u.AllowedIPs, &p)
 	return p.Err()
 }
 
@@ -145,7 +145,7 @@ func mayMake(p domain.Principal, u *domain.User) error {
 	if u.Operator && (!p.Operator || p.ByToken()) {
 		return domain.Errorf(domain.CodeOperatorRequired, "Who is an operator is up to operator keys, and so is what becomes of one.")
 	}
-	if rights := u.Role.Permissions(); !allow.Subset(rights, p.Permissions) {
+	if rights := u.Role.Permissions(); !access.Subset(rights, p.Permissions) {
 		return domain.Errorf(domain.CodeInsufficientPermissions, "The role may do more than the key.").With("required", rights)
 	}
 	return nil

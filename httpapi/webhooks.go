@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewWebhook is an endpoint as it is sent.
@@ -112,7 +112,7 @@ func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
 		RetryTimeFactor: n.RetryTimeFactor,
 	}
 	w.Metadata, w.Environment = n.Metadata, p.Environment
-	return w, rules.Webhook(w).Err()
+	return w, validation.Webhook(w).Err()
 }
 
 func (s *Server) webhookRoutes() {
@@ -205,7 +205,7 @@ func (n *WebhookUpdate) applyRotated(w *domain.Webhook) error {
 	if n.Secret != "" {
 		checked.Secret = n.Secret
 	}
-	return rules.Webhook(&checked).Err()
+	return validation.Webhook(&checked).Err()
 }
 
 func (s *Server) onWebhook(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*answer[*domain.Webhook], error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/dashboard"
 	"github.com/callboard/callboard/httpapi/locate"
@@ -49,7 +49,7 @@ func everyRoute(t *testing.T, d *door) []string {
 func whither(t *testing.T, route string) string {
 	t.Helper()
 	ws := func(n int) string { return "ws_" + ulidOf(n) }
-	key, parsed, err := allow.NewKey("key_"+ulidOf(1), domain.Live, [24]byte{1})
+	key, parsed, err := access.NewKey("key_"+ulidOf(1), domain.Live, [24]byte{1})
 	require.NoError(t, err)
 	public, private, err := token.NewKey()
 	require.NoError(t, err)
@@ -68,12 +68,12 @@ func whither(t *testing.T, route string) string {
 		{name: "token", header: "Authorization", value: sign(token.Issue("i", "u", domain.Principal{WorkspaceID: ws(2), KeyID: "key_" + ulidOf(1)}, nil, time.Hour, time.Now()))},
 		{name: "oauth", header: "Authorization", value: sign(token.Access("i", "u", "", client, nil, time.Hour, time.Now()))},
 		{name: "basic", header: "Authorization", value: "Basic " + base64.StdEncoding.EncodeToString([]byte("client_"+ulidOf(4)+":s"))},
-		{name: "cookie", header: "Cookie", value: "__Host-callboard=" + allow.Placed(ws(5), ulidOf(1)+".s")},
-		{name: "ticket", query: "ticket=" + allow.Placed(ws(6), "s")},
-		{name: "link", query: "token=" + allow.LinkToken(&domain.LinkKey{WorkspaceID: ws(7), Secret: "s"}, "call_"+ulidOf(1), time.Now())},
-		{name: "placed", query: "token=" + allow.Placed(ws(10), "s")},
+		{name: "cookie", header: "Cookie", value: "__Host-callboard=" + access.Placed(ws(5), ulidOf(1)+".s")},
+		{name: "ticket", query: "ticket=" + access.Placed(ws(6), "s")},
+		{name: "link", query: "token=" + access.LinkToken(&domain.LinkKey{WorkspaceID: ws(7), Secret: "s"}, "call_"+ulidOf(1), time.Now())},
+		{name: "placed", query: "token=" + access.Placed(ws(10), "s")},
 		{name: "asked", query: "client_id=client_" + ulidOf(11)},
-		{name: "form", form: "client_id=client_" + ulidOf(12) + "&token=" + allow.Placed(ws(13), "s")},
+		{name: "form", form: "client_id=client_" + ulidOf(12) + "&token=" + access.Placed(ws(13), "s")},
 		{name: "nothing"},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), method, path+"?"+c.query, http.NoBody)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // NewLimits are the limits of a workspace as they are sent.
@@ -164,7 +164,7 @@ func (n *NewWorkspace) apply(w *domain.Workspace) error {
 	if err := n.applyPlan(w); err != nil {
 		return err
 	}
-	return rules.Workspace(w).Err()
+	return validation.Workspace(w).Err()
 }
 
 // applyPlan sets the plan with its limits and its price, which only enterprise

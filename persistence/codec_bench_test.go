@@ -9,7 +9,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // BenchmarkRows writes and reads the rows and events of a call once each.
@@ -73,7 +73,7 @@ func BenchmarkRows(b *testing.B) {
 	b.Run("body of call.ended", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := hook.Body(*ended, ""); err != nil {
+			if _, err := webhook.Body(*ended, ""); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // A number that is put onto a list while its call looks for another way.
@@ -46,7 +46,7 @@ func TestANumberThatIsListedMeanwhileIsNotRungByTheNextLeg(t *testing.T) {
 			e := h.end(id)
 			assert.Equal(t, domain.OutcomeFailed, e.Verdict.Outcome, "what the first leg said")
 			assert.True(t, e.Reached)
-			assert.Zero(t, h.diary.count(area+"0000", simulator.Invited), "nobody is rung")
+			assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "nobody is rung")
 			h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
 		})
 	}
@@ -74,7 +74,7 @@ func TestANumberThatIsListedIsNotRungByATransfer(t *testing.T) {
 			assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
 			assert.Equal(t, string(domain.CodeDNCBlocked), e.Call.Transfers[0].Reason)
 			assert.Equal(t, []string{"agent: One moment.", "agent: Nobody there."}, said(e))
-			assert.Zero(t, h.diary.count(quiet, simulator.Invited), "nobody is rung")
+			assert.Zero(t, h.diary.count(quiet, testcarrier.Invited), "nobody is rung")
 			assert.Zero(t, asked.Load(), "and nobody is asked to")
 			h.until(5*time.Second, "the lines are free", func() bool { return h.inUse() == 0 })
 		})
@@ -105,6 +105,6 @@ func TestNobodyIsRungAfterTheHangUp(t *testing.T) {
 	e := h.end(id)
 	assert.Equal(t, domain.OutcomeCancelled, e.Verdict.Outcome)
 	assert.Equal(t, "api", e.Call.EndedBy)
-	assert.Zero(t, h.diary.count(area+"0000", simulator.Invited))
+	assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited))
 	h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 0 })
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media/wav"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 const area = "+1500555"
@@ -125,20 +125,20 @@ func TestTheAPIHangsUpAtAnyStage(t *testing.T) {
 		return err
 	}
 	ringing := h.dial(area+"0002", confirm())
-	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", simulator.Ringing) == 1 })
+	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", testcarrier.Ringing) == 1 })
 	require.NoError(t, hangup(ringing))
 	e := h.end(ringing)
 	assert.Equal(t, domain.OutcomeCancelled, e.Verdict.Outcome)
 	assert.Equal(t, "api", e.Call.EndedBy)
 	assert.Equal(t, domain.CallCancelled, e.Call.Status)
-	h.saw(area+"0002", simulator.Given, "the phone has stopped ringing")
+	h.saw(area+"0002", testcarrier.Given, "the phone has stopped ringing")
 
 	talking := h.dial(area+"0009", linger())
 	h.until(5*time.Second, "it talks", func() bool { return h.store.call(talking).Status == domain.CallInProgress })
 	require.NoError(t, hangup(talking))
 	e = h.end(talking)
 	assert.Equal(t, domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonHangup}, e.Verdict)
-	h.until(2*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", simulator.Left) == 1 })
+	h.until(2*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.Left) == 1 })
 
 	at := h.order(area+"0000", linger())
 	h.start(at)
@@ -159,9 +159,9 @@ func TestAnAgentThatSaysNothingHangsUpOnceTheAnswerIsStored(t *testing.T) {
 		gate := make(chan struct{})
 		h.store.slow = map[event.Type]chan struct{}{event.CallAnswered: gate}
 		id := h.dial(area+"0009", mute)
-		h.until(5*time.Second, "it is answered", func() bool { return h.diary.count(area+"0009", simulator.Answered) == 1 })
+		h.until(5*time.Second, "it is answered", func() bool { return h.diary.count(area+"0009", testcarrier.Answered) == 1 })
 		time.AfterFunc(100*time.Millisecond, func() { close(gate) })
-		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", simulator.Left) == 1 })
+		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.Left) == 1 })
 		assert.Contains(t, h.store.told(id), event.CallAnswered)
 		assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)
 		h.finished(id)
@@ -172,7 +172,7 @@ func TestAnAgentThatSaysNothingHangsUpOnceTheAnswerIsStored(t *testing.T) {
 		gate := make(chan struct{})
 		h.store.slow = map[event.Type]chan struct{}{event.CallAnswered: gate}
 		id := h.dial(area+"0009", mute)
-		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", simulator.Left) == 1 })
+		h.until(5*time.Second, "the BYE is seen", func() bool { return h.diary.count(area+"0009", testcarrier.Left) == 1 })
 		assert.NotContains(t, h.store.told(id), event.CallAnswered)
 		close(gate)
 		assert.Equal(t, domain.OutcomeCompleted, h.end(id).Verdict.Outcome)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 )
 
 // bill tells the trunk how long an answered call over it was, and writes into
@@ -22,7 +22,7 @@ func (c *call) bill(ctx actor.Context, e *Ended) {
 		talked = max(0, e.Call.EndedAt.Sub(*e.Call.AnsweredAt))
 	}
 	if perMinute, known := c.pricePerMinute(); known {
-		cost := domain.Dollars(route.Spend(perMinute, talked))
+		cost := domain.Dollars(routing.Spend(perMinute, talked))
 		e.Call.Cost = &cost
 	}
 	if c.cfg.Trunks != nil && e.Call.AnsweredAt != nil {
@@ -46,7 +46,7 @@ func (c *call) pricePerMinute() (perMinute domain.Amount, known bool) {
 	if c.survivor != nil && c.survivor.PerMinute != nil {
 		return *c.survivor.PerMinute, true
 	}
-	return route.Cost(c.slot.Trunk().Costs, c.call.To)
+	return routing.Cost(c.slot.Trunk().Costs, c.call.To)
 }
 
 // talked tells the trunk how long a second leg over it was.

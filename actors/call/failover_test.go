@@ -15,7 +15,6 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -24,6 +23,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // behind is a trunk whose first target is the one given and whose second is
@@ -74,7 +74,7 @@ func TestARefusedLegFailsOverAndOnePhoneRings(t *testing.T) {
 			assert.Equal(t, h.ua.CallID(id, 2), c.Legs[1].SIPCallID)
 			assert.NotNil(t, c.Legs[0].EndedAt)
 			assert.Equal(t, int32(1), invites.Load())
-			h.saw(area+"0000", simulator.Answered)
+			h.saw(area+"0000", testcarrier.Answered)
 			assert.Len(t, h.ends(id), 1)
 			assert.Equal(t, []event.Type{
 				event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTranscriptReady, event.CallRecordingReady,
@@ -144,7 +144,7 @@ func TestBusyOnTheFirstTargetIsFinal(t *testing.T) {
 	id := h.dial(area+"0000", confirm())
 	e := h.end(id)
 	assert.Equal(t, domain.OutcomeBusy, e.Verdict.Outcome)
-	assert.Zero(t, h.diary.count(area+"0000", simulator.Invited), "nobody else is rung")
+	assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "nobody else is rung")
 }
 
 func TestOtherCodecsAreOfferedOnce(t *testing.T) {
@@ -242,7 +242,7 @@ func TestTheNextLegIsDurableBeforeItsInvite(t *testing.T) {
 	id := h.dial(area+"0000", confirm())
 	h.until(5*time.Second, "the first leg is refused", func() bool { return ua.Counters().Incoming == 1 })
 	<-time.After(700 * time.Millisecond)
-	assert.Zero(t, h.diary.count(area+"0000", simulator.Invited), "no INVITE before its commit")
+	assert.Zero(t, h.diary.count(area+"0000", testcarrier.Invited), "no INVITE before its commit")
 	h.store.set(false)
 	e := h.end(id)
 	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
@@ -255,11 +255,11 @@ func TestAStoreThatIsDownStopsNoCall(t *testing.T) {
 	o.RingTimeout = 2 * time.Second
 	h.store.set(true)
 	id := h.start(o)
-	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", simulator.Ringing) == 1 })
+	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(area+"0002", testcarrier.Ringing) == 1 })
 	o = func() call.Start { h.store.set(false); defer h.store.set(true); return h.order(area+"0000", confirm()) }()
 	talking := h.start(o)
-	h.until(8*time.Second, "the whole conversation is held", func() bool { return h.diary.count(area+"0000", simulator.Left) == 1 })
-	h.saw(area+"0000", simulator.Pressed)
+	h.until(8*time.Second, "the whole conversation is held", func() bool { return h.diary.count(area+"0000", testcarrier.Left) == 1 })
+	h.saw(area+"0000", testcarrier.Pressed)
 	h.store.mu.Lock()
 	h.store.down, h.store.lost = false, 1 // the next commit is done, but its answer is lost
 	h.store.mu.Unlock()

@@ -20,7 +20,6 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/polltest"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -31,6 +30,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 const workspace = "ws_01J0000000000000000000000A"
@@ -51,10 +51,10 @@ func (h hum) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
 // diary collects what happened on the phones.
 type diary struct {
 	mu     sync.Mutex
-	events []simulator.Event
+	events []testcarrier.Event
 }
 
-func (d *diary) note(e simulator.Event) {
+func (d *diary) note(e testcarrier.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.events = append(d.events, e)
@@ -80,7 +80,7 @@ type house struct {
 	blobs    *blobs
 	ua       *sip.UserAgent
 	engine   *media.Engine
-	carrier  *simulator.Simulator
+	carrier  *testcarrier.Simulator
 	diary    *diary
 	lines    *actor.PID
 	inLines  *actor.PID
@@ -144,7 +144,7 @@ func build(t *testing.T, p plan) *house {
 		p.speaker = hum{}
 	}
 	from, to := ports(t)
-	carrier, err := simulator.New(simulator.Config{
+	carrier, err := testcarrier.New(testcarrier.Config{
 		PortMin: from, PortMax: to, Notify: h.diary.note,
 		RingFor: func(string) time.Duration { return 100 * time.Millisecond },
 	})

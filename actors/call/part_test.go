@@ -10,10 +10,10 @@ import (
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // now are the calls that live.
@@ -74,11 +74,11 @@ func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
 		h.sys.Root.Send(h.calls, call.TakeUp{})
 		assert.Equal(t, call.Saved, soon(t, took))
 	}
-	assert.Zero(t, h.diary.count(number, simulator.Left), "its far end hears of no end")
+	assert.Zero(t, h.diary.count(number, testcarrier.Left), "its far end hears of no end")
 	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
 	require.NoError(t, err)
 	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)
-	assert.Equal(t, 1, h.diary.count(number, simulator.Answered))
+	assert.Equal(t, 1, h.diary.count(number, testcarrier.Answered))
 }
 
 // A call that rings cannot go on elsewhere: whoever asks is told so, and the
@@ -89,7 +89,7 @@ func TestCallsHoldStillForOneThatCannotOnlyUntilTheyAreTold(t *testing.T) {
 	talks := h.dial(area+"0003", confirm())
 	h.until(10*time.Second, "one to talk", func() bool { return h.now().Moving == 1 })
 	rings := h.start(h.order(never, waits()))
-	h.until(10*time.Second, "the other one to ring", func() bool { return h.diary.count(never, simulator.Ringing) == 1 })
+	h.until(10*time.Second, "the other one to ring", func() bool { return h.diary.count(never, testcarrier.Ringing) == 1 })
 	p := h.part()
 	assert.Equal(t, 1, p.Left, "%+v", p)
 	h.sys.Root.Send(h.calls, call.Keep{})

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
@@ -30,15 +30,15 @@ func (c *call) sentOn(f sip.Final) *detour {
 	}
 	secure := c.slot.Target.Transport == transportTLS
 	moved := slices.DeleteFunc(slices.Clone(f.Moved), func(m sip.Moved) bool { return secure && m.Transport != "" && m.Transport != transportTLS })
-	places := make([]route.Place, len(moved))
+	places := make([]routing.Place, len(moved))
 	for i, m := range moved {
-		places[i] = route.Place{User: m.User, Host: m.Host}
+		places[i] = routing.Place{User: m.User, Host: m.Host}
 	}
 	dialled, err := c.slot.Trunk().DialString(c.call.To)
 	if err != nil {
 		return nil
 	}
-	i, ok := route.Follow(c.slot.Trunk(), dialled, places)
+	i, ok := routing.Follow(c.slot.Trunk(), dialled, places)
 	if !ok {
 		return nil
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // waits asks for a key and waits long for it.
@@ -64,7 +64,7 @@ func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 		_, alive := h.sys.ProcessRegistry.Get(h.calls)
 		return !alive
 	})
-	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return h.diary.count(number, simulator.Left) > 0 })
+	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return h.diary.count(number, testcarrier.Left) > 0 })
 
 	c, a := h.attempt(id)
 	s, ok := call.Survives(c, a, "next", time.Now())
@@ -91,7 +91,7 @@ func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 	assert.Len(t, e.Segments, 2, "the question, and the question again")
 	done := h.finished(id)
 	assert.InDelta(t, done.EndedAt.Sub(*done.AnsweredAt).Seconds(), done.RecordingSeconds, 1, "the recording has both parts")
-	assert.Equal(t, 1, h.diary.count(number, simulator.Answered))
+	assert.Equal(t, 1, h.diary.count(number, testcarrier.Answered))
 }
 
 // spoken is how far a kept call has counted its requests and descriptions.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // reach lets every number of the simulator be reached, by number or name.
@@ -147,7 +147,7 @@ func TestABridgeJoinsTheCallerWithSomebodyAndHisLeavingReturnsHim(t *testing.T) 
 	assert.Equal(t, []string{"agent: One moment.", "human: [on the line]", "agent: Welcome back."}, said(e))
 	human := e.Segments[1]
 	assert.Greater(t, human.EndMs, human.StartMs, "from when to when he spoke")
-	h.saw(leaves, simulator.HungUp)
+	h.saw(leaves, testcarrier.HungUp)
 	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
 }
 
@@ -164,7 +164,7 @@ func TestACallerIsHeardByWhomHeIsHandedTo(t *testing.T) {
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
 	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
-	h.until(5*time.Second, "whom he spoke with hears of it", func() bool { return h.diary.count(area+"0109", simulator.Left) == 1 })
+	h.until(5*time.Second, "whom he spoke with hears of it", func() bool { return h.diary.count(area+"0109", testcarrier.Left) == 1 })
 	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
 }
 
@@ -216,10 +216,10 @@ func TestNobodyRingsOnWhenTheCallerHangsUp(t *testing.T) {
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: never}, Mode: domain.TransferBridge}))
-	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(never, simulator.Ringing) == 1 })
+	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(never, testcarrier.Ringing) == 1 })
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
-	h.saw(never, simulator.Given, "the CANCEL came first")
+	h.saw(never, testcarrier.Given, "the CANCEL came first")
 	assert.Equal(t, domain.TransferFailed, e.Call.Transfers[0].Status)
 	assert.Equal(t, 487, e.Call.Legs[1].Code)
 	h.until(2*time.Second, "both lines are free", func() bool { return h.inUse() == 0 })
@@ -232,9 +232,9 @@ func TestASecondLegIsDurableBeforeItsInvite(t *testing.T) {
 	h.until(2*time.Second, "its answer is stored", func() bool { return h.store.call(id).Status == domain.CallInProgress })
 	h.store.set(true)
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: leaves}, Mode: domain.TransferBridge}))
-	h.never(700*time.Millisecond, "nobody is rung before", func() bool { return h.diary.count(leaves, simulator.Invited) > 0 })
+	h.never(700*time.Millisecond, "nobody is rung before", func() bool { return h.diary.count(leaves, testcarrier.Invited) > 0 })
 	h.store.set(false)
-	h.until(10*time.Second, "it rings", func() bool { return h.diary.count(leaves, simulator.Invited) == 1 })
+	h.until(10*time.Second, "it rings", func() bool { return h.diary.count(leaves, testcarrier.Invited) == 1 })
 	row := &domain.Attempt{ID: id, WorkspaceID: workspace}
 	_, err := h.store.Get(t.Context(), row)
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/dialer"
 	"github.com/callboard/callboard/domain/event"
 )
 
@@ -130,8 +130,8 @@ type Campaign struct {
 	flight    *batch
 	conflicts int  // of its commits, in a row
 	changed   bool // since campaign.progress was sent
-	trip      dialplan.Trip
-	tempo     dialplan.Tempo
+	trip      dialer.Trip
+	tempo     dialer.Tempo
 
 	asked      int // permits
 	come       int // permits of this generation

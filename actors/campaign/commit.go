@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/dialer"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/lifecycle"
 )
@@ -93,7 +93,7 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 		return
 	}
 	op, to := a.nextOperation(ctx, now)
-	told, _ := dialplan.Tell(&a.progress, a.changed, now)
+	told, _ := dialer.Tell(&a.progress, a.changed, now)
 	told = told && a.campaign.Status == domain.CampaignRunning
 	a.revisable(ctx)
 	if op == nil && len(a.revisions) == 0 && len(a.made) == 0 && len(a.ends) == 0 && len(a.skips) == 0 && !told {
@@ -130,7 +130,7 @@ func (a *Campaign) opening(b *batch) {
 	n := min(len(a.made), maxOpens)
 	b.opens = a.made[:n:n]
 	a.made = a.made[n:]
-	interval := dialplan.Interval(a.tempo.Of(a.campaign.Paced()))
+	interval := dialer.Interval(a.tempo.Of(a.campaign.Paced()))
 	due := later(a.lastSent.Add(interval*time.Duration(len(a.gate)+1)), b.begun)
 	for i, t := range b.opens {
 		a.describe(t, b.begun)
@@ -215,15 +215,15 @@ func (a *Campaign) ending(b *batch) {
 
 // fate is what becomes of the contact; after the end of the campaign nothing
 // is tried again.
-func (a *Campaign) fate(e call.Ended, status domain.CampaignStatus, spent int, now time.Time) dialplan.Fate {
-	f := dialplan.After(e.Verdict, spent, a.campaign.Retried(), now)
+func (a *Campaign) fate(e call.Ended, status domain.CampaignStatus, spent int, now time.Time) dialer.Fate {
+	f := dialer.After(e.Verdict, spent, a.campaign.Retried(), now)
 	if !status.Final() || f.State.Final() {
 		return f
 	}
 	if e.Verdict.Spent() {
-		return dialplan.Fate{State: domain.ContactStateOf(e.Verdict.Outcome)}
+		return dialer.Fate{State: domain.ContactStateOf(e.Verdict.Outcome)}
 	}
-	return dialplan.Fate{State: domain.ContactCancelled}
+	return dialer.Fate{State: domain.ContactCancelled}
 }
 
 func (a *Campaign) result(e call.Ended, d delta) *domain.ContactResult {
@@ -296,7 +296,7 @@ func (a *Campaign) telling(b *batch) {
 		status = b.campaign.Status
 	}
 	changed := a.changed || len(b.deltas) > 0
-	if due, _ := dialplan.Tell(&b.progress, changed, b.begun); due && status == domain.CampaignRunning {
+	if due, _ := dialer.Tell(&b.progress, changed, b.begun); due && status == domain.CampaignRunning {
 		b.progress.ToldAt, b.progress.ToldPercent = b.begun, int(b.progress.Percent())
 		b.tell(a, event.CampaignProgress, event.ProgressData{
 			Event: event.CampaignProgress, CampaignID: a.campaign.ID, ProgressPercent: b.progress.Percent(),
@@ -436,7 +436,7 @@ func (a *Campaign) follow(ctx actor.Context, b *batch) {
 		a.uncount(ctx, e)
 		a.trip.Add(e.Verdict, now)
 		a.engine.ended(&e, now)
-		a.tempo.Ended(dialplan.ResultOf(&e.Call, e.Verdict), now)
+		a.tempo.Ended(dialer.ResultOf(&e.Call, e.Verdict), now)
 		if e.Verdict.Spent() && e.Call.StartedAt != nil && e.Call.EndedAt != nil {
 			a.people.seen.Held(e.Call.EndedAt.Sub(*e.Call.StartedAt))
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/dialer"
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/lifecycle"
 )
@@ -50,8 +50,8 @@ type made struct {
 type placing struct{ *try }
 
 // view is what the plan depends on.
-func (a *Campaign) view(now time.Time) dialplan.View {
-	v := dialplan.View{
+func (a *Campaign) view(now time.Time) dialer.View {
+	v := dialer.View{
 		Status: a.campaign.Status, Schedule: a.people.rules.Schedule(), Open: a.people.rules.Global(),
 		Pacing: a.tempo.Of(a.campaign.Paced()), AutoComplete: a.campaign.AutoComplete, Begun: a.campaign.StartedAt != nil,
 		LastSent: a.lastSent, Ahead: a.ahead, Live: len(a.open), Held: len(a.held), Queued: len(a.gate),
@@ -119,7 +119,7 @@ func (a *Campaign) advance(ctx actor.Context) {
 	}
 	look := d.LookAt
 	if a.phase == ready && dialling {
-		if _, at := dialplan.Tell(&a.progress, a.changed, now); a.flight == nil {
+		if _, at := dialer.Tell(&a.progress, a.changed, now); a.flight == nil {
 			look = earlier(look, at)
 		}
 		if a.asked > 0 {
@@ -131,23 +131,23 @@ func (a *Campaign) advance(ctx actor.Context) {
 }
 
 // decide asks the plan and sets off what it says.
-func (a *Campaign) decide(ctx actor.Context, now time.Time, dialling bool) dialplan.Decision {
+func (a *Campaign) decide(ctx actor.Context, now time.Time, dialling bool) dialer.Decision {
 	if dialling && a.people.rules.Global().Allows(now) && !a.down {
 		a.people.fill(now, a.skip)
 		a.readBodies(ctx)
 	}
-	d := dialplan.Next(a.view(now), now)
+	d := dialer.Next(a.view(now), now)
 	a.people.seen.Meter.Look(d.Able(), now)
 	switch d.Do {
-	case dialplan.Dial:
+	case dialer.Dial:
 		a.ask(ctx, d, now)
-	case dialplan.Begin:
+	case dialer.Begin:
 		a.own(lifecycle.Due, "")
-	case dialplan.Exhaust:
+	case dialer.Exhaust:
 		a.own(lifecycle.Exhaust, "")
-	case dialplan.Expire:
+	case dialer.Expire:
 		a.own(lifecycle.Expire, "")
-	case dialplan.Wait:
+	case dialer.Wait:
 	}
 	return d
 }
@@ -214,7 +214,7 @@ func (a *Campaign) read(ctx actor.Context, m read) {
 }
 
 // ask wants permits, beside those that are wanted already.
-func (a *Campaign) ask(ctx actor.Context, d dialplan.Decision, now time.Time) {
+func (a *Campaign) ask(ctx actor.Context, d dialer.Decision, now time.Time) {
 	a.asked += d.Count
 	a.askedAt = now
 	a.want(ctx)
@@ -387,7 +387,7 @@ func (a *Campaign) send(ctx actor.Context, now time.Time) {
 		a.gate = nil
 		return
 	}
-	interval := dialplan.Interval(a.tempo.Of(a.campaign.Paced()))
+	interval := dialer.Interval(a.tempo.Of(a.campaign.Paced()))
 	for len(a.gate) > 0 && !a.gateSet {
 		if due := a.lastSent.Add(interval); due.After(now) {
 			a.gateSet = true

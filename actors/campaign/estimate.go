@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/dialer"
 )
 
 // guessFor is how long an estimate is told again: to work one out takes about
@@ -21,12 +21,12 @@ type guess struct {
 // estimate is when everybody will have been rung; nil where nobody can tell.
 func (a *Campaign) estimate(now time.Time) *time.Time {
 	if a.campaign.Status != a.guess.status || now.Sub(a.guess.made) >= guessFor {
-		a.guess = guess{made: now, status: a.campaign.Status, at: dialplan.Estimate(a.outlook(now), now)}
+		a.guess = guess{made: now, status: a.campaign.Status, at: dialer.Estimate(a.outlook(now), now)}
 	}
 	return a.guess.at
 }
 
-func (a *Campaign) outlook(now time.Time) dialplan.Outlook {
+func (a *Campaign) outlook(now time.Time) dialer.Outlook {
 	v := a.view(now)
 	live := time.Duration(0)
 	for _, t := range a.open {
@@ -52,17 +52,17 @@ func (a *Campaign) outlook(now time.Time) dialplan.Outlook {
 }
 
 // crowds are the contacts by their hours, as far as they have been looked at.
-func (p *people) crowds(live map[*zone][]int) []dialplan.Crowd {
-	var all []dialplan.Crowd
+func (p *people) crowds(live map[*zone][]int) []dialer.Crowd {
+	var all []dialer.Crowd
 	for _, z := range p.zones {
 		if p.ends || !z.opens.IsZero() { // else they are skipped
-			all = append(all, dialplan.Crowd{
+			all = append(all, dialer.Crowd{
 				Window: z.window, Waiting: len(z.wait), Weight: z.seen, Waits: z.cohorts.All(), Live: live[z],
 			})
 		}
 	}
 	if len(all) == 0 {
-		return []dialplan.Crowd{{Window: p.rules.Global(), Weight: 1}}
+		return []dialer.Crowd{{Window: p.rules.Global(), Weight: 1}}
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/dialer"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/lifecycle"
 )
@@ -121,13 +121,13 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 
 // stillDue asks again before the campaign acts on its own.
 func (a *Campaign) stillDue(on lifecycle.Operation, now time.Time) bool {
-	switch do := dialplan.Next(a.view(now), now).Do; on {
+	switch do := dialer.Next(a.view(now), now).Do; on {
 	case lifecycle.Due:
-		return do == dialplan.Begin
+		return do == dialer.Begin
 	case lifecycle.Exhaust:
-		return do == dialplan.Exhaust
+		return do == dialer.Exhaust
 	case lifecycle.Expire:
-		return do == dialplan.Expire
+		return do == dialer.Expire
 	case lifecycle.Start, lifecycle.Pause, lifecycle.Resume, lifecycle.Cancel, lifecycle.Trip:
 	}
 	return true

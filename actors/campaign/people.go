@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
-	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/dialer"
 )
 
 const (
@@ -34,8 +34,8 @@ type people struct {
 	clock            int // of the chunks' use
 	needs            map[int]bool
 	durations        map[int]int // of the last answered attempt, where there is one
-	seen             dialplan.Observed
-	cohorts          dialplan.Cohorts // of retries whose zone is not known
+	seen             dialer.Observed
+	cohorts          dialer.Cohorts // of retries whose zone is not known
 }
 
 // candidate may be rung now.
@@ -57,7 +57,7 @@ type zone struct {
 	again     time.Time // where it is never: when to ask once more
 	wait, due []int32   // due: retries, who come first
 	seen      int       // contacts of the zone that were looked at
-	cohorts   dialplan.Cohorts
+	cohorts   dialer.Cohorts
 }
 
 // neverFor is how long a zone that does not open within a year is left alone:

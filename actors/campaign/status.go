@@ -6,7 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/dialplan"
+	"github.com/callboard/callboard/domain/dialer"
 )
 
 func (a *Campaign) status(ctx actor.Context) {
@@ -27,7 +27,7 @@ func (a *Campaign) status(ctx actor.Context) {
 func (a *Campaign) object(now time.Time) domain.CampaignStatusObject {
 	s := domain.StatusObject(&a.campaign, &a.progress)
 	if a.campaign.Status == domain.CampaignRunning || a.campaign.Status == domain.CampaignScheduled {
-		s.Waiting = dialplan.Next(a.view(now), now).Waiting
+		s.Waiting = dialer.Next(a.view(now), now).Waiting
 	}
 	s.Timing.EstimatedCompletion = a.estimate(now)
 	return s

@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // kind is what the routes of an event depend on before its payload is read.
@@ -100,7 +100,7 @@ func (o *outbox) recipients(e *event.Event, f func(id, name string)) {
 	}
 	for _, list := range [][]route{r.open, r.byCampaign[about.CampaignID], r.byAgent[about.AgentID]} {
 		for _, to := range list {
-			if to.to.since(e) && (!r.narrow || hook.Passes(to.to.hook, about)) {
+			if to.to.since(e) && (!r.narrow || webhook.Passes(to.to.hook, about)) {
 				f(to.to.hook.ID, to.name)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 )
 
 // spendLedger counts what the workspace spends today on outbound calls and SMS
@@ -137,7 +137,7 @@ func (l *spendLedger) spentOrReserved(now time.Time) domain.Amount {
 	l.startDay(now)
 	sum := l.micros.Plus(l.reserved)
 	for _, m := range l.live {
-		sum = sum.Plus(max(m.spent(now), route.Spend(m.perMinute, m.reserved)))
+		sum = sum.Plus(max(m.spent(now), routing.Spend(m.perMinute, m.reserved)))
 	}
 	return sum
 }
@@ -178,7 +178,7 @@ func (l *spendLedger) ended(call string, talked time.Duration, inLedger bool, no
 	}
 	delete(l.live, call)
 	l.startDay(now)
-	l.add(route.Spend(m.perMinute, talked), inLedger)
+	l.add(routing.Spend(m.perMinute, talked), inLedger)
 }
 
 // lost stops the meter of a call whose actor stopped without a report of the end.

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 )
 
 // Each minute of a live call is reserved before the last reserved minute ends: a
@@ -32,7 +32,9 @@ type meter struct {
 }
 
 // spent is what the call has cost until now.
-func (m *meter) spent(now time.Time) domain.Amount { return route.Spend(m.perMinute, now.Sub(m.since)) }
+func (m *meter) spent(now time.Time) domain.Amount {
+	return routing.Spend(m.perMinute, now.Sub(m.since))
+}
 
 // due is when the next minute has to be reserved, or SpendCapReached sent again.
 func (m *meter) due() time.Time {
@@ -53,7 +55,7 @@ func (reserveMinutes) Control() {}
 // the price of its first minute, or the plan's price of an attempt where the trunk
 // names no cost for the number.
 func (t *Trunks) initialReservation(b *trunkState, to string) domain.Amount {
-	if perMinute, known := route.Cost(b.trunk.Costs, to); known {
+	if perMinute, known := routing.Cost(b.trunk.Costs, to); known {
 		return perMinute
 	}
 	if w := t.workspace(); w != nil {
@@ -116,7 +118,7 @@ func (t *Trunks) charge(ctx actor.Context, m *Result, now time.Time) {
 	if c == nil || c.trunk.Environment != domain.Live {
 		return
 	}
-	perMinute, known := route.Cost(c.trunk.Costs, to)
+	perMinute, known := routing.Cost(c.trunk.Costs, to)
 	if m.Answered { // the meter or the price of the attempt replaces the reservation
 		t.spend.releaseReservation(c.reserved)
 		c.reserved = 0

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 )
 
 // routes are the trunks that may take the number, the best first. The test
 // environment has only the simulator. The error says why a trunk for the number
 // cannot be used.
 func (t *Trunks) routes(w Want) ([]*trunkState, error) {
-	found, refused := route.Trunks(t.records, w.call())
+	found, refused := routing.Trunks(t.records, w.call())
 	out := make([]*trunkState, len(found))
 	for i, n := range found {
 		out[i] = t.trunks[n]
@@ -20,13 +20,13 @@ func (t *Trunks) routes(w Want) ([]*trunkState, error) {
 }
 
 // call is what is wanted, as the choice of a route takes it.
-func (w *Want) call() route.Call {
-	return route.Call{To: w.To, From: w.From, AnyCallerID: w.AnyCallerID, FromTrunkID: w.FromTrunkID, TrunkID: w.TrunkID, Environment: w.Environment}
+func (w *Want) call() routing.Call {
+	return routing.Call{To: w.To, From: w.From, AnyCallerID: w.AnyCallerID, FromTrunkID: w.FromTrunkID, TrunkID: w.TrunkID, Environment: w.Environment}
 }
 
 // target is the trunk's next untried target as a slot of it.
 func (t *Trunks) target(b *trunkState, w *Want, now time.Time) (slot Slot, rests time.Time, ok bool) {
-	from, err := route.CallerID(b.trunk, w.call())
+	from, err := routing.CallerID(b.trunk, w.call())
 	if err != nil {
 		return slot, time.Time{}, false // the trunk was changed meanwhile
 	}

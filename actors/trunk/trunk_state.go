@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -33,11 +33,11 @@ type trunkState struct {
 	backoff  time.Time // no call before
 	wait     time.Duration
 	targets  []target
-	views    []route.Target // the targets as the choice sees them
+	views    []routing.Target // the targets as the choice sees them
 	health   map[string]*health
 	resolved map[domain.Proxy][]resolve.Target // what the names of proxies lead to
 	used     bool                              // since its names were looked up
-	record   route.Record
+	record   routing.Record
 	raised   map[string]time.Time // alarms that are on, since when
 	lastErr  string
 	arrived  uint64
@@ -156,7 +156,7 @@ func (b *trunkState) lay() {
 			}
 			kept[key] = h
 			b.targets = append(b.targets, target{to: to, proxy: resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport}.String(), key: key})
-			b.views = append(b.views, route.Target{
+			b.views = append(b.views, routing.Target{
 				Key: key, Proxy: i, Priority: p.Priority, Weight: p.Weight, Out: h.out, Rests: h.rests,
 			})
 		}
@@ -182,7 +182,7 @@ func (b *trunkState) names() []domain.Proxy {
 // pick is the next target for a call. until: all that are left rest till then.
 func (b *trunkState) pick(tried []string, now time.Time) (i int, until time.Time, ok bool) {
 	b.used = true
-	return route.Next(b.views, tried, now, rand.ExpFloat64)
+	return routing.Next(b.views, tried, now, rand.ExpFloat64)
 }
 
 // ready says why the trunk cannot take a call now, and until when.
@@ -327,7 +327,7 @@ func (b *trunkState) state(now time.Time, waiting int) State {
 	}
 	s := b.record.Sum(now)
 	q := domain.TrunkQuality{
-		WindowSeconds: int(route.Span / time.Second), Attempts: s.Attempts, Answered: s.Answered, ASR: s.ASR(),
+		WindowSeconds: int(routing.Span / time.Second), Attempts: s.Attempts, Answered: s.Answered, ASR: s.ASR(),
 		ACDSeconds: s.ACD().Seconds(), ShortCalls: s.Short, ShortCallShare: s.ShortShare(), Refusals: s.Reasons(),
 		InboundCalls: b.arrived, InboundRefusals: make(map[string]int, len(b.refused)), Alarms: []string{},
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -464,7 +464,7 @@ func (t *Trunks) ended(ctx actor.Context, m *Ended) {
 	t.wake(ctx)
 	if b := t.byID(m.TrunkID); b != nil {
 		t.changed(ctx, b)
-		b.record.Ended(m.Talked, route.ShortCall(b.trunk.Alarms), now)
+		b.record.Ended(m.Talked, routing.ShortCall(b.trunk.Alarms), now)
 		t.judge(ctx, b, now)
 	}
 	t.serve(ctx) // what the call had reserved is free

@@ -12,7 +12,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/route"
+	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -170,7 +170,7 @@ func (t *Trunks) judge(ctx actor.Context, b *trunkState, now time.Time) {
 	if a.MinASR <= 0 && a.MinACDSeconds <= 0 && a.MaxShortCallShare <= 0 && len(b.raised) == 0 {
 		return
 	}
-	breaches := route.Judge(b.record.Sum(now), a)
+	breaches := routing.Judge(b.record.Sum(now), a)
 	on := make(map[string]bool, len(breaches))
 	for _, x := range breaches {
 		on[string(x.Measure)] = true
@@ -179,7 +179,7 @@ func (t *Trunks) judge(ctx actor.Context, b *trunkState, now time.Time) {
 			Message: fmt.Sprintf("%s of trunk %s is %.3g over its last %d calls; its bound is %.3g", x.Measure, b.trunk.Name, x.Value, x.Calls, x.Bound),
 		}, now)
 	}
-	for _, m := range []route.Measure{route.ASR, route.ACD, route.ShortCalls} {
+	for _, m := range []routing.Measure{routing.ASR, routing.ACD, routing.ShortCalls} {
 		if _, was := b.raised[string(m)]; was && !on[string(m)] {
 			t.lower(ctx, b, string(m))
 		}

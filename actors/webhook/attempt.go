@@ -8,10 +8,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/engines/tracing"
 )
 
 // attempt is one sending, as values: it runs beside the actor.
@@ -20,7 +20,7 @@ type attempt struct {
 	hook  *domain.Webhook
 	row   *domain.Delivery
 	event *event.Event
-	signs *hook.Signers
+	signs *webhook.Signers
 }
 
 // result is the row after an attempt; err tells that none was made.
@@ -58,7 +58,7 @@ func (a attempt) run(ctx context.Context) result {
 		return result{err: ctx.Err()} // the actor ends: its next incarnation sends again
 	}
 	ended := time.Now().UTC()
-	verdict := hook.After(row.Attempts, answer.Status, ended, retryTimeFactor(a.cfg, a.hook))
+	verdict := webhook.After(row.Attempts, answer.Status, ended, retryTimeFactor(a.cfg, a.hook))
 	row.State, row.DueAt, row.DeliveredAt = verdict.State, nil, nil
 	row.ResponseStatus, row.ResponseTimeMs, row.Error = answer.Status, answer.Took.Milliseconds(), answer.Error
 	switch verdict.State {
@@ -81,13 +81,13 @@ func (a attempt) send(ctx context.Context, ev *event.Event, row *domain.Delivery
 			answer = Answer{Error: "the service failed to send"}
 		}
 	}()
-	body, err := hook.Body(*ev, row.EventType)
+	body, err := webhook.Body(*ev, row.EventType)
 	if err != nil {
 		return Answer{Error: "the event could not be written as JSON"}
 	}
 	secret, next := a.hook.Secrets(at)
 	_, span := a.cfg.TraceContexts.Delivery(row)
-	h := hook.Attempt{TraceParent: tracing.FormatTraceParent(span), EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay, Signers: a.signs}
+	h := webhook.Attempt{TraceParent: tracing.FormatTraceParent(span), EventID: ev.ID, Number: row.Attempts, First: *row.FirstAttemptAt, At: at, Secret: secret, Next: next, Replay: row.Replay, Signers: a.signs}
 	return a.cfg.Sender.Send(ctx, Request{URL: a.hook.URL, Header: h.Headers(body), Body: body})
 }
 
@@ -138,9 +138,9 @@ func (e *endpoint) try(ctx actor.Context, to *actor.PID, typ event.Type, name st
 	e.work(ctx, testLimit, func(c context.Context) any {
 		defer slots.give(k)
 		now := time.Now().UTC()
-		ev := hook.Sample(typ, a.hook, mailbox.NewID(domain.PrefixEvent), now)
+		ev := webhook.Sample(typ, a.hook, mailbox.NewID(domain.PrefixEvent), now)
 		got := a.send(c, &ev, &domain.Delivery{EventType: name, Attempts: 1, FirstAttemptAt: &now}, now)
-		delivered := hook.After(1, got.Status, now, 1).State == domain.DeliveryDelivered
+		delivered := webhook.After(1, got.Status, now, 1).State == domain.DeliveryDelivered
 		if !delivered && got.Error == "" {
 			got.Error = fmt.Sprintf("the endpoint answered %d", got.Status)
 		}

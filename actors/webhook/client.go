@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // The limits of one request.
@@ -44,7 +44,7 @@ const (
 
 // ClientConfig says where requests may go.
 type ClientConfig struct {
-	Egress   allow.Egress
+	Egress   access.Egress
 	RootCAs  *x509.CertPool // nil: those of the machine
 	Resolver *net.Resolver  // nil: the machine's
 	Timeout  time.Duration  // of a whole attempt; 0: 30 s
@@ -73,7 +73,7 @@ type Client struct {
 // checks every address after name resolution, right before it connects.
 func NewClient(cfg ClientConfig) *Client {
 	if cfg.Timeout == 0 {
-		cfg.Timeout = hook.Timeout
+		cfg.Timeout = webhook.Timeout
 	}
 	if cfg.idle == 0 {
 		cfg.idle = idleTimeout
@@ -114,7 +114,7 @@ func (c *Client) Close() {
 func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("%w: %q", allow.ErrEgress, address)
+		return fmt.Errorf("%w: %q", access.ErrEgress, address)
 	}
 	if c.cfg.Quarantined {
 		return ErrQuarantined
@@ -127,7 +127,7 @@ func (c *Client) guard(_ context.Context, _, address string, _ syscall.RawConn) 
 // does not answer in time is no fault of the URL; each connection is checked
 // again anyway. The error is a *domain.Error invalid_url.
 func (c *Client) Check(ctx context.Context, link string) error {
-	target, err := hook.ParseURL(link, c.cfg.Egress)
+	target, err := webhook.ParseURL(link, c.cfg.Egress)
 	if err != nil || target.Addr.IsValid() {
 		return err
 	}
@@ -156,7 +156,7 @@ func refuse(why string) error {
 // Request is one attempt as it goes out.
 type Request struct {
 	URL    string
-	Header []hook.Header
+	Header []webhook.Header
 	Body   []byte
 }
 
@@ -261,7 +261,7 @@ func (c *Client) reason(err error) string {
 	var record tls.RecordHeaderError
 	var op *net.OpError
 	switch {
-	case errors.Is(err, allow.ErrEgress):
+	case errors.Is(err, access.ErrEgress):
 		return "this address may not be reached from here"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Sprintf("no answer within %s", c.cfg.Timeout)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/webhook"
-	"github.com/callboard/callboard/domain/hook"
+	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
 // counted is an endpoint over HTTP/1.1 that counts its connections and keeps
@@ -103,7 +103,7 @@ func TestBodiesArriveAsTheyAreWhateverTheirLength(t *testing.T) {
 	c := trusting(t, s)
 	for _, size := range []int{0, 1, 15 << 10, 16<<10 - 200, 16 << 10, 17 << 10, 1 << 20} {
 		body := bytes.Repeat([]byte("0123456789\r\n"), size/12+1)[:size]
-		got := c.Send(t.Context(), webhook.Request{URL: s.URL, Header: []hook.Header{{Name: "Content-Type", Value: "text/plain"}}, Body: body})
+		got := c.Send(t.Context(), webhook.Request{URL: s.URL, Header: []domainwebhook.Header{{Name: "Content-Type", Value: "text/plain"}}, Body: body})
 		assert.Equal(t, 200, got.Status, got.Error)
 		came, _ := s.last()
 		assert.True(t, bytes.Equal(body, came), "%d bytes: %d came", size, len(came))
@@ -132,8 +132,8 @@ func TestAHeaderLineHoldsNoOtherLine(t *testing.T) {
 	t.Parallel()
 	s := newCounted(t, nil)
 	c := trusting(t, s)
-	for _, h := range []hook.Header{{Name: "X-One", Value: "1\r\nX-Two: 2"}, {Name: "X-One: 1\r\nX-Two", Value: "2"}, {Name: "X-One", Value: "\x00"}} {
-		got := c.Send(t.Context(), webhook.Request{URL: s.URL, Header: []hook.Header{h}, Body: []byte("{}")})
+	for _, h := range []domainwebhook.Header{{Name: "X-One", Value: "1\r\nX-Two: 2"}, {Name: "X-One: 1\r\nX-Two", Value: "2"}, {Name: "X-One", Value: "\x00"}} {
+		got := c.Send(t.Context(), webhook.Request{URL: s.URL, Header: []domainwebhook.Header{h}, Body: []byte("{}")})
 		assert.Zero(t, got.Status, "%q", h)
 		assert.NotEmpty(t, got.Error, "%q", h)
 	}

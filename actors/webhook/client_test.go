@@ -32,10 +32,10 @@ import (
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/webhook/webhooktest"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
 // receiver is a real HTTPS endpoint on loopback with planted behaviours, by
@@ -54,7 +54,7 @@ const (
 	inTime      = 3 * time.Second // the client's time-out in these tests
 )
 
-var standardSecret = hook.NewSecret([32]byte{7})
+var standardSecret = domainwebhook.NewSecret([32]byte{7})
 
 func newReceiver(t testing.TB, http2 bool) *receiver {
 	t.Helper()
@@ -149,16 +149,16 @@ func signed(h http.Header, body []byte) bool {
 	return h.Get("X-Svc-Signature") == "sha256="+hex.EncodeToString(mac.Sum(nil))
 }
 
-func loopback(testing.TB) allow.Egress {
-	return allow.Egress{Allow: []allow.Rule{{Network: netip.MustParsePrefix("127.0.0.0/8")}}}
+func loopback(testing.TB) access.Egress {
+	return access.Egress{Allow: []access.Rule{{Network: netip.MustParsePrefix("127.0.0.0/8")}}}
 }
 
-func (r *receiver) client(t *testing.T, egress allow.Egress) *webhook.Client {
+func (r *receiver) client(t *testing.T, egress access.Egress) *webhook.Client {
 	t.Helper()
 	return r.patient(t, egress, inTime)
 }
 
-func (r *receiver) patient(t testing.TB, egress allow.Egress, timeout time.Duration) *webhook.Client {
+func (r *receiver) patient(t testing.TB, egress access.Egress, timeout time.Duration) *webhook.Client {
 	t.Helper()
 	pool := x509.NewCertPool()
 	pool.AddCert(r.Certificate())
@@ -170,7 +170,7 @@ func (r *receiver) patient(t testing.TB, egress allow.Egress, timeout time.Durat
 func post(t *testing.T, c *webhook.Client, url string) webhook.Answer {
 	t.Helper()
 	body := []byte(`{"id":"evt_1"}`)
-	a := hook.Attempt{EventID: "evt_1", Number: 1, First: time.Now(), At: time.Now(), Secret: standardSecret}
+	a := domainwebhook.Attempt{EventID: "evt_1", Number: 1, First: time.Now(), At: time.Now(), Secret: standardSecret}
 	return c.Send(t.Context(), webhook.Request{URL: url, Header: a.Headers(body), Body: body})
 }
 
@@ -306,7 +306,7 @@ func TestANameThatTurnsInwardsAfterItsCheckIsNotDialled(t *testing.T) {
 	require.NoError(t, err)
 	for _, inner := range []string{"127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254", "64:ff9b::7f00:1", "2002:7f00:1::1", "fe80::1"} {
 		resolver := &names{answers: map[string]string{"rebind.example": "93.184.216.34"}}
-		c := webhook.NewClient(webhook.ClientConfig{Egress: allow.Egress{Ports: []int{number}}, Resolver: resolver.resolver(), Timeout: time.Minute})
+		c := webhook.NewClient(webhook.ClientConfig{Egress: access.Egress{Ports: []int{number}}, Resolver: resolver.resolver(), Timeout: time.Minute})
 		url := "https://rebind.example:" + port + "/ok"
 		require.NoError(t, c.Check(t.Context(), url), "the first answer is public")
 		resolver.turn("rebind.example", inner)

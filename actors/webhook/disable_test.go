@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
 // told are the events that say that the endpoint was disabled.
@@ -57,7 +57,7 @@ func TestAnEndpointThatIsGoneIsDisabledLoudlyAndKeepsWhatItMissed(t *testing.T) 
 		pass(time.Minute)
 		w := s.store.Webhook(workspace, endpoint)
 		require.NotNil(t, w.DisabledAt)
-		assert.Equal(t, []any{domain.WebhookDisabled, hook.ReasonGone, 1}, []any{w.Status, w.DisabledReason, w.FailureCount})
+		assert.Equal(t, []any{domain.WebhookDisabled, domainwebhook.ReasonGone, 1}, []any{w.Status, w.DisabledReason, w.FailureCount})
 		told := s.told()
 		require.Len(t, told, 1)
 		assert.JSONEq(t, `{"webhook_id":"wh_1","url":"https://example.com/hook","reason":"gone","at":"`+w.DisabledAt.Format(domain.TimeFormat)+`"}`, string(told[0].Data))
@@ -113,7 +113,7 @@ func TestAnEndpointIsDisabledAfterThreeDaysWithoutASuccessAlsoAcrossRestarts(t *
 		s.tell(webhook.Nudge{})
 		pass(3 * time.Hour)
 		w := s.store.Webhook(workspace, endpoint)
-		assert.Equal(t, []any{domain.WebhookDisabled, hook.ReasonFailing}, []any{w.Status, w.DisabledReason})
+		assert.Equal(t, []any{domain.WebhookDisabled, domainwebhook.ReasonFailing}, []any{w.Status, w.DisabledReason})
 		assert.Len(t, s.told(), 1)
 		s.end()
 	})
@@ -209,7 +209,7 @@ func TestWhatWaitsBeforeAPauseHasAsLongAsWhatComesInIt(t *testing.T) {
 			if status == domain.WebhookPaused {
 				w.Pause(now)
 			} else {
-				w.Status, w.DisabledReason, w.DisabledAt = status, hook.ReasonFailing, &now
+				w.Status, w.DisabledReason, w.DisabledAt = status, domainwebhook.ReasonFailing, &now
 			}
 			s.store.Put(&w)
 			s.run()

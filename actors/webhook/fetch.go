@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/callboard/callboard/actors/content"
+	"github.com/callboard/callboard/engines/content"
 )
 
 // Fetched is a page that was read.

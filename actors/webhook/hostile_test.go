@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/webhook/webhooktest"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 )
 
 // undialled are the errors of what ended before a connection was tried.
@@ -26,7 +26,7 @@ func TestNoHostileTargetIsDialled(t *testing.T) {
 	r := newReceiver(t, false)
 	own := r.Listener.Addr().(*net.TCPAddr)
 	dns := &names{answers: map[string]string{}}
-	c := webhook.NewClient(webhook.ClientConfig{Egress: allow.Egress{Ports: []int{own.Port}}, Resolver: dns.resolver(), Timeout: time.Minute})
+	c := webhook.NewClient(webhook.ClientConfig{Egress: access.Egress{Ports: []int{own.Port}}, Resolver: dns.resolver(), Timeout: time.Minute})
 	defer c.Close()
 	require.GreaterOrEqual(t, len(webhooktest.Hostile()), 130)
 	for _, host := range webhooktest.Hostile() {

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // The events of a page are read in runs: a gap of at most nearBy unwanted
@@ -137,7 +137,7 @@ func (e *endpoint) onLoaded(ctx actor.Context, m loaded) {
 	now := time.Now()
 	for _, it := range m.items {
 		if it.row.DueAt != nil {
-			due := hook.Due(it.row.Attempts, *it.row.DueAt, now, retryTimeFactor(e.cfg, e.hook))
+			due := webhook.Due(it.row.Attempts, *it.row.DueAt, now, retryTimeFactor(e.cfg, e.hook))
 			it.row.DueAt = &due
 		}
 		if known := e.q.known[it.row.EventID]; it.row.Replay && it.row.State == domain.DeliveryQueued && (known == nil || known.row.ID != it.row.ID) {

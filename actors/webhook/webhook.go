@@ -8,11 +8,11 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/engines/tracing"
 )
 
 // Store is the part of the store that an endpoint needs.
@@ -60,7 +60,7 @@ type Config struct {
 
 const (
 	workLimit   = 20 * time.Second // of one visit to the store
-	testLimit   = hook.Timeout + 10*time.Second
+	testLimit   = webhook.Timeout + 10*time.Second
 	probeEvery  = 5 * time.Second
 	statsEvery  = 5 * time.Second
 	expireEvery = 10 * time.Minute
@@ -86,7 +86,7 @@ type endpoint struct {
 	over bool
 
 	hook  *domain.Webhook // as last read; never changed in place
-	signs *hook.Signers
+	signs *webhook.Signers
 	q     *queue
 	last  string    // the newest delivery read
 	more  bool      // there may be deliveries behind last
@@ -207,7 +207,7 @@ func New(cfg Config) actor.Producer {
 		}
 		return &endpoint{
 			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)),
-			q: newQueue(), signs: new(hook.Signers), results: make(map[string]*domain.Delivery), settled: make(map[string]bool), unsure: make(map[string]bool),
+			q: newQueue(), signs: new(webhook.Signers), results: make(map[string]*domain.Delivery), settled: make(map[string]bool), unsure: make(map[string]bool),
 			limit: max(1, float64(cfg.Concurrency)/2), stale: true,
 		}
 	}
@@ -448,7 +448,7 @@ func (e *endpoint) fail(row *domain.Delivery) {
 		e.failing = &now
 	}
 	e.failures++
-	if why := hook.Disable(row.ResponseStatus, e.failures, now.Sub(*e.failing)); why != "" && e.active() {
+	if why := webhook.Disable(row.ResponseStatus, e.failures, now.Sub(*e.failing)); why != "" && e.active() {
 		e.disable = why
 	}
 }

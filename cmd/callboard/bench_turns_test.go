@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/engines/enginetest"
-	"github.com/callboard/callboard/actors/llm/llmtest"
+	"github.com/callboard/callboard/engines/enginetest"
+	"github.com/callboard/callboard/engines/llm/llmtest"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/media/wav"

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/persistence/blob"
 )
 
@@ -252,7 +252,7 @@ func blobAddrs(b configs.Blobs) []netip.AddrPort {
 	var out []netip.AddrPort
 	for _, host := range []string{u.Hostname(), b.Bucket + "." + u.Hostname()} {
 		for _, a := range addrsOf(host, u.Port(), port) {
-			if !allow.PublicAddress(a.Addr()) {
+			if !access.PublicAddress(a.Addr()) {
 				out = append(out, a)
 			}
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 // fillEvents gives a stopped service so many events, of calls in turn, that
@@ -32,7 +32,7 @@ func (s *service) fillEvents(n, calls int) (ids []string) {
 	for i := range subjects {
 		subjects[i] = mailbox.NewID(domain.PrefixCall)
 	}
-	data := hook.Sample(event.CallEnded, &domain.Webhook{Meta: domain.Meta{WorkspaceID: ws}}, "", time.Now()).Data
+	data := webhook.Sample(event.CallEnded, &domain.Webhook{Meta: domain.Meta{WorkspaceID: ws}}, "", time.Now()).Data
 	ids = make([]string, n)
 	for from := 0; from < n; from += batch {
 		change := commit.Change{Workspace: ws}

@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 )
 
 // demoPause is how often the demo looks at its campaign.
@@ -57,7 +57,7 @@ func (d *demoShow) close() { d.receiver.close() }
 // extras let the service reach the demo's receiver, and nothing else more.
 func (d *demoShow) extras() extras {
 	at := netip.MustParseAddrPort(d.receiver.ln.Addr().String())
-	return extras{rootCA: d.receiver.pem, allow: []allow.Rule{{Network: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}}
+	return extras{rootCA: d.receiver.pem, allow: []access.Rule{{Network: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}}
 }
 
 func (d *demoShow) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, format, args...) }

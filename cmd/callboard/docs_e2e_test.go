@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/llm/llmtest"
+	"github.com/callboard/callboard/engines/llm/llmtest"
 	"github.com/callboard/callboard/sip/siptest"
 )
 

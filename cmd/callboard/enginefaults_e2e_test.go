@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/engines/enginetest"
-	"github.com/callboard/callboard/actors/llm/llmtest"
+	"github.com/callboard/callboard/engines/enginetest"
+	"github.com/callboard/callboard/engines/llm/llmtest"
 )
 
 // illCase is a call with an engine that does not do what it should.

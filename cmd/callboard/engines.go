@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/callboard/callboard/actors/engines"
-	"github.com/callboard/callboard/actors/engines/deepgram"
-	"github.com/callboard/callboard/actors/engines/elevenlabs"
-	"github.com/callboard/callboard/actors/engines/mediastream"
-	"github.com/callboard/callboard/actors/engines/openai"
-	"github.com/callboard/callboard/actors/engines/realtime"
 	"github.com/callboard/callboard/configs"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/engines"
+	"github.com/callboard/callboard/engines/deepgram"
+	"github.com/callboard/callboard/engines/elevenlabs"
+	"github.com/callboard/callboard/engines/mediastreams"
+	"github.com/callboard/callboard/engines/openai"
+	"github.com/callboard/callboard/engines/realtime"
 	"github.com/callboard/callboard/media/speech"
 )
 
@@ -81,7 +81,7 @@ func (e *speechEngines) lives() *speech.Lives {
 		switch r := x.Realtime; {
 		case r == nil:
 		case x.Kind == configs.EngineStream:
-			all = append(all, speech.LiveSource{Name: x.Name, Alone: true, Engine: &mediastream.Engine{
+			all = append(all, speech.LiveSource{Name: x.Name, Alone: true, Engine: &mediastreams.Engine{
 				URL: x.URL, Sign: signer(x.Key.Reveal()), First: time.Duration(r.FirstMs) * time.Millisecond, Client: e.guarded,
 			}})
 		default:
@@ -104,10 +104,10 @@ func signer(secret string) func(id string, at time.Time, url string) http.Header
 	return func(id string, at time.Time, url string) http.Header {
 		stamp := strconv.FormatInt(at.Unix(), 10)
 		h := http.Header{
-			"X-Svc-Signature": {hook.Sign(secret, []byte(id+"."+stamp+"."+url))}, "Webhook-Id": {id}, "Webhook-Timestamp": {stamp},
+			"X-Svc-Signature": {webhook.Sign(secret, []byte(id+"."+stamp+"."+url))}, "Webhook-Id": {id}, "Webhook-Timestamp": {stamp},
 		}
-		if key, ok := hook.StandardKey(secret); ok {
-			h.Set("Webhook-Signature", hook.StandardSign(key, id, at, []byte(url)))
+		if key, ok := webhook.StandardKey(secret); ok {
+			h.Set("Webhook-Signature", webhook.StandardSign(key, id, at, []byte(url)))
 		}
 		return h
 	}

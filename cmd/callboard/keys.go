@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/cli"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/persistence"
 )
@@ -98,8 +98,8 @@ func (s storeKeys) workspace(ctx context.Context, id string) (string, error) {
 
 func (s storeKeys) create(ctx context.Context, k newKey) (madeKey, error) {
 	var ps domain.Problems
-	allow.CheckPermissions("permissions", k.Permissions, &ps)
-	allow.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &ps)
+	access.CheckPermissions("permissions", k.Permissions, &ps)
+	access.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &ps)
 	if k.Environment != domain.Live && k.Environment != domain.Test {
 		ps.Add("environment", domain.CodeValidation, "environment must be live or test")
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 const (
@@ -84,7 +84,7 @@ func newForwarder(to, secret string, anywhere bool, out io.Writer) (*forwarder, 
 	if secret == "" {
 		var b [32]byte
 		_, _ = rand.Read(b[:]) // never fails
-		secret = hook.NewSecret(b)
+		secret = webhook.NewSecret(b)
 	}
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	if !anywhere {
@@ -96,7 +96,7 @@ func newForwarder(to, secret string, anywhere bool, out io.Writer) (*forwarder, 
 		}
 	}
 	return &forwarder{to: to, secret: secret, out: out, client: &http.Client{
-		Timeout: hook.Timeout, Transport: &http.Transport{DialContext: dialer.DialContext},
+		Timeout: webhook.Timeout, Transport: &http.Transport{DialContext: dialer.DialContext},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
@@ -108,7 +108,7 @@ func (f *forwarder) forward(ctx context.Context, id, kind string, body []byte) e
 	if err != nil {
 		return err
 	}
-	for _, h := range (hook.Attempt{EventID: id, Number: 1, First: now, At: now, Secret: f.secret}).Headers(body) {
+	for _, h := range (webhook.Attempt{EventID: id, Number: 1, First: now, At: now, Secret: f.secret}).Headers(body) {
 		req.Header.Set(h.Name, h.Value)
 	}
 	resp, err := f.client.Do(req)
@@ -238,7 +238,7 @@ func triggerCommand() *cobra.Command {
 			f.asJSON = asJSON
 			id := mailbox.NewID(domain.PrefixEvent)
 			w := &domain.Webhook{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixWebhook), WorkspaceID: mailbox.NewID(domain.PrefixWorkspace)}, URL: to}
-			body, err := hook.Body(hook.Sample(kind, w, id, time.Now()), args[0])
+			body, err := webhook.Body(webhook.Sample(kind, w, id, time.Now()), args[0])
 			if err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/engines/enginetest"
+	"github.com/callboard/callboard/engines/enginetest"
 )
 
 // lively are engines that hear and speak by themselves.

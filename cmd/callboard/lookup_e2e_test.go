@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/domain/hook"
+	"github.com/callboard/callboard/domain/webhook"
 )
 
 func TestOnInboundKnowsTheCallerBeforeTheAgentAnswers(t *testing.T) {
@@ -33,11 +33,11 @@ func TestOnInboundKnowsTheCallerBeforeTheAgentAnswers(t *testing.T) {
 		mu.Lock()
 		asked[r.URL.Path] = about.CallID + " " + about.From
 		if secret := secrets[r.URL.Path]; secret != "" {
-			assert.Equal(t, hook.Sign(secret, body), r.Header.Get("X-Svc-Signature"))
+			assert.Equal(t, webhook.Sign(secret, body), r.Header.Get("X-Svc-Signature"))
 			assert.Equal(t, about.CallID, r.Header.Get("Webhook-Id"))
 			at, _ := strconv.ParseInt(r.Header.Get("Webhook-Timestamp"), 10, 64)
-			key, _ := hook.StandardKey(secret)
-			assert.Equal(t, hook.StandardSign(key, about.CallID, time.Unix(at, 0), body), r.Header.Get("Webhook-Signature"))
+			key, _ := webhook.StandardKey(secret)
+			assert.Equal(t, webhook.StandardSign(key, about.CallID, time.Unix(at, 0), body), r.Header.Get("Webhook-Signature"))
 		} else {
 			assert.Empty(t, r.Header.Get("X-Svc-Signature"))
 		}

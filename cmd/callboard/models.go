@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/actors/llm"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/engines/llm"
 )
 
 // modelsOf are the operator's engines that think.

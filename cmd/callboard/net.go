@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/callboard/callboard/configs"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -42,13 +42,13 @@ func addrsOf(host, port string, usual uint16) (out []netip.AddrPort) {
 }
 
 // egress is what tenants may name, less our own listeners and stores.
-func (s *service) egress() allow.Egress {
-	e := allow.Egress{Allow: slices.Clone(s.more.allow), Own: []netip.AddrPort{s.front}}
+func (s *service) egress() access.Egress {
+	e := access.Egress{Allow: slices.Clone(s.more.allow), Own: []netip.AddrPort{s.front}}
 	for _, l := range s.cfg.SIP {
 		e.Own = append(e.Own, l.Addr)
 	}
 	for _, a := range s.cfg.EgressAllow {
-		e.Allow = append(e.Allow, allow.Rule{Network: a.Prefix, Port: a.Port})
+		e.Allow = append(e.Allow, access.Rule{Network: a.Prefix, Port: a.Port})
 	}
 	for _, p := range s.cfg.EgressPorts {
 		e.Ports = append(e.Ports, int(p))

@@ -16,17 +16,17 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/actors/paper"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/engines/pdf"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/lease"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/testcarrier"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -264,7 +264,7 @@ func (t *seat) tree(ctx context.Context) error {
 	}
 	target := func() (resolve.Target, bool) { return resolve.Target{}, false }
 	var calledBy func() netip.AddrPort
-	var testCall func(context.Context, simulator.Order) error
+	var testCall func(context.Context, testcarrier.Order) error
 	var talk actors.Talk
 	if t.phones != nil {
 		target = func() (resolve.Target, bool) { return t.phones.Target(), true }
@@ -280,7 +280,7 @@ func (t *seat) tree(ctx context.Context) error {
 	}
 	t.node = actors.New(actors.Config{
 		Store: t.meters.Store(t.spans.store(t.tells(tamper(t.vault.store)))), May: t.may(), Survive: t.cfg.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.takenUp.add, Mine: t.mine(), Board: &t.board, Keys: t.vault.keys, Blobs: blobs, SIP: t.ua, Media: t.engine, Places: t.room,
-		Speaker: t.speaker, Ears: t.ears, Models: t.models, Lives: t.with.lives(), Papers: paper.New(program, "read-pdf"),
+		Speaker: t.speaker, Ears: t.ears, Models: t.models, Lives: t.with.lives(), Papers: pdf.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
 		PublicURL: t.cfg.BaseURL(t.front), SpoolDir: t.folder(spoolDir), TraceContexts: t.spans.contexts(), Traces: t.traces, Log: t.log, Mail: t.mail, Rest: t.lookElsewhere,

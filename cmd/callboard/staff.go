@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/domain/rules"
+	"github.com/callboard/callboard/domain/validation"
 )
 
 // newTenant asks for a workspace.
@@ -91,7 +91,7 @@ func (n newTenant) workspace() (*domain.Workspace, error) {
 	if w.Limits = limits; !fixed {
 		w.Limits = domain.RoomyLimits()
 	}
-	return w, rules.Workspace(w).Err()
+	return w, validation.Workspace(w).Err()
 }
 
 func (s *staff) createTenant(ctx context.Context, n newTenant) (made madeTenant, err error) {
@@ -165,11 +165,11 @@ func (s *staff) createPerson(ctx context.Context, n newPerson) (*domain.User, er
 	u := &domain.User{Name: n.Name, Role: domain.Role(n.Role), Operator: n.Operator, AllowedIPs: []string{}}
 	u.Environment = cmp.Or(n.Environment, domain.Live)
 	var ps domain.Problems
-	rules.Text(&ps, "name", u.Name, true, rules.MaxName)
+	validation.Text(&ps, "name", u.Name, true, validation.MaxName)
 	if u.Role.Permissions() == nil {
 		ps.Add("role", domain.CodeValidation, "role must be viewer, agent, manager or admin")
 	}
-	rules.OperatorUser(&ps, u)
+	validation.OperatorUser(&ps, u)
 	switch {
 	case u.Environment != domain.Live && u.Environment != domain.Test:
 		ps.Add("environment", domain.CodeValidation, "environment must be live or test")

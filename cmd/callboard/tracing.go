@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/actors"
-	trace "github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/cmd/callboard/spans"
+	trace "github.com/callboard/callboard/engines/tracing"
 )
 
 // tracing exports spans, where a collector is configured. A nil *tracing does

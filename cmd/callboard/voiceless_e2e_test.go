@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/engines/enginetest"
+	"github.com/callboard/callboard/engines/enginetest"
 )
 
 // TestACampaignWaitsWhileItsAgentsCannotSpeak calls the test carrier while the

@@ -23,9 +23,9 @@ import (
 
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/hook"
+	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
 // delivered is one delivery as it came over the wire.
@@ -46,15 +46,15 @@ func deliver(t *testing.T, secret, next string) (got delivered) {
 	roots := x509.NewCertPool()
 	roots.AddCert(far.Certificate())
 	c := webhook.NewClient(webhook.ClientConfig{
-		RootCAs: roots, Timeout: time.Minute, Egress: allow.Egress{Allow: []allow.Rule{{Network: netip.MustParsePrefix("127.0.0.0/8")}}},
+		RootCAs: roots, Timeout: time.Minute, Egress: access.Egress{Allow: []access.Rule{{Network: netip.MustParsePrefix("127.0.0.0/8")}}},
 	})
 	defer c.Close()
 	now := time.Now()
-	e := hook.Sample(event.CallEnded, &domain.Webhook{Meta: domain.Meta{ID: "wh_1", WorkspaceID: "ws_1"}}, "evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0", now)
+	e := domainwebhook.Sample(event.CallEnded, &domain.Webhook{Meta: domain.Meta{ID: "wh_1", WorkspaceID: "ws_1"}}, "evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0", now)
 	e.Data = json.RawMessage(`{"name":"Zoë <&> ` + "\u2028" + `","n":1.50}`)
-	body, err := hook.Body(e, "")
+	body, err := domainwebhook.Body(e, "")
 	require.NoError(t, err)
-	a := hook.Attempt{EventID: e.ID, Number: 1, First: now, At: now, Secret: secret, Next: next}
+	a := domainwebhook.Attempt{EventID: e.ID, Number: 1, First: now, At: now, Secret: secret, Next: next}
 	answer := c.Send(t.Context(), webhook.Request{URL: far.URL, Header: a.Headers(body), Body: body})
 	require.Equal(t, 200, answer.Status, answer.Error)
 	return got
@@ -62,7 +62,7 @@ func deliver(t *testing.T, secret, next string) (got delivered) {
 
 func TestTheLibrariesOfStandardWebhooksAcceptOurDeliveries(t *testing.T) {
 	t.Parallel()
-	old, young := hook.NewSecret([32]byte{1}), hook.NewSecret([32]byte{2})
+	old, young := domainwebhook.NewSecret([32]byte{1}), domainwebhook.NewSecret([32]byte{2})
 	got := deliver(t, old, young)
 	head := make(map[string]string)
 	for name := range got.head {
@@ -79,14 +79,14 @@ func TestTheLibrariesOfStandardWebhooksAcceptOurDeliveries(t *testing.T) {
 		require.NoError(t, err, said)
 		assert.Equal(t, "id evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\nrefused\nrefused\nrefused\n", said)
 	}
-	other, err := standardwebhooks.NewWebhook(hook.NewSecret([32]byte{3}))
+	other, err := standardwebhooks.NewWebhook(domainwebhook.NewSecret([32]byte{3}))
 	require.NoError(t, err)
 	require.Error(t, other.Verify(got.body, got.head))
 }
 
 func TestTheProgramsOfTheWebhookGuideVerifyOurDeliveries(t *testing.T) {
 	t.Parallel()
-	secret := hook.NewSecret([32]byte{4})
+	secret := domainwebhook.NewSecret([32]byte{4})
 	got := deliver(t, secret, "")
 	signature := got.head.Get("X-Svc-Signature")
 	for _, l := range []struct {
@@ -195,7 +195,7 @@ func TestEventsComeToTheProgramThatIsBeingDeveloped(t *testing.T) {
 		got, n = h.last()
 		return n > 0
 	})
-	assert.Equal(t, hook.Sign(secret, got.body), got.head.Get("X-Svc-Signature"))
+	assert.Equal(t, domainwebhook.Sign(secret, got.body), got.head.Get("X-Svc-Signature"))
 	var e struct{ Type string }
 	require.NoError(t, json.Unmarshal(got.body, &e))
 	assert.Equal(t, "workspace.updated", e.Type)
@@ -228,7 +228,7 @@ func TestASampleIsPostedWithoutAService(t *testing.T) {
 	require.NoError(t, err, said)
 	got, n := h.last()
 	require.Equal(t, 1, n)
-	assert.Equal(t, hook.Sign("a secret for the bench", got.body), got.head.Get("X-Svc-Signature"))
+	assert.Equal(t, domainwebhook.Sign("a secret for the bench", got.body), got.head.Get("X-Svc-Signature"))
 	var e struct {
 		Type string
 		Data struct{ Test bool }

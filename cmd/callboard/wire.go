@@ -19,10 +19,9 @@ import (
 	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/lines"
-	"github.com/callboard/callboard/actors/simulator"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/configs"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
@@ -30,6 +29,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // service is what a process has once, and the seats of the shards that it has
@@ -44,7 +44,7 @@ type service struct {
 	ua      *sip.UserAgent
 	engine  *media.Engine
 	room    *lines.Places // for calls, in its ports
-	phones  *simulator.Simulator
+	phones  *testcarrier.Simulator
 	traces  *call.Traces
 	spans   *tracing
 	meters  *metrics.Meters
@@ -79,7 +79,7 @@ const shutdownLeast = 5 * time.Second
 // extras are what a command adds to a configuration.
 type extras struct {
 	rootCA []byte // PEM; of the demo
-	allow  []allow.Rule
+	allow  []access.Rule
 	wait   *startWait // nil: a store that is away ends the start
 }
 
@@ -256,7 +256,7 @@ func (s *service) telephony(root []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	s.phones, err = simulator.New(simulator.Config{Speaker: speaker, Peers: ownAddrs(cfg), PortMin: phonesLow, PortMax: phonesHigh, Log: s.log})
+	s.phones, err = testcarrier.New(testcarrier.Config{Speaker: speaker, Peers: ownAddrs(cfg), PortMin: phonesLow, PortMax: phonesHigh, Log: s.log})
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ const (
 )
 
 // carrier tells which addresses are the built-in one's.
-type carrier struct{ of *simulator.Simulator }
+type carrier struct{ of *testcarrier.Simulator }
 
 // address is where the carrier takes calls; zero: there is none.
 func (c *carrier) address() netip.AddrPort {
@@ -340,13 +340,13 @@ func (s *service) folder(name string) string {
 
 // testCall lets a built-in phone call us: at our first listener, or at
 // loopback where that takes every address.
-func (s *service) testCall(ctx context.Context, o simulator.Order) error {
+func (s *service) testCall(ctx context.Context, o testcarrier.Order) error {
 	o.At = s.here()
 	return s.phones.Call(ctx, o)
 }
 
 // talk lets somebody call us on a built-in phone.
-func (s *service) talk(ctx context.Context, o simulator.Order, ear func([]byte), told func(simulator.Event)) (*simulator.Handset, error) {
+func (s *service) talk(ctx context.Context, o testcarrier.Order, ear func([]byte), told func(testcarrier.Event)) (*testcarrier.Handset, error) {
 	o.At = s.here()
 	return s.phones.Talk(ctx, o, ear, told)
 }

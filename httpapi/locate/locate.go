@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/httpapi/token"
 )
 
@@ -72,7 +72,7 @@ func Of(r *http.Request, form []byte) Found {
 	if ticket := parameter(r.URL.RawQuery, "ticket"); ticket != "" {
 		return Found{Workspace: placed(ticket)}
 	}
-	return Found{Workspace: workspace(allow.LinkWorkspace(parameter(r.URL.RawQuery, "token")))}
+	return Found{Workspace: workspace(access.LinkWorkspace(parameter(r.URL.RawQuery, "token")))}
 }
 
 // bearer is whose API key or token stands in a header.
@@ -84,7 +84,7 @@ func bearer(authorization string) Found {
 	if token.Looks(text) {
 		return Found{Workspace: workspace(token.Workspace(text))}
 	}
-	key, err := allow.ParseKey(text)
+	key, err := access.ParseKey(text)
 	if err != nil {
 		return Found{}
 	}
@@ -122,7 +122,7 @@ func workspace(id string) string {
 
 // placed is the workspace in which a secret is kept; "": it says none.
 func placed(secret string) string {
-	w, _, _ := allow.PlaceOf(secret)
+	w, _, _ := access.PlaceOf(secret)
 	return w
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/allow"
+	"github.com/callboard/callboard/domain/access"
 )
 
 // What tokens are for, and how long they live.
@@ -63,7 +63,7 @@ func Issue(issuer, user string, p domain.Principal, rights []domain.Permission, 
 // itself where user is empty.
 func Access(issuer, user, grant string, c *domain.OAuthClient, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	a := Claims{
-		Permissions: rights, Scope: allow.ScopeText(rights), WorkspaceID: c.WorkspaceID, Environment: c.Environment, ClientID: c.ID, GrantID: grant,
+		Permissions: rights, Scope: access.ScopeText(rights), WorkspaceID: c.WorkspaceID, Environment: c.Environment, ClientID: c.ID, GrantID: grant,
 	}
 	if user == "" {
 		user = c.ID

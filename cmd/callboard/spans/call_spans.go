@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/engines/tracing"
 )
 
 // completedSpan is a span whose times are known.

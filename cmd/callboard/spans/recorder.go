@@ -20,10 +20,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/actors/tracing"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/engines/tracing"
 )
 
 const (

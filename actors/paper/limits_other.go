@@ -1,9 +1,0 @@
-//go:build !linux
-
-package paper
-
-import "runtime/debug"
-
-const heap = 256 << 20 // bytes
-
-func confine() { debug.SetMemoryLimit(heap) }

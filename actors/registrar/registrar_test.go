@@ -1,0 +1,128 @@
+package registrar_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/registrar"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
+)
+
+// slow is a store whose first commit waits.
+type slow struct {
+	once sync.Once
+	gate chan struct{}
+}
+
+func (s *slow) Apply(ctx context.Context, _ commit.Change) ([]event.Event, error) {
+	s.once.Do(func() {
+		select {
+		case <-s.gate:
+		case <-ctx.Done():
+		}
+	})
+	return nil, ctx.Err()
+}
+
+func (*slow) List(context.Context, commit.Query, func() domain.Record, func(domain.Record) error) (string, error) {
+	return "", nil
+}
+
+func served(t *testing.T, prepare func(*sip.UserAgent)) *sip.UserAgent {
+	t.Helper()
+	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
+	require.NoError(t, err)
+	prepare(ua)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = ua.Serve(context.Background())
+	}()
+	t.Cleanup(func() {
+		_ = ua.Close()
+		<-done
+	})
+	<-ua.Ready()
+	return ua
+}
+
+// A stolen password must not outlive its change in a REGISTER that waited.
+func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
+	t.Parallel()
+	phone := func(name, password string) domain.Phone {
+		return domain.Phone{Meta: domain.Meta{ID: name, WorkspaceID: "ws", Environment: domain.Live}, Username: name, Password: password}
+	}
+	known := []domain.Phone{phone("ann", "a"), phone("bob", "b")}
+	book := registrar.NewBook()
+	book.Set("ws", known)
+	store := &slow{gate: make(chan struct{})}
+	sys := mailbox.System(slog.New(slog.DiscardHandler))
+	t.Cleanup(sys.Shutdown)
+	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
+		return registrar.New(registrar.Config{Workspace: "ws", Phones: func() []domain.Phone { return known }, Store: store, Book: book, Log: slog.New(slog.DiscardHandler)})
+	}, 100))
+	came := make(chan string, 4)
+	phoneServer := served(t, func(ua *sip.UserAgent) {
+		ua.Registrar(sip.Registrar{Open: book.Open, Account: book.Account, At: book.At, Update: func(u *sip.Update) {
+			sys.Root.Send(pid, registrar.Register{Update: u})
+			came <- u.AccountID
+		}})
+	})
+	client := served(t, func(*sip.UserAgent) {})
+	register := func(user, password string) chan int {
+		codes := make(chan int, 16)
+		at := phoneServer.Addr("udp")
+		_, err := client.Register(sip.RegisterTo{
+			Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}, User: user,
+			Credentials: &auth.Credentials{Username: user, Password: password},
+			Notify: func(s sip.RegistrationState) {
+				if s.Code > 0 {
+					codes <- s.Code
+				}
+			},
+		})
+		require.NoError(t, err)
+		select {
+		case who := <-came:
+			require.Equal(t, user, who)
+		case <-time.After(time.Minute):
+			require.Fail(t, "no REGISTER came")
+		}
+		return codes
+	}
+	soon := func(codes chan int) int {
+		select {
+		case code := <-codes:
+			return code
+		case <-time.After(time.Minute):
+			return 0
+		}
+	}
+	ann := register("ann", "a") // whose commit waits
+	bob := register("bob", "b") // and behind it this one
+	changed := []domain.Phone{known[0], phone("bob", "new")}
+	book.Set("ws", changed)
+	sys.Root.Send(pid, registrar.Set{Phones: changed})
+	_, err := mailbox.Ask[registrar.Listed](t.Context(), sys, pid, registrar.List{})
+	require.NoError(t, err)
+	close(store.gate)
+	assert.Equal(t, 200, soon(ann))
+	assert.Equal(t, 403, soon(bob))
+	now, err := mailbox.Ask[registrar.Listed](t.Context(), sys, pid, registrar.List{})
+	require.NoError(t, err)
+	assert.Len(t, now.Contacts["ann"], 1)
+	assert.Empty(t, now.Contacts["bob"])
+}

@@ -1,0 +1,77 @@
+package dialer_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dialer"
+)
+
+// feed lets attempts end, one each second.
+func feed(t *dialer.Tempo, from time.Time, n int, result func(i int) dialer.Result) time.Time {
+	for i := range n {
+		from = from.Add(time.Second)
+		t.Ended(result(i), from)
+	}
+	return from
+}
+
+func TestAnAdaptivePaceFollowsHowCallsGo(t *testing.T) {
+	t.Parallel()
+	pacing := domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 20, Mode: domain.PacingAdaptive}
+	well := func(i int) dialer.Result {
+		return dialer.Result{Answered: i%2 == 0, Slowest: 400 * time.Millisecond}
+	}
+	troubles := map[string]func(i int) dialer.Result{
+		"the trunk fails":             func(i int) dialer.Result { return dialer.Result{Failed: i%4 == 0, Answered: i%2 == 1} },
+		"hung up at once":             func(i int) dialer.Result { return dialer.Result{Answered: i%2 == 0, Short: i%4 == 0} },
+		"the agent is late":           func(int) dialer.Result { return dialer.Result{Answered: true, Slowest: 3 * time.Second} },
+		"answered more seldom":        func(i int) dialer.Result { return dialer.Result{Answered: i%10 == 0} },
+		"all of it at once, for long": func(i int) dialer.Result { return dialer.Result{Failed: true, Answered: i%9 == 0, Short: true} },
+	}
+	for name, bad := range troubles {
+		var tempo dialer.Tempo
+		assert.Equal(t, pacing, tempo.Of(pacing), "%s: it begins at full pace", name)
+		now := feed(&tempo, epoch, 200, well)
+		assert.Equal(t, pacing, tempo.Of(pacing), "%s: all is well", name)
+		now = feed(&tempo, now, 100, bad)
+		slow := tempo.Of(pacing)
+		assert.Less(t, slow.CallsPerMinute, 60, name)
+		assert.Less(t, slow.MaxConcurrent, 20, name)
+		fixed := pacing
+		fixed.Mode = domain.PacingFixed
+		assert.Equal(t, fixed, tempo.Of(fixed), "%s: a fixed pace is kept", name)
+		feed(&tempo, now, 600, well)
+		assert.Equal(t, pacing, tempo.Of(pacing), "%s: all is well again", name)
+	}
+}
+
+func TestAnAdaptivePaceNeverExceedsItsLimitsAndNeverStops(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := domain.Pacing{
+			CallsPerMinute: rapid.IntRange(1, 100_000).Draw(t, "pace"), MaxConcurrent: rapid.IntRange(1, 5000).Draw(t, "lines"),
+			Mode: domain.PacingAdaptive,
+		}
+		var tempo dialer.Tempo
+		now := epoch
+		for range rapid.IntRange(1, 400).Draw(t, "attempts") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 60_000).Draw(t, "later")) * time.Millisecond)
+			tempo.Ended(dialer.Result{
+				Answered: rapid.Bool().Draw(t, "answered"), Short: rapid.Bool().Draw(t, "short"), Failed: rapid.Bool().Draw(t, "failed"),
+				Slowest: time.Duration(rapid.IntRange(0, 10_000).Draw(t, "slowest")) * time.Millisecond,
+			}, now)
+			got := tempo.Of(p)
+			if got.CallsPerMinute > p.CallsPerMinute || got.MaxConcurrent > p.MaxConcurrent {
+				t.Fatalf("%+v is above %+v", got, p)
+			}
+			if got.CallsPerMinute < 1 || got.MaxConcurrent < 1 || tempo.Share() < 0.1-1e-9 || tempo.Share() > 1 {
+				t.Fatalf("%+v, %v", got, tempo.Share())
+			}
+		}
+	})
+}

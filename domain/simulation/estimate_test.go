@@ -1,0 +1,188 @@
+package simulation_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/dialer"
+	"github.com/callboard/callboard/domain/simulation"
+)
+
+// friday is a Friday noon.
+var friday = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
+
+// plan makes a campaign of so many contacts, evenly in the zones.
+func plan(t testing.TB, n int, c domain.Campaign, zones ...string) simulation.Plan {
+	t.Helper()
+	cache := calendar.NewZones()
+	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, cache)
+	require.NoError(t, err)
+	p := simulation.Plan{Campaign: &c, Rules: rules, From: friday, Assume: simulation.Usual()}
+	if len(zones) == 0 {
+		zones = []string{"UTC"}
+	}
+	for _, z := range zones {
+		p.Crowds = append(p.Crowds, simulation.Crowd{Window: rules.For([]*time.Location{cache.Load(z)})})
+	}
+	for i := range n {
+		p.People = append(p.People, simulation.Person{Crowd: int32(i % len(zones))})
+	}
+	return p
+}
+
+var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday"}
+
+// world is a kind of campaign to be estimated.
+type world struct {
+	name     string
+	contacts int
+	campaign domain.Campaign
+	zones    []string
+	halts    []simulation.Halt
+	change   func(*simulation.Assumptions)
+}
+
+func worlds() []world {
+	retry := func(n int, hours float64, on ...string) domain.Retry {
+		return domain.Retry{Enabled: true, MaxAttempts: n, IntervalHours: hours, RetryOn: on}
+	}
+	office := domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "17:30", Timezone: "UTC"}}
+	local := domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}}
+	after := func(d, long time.Duration) simulation.Halt {
+		return simulation.Halt{From: friday.Add(d), To: friday.Add(d + long)}
+	}
+	return []world{
+		{name: "the pace alone", contacts: 2000, campaign: domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 30, MaxConcurrent: 100}}},
+		{name: "few lines", contacts: 2000, campaign: domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 10}}},
+		{
+			name: "retries", contacts: 3000,
+			campaign: domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 20, MaxConcurrent: 50}, Retry: retry(3, 1.5, "no_answer", "busy", "voicemail")},
+		},
+		{
+			name: "retries longer than the list", contacts: 800,
+			campaign: domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 50}, Retry: retry(4, 6, "no_answer", "busy")},
+		},
+		{
+			name: "office hours over weekends", contacts: 12_000,
+			campaign: domain.Campaign{
+				Pacing: domain.Pacing{CallsPerMinute: 6, MaxConcurrent: 25}, Retry: retry(3, 4, "no_answer", "busy", "voicemail"),
+				Schedule: domain.Schedule{Timezone: "UTC", Days: weekdays}, Compliance: office,
+			},
+		},
+		{
+			name: "office hours, a weekend and two pauses", contacts: 8000, halts: []simulation.Halt{after(3*time.Hour, 2*time.Hour), after(77*time.Hour, 5*time.Hour)},
+			campaign: domain.Campaign{
+				Pacing: domain.Pacing{CallsPerMinute: 12, MaxConcurrent: 25}, Retry: retry(3, 4, "no_answer", "busy"),
+				Schedule: domain.Schedule{Timezone: "UTC", Days: weekdays}, Compliance: office,
+			},
+		},
+		{
+			name: "a pause before a weekend", contacts: 8000, halts: []simulation.Halt{after(2*time.Hour, 2*time.Hour)},
+			campaign: domain.Campaign{
+				Pacing: domain.Pacing{CallsPerMinute: 8, MaxConcurrent: 25}, Retry: retry(3, 4, "no_answer", "busy"),
+				Schedule: domain.Schedule{Timezone: "UTC", Days: weekdays}, Compliance: office,
+			},
+		},
+		{
+			name: "four zones", contacts: 6000, zones: []string{"America/New_York", "America/Los_Angeles", "Europe/Berlin", "Asia/Tokyo"},
+			campaign: domain.Campaign{
+				Pacing: domain.Pacing{CallsPerMinute: 8, MaxConcurrent: 50}, Retry: retry(3, 2.5, "no_answer", "busy"), Compliance: local,
+			},
+		},
+		{
+			name: "few lines, hours and retries", contacts: 5000,
+			campaign: domain.Campaign{
+				Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 5}, Retry: retry(5, 0.25, "no_answer", "busy", "failed"),
+				Schedule: domain.Schedule{Timezone: "UTC", Days: weekdays}, Compliance: office,
+			},
+		},
+		{
+			name: "hardly anybody answers", contacts: 3000, change: func(a *simulation.Assumptions) { a.Answer, a.Voicemail = 0.08, 0.1 },
+			campaign: domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 20, MaxConcurrent: 50}, Retry: retry(5, 3, "no_answer", "busy")},
+		},
+	}
+}
+
+// sample is an estimate that was made under way.
+type sample struct {
+	at, says time.Time
+	percent  float64
+}
+
+// estimates plays a world and gathers what the status would have told.
+func estimates(t *testing.T, w world, seed uint64, each int) (all []sample, begins, ends time.Time) {
+	t.Helper()
+	p := plan(t, w.contacts, w.campaign, w.zones...)
+	p.Seed, p.Halts = seed, w.halts
+	if w.change != nil {
+		w.change(&p.Assume)
+	}
+	p.Watch = func(now time.Time, o dialer.Outlook, percent float64) {
+		if int(percent)%each != 0 {
+			return
+		}
+		s := sample{at: now, percent: percent}
+		if e := dialer.Estimate(o, now); e != nil {
+			s.says = *e
+		}
+		all = append(all, s)
+	}
+	r := simulation.Run(p)
+	require.True(t, r.Finished, w.name)
+	return all, r.Begins, r.Ends
+}
+
+// misled is what no estimate knows: whether those who are left when the hours
+// of a zone end are one more or less than half a contact (in four zones that
+// moves the end by 5 of 29 hours), and how long calls last of which few have
+// been made. Over 100 seeds and each percent it is 5 estimates of 85,418: 3 of
+// four zones, at 12 and 13 %, and 2 of few lines, which are 10.2 % off.
+const misled = "one in a thousand may be off by more"
+
+// From a tenth of the progress on, the estimate is off by at most a tenth of
+// the whole. What nobody can know is left out: a pause that is still to come.
+func TestTheEstimateIsWithinTenPercentFromTenPercentOn(t *testing.T) {
+	t.Parallel()
+	seeds, each := uint64(2), 4
+	if os.Getenv("NIGHTLY") != "" {
+		seeds, each = 100, 1
+	}
+	for _, w := range worlds() {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			worst, count, sum, wrong := 0.0, 0, 0.0, 0
+			for seed := range seeds {
+				all, begins, ends := estimates(t, w, seed, each)
+				whole := ends.Sub(begins)
+				checked := 0
+				for _, s := range all {
+					if s.percent < 10 || len(w.halts) > 0 && s.at.Before(w.halts[len(w.halts)-1].To) {
+						continue
+					}
+					require.False(t, s.says.IsZero(), "%s: nothing is told at %.0f %%", w.name, s.percent)
+					checked++
+					off := s.says.Sub(ends).Seconds() / whole.Seconds()
+					count, sum, worst = count+1, sum+abs(off), max(worst, abs(off))
+					if abs(off) <= 0.1 {
+						continue
+					}
+					if wrong++; wrong < 10 {
+						t.Logf("seed %d: at %.0f %% (%s) it says %s; it ends at %s, %.1f %% off of %s", seed, s.percent,
+							s.at.Format(time.DateTime), s.says.Format(time.DateTime), ends.Format(time.DateTime), 100*off, whole)
+					}
+				}
+				require.Greater(t, checked, 5)
+			}
+			t.Logf("%d estimates, off by %.2f %% on average, %.2f %% at worst, %d by more than 10 %%", count, 100*sum/float64(count), 100*worst, wrong)
+			assert.LessOrEqual(t, float64(wrong), 0.001*float64(count), misled)
+		})
+	}
+}
+
+func abs(x float64) float64 { return max(x, -x) }

@@ -1,0 +1,156 @@
+package simulation_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/simulation"
+)
+
+func TestAHundredThousandContactsArePlayedAsTheyAreToBeRung(t *testing.T) {
+	t.Parallel()
+	p := plan(t, 100_000, domain.Campaign{
+		Pacing:     domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 300},
+		Retry:      domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 4, RetryOn: []string{"no_answer", "busy"}},
+		Schedule:   domain.Schedule{Timezone: "UTC", Days: weekdays},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}},
+	}, "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "Europe/London")
+	began := time.Now()
+	r := simulation.Run(p)
+	require.True(t, r.Finished)
+	t.Logf("%d attempts played in %s", r.Attempts, time.Since(began))
+	sum := 0
+	for _, n := range r.Outcomes {
+		sum += n
+	}
+	assert.Equal(t, 100_000, sum)
+	calls := 0
+	for _, h := range r.Hours {
+		calls += h.Calls
+		assert.LessOrEqual(t, h.Calls, 600*60)
+	}
+	assert.Equal(t, r.Attempts, calls)
+	assert.LessOrEqual(t, r.Peak, 300)
+	assert.Equal(t, r.Attempts, r.Months["2026-03"])
+	assert.InDelta(t, 0.35, float64(r.Outcomes[domain.OutcomeCompleted])/float64(r.Attempts), 0.01)
+}
+
+func TestAPlayTellsWhoIsSkippedAndWhoExpires(t *testing.T) {
+	t.Parallel()
+	ends := friday.Add(2 * time.Hour)
+	c := domain.Campaign{
+		Pacing:     domain.Pacing{CallsPerMinute: 10, MaxConcurrent: 50},
+		Schedule:   domain.Schedule{Timezone: "UTC", End: &ends},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "local"}},
+	}
+	p := plan(t, 3000, c, "UTC", "Asia/Tokyo")
+	p.Crowds = append(p.Crowds, simulation.Crowd{Window: p.Rules.For(nil), Unknown: true})
+	for range 7 {
+		p.People = append(p.People, simulation.Person{Crowd: 2})
+	}
+	r := simulation.Run(p)
+	assert.True(t, r.Finished)
+	assert.Equal(t, "window_ended", r.Reason)
+	assert.Equal(t, ends, r.Ends)
+	assert.Equal(t, 7, r.SkippedHours, "nobody knows where they are")
+	assert.InDelta(t, 1195, r.Attempts, 6, "two hours at ten a minute")
+	assert.Equal(t, 3000-r.Attempts, r.Expired, "Tokyo sleeps")
+
+	c.Schedule.End = nil
+	p = plan(t, 10, c)
+	p.Crowds[0] = simulation.Crowd{Window: p.Rules.For([]*time.Location{time.FixedZone("", 0), time.FixedZone("", 12*3600)})}
+	r = simulation.Run(p)
+	assert.Equal(t, 10, r.SkippedHours, "never are both open")
+	assert.Zero(t, r.Attempts)
+	assert.Equal(t, "exhausted", r.Reason)
+}
+
+func TestARetryOutsideTheHoursMovesToTheNextOpening(t *testing.T) {
+	t.Parallel()
+	p := plan(t, 60, domain.Campaign{
+		Pacing:     domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
+		Retry:      domain.Retry{Enabled: true, MaxAttempts: 2, IntervalHours: 8, RetryOn: []string{"no_answer"}},
+		Schedule:   domain.Schedule{Timezone: "UTC", Days: weekdays},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "UTC"}},
+	})
+	p.Assume = simulation.Assumptions{Unheard: 30 * time.Second}
+	r := simulation.Run(p)
+	monday := time.Date(2026, 3, 9, 9, 0, 0, 0, time.UTC)
+	assert.Equal(t, []simulation.Hour{{Hour: friday, Calls: 60}, {Hour: monday, Calls: 60}}, r.Hours)
+	assert.Equal(t, 120, r.Attempts)
+	assert.Equal(t, 60, r.Outcomes[domain.OutcomeNoAnswer])
+}
+
+func TestAPlayGoesOnFromWhereACampaignStandsAndStopsWhenAsked(t *testing.T) {
+	t.Parallel()
+	c := domain.Campaign{
+		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
+		Retry:  domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1, RetryOn: []string{"no_answer"}},
+	}
+	p := plan(t, 0, c)
+	p.Assume = simulation.Assumptions{}
+	p.People = []simulation.Person{{Spent: 2, Due: friday.Add(time.Hour)}, {Spent: 1, Due: friday.Add(-time.Hour)}}
+	r := simulation.Run(p)
+	assert.Equal(t, 3, r.Attempts, "one is left to the first, two to the other")
+	assert.Equal(t, 2, r.Outcomes[domain.OutcomeNoAnswer])
+
+	p = plan(t, 50_000, c)
+	asked := 0
+	p.Stop = func() bool { asked++; return asked > 3 }
+	r = simulation.Run(p)
+	assert.False(t, r.Finished)
+	assert.Less(t, r.Attempts, 50_000)
+}
+
+func TestAPlayKeepsToTheCapOfANumberAndItsDay(t *testing.T) {
+	t.Parallel()
+	p := plan(t, 4, domain.Campaign{
+		Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},
+		Retry:  domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 1, RetryOn: []string{"no_answer"}},
+	})
+	p.Assume = simulation.Assumptions{Unheard: 30 * time.Second}
+	p.Cap, p.Days = 2, [][]*time.Location{{time.UTC}, {time.FixedZone("", -9*3600)}}
+	p.People[0].Rung = []time.Time{friday.Add(-time.Hour), friday.Add(-time.Minute)}
+	p.People[1].Rung = []time.Time{friday.Add(-24 * time.Hour), friday.Add(-13 * time.Hour), friday.Add(-time.Hour)} // the first two were yesterday
+	p.People[3].Days = 1                                                                                             // its day begins now
+	r := simulation.Run(p)
+	assert.True(t, r.Finished)
+	midnight := friday.Truncate(24 * time.Hour).Add(24 * time.Hour)
+	assert.Equal(t, []simulation.Hour{
+		{Hour: friday, Calls: 3},
+		{Hour: friday.Add(time.Hour), Calls: 2}, // not the one with one call before
+		{Hour: midnight, Calls: 3},              // their second and third, and the first of who had two calls before
+		{Hour: midnight.Add(time.Hour), Calls: 2},
+		{Hour: midnight.Add(9 * time.Hour), Calls: 1}, // whose day is over then
+		{Hour: midnight.Add(24 * time.Hour), Calls: 1},
+	}, r.Hours)
+	assert.Equal(t, 12, r.Attempts)
+	assert.Equal(t, 4, r.Outcomes[domain.OutcomeNoAnswer])
+}
+
+func TestTheSameSeedPlaysTheSame(t *testing.T) {
+	t.Parallel()
+	c := domain.Campaign{Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 20}}
+	one, two := simulation.Run(plan(t, 500, c)), simulation.Run(plan(t, 500, c))
+	assert.Equal(t, one, two)
+	p := plan(t, 500, c)
+	p.Seed = 1
+	assert.NotEqual(t, one, simulation.Run(p))
+}
+
+// BenchmarkPlay plays a campaign of 100,000 contacts with retries over days.
+func BenchmarkPlay(b *testing.B) {
+	p := plan(b, 100_000, domain.Campaign{
+		Pacing:     domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 300},
+		Retry:      domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 4, RetryOn: []string{"no_answer", "busy"}},
+		Schedule:   domain.Schedule{Timezone: "UTC", Days: weekdays},
+		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}},
+	}, "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "Europe/London")
+	for b.Loop() {
+		simulation.Run(p)
+	}
+}

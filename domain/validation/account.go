@@ -1,0 +1,228 @@
+package validation
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// Limits of webhooks, keys and workspaces.
+const (
+	MaxEvents       = 100
+	MaxFilter       = 100
+	minSecret       = 8
+	MaxSecret       = 256
+	MaxCountries    = 260
+	MaxLimit        = 10_000_000
+	maxDays         = 3650
+	minEventDays    = 7  // longer than an endpoint may be paused
+	minAuditDays    = 30 // an intruder with all rights leaves a trace that long
+	minLedgerDays   = 35 // the month that is being billed
+	maxPerDay       = 100
+	MaxPrefixLength = 15
+	// maxAttemptsIncluded bounds a month's quota.
+	maxAttemptsIncluded = 1_000_000_000
+)
+
+// Webhook finds everything that is wrong with an endpoint. An empty secret is
+// made behind the door.
+func Webhook(w *domain.Webhook) domain.Problems {
+	var p domain.Problems
+	HTTPS(&p, "url", w.URL)
+	Metadata(&p, w.Metadata)
+	if len(w.Events) == 0 {
+		p.Add("events", domain.CodeValidation, "at least one event name is required")
+	}
+	for i, e := range atMost(&p, "events", w.Events, MaxEvents) {
+		if !event.ValidPattern(e) {
+			p.Add(at("events", i), domain.CodeValidation, "%q is no event name and no wildcard", clip(e))
+		}
+	}
+	filters(&p, w.Filters)
+	if w.RetryTimeFactor != 0 {
+		between(&p, "retry_time_factor", w.RetryTimeFactor, 1, domain.MaxTimeFactor)
+		if w.Environment != domain.Test {
+			p.Add("retry_time_factor", domain.CodeValidation, "is for the test environment: use a test key")
+		}
+	}
+	if w.Secret != "" {
+		Text(&p, "secret", w.Secret, true, MaxSecret)
+		if len(w.Secret) < minSecret {
+			p.Add("secret", domain.CodeValidation, "must have at least %d characters", minSecret)
+		}
+	}
+	return p
+}
+
+// filters finds what is wrong with the filters of an endpoint, and writes ids
+// and numbers as events have them.
+func filters(p *domain.Problems, f *domain.EventFilters) {
+	if f == nil {
+		return
+	}
+	ids := func(param string, prefix domain.Prefix, list []string) {
+		for i, id := range atMost(p, param, list, MaxFilter) {
+			good, err := domain.ParseID(prefix, id)
+			if err != nil {
+				p.Add(at(param, i), domain.CodeValidation, "%q is no id of this kind (%s_…)", clip(id), prefix)
+				continue
+			}
+			list[i] = good
+		}
+	}
+	ids("filters.agent_ids", domain.PrefixAgent, f.AgentIDs)
+	ids("filters.campaign_ids", domain.PrefixCampaign, f.CampaignIDs)
+	for i, d := range atMost(p, "filters.directions", f.Directions, 2) { //nolint:mnd // there are two
+		oneOf(p, at("filters.directions", i), string(d), string(domain.Inbound), string(domain.Outbound))
+	}
+	for i, n := range atMost(p, "filters.numbers", f.Numbers, MaxFilter) {
+		f.Numbers[i] = Phone(p, at("filters.numbers", i), n, "")
+	}
+}
+
+// Key finds everything that is wrong with an API key.
+func Key(k *domain.APIKey, now time.Time) domain.Problems {
+	var p domain.Problems
+	Text(&p, "name", k.Name, true, MaxName)
+	Metadata(&p, k.Metadata)
+	access.CheckPermissions("permissions", k.Permissions, &p)
+	access.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &p)
+	if k.Environment != domain.Live && k.Environment != domain.Test {
+		p.Add("environment", domain.CodeValidation, "%q is neither live nor test", clip(string(k.Environment)))
+	}
+	if k.ExpiresAt != nil && !k.ExpiresAt.After(now) {
+		p.Add("expires_at", domain.CodeValidation, "lies in the past")
+	}
+	k.AllowedIPs = orEmpty(k.AllowedIPs)
+	return p
+}
+
+// Bounds of the origins whose pages may come with tokens.
+const (
+	MaxOrigins      = 100
+	MaxOriginLength = 200
+)
+
+var origin = regexp.MustCompile(`^https?://[a-z0-9.\[\]:-]+$`)
+
+// OperatorUser notes why somebody cannot be an operator at the dashboard: the
+// role must read everything, as a viewer and an admin do, and the environment
+// must be the one in which people are rung.
+func OperatorUser(p *domain.Problems, u *domain.User) {
+	switch {
+	case !u.Operator:
+	case u.Role != domain.RoleViewer && u.Role != domain.RoleAdmin:
+		p.Add("operator", domain.CodeValidation, "must be false for this role: an operator is a viewer, who looks on, or an admin, who acts")
+	case u.Environment == domain.Test:
+		p.Add("operator", domain.CodeValidation, "must be false for a user of the test environment")
+	}
+}
+
+// redaction checks what is not to be kept of words.
+func redaction(p *domain.Problems, r *domain.Redaction) {
+	r.Patterns = orEmpty(r.Patterns)
+	steps := 0
+	for i, x := range atMost(p, "redaction.patterns", r.Patterns, domain.MaxRedactionPatterns) {
+		takes, err := domain.CheckRedactionPattern(x)
+		if err != nil {
+			p.Add(at("redaction.patterns", i), domain.CodeValidation, "%s", err.Error())
+		}
+		steps += takes
+	}
+	if steps > domain.MaxRedactionSteps {
+		p.Add("redaction.patterns", domain.CodeValidation, "take %d steps for a letter; %d at most (a count like {100} is as many)", steps, domain.MaxRedactionSteps)
+	}
+}
+
+// money checks what a workspace pays and how much it may spend.
+func money(p *domain.Problems, w *domain.Workspace) {
+	if c := w.Calling.DailySpendCap; c != nil {
+		if _, err := domain.Micros(c.Amount); err != nil {
+			p.Add("calling.daily_spend_cap", domain.CodeValidation, "%q is no amount of money (e.g. 25.00)", clip(c.Amount))
+		}
+	}
+	if m := w.SegmentPrice; m != nil {
+		if micros, err := domain.Micros(m.Amount); err != nil {
+			p.Add("sms_price_per_segment", domain.CodeValidation, "%q is no amount of money (e.g. 0.0079)", clip(m.Amount))
+		} else if micros > domain.MaxPrice {
+			p.Add("sms_price_per_segment", domain.CodeValidation, "is %s dollars; a segment costs at most %s", clip(m.Amount), domain.Dollars(domain.MaxPrice).Amount)
+		}
+	}
+	if x := w.Pricing; x != nil {
+		between(p, "pricing.included_attempts", x.IncludedAttempts, 0, maxAttemptsIncluded)
+		if micros, err := domain.Micros(x.PricePerAttempt.Amount); err != nil {
+			p.Add("pricing.price_per_attempt", domain.CodeValidation, "%q is no amount of money (e.g. 0.05)", clip(x.PricePerAttempt.Amount))
+		} else if micros > domain.MaxPrice {
+			p.Add("pricing.price_per_attempt", domain.CodeValidation, "is %s dollars; an attempt costs at most %s", clip(x.PricePerAttempt.Amount), domain.Dollars(domain.MaxPrice).Amount)
+		}
+	}
+}
+
+// retention finds what is wrong with retention periods. Some kinds have a
+// minimum: events for deliveries, the audit log so that an intruder cannot
+// remove it at once, the ledger for the month that is being billed.
+func retention(p *domain.Problems, r *domain.Retention) {
+	for _, one := range []struct {
+		name       string
+		days, from int
+	}{
+		{"calls_days", r.CallDays, 0},
+		{"recordings_days", r.RecordingDays, 0},
+		{"transcripts_days", r.TranscriptDays, 0},
+		{"traces_days", r.TraceDays, 0},
+		{"messages_days", r.MessageDays, 0},
+		{"appointments_days", r.AppointmentDays, 0},
+		{"events_days", r.EventDays, minEventDays},
+		{"decisions_days", r.DecisionDays, 0},
+		{"audit_days", r.AuditDays, minAuditDays},
+		{"ledger_days", r.LedgerDays, minLedgerDays},
+		{"uploads_days", r.UploadDays, 0},
+	} {
+		if one.days != 0 {
+			between(p, "retention."+one.name, one.days, one.from, maxDays)
+		}
+	}
+}
+
+// Workspace finds everything that is wrong with a workspace.
+func Workspace(w *domain.Workspace) domain.Problems {
+	var p domain.Problems
+	Text(&p, "name", w.Name, true, MaxName)
+	Metadata(&p, w.Metadata)
+	Country(&p, "default_country", w.DefaultCountry)
+	oneOf(&p, "plan", string(w.Plan), string(domain.Starter), string(domain.Professional), string(domain.Enterprise))
+	between(&p, "limits.requests_per_minute", w.Limits.RequestsPerMinute, 1, MaxLimit)
+	between(&p, "limits.concurrent_inbound", w.Limits.ConcurrentInbound, 0, MaxLimit)
+	between(&p, "limits.concurrent_outbound", w.Limits.ConcurrentOutbound, 0, MaxLimit)
+	between(&p, "limits.calls_per_minute", w.Limits.CallsPerMinute, 1, MaxLimit) // 0 would be no ceiling
+	retention(&p, &w.Retention)
+	between(&p, "frequency_caps.per_number_per_day", w.FrequencyCaps.PerNumberPerDay, 0, maxPerDay)
+	if len(w.Calling.Countries) == 0 && w.DefaultCountry != "" { // said, so that another default country allows no other calls
+		w.Calling.Countries = []string{w.DefaultCountry}
+	}
+	w.Calling.Countries = orEmpty(w.Calling.Countries)
+	w.Calling.BlockedPrefixes = orEmpty(w.Calling.BlockedPrefixes)
+	for i, c := range atMost(&p, "calling.countries", w.Calling.Countries, MaxCountries) {
+		if c != "*" {
+			Country(&p, at("calling.countries", i), c)
+		}
+	}
+	money(&p, w)
+	w.AllowedOrigins = orEmpty(w.AllowedOrigins)
+	for i, o := range atMost(&p, "allowed_origins", w.AllowedOrigins, MaxOrigins) {
+		if !origin.MatchString(o) || len(o) > MaxOriginLength {
+			p.Add(at("allowed_origins", i), domain.CodeValidation, "%q is no origin (e.g. https://app.example.com, without a path)", clip(o))
+		}
+	}
+	redaction(&p, &w.Redaction)
+	between(&p, "calling.max_call_minutes", w.Calling.MaxCallMinutes, 0, MaxCallMinutes)
+	for i, x := range atMost(&p, "calling.blocked_prefixes", w.Calling.BlockedPrefixes, MaxPrefixes) {
+		if !prefix.MatchString(x) || len(x) > MaxPrefixLength {
+			p.Add(at("calling.blocked_prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1900)", clip(x))
+		}
+	}
+	return p
+}

@@ -1,0 +1,261 @@
+package validation
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// Limits of a campaign.
+const (
+	MaxInlineContacts = 10_000
+	MaxAttempts       = 20
+	MaxIntervalHours  = 24 * 30
+	MaxExcludedDates  = 1000
+	MaxKeywords       = 50
+)
+
+// What a campaign retries and how, where retry is switched on without saying.
+const (
+	defaultAttempts      = 3
+	defaultIntervalHours = 4
+)
+
+// RetryOutcomes are the values of retry_on.
+func RetryOutcomes() []string {
+	return []string{"no_answer", "busy", "voicemail", "failed", "rejected", "interrupted"}
+}
+
+// Weekdays are the days of a schedule.
+func Weekdays() []string {
+	return []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+}
+
+// House is what a campaign or call is measured against.
+type House struct {
+	Limits         domain.Limits
+	DefaultCountry string
+	DefaultDNC     string
+	CallerIDs      []string // the workspace's own numbers first, then its trunks'
+	Test           bool     // the test environment: calling hours only where the request sets them, and any caller ID
+	Now            time.Time
+}
+
+// CallingHours are those of live calls unless others are set: from 08:00 to
+// 21:00 where the number is.
+func CallingHours() *domain.CallingHours {
+	return &domain.CallingHours{Start: "08:00", End: "21:00", Timezone: "local"}
+}
+
+// TestHours are the calling hours of the test environment unless others are set:
+// always.
+func TestHours() domain.CallingHours {
+	return domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}
+}
+
+// CampaignDefaults fills in what was left out.
+func CampaignDefaults(c *domain.Campaign, h House) {
+	s := &c.Schedule
+	if s.Timezone == "" {
+		s.Timezone = "UTC"
+	}
+	if len(s.Days) == 0 {
+		s.Days = Weekdays()
+	}
+	s.ExcludedDates = orEmpty(s.ExcludedDates)
+	if c.Pacing.CallsPerMinute == 0 {
+		c.Pacing.CallsPerMinute = h.Limits.CallsPerMinute
+	}
+	if c.Pacing.Mode == "" {
+		c.Pacing.Mode = domain.PacingFixed
+	}
+	if c.Pacing.MaxConcurrent == 0 {
+		c.Pacing.MaxConcurrent = h.Limits.ConcurrentOutbound
+	}
+	r := &c.Retry
+	switch {
+	case !r.Enabled && r.MaxAttempts == 0:
+		r.MaxAttempts = 1
+	case r.MaxAttempts == 0:
+		r.MaxAttempts = defaultAttempts
+	}
+	if r.Enabled && r.RetryOn == nil {
+		r.RetryOn = []string{"no_answer", "busy"}
+	}
+	r.RetryOn = orEmpty(r.RetryOn)
+	if c.DefaultCountry == "" {
+		c.DefaultCountry = h.DefaultCountry
+	}
+	hours := &c.Compliance.CallingHours
+	switch {
+	case *hours != domain.CallingHours{}:
+	case h.Test:
+		*hours = TestHours()
+	default:
+		*hours = *CallingHours()
+	}
+	if hours.Timezone == "" {
+		hours.Timezone = "local"
+	}
+	if o := c.Compliance.OptOut; o != nil && o.Action == "" {
+		o.Action = "add_to_dnc"
+	}
+}
+
+// DefaultInterval is the time between attempts where retry is switched on
+// without saying, in hours.
+func DefaultInterval() float64 { return defaultIntervalHours }
+
+// Campaign finds everything that is wrong with a campaign whose defaults are
+// filled in. It writes numbers and ids in their canonical spelling.
+func Campaign(c *domain.Campaign, h House) domain.Problems {
+	var p domain.Problems
+	Text(&p, "name", c.Name, true, MaxName)
+	Metadata(&p, c.Metadata)
+	if c.AgentID == "" && c.PathwayID == "" {
+		p.Add("agent_id", domain.CodeValidation, "agent_id or pathway_id is required")
+	}
+	c.AgentID = ID(&p, "agent_id", domain.PrefixAgent, c.AgentID)
+	c.PathwayID = ID(&p, "pathway_id", domain.PrefixPathway, c.PathwayID)
+	schedule(&p, &c.Schedule, h.Now)
+	pacing(&p, c.Pacing, h.Limits)
+	retry(&p, c.Retry)
+	Country(&p, "default_country", c.DefaultCountry)
+	Text(&p, "caller_id.name", c.CallerID.Name, false, MaxCallerName)
+	c.CallerID.Number = CallerID(&p, "caller_id.number", c.CallerID.Number, h)
+	compliance(&p, &c.Compliance)
+	if t := c.Test; t != nil {
+		between(&p, "test.time_factor", t.TimeFactor, 1, domain.MaxTimeFactor)
+		if !h.Test {
+			p.Add("test", domain.CodeValidation, "is for the test environment: use a test key")
+		}
+	}
+	for _, name := range sortedKeys(c.Webhooks) {
+		t, known := event.Canonical(name)
+		if !known || !strings.HasPrefix(string(t), "campaign.") {
+			p.Add("webhooks", domain.CodeValidation, "%q is no campaign event", clip(name))
+			continue
+		}
+		HTTPS(&p, "webhooks."+name, c.Webhooks[name])
+	}
+	return p
+}
+
+// CallerID notes a number that may not be shown, and answers it as E.164. "" is
+// allowed where the workspace has any number: each call then shows a number of the
+// trunk that carries it. The test environment shows any number.
+func CallerID(p *domain.Problems, param, number string, h House) string {
+	if number == "" {
+		if !h.Test && len(h.CallerIDs) == 0 {
+			p.Add(param, domain.CodeCallerIDRequired, "is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
+		}
+		return ""
+	}
+	e164 := Phone(p, param, number, h.DefaultCountry)
+	if e164 != "" && !h.Test && !slices.Contains(h.CallerIDs, e164) {
+		p.Add(param, domain.CodeCallerIDNotAllowed, "%s is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers", e164)
+	}
+	return e164
+}
+
+func schedule(p *domain.Problems, s *domain.Schedule, now time.Time) {
+	Zone(p, "schedule.timezone", s.Timezone)
+	if s.Start != nil && s.End != nil && !s.End.After(*s.Start) {
+		p.Add("schedule.end", domain.CodeValidation, "must be after schedule.start")
+	} else if s.End != nil && !s.End.After(now) {
+		p.Add("schedule.end", domain.CodeValidation, "lies in the past")
+	}
+	week := Weekdays()
+	for i, d := range atMost(p, "schedule.days", s.Days, len(week)) {
+		if !slices.Contains(week, d) {
+			oneOf(p, at("schedule.days", i), d, week...)
+		}
+		if slices.Contains(s.Days[:i], d) {
+			p.Add(at("schedule.days", i), domain.CodeValidation, "%q stands twice", clip(d))
+		}
+	}
+	for i, d := range atMost(p, "schedule.excluded_dates", s.ExcludedDates, MaxExcludedDates) {
+		if _, err := time.Parse(time.DateOnly, d); err != nil {
+			p.Add(at("schedule.excluded_dates", i), domain.CodeValidation, "%q is no date (YYYY-MM-DD)", clip(d))
+		}
+	}
+}
+
+func pacing(p *domain.Problems, c domain.Pacing, most domain.Limits) {
+	if c.Mode != "" {
+		oneOf(p, "pacing.mode", string(c.Mode), string(domain.PacingFixed), string(domain.PacingAdaptive))
+	}
+	for _, v := range []struct {
+		param    string
+		n, limit int
+	}{
+		{"pacing.calls_per_minute", c.CallsPerMinute, most.CallsPerMinute},
+		{"pacing.max_concurrent", c.MaxConcurrent, most.ConcurrentOutbound},
+	} {
+		switch {
+		case v.n < 1:
+			p.Add(v.param, domain.CodeValidation, "must be at least 1")
+		case v.n > v.limit:
+			p.Add(v.param, domain.CodeExceedsPlan, "%d is above the plan's limit of %d", v.n, v.limit)
+		}
+	}
+}
+
+func retry(p *domain.Problems, r domain.Retry) {
+	between(p, "retry.max_attempts", r.MaxAttempts, 1, MaxAttempts)
+	if !(r.IntervalHours >= 0 && r.IntervalHours <= MaxIntervalHours) {
+		p.Add("retry.interval_hours", domain.CodeValidation, "must be between 0 and %d", MaxIntervalHours)
+	}
+	for i, w := range atMost(p, "retry.retry_on", r.RetryOn, len(RetryOutcomes())) {
+		oneOf(p, at("retry.retry_on", i), w, RetryOutcomes()...)
+	}
+}
+
+func compliance(p *domain.Problems, c *domain.Compliance) {
+	Hours(p, "compliance.calling_hours", c.CallingHours)
+	if c.DNCListID != "" {
+		if _, err := domain.ParseID(domain.PrefixDNC, c.DNCListID); err != nil {
+			p.Add("compliance.dnc_list_id", domain.CodeValidation, "there is no list %q", clip(c.DNCListID))
+		}
+	}
+	if o := c.OptOut; o != nil {
+		oneOf(p, "compliance.opt_out_handling.action", o.Action, "add_to_dnc")
+		o.Keywords = orEmpty(o.Keywords)
+		for i, k := range atMost(p, "compliance.opt_out_handling.keywords", o.Keywords, MaxKeywords) {
+			Text(p, at("compliance.opt_out_handling.keywords", i), k, true, MaxMetadataKey)
+		}
+	}
+}
+
+// isClock says whether a text is a time of day, 00:00 to 23:59.
+func isClock(text string) bool {
+	if len(text) != len("HH:MM") || text[2] != ':' {
+		return false
+	}
+	for _, i := range [...]int{0, 1, 3, 4} {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text[:2] < "24" && text[3] < '6'
+}
+
+// Hours notes what is wrong with a daily window. The end may be 24:00, and
+// before the start: the window then runs over midnight.
+func Hours(p *domain.Problems, param string, h domain.CallingHours) {
+	if !isClock(h.Start) {
+		p.Add(param+".start", domain.CodeValidation, "%q is no time of day (HH:MM)", clip(h.Start))
+	}
+	if !isClock(h.End) && h.End != "24:00" {
+		p.Add(param+".end", domain.CodeValidation, "%q is no time of day (HH:MM, up to 24:00)", clip(h.End))
+	}
+	if h.Start == h.End {
+		p.Add(param+".end", domain.CodeValidation, "must differ from start")
+	}
+	if h.Timezone != "local" {
+		Zone(p, param+".timezone", h.Timezone)
+	}
+}

@@ -1,0 +1,83 @@
+package validation
+
+import (
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+)
+
+// Bounds of OAuth clients.
+const (
+	MaxRedirects = 10
+	MaxRedirect  = 500
+)
+
+// redirectHost is strict: it stands in headers.
+var redirectHost = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+
+// Client finds everything that is wrong with an OAuth client, and fills in how
+// it gets tokens: by consent where it has a redirect URI, else by its secret.
+func Client(c *domain.OAuthClient) domain.Problems {
+	var p domain.Problems
+	Text(&p, "name", c.Name, true, MaxName)
+	Metadata(&p, c.Metadata)
+	access.CheckPermissions("scopes", c.Scopes, &p)
+	for i, uri := range atMost(&p, "redirect_uris", c.RedirectURIs, MaxRedirects) {
+		Redirect(&p, at("redirect_uris", i), uri)
+		if slices.Contains(c.RedirectURIs[:i], uri) {
+			p.Add(at("redirect_uris", i), domain.CodeValidation, "stands in the list twice")
+		}
+	}
+	c.RedirectURIs = orEmpty(c.RedirectURIs)
+	if len(c.GrantTypes) == 0 {
+		c.GrantTypes = []domain.GrantType{domain.GrantCredentials}
+		if len(c.RedirectURIs) > 0 {
+			c.GrantTypes = []domain.GrantType{domain.GrantCode, domain.GrantRefresh}
+		}
+	}
+	for i, g := range c.GrantTypes {
+		oneOf(&p, at("grant_types", i), string(g), string(domain.GrantCode), string(domain.GrantRefresh), string(domain.GrantCredentials))
+	}
+	slices.Sort(c.GrantTypes)
+	c.GrantTypes = slices.Compact(c.GrantTypes)
+	switch {
+	case c.May(domain.GrantCode) != (len(c.RedirectURIs) > 0):
+		p.Add("redirect_uris", domain.CodeValidation, "go with the grant type authorization_code: both or neither")
+	case c.May(domain.GrantRefresh) && !c.May(domain.GrantCode):
+		p.Add("grant_types", domain.CodeValidation, "refresh_token goes with authorization_code")
+	case c.May(domain.GrantCredentials) && c.Public:
+		p.Add("grant_types", domain.CodeValidation, "client_credentials needs a secret, and a public client has none")
+	}
+	return p
+}
+
+// Redirect notes what is wrong with a redirect URI: absolute, https (http on
+// this machine only), without user, fragment and wildcards. It is compared as it
+// is written.
+func Redirect(p *domain.Problems, param, uri string) {
+	if uri == "" || len(uri) > MaxRedirect || strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>\^{|}`+"`*", r) }) {
+		p.Add(param, domain.CodeValidation, "must be a URI of at most %d characters", MaxRedirect)
+		return
+	}
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil || !u.IsAbs() || u.Opaque != "" || !redirectHost.MatchString(u.Host):
+		p.Add(param, domain.CodeValidation, "is no absolute URI such as https://app.example.com/callback")
+	case strings.Contains(uri, "#"):
+		p.Add(param, domain.CodeValidation, "must have no fragment")
+	case u.User != nil:
+		p.Add(param, domain.CodeValidation, "must name no user")
+	case u.Scheme == "http" && !thisMachine(u.Hostname()), u.Scheme != "http" && u.Scheme != "https":
+		p.Add(param, domain.CodeValidation, "must be https, or http on this machine (127.0.0.1, [::1], localhost)")
+	}
+}
+
+func thisMachine(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
+}

@@ -1,0 +1,176 @@
+package validation
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Bounds of a JSON Schema.
+const (
+	maxSchemaBytes = 32 << 10
+	maxSchemaDepth = 16
+)
+
+// nowhere is the address of a schema that stands in a request: nothing that it
+// refers to outside itself is read.
+const nowhere = "urn:schema"
+
+type closed struct{}
+
+// Load refuses every address.
+func (closed) Load(string) (any, error) { return nil, errOutside }
+
+var errOutside = errors.New("a $ref may only point into the schema itself")
+
+// ArgumentSchema notes what is wrong with a JSON Schema (2020-12, unless its
+// $schema says otherwise) of arguments, which are an object.
+func ArgumentSchema(p *domain.Problems, param string, schema map[string]any) {
+	if depth(schema) > maxSchemaDepth {
+		p.Add(param, domain.CodeValidation, "is nested deeper than %d levels", maxSchemaDepth)
+		return
+	}
+	text, err := json.Marshal(schema)
+	if err != nil || len(text) > maxSchemaBytes {
+		p.Add(param, domain.CodeValidation, "is longer than %d bytes", maxSchemaBytes)
+		return
+	}
+	if schema["type"] != "object" {
+		p.Add(param+".type", domain.CodeValidation, "must be object: arguments have names")
+		return
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(closed{})
+	if err = c.AddResource(nowhere, schema); err == nil {
+		_, err = c.Compile(nowhere)
+	}
+	if err != nil {
+		at, why := schemaFault(err)
+		p.Add(param+at, domain.CodeValidation, "%s", why)
+	}
+}
+
+// schemaFault is where a schema is wrong, and why.
+func schemaFault(err error) (at, why string) {
+	if errors.Is(err, errOutside) {
+		return "", errOutside.Error()
+	}
+	bad, ok := errors.AsType[*jsonschema.SchemaValidationError](err)
+	if !ok {
+		return "", "is no JSON Schema: " + clip(plain(err.Error()))
+	}
+	found, ok := errors.AsType[*jsonschema.ValidationError](bad.Err)
+	if !ok {
+		return "", "is no JSON Schema"
+	}
+	for len(found.Causes) > 0 { // the first, innermost one
+		found = found.Causes[0]
+	}
+	var b strings.Builder
+	for _, step := range found.InstanceLocation {
+		b.WriteByte('.')
+		b.WriteString(step)
+	}
+	return b.String(), "is no JSON Schema: " + plain(found.Error())
+}
+
+// plain is what a library says without where it says so.
+func plain(text string) string {
+	if _, rest, ok := strings.Cut(text, "': "); ok {
+		text = rest
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	return strings.ReplaceAll(text, nowhere, "the schema")
+}
+
+// depth is how deep a JSON value is nested; it looks no further than it must.
+func depth(v any) int { return deeper(v, 0) }
+
+func deeper(v any, at int) int {
+	if at > maxSchemaDepth {
+		return at
+	}
+	most := at
+	switch v := v.(type) {
+	case map[string]any:
+		most++
+		for _, inner := range v {
+			most = max(most, deeper(inner, at+1))
+		}
+	case []any:
+		most++
+		for _, inner := range v {
+			most = max(most, deeper(inner, at+1))
+		}
+	}
+	return most
+}
+
+// object notes what is wrong with a JSON object of a client's that is kept as it is.
+func object(p *domain.Problems, param string, v map[string]any, most int) {
+	if depth(v) > maxSchemaDepth {
+		p.Add(param, domain.CodeValidation, "is nested deeper than %d levels", maxSchemaDepth)
+		return
+	}
+	if text, err := json.Marshal(v); err != nil || len(text) > most {
+		p.Add(param, domain.CodeValidation, "is longer than %d bytes", most)
+	}
+}
+
+// Arguments says whether arguments fit the JSON Schema of a tool; the error
+// tells where they do not.
+func Arguments(schema, given map[string]any) error {
+	c := jsonschema.NewCompiler()
+	c.UseLoader(closed{})
+	if err := c.AddResource(nowhere, schema); err != nil {
+		return errNoSchema
+	}
+	s, err := c.Compile(nowhere)
+	if err != nil {
+		return errNoSchema
+	}
+	if given == nil {
+		given = map[string]any{}
+	}
+	err = s.Validate(given)
+	if err == nil {
+		return nil
+	}
+	found, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		return errors.New("the arguments do not fit the tool's schema")
+	}
+	for len(found.Causes) > 0 {
+		found = found.Causes[0]
+	}
+	at := strings.Join(found.InstanceLocation, ".")
+	if at == "" {
+		at = "arguments"
+	}
+	return errors.New(clip(at) + ": " + clip(plain(found.Error())))
+}
+
+var errNoSchema = errors.New("the tool's schema is not valid")
+
+// Typed are arguments that were written as text, each of the type that the
+// schema has for it, where it can be.
+func Typed(schema map[string]any, given map[string]string) map[string]any {
+	properties, _ := schema["properties"].(map[string]any)
+	out := make(map[string]any, len(given))
+	for name, text := range given {
+		out[name] = text
+		property, _ := properties[name].(map[string]any)
+		switch property["type"] {
+		case "integer", "number", "boolean", "array", "object":
+			var v any
+			if domain.DecodeJSON([]byte(text), &v) == nil {
+				out[name] = v
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package validation
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Limits of a tool.
+const (
+	MaxDescription  = 2000
+	MaxHeaders      = 32
+	MaxHeaderValue  = 4096
+	maxToolBody     = 16 << 10
+	minToolTimeout  = 100
+	maxToolTimeout  = 60_000
+	stdToolTimeout  = 10_000
+	defaultToolVerb = "POST"
+)
+
+var (
+	toolName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`)
+	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
+)
+
+// ToolDefaults fills in what was left out.
+func ToolDefaults(t *domain.Tool) {
+	if t.Parameters == nil {
+		t.Parameters = map[string]any{"type": "object", "properties": map[string]any{}}
+	}
+	if h := t.HTTP; h != nil {
+		if h.Method == "" {
+			h.Method = defaultToolVerb
+		}
+		if h.TimeoutMs == 0 {
+			h.TimeoutMs = stdToolTimeout
+		}
+	}
+}
+
+// Tool finds everything that is wrong with a tool whose defaults are filled in.
+func Tool(t *domain.Tool) domain.Problems {
+	var p domain.Problems
+	switch {
+	case t.Name == "":
+		p.Add("name", domain.CodeValidation, "is required")
+	case !toolName.MatchString(t.Name):
+		p.Add("name", domain.CodeValidation, "%q is no name: letters, digits, _ and -, 64 at most, not beginning with a digit", clip(t.Name))
+	}
+	Prose(&p, "description", t.Description, MaxDescription)
+	Metadata(&p, t.Metadata)
+	ArgumentSchema(&p, "parameters", t.Parameters)
+	if (t.HTTP == nil) == (t.MCP == nil) {
+		p.Add("http", domain.CodeValidation, "one of http and mcp is required")
+		return p
+	}
+	if h := t.HTTP; h != nil {
+		oneOf(&p, "http.method", h.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
+		HTTPS(&p, "http.url", h.URL)
+		headers(&p, "http.headers", h.Headers)
+		object(&p, "http.body", h.Body, maxToolBody)
+		if slices.Contains([]string{"GET", "DELETE"}, h.Method) && len(h.Body) > 0 {
+			p.Add("http.body", domain.CodeValidation, "%s carries none; the arguments go into the URL", h.Method)
+		}
+		between(&p, "http.timeout_ms", h.TimeoutMs, minToolTimeout, maxToolTimeout)
+		return p
+	}
+	HTTPS(&p, "mcp.url", t.MCP.URL)
+	headers(&p, "mcp.headers", t.MCP.Headers)
+	return p
+}
+
+// headers notes what cannot be sent as headers of a request. What stands in
+// them is secret: it is never repeated.
+func headers(p *domain.Problems, param string, all map[string]string) {
+	if len(all) > MaxHeaders {
+		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(all), MaxHeaders)
+		return
+	}
+	seen := make(map[string]bool)
+	for _, name := range sortedKeys(all) {
+		low := strings.ToLower(name)
+		switch low {
+		case "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "proxy-connection", "keep-alive":
+			p.Add(param, domain.CodeValidation, "%q is set by the connection itself", clip(name))
+		}
+		switch {
+		case !headerName.MatchString(name):
+			p.Add(param, domain.CodeValidation, "%q is no name of a header", clip(name))
+		case seen[low]:
+			p.Add(param, domain.CodeValidation, "%q stands twice", clip(name))
+		}
+		seen[low] = true
+		Text(p, param+"."+clip(name), all[name], true, MaxHeaderValue)
+	}
+}
+
+// SameHost says whether two addresses are of one host: what is secret for one
+// may be told to the other.
+func SameHost(a, b string) bool {
+	x, err := url.Parse(a)
+	y, other := url.Parse(b)
+	return err == nil && other == nil && x.Scheme == y.Scheme && strings.EqualFold(x.Host, y.Host)
+}

@@ -1,0 +1,302 @@
+package validation
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Limits of a trunk.
+const (
+	MaxProxies        = 20
+	MaxPrefixes       = 1000
+	MaxCallerIDs      = 10_000
+	MaxNetworks       = 100
+	MaxCallsPerSecond = 1000
+	MaxChannels       = 100_000
+	MaxCredential     = 256
+	MaxCodecs         = 4
+	MaxMatchName      = 64
+	MaxMatchValue     = 128
+)
+
+var (
+	hostname = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?$`)
+	dialled  = regexp.MustCompile(`^\+?[0-9*#]{0,20}$`)
+	token    = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	prefix   = regexp.MustCompile(`^\+?\d{1,15}$`)
+)
+
+// TrunkDefaults fills in what was left out.
+func TrunkDefaults(t *domain.Trunk) {
+	for i := range t.Proxies {
+		proxyDefaults(&t.Proxies[i])
+	}
+	if t.OutboundProxy != nil {
+		proxyDefaults(t.OutboundProxy)
+	}
+	for _, f := range []struct {
+		into *string
+		word string
+	}{{&t.NumberFormat, domain.FormatE164}, {&t.DTMF, "auto"}, {&t.SRTP, "off"}, {&t.SMS, domain.SMSOff}, {&t.NAT, domain.NATAuto}} {
+		if *f.into == "" {
+			*f.into = f.word
+		}
+	}
+	if len(t.Codecs) == 0 {
+		t.Codecs = []string{"PCMU", "PCMA"}
+	}
+	if t.CallsPerSecond == 0 {
+		t.CallsPerSecond = DefaultCallsPerSecond
+	}
+	if t.Alarms.ShortCallSeconds == 0 {
+		t.Alarms.ShortCallSeconds = 6
+	}
+	if t.Alarms.MinCalls == 0 {
+		t.Alarms.MinCalls = 20
+	}
+	t.Proxies, t.Costs = orEmpty(t.Proxies), orEmpty(t.Costs)
+	t.Inbound.AllowedIPs, t.CallerIDHeaders = orEmpty(t.Inbound.AllowedIPs), orEmpty(t.CallerIDHeaders)
+	t.MediaNetworks, t.RedirectHosts = orEmpty(t.MediaNetworks), orEmpty(t.RedirectHosts)
+	t.Prefixes, t.CallerIDs = orEmpty(t.Prefixes), orEmpty(t.CallerIDs)
+}
+
+// proxyDefaults leaves open what DNS is to say: port and transport of a name
+// without a port.
+func proxyDefaults(x *domain.Proxy) {
+	_, err := netip.ParseAddr(strings.Trim(x.Host, "[]"))
+	address := err == nil
+	if x.Transport == "" && (address || x.Port != 0) {
+		x.Transport = "udp"
+	}
+	if x.Port == 0 && address {
+		if x.Port = 5060; x.Transport == "tls" {
+			x.Port = 5061
+		}
+	}
+	if x.Weight == 0 {
+		x.Weight = 1
+	}
+}
+
+// DefaultCallsPerSecond is the pace of a trunk that names none.
+const DefaultCallsPerSecond = 50
+
+// Trunk finds everything that is wrong with a trunk whose defaults are filled
+// in.
+func Trunk(t *domain.Trunk) domain.Problems {
+	var p domain.Problems
+	Text(&p, "name", t.Name, true, MaxName)
+	Metadata(&p, t.Metadata)
+	if len(t.Proxies) == 0 {
+		p.Add("proxies", domain.CodeValidation, "at least one proxy is required")
+	}
+	for i, x := range atMost(&p, "proxies", t.Proxies, MaxProxies) {
+		proxy(&p, at("proxies", i), x)
+	}
+	if t.OutboundProxy != nil {
+		proxy(&p, "outbound_proxy", *t.OutboundProxy)
+	}
+	credentials(&p, "auth", t.Auth)
+	if t.Register && t.Auth == nil {
+		p.Add("register", domain.CodeValidation, "takes the credentials of auth")
+	}
+	if t.FromDomain != "" && !validHost(t.FromDomain) {
+		p.Add("from_domain", domain.CodeValidation, "%q is no host name", clip(t.FromDomain))
+	}
+	written(&p, t)
+	inbound(&p, &t.Inbound)
+	networks(&p, "media_networks", atMost(&p, "media_networks", t.MediaNetworks, MaxNetworks))
+	for i, x := range atMost(&p, "redirect_hosts", t.RedirectHosts, MaxNetworks) {
+		if _, err := netip.ParsePrefix(x); err != nil && !validHost(x) {
+			p.Add(at("redirect_hosts", i), domain.CodeValidation, "%q is no host name, address or network", clip(x))
+		}
+	}
+	sound(&p, t)
+	rate(&p, "calls_per_second", t.CallsPerSecond, false)
+	between(&p, "max_channels", t.MaxChannels, 0, MaxChannels)
+	choice(&p, t)
+	for i, x := range atMost(&p, "caller_ids", t.CallerIDs, MaxCallerIDs) {
+		t.CallerIDs[i] = Phone(&p, at("caller_ids", i), x, "")
+	}
+	for i, x := range atMost(&p, "caller_id_headers", t.CallerIDHeaders, CallerIDHeaderKinds) {
+		oneOf(&p, at("caller_id_headers", i), x, domain.HeaderAsserted, domain.HeaderRemote, domain.HeaderDiversion)
+	}
+	oneOf(&p, "sms", t.SMS, domain.SMSOff, domain.SMSPlain, domain.SMSIMDN)
+	alarms(&p, &t.Alarms)
+	return p
+}
+
+func credentials(p *domain.Problems, param string, a *domain.TrunkAuth) {
+	if a == nil {
+		return
+	}
+	Text(p, param+".username", a.Username, true, MaxCredential)
+	Text(p, param+".password", a.Password, true, MaxCredential)
+	Text(p, param+".realm", a.Realm, false, MaxCredential)
+}
+
+// written checks how numbers are written to a trunk.
+func written(p *domain.Problems, t *domain.Trunk) {
+	oneOf(p, "number_format", t.NumberFormat, domain.FormatE164, domain.FormatDigits, domain.FormatNational)
+	switch {
+	case t.NumberCountry != "":
+		Country(p, "number_country", t.NumberCountry)
+	case t.NumberFormat == domain.FormatNational:
+		p.Add("number_country", domain.CodeValidation, "is required for national")
+	}
+	for _, f := range []struct{ param, text string }{{"number_strip", t.NumberStrip}, {"number_add", t.NumberAdd}} {
+		if !dialled.MatchString(f.text) {
+			p.Add(f.param, domain.CodeValidation, "may hold +, digits, * and #, 20 at most")
+		}
+	}
+}
+
+// inbound checks from where calls may come. A trunk that is open to nearly
+// everybody has to ask for a proof.
+func inbound(p *domain.Problems, in *domain.TrunkInbound) {
+	networks(p, "inbound.allowed_ips", atMost(p, "inbound.allowed_ips", in.AllowedIPs, MaxNetworks))
+	for i, n := range in.AllowedIPs {
+		if net, err := netip.ParsePrefix(n); err == nil && in.Auth == nil && net.Bits() < map[bool]int{true: 8, false: 32}[net.Addr().Is4()] {
+			p.Add(at("inbound.allowed_ips", i), domain.CodeValidation, "%q is too wide without inbound.auth: anybody could call", clip(n))
+		}
+	}
+	credentials(p, "inbound.auth", in.Auth)
+	match(p, in.Match)
+	rate(p, "inbound.calls_per_second", in.CallsPerSecond, true)
+}
+
+// match checks the header by which calls of one address are told apart.
+func match(p *domain.Problems, m *domain.TrunkMatch) {
+	const header, parameter, value = "inbound.match.header", "inbound.match.parameter", "inbound.match.value"
+	if m == nil {
+		return
+	}
+	switch {
+	case len(m.Header) > MaxMatchName || !token.MatchString(m.Header) || !domain.IsMatchHeader(m.Header):
+		p.Add(header, domain.CodeValidation, "%q cannot be compared: use Request-URI, From, To, Contact, P-Charge-Info or a name that begins with X-, %d characters at most",
+			clip(m.Header), MaxMatchName)
+	case m.Parameter == "" && domain.MatchesByParameter(m.Header):
+		p.Add(parameter, domain.CodeValidation, "is required for %s, whose whole value differs from call to call: name a parameter such as tgrp", m.Header)
+	}
+	if m.Parameter != "" && (len(m.Parameter) > MaxMatchName || !token.MatchString(m.Parameter)) {
+		p.Add(parameter, domain.CodeValidation, "%q is no name of a parameter: use letters, digits, - and _, %d at most", clip(m.Parameter), MaxMatchName)
+	}
+	if strings.EqualFold(m.Parameter, "tag") {
+		p.Add(parameter, domain.CodeValidation, "\"tag\" is different in each call: name a parameter that the carrier sets, such as tgrp")
+	}
+	Text(p, value, m.Value, true, MaxMatchValue)
+	if m.Value != strings.TrimSpace(m.Value) {
+		p.Add(value, domain.CodeValidation, "%q has spaces at an end, which are never sent: remove them", clip(m.Value))
+	}
+}
+
+func rate(p *domain.Problems, param string, r float64, zero bool) {
+	if zero && r == 0 {
+		return
+	}
+	if !(r > 0 && r <= MaxCallsPerSecond) {
+		p.Add(param, domain.CodeValidation, "must be above 0 and at most %d", MaxCallsPerSecond)
+	}
+}
+
+func sound(p *domain.Problems, t *domain.Trunk) {
+	mediaSettings(p, t)
+	if t.SRTP == "required" && !t.KeysInClear && slices.ContainsFunc(t.Proxies, func(x domain.Proxy) bool { return x.Transport != "tls" }) {
+		p.Add("srtp", domain.CodeValidation, "needs transport tls at every proxy, or srtp_keys_in_clear")
+	}
+}
+
+// mediaSettings checks what trunks and phones have alike.
+func mediaSettings(p *domain.Problems, t *domain.Trunk) {
+	for i, c := range atMost(p, "codecs", t.Codecs, MaxCodecs) {
+		oneOf(p, at("codecs", i), c, "PCMU", "PCMA", "G722", "opus")
+		if slices.Contains(t.Codecs[:i], c) {
+			p.Add(at("codecs", i), domain.CodeValidation, "stands there twice")
+		}
+	}
+	oneOf(p, "dtmf", t.DTMF, "auto", "rfc4733", "info", "inband")
+	oneOf(p, "srtp", t.SRTP, "off", "optional", "required")
+	oneOf(p, "nat", t.NAT, domain.NATAuto, domain.NATOn, domain.NATOff)
+}
+
+// choice checks what decides among trunks.
+func choice(p *domain.Problems, t *domain.Trunk) {
+	for i, x := range atMost(p, "prefixes", t.Prefixes, MaxPrefixes) {
+		if !prefix.MatchString(x) {
+			p.Add(at("prefixes", i), domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x))
+		}
+	}
+	between(p, "priority", t.Priority, 0, 65535)
+	for i, x := range atMost(p, "costs", t.Costs, MaxPrefixes) {
+		if x.Prefix != "+" && !prefix.MatchString(x.Prefix) {
+			p.Add(at("costs", i)+".prefix", domain.CodeValidation, "%q is no beginning of a number (e.g. +1202)", clip(x.Prefix))
+		}
+		if cost, err := domain.Micros(x.Cost); err != nil || cost > domain.MaxPrice {
+			p.Add(at("costs", i)+".cost", domain.CodeValidation, "%q must be dollars a minute from 0 to %s, with six decimals at most (e.g. 0.0045)",
+				clip(x.Cost), domain.Dollars(domain.MaxPrice).Amount)
+		}
+	}
+}
+
+func alarms(p *domain.Problems, a *domain.TrunkAlarms) {
+	for _, f := range []struct {
+		param string
+		value float64
+		most  float64
+	}{{"min_asr", a.MinASR, 1}, {"max_short_call_share", a.MaxShortCallShare, 1}, {"min_acd_seconds", a.MinACDSeconds, MaxACDSeconds}} {
+		if !(f.value >= 0 && f.value <= f.most) {
+			p.Add("alarms."+f.param, domain.CodeValidation, "must be between 0 and %g", f.most)
+		}
+	}
+	between(p, "alarms.short_call_seconds", a.ShortCallSeconds, 1, MaxShortSeconds)
+	between(p, "alarms.min_calls", a.MinCalls, 1, MaxTrunkCalls)
+}
+
+func proxy(p *domain.Problems, param string, x domain.Proxy) {
+	if !validHost(x.Host) {
+		p.Add(param+".host", domain.CodeValidation, "%q is no host name and no address", clip(x.Host))
+	}
+	between(p, param+".port", x.Port, 0, 65535)
+	if x.Transport != "" {
+		oneOf(p, param+".transport", x.Transport, "udp", "tcp", "tls")
+	}
+	between(p, param+".priority", x.Priority, 0, 65535)
+	between(p, param+".weight", x.Weight, 0, 65535)
+}
+
+func validHost(h string) bool {
+	if a, err := netip.ParseAddr(strings.Trim(h, "[]")); err == nil {
+		return a.Zone() == ""
+	}
+	return len(h) <= 253 && hostname.MatchString(h)
+}
+
+// Number finds everything that is wrong with a phone number, and writes it as
+// E.164. "*" catches the rest of its trunk, so it must name one.
+func Number(n *domain.PhoneNumber, defaultCountry string) domain.Problems {
+	var p domain.Problems
+	Metadata(&p, n.Metadata)
+	switch n.Number {
+	case "":
+		p.Add("number", domain.CodeValidation, "is required")
+	case "*":
+		if n.TrunkID == "" {
+			p.Add("trunk_id", domain.CodeValidation, "is required for *")
+		}
+		if n.SMSEnabled {
+			p.Add("sms_enabled", domain.CodeValidation, "is for a number: no message comes from *")
+		}
+	default:
+		n.Number = Phone(&p, "number", n.Number, defaultCountry)
+	}
+	if n.AgentID == "" {
+		p.Add("agent_id", domain.CodeValidation, "is required")
+	}
+	n.AgentID = ID(&p, "agent_id", domain.PrefixAgent, n.AgentID)
+	n.TrunkID = ID(&p, "trunk_id", domain.PrefixTrunk, n.TrunkID)
+	return p
+}

@@ -1,0 +1,215 @@
+// Package validation says what is a good campaign, agent, trunk, number, webhook,
+// key, OAuth client and workspace, finds everything that is wrong with one at once, and
+// fills in what was left out. It knows no HTTP, no store and no clock.
+package validation
+
+import (
+	"encoding/json"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Limits of what every resource carries.
+const (
+	MaxName          = 200
+	MaxMetadata      = 50
+	MaxContext       = 200
+	MaxContextBytes  = 64 << 10 // of JSON
+	MaxMetadataKey   = 40
+	MaxMetadataValue = 500
+	MaxURL           = 2048
+)
+
+// Text notes what is wrong with a line of text: empty though required, too
+// long, or with control characters in it.
+func Text(p *domain.Problems, param, text string, required bool, most int) {
+	switch {
+	case required && strings.TrimSpace(text) == "":
+		p.Add(param, domain.CodeValidation, "is required")
+	case utf8.RuneCountInString(text) > most:
+		p.Add(param, domain.CodeValidation, "has more than %d characters", most)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		p.Add(param, domain.CodeValidation, "must not hold control characters")
+	}
+}
+
+// Prose is Text that may hold line breaks and tabs.
+func Prose(p *domain.Problems, param, text string, most int) {
+	Text(p, param, strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text), false, most)
+}
+
+// Metadata notes what is wrong with a client's own notes on a resource.
+func Metadata(p *domain.Problems, m map[string]string) {
+	if len(m) > MaxMetadata {
+		p.Add("metadata", domain.CodeValidation, "has %d entries; %d at most", len(m), MaxMetadata)
+		return
+	}
+	for _, k := range sortedKeys(m) {
+		Text(p, "metadata", k, true, MaxMetadataKey)
+		Prose(p, "metadata."+clip(k), m[k], MaxMetadataValue)
+	}
+}
+
+// Context notes what makes the context of one call or message too large.
+func Context(p *domain.Problems, param string, c domain.Context) {
+	if len(c) > MaxContext {
+		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(c), MaxContext)
+	} else if sizeOf(map[string]any(c)) > MaxContextBytes {
+		p.Add(param, domain.CodeValidation, "is larger than %d kB of JSON", MaxContextBytes>>10)
+	}
+}
+
+// sizeOf is about how many bytes of JSON something takes.
+func sizeOf(v any) (n int) {
+	const number, mark = 8, 4
+	switch v := v.(type) {
+	case string:
+		return len(v) + mark
+	case json.Number:
+		return len(v)
+	case []any:
+		for _, e := range v {
+			n += sizeOf(e) + 1
+		}
+		return n + mark
+	case map[string]any:
+		for name, e := range v {
+			n += len(name) + sizeOf(e) + mark
+		}
+		return n + mark
+	}
+	return number
+}
+
+// zoneOfAbbreviation are the zones that abbreviations are taken for. They are refused:
+// as names of the time-zone database most of them know no daylight saving.
+var zoneOfAbbreviation = map[string]string{ //nolint:gochecknoglobals // a table
+	"EST": "America/New_York", "EDT": "America/New_York", "EST5EDT": "America/New_York", "ET": "America/New_York",
+	"CST": "America/Chicago", "CDT": "America/Chicago", "CST6CDT": "America/Chicago", "CT": "America/Chicago",
+	"MST": "America/Denver", "MDT": "America/Denver", "MST7MDT": "America/Denver", "MT": "America/Denver",
+	"PST": "America/Los_Angeles", "PDT": "America/Los_Angeles", "PST8PDT": "America/Los_Angeles", "PT": "America/Los_Angeles",
+	"AKST": "America/Anchorage", "HST": "Pacific/Honolulu",
+	"CET": "Europe/Berlin", "CEST": "Europe/Berlin", "MET": "Europe/Berlin", "EET": "Europe/Athens", "EEST": "Europe/Athens",
+	"WET": "Europe/Lisbon", "WEST": "Europe/Lisbon", "BST": "Europe/London", "GB": "Europe/London", "IST": "Asia/Kolkata", "JST": "Asia/Tokyo",
+}
+
+// Zone notes what is no unambiguous name of a time zone: an area and a place, as
+// Europe/Berlin, or UTC.
+func Zone(p *domain.Problems, param, name string) {
+	if problem := ZoneProblem(name, ValidZone(name)); problem != "" {
+		p.Add(param, domain.CodeValidation, "%q %s", clip(name), problem)
+	}
+}
+
+// ZoneProblem says what is wrong with the name of a time zone, and which one may be
+// meant; "": nothing is. known: it is in the time-zone database.
+func ZoneProblem(name string, known bool) string {
+	if better := zoneOfAbbreviation[strings.ToUpper(name)]; better != "" {
+		return "is an abbreviation that says nothing reliable of daylight saving; use the name of a place, such as " + better
+	}
+	area, _, placed := strings.Cut(name, "/")
+	switch {
+	case !known:
+		return "is no time zone (e.g. Europe/Berlin)"
+	case area == "Etc" && name != "Etc/UTC" && name != "Etc/GMT", !placed && name != "UTC" && name != "GMT":
+		return "does not name a place; use an area and a place, such as Europe/Berlin, or UTC"
+	}
+	return ""
+}
+
+// ValidZone says whether a name is in the time-zone database.
+func ValidZone(name string) bool {
+	if name == "" || name == "Local" || len(name) > 64 {
+		return false
+	}
+	_, err := time.LoadLocation(name)
+	return err == nil
+}
+
+// Country notes what is no ISO 3166 alpha-2 code.
+func Country(p *domain.Problems, param, code string) {
+	if len(code) != 2 || !isCapital(code[0]) || !isCapital(code[1]) {
+		p.Add(param, domain.CodeValidation, "%q is no country code (ISO 3166, e.g. US)", clip(code))
+	}
+}
+
+func isCapital(letter byte) bool { return letter >= 'A' && letter <= 'Z' }
+
+// ID notes what cannot be an identifier of the kind, and answers its canonical
+// spelling.
+func ID(p *domain.Problems, param string, kind domain.Prefix, id string) string {
+	if id == "" {
+		return ""
+	}
+	good, err := domain.ParseID(kind, id)
+	if err != nil {
+		p.Add(param, domain.CodeValidation, "there is no %s %q", kind, clip(id))
+		return ""
+	}
+	return good
+}
+
+// Phone notes what is no telephone number, and answers it as E.164.
+func Phone(p *domain.Problems, param, text, defaultCountry string) string {
+	e164, err := domain.E164(text, defaultCountry)
+	if err != nil {
+		p.Add(param, domain.CodeValidation, "%q is no telephone number (e.g. +12025550123)", clip(text))
+		return ""
+	}
+	return e164
+}
+
+// HTTPS notes what is no address that a webhook may have.
+func HTTPS(p *domain.Problems, param, text string) {
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		p.Add(param, domain.CodeValidation, "is required")
+	case len(text) > MaxURL || err != nil || u.Host == "" || u.Hostname() == "":
+		p.Add(param, domain.CodeInvalidURL, "is no URL")
+	case u.Scheme != "https":
+		p.Add(param, domain.CodeInvalidURL, "must begin with https://")
+	case u.User != nil || u.Fragment != "":
+		p.Add(param, domain.CodeInvalidURL, "must hold neither a user nor a fragment")
+	}
+}
+
+// networks notes every entry that is neither an address nor a CIDR.
+func networks(p *domain.Problems, param string, list []string) {
+	for i, n := range list {
+		if _, err := netip.ParsePrefix(n); err == nil {
+			continue
+		}
+		if a, err := netip.ParseAddr(n); err != nil || a.Zone() != "" {
+			p.Add(at(param, i), domain.CodeValidation, "%q is no address and no network", clip(n))
+		}
+	}
+}
+
+// atMost notes a list that is too long; what is beyond is not looked at.
+func atMost[T any](p *domain.Problems, param string, list []T, most int) []T {
+	if len(list) > most {
+		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(list), most)
+		return list[:most]
+	}
+	return list
+}
+
+func oneOf(p *domain.Problems, param, word string, words ...string) {
+	if !slices.Contains(words, word) {
+		p.Add(param, domain.CodeValidation, "%q is none of %s", clip(word), strings.Join(words, ", "))
+	}
+}
+
+func between(p *domain.Problems, param string, n, least, most int) {
+	if n < least || n > most {
+		p.Add(param, domain.CodeValidation, "must be between %d and %d", least, most)
+	}
+}

@@ -1,0 +1,213 @@
+package llm_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/engines/llm/llmtest"
+)
+
+func client() *llm.Client {
+	return &llm.Client{Free: &http.Client{}, Guarded: &http.Client{Transport: refusing{}}}
+}
+
+type refusing struct{}
+
+func (refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, access.ErrEgress }
+
+func hello() llm.Request {
+	return llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "Be brief."}, {Role: llm.User, Text: "Hello"}}}
+}
+
+func file(t *testing.T, name string) llmtest.Reply {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
+	require.NoError(t, err)
+	return llmtest.Reply{Raw: string(text)}
+}
+
+func TestAnAnswerAsTheAPIDocumentsIt(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Replies(file(t, "words.sse"), file(t, "tools.sse")))
+	e := []llm.Engine{{Name: "one", URL: s.URL, Key: "sk-secret", Model: "gpt-4o-mini"}}
+	var said []string
+	a, err := client().Ask(t.Context(), e, hello(), func(text string, first time.Duration) {
+		assert.Positive(t, first)
+		said = append(said, text)
+	}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Hello there.", "It costs 3.50 euros, Dr. Lee says"}, said)
+	assert.Equal(t, "Hello there. It costs 3.50 euros, Dr. Lee says", a.Text)
+	assert.Equal(t, "one", a.Engine)
+
+	warm := 0.2
+	r := hello()
+	r.Temperature, r.MaxTokens = &warm, 99
+	r.Tools = []llm.Tool{{Name: "get_weather", Description: "Tells the weather.", Parameters: map[string]any{"type": "object"}}}
+	r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "c1", Name: "x", Arguments: "{}"}}}, llm.Message{Role: llm.ToolRole, ID: "c1", Text: "done"})
+	a, err = client().Ask(t.Context(), e, r, nil, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []llm.Call{
+		{ID: "call_DdmO9pD3xa9XTPNJ32zg2hcA", Name: "get_weather", Arguments: `{"location":"Paris"}`}, {ID: "call_iTQa", Name: "get_weather", Arguments: `{"location":"Bonn"}`},
+	}, a.Calls)
+
+	asked := s.Asked()[1]
+	assert.Equal(t, "Bearer sk-secret", asked.Authorization)
+	assert.True(t, asked.Stream)
+	assert.Equal(t, "gpt-4o-mini", asked.Model)
+	assert.Equal(t, []string{"get_weather"}, asked.Names())
+	assert.Equal(t, "c1", asked.Messages[2].ToolCalls[0].ID)
+	assert.Equal(t, "c1", asked.Messages[3].ToolCallID)
+	assert.InDelta(t, 0.2, *asked.Temperature, 1e-9)
+	assert.Equal(t, 99, asked.MaxTokens)
+}
+
+// broken are the ways in which engines fail, with the codes that tell of them.
+func broken() map[string]struct {
+	reply llmtest.Reply
+	code  string
+} {
+	type fault = struct {
+		reply llmtest.Reply
+		code  string
+	}
+	return map[string]fault{
+		"it hangs":                   {llmtest.Reply{Hang: true}, "timeout"},
+		"it stands still":            {llmtest.Reply{Say: []string{"I thin"}, Stall: true}, "stalled"},
+		"it drops the connection":    {llmtest.Reply{Say: []string{"I thin"}, Drop: true}, "dropped"},
+		"it ends without an end":     {llmtest.Reply{Raw: "data: {\"choices\":[{\"delta\":{\"content\":\"I\"}}]}\n\n"}, "dropped"},
+		"it answers garbage":         {llmtest.Reply{Raw: "data: {\"choices\n\ndata: [DONE]\n\n"}, "garbage"},
+		"it answers a page":          {llmtest.Reply{Kind: "text/html", Raw: "<html>"}, "garbage"},
+		"it answers an endless line": {llmtest.Reply{Raw: "data: " + strings.Repeat("x", 70<<10) + "\n\n"}, "garbage"},
+		"it answers nothing":         {llmtest.Reply{Raw: "data: [DONE]\n\n"}, "empty"},
+		"it never ends":              {llmtest.Reply{Say: []string{strings.Repeat("word ", 4000), strings.Repeat("word ", 4000)}}, "too_long"},
+		"it wants too much":          {llmtest.Reply{Calls: make([]llmtest.Call, 17)}, "too_long"},
+		"it breaks off":              {llmtest.Reply{Raw: "data: {\"error\":{\"message\":\"sk-secret\"}}\n\n"}, "overloaded"},
+		"it knows no such key":       {llmtest.Reply{Status: 401}, "refused"},
+		"it is busy":                 {llmtest.Reply{Status: 429}, "overloaded"},
+		"it is down":                 {llmtest.Reply{Status: 503}, "overloaded"},
+		"it does not like us":        {llmtest.Reply{Status: 400}, "rejected"},
+		"it is elsewhere":            {llmtest.Reply{Status: 302}, "rejected"},
+	}
+}
+
+func TestAnotherEngineAnswersWhereOneFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range broken() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bad, good := llmtest.New(t, llmtest.Replies(c.reply)), llmtest.New(t, llmtest.Replies(llmtest.Words("All is well.")))
+			engines := []llm.Engine{
+				{Name: "bad", URL: bad.URL, Key: "sk-secret", First: 300 * time.Millisecond, Stall: 300 * time.Millisecond}, {Name: "good", URL: good.URL},
+			}
+			var lost []*llm.Fault
+			var said []string
+			a, err := client().Ask(t.Context(), engines, hello(), func(text string, _ time.Duration) { said = append(said, text) }, func(f *llm.Fault) { lost = append(lost, f) })
+			require.Len(t, lost, 1)
+			assert.Equal(t, c.code, lost[0].Code, lost[0].Message)
+			assert.Equal(t, "bad", lost[0].Engine)
+			assert.NotContains(t, lost[0].Error(), "secret", "nothing of the far end's")
+			if lost[0].Spoke {
+				require.Error(t, err, "what was said cannot be taken back")
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, []string{"All is well."}, said)
+			assert.Equal(t, "good", a.Engine)
+		})
+	}
+}
+
+func TestAnAnswerHasATimeLimitAsAWhole(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"I thin"}, Stall: true}))
+	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: s.URL, Total: 200 * time.Millisecond}}, hello(), nil, nil)
+	require.Equal(t, &llm.Fault{Engine: "one", Code: "timeout", Message: "its answer took too long"}, err)
+	<-s.Gone()
+}
+
+func TestAnEngineThatHasSpokenIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	bad := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"It is here. And", " then"}, Drop: true}))
+	good := llmtest.New(t, llmtest.Replies(llmtest.Words("All is well.")))
+	var said []string
+	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "bad", URL: bad.URL}, {Name: "good", URL: good.URL}}, hello(), func(text string, _ time.Duration) { said = append(said, text) }, nil)
+	var f *llm.Fault
+	require.ErrorAs(t, err, &f)
+	assert.True(t, f.Spoke)
+	assert.Equal(t, []string{"It is here."}, said)
+	assert.Empty(t, good.Asked())
+}
+
+func TestWhoIsInterruptedLetsTheModelGo(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"I will tell you. A long"}, Stall: true}))
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := client().Ask(ctx, []llm.Engine{{Name: "one", URL: s.URL}, {Name: "two", URL: s.URL}}, hello(), func(string, time.Duration) { cancel() }, nil)
+	require.ErrorIs(t, err, context.Canceled)
+	<-s.Gone()
+	assert.Len(t, s.Asked(), 1, "nobody else is asked")
+}
+
+func TestWhatATenantNamesIsGuarded(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Replies(llmtest.Words("Hello.")))
+	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "theirs", URL: s.URL, Tenant: true}}, hello(), nil, nil)
+	var f *llm.Fault
+	require.ErrorAs(t, err, &f)
+	assert.Equal(t, "unreachable", f.Code)
+	assert.Empty(t, s.Asked())
+	_, err = client().Ask(t.Context(), nil, hello(), nil, nil)
+	assert.ErrorAs(t, err, &f)
+}
+
+func TestSentencesAreCutWhereTheyEnd(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"Hello there. How are you?":                     {"Hello there.", "How are you?"},
+		"It costs 3.50 euros. Fine!":                    {"It costs 3.50 euros.", "Fine!"},
+		"Dr. Lee and Mr. Poe come at 5 p.m. on Monday.": {"Dr. Lee and Mr. Poe come at 5 p.m. on Monday."},
+		"No! Wait… what?":                               {"No!", "Wait…", "what?"},
+		`He said "go." Then left.`:                      {`He said "go."`, "Then left."},
+		"1. Milk and bread\n2. Eggs":                    {"1. Milk and bread", "2. Eggs"},
+		"你好。再见！":                                        {"你好。", "再见！"},
+		"":                                              nil,
+		"   ":                                           nil,
+	} {
+		for size := 1; size < 8; size += 3 {
+			var s llm.Sentences
+			var got []string
+			for rest := text; rest != ""; {
+				n := min(size, len(rest))
+				got = append(got, s.Add(rest[:n])...)
+				rest = rest[n:]
+			}
+			if left := s.Rest(); left != "" {
+				got = append(got, left)
+			}
+			assert.Equal(t, want, got, "%q in pieces of %d", text, size)
+		}
+	}
+	var s llm.Sentences
+	assert.NotEmpty(t, s.Add(strings.Repeat("word ", 100)), "a text without an end is cut between words")
+}
+
+func FuzzSentencesLoseNothing(f *testing.F) {
+	f.Add("Hello. You.", 3)
+	f.Fuzz(func(t *testing.T, text string, n int) {
+		var s llm.Sentences
+		n = max(0, min(n, len(text)))
+		all := strings.Join(append(append(s.Add(text[:n]), s.Add(text[n:])...), s.Rest()), "")
+		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+		assert.Equal(t, squeeze(text), squeeze(all))
+	})
+}

@@ -1,0 +1,346 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain/access"
+)
+
+// The shapes of the wire, as the API's reference has them.
+type (
+	wireMessage struct {
+		Role       string     `json:"role"`
+		Content    *string    `json:"content"`
+		ToolCalls  []wireCall `json:"tool_calls,omitempty"`
+		ToolCallID string     `json:"tool_call_id,omitempty"`
+	}
+	wireCall struct {
+		Index    int    `json:"index,omitempty"`
+		ID       string `json:"id,omitempty"`
+		Type     string `json:"type,omitempty"`
+		Function struct {
+			Name      string `json:"name,omitempty"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
+	}
+	wireTool struct {
+		Type     string       `json:"type"`
+		Function wireFunction `json:"function"`
+	}
+	wireFunction struct {
+		Name        string         `json:"name"`
+		Description string         `json:"description,omitempty"`
+		Parameters  map[string]any `json:"parameters"`
+	}
+	wireRequest struct {
+		Model       string        `json:"model"`
+		Messages    []wireMessage `json:"messages"`
+		Stream      bool          `json:"stream"`
+		Tools       []wireTool    `json:"tools,omitempty"`
+		Temperature *float64      `json:"temperature,omitempty"`
+		MaxTokens   int           `json:"max_tokens,omitempty"`
+		Format      any           `json:"response_format,omitempty"`
+	}
+	wireChunk struct {
+		Choices []struct {
+			Delta struct {
+				Content   *string    `json:"content"`
+				ToolCalls []wireCall `json:"tool_calls"`
+			} `json:"delta"`
+			FinishReason *string `json:"finish_reason"`
+		} `json:"choices"`
+		Error json.RawMessage `json:"error"`
+	}
+)
+
+// wire is a request as it goes out.
+func wire(model string, r Request) wireRequest {
+	w := wireRequest{Model: model, Stream: true, Temperature: r.Temperature, MaxTokens: r.MaxTokens}
+	for _, m := range r.Messages {
+		one := wireMessage{Role: m.Role, ToolCallID: m.ID}
+		if m.Text != "" || len(m.Calls) == 0 {
+			one.Content = &m.Text
+		}
+		for _, c := range m.Calls {
+			x := wireCall{ID: c.ID, Type: "function"}
+			x.Function.Name, x.Function.Arguments = c.Name, c.Arguments
+			one.ToolCalls = append(one.ToolCalls, x)
+		}
+		w.Messages = append(w.Messages, one)
+	}
+	for _, t := range r.Tools {
+		w.Tools = append(w.Tools, wireTool{"function", wireFunction(t)})
+	}
+	if r.Format != nil {
+		w.Format = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": r.Format}}
+	}
+	return w
+}
+
+// ask has one engine answer, within its time limits.
+func (c *Client) ask(ctx context.Context, e *Engine, r Request, sentence func(string, time.Duration)) (Answer, error) {
+	bound, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	endAfter := func(d time.Duration, code, message string) *time.Timer {
+		return time.AfterFunc(d, func() { end(&Fault{Engine: e.Name, Code: code, Message: message}) })
+	}
+	defer endAfter(orElse(e.Total, stdTotal), "timeout", "its answer took too long").Stop()
+	first := orElse(e.First, stdFirst)
+	reader := answerReader{
+		engine: e, begun: time.Now(), sentence: sentence, endAfter: endAfter,
+		silence: endAfter(first, "timeout", fmt.Sprintf("no answer within %s", first)),
+	}
+	defer func() { reader.silence.Stop() }()
+	err := c.stream(bound, e, r, &reader)
+	if err == nil {
+		return reader.finish()
+	}
+	if ctx.Err() != nil { // nobody wants it any more
+		return reader.answer, ctx.Err()
+	}
+	f, ok := errors.AsType[*Fault](context.Cause(bound))
+	if !ok {
+		f = faultOf(e, err)
+	}
+	f.Spoke = reader.spoke
+	return reader.answer, f
+}
+
+func (c *Client) stream(ctx context.Context, e *Engine, r Request, to *answerReader) error {
+	resp, err := c.post(ctx, e, "/chat/completions", "text/event-stream", wire(e.Model, r))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "text/event-stream" {
+		return &Fault{Engine: e.Name, Code: "garbage", Message: "the answer is no stream of events"}
+	}
+	return to.read(io.LimitReader(resp.Body, maxAnswer))
+}
+
+// post sends a request and returns the response if its status is 200. The caller
+// closes its body.
+func (c *Client) post(ctx context.Context, e *Engine, path, accept string, request any) (*http.Response, error) {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.URL, "/")+path, bytes.NewReader(text))
+	if err != nil {
+		return nil, &Fault{Engine: e.Name, Code: "unreachable", Message: "its URL is not valid"}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", accept)
+	req.Header.Set("User-Agent", "callboard")
+	if e.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+e.Key)
+	}
+	web := c.Free
+	if e.Tenant {
+		web = c.Guarded
+	}
+	resp, err := web.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		_ = resp.Body.Close()
+		return nil, refusal(e, resp.StatusCode)
+	}
+	return resp, nil
+}
+
+func refusal(e *Engine, status int) *Fault {
+	f := &Fault{Engine: e.Name, Code: "rejected", Message: fmt.Sprintf("it answered %d", status)}
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		f.Code = "refused"
+	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
+		f.Code = "overloaded"
+	}
+	return f
+}
+
+// answerReader puts an answer together from its events.
+type answerReader struct {
+	engine   *Engine
+	begun    time.Time
+	endAfter func(d time.Duration, code, message string) *time.Timer // ends the request with a fault
+	silence  *time.Timer
+	sentence func(string, time.Duration)
+	cutter   Sentences
+	answer   Answer
+	text     strings.Builder
+	spoke    bool
+	begunIt  bool // a piece has come
+	ended    bool // it said that nothing follows
+}
+
+// read takes server-sent events (HTML standard, 9.2) until the end: lines of
+// data, comments and empty ones between.
+func (r *answerReader) read(from io.Reader) error {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	for lines.Scan() {
+		r.pulse()
+		data, ok := strings.CutPrefix(lines.Text(), "data:")
+		if !ok {
+			continue // a comment, the name of an event, its end
+		}
+		data = strings.TrimSpace(data)
+		if data == "[DONE]" {
+			r.ended = true
+			return nil
+		}
+		if err := r.chunk(data); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	if !r.ended {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+// pulse notes that something came.
+func (r *answerReader) pulse() {
+	if !r.begunIt {
+		return // comments keep no caller waiting for the first word
+	}
+	r.silence.Reset(orElse(r.engine.Stall, stdStall))
+}
+
+func (r *answerReader) chunk(data string) error {
+	var c wireChunk
+	if err := json.Unmarshal([]byte(data), &c); err != nil {
+		return &Fault{Engine: r.engine.Name, Code: "garbage", Message: "an event is no JSON"}
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return &Fault{Engine: r.engine.Name, Code: "overloaded", Message: "it broke off with an error"}
+	}
+	if len(c.Choices) == 0 {
+		return nil // figures of usage
+	}
+	d := &c.Choices[0]
+	if piece := d.Delta.Content; piece != nil && *piece != "" {
+		r.first()
+		if err := r.words(*piece); err != nil {
+			return err
+		}
+	}
+	for i := range d.Delta.ToolCalls {
+		r.first()
+		if err := r.call(&d.Delta.ToolCalls[i]); err != nil {
+			return err
+		}
+	}
+	if d.FinishReason != nil {
+		r.ended = true
+		r.answer.Cut = *d.FinishReason == "length" || *d.FinishReason == "content_filter"
+	}
+	return nil
+}
+
+// first notes when the first piece came; from then on a pause counts.
+func (r *answerReader) first() {
+	if r.begunIt {
+		return
+	}
+	r.begunIt = true
+	r.answer.FirstToken = time.Since(r.begun)
+	r.silence.Stop()
+	stall := orElse(r.engine.Stall, stdStall)
+	r.silence = r.endAfter(stall, "stalled", fmt.Sprintf("its answer stood still for %s", stall))
+}
+
+func (r *answerReader) words(piece string) error {
+	if r.text.Len()+len(piece) > maxText {
+		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("its answer has more than %d bytes", maxText)}
+	}
+	piece = strings.ToValidUTF8(piece, "")
+	r.text.WriteString(piece)
+	for _, one := range r.cutter.Add(piece) {
+		r.tell(one)
+	}
+	return nil
+}
+
+func (r *answerReader) tell(sentence string) {
+	r.spoke = true
+	if r.sentence != nil {
+		r.sentence(sentence, r.answer.FirstToken)
+	}
+}
+
+// call puts the pieces of a call together: the first has id and name, the
+// others more of the arguments.
+func (r *answerReader) call(piece *wireCall) error {
+	if piece.Index < 0 || piece.Index >= maxCalls {
+		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("it wants more than %d things done at once", maxCalls)}
+	}
+	for len(r.answer.Calls) <= piece.Index {
+		r.answer.Calls = append(r.answer.Calls, Call{})
+	}
+	c := &r.answer.Calls[piece.Index]
+	if piece.ID != "" {
+		c.ID = piece.ID
+	}
+	c.Name += piece.Function.Name
+	c.Arguments += piece.Function.Arguments
+	if len(c.Arguments) > maxArguments || len(c.Name) > 256 || len(c.ID) > 256 {
+		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: "what it wants done is too long"}
+	}
+	return nil
+}
+
+// finish is the answer once its stream has ended well.
+func (r *answerReader) finish() (Answer, error) {
+	a := r.answer
+	a.Engine, a.Text = r.engine.Name, strings.TrimSpace(r.text.String())
+	for i := range a.Calls {
+		if a.Calls[i].ID == "" {
+			a.Calls[i].ID = fmt.Sprintf("call_%d", i)
+		}
+	}
+	if a.Text == "" && len(a.Calls) == 0 {
+		return a, &Fault{Engine: r.engine.Name, Code: "empty", Message: "its answer is empty"}
+	}
+	if rest := r.cutter.Rest(); rest != "" {
+		r.tell(rest)
+	}
+	return a, nil
+}
+
+// faultOf words why a request failed, with nothing of the far end's in it.
+func faultOf(e *Engine, err error) *Fault {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f
+	}
+	f := &Fault{Engine: e.Name, Code: "dropped", Message: "the connection broke before the end of its answer"}
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.Is(err, access.ErrEgress):
+		f.Code, f.Message = "unreachable", "its address may not be reached from here"
+	case errors.Is(err, bufio.ErrTooLong):
+		f.Code, f.Message = "garbage", fmt.Sprintf("an event has more than %d bytes", maxLine)
+	case errors.Is(err, context.DeadlineExceeded):
+		f.Code, f.Message = "timeout", "its answer took too long"
+	case errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial":
+		f.Code, f.Message = "unreachable", "it cannot be reached"
+	}
+	return f
+}

@@ -1,0 +1,173 @@
+package openai_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/engines"
+	"github.com/callboard/callboard/engines/elevenlabs"
+	"github.com/callboard/callboard/engines/enginetest"
+	"github.com/callboard/callboard/engines/openai"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/vad"
+	"github.com/callboard/callboard/media/wav"
+)
+
+func TestSpeechIsAskedForAsDocumentedAndHeardWhileItComes(t *testing.T) {
+	more := make(chan struct{})
+	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "/v1/audio/speech", r.URL.Path)
+		assert.Equal(t, "Bearer sk-test", r.Header.Get("Authorization"))
+		body, _ := io.ReadAll(r.Body)
+		assert.JSONEq(t, `{"model":"gpt-4o-mini-tts","input":"Good morning.","voice":"alloy","response_format":"pcm","speed":2}`, string(body))
+		w.Header().Set("Content-Type", "audio/pcm")
+		_, _ = w.Write(make([]byte, 4801)) // 100 ms, and half a sample
+		_ = http.NewResponseController(w).Flush()
+		<-more
+		_, _ = w.Write(make([]byte, 4799))
+	}))
+	defer far.Close()
+	s := &openai.Speech{Config: openai.Config{URL: far.URL + "/v1", Key: "sk-test", Client: far.Client()}, Rate: 24000}
+	got, opened := 0, false
+	err := s.Utter(t.Context(), speech.Request{Text: "Good morning.", Model: "gpt-4o-mini-tts", Voice: "alloy", Rate: 350}, func(mu []byte) {
+		if got += len(mu); got > 700 && !opened {
+			opened = true
+			close(more)
+		}
+	})
+	require.NoError(t, err)
+	assert.True(t, opened, "the first sound is there before the last is made")
+	assert.Equal(t, 1600, got)
+}
+
+func TestAWavInPlaceOfPCMKeepsItsOwnRate(t *testing.T) {
+	file := wav.EncodePCM(1, make([]int16, 800))
+	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(file)
+	}))
+	defer far.Close()
+	s := &openai.Speech{Config: openai.Config{URL: far.URL, Client: far.Client()}, Rate: 24000}
+	var got bytes.Buffer
+	require.NoError(t, s.Utter(t.Context(), speech.Request{Text: "a"}, func(mu []byte) { got.Write(mu) }))
+	assert.Equal(t, 800, got.Len())
+	file = []byte("RIFF\x00\x00\x00\x00WAVEjunk\x04\x00\x00\x00aaaadat")
+	require.ErrorIs(t, s.Utter(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrGarbage)
+	file = []byte("ID3\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+	require.ErrorIs(t, s.Utter(t.Context(), speech.Request{Text: "a"}, func([]byte) {}), engines.ErrGarbage)
+}
+
+func understand(t *testing.T, w *openai.Words, wanted speech.Wanted, mu []byte) speech.Heard {
+	t.Helper()
+	told := make(chan speech.Heard, 1)
+	s := w.Open(wanted, func(h speech.Heard) { told <- h })
+	s.Write(mu)
+	s.End()
+	return <-told
+}
+
+func TestTranscriptionsAreAskedForAndReadAsDocumented(t *testing.T) {
+	for model, c := range map[string]struct {
+		file, format, include, text string
+		confidence                  float64
+	}{
+		"gpt-4o-mini-transcribe": {"testdata/transcription.json", "json", "logprobs", "I would like Tuesday, please.", 0.905},
+		"whisper-1":              {"testdata/verbose.json", "verbose_json", "", "I would like Tuesday.", 0.8},
+	} {
+		answer, err := os.ReadFile(c.file)
+		require.NoError(t, err)
+		far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			assert.Equal(t, "/v1/audio/transcriptions", r.URL.Path)
+			if !assert.NoError(t, r.ParseMultipartForm(1<<20)) {
+				return
+			}
+			assert.Equal(t, model, r.FormValue("model"))
+			assert.Equal(t, "en", r.FormValue("language"))
+			assert.Equal(t, c.format, r.FormValue("response_format"))
+			assert.Equal(t, c.include, r.FormValue("include[]"))
+			assert.Equal(t, "Callboard, yes, no", r.FormValue("prompt"))
+			f, head, err := r.FormFile("file")
+			if assert.NoError(t, err) {
+				assert.Equal(t, "turn.wav", head.Filename)
+				b, _ := io.ReadAll(f)
+				sound, err := wav.Decode(b)
+				assert.NoError(t, err)
+				assert.Equal(t, time.Second, sound.Duration())
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(answer)
+		}))
+		w := &openai.Words{Config: openai.Config{URL: far.URL + "/v1", Key: "sk-test", Client: far.Client()}, Model: "gpt-4o-mini-transcribe"}
+		h := understand(t, w, speech.Wanted{Model: model, Language: "en-US", Keywords: []string{"Callboard"}, Phrases: []string{"yes", "no"}}, make([]byte, 8000))
+		far.Close()
+		require.NoError(t, h.Err)
+		assert.Equal(t, c.text, h.Text, "what is no speech is left out")
+		assert.InDelta(t, c.confidence, h.Confidence, 0.01)
+		assert.True(t, h.Final)
+	}
+}
+
+func TestAnAnswerWithoutMarksOfDoubtIsTrusted(t *testing.T) {
+	server := enginetest.New(t)
+	w := &openai.Words{Config: openai.Config{URL: server.URL + "/v1", Key: enginetest.Key, Client: server.Client()}, Model: "local"}
+	assert.Equal(t, speech.Heard{Text: "yes please", Confidence: 0.9, Final: true}, understand(t, w, speech.Wanted{}, nil))
+	server.Says("")
+	assert.Equal(t, speech.Heard{Final: true}, understand(t, w, speech.Wanted{}, nil))
+}
+
+func TestEnginesThatMisbehaveAreErrorsWithoutTheKey(t *testing.T) {
+	server := enginetest.New(t)
+	say := &openai.Speech{Config: openai.Config{URL: server.URL + "/v1", Key: enginetest.Key, Client: server.Client()}, Rate: 24000}
+	eleven := &elevenlabs.Speech{URL: server.URL, Key: enginetest.Key, Client: server.Client()}
+	hear := &openai.Words{Config: say.Config, Model: "local"}
+	for fault, want := range map[enginetest.Fault]error{enginetest.Garbage: engines.ErrGarbage, enginetest.Refuses: engines.ErrRefused, enginetest.Drops: nil, enginetest.Hangs: context.DeadlineExceeded, enginetest.Stalls: context.DeadlineExceeded} {
+		for _, what := range []string{"speech", "elevenlabs", "transcriptions"} {
+			server.Is(what, fault)
+		}
+		for name, e := range map[string]speech.Engine{"speech": say, "elevenlabs": eleven} {
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			got := 0
+			err := e.Utter(ctx, speech.Request{Text: "Good morning to you.", Voice: "v"}, func(mu []byte) { got += len(mu) })
+			cancel()
+			require.Error(t, err, "%s %s", name, fault)
+			if want != nil {
+				require.ErrorIs(t, err, want, "%s %s", name, fault)
+			}
+			assert.NotContains(t, err.Error(), enginetest.Key, name)
+			assert.Equal(t, fault == enginetest.Drops || fault == enginetest.Stalls, got > 1000, "%s %s: %d", name, fault, got)
+		}
+		if want != context.DeadlineExceeded { //nolint:errorlint // the table's
+			h := understand(t, hear, speech.Wanted{}, make([]byte, 800))
+			require.Error(t, h.Err, fault)
+			assert.NotContains(t, h.Err.Error(), enginetest.Key)
+		}
+	}
+}
+
+func TestElevenLabsIsAskedAsDocumented(t *testing.T) {
+	server := enginetest.New(t)
+	e := &elevenlabs.Speech{URL: server.URL, Key: enginetest.Key, Client: server.Client()}
+	var got bytes.Buffer
+	require.NoError(t, e.Utter(t.Context(), speech.Request{Text: "Hello.", Voice: "21m00Tcm4TlvDq8ikWAM", Model: "eleven_flash_v2_5", Language: "de-DE", Rate: 350}, func(mu []byte) { got.Write(mu) }))
+	assert.Equal(t, enginetest.Mu("Hello."), got.Bytes(), "as the telephone has it")
+	assert.Greater(t, vad.Level(got.Bytes()), -20.0)
+	r := server.Requests()[0]
+	assert.Equal(t, "/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=ulaw_8000", r.Path)
+	assert.JSONEq(t, `{"text":"Hello.","model_id":"eleven_flash_v2_5","language_code":"de","voice_settings":{"speed":1.2}}`, string(r.Body))
+	var body map[string]any
+	require.NoError(t, e.Utter(t.Context(), speech.Request{Text: "Hello.", Voice: "../x", Model: "eleven_multilingual_v2"}, func([]byte) {}))
+	r = server.Requests()[1]
+	assert.Equal(t, "/v1/text-to-speech/..%2Fx/stream?output_format=ulaw_8000", r.Path, "no voice leads elsewhere")
+	require.NoError(t, json.Unmarshal(r.Body, &body))
+	assert.NotContains(t, body, "language_code", "that model takes none")
+}

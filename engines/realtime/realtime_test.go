@@ -1,0 +1,286 @@
+package realtime_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/engines"
+	"github.com/callboard/callboard/engines/enginetest"
+	"github.com/callboard/callboard/engines/realtime"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// opens a conversation whose events come over a channel.
+func opens(t *testing.T, e *realtime.Engine, o speech.LiveOrder) (speech.Live, <-chan speech.LiveEvent) {
+	t.Helper()
+	told := make(chan speech.LiveEvent, 256)
+	l := e.Live(o, func(e speech.LiveEvent) { told <- e })
+	t.Cleanup(l.Close)
+	return l, told
+}
+
+// until reads events to the first of a kind.
+func until(t *testing.T, told <-chan speech.LiveEvent, kind speech.LiveKind) speech.LiveEvent {
+	t.Helper()
+	for {
+		select {
+		case e := <-told:
+			if e.Kind == kind {
+				return e
+			}
+			if e.Kind == speech.LiveLost {
+				require.NoError(t, e.Err)
+			}
+		case <-t.Context().Done():
+			t.FailNow()
+		}
+	}
+}
+
+func TestAConversationGoesAsTheDocumentationShows(t *testing.T) {
+	t.Parallel()
+	at := enginetest.Transcript(t, "testdata/conversation.txt", func(r *http.Request) {
+		assert.Equal(t, "/v1/realtime", r.URL.Path)
+		assert.Equal(t, "gpt-realtime", r.URL.Query().Get("model"))
+		assert.Equal(t, "Bearer sk-key", r.Header.Get("Authorization"))
+	})
+	l, told := opens(t, &realtime.Engine{
+		URL: at + "/v1", Key: "sk-key", Model: "gpt-realtime", Voice: "marin", Words: "gpt-4o-mini-transcribe", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient,
+	}, speech.LiveOrder{
+		Brief: "Be kind.", Language: "en-US", Keywords: []string{"Callboard", "Ada"}, EndOfTurn: 600 * time.Millisecond, Interruptible: true, Speak: true,
+		History: []speech.LiveLine{{Text: "Hello."}}, Tools: []speech.LiveTool{{Name: "end_call", Description: "Ends the call.", Parameters: map[string]any{"type": "object"}}},
+	})
+	sounds := until(t, told, speech.LiveSounds)
+	assert.Equal(t, "item_C9G8p3", sounds.Item)
+	assert.Equal(t, speech.LiveEvent{Kind: speech.LiveSaid, Item: "item_C9G8p3", Text: "Good morning."}, until(t, told, speech.LiveSaid))
+	assert.Empty(t, until(t, told, speech.LiveDone).Calls)
+	assert.Equal(t, 8, sounds.Feed.Len())
+	assert.Equal(t, "msg_003", until(t, told, speech.LiveBegan).Item)
+	l.Cut("item_C9G8p3", 1900*time.Microsecond)
+	assert.Equal(t, "msg_003", until(t, told, speech.LiveEnded).Item)
+	assert.Equal(t, speech.LiveEvent{Kind: speech.LiveHeard, Item: "msg_003", Text: "Goodbye then."}, until(t, told, speech.LiveHeard))
+	done := until(t, told, speech.LiveDone)
+	assert.Equal(t, []speech.LiveCall{{ID: "call_sHlR7iaFwQ2YQOqm", Name: "end_call", Arguments: `{"outcome": "confirmed"}`}}, done.Calls)
+	l.Result(done.Calls[0].ID, "done")
+	for e := range told {
+		if e.Kind == speech.LiveLost { // the transcript is over
+			assert.Equal(t, "engine_unreachable", speech.Why(e.Err))
+			return
+		}
+	}
+}
+
+func engine(server *enginetest.Server) *realtime.Engine {
+	return &realtime.Engine{URL: server.URL + "/v1", Key: enginetest.Key, Model: "m", Voice: "v", Words: "w", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient}
+}
+
+// hasty is an engine whose deadline finds a fault.
+func hasty(server *enginetest.Server, f enginetest.Fault) *realtime.Engine {
+	e := engine(server)
+	switch f { //nolint:exhaustive // the others are told by the engine itself
+	case enginetest.Hangs, enginetest.Late:
+		e.First = 300 * time.Millisecond
+	case enginetest.Stalls:
+		e.Stall = 300 * time.Millisecond
+	}
+	return e
+}
+
+func TestFaultsOfTheFarEndEndTheConversation(t *testing.T) {
+	t.Parallel()
+	for fault, code := range map[enginetest.Fault]string{
+		enginetest.Garbage: "engine_garbage", enginetest.Refuses: "engine_refused", enginetest.Drops: "engine_unreachable", enginetest.Stalls: "engine_stalled",
+		enginetest.Late: "engine_slow", enginetest.Hangs: "engine_slow",
+	} {
+		server := enginetest.New(t)
+		server.Is("realtime", fault)
+		_, told := opens(t, hasty(server, fault), speech.LiveOrder{Speak: true})
+		for e := range told {
+			if e.Kind != speech.LiveLost {
+				continue
+			}
+			assert.Equal(t, code, speech.Why(e.Err), "%s: %v", fault, e.Err)
+			assert.NotContains(t, e.Err.Error(), enginetest.Key)
+			break
+		}
+	}
+	_, told := opens(t, &realtime.Engine{URL: "http://127.0.0.1:1/v1", Client: http.DefaultClient}, speech.LiveOrder{})
+	assert.NotErrorIs(t, (<-told).Err, engines.ErrRefused)
+}
+
+func TestAnEngineThatHearsAndDoesNotAnswerIsGivenUp(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	server.Is("realtime", enginetest.Late)
+	impatient := engine(server)
+	impatient.First = 3 * time.Second
+	l, told := opens(t, impatient, speech.LiveOrder{})
+	until(t, told, speech.LiveReady)
+	sound := append(enginetest.Mu("hello"), silence(8000)...)
+	for i := 0; i+160 <= len(sound); i += 160 {
+		l.Write(sound[i : i+160])
+	}
+	until(t, told, speech.LiveEnded)
+	for e := range told {
+		if e.Kind == speech.LiveLost {
+			assert.Equal(t, "engine_slow", speech.Why(e.Err))
+			return
+		}
+	}
+}
+
+func TestWhatIsSaidBeforeTheEngineListensIsHeard(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	server.Says("move it to Friday")
+	l, told := opens(t, engine(server), speech.LiveOrder{})
+	sound := append(enginetest.Mu("hello"), silence(8000)...)
+	for i := 0; i+160 <= len(sound); i += 160 { // connecting takes longer
+		l.Write(sound[i : i+160])
+	}
+	until(t, told, speech.LiveReady)
+	assert.Equal(t, "move it to Friday", until(t, told, speech.LiveHeard).Text)
+}
+
+func TestALongPastIsToldWholeAndBeforeTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	o := speech.LiveOrder{Speak: true, History: []speech.LiveLine{{Text: `{"state":"sent"}`, Call: &speech.LiveCall{ID: "call_1", Name: "orders", Arguments: `{"n":7}`}}}}
+	for i := range 200 { // more than may wait to be sent
+		o.History = append(o.History, speech.LiveLine{Caller: i%2 == 0, Text: fmt.Sprint("line ", i)})
+	}
+	_, told := opens(t, engine(server), o)
+	until(t, told, speech.LiveDone)
+	all := server.Told()
+	require.Len(t, all, 204)
+	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call","call_id":"call_1","name":"orders","arguments":"{\"n\":7}"}}`, all[1])
+	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call_output","call_id":"call_1","output":"{\"state\":\"sent\"}"}}`, all[2])
+	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"line 198"}]}}`, all[201])
+	assert.JSONEq(t, `{"type":"response.create"}`, all[203])
+}
+
+func TestALateResultOfBeforeTheSessionIsTold(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	server.Answers(func(int, string) enginetest.Answer { return enginetest.Answer{Say: "One moment."} })
+	l, told := opens(t, engine(server), speech.LiveOrder{
+		Speak: true, History: []speech.LiveLine{{Text: "It is being done.", Call: &speech.LiveCall{ID: "call_1", Name: "orders", Arguments: "{}"}}},
+	})
+	until(t, told, speech.LiveDone)
+	l.Result("call_1", `{"at":"Berlin"}`)
+	l.Result("call_2", "ok")
+	l.Answer("")
+	until(t, told, speech.LiveDone)
+	all := server.Told()
+	message, result := all[len(all)-3], all[len(all)-2]
+	assert.Contains(t, message, `"role":"user"`)
+	assert.Contains(t, message, `orders, which was under way: {\"at\":\"Berlin\"}`)
+	assert.NotContains(t, message, "function_call_output", "it has one by the history")
+	assert.JSONEq(t, `{"type":"conversation.item.create","item":{"type":"function_call_output","call_id":"call_2","output":"ok"}}`, result)
+}
+
+func TestServersOfTheOlderNamesAreUnderstood(t *testing.T) {
+	t.Parallel()
+	at := enginetest.Transcript(t, "testdata/older.txt", func(*http.Request) {})
+	_, told := opens(t, &realtime.Engine{URL: at + "/v1", Model: "m", First: time.Minute, Stall: time.Minute, Client: http.DefaultClient}, speech.LiveOrder{Speak: true})
+	sounds := until(t, told, speech.LiveSounds)
+	assert.Equal(t, "msg_008", sounds.Item)
+	assert.Equal(t, "Good ", until(t, told, speech.LiveSaid).Text)
+	assert.Equal(t, "Good day.", until(t, told, speech.LiveSaid).Text)
+	until(t, told, speech.LiveDone)
+	assert.Equal(t, 4, sounds.Feed.Len())
+}
+
+func silence(n int) []byte { return bytes.Repeat([]byte{0xFF}, n) }
+
+func TestTheMediaClockMakesNoGarbage(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	server := enginetest.New(t)
+	server.Is("realtime", enginetest.Hangs)
+	l, _ := opens(t, engine(server), speech.LiveOrder{})
+	frame := silence(160)
+	assert.Less(t, testing.AllocsPerRun(1000, func() { l.Write(frame) }), 1.0)
+}
+
+func TestWhoSpeaksOverAnAnswerHearsNoMoreOfIt(t *testing.T) {
+	t.Parallel()
+	server := enginetest.New(t)
+	server.Answers(func(int, string) enginetest.Answer {
+		return enginetest.Answer{Say: "a long answer that nobody wants to hear to its end"}
+	})
+	l, told := opens(t, engine(server), speech.LiveOrder{Interruptible: true, Speak: true})
+	first := until(t, told, speech.LiveSounds)
+	l.Cut(first.Item, 120*time.Millisecond)
+	sound := append(enginetest.Mu("stop it"), silence(8000)...)
+	for i := 0; i+160 <= len(sound); i += 160 {
+		l.Write(sound[i : i+160])
+	}
+	until(t, told, speech.LiveBegan)
+	second := until(t, told, speech.LiveSounds)
+	assert.NotEqual(t, first.Item, second.Item)
+	assert.Contains(t, server.Told(), `{"type":"conversation.item.truncate","item_id":"`+first.Item+`","content_index":0,"audio_end_ms":120}`)
+}
+
+// tells is a far end that tells some things and then nothing more.
+func tells(t *testing.T, all ...string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer func() { _ = conn.CloseNow() }()
+		for _, text := range all {
+			_ = conn.Write(t.Context(), websocket.MessageText, []byte(text))
+		}
+		for {
+			if _, _, err := conn.Read(t.Context()); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/v1"
+}
+
+func lost(told <-chan speech.LiveEvent) error {
+	for e := range told {
+		if e.Kind == speech.LiveLost {
+			return e.Err
+		}
+	}
+	return nil
+}
+
+func TestAnEngineThatHangsWhileTheCallerSpeaksIsFound(t *testing.T) {
+	t.Parallel()
+	began := `{"type":"input_audio_buffer.speech_started","item_id":"msg_1"}`
+	for name, all := range map[string][]string{
+		"in silence":           {`{"type":"session.updated"}`, began},
+		"which ends an answer": {`{"type":"session.updated"}`, `{"type":"response.created"}`, began, `{"type":"response.done","response":{"status":"cancelled"}}`},
+	} {
+		_, told := opens(t, &realtime.Engine{URL: tells(t, all...), First: time.Minute, Stall: time.Minute, Turn: 100 * time.Millisecond, Client: http.DefaultClient}, speech.LiveOrder{})
+		assert.Equal(t, "engine_stalled", speech.Why(lost(told)), name)
+	}
+}
+
+func TestARefusalTellsWhetherTheOrderIsToBlame(t *testing.T) {
+	t.Parallel()
+	for code, unfit := range map[string]bool{"invalid_value": true, "model_not_found": true, "invalid_api_key": false} {
+		_, told := opens(t, &realtime.Engine{
+			URL: tells(t, `{"type":"error","error":{"type":"invalid_request_error","code":"`+code+`"}}`), First: time.Minute, Stall: time.Minute, Client: http.DefaultClient,
+		}, speech.LiveOrder{Voice: "nobody"})
+		err := lost(told)
+		require.ErrorIs(t, err, engines.ErrRefused)
+		assert.Equal(t, unfit, errors.Is(err, engines.ErrUnfit), code)
+		assert.Contains(t, err.Error(), code)
+	}
+}

@@ -1,0 +1,247 @@
+// Package tools does what models and pathways want done outside: requests over
+// HTTP and tools of MCP servers. It knows no call: it is handed a tool with its
+// arguments, judges them by the tool's schema, and answers what came of it.
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/engines/content"
+)
+
+// Bounds of a call of a tool.
+const (
+	maxAnswer  = 64 << 10
+	mcpTimeout = 15 * time.Second
+	agentName  = "callboard"
+)
+
+// Client calls tools. HTTP must refuse what tenants may not reach, and follow no
+// redirects.
+type Client struct{ HTTP *http.Client }
+
+// Call does what a tool does and answers with text or JSON. The error is fit to
+// be shown to a model: there is nothing secret in it.
+func (c *Client) Call(ctx context.Context, t *domain.Tool, arguments map[string]any) (string, error) {
+	if err := validation.Arguments(t.Parameters, arguments); err != nil {
+		return "", err
+	}
+	if t.MCP != nil {
+		bound, cancel := context.WithTimeout(ctx, mcpTimeout)
+		defer cancel()
+		return c.callMCP(bound, t, arguments)
+	}
+	bound, cancel := context.WithTimeout(ctx, time.Duration(t.HTTP.TimeoutMs)*time.Millisecond)
+	defer cancel()
+	return c.callHTTP(bound, t.HTTP, arguments)
+}
+
+func (c *Client) callHTTP(ctx context.Context, h *domain.ToolHTTP, arguments map[string]any) (string, error) {
+	address, used := fillURL(h.URL, arguments)
+	var body io.Reader = http.NoBody
+	if h.Method == http.MethodGet || h.Method == http.MethodDelete {
+		address = withRest(address, arguments, used)
+	} else {
+		var sent any = arguments
+		if len(h.Body) > 0 {
+			sent = fillValue(h.Body, arguments)
+		}
+		text, err := json.Marshal(sent)
+		if err != nil {
+			return "", errors.New("the arguments cannot be sent")
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, h.Method, address, body)
+	if err != nil || req.URL.Scheme != "https" {
+		return "", errors.New("the URL is not valid")
+	}
+	if body != http.NoBody {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json, text/plain")
+	setHeaders(req, h.Headers, arguments)
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return "", failure(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := read(resp)
+	if err != nil {
+		return "", err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return "", fmt.Errorf("it answered %d: %s", resp.StatusCode, clip(text, 500))
+	}
+	if text == "" {
+		text = fmt.Sprintf(`{"status":%d}`, resp.StatusCode)
+	}
+	return text, nil
+}
+
+func setHeaders(req *http.Request, headers map[string]string, arguments map[string]any) {
+	req.Header.Set("User-Agent", agentName)
+	for name, value := range headers {
+		filled, _ := fillText(value, arguments, func(s string) string {
+			return strings.Map(func(r rune) rune {
+				if r < ' ' || r == 0x7f {
+					return -1
+				}
+				return r
+			}, s)
+		})
+		req.Header.Set(name, filled)
+	}
+}
+
+// read is the text of an answer.
+func read(resp *http.Response) (string, error) {
+	body, err := content.ReadBody(resp.Header, resp.Body, maxAnswer)
+	_, shown := errors.AsType[content.Error](err)
+	switch {
+	case errors.Is(err, content.ErrTooLarge):
+		return "", fmt.Errorf("its answer has more than %d bytes", maxAnswer)
+	case shown:
+		return "", fmt.Errorf("its answer cannot be read: %w", err)
+	case err != nil:
+		return "", failure(err)
+	}
+	text, err := content.DecodeText(resp.Header.Get("Content-Type"), body)
+	if err != nil {
+		return "", fmt.Errorf("its answer cannot be read: %w", err)
+	}
+	return strings.TrimSpace(text), nil
+}
+
+// failure tells why nothing came back, in words that hold nothing of the far
+// end's and no address.
+func failure(err error) error {
+	switch {
+	case errors.Is(err, access.ErrEgress):
+		return errors.New("its address may not be reached from here")
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("it did not answer in time")
+	}
+	return errors.New("it cannot be reached")
+}
+
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// fillText puts arguments into the {{name}} of a text; used are their names.
+func fillText(text string, arguments map[string]any, escape func(string) string) (filled string, used []string) {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{{")
+		b.WriteString(before)
+		if !found {
+			return b.String(), used
+		}
+		name, after, closed := strings.Cut(rest, "}}")
+		if !closed {
+			b.WriteString("{{" + rest)
+			return b.String(), used
+		}
+		name = strings.TrimSpace(name)
+		used = append(used, name)
+		b.WriteString(escape(written(arguments[name])))
+		text = after
+	}
+}
+
+// fillURL fills path and query, each as it has to be written there. A value
+// never becomes more than one step of a path.
+func fillURL(address string, arguments map[string]any) (filled string, used []string) {
+	path, query, asks := strings.Cut(address, "?")
+	path, used = fillText(path, arguments, func(s string) string {
+		if s == "." || s == ".." {
+			return "_" // a step of a path, never one up
+		}
+		return url.PathEscape(s)
+	})
+	if !asks {
+		return path, used
+	}
+	query, more := fillText(query, arguments, url.QueryEscape)
+	return path + "?" + query, append(used, more...)
+}
+
+// withRest appends the arguments that no place of the URL names.
+func withRest(address string, arguments map[string]any, used []string) string {
+	rest := url.Values{}
+	for name, value := range arguments {
+		named := false
+		for _, u := range used {
+			named = named || u == name
+		}
+		if !named {
+			rest.Set(name, written(value))
+		}
+	}
+	if len(rest) == 0 {
+		return address
+	}
+	if strings.Contains(address, "?") {
+		return address + "&" + rest.Encode()
+	}
+	return address + "?" + rest.Encode()
+}
+
+// written is a value within a text.
+func written(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// fillValue fills all strings of a JSON value. One that is nothing but {{name}}
+// becomes the argument as it is.
+func fillValue(v any, arguments map[string]any) any {
+	switch v := v.(type) {
+	case string:
+		if name, ok := strings.CutPrefix(v, "{{"); ok {
+			if name, ok = strings.CutSuffix(name, "}}"); ok && !strings.Contains(name, "{{") {
+				return arguments[strings.TrimSpace(name)]
+			}
+		}
+		filled, _ := fillText(v, arguments, func(s string) string { return s })
+		return filled
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, inner := range v {
+			out[name] = fillValue(inner, arguments)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = fillValue(inner, arguments)
+		}
+		return out
+	}
+	return v
+}

@@ -1,0 +1,120 @@
+package jobs_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/service/jobs"
+)
+
+var errFault = errors.New("the store is away")
+
+// forever works until it is ended.
+func forever(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestAJobThatFailsIsBegunAgainAfterGrowingRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		r, start := jobs.New(slog.New(slog.NewTextHandler(&log, nil))), time.Now()
+		var at []time.Duration
+		r.Begin(t.Context(), "a", func(context.Context) error {
+			at = append(at, time.Since(start))
+			switch {
+			case len(at) == 10:
+				return nil
+			case len(at)%2 == 0:
+				panic("a panic is a failure like others")
+			}
+			return errFault
+		})
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		assert.Equal(t, []time.Duration{
+			0, 500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond, 7500 * time.Millisecond,
+			15500 * time.Millisecond, 31500 * time.Millisecond, 61500 * time.Millisecond, 91500 * time.Millisecond, 121500 * time.Millisecond,
+		}, at, "30 s at most")
+		assert.False(t, r.Running("a"))
+		assert.Contains(t, log.String(), "a panic is a failure like others")
+		assert.Contains(t, log.String(), "job=a")
+	})
+}
+
+func TestANameHasOneJob(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := jobs.New(nil)
+		assert.True(t, r.Begin(t.Context(), "a", forever))
+		assert.False(t, r.Begin(t.Context(), "a", forever), "it runs already")
+		assert.True(t, r.Begin(t.Context(), "b", forever))
+		r.Stop("a")
+		assert.Equal(t, []bool{false, true}, []bool{r.Running("a"), r.Running("b")})
+		assert.True(t, r.Begin(t.Context(), "a", forever), "the name is free again")
+		r.Close()
+		assert.False(t, r.Running("a") || r.Running("b"))
+		assert.False(t, r.Begin(t.Context(), "c", forever), "none begins after Close")
+	})
+}
+
+func TestStopWaitsForTheEndAndEndDoesNot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := jobs.New(nil)
+		var ended atomic.Int32
+		slow := func(ctx context.Context) error {
+			<-ctx.Done()
+			time.Sleep(time.Minute) // what it cleans up
+			ended.Add(1)
+			return errFault
+		}
+		for _, name := range []string{"ws_1/a", "ws_1/b", "ws_2/a"} {
+			r.Begin(t.Context(), name, slow)
+		}
+		synctest.Wait()
+		r.End("ws_2/a")
+		r.End("nobody")
+		r.Stop("nobody")
+		synctest.Wait()
+		assert.Zero(t, ended.Load())
+		assert.True(t, r.Running("ws_2/a"), "it is cleaning up")
+		r.StopAll("ws_1/")
+		assert.GreaterOrEqual(t, ended.Load(), int32(2), "both of them, a minute later")
+		synctest.Wait()
+		assert.EqualValues(t, 3, ended.Load())
+		assert.False(t, r.Running("ws_2/a"), "one that was ended is not begun again")
+		r.Close()
+	})
+}
+
+func TestTheEndOfItsContextEndsAJobAlsoWhileItRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := jobs.New(nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		tried := 0
+		r.Begin(ctx, "a", func(context.Context) error { tried++; return errFault })
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		assert.False(t, r.Running("a"))
+		time.Sleep(time.Hour)
+		assert.Equal(t, 1, tried)
+		require.ErrorIs(t, jobs.Rest(ctx, time.Hour), context.Canceled)
+		start := time.Now()
+		require.NoError(t, jobs.Rest(t.Context(), time.Hour))
+		assert.Equal(t, time.Hour, time.Since(start))
+		r.Close()
+	})
+}

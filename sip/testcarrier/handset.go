@@ -1,0 +1,56 @@
+package testcarrier
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/media"
+)
+
+// handsetLongest is how long somebody may stay on the phone.
+const handsetLongest = 30 * time.Minute
+
+// Handset is a phone on which somebody elsewhere talks.
+type Handset struct {
+	phone *phone
+	tap   *media.Tap
+	hang  sync.Once
+}
+
+// pressNow orders a phone to press keys.
+type pressNow struct{ keys string }
+
+// Say is what is said into the phone: 8 kHz mono µ-law of any length, at the
+// pace at which it shall be heard. What is more than 400 ms ahead is lost.
+func (h *Handset) Say(mu []byte) { h.tap.Say(mu) }
+
+// Press presses keys, one after the other.
+func (h *Handset) Press(keys string) { h.phone.post(pressNow{keys}) }
+
+// HangUp ends the call, as often as one likes.
+func (h *Handset) HangUp() { h.hang.Do(func() { close(h.phone.held) }) }
+
+// Talk makes a call as Call does, on a phone whose sound is somebody's elsewhere.
+// ear hears the other side: frames of media.TapFrame bytes that are overwritten
+// afterwards, and nil once at the end; it is called from the media clock and must
+// not block. told hears what happens on the phone.
+func (s *Simulator) Talk(ctx context.Context, o Order, ear func(frame []byte), told func(Event)) (*Handset, error) {
+	p, session, err := s.callingPhone(o)
+	if err != nil {
+		return nil, err
+	}
+	p.nature = nature{deaf: true, leaves: handsetLongest}
+	p.held, p.also = make(chan struct{}), told
+	tap, err := session.Tap(media.Barge, ear)
+	if err != nil {
+		session.Close()
+		return nil, err
+	}
+	h := &Handset{phone: p, tap: tap}
+	if err = s.place(ctx, p, session, o); err != nil {
+		h.HangUp() // it may still come to be a call
+		return nil, err
+	}
+	return h, nil
+}
