@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
+	"github.com/callboard/callboard/domain/commit"
 )
 
 // Bounds of a look at what alert rules are about: how long all of it may take,
@@ -176,7 +177,7 @@ func (n *Node) readGlances(ctx context.Context, seen map[string]*glance) {
 func (n *Node) readGlance(ctx context.Context, id string, g *glance) error {
 	if g.hooks {
 		bound, cancel := context.WithTimeout(ctx, glanceWithin)
-		err := every(bound, n.cfg.Store, "webhook", id, "env="+string(domain.Live), func(h *domain.Webhook) {
+		err := commit.Each(bound, n.cfg.Store, "webhook", id, "env="+string(domain.Live), func(h *domain.Webhook) {
 			g.endpoints = append(g.endpoints, alert.Reading{Of: id, Subject: h.ID, Name: hostOf(h.URL), Known: true, Bad: h.Status == domain.WebhookDisabled})
 		})
 		cancel()

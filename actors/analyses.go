@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Bounds of an analysis.
@@ -78,8 +79,8 @@ func (d *Desk) analyseCall(ctx context.Context, due *domain.AnalysisDue) error {
 
 // keepAnalysis puts it into the call's record, with its event.
 func (d *Desk) keepAnalysis(ctx context.Context, due *domain.AnalysisDue, found *domain.CallAnalysis) error {
-	found.At = stamp()
-	for range tries {
+	found.At = record.Now()
+	for range record.MaxTries {
 		c := &domain.Call{Meta: domain.Meta{ID: due.CallID, WorkspaceID: due.WorkspaceID}}
 		version, err := d.store.Get(ctx, c)
 		change := commit.Change{Workspace: due.WorkspaceID, Deletes: []domain.Key{due.Key()}}
@@ -88,12 +89,12 @@ func (d *Desk) keepAnalysis(ctx context.Context, due *domain.AnalysisDue, found 
 		case err != nil:
 			return err
 		default:
-			c.Analysis, c.UpdatedAt = found, stamp()
+			c.Analysis, c.UpdatedAt = found, record.Now()
 			change.Guards = []commit.Guard{{Key: c.Key(), Version: version}}
 			change.Puts = []domain.Record{c}
-			change.Events = append(change.Events, callDraft(c, event.CallAnalysisReady, event.AnalysisData{CallRef: event.RefOf(c), Analysis: *found}))
+			change.Events = append(change.Events, record.NewCallEvent(c, event.CallAnalysisReady, event.AnalysisData{CallRef: event.RefOf(c), Analysis: *found}))
 			if found.Error != "" {
-				change.Events = append(change.Events, callDraft(c, event.AgentError, event.AgentErrorData{
+				change.Events = append(change.Events, record.NewCallEvent(c, event.AgentError, event.AgentErrorData{
 					CallID: c.ID, AgentID: c.AgentID, Stage: "analysis", Code: "analysis_failed", Message: found.Error,
 				}))
 			}

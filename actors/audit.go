@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // How the audit log is kept. Changes are told of by their own commit, and what
@@ -107,7 +108,7 @@ func entryOf(p domain.Principal, act ask.Act, now time.Time) *domain.AuditEntry 
 		e.IP = ""
 	}
 	now = now.UTC().Truncate(time.Millisecond)
-	fill(&e.Meta, "audit_log", p, mailbox.NewID(domain.PrefixAudit), now)
+	record.SetMeta(&e.Meta, "audit_log", p, mailbox.NewID(domain.PrefixAudit), now)
 	return e
 }
 
@@ -228,7 +229,7 @@ func (d *Desk) Ride(ctx context.Context, p domain.Principal, act ask.Act) contex
 // row, also where it comes again after the end of the process.
 func rowOf(ctx context.Context, p domain.Principal, act ask.Act) *domain.AuditEntry {
 	e := entryOf(p, act, time.Now())
-	e.ID, e.Count = newID(ctx, domain.PrefixAudit), 1
+	e.ID, e.Count = record.NewID(ctx, domain.PrefixAudit), 1
 	return e
 }
 
@@ -290,7 +291,7 @@ func (d *Desk) ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQue
 	case q.Type != "":
 		index = "type=" + q.Type
 	}
-	return list[domain.AuditEntry](ctx, d, p.WorkspaceID, index, domain.PrefixAudit, q.Page, func(e *domain.AuditEntry) bool {
+	return record.List[domain.AuditEntry](ctx, d.store, p.WorkspaceID, index, domain.PrefixAudit, q.Page, func(e *domain.AuditEntry) bool {
 		return (q.Type == "" || e.Type == q.Type) && (q.Actor == "" || e.Actor.ID == q.Actor) &&
 			(p.Environment != domain.Test || e.Environment == domain.Test)
 	})

@@ -6,6 +6,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // First is what the first start made.
@@ -20,10 +21,10 @@ type First struct {
 // which ids a workspace may have; nil: any. nil: the store is not empty.
 func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan domain.Plan, limits domain.Limits, simulator bool, mine func(string) bool) (*First, error) {
 	some := false
-	if err := every(ctx, store, "workspace", "", "all", func(*domain.Workspace) { some = true }); err != nil || some {
+	if err := commit.Each(ctx, store, "workspace", "", "all", func(*domain.Workspace) { some = true }); err != nil || some {
 		return nil, err
 	}
-	now := stamp()
+	now := record.Now()
 	id := mailbox.NewID(domain.PrefixWorkspace)
 	for mine != nil && !mine(id) {
 		id = mailbox.NewID(domain.PrefixWorkspace)
@@ -51,7 +52,7 @@ func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan doma
 // simulatorTrunk leads to the built-in carrier: every number of the test
 // environment, and only its own magic range in production.
 func simulatorTrunk(ws string, env domain.Environment) *domain.Trunk {
-	now := stamp()
+	now := record.Now()
 	t := &domain.Trunk{
 		Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixTrunk), Object: "trunk", WorkspaceID: ws, Environment: env, CreatedAt: now, UpdatedAt: now},
 		Name: "Built-in simulator", Proxies: []domain.Proxy{}, NumberFormat: "e164", Codecs: []string{"PCMU", "PCMA"},
@@ -67,6 +68,6 @@ func simulatorTrunk(ws string, env domain.Environment) *domain.Trunk {
 // Workspaces are all tenants of a store.
 func Workspaces(ctx context.Context, store commit.Store) ([]*domain.Workspace, error) {
 	var all []*domain.Workspace
-	err := every(ctx, store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) })
+	err := commit.Each(ctx, store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) })
 	return all, err
 }

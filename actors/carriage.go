@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -117,7 +118,7 @@ func (d *Desk) carry(m *domain.Message) {
 	defer func() {
 		d.carriage.end(m)
 		if d.node.life().Err() == nil {
-			time.AfterFunc(again, func() { d.messages.wake(m.WorkspaceID) })
+			time.AfterFunc(again, func() { d.messages.Wake(m.WorkspaceID) })
 		}
 	}()
 	err := d.carryOne(d.node.life(), m.Key())
@@ -164,7 +165,7 @@ func (d *Desk) carryOne(ctx context.Context, key domain.Key) error {
 	case len(ways) == 0:
 		return d.fails(ctx, m, version, string(domain.CodeNoSMSRoute), "no trunk and no gateway carries messages to this number any more")
 	}
-	by, now := &ways[m.Tries%len(ways)], stamp()
+	by, now := &ways[m.Tries%len(ways)], record.Now()
 	m.Tries++
 	m.Todo, m.RouteID, m.TriedAt, m.UpdatedAt = domain.TodoAwait, by.id(), &now, now
 	_, err = d.store.Apply(ctx, commit.Change{
@@ -242,7 +243,7 @@ func (d *Desk) messageAt(ctx context.Context, key domain.Key) (*domain.Message, 
 
 // fails ends a message that no carrier took.
 func (d *Desk) fails(ctx context.Context, m *domain.Message, version uint64, code, text string) error {
-	now := stamp()
+	now := record.Now()
 	m.Todo, m.NextAt, m.UpdatedAt = "", nil, now
 	m.Status, m.FailedAt, m.ErrorCode, m.ErrorMessage = domain.MessageFailed, &now, code, text
 	err := d.keepMessage(ctx, commit.Change{
@@ -256,7 +257,7 @@ func (d *Desk) fails(ctx context.Context, m *domain.Message, version uint64, cod
 }
 
 func smsEvent(m *domain.Message, t event.Type) event.Draft {
-	return traced(draft(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
+	return record.WithTrace(record.NewEvent(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
 }
 
 // keepMessage commits a step of a message; a conflict says that it is to be
@@ -311,7 +312,7 @@ func (d *Desk) settleOnce(ctx context.Context, key domain.Key, o sms.Outcome, wa
 		}
 		return true, nil
 	}
-	now := stamp()
+	now := record.Now()
 	c := commit.Change{Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: key, Version: version}}, Puts: []domain.Record{m}}
 	m.Todo, m.NextAt, m.UpdatedAt = "", nil, now
 	var again time.Duration
@@ -372,13 +373,13 @@ func (d *Desk) carryLater(key domain.Key, pause time.Duration) {
 			d.carryLater(key, carryAgain)
 			return
 		}
-		d.messages.wake(key.Workspace)
+		d.messages.Wake(key.Workspace)
 	})
 }
 
 // rememberCarried sets the clocks of the messages that wait for another try.
 func (d *Desk) rememberCarried(ctx context.Context, workspaceID string) error {
-	return every(ctx, d.store, "message", workspaceID, "carry_later", func(m *domain.Message) {
+	return commit.Each(ctx, d.store, "message", workspaceID, "carry_later", func(m *domain.Message) {
 		if m.NextAt != nil {
 			d.carryLater(m.Key(), max(0, time.Until(*m.NextAt)))
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/service/record"
 )
 
 // credentialRestrictions are the allowed_ips and the expiry of a credential.
@@ -61,7 +62,7 @@ func (r *credentialRestrictions) addNetworks(list []string) {
 func (r *credentialRestrictions) checkAllowedIPs(list []string) error {
 	for _, outer := range r.networks {
 		if !access.Within(list, outer) {
-			return problem("allowed_ips", domain.CodeValidation, "must lie within the addresses of the credential that creates or changes it: "+strings.Join(outer, ", "))
+			return record.FieldError("allowed_ips", domain.CodeValidation, "must lie within the addresses of the credential that creates or changes it: "+strings.Join(outer, ", "))
 		}
 	}
 	return nil
@@ -86,7 +87,7 @@ func (r *credentialRestrictions) limitAllowedIPs(list []string) (_ []string, err
 // gets the expiry of the credential. Errors: validation_error of expires_at.
 func (r *credentialRestrictions) limitExpiry(at *time.Time) (*time.Time, error) {
 	if r.until != nil && at != nil && at.After(*r.until) {
-		return nil, problem("expires_at", domain.CodeValidation, "must not be later than the end of the key that creates it: "+r.until.UTC().Format(time.RFC3339))
+		return nil, record.FieldError("expires_at", domain.CodeValidation, "must not be later than the end of the key that creates it: "+r.until.UTC().Format(time.RFC3339))
 	}
 	if at == nil {
 		at = r.until

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
 )
 
 // maxVersions bounds the versions of one agent.
@@ -23,7 +24,7 @@ var undrafted = []string{ //nolint:gochecknoglobals // a table
 
 // CreateAgent keeps a new agent and publishes it as version 1.
 func (d *Desk) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error) {
-	if made, err := madeBefore[domain.Agent](ctx, d, p, domain.PrefixAgent); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Agent](ctx, d.store, p, domain.PrefixAgent); made != nil || err != nil {
 		return made, err
 	}
 	end, err := d.namings(ctx, p)
@@ -34,12 +35,12 @@ func (d *Desk) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Ag
 	if err = d.agentFits(ctx, p, a, &domain.Agent{}); err != nil {
 		return nil, err
 	}
-	fill(&a.Meta, "agent", p, newID(ctx, domain.PrefixAgent), stamp())
+	record.SetMeta(&a.Meta, "agent", p, record.NewID(ctx, domain.PrefixAgent), record.Now())
 	if err = d.taken(ctx, p, a.ID, a.Extension, ""); err != nil {
 		return nil, err
 	}
 	v := publish(a)
-	return a, create(ctx, d, a, func(c *commit.Change) {
+	return a, record.Create(ctx, d.store, a, func(c *commit.Change) {
 		moveExtension(c, &a.Meta, "", a.Extension)
 		c.Puts = append(c.Puts, v)
 	})
@@ -47,7 +48,7 @@ func (d *Desk) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Ag
 
 // publish makes the next version of a draft.
 func publish(a *domain.Agent) *domain.AgentVersion {
-	now := stamp()
+	now := record.Now()
 	a.Version, a.PublishedAt, a.Unpublished, a.Names = a.Version+1, &now, []string{}, a.Refs()
 	v := &domain.AgentVersion{Agent: *a}
 	v.Object, v.CreatedAt, v.UpdatedAt, v.Names = "agent_version", now, now, nil
@@ -83,7 +84,7 @@ func (d *Desk) agentFits(ctx context.Context, p domain.Principal, a, before *dom
 		if err != nil || slices.ContainsFunc(before.Transfer.Destinations, func(b domain.Destination) bool { return b.Phone == to.Phone }) {
 			continue // an extension, or named before
 		}
-		if _, _, err = get[domain.Phone](ctx, d, p, domain.PrefixPhone, id); look("transfer.destinations["+strconv.Itoa(i)+"].phone", "phone", err) != nil {
+		if _, _, err = record.Get[domain.Phone](ctx, d.store, p, domain.PrefixPhone, id); look("transfer.destinations["+strconv.Itoa(i)+"].phone", "phone", err) != nil {
 			return err
 		}
 	}
@@ -118,13 +119,13 @@ func (d *Desk) toolsExist(ctx context.Context, p domain.Principal, problems *dom
 
 // Agent reads one agent as it is drafted.
 func (d *Desk) Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error) {
-	a, _, err := get[domain.Agent](ctx, d, p, domain.PrefixAgent, id)
+	a, _, err := record.Get[domain.Agent](ctx, d.store, p, domain.PrefixAgent, id)
 	return a, err
 }
 
 // ListAgents reads a page.
 func (d *Desk) ListAgents(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Agent], error) {
-	return list[domain.Agent](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixAgent, q, nil)
+	return record.List[domain.Agent](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixAgent, q, nil)
 }
 
 // UpdateAgent changes an agent's draft; agent.updated is in the same commit.
@@ -135,7 +136,7 @@ func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, c
 	}
 	defer end()
 	var before domain.Agent
-	return update(ctx, d, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
+	return record.Update(ctx, d.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
 		before = *a
 		before.Transfer.Destinations = slices.Clone(a.Transfer.Destinations)
 		if err := change(a); err != nil {
@@ -150,7 +151,7 @@ func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, c
 		return d.compare(ctx, a)
 	}, func(c *commit.Change, a *domain.Agent) error {
 		moveExtension(c, &a.Meta, before.Extension, a.Extension)
-		if fields := changed(before, *a, "updated_at", "unpublished_changes", "names"); len(fields) > 0 {
+		if fields := record.ChangedFields(before, *a, "updated_at", "unpublished_changes", "names"); len(fields) > 0 {
 			d.tellAgent(c, a, fields)
 		}
 		return nil
@@ -159,7 +160,7 @@ func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, c
 
 // tellAgent adds agent.updated.
 func (d *Desk) tellAgent(c *commit.Change, a *domain.Agent, fields []string) {
-	c.Events = append(c.Events, draft(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ResourceChangedData{ID: a.ID, Changed: fields}))
+	c.Events = append(c.Events, record.NewEvent(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ResourceChangedData{ID: a.ID, Changed: fields}))
 	d.node.committed(a.WorkspaceID)
 }
 
@@ -170,7 +171,7 @@ func (d *Desk) compare(ctx context.Context, a *domain.Agent) error {
 	if err != nil {
 		return err
 	}
-	a.Unpublished = changed(v.Agent, *a, undrafted...)
+	a.Unpublished = record.ChangedFields(v.Agent, *a, undrafted...)
 	a.Names = a.Refs()
 	for _, id := range v.Refs() {
 		if len(a.Unpublished) > 0 {
@@ -187,11 +188,11 @@ func (d *Desk) spoken(ctx context.Context, a *domain.Agent) (*domain.AgentVersio
 	_, err := d.store.Get(ctx, v)
 	switch {
 	case !errors.Is(err, domain.ErrNotFound):
-		return v, storeErr(err)
+		return v, record.StoreError(err)
 	case a.PublishedAt == nil: // it is older than versions are, and speaks as it stands
 		return &domain.AgentVersion{Agent: *a}, nil
 	}
-	return nil, missing("version")
+	return nil, record.NotFound("version")
 }
 
 // PublishAgent makes the draft the version that calls speak.
@@ -209,7 +210,7 @@ func (d *Desk) PublishAgent(ctx context.Context, p domain.Principal, id string) 
 		return d.spoken(ctx, a)
 	}
 	var v *domain.AgentVersion
-	_, err = update(ctx, d, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
+	_, err = record.Update(ctx, d.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
 		if a.Version >= maxVersions {
 			return domain.Errorf(domain.CodeInvalidState, "an agent has %d versions at most; create another one", maxVersions)
 		}
@@ -228,7 +229,7 @@ func (d *Desk) PublishAgent(ctx context.Context, p domain.Principal, id string) 
 
 // follow lets the campaigns that follow what is published read it.
 func (d *Desk) follow(ctx context.Context, p domain.Principal) error {
-	return storeErr(every(ctx, d.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
+	return record.StoreError(commit.Each(ctx, d.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.FollowLatest && c.Environment == p.Environment && c.StartedAt != nil {
 			d.node.sys.Root.Send(d.node.campaignPID(c.WorkspaceID, c.ID), campaign.Changed{})
 		}
@@ -251,7 +252,7 @@ func (d *Desk) ListAgentVersions(ctx context.Context, p domain.Principal, id str
 	if err != nil {
 		return ask.List[*domain.AgentVersion]{}, err
 	}
-	return list[domain.AgentVersion](ctx, d, p.WorkspaceID, "of="+a.ID, domain.PrefixAgent, q, nil)
+	return record.List[domain.AgentVersion](ctx, d.store, p.WorkspaceID, "of="+a.ID, domain.PrefixAgent, q, nil)
 }
 
 // DeleteAgent removes an agent with its versions. Campaigns that began keep the
@@ -262,7 +263,7 @@ func (d *Desk) DeleteAgent(ctx context.Context, p domain.Principal, id string) e
 		return err
 	}
 	defer end()
-	return remove(ctx, d, p, domain.PrefixAgent, id, func(c *commit.Change, a *domain.Agent) error {
+	return record.Delete(ctx, d.store, p, domain.PrefixAgent, id, func(c *commit.Change, a *domain.Agent) error {
 		moveExtension(c, &a.Meta, a.Extension, "")
 		c.Deletes = append(c.Deletes, (&domain.LookupKey{WorkspaceID: a.WorkspaceID, AgentID: a.ID}).Key())
 		for number := 1; number <= a.Version; number++ {

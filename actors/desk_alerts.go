@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
 )
 
 // maxAlertRules bounds the rules that the operators of one workspace have.
@@ -53,21 +54,21 @@ func (n *Node) alertsChanged(workspace string) {
 
 // CreateAlertRule keeps a rule.
 func (d *Desk) CreateAlertRule(ctx context.Context, p domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error) {
-	if made, err := madeBefore[domain.AlertRule](ctx, d, p, domain.PrefixAlertRule); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.AlertRule](ctx, d.store, p, domain.PrefixAlertRule); made != nil || err != nil {
 		return made, err
 	}
 	if err := d.ruleFits(ctx, r, &domain.AlertRule{}); err != nil {
 		return nil, err
 	}
 	n := 0
-	if err := every(ctx, d.store, "alert_rule", p.WorkspaceID, "all", func(*domain.AlertRule) { n++ }); err != nil {
-		return nil, storeErr(err)
+	if err := commit.Each(ctx, d.store, "alert_rule", p.WorkspaceID, "all", func(*domain.AlertRule) { n++ }); err != nil {
+		return nil, record.StoreError(err)
 	}
 	if n >= maxAlertRules {
 		return nil, domain.Errorf(domain.CodeInvalidState, "there are %d alert rules, which is the most", maxAlertRules)
 	}
-	fill(&r.Meta, "alert_rule", p, newID(ctx, domain.PrefixAlertRule), stamp())
-	if err := create(ctx, d, r); err != nil {
+	record.SetMeta(&r.Meta, "alert_rule", p, record.NewID(ctx, domain.PrefixAlertRule), record.Now())
+	if err := record.Create(ctx, d.store, r); err != nil {
 		return nil, err
 	}
 	d.node.alertsChanged(p.WorkspaceID)
@@ -78,30 +79,30 @@ func (d *Desk) CreateAlertRule(ctx context.Context, p domain.Principal, r *domai
 // had before may be gone by now: such a rule can still be paused and changed.
 func (d *Desk) ruleFits(ctx context.Context, r, before *domain.AlertRule) error {
 	if r.Watches != "" && r.Watches != before.Watches && !d.node.knows(ctx, r.Watches) {
-		return problem("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
+		return record.FieldError("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
 	}
 	added := slices.ContainsFunc(r.Emails, func(to string) bool { return !slices.Contains(before.Emails, to) })
 	if added && d.node.cfg.Mail == nil {
-		return problem("emails", domain.CodeValidation, "no mail server is set up: smtp_addr")
+		return record.FieldError("emails", domain.CodeValidation, "no mail server is set up: smtp_addr")
 	}
 	return nil
 }
 
 // AlertRule reads one.
 func (d *Desk) AlertRule(ctx context.Context, p domain.Principal, id string) (*domain.AlertRule, error) {
-	r, _, err := get[domain.AlertRule](ctx, d, p, domain.PrefixAlertRule, id)
+	r, _, err := record.Get[domain.AlertRule](ctx, d.store, p, domain.PrefixAlertRule, id)
 	return r, err
 }
 
 // ListAlertRules reads a page.
 func (d *Desk) ListAlertRules(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.AlertRule], error) {
-	return list[domain.AlertRule](ctx, d, p.WorkspaceID, "all", domain.PrefixAlertRule, q, nil)
+	return record.List[domain.AlertRule](ctx, d.store, p.WorkspaceID, "all", domain.PrefixAlertRule, q, nil)
 }
 
 // UpdateAlertRule changes a rule. What it has found so far stands until the next
 // look, which follows at once.
 func (d *Desk) UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
-	r, err := update(ctx, d, p, domain.PrefixAlertRule, id, func(r *domain.AlertRule) error {
+	r, err := record.Update(ctx, d.store, p, domain.PrefixAlertRule, id, func(r *domain.AlertRule) error {
 		before := &domain.AlertRule{Watches: r.Watches, Emails: slices.Clone(r.Emails)}
 		if err := change(r); err != nil {
 			return err
@@ -116,7 +117,7 @@ func (d *Desk) UpdateAlertRule(ctx context.Context, p domain.Principal, id strin
 
 // DeleteAlertRule removes a rule; what it has found is over.
 func (d *Desk) DeleteAlertRule(ctx context.Context, p domain.Principal, id string) error {
-	err := remove[domain.AlertRule](ctx, d, p, domain.PrefixAlertRule, id)
+	err := record.Delete[domain.AlertRule](ctx, d.store, p, domain.PrefixAlertRule, id)
 	if err == nil {
 		d.node.alertsChanged(p.WorkspaceID)
 	}
@@ -125,7 +126,7 @@ func (d *Desk) DeleteAlertRule(ctx context.Context, p domain.Principal, id strin
 
 // ListAlerts reads a page of what the rules have found and is so now.
 func (d *Desk) ListAlerts(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Alert], error) {
-	return list[domain.Alert](ctx, d, p.WorkspaceID, "all", domain.PrefixAlert, q, nil)
+	return record.List[domain.Alert](ctx, d.store, p.WorkspaceID, "all", domain.PrefixAlert, q, nil)
 }
 
 // TestAlertRule tells of an alert that is none, by the ways of a rule: an event,
@@ -135,7 +136,7 @@ func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string)
 	if err != nil {
 		return ask.AlertTest{}, err
 	}
-	now := stamp()
+	now := record.Now()
 	a := &domain.Alert{
 		Meta:   domain.Meta{ID: mailbox.NewID(domain.PrefixAlert), WorkspaceID: p.WorkspaceID},
 		RuleID: r.ID, RuleName: r.Name, Kind: r.Kind, Of: r.Watches, Subject: r.ID, Name: "a test of " + r.Name, Status: domain.AlertFiring, Since: now,
@@ -146,7 +147,7 @@ func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string)
 		e.Data = data
 	}
 	if _, err = d.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Events: []event.Draft{e}}); err != nil {
-		return ask.AlertTest{}, storeErr(err)
+		return ask.AlertTest{}, record.StoreError(err)
 	}
 	d.node.committed(p.WorkspaceID)
 	out := ask.AlertTest{EventID: e.ID, AlertID: a.ID, Mails: []ask.AlertMailTest{}}

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/service/record"
 )
 
 // UpdateCampaign changes a campaign; what may be changed in which state is
@@ -18,7 +19,7 @@ import (
 // secret, which is answered; those that are no longer in it are deleted.
 func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
 	var moved hookChange
-	c, err := update(ctx, d, p, domain.PrefixCampaign, id, func(c *domain.Campaign) error {
+	c, err := record.Update(ctx, d.store, p, domain.PrefixCampaign, id, func(c *domain.Campaign) error {
 		before := *c
 		c.Webhooks = maps.Clone(c.Webhooks)
 		err := change(c)
@@ -99,8 +100,8 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 		return out, err
 	}
 	var listed, have []*domain.Webhook
-	if err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { listed = append(listed, w) }); err != nil {
-		return out, storeErr(err)
+	if err = commit.Each(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { listed = append(listed, w) }); err != nil {
+		return out, record.StoreError(err)
 	}
 	versions := make(map[string]uint64, len(listed))
 	for _, w := range listed {
@@ -110,7 +111,7 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 			continue
 		}
 		if failed != nil {
-			return out, storeErr(failed)
+			return out, record.StoreError(failed)
 		}
 		have, versions[w.ID] = append(have, now), version
 	}
@@ -131,7 +132,7 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 		h := *have[i]
 		have = slices.Delete(have, i, i+1)
 		if !slices.Equal(h.Events, w.Events) {
-			h.Events, h.UpdatedAt = w.Events, stamp()
+			h.Events, h.UpdatedAt = w.Events, record.Now()
 			out.kept = append(out.kept, &h)
 			guard(&h)
 		}

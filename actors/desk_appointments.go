@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/lifecycle"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Why a time cannot be had.
@@ -28,7 +29,7 @@ const suggested = 3
 // many nodes, one gets it: who books of this process takes turns, and the rows
 // of the provider and of its days are guarded.
 func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointment) (*domain.Appointment, error) {
-	if made, err := madeBefore[domain.Appointment](ctx, d, p, domain.PrefixAppoint); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Appointment](ctx, d.store, p, domain.PrefixAppoint); made != nil || err != nil {
 		return made, err
 	}
 	if err := d.callExists(ctx, p, o.CallID); err != nil {
@@ -43,20 +44,20 @@ func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointmen
 			return nil, err
 		}
 	}
-	end, err := d.booking.take(ctx, x.ID)
+	end, err := d.booking.Lock(ctx, x.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	a := &domain.Appointment{Patient: o.Patient, Type: o.Type, Status: domain.AppointmentBooked, CallID: o.CallID, Notes: o.Notes}
-	fill(&a.Meta, "appointment", p, newID(ctx, domain.PrefixAppoint), stamp())
+	record.SetMeta(&a.Meta, "appointment", p, record.NewID(ctx, domain.PrefixAppoint), record.Now())
 	a.AppointmentID, a.Metadata = a.ID, o.Metadata
 	if o.Confirmed {
 		a.Status, a.ConfirmedAt = domain.AppointmentConfirmed, &a.CreatedAt
 	}
-	for range tries {
+	for range record.MaxTries {
 		var version uint64
-		if x, version, err = get[domain.Provider](ctx, d, p, domain.PrefixProvider, x.ID); err != nil {
+		if x, version, err = record.Get[domain.Provider](ctx, d.store, p, domain.PrefixProvider, x.ID); err != nil {
 			return nil, err
 		}
 		if err = setTime(a, x, ask.Reschedule{Datetime: o.Datetime, Timezone: o.Timezone, Minutes: o.Minutes}); err != nil {
@@ -79,26 +80,26 @@ func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointmen
 			continue
 		}
 		if err != nil {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		d.node.committed(p.WorkspaceID)
-		d.reminders.wake(p.WorkspaceID)
+		d.reminders.Wake(p.WorkspaceID)
 		return a, nil
 	}
 	return nil, domain.Errorf(domain.CodeUnavailable, "the provider's calendar keeps changing; try again").With("retry_after", 1)
 }
 
 func bookingEvent(a *domain.Appointment, t event.Type, previous map[string]json.RawMessage) event.Draft {
-	return draft(&a.Meta, t, a.ID, domain.Unit(a.WorkspaceID), event.AppointmentOf(a, previous))
+	return record.NewEvent(&a.Meta, t, a.ID, domain.Unit(a.WorkspaceID), event.AppointmentOf(a, previous))
 }
 
 func (d *Desk) callExists(ctx context.Context, p domain.Principal, id string) error {
 	if id == "" {
 		return nil
 	}
-	_, _, err := get[domain.Call](ctx, d, p, domain.PrefixCall, id)
+	_, _, err := record.Get[domain.Call](ctx, d.store, p, domain.PrefixCall, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return problem("call_id", domain.CodeValidation, "there is no such call")
+		return record.FieldError("call_id", domain.CodeValidation, "there is no such call")
 	}
 	return err
 }
@@ -194,7 +195,7 @@ func (d *Desk) bookingDay(ctx context.Context, c *commit.Change, workspaceID, pr
 	}
 	version, err := d.store.Get(ctx, day)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, 0, storeErr(err)
+		return nil, 0, record.StoreError(err)
 	}
 	return day, version, nil
 }
@@ -243,13 +244,13 @@ func (d *Desk) unavailable(ctx context.Context, x *domain.Provider, h *booking.H
 
 // Appointment reads one.
 func (d *Desk) Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error) {
-	a, _, err := get[domain.Appointment](ctx, d, p, domain.PrefixAppoint, id)
+	a, _, err := record.Get[domain.Appointment](ctx, d.store, p, domain.PrefixAppoint, id)
 	return a, err
 }
 
 // ListAppointments reads a page of the narrowest list that a query names.
 func (d *Desk) ListAppointments(ctx context.Context, p domain.Principal, q ask.AppointmentQuery) (ask.List[*domain.Appointment], error) {
-	index, e := envOf(p), string(p.Environment)
+	index, e := record.EnvironmentIndex(p), string(p.Environment)
 	if q.Status != "" {
 		index = "status=" + e + "/" + string(q.Status)
 	}
@@ -267,7 +268,7 @@ func (d *Desk) ListAppointments(ctx context.Context, p domain.Principal, q ask.A
 	if q.CallID != "" {
 		index = "call=" + q.CallID
 	}
-	return list(ctx, d, p.WorkspaceID, index, domain.PrefixAppoint, q.Page, func(a *domain.Appointment) bool {
+	return record.List(ctx, d.store, p.WorkspaceID, index, domain.PrefixAppoint, q.Page, func(a *domain.Appointment) bool {
 		return a.Environment == p.Environment && (q.Status == "" || a.Status == q.Status) && (provider == "" || a.ProviderID == provider) &&
 			(q.Phone == "" || a.Patient.Phone == q.Phone) && (q.CallID == "" || a.CallID == q.CallID) &&
 			(q.From.IsZero() || !a.Datetime.Before(q.From)) && (q.To.IsZero() || a.Datetime.Before(q.To))
@@ -281,16 +282,16 @@ func (d *Desk) amend(
 	change func(c *commit.Change, a *domain.Appointment) error,
 ) (*domain.Appointment, error) {
 	told := false
-	a, err := update(ctx, d, p, domain.PrefixAppoint, id, nil, func(c *commit.Change, a *domain.Appointment) error {
+	a, err := record.Update(ctx, d.store, p, domain.PrefixAppoint, id, nil, func(c *commit.Change, a *domain.Appointment) error {
 		before := *a
 		if err := change(c, a); err != nil {
 			return err
 		}
-		fields := changed(before, *a, "updated_at")
+		fields := record.ChangedFields(before, *a, "updated_at")
 		if told = len(fields) > 0; !told {
-			return errSame
+			return record.ErrUnchanged
 		}
-		was, previous := fieldsOf(before), make(map[string]json.RawMessage, len(fields))
+		was, previous := record.JSONFields(before), make(map[string]json.RawMessage, len(fields))
 		for _, f := range fields {
 			if v, ok := was[f]; ok {
 				previous[f] = v
@@ -305,7 +306,7 @@ func (d *Desk) amend(
 	})
 	if err == nil && told {
 		d.node.committed(p.WorkspaceID)
-		d.reminders.wake(p.WorkspaceID)
+		d.reminders.Wake(p.WorkspaceID)
 	}
 	return a, err
 }
@@ -357,7 +358,7 @@ func (d *Desk) ConfirmAppointment(ctx context.Context, p domain.Principal, id st
 		if a.Status == domain.AppointmentConfirmed {
 			return nil
 		}
-		now := stamp()
+		now := record.Now()
 		a.ConfirmedAt = &now
 		return enter(a, domain.AppointmentConfirmed)
 	})
@@ -369,7 +370,7 @@ func (d *Desk) CancelAppointment(ctx context.Context, p domain.Principal, id, re
 	if err != nil {
 		return nil, err
 	}
-	end, err := d.booking.take(ctx, now.ProviderID)
+	end, err := d.booking.Lock(ctx, now.ProviderID)
 	if err != nil {
 		return nil, err
 	}
@@ -381,7 +382,7 @@ func (d *Desk) CancelAppointment(ctx context.Context, p domain.Principal, id, re
 		if err := enter(a, domain.AppointmentCancelled); err != nil {
 			return err
 		}
-		now := stamp()
+		now := record.Now()
 		a.CancelledAt, a.CancelReason = &now, reason
 		booking.Unremind(a)
 		return d.release(ctx, c, a)
@@ -402,7 +403,7 @@ func (d *Desk) RescheduleAppointment(ctx context.Context, p domain.Principal, id
 	if err != nil {
 		return nil, err
 	}
-	end, err := d.booking.take(ctx, x.ID)
+	end, err := d.booking.Lock(ctx, x.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -413,7 +414,7 @@ func (d *Desk) RescheduleAppointment(ctx context.Context, p domain.Principal, id
 				With("current_status", a.Status).With("allowed_from", []domain.AppointmentStatus{domain.AppointmentBooked, domain.AppointmentConfirmed})
 		}
 		var version uint64
-		if x, version, err = get[domain.Provider](ctx, d, p, domain.PrefixProvider, x.ID); err != nil {
+		if x, version, err = record.Get[domain.Provider](ctx, d.store, p, domain.PrefixProvider, x.ID); err != nil {
 			return err
 		}
 		c.Guards = append(c.Guards, commit.Guard{Key: x.Key(), Version: version})
@@ -454,7 +455,7 @@ func (d *Desk) DeleteAppointment(ctx context.Context, p domain.Principal, id str
 			return err
 		}
 	}
-	return remove(ctx, d, p, domain.PrefixAppoint, a.ID, func(c *commit.Change, a *domain.Appointment) error {
+	return record.Delete(ctx, d.store, p, domain.PrefixAppoint, a.ID, func(c *commit.Change, a *domain.Appointment) error {
 		if a.Status.Open() {
 			return domain.Errorf(domain.CodeInvalidState, "the appointment was changed meanwhile; try again").With("current_status", a.Status)
 		}

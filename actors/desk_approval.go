@@ -7,6 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // numberStands is the state of a number that somebody creates: where several
@@ -35,7 +36,7 @@ func (n *Node) several() bool {
 // NumbersOf reads a page of the live numbers of any workspace, in a state; "":
 // in any.
 func (d *Desk) NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
-	return list(ctx, d, workspaceID, envOf(domain.Principal{Environment: domain.Live}), domain.PrefixNumber, q, func(n *domain.PhoneNumber) bool {
+	return record.List(ctx, d.store, workspaceID, record.EnvironmentIndex(domain.Principal{Environment: domain.Live}), domain.PrefixNumber, q, func(n *domain.PhoneNumber) bool {
 		return status == "" || n.Status == status
 	})
 }
@@ -44,9 +45,9 @@ func (d *Desk) NumbersOf(ctx context.Context, workspaceID string, status domain.
 // as it is.
 func (d *Desk) ApproveNumber(ctx context.Context, workspaceID, id string) (*domain.PhoneNumber, error) {
 	p := domain.Principal{WorkspaceID: workspaceID, Environment: domain.Live}
-	n, err := update(ctx, d, p, domain.PrefixNumber, id, nil, func(_ *commit.Change, n *domain.PhoneNumber) error {
+	n, err := record.Update(ctx, d.store, p, domain.PrefixNumber, id, nil, func(_ *commit.Change, n *domain.PhoneNumber) error {
 		if n.Status == domain.NumberLive {
-			return errSame
+			return record.ErrUnchanged
 		}
 		n.Status = domain.NumberLive
 		return nil

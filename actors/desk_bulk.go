@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -23,7 +24,7 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 	if d.node.workspace(p.WorkspaceID) == nil {
 		return nil, d.node.noWorkspace()
 	}
-	if b, err := madeBefore[domain.Bulk](ctx, d, p, domain.PrefixBulk); b != nil || err != nil {
+	if b, err := record.CreatedBySameRequest[domain.Bulk](ctx, d.store, p, domain.PrefixBulk); b != nil || err != nil {
 		if err == nil {
 			err = d.bulkErrors(ctx, b)
 		}
@@ -33,8 +34,8 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 		return nil, err
 	}
 	open := 0
-	if err := every(ctx, d.store, "bulk", p.WorkspaceID, "open", func(*domain.Bulk) { open++ }); err != nil {
-		return nil, storeErr(err)
+	if err := commit.Each(ctx, d.store, "bulk", p.WorkspaceID, "open", func(*domain.Bulk) { open++ }); err != nil {
+		return nil, record.StoreError(err)
 	}
 	if open >= maxBulks {
 		return nil, domain.Errorf(domain.CodeInvalidState, "%d bulk jobs are under way, which is the most; wait for one to end or cancel it", open)
@@ -42,7 +43,7 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 	b := &domain.Bulk{
 		RequestTrace: tracing.OfRequest(ctx), Type: o.Type, Status: domain.BulkQueued, TargetID: o.Target, Total: len(o.Items), Errors: []domain.BulkError{}, Operator: p.Operator, KeyID: p.KeyID,
 	}
-	fill(&b.Meta, "bulk", p, newID(ctx, domain.PrefixBulk), stamp())
+	record.SetMeta(&b.Meta, "bulk", p, record.NewID(ctx, domain.PrefixBulk), record.Now())
 	b.Metadata = o.Metadata
 	chunks, err := chunksOf(b, o.Items)
 	if err != nil {
@@ -55,7 +56,7 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 		Workspace: b.WorkspaceID, Guards: []commit.Guard{commit.Absent(b.Key())}, Puts: append(b.Rows(0), chunks...),
 	})
 	if err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	d.carryOut(b)
 	return b, nil
@@ -85,7 +86,7 @@ func (d *Desk) bulkFits(ctx context.Context, p domain.Principal, o *ask.NewBulk)
 func (d *Desk) contactsFit(ctx context.Context, p domain.Principal, campaignID string) error {
 	c, err := d.Campaign(ctx, p, campaignID)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return problem("defaults.campaign_id", domain.CodeValidation, "there is no such campaign")
+		return record.FieldError("defaults.campaign_id", domain.CodeValidation, "there is no such campaign")
 	}
 	if err == nil && c.Status.Final() {
 		err = overFor(c)
@@ -146,7 +147,7 @@ func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Work
 		return blame(index, d.speechless(ctx, p, o))
 	}
 	if domain.CodeOf(err) == domain.CodeValidation {
-		return blame(index, problem("agent_id", domain.CodeValidation, "the agent has nothing to say"))
+		return blame(index, record.FieldError("agent_id", domain.CodeValidation, "the agent has nothing to say"))
 	}
 	if _, inside := domain.PhoneUser(o.To); inside {
 		return nil
@@ -161,7 +162,7 @@ func (d *Desk) reachable(to string, w *domain.Workspace, env domain.Environment)
 	case errors.Is(err, domain.ErrPhoneForbidden):
 		return &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
 	case err != nil:
-		return problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
+		return record.FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
 	}
 	return n.Allowed(w.Calling, w.DefaultCountry, env)
 }
@@ -204,7 +205,7 @@ func chunksOf(b *domain.Bulk, items []ask.BulkOrder) ([]domain.Record, error) {
 
 // Bulk reads one job.
 func (d *Desk) Bulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error) {
-	b, _, err := get[domain.Bulk](ctx, d, p, domain.PrefixBulk, id)
+	b, _, err := record.Get[domain.Bulk](ctx, d.store, p, domain.PrefixBulk, id)
 	if err == nil {
 		err = d.bulkErrors(ctx, b)
 	}
@@ -220,7 +221,7 @@ func (d *Desk) bulkErrors(ctx context.Context, b *domain.Bulk) error {
 	if b.Rejected+b.Failed > 0 {
 		_, err := d.store.Get(ctx, row)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 	}
 	if len(row.Errors) > 0 {
@@ -234,7 +235,7 @@ func (d *Desk) bulkErrors(ctx context.Context, b *domain.Bulk) error {
 
 // ListBulks reads a page of jobs.
 func (d *Desk) ListBulks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Bulk], error) {
-	l, err := list[domain.Bulk](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixBulk, q, nil)
+	l, err := record.List[domain.Bulk](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixBulk, q, nil)
 	for _, b := range l.Data {
 		if err == nil {
 			err = d.bulkErrors(ctx, b)
@@ -273,20 +274,20 @@ func (d *Desk) CancelBulk(ctx context.Context, p domain.Principal, id string) (*
 }
 
 func (d *Desk) cancelBulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error) {
-	return update(ctx, d, p, domain.PrefixBulk, id, func(b *domain.Bulk) error {
+	return record.Update(ctx, d.store, p, domain.PrefixBulk, id, func(b *domain.Bulk) error {
 		switch b.Status {
 		case domain.BulkCompleted:
 			return domain.Errorf(domain.CodeInvalidState, "the job is over").With("current_status", b.Status).
 				With("allowed_from", []domain.BulkStatus{domain.BulkQueued, domain.BulkRunning})
 		case domain.BulkQueued, domain.BulkRunning:
-			b.Cancel(stamp())
+			b.Cancel(record.Now())
 		case domain.BulkCancelled:
 		}
 		return nil
 	}, func(c *commit.Change, b *domain.Bulk) error {
 		blank, err := blankOrders(ctx, d.store, b)
 		c.Puts = append(c.Puts, blank...)
-		return storeErr(err)
+		return record.StoreError(err)
 	})
 }
 
@@ -315,7 +316,7 @@ func (d *Desk) BulkItems(ctx context.Context, p domain.Principal, id string, q a
 	at := 0
 	if q.Cursor != "" {
 		if at, err = strconv.Atoi(q.Cursor); err != nil || at < 0 || at > b.Total {
-			return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
 	if !q.Created.Holds(b.CreatedAt) {
@@ -345,7 +346,7 @@ func (d *Desk) BulkItems(ctx context.Context, p domain.Principal, id string, q a
 func (d *Desk) itemsOf(ctx context.Context, b *domain.Bulk, index int) ([]*domain.BulkItem, error) {
 	chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}
 	if _, err := d.store.Get(ctx, chunk); err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	start := index * domain.BulkChunkSize
 	idle, stand := domain.ItemPending, d.standOf(b.ID)
@@ -378,25 +379,25 @@ func (d *Desk) itemsOf(ctx context.Context, b *domain.Bulk, index int) ([]*domai
 		}
 		return nil
 	})
-	return items, storeErr(err)
+	return items, record.StoreError(err)
 }
 
 // resumeJobs goes on with what an earlier process was doing.
 func (d *Desk) resumeJobs(ctx context.Context, workspaceID string) error {
-	if err := every(ctx, d.store, "export", workspaceID, "open", d.makeFile); err != nil {
+	if err := commit.Each(ctx, d.store, "export", workspaceID, "open", d.makeFile); err != nil {
 		return err
 	}
-	if err := every(ctx, d.store, "data_request", workspaceID, "open", d.handleDataRequest); err != nil {
+	if err := commit.Each(ctx, d.store, "data_request", workspaceID, "open", d.handleDataRequest); err != nil {
 		return err
 	}
-	return every(ctx, d.store, "bulk", workspaceID, "open", d.carryOut)
+	return commit.Each(ctx, d.store, "bulk", workspaceID, "open", d.carryOut)
 }
 
 // sweepBulks deletes jobs that have been over for long, a few per visit.
 func (d *Desk) sweepBulks(ctx context.Context, workspaceID string) error {
 	var old []*domain.Bulk
 	q := commit.Query{
-		Kind: "bulk", Workspace: workspaceID, Index: "over", Oldest: true, Limit: 10, To: sortAt(domain.PrefixBulk, time.Now().Add(-bulkFor)),
+		Kind: "bulk", Workspace: workspaceID, Index: "over", Oldest: true, Limit: 10, To: record.IDAt(domain.PrefixBulk, time.Now().Add(-bulkFor)),
 	}
 	_, err := d.store.List(ctx, q, func() domain.Record { return &domain.Bulk{} }, func(r domain.Record) error {
 		if b, ok := r.(*domain.Bulk); ok && b.CompletedAt != nil && time.Since(*b.CompletedAt) > bulkFor {

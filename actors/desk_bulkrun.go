@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/engines/tracing"
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/record"
 )
 
 // How long an item rests that cannot be done now: as long as it is told to,
@@ -120,7 +121,7 @@ func (r *bulkRun) rest(ctx context.Context) (err error) {
 // over ends a job, and forgets its orders.
 func over(b *domain.Bulk, c *commit.Change, blank []domain.Record) {
 	c.Puts = append(c.Puts, blank...)
-	now := stamp()
+	now := record.Now()
 	b.Status, b.CompletedAt, b.Next = domain.BulkCompleted, &now, b.Total
 	b.Done, b.Pending = b.Done+b.Pending, 0
 }
@@ -130,7 +131,7 @@ func over(b *domain.Bulk, c *commit.Change, blank []domain.Record) {
 func (r *bulkRun) change(c *commit.Change, f func(*domain.Bulk, *commit.Change)) (kept func()) {
 	next := r.row
 	next.Errors = slices.Clip(next.Errors)
-	next.UpdatedAt = stamp()
+	next.UpdatedAt = record.Now()
 	f(&next, c)
 	c.Guards = append(c.Guards, commit.Guard{Key: next.Key(), Version: r.version})
 	c.Puts = append(c.Puts, next.Rows(r.told)...)

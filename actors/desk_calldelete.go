@@ -7,6 +7,7 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // DeleteCall removes a call that is over with its recording, its transcript and
@@ -21,7 +22,7 @@ func (d *Desk) DeleteCall(ctx context.Context, p domain.Principal, id string) er
 		return domain.Errorf(domain.CodeInvalidState, "the call is %s; hang it up before you delete it", c.Status).With("current_status", c.Status).
 			With("allowed_from", []domain.CallStatus{domain.CallCompleted, domain.CallBusy, domain.CallNoAnswer, domain.CallFailed, domain.CallCancelled})
 	}
-	return storeErr(d.deleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
+	return record.StoreError(d.deleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
 }
 
 // deleteCalls removes calls that are over, each with everything that is named

@@ -21,6 +21,7 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip/registrar"
 )
 
@@ -37,10 +38,10 @@ const (
 // PlaceCall checks an order, takes a line and a trunk, commits the opening of
 // its attempt and hands it to the calls.
 func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall) (*domain.Call, error) {
-	if made, err := madeBefore[domain.Call](ctx, d, p, domain.PrefixCall); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Call](ctx, d.store, p, domain.PrefixCall); made != nil || err != nil {
 		return made, err
 	}
-	return d.placeBy(ctx, p, o, placing{id: newID(ctx, domain.PrefixCall), permit: d.tryLine})
+	return d.placeBy(ctx, p, o, placing{id: record.NewID(ctx, domain.PrefixCall), permit: d.tryLine})
 }
 
 // tryLine takes a line that is free now.
@@ -132,7 +133,7 @@ func (d *Desk) speechless(ctx context.Context, p domain.Principal, o *ask.NewCal
 	if err := d.pathwayExists(ctx, p, o.PathwayID); err != nil {
 		return err
 	}
-	return problem("agent_id", domain.CodeValidation, "there is no such agent or pathway")
+	return record.FieldError("agent_id", domain.CodeValidation, "there is no such agent or pathway")
 }
 
 // newCall checks an order against the rules and makes its record.
@@ -149,13 +150,13 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 		}
 		return nil, none, parties{}, err
 	}
-	now := stamp()
+	now := record.Now()
 	c := &domain.Call{
 		RequestTrace: tracing.OfRequest(ctx), Direction: domain.Outbound, From: who.from, To: who.to.E164, AgentID: o.AgentID, AgentVersion: script.Version, PathwayID: script.Pathway.ID,
 		Status: domain.CallQueued, Legs: []domain.Leg{}, Attempt: 1, StartedAt: &now,
 		Variables: map[string]string{}, Context: o.Context, Record: o.Record,
 	}
-	fill(&c.Meta, "call", p, id, now)
+	record.SetMeta(&c.Meta, "call", p, id, now)
 	c.Metadata = o.Metadata
 	return c, script, who, nil
 }
@@ -187,7 +188,7 @@ func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Worksp
 		return parties{}, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
 	}
 	if err != nil {
-		return parties{}, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
+		return parties{}, record.FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
 	}
 	if err = number.Allowed(w.Calling, w.DefaultCountry, p.Environment); err != nil {
 		return parties{}, err
@@ -240,7 +241,7 @@ func (d *Desk) mayShow(ctx context.Context, p domain.Principal, from string) err
 	if err != nil || slices.Contains(own, from) {
 		return err
 	}
-	return problem("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers")
+	return record.FieldError("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers")
 }
 
 // slot asks the trunks for a way to the number. A phone needs none.
@@ -277,7 +278,7 @@ func (d *Desk) slot(ctx context.Context, t *tree, c *domain.Call, who *parties) 
 
 // opening is the attempt row of a single call: durable before the INVITE.
 func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
-	now := stamp()
+	now := record.Now()
 	return &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
 		Direction: c.Direction, Boot: d.node.boot, OpenedAt: now, Tariff: d.node.tariff(c.WorkspaceID),
@@ -297,7 +298,7 @@ func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt, gran
 	defer cancel()
 	change := commit.Change{
 		Workspace: c.WorkspaceID, Guards: append(grant.Guards, commit.Absent(a.Key())), Puts: append(grant.Puts, c, a),
-		Events: []event.Draft{traced(draft(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c)), c.RequestTrace)},
+		Events: []event.Draft{record.WithTrace(record.NewEvent(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c)), c.RequestTrace)},
 	}
 	if with != nil {
 		with(&change, c)
@@ -307,7 +308,7 @@ func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt, gran
 	if err != nil && !errors.Is(err, domain.ErrConflict) && !errors.Is(err, domain.ErrFenced) {
 		d.node.beside(func() { d.unopen(*c, *a) })
 	}
-	return storeErr(err)
+	return record.StoreError(err)
 }
 
 // unopen ends what a commit of unknown outcome may have opened. What it does
@@ -331,7 +332,7 @@ func (d *Desk) unopenOnce(c *domain.Call, a *domain.Attempt) (done bool) {
 	if err != nil {
 		return false // it may still come
 	}
-	change := call.EndChange(call.NotStarted(*c, *a, stamp()), stamp())
+	change := call.EndChange(call.NotStarted(*c, *a, record.Now()), record.Now())
 	change.Guards = append(change.Guards, commit.Guard{Key: row.Key(), Version: version})
 	_, err = d.store.Apply(ctx, change)
 	return err == nil
@@ -339,7 +340,7 @@ func (d *Desk) unopenOnce(c *domain.Call, a *domain.Attempt) (done bool) {
 
 // Call reads one call.
 func (d *Desk) Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error) {
-	c, _, err := get[domain.Call](ctx, d, p, domain.PrefixCall, id)
+	c, _, err := record.Get[domain.Call](ctx, d.store, p, domain.PrefixCall, id)
 	return c, err
 }
 
@@ -357,7 +358,7 @@ func (d *Desk) ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuer
 		}
 		defer d.searches.Delete(p.WorkspaceID)
 	}
-	out, err := listWithin(ctx, d, p.WorkspaceID, callIndex(p, q), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
+	out, err := record.ListLimited(ctx, d.store, p.WorkspaceID, callIndex(p, q), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
 		return c.Environment == p.Environment && (q.CampaignID == "" || c.CampaignID == q.CampaignID) &&
 			(q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&
 			(q.ContactID == "" || c.ContactID == q.ContactID) && (q.AgentID == "" || c.AgentID == q.AgentID) &&
@@ -395,7 +396,7 @@ func (d *Desk) said(ctx context.Context, c *domain.Call, look *search) bool {
 	case errors.Is(err, domain.ErrDamaged):
 		d.log.Error("a transcript is damaged; searches pass it over", slog.String("workspace_id", c.WorkspaceID), slog.String("call_id", c.ID))
 	default:
-		look.err, look.left = storeErr(err), 0
+		look.err, look.left = record.StoreError(err), 0
 	}
 	return false
 }
@@ -414,7 +415,7 @@ func callIndex(p domain.Principal, q ask.CallQuery) string {
 	case q.Status != "":
 		return "status=" + string(p.Environment) + "/" + q.Status
 	}
-	return envOf(p)
+	return record.EnvironmentIndex(p)
 }
 
 // HangupCall ends a live call.
@@ -448,9 +449,9 @@ func (d *Desk) Transcript(ctx context.Context, p domain.Principal, callID string
 	t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err := d.store.Get(ctx, t); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
-			return nil, missing("transcript")
+			return nil, record.NotFound("transcript")
 		}
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	return t, nil
 }

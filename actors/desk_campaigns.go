@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/record"
 )
 
 // CreateCampaign keeps a campaign with its inline contacts in one commit and
@@ -33,7 +34,7 @@ func (d *Desk) CreateCampaign(
 	if err := d.campaignFits(ctx, p, c); err != nil {
 		return none, err
 	}
-	fill(&c.Meta, "campaign", p, newID(ctx, domain.PrefixCampaign), stamp())
+	record.SetMeta(&c.Meta, "campaign", p, record.NewID(ctx, domain.PrefixCampaign), record.Now())
 	if c.Test != nil && c.Status == domain.CampaignScheduled {
 		c.Test.Since = &c.CreatedAt
 	}
@@ -63,7 +64,7 @@ func (d *Desk) CreateCampaign(
 		upload = in.completed(newUpload(p, c))
 		change.Puts = append(change.Puts, upload)
 	}
-	change.Events = []event.Draft{draft(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
+	change.Events = []event.Draft{record.NewEvent(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
 		CampaignID: c.ID, Name: c.Name, Status: c.Status,
 	})}
 	for _, w := range hooks { // known to the outbox before campaign.created is
@@ -75,7 +76,7 @@ func (d *Desk) CreateCampaign(
 				d.node.webhookDeleted(w)
 			}
 		}
-		return none, storeErr(err)
+		return none, record.StoreError(err)
 	}
 	for _, w := range hooks { // whose actors can read their rows only now
 		d.node.webhookChanged(ctx, w)
@@ -88,23 +89,23 @@ func (d *Desk) CreateCampaign(
 // campaignBefore is the campaign that the same request has made before the
 // process ended, as it was answered then; nil: none.
 func (d *Desk) campaignBefore(ctx context.Context, p domain.Principal) (*ask.CampaignCreated, error) {
-	c, err := madeBefore[domain.Campaign](ctx, d, p, domain.PrefixCampaign)
+	c, err := record.CreatedBySameRequest[domain.Campaign](ctx, d.store, p, domain.PrefixCampaign)
 	if c == nil || err != nil {
 		return nil, err
 	}
 	made := &ask.CampaignCreated{Campaign: c, Upload: summaryOf(&domain.Upload{Errors: []domain.ContactError{}})}
-	if err = every(ctx, d.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
+	if err = commit.Each(ctx, d.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
 		if made.Upload.UploadID == "" { // the first came with it
 			made.Upload = summaryOf(u)
 		}
 	}); err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
-	err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) {
+	err = commit.Each(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) {
 		made.WebhookSecret = w.Secret
 		d.node.webhookChanged(ctx, w) // the time before may have been cut off in front of this
 	})
-	return made, storeErr(err)
+	return made, record.StoreError(err)
 }
 
 func deref(c *ask.CampaignCreated) ask.CampaignCreated {
@@ -168,7 +169,7 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 		names := byURL[url]
 		slices.Sort(names)
 		w := &domain.Webhook{URL: url, Events: names, Secret: secret, SecretHint: webhook.Hint(secret), Status: domain.WebhookActive, CampaignID: c.ID, FirstOffset: first}
-		fill(&w.Meta, "webhook", p, mailbox.NewID(domain.PrefixWebhook), stamp())
+		record.SetMeta(&w.Meta, "webhook", p, mailbox.NewID(domain.PrefixWebhook), record.Now())
 		w.CreatedBy = p.Creator()
 		hooks = append(hooks, w)
 	}
@@ -178,7 +179,7 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 // scriptOf pins what a call speaks: the agent's voice and limits, and the
 // pathway named beside it or its own.
 func (d *Desk) scriptOf(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
-	return d.scripts.of(d.store, p.WorkspaceID, string(p.Environment)+"/"+agentID+"/"+pathwayID, func() (domain.Script, error) {
+	return d.scripts.Current(d.store, p.WorkspaceID, string(p.Environment)+"/"+agentID+"/"+pathwayID, func() (domain.Script, error) {
 		return d.readScript(ctx, p, agentID, pathwayID, nil)
 	})
 }
@@ -195,10 +196,10 @@ func (d *Desk) scriptFor(ctx context.Context, p domain.Principal, o *ask.NewCall
 		return s, err
 	}
 	if o.Overrides != nil && o.Overrides.FirstMessage != "" && s.Pathway.ID != "" {
-		return s, problem("overrides.first_message", domain.CodeValidation, "is said by agents without a pathway only; this call walks "+s.Pathway.ID)
+		return s, record.FieldError("overrides.first_message", domain.CodeValidation, "is said by agents without a pathway only; this call walks "+s.Pathway.ID)
 	}
 	if s.AMD = o.AMD.Over(s.AMD); s.AMD.Does() == domain.AMDMessage && strings.TrimSpace(s.AMD.Message) == "" {
-		return s, problem("voicemail.message", domain.CodeValidation, "is required where a message is to be left and the agent has none (amd.message)")
+		return s, record.FieldError("voicemail.message", domain.CodeValidation, "is required where a message is to be left and the agent has none (amd.message)")
 	}
 	return s, nil
 }
@@ -324,17 +325,17 @@ func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, path
 
 // Campaign reads one campaign.
 func (d *Desk) Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error) {
-	c, _, err := get[domain.Campaign](ctx, d, p, domain.PrefixCampaign, id)
+	c, _, err := record.Get[domain.Campaign](ctx, d.store, p, domain.PrefixCampaign, id)
 	return c, err
 }
 
 // ListCampaigns reads a page.
 func (d *Desk) ListCampaigns(ctx context.Context, p domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error) {
-	index := envOf(p)
+	index := record.EnvironmentIndex(p)
 	if q.Status != "" {
 		index = "status=" + string(p.Environment) + "/" + string(q.Status)
 	}
-	return list[domain.Campaign](ctx, d, p.WorkspaceID, index, domain.PrefixCampaign, q.Page, nil)
+	return record.List[domain.Campaign](ctx, d.store, p.WorkspaceID, index, domain.PrefixCampaign, q.Page, nil)
 }
 
 // StartCampaign starts a draft. The answer warns of contacts that the workspace may
@@ -366,7 +367,7 @@ func (d *Desk) needCallerID(ctx context.Context, p domain.Principal, c *domain.C
 	if err != nil || slices.ContainsFunc(own, func(number string) bool { return !domain.IsMagic(number) }) {
 		return err
 	}
-	return problem("caller_id.number", domain.CodeCallerIDRequired,
+	return record.FieldError("caller_id.number", domain.CodeCallerIDRequired,
 		"caller_id.number is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
 }
 
@@ -415,7 +416,7 @@ func (d *Desk) CampaignProgress(ctx context.Context, p domain.Principal, id stri
 			return nil
 		})
 	slices.SortStableFunc(all, func(a, b domain.ProgressMark) int { return a.At.Compare(b.At) }) // contacts that are added lower the per cent
-	return all, storeErr(err)
+	return all, record.StoreError(err)
 }
 
 // campaignHead is as much of a campaign's row as says whose it is: the rest of
@@ -439,17 +440,17 @@ func (h *campaignHead) Sort() string { return "" }
 func (d *Desk) campaignStands(ctx context.Context, p domain.Principal, id string) (string, error) {
 	id, err := domain.ParseID(domain.PrefixCampaign, id)
 	if err != nil {
-		return "", missing("campaign")
+		return "", record.NotFound("campaign")
 	}
-	environment, err := d.environments.fixed(p.WorkspaceID, id, func() (domain.Environment, error) {
+	environment, err := d.environments.Permanent(p.WorkspaceID, id, func() (domain.Environment, error) {
 		h := &campaignHead{key: (&domain.Campaign{Meta: domain.Meta{ID: id, WorkspaceID: p.WorkspaceID}}).Key()}
 		_, found := d.store.Get(ctx, h)
 		return h.Environment, found
 	})
 	if errors.Is(err, domain.ErrNotFound) || err == nil && environment != p.Environment {
-		return "", missing("campaign")
+		return "", record.NotFound("campaign")
 	}
-	return id, storeErr(err)
+	return id, record.StoreError(err)
 }
 
 func (d *Desk) tellCampaign(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/lifecycle"
+	"github.com/callboard/callboard/service/record"
 )
 
 // ExportContacts walks the contacts of a campaign that are in a state, or all.
@@ -37,13 +39,13 @@ func (d *Desk) ExportContacts(ctx context.Context, p domain.Principal, campaignI
 // fieldsOf are the names in the contexts of a campaign's contacts.
 func (d *Desk) fieldsOf(ctx context.Context, c *domain.Campaign) ([]string, error) {
 	known := make(map[string]struct{})
-	err := every(ctx, d.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
+	err := commit.Each(ctx, d.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
 		for _, name := range u.Fields {
 			known[name] = struct{}{}
 		}
 	})
 	if err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	progress, err := d.progressOf(ctx, c)
 	if err != nil {

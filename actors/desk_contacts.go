@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/lifecycle"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -64,7 +65,7 @@ func (w states) among(now []domain.ContactState, start int) []int {
 func (d *Desk) progressOf(ctx context.Context, c *domain.Campaign) (*domain.Progress, error) {
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err := d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	return progress, nil
 }
@@ -73,13 +74,13 @@ func (d *Desk) progressOf(ctx context.Context, c *domain.Campaign) (*domain.Prog
 // and results: sorted scans, merged. Chunks in which nobody is wanted are not
 // read.
 func (d *Desk) people(ctx context.Context, c *domain.Campaign, wanted states) iter.Seq2[person, error] {
-	return oneByOne(d.peopleByChunk(ctx, c, wanted))
+	return record.Flatten(d.peopleByChunk(ctx, c, wanted))
 }
 
 // peopleAhead is people for whoever wants them all: a chunk is read while the
 // one before it is used.
 func (d *Desk) peopleAhead(ctx context.Context, c *domain.Campaign, wanted states) iter.Seq2[person, error] {
-	return oneByOne(ahead(ctx, func(ctx context.Context) iter.Seq2[[]person, error] { return d.peopleByChunk(ctx, c, wanted) }))
+	return record.Flatten(record.ReadAhead(ctx, func(ctx context.Context) iter.Seq2[[]person, error] { return d.peopleByChunk(ctx, c, wanted) }))
 }
 
 func (d *Desk) peopleByChunk(ctx context.Context, c *domain.Campaign, wanted states) iter.Seq2[[]person, error] {
@@ -116,7 +117,7 @@ func (d *Desk) ofChunk(
 ) ([]person, error) {
 	chunk := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: start / domain.ChunkSize}
 	if _, err := d.store.Get(ctx, chunk); err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	if progress.Edits > 0 {
 		for e, err := range d.editsFrom(ctx, c, start, len(chunk.Contacts)) {
@@ -176,7 +177,7 @@ func (d *Desk) pages(ctx context.Context, c *domain.Campaign, first, n int, f fu
 	if errors.Is(err, errEnough) {
 		return nil
 	}
-	return storeErr(err)
+	return record.StoreError(err)
 }
 
 // results are those of some contacts of a chunk, by ordinal.
@@ -189,7 +190,7 @@ func (d *Desk) results(ctx context.Context, c *domain.Campaign, ordinals []int) 
 			case err == nil:
 				out[o] = r
 			case !errors.Is(err, domain.ErrNotFound):
-				return nil, storeErr(err)
+				return nil, record.StoreError(err)
 			}
 		}
 		return out, nil
@@ -213,7 +214,7 @@ func (d *Desk) results(ctx context.Context, c *domain.Campaign, ordinals []int) 
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return out, storeErr(err)
+	return out, record.StoreError(err)
 }
 
 // edits are all changes that were made to contacts after their upload.
@@ -242,7 +243,7 @@ func (d *Desk) editsFrom(ctx context.Context, c *domain.Campaign, start, n int) 
 				return nil
 			})
 			if err != nil {
-				yield(nil, storeErr(err))
+				yield(nil, record.StoreError(err))
 				return
 			}
 			for _, e := range some {
@@ -269,7 +270,7 @@ func (d *Desk) ListContacts(ctx context.Context, p domain.Principal, campaignID 
 	from := 0
 	if q.Cursor != "" {
 		if from, err = strconv.Atoi(q.Cursor); err != nil || from < 0 {
-			return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
 	progress, err := d.progressOf(ctx, c)
@@ -327,7 +328,7 @@ func (d *Desk) addedFrom(ctx context.Context, c *domain.Campaign, total int, lat
 	first := func(index int) int { // in the chunk
 		row := &domain.ContactTimes{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: index}
 		if _, err := d.store.Get(ctx, row); err != nil {
-			failed = errors.Join(failed, storeErr(err))
+			failed = errors.Join(failed, record.StoreError(err))
 			return 0
 		}
 		for _, r := range row.Added {
@@ -419,11 +420,11 @@ func (d *Desk) one(ctx context.Context, c *domain.Campaign, contactID string) (p
 	}
 	ordinal, ok := domain.ContactOrdinal(c.ID, contactID)
 	if !ok || ordinal >= progress.Total {
-		return person{}, missing("contact")
+		return person{}, record.NotFound("contact")
 	}
 	some, err := d.some(ctx, &talks{d: d, of: c}, progress, []int{ordinal})
 	if err == nil && len(some) == 0 {
-		err = missing("contact")
+		err = record.NotFound("contact")
 	}
 	if err != nil {
 		return person{}, err

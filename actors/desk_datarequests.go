@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/personal"
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -25,31 +26,31 @@ const (
 // Errors: validation_error of phone; invalid_state where the number is one of
 // the workspace's own.
 func (d *Desk) CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error) {
-	if made, err := madeBefore[domain.DataRequest](ctx, d, p, domain.PrefixData); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.DataRequest](ctx, d.store, p, domain.PrefixData); made != nil || err != nil {
 		return made, err
 	}
 	e164, _, err := d.numberIn(p, phone)
 	if err != nil {
-		return nil, problem("phone", domain.CodeValidation, "is "+whyBad(phone, err)+": give a full telephone number, best in E.164 as +12025550123")
+		return nil, record.FieldError("phone", domain.CodeValidation, "is "+whyBad(phone, err)+": give a full telephone number, best in E.164 as +12025550123")
 	}
 	own := false
-	err = every(ctx, d.store, "number", p.WorkspaceID, envOf(p), func(n *domain.PhoneNumber) { own = own || n.Number == e164 })
+	err = commit.Each(ctx, d.store, "number", p.WorkspaceID, record.EnvironmentIndex(p), func(n *domain.PhoneNumber) { own = own || n.Number == e164 })
 	if err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	if own && kind == domain.DataErase {
-		return nil, problem("phone", domain.CodeInvalidState, e164+" is a phone number of this workspace: delete that first, then erase it")
+		return nil, record.FieldError("phone", domain.CodeInvalidState, e164+" is a phone number of this workspace: delete that first, then erase it")
 	}
 	open := 0
-	if err = every(ctx, d.store, "data_request", p.WorkspaceID, "open", func(*domain.DataRequest) { open++ }); err != nil {
-		return nil, storeErr(err)
+	if err = commit.Each(ctx, d.store, "data_request", p.WorkspaceID, "open", func(*domain.DataRequest) { open++ }); err != nil {
+		return nil, record.StoreError(err)
 	}
 	if open >= maxOpenData {
 		return nil, domain.Errorf(domain.CodeUnavailable, "%d data requests of this workspace are open; wait for one to be completed", open).With("retry_after", 60)
 	}
 	r := &domain.DataRequest{Type: kind, Phone: e164, PhoneHash: d.keys.NumberHash(p.WorkspaceID, e164), Status: domain.DataQueued}
-	fill(&r.Meta, "data_request", p, newID(ctx, domain.PrefixData), stamp())
-	if err := create(ctx, d, r); err != nil {
+	record.SetMeta(&r.Meta, "data_request", p, record.NewID(ctx, domain.PrefixData), record.Now())
+	if err := record.Create(ctx, d.store, r); err != nil {
 		return nil, err
 	}
 	d.handleDataRequest(r)
@@ -58,13 +59,13 @@ func (d *Desk) CreateDataRequest(ctx context.Context, p domain.Principal, kind d
 
 // DataRequest reads one.
 func (d *Desk) DataRequest(ctx context.Context, p domain.Principal, id string) (*domain.DataRequest, error) {
-	r, _, err := get[domain.DataRequest](ctx, d, p, domain.PrefixData, id)
+	r, _, err := record.Get[domain.DataRequest](ctx, d.store, p, domain.PrefixData, id)
 	return r, err
 }
 
 // ListDataRequests reads a page.
 func (d *Desk) ListDataRequests(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DataRequest], error) {
-	return list[domain.DataRequest](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixData, q, nil)
+	return record.List[domain.DataRequest](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixData, q, nil)
 }
 
 // DataRequestFile opens the file of an export. Errors: processing while it is
@@ -87,7 +88,7 @@ func (d *Desk) DataRequestFile(ctx context.Context, p domain.Principal, id strin
 		return ask.Recording{}, gone
 	}
 	if err != nil {
-		return ask.Recording{}, storeErr(err)
+		return ask.Recording{}, record.StoreError(err)
 	}
 	return ask.Recording{Size: size, Created: *r.CompletedAt, Body: body}, nil
 }
@@ -157,7 +158,7 @@ func (d *Desk) runDataRequest(ctx context.Context, workspaceID, id string) error
 func (j *dataRequestJob) save(ctx context.Context, change func(*domain.DataRequest)) error {
 	next := *j.row
 	change(&next)
-	next.UpdatedAt = stamp()
+	next.UpdatedAt = record.Now()
 	_, err := j.d.store.Apply(ctx, commit.Change{
 		Workspace: next.WorkspaceID, Guards: []commit.Guard{{Key: next.Key(), Version: j.version}}, Puts: []domain.Record{&next},
 	})
@@ -173,11 +174,11 @@ func (j *dataRequestJob) begin(ctx context.Context) error {
 	j.ours, j.about, j.campaigns = make(map[string]bool), make(map[string]bool), nil
 	env := "env=" + string(j.row.Environment)
 	return errors.Join(
-		every(ctx, j.d.store, "campaign", j.row.WorkspaceID, env, func(c *domain.Campaign) {
+		commit.Each(ctx, j.d.store, "campaign", j.row.WorkspaceID, env, func(c *domain.Campaign) {
 			j.campaigns = append(j.campaigns, c)
 			j.ours[c.ID] = true
 		}),
-		every(ctx, j.d.store, "bulk", j.row.WorkspaceID, env, func(b *domain.Bulk) { j.ours[b.ID] = true }),
+		commit.Each(ctx, j.d.store, "bulk", j.row.WorkspaceID, env, func(b *domain.Bulk) { j.ours[b.ID] = true }),
 	)
 }
 
@@ -219,7 +220,7 @@ func sameRefs(a, b []domain.ResourceRef) bool {
 func (d *Desk) sweepDataRequests(ctx context.Context, workspaceID string, now time.Time) error {
 	var old []*domain.DataRequest
 	q := commit.Query{
-		Kind: "data_request", Workspace: workspaceID, Index: "kept", Oldest: true, Limit: sweepBatch, To: sortAt(domain.PrefixData, now.Add(-domain.DataRequestLife)),
+		Kind: "data_request", Workspace: workspaceID, Index: "kept", Oldest: true, Limit: sweepBatch, To: record.IDAt(domain.PrefixData, now.Add(-domain.DataRequestLife)),
 	}
 	_, err := d.store.List(ctx, q, func() domain.Record { return &domain.DataRequest{} }, func(row domain.Record) error {
 		if r, ok := row.(*domain.DataRequest); ok && r.ExpiresAt != nil && now.After(*r.ExpiresAt) {
@@ -240,7 +241,7 @@ func (d *Desk) expireData(ctx context.Context, r *domain.DataRequest) error {
 	if err := d.node.cfg.Blobs.Delete(ctx, r.WorkspaceID, r.File()); err != nil {
 		return err
 	}
-	r.Status, r.Phone, r.UpdatedAt = domain.DataExpired, "", stamp()
+	r.Status, r.Phone, r.UpdatedAt = domain.DataExpired, "", record.Now()
 	_, err := d.store.Apply(ctx, commit.Change{Workspace: r.WorkspaceID, Puts: []domain.Record{r}})
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // decisionRows is how many rows of a log are read at once.
@@ -32,7 +33,7 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 	}
 	if phone != "" {
 		if phone, _, err = d.numberIn(p, phone); err != nil {
-			return out, problem("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
+			return out, record.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 		}
 	}
 	if since, err := d.decidedSince(ctx, c, page.CreatedAfter); err != nil {
@@ -89,14 +90,14 @@ func (d *Desk) decidedSince(ctx context.Context, c *domain.Campaign, t time.Time
 		}
 		return r.Decisions[len(r.Decisions)-1].At.After(t)
 	})
-	return row, storeErr(err)
+	return row, record.StoreError(err)
 }
 
 // decisionStart says how many rows of a log were deleted by retention.
 func (d *Desk) decisionStart(ctx context.Context, c *domain.Campaign) (*domain.DecisionLogStart, error) {
 	start := &domain.DecisionLogStart{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}
 	if _, err := d.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	return start, nil
 }
@@ -117,7 +118,7 @@ func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string,
 	}
 	states := &domain.ContactPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: ordinal / domain.PageSize}
 	if _, err = d.store.Get(ctx, states); err != nil && !errors.Is(err, domain.ErrNotFound) { // of whom nothing is stored yet nothing has happened to
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	if i := ordinal % domain.PageSize; i < len(states.States) {
 		if s := domain.ContactState(states.States[i]); s != domain.ContactRetryWait && s != domain.ContactPending {
@@ -213,7 +214,7 @@ func decisionPlace(cursor string) (row, from int, err error) {
 	row, errRow := strconv.Atoi(left)
 	from, errFrom := strconv.Atoi(right)
 	if !ok || errRow != nil || errFrom != nil || row < 1 || from < 0 {
-		return 0, 0, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+		return 0, 0, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
 	}
 	return row, from, nil
 }
@@ -234,7 +235,7 @@ func (d *Desk) decisionPages(ctx context.Context, c *domain.Campaign, phone stri
 	}
 	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row - 1}
 	prefix := domain.Key{Kind: at.Key().Kind, Workspace: c.WorkspaceID, ID: c.ID + "/"}
-	return rows, storeErr(d.store.Under(ctx, prefix, at.Key().ID, decisionRows, fresh, take))
+	return rows, record.StoreError(d.store.Under(ctx, prefix, at.Key().ID, decisionRows, fresh, take))
 }
 
 // decisionsOf reads rows that tell of a number; "": of those who are not named.
@@ -249,7 +250,7 @@ func (d *Desk) decisionsOf(ctx context.Context, c *domain.Campaign, phone string
 		}
 		return nil
 	})
-	return rows, storeErr(err)
+	return rows, record.StoreError(err)
 }
 
 func decisionOf(c *domain.Campaign, r *domain.DecisionPage, i int) ask.Decision {
@@ -302,7 +303,7 @@ func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaign
 	}
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err = d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return none, storeErr(err)
+		return none, record.StoreError(err)
 	}
 	chain := domain.DecisionChain{Key: d.node.cfg.Keys.Decisions(c.WorkspaceID)}
 	start, err := d.decisionStart(ctx, c)

@@ -12,15 +12,16 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
 )
 
 func (d *Desk) pathwayExists(ctx context.Context, p domain.Principal, id string) error {
 	if id == "" {
 		return nil
 	}
-	_, _, err := get[domain.Pathway](ctx, d, p, domain.PrefixPathway, id)
+	_, _, err := record.Get[domain.Pathway](ctx, d.store, p, domain.PrefixPathway, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return problem("pathway_id", domain.CodeValidation, "there is no such pathway")
+		return record.FieldError("pathway_id", domain.CodeValidation, "there is no such pathway")
 	}
 	return err
 }
@@ -29,16 +30,16 @@ func (d *Desk) agentExists(ctx context.Context, p domain.Principal, id string) e
 	if id == "" {
 		return nil
 	}
-	_, _, err := get[domain.Agent](ctx, d, p, domain.PrefixAgent, id)
+	_, _, err := record.Get[domain.Agent](ctx, d.store, p, domain.PrefixAgent, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return problem("agent_id", domain.CodeValidation, "there is no such agent")
+		return record.FieldError("agent_id", domain.CodeValidation, "there is no such agent")
 	}
 	return err
 }
 
 // CreatePathway keeps a new pathway.
 func (d *Desk) CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
-	if made, err := madeBefore[domain.Pathway](ctx, d, p, domain.PrefixPathway); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Pathway](ctx, d.store, p, domain.PrefixPathway); made != nil || err != nil {
 		return made, err
 	}
 	end, err := d.namings(ctx, p)
@@ -49,9 +50,9 @@ func (d *Desk) CreatePathway(ctx context.Context, p domain.Principal, w *domain.
 	if err = d.CheckPathway(ctx, p, w); err != nil {
 		return nil, err
 	}
-	fill(&w.Meta, "pathway", p, newID(ctx, domain.PrefixPathway), stamp())
+	record.SetMeta(&w.Meta, "pathway", p, record.NewID(ctx, domain.PrefixPathway), record.Now())
 	w.Version = 1
-	return w, create(ctx, d, w)
+	return w, record.Create(ctx, d.store, w)
 }
 
 // CheckPathway says whether all that the nodes name is the workspace's.
@@ -104,13 +105,13 @@ func (d *Desk) named(ctx context.Context, p domain.Principal, id string) (what s
 
 // Pathway reads one pathway.
 func (d *Desk) Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error) {
-	w, _, err := get[domain.Pathway](ctx, d, p, domain.PrefixPathway, id)
+	w, _, err := record.Get[domain.Pathway](ctx, d.store, p, domain.PrefixPathway, id)
 	return w, err
 }
 
 // ListPathways reads a page.
 func (d *Desk) ListPathways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error) {
-	return list[domain.Pathway](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixPathway, q, nil)
+	return record.List[domain.Pathway](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixPathway, q, nil)
 }
 
 // UpdatePathway changes a pathway.
@@ -121,7 +122,7 @@ func (d *Desk) UpdatePathway(ctx context.Context, p domain.Principal, id string,
 	}
 	defer end()
 	var was domain.Pathway
-	w, err := update(ctx, d, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
+	w, err := record.Update(ctx, d.store, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
 		was = *w
 		if refused := change(w); refused != nil {
 			return refused
@@ -150,9 +151,9 @@ func (d *Desk) PathwayVersion(ctx context.Context, p domain.Principal, id string
 	}
 	v := &domain.PathwayVersion{Pathway: domain.Pathway{Meta: w.Meta, Version: number}}
 	if _, err = d.store.Get(ctx, v); errors.Is(err, domain.ErrNotFound) {
-		return nil, problem("version", domain.CodeValidation, fmt.Sprintf("there is no version %d of the pathway: it has come to %d, and the last %d before that are kept", number, w.Version, domain.KeptPathways))
+		return nil, record.FieldError("version", domain.CodeValidation, fmt.Sprintf("there is no version %d of the pathway: it has come to %d, and the last %d before that are kept", number, w.Version, domain.KeptPathways))
 	}
-	return &v.Pathway, storeErr(err)
+	return &v.Pathway, record.StoreError(err)
 }
 
 // DeletePathway removes a pathway that no agent speaks.
@@ -162,7 +163,7 @@ func (d *Desk) DeletePathway(ctx context.Context, p domain.Principal, id string)
 		return err
 	}
 	defer end()
-	return remove(ctx, d, p, domain.PrefixPathway, id, func(c *commit.Change, w *domain.Pathway) error {
+	return record.Delete(ctx, d.store, p, domain.PrefixPathway, id, func(c *commit.Change, w *domain.Pathway) error {
 		for number := max(1, w.Version-domain.KeptPathways); number < w.Version; number++ {
 			v := domain.PathwayVersion{Pathway: domain.Pathway{Meta: w.Meta, Version: number}}
 			c.Deletes = append(c.Deletes, v.Key())
@@ -173,7 +174,7 @@ func (d *Desk) DeletePathway(ctx context.Context, p domain.Principal, id string)
 
 // CreateTrunk keeps a new trunk; calls may use it from the answer on.
 func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
-	if made, err := madeBefore[domain.Trunk](ctx, d, p, domain.PrefixTrunk); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Trunk](ctx, d.store, p, domain.PrefixTrunk); made != nil || err != nil {
 		return made, err
 	}
 	if err := d.checkTrunkChange(p, &domain.Trunk{}, t); err != nil {
@@ -182,9 +183,9 @@ func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Tr
 	if err := d.trunkFits(ctx, t); err != nil {
 		return nil, err
 	}
-	fill(&t.Meta, "trunk", p, newID(ctx, domain.PrefixTrunk), stamp())
+	record.SetMeta(&t.Meta, "trunk", p, record.NewID(ctx, domain.PrefixTrunk), record.Now())
 	t.CreatedBy = p.Creator()
-	if err := create(ctx, d, t); err != nil {
+	if err := record.Create(ctx, d.store, t); err != nil {
 		return nil, err
 	}
 	if err := d.node.reloadTrunks(ctx, p.WorkspaceID); err != nil {
@@ -196,7 +197,7 @@ func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Tr
 
 // Trunk reads one trunk.
 func (d *Desk) Trunk(ctx context.Context, p domain.Principal, id string) (*domain.Trunk, error) {
-	t, _, err := get[domain.Trunk](ctx, d, p, domain.PrefixTrunk, id)
+	t, _, err := record.Get[domain.Trunk](ctx, d.store, p, domain.PrefixTrunk, id)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +207,7 @@ func (d *Desk) Trunk(ctx context.Context, p domain.Principal, id string) (*domai
 
 // ListTrunks reads a page.
 func (d *Desk) ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error) {
-	l, err := list[domain.Trunk](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixTrunk, q, nil)
+	l, err := record.List[domain.Trunk](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixTrunk, q, nil)
 	if err == nil {
 		d.shownTrunks(ctx, p, l.Data...)
 	}
@@ -224,7 +225,7 @@ func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, c
 		}
 		return d.checkTrunkChange(p, &was, t)
 	}
-	t, err := update(ctx, d, p, domain.PrefixTrunk, id, allowed, func(_ *commit.Change, t *domain.Trunk) error { return d.trunkFits(ctx, t) })
+	t, err := record.Update(ctx, d.store, p, domain.PrefixTrunk, id, allowed, func(_ *commit.Change, t *domain.Trunk) error { return d.trunkFits(ctx, t) })
 	if err != nil {
 		return nil, err
 	}
@@ -237,8 +238,8 @@ func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, c
 
 // DeleteTrunk removes a trunk that no number stands on.
 func (d *Desk) DeleteTrunk(ctx context.Context, p domain.Principal, id string) error {
-	err := remove(ctx, d, p, domain.PrefixTrunk, id, func(_ *commit.Change, t *domain.Trunk) error {
-		users, err := list(ctx, d, p.WorkspaceID, envOf(p), domain.PrefixNumber, ask.Page{Limit: 1}, func(n *domain.PhoneNumber) bool { return n.TrunkID == t.ID })
+	err := record.Delete(ctx, d.store, p, domain.PrefixTrunk, id, func(_ *commit.Change, t *domain.Trunk) error {
+		users, err := record.List(ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixNumber, ask.Page{Limit: 1}, func(n *domain.PhoneNumber) bool { return n.TrunkID == t.ID })
 		if err != nil || len(users.Data) == 0 {
 			return err
 		}
@@ -273,25 +274,25 @@ func (d *Desk) numberFits(ctx context.Context, p domain.Principal, n *domain.Pho
 	if n.TrunkID == "" {
 		return nil
 	}
-	_, _, err := get[domain.Trunk](ctx, d, p, domain.PrefixTrunk, n.TrunkID)
+	_, _, err := record.Get[domain.Trunk](ctx, d.store, p, domain.PrefixTrunk, n.TrunkID)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return problem("trunk_id", domain.CodeValidation, "there is no such trunk")
+		return record.FieldError("trunk_id", domain.CodeValidation, "there is no such trunk")
 	}
 	return err
 }
 
 // CreateNumber keeps a number, which nobody else in the install may have.
 func (d *Desk) CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
-	if made, err := madeBefore[domain.PhoneNumber](ctx, d, p, domain.PrefixNumber); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.PhoneNumber](ctx, d.store, p, domain.PrefixNumber); made != nil || err != nil {
 		return made, err
 	}
 	if err := d.numberFits(ctx, p, n); err != nil {
 		return nil, err
 	}
-	fill(&n.Meta, "phone_number", p, newID(ctx, domain.PrefixNumber), stamp())
+	record.SetMeta(&n.Meta, "phone_number", p, record.NewID(ctx, domain.PrefixNumber), record.Now())
 	n.Status = d.numberStands(p)
 	claim := claimOf(n)
-	err := create(ctx, d, n, func(c *commit.Change) {
+	err := record.Create(ctx, d.store, n, func(c *commit.Change) {
 		c.Guards = append(c.Guards, commit.Absent(claim.Key()))
 		c.Puts = append(c.Puts, claim)
 	})
@@ -306,27 +307,27 @@ func (d *Desk) CreateNumber(ctx context.Context, p domain.Principal, n *domain.P
 
 // Number reads one number.
 func (d *Desk) Number(ctx context.Context, p domain.Principal, id string) (*domain.PhoneNumber, error) {
-	n, _, err := get[domain.PhoneNumber](ctx, d, p, domain.PrefixNumber, id)
+	n, _, err := record.Get[domain.PhoneNumber](ctx, d.store, p, domain.PrefixNumber, id)
 	return n, err
 }
 
 // ListNumbers reads a page.
 func (d *Desk) ListNumbers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
-	return list[domain.PhoneNumber](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixNumber, q, nil)
+	return record.List[domain.PhoneNumber](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixNumber, q, nil)
 }
 
 // UpdateNumber changes who answers a number; the number itself stays.
 func (d *Desk) UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error) {
-	n, err := update(ctx, d, p, domain.PrefixNumber, id, func(n *domain.PhoneNumber) error {
+	n, err := record.Update(ctx, d.store, p, domain.PrefixNumber, id, func(n *domain.PhoneNumber) error {
 		number, trunkID := n.Number, n.TrunkID
 		if err := change(n); err != nil {
 			return err
 		}
 		if n.Number != number {
-			return problem("number", domain.CodeValidation, "a number cannot be changed; delete it and create another one")
+			return record.FieldError("number", domain.CodeValidation, "a number cannot be changed; delete it and create another one")
 		}
 		if number == "*" && n.TrunkID != trunkID {
-			return problem("trunk_id", domain.CodeValidation, "the rest of a trunk cannot be moved; delete it and create another one")
+			return record.FieldError("trunk_id", domain.CodeValidation, "the rest of a trunk cannot be moved; delete it and create another one")
 		}
 		return d.numberFits(ctx, p, n)
 	})
@@ -338,7 +339,7 @@ func (d *Desk) UpdateNumber(ctx context.Context, p domain.Principal, id string, 
 
 // DeleteNumber removes a number and frees it for others.
 func (d *Desk) DeleteNumber(ctx context.Context, p domain.Principal, id string) error {
-	err := remove(ctx, d, p, domain.PrefixNumber, id, func(c *commit.Change, n *domain.PhoneNumber) error {
+	err := record.Delete(ctx, d.store, p, domain.PrefixNumber, id, func(c *commit.Change, n *domain.PhoneNumber) error {
 		c.Deletes = append(c.Deletes, claimOf(n).Key())
 		return nil
 	})
@@ -350,15 +351,15 @@ func (d *Desk) DeleteNumber(ctx context.Context, p domain.Principal, id string) 
 
 // liveNumbers are the workspace's numbers that are in use, by environment.
 func (d *Desk) liveNumbers(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
-	return d.inUse.of(d.store, workspaceID, string(env), func() ([]*domain.PhoneNumber, error) {
+	return d.inUse.Current(d.store, workspaceID, string(env), func() ([]*domain.PhoneNumber, error) {
 		numbers, err := liveNumbers(ctx, d.store, workspaceID, env)
-		return numbers, storeErr(err)
+		return numbers, record.StoreError(err)
 	})
 }
 
 // CallerIDs are the workspace's numbers and those that its trunks list.
 func (d *Desk) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
-	return d.callerIDs.of(d.store, p.WorkspaceID, string(p.Environment), func() ([]string, error) {
+	return d.callerIDs.Current(d.store, p.WorkspaceID, string(p.Environment), func() ([]string, error) {
 		numbers, err := d.liveNumbers(ctx, p.WorkspaceID, p.Environment)
 		if err != nil {
 			return nil, err
@@ -367,8 +368,8 @@ func (d *Desk) CallerIDs(ctx context.Context, p domain.Principal) ([]string, err
 		for _, n := range numbers {
 			out = append(out, n.Number)
 		}
-		err = every(ctx, d.store, "trunk", p.WorkspaceID, envOf(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
-		return slices.Clip(out), storeErr(err)
+		err = commit.Each(ctx, d.store, "trunk", p.WorkspaceID, record.EnvironmentIndex(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
+		return slices.Clip(out), record.StoreError(err)
 	})
 }
 
@@ -389,34 +390,34 @@ func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change f
 	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
-	for range tries {
+	for range record.MaxTries {
 		w := &domain.Workspace{Meta: domain.Meta{ID: p.WorkspaceID}}
 		version, err := d.store.Get(ctx, w)
 		if err != nil {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		before := *w
 		if err = change(w); err != nil {
 			return nil, err
 		}
-		w.UpdatedAt = stamp()
+		w.UpdatedAt = record.Now()
 		c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{w}}
 		retariff(&c, &before, w)
-		if fields := changed(before, *w, "updated_at", "tariff"); len(fields) > 0 {
+		if fields := record.ChangedFields(before, *w, "updated_at", "tariff"); len(fields) > 0 {
 			m := domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}
-			c.Events = append(c.Events, draft(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ResourceChangedData{ID: w.ID, Changed: fields}))
+			c.Events = append(c.Events, record.NewEvent(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ResourceChangedData{ID: w.ID, Changed: fields}))
 		}
 		_, err = d.store.Apply(ctx, c)
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
 		if err != nil {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		d.node.setWorkspace(w)
 		d.node.committed(w.ID)
 		d.log.Info("workspace changed", slog.String("workspace_id", w.ID))
 		return w, nil
 	}
-	return nil, storeErr(domain.ErrConflict)
+	return nil, record.StoreError(domain.ErrConflict)
 }

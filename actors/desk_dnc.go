@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/service/record"
 )
 
 // scrubber says whether a number is on the lists that hold for a campaign. It
@@ -16,7 +17,7 @@ func (d *Desk) scrubber(c *domain.Campaign) func(ctx context.Context, e164 strin
 	scrub := dnc.ScrubOf(c)
 	return func(ctx context.Context, e164 string) (bool, error) {
 		hit, err := d.node.dnc.Check(ctx, c.WorkspaceID, scrub, e164)
-		return hit != nil, storeErr(err)
+		return hit != nil, record.StoreError(err)
 	}
 }
 
@@ -26,9 +27,9 @@ func (d *Desk) dncListExists(ctx context.Context, p domain.Principal, param, id 
 	if id == "" {
 		return nil
 	}
-	_, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	_, _, err := record.Get[domain.DNCList](ctx, d.store, p, domain.PrefixDNC, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return problem(param, domain.CodeValidation, "there is no such do-not-call list")
+		return record.FieldError(param, domain.CodeValidation, "there is no such do-not-call list")
 	}
 	return err
 }
@@ -38,7 +39,7 @@ func (d *Desk) dncListExists(ctx context.Context, p domain.Principal, param, id 
 func (d *Desk) listsAllow(ctx context.Context, p domain.Principal, e164 string) error {
 	hit, err := d.node.dnc.Check(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
 	if err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	if hit != nil {
 		return blocked()

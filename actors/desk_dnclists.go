@@ -12,7 +12,9 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Bounds of lists.
@@ -28,19 +30,19 @@ const (
 
 // CreateDNCList keeps a new list.
 func (d *Desk) CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error) {
-	if made, err := madeBefore[domain.DNCList](ctx, d, p, domain.PrefixDNC); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.DNCList](ctx, d.store, p, domain.PrefixDNC); made != nil || err != nil {
 		return made, err
 	}
 	n := 0
-	if err := every(ctx, d.store, "dnc_list", p.WorkspaceID, envOf(p), func(*domain.DNCList) { n++ }); err != nil {
-		return nil, storeErr(err)
+	if err := commit.Each(ctx, d.store, "dnc_list", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.DNCList) { n++ }); err != nil {
+		return nil, record.StoreError(err)
 	}
 	if n >= maxLists {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has at most %d do-not-call lists", maxLists)
 	}
-	fill(&l.Meta, "dnc_list", p, newID(ctx, domain.PrefixDNC), stamp())
+	record.SetMeta(&l.Meta, "dnc_list", p, record.NewID(ctx, domain.PrefixDNC), record.Now())
 	l.Default, l.Entries = false, 0
-	if err := create(ctx, d, l); err != nil {
+	if err := record.Create(ctx, d.store, l); err != nil {
 		return nil, err
 	}
 	d.node.dnc.Begin(p.WorkspaceID, l.ID)
@@ -49,39 +51,39 @@ func (d *Desk) CreateDNCList(ctx context.Context, p domain.Principal, l *domain.
 
 // DNCList reads one, and counts it.
 func (d *Desk) DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error) {
-	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	l, _, err := record.Get[domain.DNCList](ctx, d.store, p, domain.PrefixDNC, id)
 	if err != nil {
 		return nil, err
 	}
 	l.Entries, err = d.node.dnc.Count(ctx, p.WorkspaceID, l.ID)
-	return l, storeErr(err)
+	return l, record.StoreError(err)
 }
 
 // ListDNCLists reads a page.
 func (d *Desk) ListDNCLists(ctx context.Context, p domain.Principal, page ask.Page) (ask.List[*domain.DNCList], error) {
-	out, err := list[domain.DNCList](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixDNC, page, nil)
+	out, err := record.List[domain.DNCList](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixDNC, page, nil)
 	for _, l := range out.Data {
 		if err == nil {
 			l.Entries, err = d.node.dnc.Count(ctx, p.WorkspaceID, l.ID)
 		}
 	}
-	return out, storeErr(err)
+	return out, record.StoreError(err)
 }
 
 // UpdateDNCList changes name and metadata.
 func (d *Desk) UpdateDNCList(ctx context.Context, p domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error) {
-	l, err := update(ctx, d, p, domain.PrefixDNC, id, change)
+	l, err := record.Update(ctx, d.store, p, domain.PrefixDNC, id, change)
 	if err != nil {
 		return nil, err
 	}
 	l.Entries, err = d.node.dnc.Count(ctx, p.WorkspaceID, l.ID)
-	return l, storeErr(err)
+	return l, record.StoreError(err)
 }
 
 // DeleteDNCList deletes a list that no open campaign names, numbers first: cut
 // short, it can be deleted again.
 func (d *Desk) DeleteDNCList(ctx context.Context, p domain.Principal, id string) error {
-	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	l, _, err := record.Get[domain.DNCList](ctx, d.store, p, domain.PrefixDNC, id)
 	if err != nil {
 		return err
 	}
@@ -93,20 +95,20 @@ func (d *Desk) DeleteDNCList(ctx context.Context, p domain.Principal, id string)
 	}
 	defer d.imports.end(l, 0)
 	used := ""
-	if err = every(ctx, d.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
+	if err = commit.Each(ctx, d.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.Compliance.DNCListID == l.ID {
 			used = c.ID
 		}
 	}); err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	if used != "" {
 		return domain.Errorf(domain.CodeInvalidState, "a campaign uses this list").With("campaign_id", used)
 	}
 	if err = d.node.dnc.Drop(ctx, p.WorkspaceID, l.ID); err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
-	return remove[domain.DNCList](ctx, d, p, domain.PrefixDNC, l.ID)
+	return record.Delete[domain.DNCList](ctx, d.store, p, domain.PrefixDNC, l.ID)
 }
 
 // numberImports are the imports to do-not-call lists that a node is receiving.
@@ -178,7 +180,7 @@ func errImporting() error {
 // maxListed and an importStep of them.
 func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[ask.RawNumber, error]) (ask.DNCImport, error) {
 	none := ask.DNCImport{}
-	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	l, _, err := record.Get[domain.DNCList](ctx, d.store, p, domain.PrefixDNC, id)
 	if err != nil {
 		return none, err
 	}
@@ -199,11 +201,11 @@ func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, row
 	if err = d.checkListCapacity(ctx, p.WorkspaceID, l.ID, numbers); err != nil {
 		return none, err
 	}
-	origin := dnc.Origin{Source: domain.DNCImport, At: stamp()}
+	origin := dnc.Origin{Source: domain.DNCImport, At: record.Now()}
 	for some := range slices.Chunk(numbers, importStep) {
 		added, err := d.node.dnc.Add(ctx, p.WorkspaceID, l.ID, some, origin)
 		if err != nil {
-			return none, storeErr(err)
+			return none, record.StoreError(err)
 		}
 		in.sum.Added += added
 	}
@@ -216,7 +218,7 @@ func (d *Desk) ImportDNC(ctx context.Context, p domain.Principal, id string, row
 func (d *Desk) checkListCapacity(ctx context.Context, workspaceID, listID string, numbers []uint64) error {
 	have, err := d.node.dnc.Count(ctx, workspaceID, listID)
 	if err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	if have+len(numbers) <= maxListed {
 		return nil
@@ -225,7 +227,7 @@ func (d *Desk) checkListCapacity(ctx context.Context, workspaceID, listID string
 	if err == nil && have+added > maxListed {
 		return errListFull()
 	}
-	return storeErr(err)
+	return record.StoreError(err)
 }
 
 func errListFull() error {
@@ -304,7 +306,7 @@ func numberOf(phone, country string) (uint64, error) {
 // the list at most, and the next one goes on there.
 func (d *Desk) ListDNCEntries(ctx context.Context, p domain.Principal, id string, page ask.Page) (ask.List[domain.DNCEntry], error) {
 	out := ask.List[domain.DNCEntry]{Data: []domain.DNCEntry{}}
-	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	l, _, err := record.Get[domain.DNCList](ctx, d.store, p, domain.PrefixDNC, id)
 	if err != nil {
 		return out, err
 	}
@@ -315,7 +317,7 @@ func (d *Desk) ListDNCEntries(ctx context.Context, p domain.Principal, id string
 		bucket, errLeft = strconv.Atoi(left)
 		after, errRight = strconv.ParseUint(right, 10, 64)
 		if !ok || errLeft != nil || errRight != nil || bucket < 0 || bucket >= dnc.Buckets {
-			return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
 	var keep func(time.Time) bool
@@ -324,7 +326,7 @@ func (d *Desk) ListDNCEntries(ctx context.Context, p domain.Principal, id string
 	}
 	entries, bucket, after, err := d.node.dnc.Entries(ctx, p.WorkspaceID, l.ID, bucket, after, page.Limit, keep)
 	if err != nil {
-		return out, storeErr(err)
+		return out, record.StoreError(err)
 	}
 	out.Data = append(out.Data, entries...)
 	if after > 0 {
@@ -335,19 +337,19 @@ func (d *Desk) ListDNCEntries(ctx context.Context, p domain.Principal, id string
 
 // DeleteDNCEntry takes a number off a list.
 func (d *Desk) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error) {
-	l, _, err := get[domain.DNCList](ctx, d, p, domain.PrefixDNC, id)
+	l, _, err := record.Get[domain.DNCList](ctx, d.store, p, domain.PrefixDNC, id)
 	if err != nil {
 		return "", err
 	}
 	e164, n, err := d.numberAt(p, phone)
 	if err != nil {
-		return "", missing("number on this list")
+		return "", record.NotFound("number on this list")
 	}
 	removed, err := d.node.dnc.Remove(ctx, p.WorkspaceID, l.ID, n)
 	if err == nil && !removed {
-		err = missing("number on this list")
+		err = record.NotFound("number on this list")
 	}
-	return e164, storeErr(err)
+	return e164, record.StoreError(err)
 }
 
 // CheckDNC says on which lists a number stands.
@@ -355,17 +357,17 @@ func (d *Desk) CheckDNC(ctx context.Context, p domain.Principal, phone string) (
 	out := ask.DNCCheck{Lists: []ask.DNCFound{}}
 	e164, n, err := d.numberIn(p, phone)
 	if err != nil {
-		return out, problem("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
+		return out, record.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 	}
 	out.Phone = e164
 	var all []*domain.DNCList
-	if err = every(ctx, d.store, "dnc_list", p.WorkspaceID, envOf(p), func(l *domain.DNCList) { all = append(all, l) }); err != nil {
-		return out, storeErr(err)
+	if err = commit.Each(ctx, d.store, "dnc_list", p.WorkspaceID, record.EnvironmentIndex(p), func(l *domain.DNCList) { all = append(all, l) }); err != nil {
+		return out, record.StoreError(err)
 	}
 	for _, l := range all {
 		hit, err := d.node.dnc.Look(ctx, p.WorkspaceID, dnc.Scrub{Default: l.ID}, n)
 		if err != nil {
-			return out, storeErr(err)
+			return out, record.StoreError(err)
 		}
 		if hit != nil {
 			out.Listed = true

@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -39,7 +40,7 @@ func (d *Desk) DeleteCampaign(ctx context.Context, p domain.Principal, id string
 	for _, w := range hooks {
 		d.node.webhookDeleted(w)
 	}
-	d.environments.forget(p.WorkspaceID, c.ID)
+	d.environments.Forget(p.WorkspaceID, c.ID)
 	if pid := d.node.campaignPID(p.WorkspaceID, c.ID); d.node.isUp(pid) {
 		d.node.sys.Root.Send(pid, campaign.Deleted{})
 	}
@@ -51,15 +52,15 @@ func (d *Desk) DeleteCampaign(ctx context.Context, p domain.Principal, id string
 
 // doom makes a campaign disappear, in one commit with its endpoints.
 func (d *Desk) doom(ctx context.Context, p domain.Principal, id string) ([]*domain.Webhook, error) {
-	for range tries {
-		c, version, err := get[domain.Campaign](ctx, d, p, domain.PrefixCampaign, id)
+	for range record.MaxTries {
+		c, version, err := record.Get[domain.Campaign](ctx, d.store, p, domain.PrefixCampaign, id)
 		if err != nil {
 			return nil, err
 		}
 		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 		counted, err := d.store.Get(ctx, progress)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		switch {
 		case c.Status != domain.CampaignDraft && !c.Status.Final():
@@ -70,12 +71,12 @@ func (d *Desk) doom(ctx context.Context, p domain.Principal, id string) ([]*doma
 				With("active_calls", progress.InProgress)
 		}
 		var hooks []*domain.Webhook
-		if err = every(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { hooks = append(hooks, w) }); err != nil {
-			return nil, storeErr(err)
+		if err = commit.Each(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { hooks = append(hooks, w) }); err != nil {
+			return nil, record.StoreError(err)
 		}
 		change := commit.Change{
 			Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: c.Key(), Version: version}, {Key: progress.Key(), Version: counted}},
-			Puts:    []domain.Record{&domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment, At: stamp()}},
+			Puts:    []domain.Record{&domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment, At: record.Now()}},
 			Deletes: []domain.Key{c.Key(), progress.Key(), (&domain.PinnedScript{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}).Key()},
 		}
 		for _, w := range hooks {
@@ -84,7 +85,7 @@ func (d *Desk) doom(ctx context.Context, p domain.Principal, id string) ([]*doma
 		if _, err = d.store.Apply(ctx, change); errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return hooks, storeErr(err)
+		return hooks, record.StoreError(err)
 	}
 	return nil, domain.Errorf(domain.CodeUnavailable, "the campaign keeps changing; try again").With("retry_after", 1)
 }
@@ -92,7 +93,7 @@ func (d *Desk) doom(ctx context.Context, p domain.Principal, id string) ([]*doma
 // sweepDoomed goes on with what an earlier process was deleting.
 func (d *Desk) sweepDoomed(ctx context.Context, workspaceID string) error {
 	var left []*domain.Doomed
-	if err := every(ctx, d.store, "doomed", workspaceID, "all", func(x *domain.Doomed) { left = append(left, x) }); err != nil {
+	if err := commit.Each(ctx, d.store, "doomed", workspaceID, "all", func(x *domain.Doomed) { left = append(left, x) }); err != nil {
 		return err
 	}
 	for _, x := range left {
@@ -204,7 +205,7 @@ func (d *Desk) eraseListed(ctx context.Context, x *domain.Doomed, kind string, f
 // eraseJobs ends and deletes the bulk jobs and the exports of the campaign.
 func (d *Desk) eraseJobs(ctx context.Context, x *domain.Doomed) error {
 	var bulks []*domain.Bulk
-	err := every(ctx, d.store, "bulk", x.WorkspaceID, "target="+x.CampaignID, func(b *domain.Bulk) { bulks = append(bulks, b) })
+	err := commit.Each(ctx, d.store, "bulk", x.WorkspaceID, "target="+x.CampaignID, func(b *domain.Bulk) { bulks = append(bulks, b) })
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (d *Desk) eraseJobs(ctx context.Context, x *domain.Doomed) error {
 		}
 	}
 	var exports []*domain.Export
-	err = every(ctx, d.store, "export", x.WorkspaceID, "campaign="+x.CampaignID, func(e *domain.Export) { exports = append(exports, e) })
+	err = commit.Each(ctx, d.store, "export", x.WorkspaceID, "campaign="+x.CampaignID, func(e *domain.Export) { exports = append(exports, e) })
 	if err != nil {
 		return err
 	}

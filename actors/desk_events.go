@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
 )
 
 // eventBatch is how many events one filtered page looks at per read.
@@ -27,10 +28,10 @@ func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQu
 		return out, err
 	}
 	last := ""
-	for range filterRounds {
+	for range record.MaxPageReads {
 		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
 		if err != nil {
-			return out, storeErr(err)
+			return out, record.StoreError(err)
 		}
 		for i := range batch {
 			e := batch[i]
@@ -62,7 +63,7 @@ func (d *Desk) spanFrom(ctx context.Context, workspace string, after uint64, spa
 		return after, nil
 	}
 	first, err := d.before(ctx, workspace, span.After.Add(-disorder))
-	return max(after, first), storeErr(err)
+	return max(after, first), record.StoreError(err)
 }
 
 // pastSpan says whether no event of a span follows an event.
@@ -78,16 +79,16 @@ func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64,
 	}
 	at, err := d.place(ctx, workspace, after)
 	if !errors.Is(err, domain.ErrNotFound) {
-		return at, storeErr(err)
+		return at, record.StoreError(err)
 	}
 	first, err := d.store.Events(ctx, workspace, 0, 1)
 	if err != nil {
-		return 0, storeErr(err)
+		return 0, record.StoreError(err)
 	}
 	if len(first) == 0 { // or all were deleted since
 		last, failed := d.store.LastOffset(ctx, workspace)
 		if failed != nil {
-			return 0, storeErr(failed)
+			return 0, record.StoreError(failed)
 		}
 		if last > 0 {
 			return 0, domain.Errorf(ask.CodeCursorExpired, "no event is kept any more.")
@@ -100,13 +101,13 @@ func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64,
 	if err == nil && len(first) > 0 && strings.HasPrefix(after, string(domain.PrefixEvent)+"_") {
 		gap, failed := d.lacksEvents(ctx, workspace, ulid.Time(u.Time()))
 		if failed != nil {
-			return 0, storeErr(failed)
+			return 0, record.StoreError(failed)
 		}
 		if gap {
 			return 0, domain.Errorf(ask.CodeCursorExpired, "the event %s was deleted; read from the beginning", after)
 		}
 	}
-	return 0, problem("after", domain.CodeValidation, "after is not the id of an event of this workspace")
+	return 0, record.FieldError("after", domain.CodeValidation, "after is not the id of an event of this workspace")
 }
 
 // lacksEvents says whether events of about a time were deleted one by one, as a
@@ -136,17 +137,17 @@ func (d *Desk) lacksEvents(ctx context.Context, workspace string, at time.Time) 
 func (d *Desk) Event(ctx context.Context, p domain.Principal, id string) (event.Event, error) {
 	at, err := d.place(ctx, p.WorkspaceID, id)
 	if errors.Is(err, domain.ErrNotFound) {
-		return event.Event{}, missing("event")
+		return event.Event{}, record.NotFound("event")
 	}
 	if err != nil {
-		return event.Event{}, storeErr(err)
+		return event.Event{}, record.StoreError(err)
 	}
 	found, err := d.store.Events(ctx, p.WorkspaceID, at-1, 1)
 	if err != nil {
-		return event.Event{}, storeErr(err)
+		return event.Event{}, record.StoreError(err)
 	}
 	if len(found) == 0 || found[0].ID != id || found[0].Environment != p.Environment {
-		return event.Event{}, missing("event")
+		return event.Event{}, record.NotFound("event")
 	}
 	return found[0], nil
 }
@@ -179,7 +180,7 @@ func (d *Desk) place(ctx context.Context, workspace, id string) (uint64, error) 
 }
 
 // lastEvents bounds what is walked of a log whose times are out of order.
-const lastEvents = filterRounds * eventBatch
+const lastEvents = record.MaxPageReads * eventBatch
 
 // logEnd is what is known of the last events of a log. Where they are in order,
 // bisection finds each of them, and only those behind need be walked.
@@ -302,13 +303,13 @@ func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q 
 	}
 	after, err := d.callFrom(ctx, c, q)
 	if err != nil {
-		return out, storeErr(err)
+		return out, record.StoreError(err)
 	}
 	var last string
-	for range filterRounds {
+	for range record.MaxPageReads {
 		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
 		if err != nil {
-			return out, storeErr(err)
+			return out, record.StoreError(err)
 		}
 		for i := range batch {
 			e := batch[i]
@@ -338,7 +339,7 @@ func (d *Desk) callFrom(ctx context.Context, c *domain.Call, q ask.EventQuery) (
 	if q.After == "" {
 		after, err = d.before(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
 	} else if after, err = d.place(ctx, c.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
-		return 0, problem("cursor", ask.CodeInvalidCursor, "is no cursor of this list")
+		return 0, record.FieldError("cursor", ask.CodeInvalidCursor, "is no cursor of this list")
 	}
 	if err != nil {
 		return 0, err

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/exportrows"
+	"github.com/callboard/callboard/service/record"
 )
 
 // exportPage is how many rows an export reads at once.
@@ -49,13 +50,13 @@ func within(x *domain.ExportFilters, t time.Time) bool {
 }
 
 // walk reads an index whose rows sort by id, between the filters' times.
-func walk[T any, R record[T]](ctx context.Context, d *Desk, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
+func walk[T any, R record.Row[T]](ctx context.Context, d *Desk, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
 	q := commit.Query{Kind: kind, Workspace: e.WorkspaceID, Index: index, Oldest: true, Limit: exportPage}
 	if e.Filters.CreatedAfter != nil {
-		q.From = sortAt(prefix, *e.Filters.CreatedAfter)
+		q.From = record.IDAt(prefix, *e.Filters.CreatedAfter)
 	}
 	if e.Filters.CreatedBefore != nil {
-		q.To = sortAt(prefix, e.Filters.CreatedBefore.Add(time.Millisecond))
+		q.To = record.IDAt(prefix, e.Filters.CreatedBefore.Add(time.Millisecond))
 	}
 	for {
 		var batch []R
@@ -66,7 +67,7 @@ func walk[T any, R record[T]](ctx context.Context, d *Desk, e *domain.Export, ki
 			return nil
 		})
 		if err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 		for _, r := range batch {
 			if err = each(r); err != nil {
@@ -88,7 +89,7 @@ type exportLeg struct {
 
 func (d *Desk) exportCalls(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
 	x := &e.Filters
-	index := envOf(p)
+	index := record.EnvironmentIndex(p)
 	if x.CampaignID != "" {
 		index = "campaign=" + x.CampaignID
 	}
@@ -121,7 +122,7 @@ func (d *Desk) exportTranscript(ctx context.Context, c *domain.Call, f *exportFi
 		if errors.Is(err, domain.ErrNotFound) { // it was deleted meanwhile
 			return nil
 		}
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	if f.lines != nil {
 		return f.put(t, nil)
@@ -194,13 +195,13 @@ func (d *Desk) exportEvents(ctx context.Context, e *domain.Export, f *exportFile
 	if t := e.Filters.CreatedAfter; t != nil {
 		var err error
 		if after, err = d.before(ctx, e.WorkspaceID, t.Add(-disorder)); err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 	}
 	for {
 		batch, err := d.store.Events(ctx, e.WorkspaceID, after, eventBatch)
 		if err != nil || len(batch) == 0 {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 		for i := range batch {
 			one := &batch[i]

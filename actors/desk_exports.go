@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/exportrows"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -24,20 +25,20 @@ const (
 
 // CreateExport orders a file; it is made by this process or by the next.
 func (d *Desk) CreateExport(ctx context.Context, p domain.Principal, e *domain.Export) (*domain.Export, error) {
-	if made, err := madeBefore[domain.Export](ctx, d, p, domain.PrefixExport); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Export](ctx, d.store, p, domain.PrefixExport); made != nil || err != nil {
 		return made, err
 	}
 	if id := e.Filters.CampaignID; id != "" {
 		if _, err := d.Campaign(ctx, p, id); err != nil {
 			if domain.CodeOf(err) == domain.CodeNotFound {
-				err = problem("filters.campaign_id", domain.CodeValidation, "there is no such campaign")
+				err = record.FieldError("filters.campaign_id", domain.CodeValidation, "there is no such campaign")
 			}
 			return nil, err
 		}
 	}
-	fill(&e.Meta, "export", p, newID(ctx, domain.PrefixExport), stamp())
+	record.SetMeta(&e.Meta, "export", p, record.NewID(ctx, domain.PrefixExport), record.Now())
 	e.Status = domain.ExportQueued
-	if err := create(ctx, d, e); err != nil {
+	if err := record.Create(ctx, d.store, e); err != nil {
 		return nil, err
 	}
 	d.makeFile(e)
@@ -46,13 +47,13 @@ func (d *Desk) CreateExport(ctx context.Context, p domain.Principal, e *domain.E
 
 // Export reads one.
 func (d *Desk) Export(ctx context.Context, p domain.Principal, id string) (*domain.Export, error) {
-	e, _, err := get[domain.Export](ctx, d, p, domain.PrefixExport, id)
+	e, _, err := record.Get[domain.Export](ctx, d.store, p, domain.PrefixExport, id)
 	return e, err
 }
 
 // ListExports reads a page.
 func (d *Desk) ListExports(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Export], error) {
-	return list[domain.Export](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixExport, q, nil)
+	return record.List[domain.Export](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixExport, q, nil)
 }
 
 // ExportFile opens the file of an export.
@@ -79,7 +80,7 @@ func (d *Desk) ExportFile(ctx context.Context, p domain.Principal, id string) (a
 		return ask.Recording{}, gone
 	}
 	if err != nil {
-		return ask.Recording{}, storeErr(err)
+		return ask.Recording{}, record.StoreError(err)
 	}
 	return ask.Recording{Size: size, Created: *e.CompletedAt, Body: body}, nil
 }
@@ -114,7 +115,7 @@ func (d *Desk) runExport(ctx context.Context, workspaceID, id string, last bool)
 		return err
 	}
 	keep := func() error {
-		e.UpdatedAt = stamp()
+		e.UpdatedAt = record.Now()
 		_, failed := d.store.Apply(ctx, commit.Change{
 			Workspace: workspaceID, Guards: []commit.Guard{{Key: e.Key(), Version: version}}, Puts: []domain.Record{e},
 		})
@@ -126,7 +127,7 @@ func (d *Desk) runExport(ctx context.Context, workspaceID, id string, last bool)
 		return err
 	}
 	e.Rows, e.Size, err = d.writeExport(ctx, e)
-	at := stamp()
+	at := record.Now()
 	switch {
 	case err == nil:
 		until := at.Add(domain.ExportLife)
@@ -244,7 +245,7 @@ func (d *Desk) sweepExports(ctx context.Context, workspaceID string, now time.Ti
 	}{{"kept", domain.ExportLife}, {"over", domain.ExportLife + exportFor}} {
 		var old []*domain.Export
 		q := commit.Query{
-			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: sweepBatch, To: sortAt(domain.PrefixExport, now.Add(-stage.age)),
+			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: sweepBatch, To: record.IDAt(domain.PrefixExport, now.Add(-stage.age)),
 		}
 		_, err := d.store.List(ctx, q, func() domain.Record { return &domain.Export{} }, func(r domain.Record) error {
 			if e, ok := r.(*domain.Export); ok && (stage.index == "over" || e.ExpiresAt != nil && now.After(*e.ExpiresAt)) {
@@ -274,7 +275,7 @@ func (d *Desk) dropExportFile(ctx context.Context, e *domain.Export) error {
 	if err := d.node.cfg.Blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
 		return err
 	}
-	e.Status, e.UpdatedAt = domain.ExportExpired, stamp()
+	e.Status, e.UpdatedAt = domain.ExportExpired, record.Now()
 	_, err := d.store.Apply(ctx, commit.Change{Workspace: e.WorkspaceID, Puts: []domain.Record{e}})
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -25,7 +26,7 @@ func (d *Desk) FollowEvents(ctx context.Context, p domain.Principal, q ask.Event
 	var after uint64
 	if q.After == ask.EventsFromNow {
 		after, err = d.store.LastOffset(ctx, p.WorkspaceID)
-		err = storeErr(err)
+		err = record.StoreError(err)
 	} else {
 		after, err = d.placeAfter(ctx, p.WorkspaceID, q.After)
 	}
@@ -54,7 +55,7 @@ func (f *feed) next(ctx context.Context) ([]event.Event, error) {
 		// ctx ends, and the timeout would look like a failure of the store.
 		batch, err := f.desk.store.Events(context.WithoutCancel(ctx), f.workspace, f.after, feedBatch)
 		if err != nil {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		var out []event.Event
 		for i := range batch {

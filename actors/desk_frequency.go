@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/simulation"
+	"github.com/callboard/callboard/service/record"
 )
 
 // frequency tells a simulation how often the numbers of its contacts have been
@@ -42,7 +43,7 @@ func (f *frequency) learn(ctx context.Context, phone string, who *simulation.Per
 		if errors.Is(err, domain.ErrNotFound) {
 			return nil
 		}
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	for _, r := range row.Rings {
 		who.Rung = append(who.Rung, r.At)

@@ -5,8 +5,10 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
 )
 
 // maxGateways bounds the SMS gateways of a workspace.
@@ -14,7 +16,7 @@ const maxGateways = 50
 
 // CreateSMSGateway keeps a new gateway and answers it with its secret.
 func (d *Desk) CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error) {
-	if made, err := madeBefore[domain.SMSGateway](ctx, d, p, domain.PrefixGateway); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.SMSGateway](ctx, d.store, p, domain.PrefixGateway); made != nil || err != nil {
 		return made, err
 	}
 	if p.Environment == domain.Test {
@@ -24,8 +26,8 @@ func (d *Desk) CreateSMSGateway(ctx context.Context, p domain.Principal, g *doma
 		return nil, err
 	}
 	n := 0
-	if err := every(ctx, d.store, "sms_gateway", p.WorkspaceID, envOf(p), func(*domain.SMSGateway) { n++ }); err != nil {
-		return nil, storeErr(err)
+	if err := commit.Each(ctx, d.store, "sms_gateway", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.SMSGateway) { n++ }); err != nil {
+		return nil, record.StoreError(err)
 	}
 	if n >= maxGateways {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d SMS gateways at most", maxGateways)
@@ -34,25 +36,25 @@ func (d *Desk) CreateSMSGateway(ctx context.Context, p domain.Principal, g *doma
 		g.Secret = newSecret()
 	}
 	g.SecretHint = webhook.Hint(g.Secret)
-	fill(&g.Meta, "sms_gateway", p, newID(ctx, domain.PrefixGateway), stamp())
+	record.SetMeta(&g.Meta, "sms_gateway", p, record.NewID(ctx, domain.PrefixGateway), record.Now())
 	g.CreatedBy = p.Creator()
-	return g, create(ctx, d, g)
+	return g, record.Create(ctx, d.store, g)
 }
 
 // SMSGateway reads one.
 func (d *Desk) SMSGateway(ctx context.Context, p domain.Principal, id string) (*domain.SMSGateway, error) {
-	g, _, err := get[domain.SMSGateway](ctx, d, p, domain.PrefixGateway, id)
+	g, _, err := record.Get[domain.SMSGateway](ctx, d.store, p, domain.PrefixGateway, id)
 	return g, err
 }
 
 // ListSMSGateways reads a page.
 func (d *Desk) ListSMSGateways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.SMSGateway], error) {
-	return list[domain.SMSGateway](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixGateway, q, nil)
+	return record.List[domain.SMSGateway](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixGateway, q, nil)
 }
 
 // UpdateSMSGateway changes a gateway. A secret that is emptied is made anew.
 func (d *Desk) UpdateSMSGateway(ctx context.Context, p domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error) {
-	return update(ctx, d, p, domain.PrefixGateway, id, func(g *domain.SMSGateway) error {
+	return record.Update(ctx, d.store, p, domain.PrefixGateway, id, func(g *domain.SMSGateway) error {
 		url := g.URL
 		if err := change(g); err != nil {
 			return err
@@ -71,7 +73,7 @@ func (d *Desk) UpdateSMSGateway(ctx context.Context, p domain.Principal, id stri
 // DeleteSMSGateway removes a gateway. What it was given and has not answered
 // yet fails as unknown.
 func (d *Desk) DeleteSMSGateway(ctx context.Context, p domain.Principal, id string) error {
-	return remove[domain.SMSGateway](ctx, d, p, domain.PrefixGateway, id)
+	return record.Delete[domain.SMSGateway](ctx, d.store, p, domain.PrefixGateway, id)
 }
 
 // SMSGatewayEvents takes what a gateway tells, one after the other. What it has
@@ -112,7 +114,7 @@ func (d *Desk) gatewayEvent(ctx context.Context, p domain.Principal, g *domain.S
 		return ask.GatewayTaken{}, err
 	}
 	if number == nil {
-		return ask.GatewayTaken{}, problem("to", domain.CodeValidation, "this is no number of the workspace")
+		return ask.GatewayTaken{}, record.FieldError("to", domain.CodeValidation, "this is no number of the workspace")
 	}
 	m := &domain.Message{
 		Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, From: e.From, To: e.To, Body: e.Body, Media: e.Media, RouteID: g.ID,

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // secretText spells 24 random bytes.
@@ -22,24 +23,24 @@ func secretText() string {
 
 // IssueCode keeps what a user has consented to and answers the code for it.
 func (d *Desk) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, error) {
-	text, now := secretText(), stamp()
+	text, now := secretText(), record.Now()
 	c.ID, c.CreatedAt, c.Until = access.HashKey(d.guests.pepper, "code "+text), now, now.Add(domain.CodeLife)
 	_, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}, Puts: []domain.Record{c}})
-	return text, storeErr(err)
+	return text, record.StoreError(err)
 }
 
 // RedeemCode exchanges a code, once. Used again it ends what came of it.
 func (d *Desk) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (ask.Granted, error) {
-	for range tries {
+	for range record.MaxTries {
 		c := &domain.OAuthCode{Meta: domain.Meta{ID: access.HashKey(d.guests.pepper, "code "+text), WorkspaceID: client.WorkspaceID}}
 		version, err := d.store.Get(ctx, c)
 		if errors.Is(err, domain.ErrNotFound) {
 			return ask.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
 		}
 		if err != nil {
-			return ask.Granted{}, storeErr(err)
+			return ask.Granted{}, record.StoreError(err)
 		}
-		now := stamp()
+		now := record.Now()
 		again, err := access.Redeem(c, client.ID, redirect, verifier, now)
 		if again {
 			return ask.Granted{}, d.reused(ctx, client, c.GrantID, err)
@@ -49,7 +50,7 @@ func (d *Desk) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 		}
 		g := &domain.OAuthGrant{Provenance: c.Provenance, ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
 		p := domain.Principal{WorkspaceID: client.WorkspaceID, Environment: client.Environment}
-		fill(&g.Meta, "oauth_grant", p, mailbox.NewID(domain.PrefixGrant), now)
+		record.SetMeta(&g.Meta, "oauth_grant", p, mailbox.NewID(domain.PrefixGrant), now)
 		rights, err := d.rightsOf(client, g, g.Scopes)
 		if err != nil {
 			return ask.Granted{}, err
@@ -62,9 +63,9 @@ func (d *Desk) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return d.granted(client, g, rights), storeErr(err)
+		return d.granted(client, g, rights), record.StoreError(err)
 	}
-	return ask.Granted{}, storeErr(domain.ErrConflict)
+	return ask.Granted{}, record.StoreError(domain.ErrConflict)
 }
 
 // by is a context for the commit that gives what a grant holds, which is an act
@@ -105,12 +106,12 @@ func (d *Desk) rightsOf(client *domain.OAuthClient, g *domain.OAuthGrant, asked 
 // RenewGrant turns a refresh token into the next one, once. Used again it ends
 // the grant.
 func (d *Desk) RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (ask.Granted, error) {
-	for range tries {
+	for range record.MaxTries {
 		g, version, generation, err := d.grantOf(ctx, client, text)
 		if err != nil {
 			return ask.Granted{}, err
 		}
-		now := stamp()
+		now := record.Now()
 		again, err := access.Renew(g, client.ID, generation, now)
 		if again {
 			return ask.Granted{}, d.reused(ctx, client, g.ID, err)
@@ -134,9 +135,9 @@ func (d *Desk) RenewGrant(ctx context.Context, client *domain.OAuthClient, text,
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return d.granted(client, g, rights), storeErr(err)
+		return d.granted(client, g, rights), record.StoreError(err)
 	}
-	return ask.Granted{}, storeErr(domain.ErrConflict)
+	return ask.Granted{}, record.StoreError(domain.ErrConflict)
 }
 
 // grantOf is the grant of a refresh token that we have made.
@@ -150,7 +151,7 @@ func (d *Desk) grantOf(ctx context.Context, client *domain.OAuthClient, text str
 	if errors.Is(err, domain.ErrNotFound) {
 		return nil, 0, 0, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
-	return g, version, generation, storeErr(err)
+	return g, version, generation, record.StoreError(err)
 }
 
 // GrantOf is what a refresh token that holds still stands for. Errors:
@@ -182,16 +183,16 @@ func (d *Desk) reused(ctx context.Context, client *domain.OAuthClient, grantID s
 
 // EndGrant refuses everything that a grant gave, from its return on.
 func (d *Desk) EndGrant(ctx context.Context, client *domain.OAuthClient, id string) error {
-	for range tries {
+	for range record.MaxTries {
 		g := &domain.OAuthGrant{Meta: domain.Meta{ID: id, WorkspaceID: client.WorkspaceID}}
 		version, err := d.store.Get(ctx, g)
 		if errors.Is(err, domain.ErrNotFound) || err == nil && (g.RevokedAt != nil || g.ClientID != client.ID) {
 			return nil
 		}
 		if err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
-		now := stamp()
+		now := record.Now()
 		until := now.Add(domain.AccessLife + time.Minute)
 		g.RevokedAt, g.UpdatedAt = &now, now
 		r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: g.WorkspaceID, Environment: g.Environment, CreatedAt: now}, Until: until}
@@ -204,7 +205,7 @@ func (d *Desk) EndGrant(ctx context.Context, client *domain.OAuthClient, id stri
 		if err == nil {
 			d.guests.refuse(id, until)
 		}
-		return storeErr(err)
+		return record.StoreError(err)
 	}
-	return storeErr(domain.ErrConflict)
+	return record.StoreError(domain.ErrConflict)
 }

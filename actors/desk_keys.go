@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Authenticate checks an API key. Its use is noted by the front door.
@@ -44,11 +45,11 @@ func (d *Desk) CreateKey(ctx context.Context, p domain.Principal, act ask.Act, k
 func (d *Desk) ownKey(p domain.Principal, id string) (*domain.APIKey, error) {
 	id, err := domain.ParseID(domain.PrefixKey, id)
 	if err != nil {
-		return nil, missing("API key")
+		return nil, record.NotFound("API key")
 	}
 	k := d.keys.known(id)
 	if k == nil || k.WorkspaceID != p.WorkspaceID || p.Environment == domain.Test && k.Environment != domain.Test {
-		return nil, missing("API key")
+		return nil, record.NotFound("API key")
 	}
 	c := *k
 	c.LastUsedAt = d.keys.lastUsed(k)
@@ -67,7 +68,7 @@ func (d *Desk) ListKeys(ctx context.Context, p domain.Principal, q ask.KeyQuery)
 	out := ask.List[*domain.APIKey]{Data: []*domain.APIKey{}}
 	last, err := domain.ParseID(domain.PrefixKey, q.Cursor)
 	if q.Cursor != "" && err != nil {
-		return out, problem("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+		return out, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
 	}
 	for _, env := range visibleEnvironments(p, q.Environment) {
 		more, err := d.keysBefore(ctx, p.WorkspaceID, env, last, q.Page)
@@ -101,10 +102,10 @@ func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain
 func (d *Desk) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page ask.Page) ([]*domain.APIKey, error) {
 	q := commit.Query{Kind: "api_key", Workspace: workspace, Index: "env=" + string(env), Limit: page.Limit + 1, To: last}
 	if !page.CreatedAfter.IsZero() {
-		q.From = sortAt(domain.PrefixKey, page.CreatedAfter.Add(time.Millisecond))
+		q.From = record.IDAt(domain.PrefixKey, page.CreatedAfter.Add(time.Millisecond))
 	}
-	if before := page.CreatedBefore; !before.IsZero() && (last == "" || sortAt(domain.PrefixKey, before) < last) {
-		q.To = sortAt(domain.PrefixKey, before)
+	if before := page.CreatedBefore; !before.IsZero() && (last == "" || record.IDAt(domain.PrefixKey, before) < last) {
+		q.To = record.IDAt(domain.PrefixKey, before)
 	}
 	var out []*domain.APIKey
 	_, err := d.store.List(ctx, q, func() domain.Record { return new(domain.APIKey) }, func(r domain.Record) error {
@@ -113,7 +114,7 @@ func (d *Desk) keysBefore(ctx context.Context, workspace string, env domain.Envi
 		}
 		return nil
 	})
-	return out, storeErr(err)
+	return out, record.StoreError(err)
 }
 
 // UpdateKey changes a key; the change holds from the answer on. Other addresses

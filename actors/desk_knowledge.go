@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/engines/content"
+	"github.com/callboard/callboard/service/record"
 )
 
 // maxKnowledge bounds the knowledge bases of a workspace and environment.
@@ -32,22 +33,22 @@ const (
 // CreateKnowledge keeps a new knowledge base with its first sources, in one
 // commit. They are read after the answer.
 func (d *Desk) CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error) {
-	if made, err := madeBefore[domain.KnowledgeBase](ctx, d, p, domain.PrefixKnowledge); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.KnowledgeBase](ctx, d.store, p, domain.PrefixKnowledge); made != nil || err != nil {
 		return made, err
 	}
-	end, err := d.revising.take(ctx, "knowledge "+p.WorkspaceID)
+	end, err := d.revising.Lock(ctx, "knowledge "+p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	n := 0
-	if err = every(ctx, d.store, "knowledge_base", p.WorkspaceID, envOf(p), func(*domain.KnowledgeBase) { n++ }); err != nil {
-		return nil, storeErr(err)
+	if err = commit.Each(ctx, d.store, "knowledge_base", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.KnowledgeBase) { n++ }); err != nil {
+		return nil, record.StoreError(err)
 	}
 	if n >= maxKnowledge {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d knowledge bases at most", maxKnowledge)
 	}
-	fill(&k.Meta, "knowledge_base", p, newID(ctx, domain.PrefixKnowledge), stamp())
+	record.SetMeta(&k.Meta, "knowledge_base", p, record.NewID(ctx, domain.PrefixKnowledge), record.Now())
 	rows := make([]domain.Record, 0, len(sources))
 	for i := range sources {
 		var s *domain.KnowledgeSource
@@ -64,10 +65,10 @@ func (d *Desk) CreateKnowledge(ctx context.Context, p domain.Principal, k *domai
 	if len(rows) > 0 {
 		k.Status = domain.KnowledgeProcessing
 	}
-	if err = create(ctx, d, k, func(c *commit.Change) { c.Puts = append(c.Puts, rows...) }); err != nil {
+	if err = record.Create(ctx, d.store, k, func(c *commit.Change) { c.Puts = append(c.Puts, rows...) }); err != nil {
 		return nil, err
 	}
-	d.readings.wake(p.WorkspaceID)
+	d.readings.Wake(p.WorkspaceID)
 	return k, nil
 }
 
@@ -100,24 +101,24 @@ func (d *Desk) newSource(ctx context.Context, k *domain.KnowledgeBase, id string
 	if s.Raw != "" && s.ContentType == pdf {
 		s.Raw = base64.StdEncoding.EncodeToString([]byte(o.Text)) // rows hold text
 	}
-	fill(&s.Meta, "knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, stamp())
+	record.SetMeta(&s.Meta, "knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, record.Now())
 	return s, nil
 }
 
 // KnowledgeBase reads one.
 func (d *Desk) KnowledgeBase(ctx context.Context, p domain.Principal, id string) (*domain.KnowledgeBase, error) {
-	k, _, err := get[domain.KnowledgeBase](ctx, d, p, domain.PrefixKnowledge, id)
+	k, _, err := record.Get[domain.KnowledgeBase](ctx, d.store, p, domain.PrefixKnowledge, id)
 	return k, err
 }
 
 // ListKnowledge reads a page.
 func (d *Desk) ListKnowledge(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.KnowledgeBase], error) {
-	return list[domain.KnowledgeBase](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixKnowledge, q, nil)
+	return record.List[domain.KnowledgeBase](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixKnowledge, q, nil)
 }
 
 // UpdateKnowledge changes name and metadata.
 func (d *Desk) UpdateKnowledge(ctx context.Context, p domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error) {
-	return update(ctx, d, p, domain.PrefixKnowledge, id, change)
+	return record.Update(ctx, d.store, p, domain.PrefixKnowledge, id, change)
 }
 
 // DeleteKnowledge removes a knowledge base: passages and sources first, so that
@@ -135,7 +136,7 @@ func (d *Desk) DeleteKnowledge(ctx context.Context, p domain.Principal, id strin
 	if err = d.unused(ctx, p, "knowledge base", k.ID); err != nil {
 		return err
 	}
-	end, err := d.revising.take(ctx, k.ID) // nobody reads sources of it meanwhile
+	end, err := d.revising.Lock(ctx, k.ID) // nobody reads sources of it meanwhile
 	if err != nil {
 		return err
 	}
@@ -145,11 +146,11 @@ func (d *Desk) DeleteKnowledge(ctx context.Context, p domain.Principal, id strin
 		{"knowledge_source", func() domain.Record { return &domain.KnowledgeSource{} }},
 	} {
 		if err = d.eraseUnder(ctx, domain.Key{Kind: kind.kind, Workspace: k.WorkspaceID, ID: k.ID + "/"}, kind.fresh); err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 	}
 	defer d.shelves.forget(shelfKey(k))
-	return remove[domain.KnowledgeBase](ctx, d, p, domain.PrefixKnowledge, k.ID)
+	return record.Delete[domain.KnowledgeBase](ctx, d.store, p, domain.PrefixKnowledge, k.ID)
 }
 
 // AddSource adds a source, which is read after the answer.
@@ -158,8 +159,8 @@ func (d *Desk) AddSource(ctx context.Context, p domain.Principal, id string, o a
 	if err != nil {
 		return nil, err
 	}
-	sourceID := newID(ctx, domain.PrefixSource)
-	if t := turnOf(ctx); t != nil && t.again {
+	sourceID := record.NewID(ctx, domain.PrefixSource)
+	if t := record.KeyedRequestOf(ctx); t != nil && t.Repeated {
 		if made, _, failed := d.sourceOf(ctx, k, sourceID); domain.CodeOf(failed) != domain.CodeNotFound {
 			return made, failed
 		}
@@ -168,7 +169,7 @@ func (d *Desk) AddSource(ctx context.Context, p domain.Principal, id string, o a
 	if err != nil {
 		return nil, err
 	}
-	_, err = update(ctx, d, p, domain.PrefixKnowledge, k.ID, func(k *domain.KnowledgeBase) error {
+	_, err = record.Update(ctx, d.store, p, domain.PrefixKnowledge, k.ID, func(k *domain.KnowledgeBase) error {
 		k.Sources++
 		k.Bytes += s.Bytes
 		k.Status = domain.KnowledgeProcessing
@@ -181,7 +182,7 @@ func (d *Desk) AddSource(ctx context.Context, p domain.Principal, id string, o a
 	if err != nil {
 		return nil, err
 	}
-	d.readings.wake(p.WorkspaceID)
+	d.readings.Wake(p.WorkspaceID)
 	return s, nil
 }
 
@@ -189,14 +190,14 @@ func (d *Desk) AddSource(ctx context.Context, p domain.Principal, id string, o a
 func (d *Desk) sourceOf(ctx context.Context, k *domain.KnowledgeBase, sourceID string) (*domain.KnowledgeSource, uint64, error) {
 	id, err := domain.ParseID(domain.PrefixSource, sourceID)
 	if err != nil {
-		return nil, 0, missing("source")
+		return nil, 0, record.NotFound("source")
 	}
 	s := &domain.KnowledgeSource{Meta: domain.Meta{ID: id, WorkspaceID: k.WorkspaceID}, KnowledgeBaseID: k.ID}
 	version, err := d.store.Get(ctx, s)
 	if errors.Is(err, domain.ErrNotFound) {
-		return nil, 0, missing("source")
+		return nil, 0, record.NotFound("source")
 	}
-	return s, version, storeErr(err)
+	return s, version, record.StoreError(err)
 }
 
 // Source reads one.
@@ -215,7 +216,7 @@ func (d *Desk) ListSources(ctx context.Context, p domain.Principal, id string, q
 	if err != nil {
 		return ask.List[*domain.KnowledgeSource]{}, err
 	}
-	return list[domain.KnowledgeSource](ctx, d, p.WorkspaceID, "of="+k.ID, domain.PrefixSource, q, nil)
+	return record.List[domain.KnowledgeSource](ctx, d.store, p.WorkspaceID, "of="+k.ID, domain.PrefixSource, q, nil)
 }
 
 // DeleteSource removes a source with its passages.
@@ -224,7 +225,7 @@ func (d *Desk) DeleteSource(ctx context.Context, p domain.Principal, id, sourceI
 	if err != nil {
 		return err
 	}
-	end, err := d.revising.take(ctx, k.ID)
+	end, err := d.revising.Lock(ctx, k.ID)
 	if err != nil {
 		return err
 	}
@@ -234,7 +235,7 @@ func (d *Desk) DeleteSource(ctx context.Context, p domain.Principal, id, sourceI
 		return err
 	}
 	if err = d.erasePassages(ctx, s); err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	defer d.shelves.forget(shelfKey(k))
 	return d.settle(ctx, k, func(c *commit.Change) {
@@ -247,15 +248,15 @@ func (d *Desk) DeleteSource(ctx context.Context, p domain.Principal, id, sourceI
 // sources: is takes the place of was; nil: there is none.
 func (d *Desk) settle(ctx context.Context, k *domain.KnowledgeBase, more func(*commit.Change), is, was *domain.KnowledgeSource) error {
 	p := domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}
-	_, err := update(ctx, d, p, domain.PrefixKnowledge, k.ID, func(k *domain.KnowledgeBase) error {
+	_, err := record.Update(ctx, d.store, p, domain.PrefixKnowledge, k.ID, func(k *domain.KnowledgeBase) error {
 		var all []*domain.KnowledgeSource
-		err := every(ctx, d.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
+		err := commit.Each(ctx, d.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
 			if s.ID != was.ID {
 				all = append(all, s)
 			}
 		})
 		if err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 		if is != nil {
 			all = append(all, is)
@@ -304,7 +305,7 @@ func (d *Desk) readSources(ctx context.Context, workspaceID string) error {
 		if err = d.readSource(ctx, due); err != nil {
 			return err
 		}
-		d.meanings.wake(workspaceID)
+		d.meanings.Wake(workspaceID)
 	}
 }
 
@@ -315,7 +316,7 @@ func (d *Desk) readSource(ctx context.Context, s *domain.KnowledgeSource) error 
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	end, err := d.revising.take(ctx, s.KnowledgeBaseID)
+	end, err := d.revising.Lock(ctx, s.KnowledgeBaseID)
 	if err != nil {
 		return err
 	}
@@ -336,7 +337,7 @@ func (d *Desk) readSource(ctx context.Context, s *domain.KnowledgeSource) error 
 		return err
 	}
 	was := *is
-	now := stamp()
+	now := record.Now()
 	is.UpdatedAt, is.Raw = now, ""
 	passages := knowledge.Cut(text, kind != plainText)
 	switch {

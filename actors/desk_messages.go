@@ -19,16 +19,17 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/record"
 )
 
 // SendMessage checks a message against the rules and queues it, durably. With
 // a test key the built-in carrier takes it; a live one goes to a trunk or a
 // gateway.
 func (d *Desk) SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error) {
-	if made, err := madeBefore[domain.Message](ctx, d, p, domain.PrefixMessage); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Message](ctx, d.store, p, domain.PrefixMessage); made != nil || err != nil {
 		return made, err
 	}
-	return d.sendMessage(ctx, p, o, newID(ctx, domain.PrefixMessage))
+	return d.sendMessage(ctx, p, o, record.NewID(ctx, domain.PrefixMessage))
 }
 
 // sendMessage is SendMessage under an id, in a commit with more.
@@ -42,7 +43,7 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 		return nil, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these get no messages"}
 	}
 	if err != nil {
-		return nil, problem("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
+		return nil, record.FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164")
 	}
 	if err = number.Allowed(w.Calling, w.DefaultCountry, p.Environment); err != nil {
 		return nil, err
@@ -70,11 +71,11 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 		d.node.textPaid(m, false) // an answer that came too late may have set it aside
 		return nil, err
 	}
-	if err = create(ctx, d, m, more...); err != nil {
+	if err = record.Create(ctx, d.store, m, more...); err != nil {
 		d.node.textPaid(m, false) // should it be there after all, it asks again before it goes
 		return nil, err
 	}
-	d.messages.wake(p.WorkspaceID)
+	d.messages.Wake(p.WorkspaceID)
 	return m, nil
 }
 
@@ -118,7 +119,7 @@ func (d *Desk) newMessage(m *domain.Message, p domain.Principal) {
 	if m.ID == "" {
 		m.ID = mailbox.NewID(domain.PrefixMessage)
 	}
-	fill(&m.Meta, "message", p, m.ID, stamp())
+	record.SetMeta(&m.Meta, "message", p, m.ID, record.Now())
 	m.MessageID = m.ID
 	m.Segments, m.Encoding = sms.Segments(m.Body)
 }
@@ -147,7 +148,7 @@ func (d *Desk) mayWrite(ctx context.Context, p domain.Principal, e164 string) er
 	hit, err := d.node.dnc.Check(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
 	switch {
 	case err != nil:
-		return storeErr(err)
+		return record.StoreError(err)
 	case hit == nil:
 		return nil
 	case hit.Origin.Source == domain.DNCOptOut:
@@ -167,12 +168,12 @@ func (d *Desk) sender(ctx context.Context, p domain.Principal, w *domain.Workspa
 	}
 	e164, err := domain.E164(from, w.DefaultCountry)
 	if err != nil {
-		return "", problem("from", domain.CodeValidation, "from must be a full telephone number, best in E.164")
+		return "", record.FieldError("from", domain.CodeValidation, "from must be a full telephone number, best in E.164")
 	}
 	if own, err := d.numberNamed(ctx, p.WorkspaceID, p.Environment, e164); err != nil {
 		return "", err
 	} else if own != nil && !own.SMSEnabled && p.Environment == domain.Live {
-		return "", problem("from", domain.CodeValidation, "from is a number that sends no messages: set its sms_enabled")
+		return "", record.FieldError("from", domain.CodeValidation, "from is a number that sends no messages: set its sms_enabled")
 	}
 	return e164, d.mayShow(ctx, p, e164)
 }
@@ -227,13 +228,13 @@ func (d *Desk) textNumber(ctx context.Context, p domain.Principal, may func(numb
 
 // Message reads one.
 func (d *Desk) Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error) {
-	m, _, err := get[domain.Message](ctx, d, p, domain.PrefixMessage, id)
+	m, _, err := record.Get[domain.Message](ctx, d.store, p, domain.PrefixMessage, id)
 	return m, err
 }
 
 // ListMessages reads a page of the narrowest list that a query names.
 func (d *Desk) ListMessages(ctx context.Context, p domain.Principal, q ask.MessageQuery) (ask.List[*domain.Message], error) {
-	index, e := envOf(p), string(p.Environment)
+	index, e := record.EnvironmentIndex(p), string(p.Environment)
 	if q.Direction != "" {
 		index = "direction=" + e + "/" + string(q.Direction)
 	}
@@ -249,7 +250,7 @@ func (d *Desk) ListMessages(ctx context.Context, p domain.Principal, q ask.Messa
 	if q.Conversation != "" {
 		index = "conversation=" + q.Conversation
 	}
-	return list(ctx, d, p.WorkspaceID, index, domain.PrefixMessage, q.Page, func(m *domain.Message) bool {
+	return record.List(ctx, d.store, p.WorkspaceID, index, domain.PrefixMessage, q.Page, func(m *domain.Message) bool {
 		return m.Environment == p.Environment && (q.Conversation == "" || m.ConversationID == q.Conversation) && (q.Status == "" || m.Status == q.Status) && (q.Direction == "" || m.Direction == q.Direction) &&
 			(q.To == "" || m.To == q.To) && (q.From == "" || m.From == q.From)
 	})
@@ -258,7 +259,7 @@ func (d *Desk) ListMessages(ctx context.Context, p domain.Principal, q ask.Messa
 // DeleteMessage removes a message. The events that told of it stay as long as
 // the workspace does.
 func (d *Desk) DeleteMessage(ctx context.Context, p domain.Principal, id string) error {
-	return remove(ctx, d, p, domain.PrefixMessage, id, func(_ *commit.Change, m *domain.Message) error {
+	return record.Delete(ctx, d.store, p, domain.PrefixMessage, id, func(_ *commit.Change, m *domain.Message) error {
 		if m.Todo != "" {
 			return domain.Errorf(domain.CodeInvalidState, "a message that is on its way cannot be deleted").With("current_status", m.Status)
 		}
@@ -271,11 +272,11 @@ func (d *Desk) TestInboundMessage(ctx context.Context, p domain.Principal, o ask
 	if p.Environment != domain.Test {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier sends messages with a test key only")
 	}
-	if made, err := madeBefore[domain.Message](ctx, d, p, domain.PrefixMessage); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Message](ctx, d.store, p, domain.PrefixMessage); made != nil || err != nil {
 		return made, err
 	}
 	m := &domain.Message{
-		Meta: domain.Meta{ID: newID(ctx, domain.PrefixMessage), WorkspaceID: p.WorkspaceID, Environment: p.Environment},
+		Meta: domain.Meta{ID: record.NewID(ctx, domain.PrefixMessage), WorkspaceID: p.WorkspaceID, Environment: p.Environment},
 		From: o.From, To: o.To, Body: o.Body, Media: o.Media,
 	}
 	_, err := d.takeIn(ctx, m, nil)
@@ -285,19 +286,19 @@ func (d *Desk) TestInboundMessage(ctx context.Context, p domain.Principal, o ask
 // takeIn keeps a message that came in, with what follows from it. seen, if it
 // is told, makes sure that it is taken once: known says that it was before.
 func (d *Desk) takeIn(ctx context.Context, m *domain.Message, seen *domain.TextSeen) (known bool, err error) {
-	end, err := d.revising.take(ctx, "sms "+m.WorkspaceID+m.From) // an opt-out is answered once
+	end, err := d.revising.Lock(ctx, "sms "+m.WorkspaceID+m.From) // an opt-out is answered once
 	if err != nil {
 		return false, err
 	}
 	defer end()
 	fresh := *m
-	for range tries { // its opt-out may end a conversation that is being answered
+	for range record.MaxTries { // its opt-out may end a conversation that is being answered
 		*m = fresh
 		if known, err = d.takeOnce(ctx, m, seen); !errors.Is(err, domain.ErrConflict) {
-			return known, storeErr(err)
+			return known, record.StoreError(err)
 		}
 	}
-	return false, storeErr(err)
+	return false, record.StoreError(err)
 }
 
 func (d *Desk) takeOnce(ctx context.Context, m *domain.Message, seen *domain.TextSeen) (known bool, err error) {
@@ -321,8 +322,8 @@ func (d *Desk) takeOnce(ctx context.Context, m *domain.Message, seen *domain.Tex
 		return false, err
 	}
 	d.node.committed(m.WorkspaceID)
-	d.messages.wake(m.WorkspaceID)
-	d.texting.wake(m.WorkspaceID)
+	d.messages.Wake(m.WorkspaceID)
+	d.texting.Wake(m.WorkspaceID)
 	return false, nil
 }
 
@@ -348,7 +349,7 @@ func (d *Desk) received(ctx context.Context, c *commit.Change, m *domain.Message
 		return err
 	}
 	c.Puts = append(c.Puts, m)
-	c.Events = append(c.Events, draft(&m.Meta, event.SMSReceived, m.ID, domain.Unit(m.WorkspaceID), event.ReceivedOf(m)))
+	c.Events = append(c.Events, record.NewEvent(&m.Meta, event.SMSReceived, m.ID, domain.Unit(m.WorkspaceID), event.ReceivedOf(m)))
 	return nil
 }
 
@@ -360,13 +361,13 @@ func (d *Desk) heardStop(ctx context.Context, c *commit.Change, m *domain.Messag
 	claim := stopHeard(m)
 	_, err := d.store.Get(ctx, claim) // before the list is looked at: it goes when the number stands there
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	heard := err == nil || slices.ContainsFunc(c.Puts, func(r domain.Record) bool { return r.Key() == claim.Key() })
 	hit, err := d.node.dnc.Stored(ctx, m.WorkspaceID, scrub, number)
 	switch {
 	case err != nil:
-		return storeErr(err)
+		return record.StoreError(err)
 	case hit != nil:
 		d.node.dnc.Opted(m.WorkspaceID, scrub.Default, number)
 		return nil

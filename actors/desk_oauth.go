@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // clientsMost bounds the OAuth clients of a workspace: they are kept in memory.
@@ -37,7 +38,7 @@ func (d *Desk) CreateClient(ctx context.Context, p domain.Principal, c *domain.O
 	if d.guests.count(p.WorkspaceID) >= clientsMost {
 		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", clientsMost)
 	}
-	fill(&c.Meta, "oauth_client", p, newID(ctx, domain.PrefixClient), stamp())
+	record.SetMeta(&c.Meta, "oauth_client", p, record.NewID(ctx, domain.PrefixClient), record.Now())
 	c.CreatedBy = p.Creator()
 	if !c.Public {
 		var random [24]byte
@@ -45,7 +46,7 @@ func (d *Desk) CreateClient(ctx context.Context, p domain.Principal, c *domain.O
 		secret, c.Last4 = access.NewSecret(random)
 		c.Hash = d.clientHash(c.ID, secret)
 	}
-	if err = createAnew(ctx, d, c); err != nil {
+	if err = record.CreateWithSecret(ctx, d.store, c); err != nil {
 		return nil, "", err
 	}
 	d.guests.remember(c)
@@ -58,23 +59,23 @@ func (d *Desk) clientHash(id, secret string) string {
 
 // OAuthClient reads one client.
 func (d *Desk) OAuthClient(ctx context.Context, p domain.Principal, id string) (*domain.OAuthClient, error) {
-	c, _, err := get[domain.OAuthClient](ctx, d, p, domain.PrefixClient, id)
+	c, _, err := record.Get[domain.OAuthClient](ctx, d.store, p, domain.PrefixClient, id)
 	return c, err
 }
 
 // ListClients reads a page.
 func (d *Desk) ListClients(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.OAuthClient], error) {
-	return list[domain.OAuthClient](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixClient, q, nil)
+	return record.List[domain.OAuthClient](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixClient, q, nil)
 }
 
 // DeleteClient removes a client; its tokens are refused from the return on.
 func (d *Desk) DeleteClient(ctx context.Context, p domain.Principal, id string) error {
 	defer d.guests.changing.lock(p.WorkspaceID)()
-	c, _, err := get[domain.OAuthClient](ctx, d, p, domain.PrefixClient, id)
+	c, _, err := record.Get[domain.OAuthClient](ctx, d.store, p, domain.PrefixClient, id)
 	if err != nil {
 		return err
 	}
-	if err = remove[domain.OAuthClient](ctx, d, p, domain.PrefixClient, id); err == nil {
+	if err = record.Delete[domain.OAuthClient](ctx, d.store, p, domain.PrefixClient, id); err == nil {
 		d.guests.forget(c.ID)
 	}
 	return err
@@ -123,9 +124,9 @@ func (d *Desk) OAuthAlive(_ context.Context, p domain.Principal, grant, token st
 // RevokeOAuth refuses all access tokens of a grant, or a single one, from its
 // return on; until is when the last of them ends by itself.
 func (d *Desk) RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error {
-	r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: stamp()}, Until: until}
+	r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: record.Now()}, Until: until}
 	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{r}}); err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	d.guests.refuse(id, until)
 	return nil

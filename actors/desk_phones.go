@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // phonesPerWorkspace bounds what has to stand in memory.
@@ -17,19 +18,19 @@ const phonesPerWorkspace = 10_000
 
 // CreatePhone keeps a new phone; it may register from the answer on.
 func (d *Desk) CreatePhone(ctx context.Context, p domain.Principal, x *domain.Phone) (*domain.Phone, error) {
-	if made, err := madeBefore[domain.Phone](ctx, d, p, domain.PrefixPhone); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Phone](ctx, d.store, p, domain.PrefixPhone); made != nil || err != nil {
 		return made, err
 	}
 	if d.node.phones.Count(p.WorkspaceID) >= phonesPerWorkspace {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d phones at most", phonesPerWorkspace)
 	}
-	fill(&x.Meta, "phone", p, newID(ctx, domain.PrefixPhone), stamp())
+	record.SetMeta(&x.Meta, "phone", p, record.NewID(ctx, domain.PrefixPhone), record.Now())
 	x.CreatedBy = p.Creator()
 	if x.Password == "" {
 		x.Password = rand.Text()
 	}
 	name, ext := usernameClaim(x), extensionClaim(&x.Meta, x.Extension)
-	err := create(ctx, d, x, func(c *commit.Change) { claim(c, name, ext) })
+	err := record.Create(ctx, d.store, x, func(c *commit.Change) { claim(c, name, ext) })
 	if errors.Is(err, domain.ErrConflict) {
 		if busy := d.taken(ctx, p, x.ID, x.Extension, x.Username); busy != nil {
 			return nil, busy
@@ -75,7 +76,7 @@ func (d *Desk) taken(ctx context.Context, p domain.Principal, id, extension, use
 
 // Phone reads one phone, with where it is registered.
 func (d *Desk) Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error) {
-	x, _, err := get[domain.Phone](ctx, d, p, domain.PrefixPhone, id)
+	x, _, err := record.Get[domain.Phone](ctx, d.store, p, domain.PrefixPhone, id)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (d *Desk) Phone(ctx context.Context, p domain.Principal, id string) (*domai
 
 // ListPhones reads a page.
 func (d *Desk) ListPhones(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Phone], error) {
-	l, err := list[domain.Phone](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixPhone, q, nil)
+	l, err := record.List[domain.Phone](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixPhone, q, nil)
 	if err != nil {
 		return l, err
 	}
@@ -116,8 +117,8 @@ func (d *Desk) registered(ctx context.Context, p domain.Principal, list ...*doma
 // UpdatePhone changes a phone. Another password or user name ends its
 // registrations. A password that the change removes is made anew.
 func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error) {
-	for range tries {
-		x, version, err := get[domain.Phone](ctx, d, p, domain.PrefixPhone, id)
+	for range record.MaxTries {
+		x, version, err := record.Get[domain.Phone](ctx, d.store, p, domain.PrefixPhone, id)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +129,7 @@ func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, c
 		if x.Password == "" {
 			x.Password = rand.Text()
 		}
-		x.UpdatedAt = stamp()
+		x.UpdatedAt = record.Now()
 		c := commit.Change{Workspace: x.WorkspaceID, Guards: []commit.Guard{{Key: x.Key(), Version: version}}, Puts: []domain.Record{x}}
 		if x.Username != before.Username {
 			claim(&c, usernameClaim(x))
@@ -143,14 +144,14 @@ func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, c
 			continue
 		}
 		if err != nil {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		if err = d.node.reloadPhones(ctx, p.WorkspaceID); err != nil {
 			return nil, err
 		}
 		return x, d.registered(ctx, p, x)
 	}
-	return nil, errBusy()
+	return nil, record.Busy()
 }
 
 // moveExtension gives up one extension and takes another.
@@ -168,7 +169,7 @@ func moveExtension(c *commit.Change, m *domain.Meta, from, to string) {
 
 // DeletePhone removes a phone and its registrations.
 func (d *Desk) DeletePhone(ctx context.Context, p domain.Principal, id string) error {
-	err := remove(ctx, d, p, domain.PrefixPhone, id, func(c *commit.Change, x *domain.Phone) error {
+	err := record.Delete(ctx, d.store, p, domain.PrefixPhone, id, func(c *commit.Change, x *domain.Phone) error {
 		held := &domain.Registrations{PhoneID: x.ID, WorkspaceID: x.WorkspaceID}
 		c.Deletes = append(c.Deletes, usernameClaim(x).Key(), extensionClaim(&x.Meta, x.Extension).Key(), held.Key())
 		return nil
@@ -191,7 +192,7 @@ func (d *Desk) ring(ctx context.Context, p domain.Principal, to string) (found r
 	found, err = mailbox.Ask[registrar.Found](ctx, d.node.sys, t.phones, registrar.Find{To: to, Environment: p.Environment})
 	switch {
 	case domain.CodeOf(err) == domain.CodeNotFound:
-		return found, true, problem("to", domain.CodeValidation, "there is no such phone, and short numbers are never called")
+		return found, true, record.FieldError("to", domain.CodeValidation, "there is no such phone, and short numbers are never called")
 	case err != nil:
 		return found, true, err
 	case p.Environment == domain.Test:

@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -32,26 +33,26 @@ func nameTaken() error {
 
 // CreateProvider keeps a new provider; it can be booked from the answer on.
 func (d *Desk) CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error) {
-	if made, err := madeBefore[domain.Provider](ctx, d, p, domain.PrefixProvider); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Provider](ctx, d.store, p, domain.PrefixProvider); made != nil || err != nil {
 		return made, err
 	}
 	if err := d.remindersFit(ctx, p, x.Reminders); err != nil {
 		return nil, err
 	}
-	end, err := d.booking.take(ctx, p.WorkspaceID)
+	end, err := d.booking.Lock(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
 	n := 0
-	if err = every(ctx, d.store, "provider", p.WorkspaceID, envOf(p), func(*domain.Provider) { n++ }); err != nil {
-		return nil, storeErr(err)
+	if err = commit.Each(ctx, d.store, "provider", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.Provider) { n++ }); err != nil {
+		return nil, record.StoreError(err)
 	}
 	if n >= maxProviders {
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d providers at most", maxProviders)
 	}
-	fill(&x.Meta, "provider", p, newID(ctx, domain.PrefixProvider), stamp())
-	err = create(ctx, d, x, func(c *commit.Change) { claim(c, nameClaim(x)) })
+	record.SetMeta(&x.Meta, "provider", p, record.NewID(ctx, domain.PrefixProvider), record.Now())
+	err = record.Create(ctx, d.store, x, func(c *commit.Change) { claim(c, nameClaim(x)) })
 	if errors.Is(err, domain.ErrConflict) {
 		return nil, nameTaken()
 	}
@@ -60,19 +61,19 @@ func (d *Desk) CreateProvider(ctx context.Context, p domain.Principal, x *domain
 
 // Provider reads one.
 func (d *Desk) Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error) {
-	x, _, err := get[domain.Provider](ctx, d, p, domain.PrefixProvider, id)
+	x, _, err := record.Get[domain.Provider](ctx, d.store, p, domain.PrefixProvider, id)
 	return x, err
 }
 
 // ListProviders reads a page.
 func (d *Desk) ListProviders(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Provider], error) {
-	return list[domain.Provider](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixProvider, q, nil)
+	return record.List[domain.Provider](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixProvider, q, nil)
 }
 
 // UpdateProvider changes one; appointments that there are stay.
 func (d *Desk) UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error) {
-	for range tries {
-		x, version, err := get[domain.Provider](ctx, d, p, domain.PrefixProvider, id)
+	for range record.MaxTries {
+		x, version, err := record.Get[domain.Provider](ctx, d.store, p, domain.PrefixProvider, id)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +84,7 @@ func (d *Desk) UpdateProvider(ctx context.Context, p domain.Principal, id string
 		if err = d.remindersFit(ctx, p, x.Reminders); err != nil {
 			return nil, err
 		}
-		x.UpdatedAt = stamp()
+		x.UpdatedAt = record.Now()
 		c := commit.Change{Workspace: x.WorkspaceID, Guards: []commit.Guard{{Key: x.Key(), Version: version}}, Puts: []domain.Record{x}}
 		if was, is := nameClaim(&before), nameClaim(x); was.Name != is.Name {
 			if _, err = d.store.Get(ctx, nameClaim(x)); err == nil {
@@ -95,9 +96,9 @@ func (d *Desk) UpdateProvider(ctx context.Context, p domain.Principal, id string
 		if _, err = d.store.Apply(ctx, c); errors.Is(err, domain.ErrConflict) {
 			continue
 		}
-		return x, storeErr(err)
+		return x, record.StoreError(err)
 	}
-	return nil, errBusy()
+	return nil, record.Busy()
 }
 
 // DeleteProvider removes one of which nobody has an appointment ahead. Past
@@ -107,7 +108,7 @@ func (d *Desk) DeleteProvider(ctx context.Context, p domain.Principal, id string
 	if err != nil {
 		return err
 	}
-	end, err := d.booking.take(ctx, x.ID) // nobody books meanwhile: who does takes turns here, and a store has one process
+	end, err := d.booking.Lock(ctx, x.ID) // nobody books meanwhile: who does takes turns here, and a store has one process
 	if err != nil {
 		return err
 	}
@@ -131,13 +132,13 @@ func (d *Desk) DeleteProvider(ctx context.Context, p domain.Principal, id string
 			return nil
 		})
 		if err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 	}
 	if ahead != "" {
 		return domain.Errorf(domain.CodeInvalidState, "the provider has appointments ahead; cancel or move them first").With("appointment_id", ahead)
 	}
-	err = remove(ctx, d, p, domain.PrefixProvider, x.ID, func(c *commit.Change, x *domain.Provider) error {
+	err = record.Delete(ctx, d.store, p, domain.PrefixProvider, x.ID, func(c *commit.Change, x *domain.Provider) error {
 		c.Deletes = append(c.Deletes, nameClaim(x).Key())
 		return nil
 	})
@@ -145,7 +146,7 @@ func (d *Desk) DeleteProvider(ctx context.Context, p domain.Principal, id string
 		return err
 	}
 	_, err = d.store.Apply(ctx, change)
-	return storeErr(err)
+	return record.StoreError(err)
 }
 
 // providerNamed finds a provider by its id or its name.
@@ -154,13 +155,13 @@ func (d *Desk) providerNamed(ctx context.Context, p domain.Principal, text strin
 	if _, err := domain.ParseID(domain.PrefixProvider, text); err != nil {
 		known := &domain.ProviderName{WorkspaceID: p.WorkspaceID, Environment: p.Environment, Name: foldName(text)}
 		if _, err = d.store.Get(ctx, known); err != nil && !errors.Is(err, domain.ErrNotFound) {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		id = known.ProviderID
 	}
-	x, _, err := get[domain.Provider](ctx, d, p, domain.PrefixProvider, id)
+	x, _, err := record.Get[domain.Provider](ctx, d.store, p, domain.PrefixProvider, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return nil, problem("provider", domain.CodeValidation, "there is no such provider; name one by its id or its name, and make them with POST /v1/providers")
+		return nil, record.FieldError("provider", domain.CodeValidation, "there is no such provider; name one by its id or its name, and make them with POST /v1/providers")
 	}
 	return x, err
 }
@@ -179,7 +180,7 @@ func (d *Desk) Availability(ctx context.Context, p domain.Principal, q ask.Avail
 	zone := hours.Zone()
 	if q.Timezone != "" {
 		if zone, err = time.LoadLocation(q.Timezone); err != nil {
-			return none, problem("timezone", domain.CodeValidation, "must be a time zone like Europe/Berlin")
+			return none, record.FieldError("timezone", domain.CodeValidation, "must be a time zone like Europe/Berlin")
 		}
 	}
 	now := time.Now().UTC()
@@ -270,7 +271,7 @@ func (d *Desk) bookedWithin(ctx context.Context, x *domain.Provider, s booking.S
 		return nil
 	})
 	if err != nil && !errors.Is(err, errYoung) {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	return out, nil
 }

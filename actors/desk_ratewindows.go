@@ -6,13 +6,14 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // RateWindows reads what a workspace had used of its rate limits.
 func (d *Desk) RateWindows(ctx context.Context, workspaceID string) (domain.RateWindows, error) {
 	w := domain.RateWindows{WorkspaceID: workspaceID}
 	if _, err := d.store.Get(ctx, &w); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return w, storeErr(err)
+		return w, record.StoreError(err)
 	}
 	return w, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Recording opens the sound of a call. Whoever gets it closes Body.
@@ -28,7 +29,7 @@ func (d *Desk) Recording(ctx context.Context, p domain.Principal, callID string)
 		return ask.Recording{}, domain.Errorf(domain.CodeNotFound, "this call has no recording")
 	}
 	if err != nil {
-		return ask.Recording{}, storeErr(err)
+		return ask.Recording{}, record.StoreError(err)
 	}
 	return ask.Recording{Size: size, Created: *c.EndedAt, Body: body}, nil
 }
@@ -52,14 +53,14 @@ func (d *Desk) LinkRecording(ctx context.Context, p domain.Principal, callID str
 
 // linkKey is the workspace's key for links, made when it is first asked for.
 func (d *Desk) linkKey(ctx context.Context, workspaceID string) (*domain.LinkKey, error) {
-	for range tries {
+	for range record.MaxTries {
 		k := &domain.LinkKey{WorkspaceID: workspaceID}
 		_, err := d.store.Get(ctx, k)
 		if err == nil || !errors.Is(err, domain.ErrNotFound) {
-			return k, storeErr(err)
+			return k, record.StoreError(err)
 		}
 		k.Secret = newSecret()
-		if err = create(ctx, d, k); err == nil || !errors.Is(err, domain.ErrConflict) {
+		if err = record.Create(ctx, d.store, k); err == nil || !errors.Is(err, domain.ErrConflict) {
 			return k, err
 		}
 	}
@@ -78,7 +79,7 @@ func (d *Desk) VisitByLink(ctx context.Context, callID, token string) (domain.Pr
 	if _, err := d.store.Get(ctx, k); errors.Is(err, domain.ErrNotFound) {
 		return domain.Principal{}, bad
 	} else if err != nil {
-		return domain.Principal{}, storeErr(err)
+		return domain.Principal{}, record.StoreError(err)
 	}
 	opens, late := access.OpensLink(k, callID, token, time.Now())
 	if late {
@@ -90,9 +91,9 @@ func (d *Desk) VisitByLink(ctx context.Context, callID, token string) (domain.Pr
 	c := &domain.Call{Meta: domain.Meta{ID: callID, WorkspaceID: ws}}
 	if _, err := d.store.Get(ctx, c); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
-			return domain.Principal{}, missing("call")
+			return domain.Principal{}, record.NotFound("call")
 		}
-		return domain.Principal{}, storeErr(err)
+		return domain.Principal{}, record.StoreError(err)
 	}
 	return domain.Principal{WorkspaceID: ws, Environment: c.Environment, Permissions: []domain.Permission{domain.CallsRead}}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -138,7 +139,7 @@ func (d *Desk) remind(ctx context.Context, workspaceID string) error {
 		}
 		if len(due) == 0 {
 			if !next.IsZero() {
-				d.alarms.set(workspaceID, min(max(next.Sub(now), 0), remindLook), d.reminders.wake)
+				d.alarms.set(workspaceID, min(max(next.Sub(now), 0), remindLook), d.reminders.Wake)
 			}
 			return nil
 		}
@@ -170,7 +171,7 @@ func (d *Desk) dueReminders(ctx context.Context, workspaceID string, now time.Ti
 // remindOne does what is due of one appointment, each reminder in the commit
 // that says that it went out: whatever happens, it goes out once at most.
 func (d *Desk) remindOne(ctx context.Context, row *domain.ReminderDue, now time.Time) error {
-	for range tries {
+	for range record.MaxTries {
 		a := &domain.Appointment{Meta: domain.Meta{ID: row.AppointmentID, WorkspaceID: row.WorkspaceID}}
 		version, err := d.store.Get(ctx, a)
 		if errors.Is(err, domain.ErrNotFound) {
@@ -205,7 +206,7 @@ func (d *Desk) remindOne(ctx context.Context, row *domain.ReminderDue, now time.
 func (d *Desk) keepReminders(ctx context.Context, a *domain.Appointment, version uint64, changed bool, later *time.Time) error {
 	c := commit.Change{Workspace: a.WorkspaceID, Guards: []commit.Guard{{Key: a.Key(), Version: version}}}
 	if changed {
-		a.UpdatedAt = stamp()
+		a.UpdatedAt = record.Now()
 		c.Puts = append(c.Puts, a)
 	}
 	keepDue(&c, a, true, later)
@@ -242,7 +243,7 @@ func (d *Desk) sendReminder(ctx context.Context, p domain.Principal, a *domain.A
 	before := *a
 	before.Reminders = slices.Clone(a.Reminders)
 	with := func(c *commit.Change, messageID, callID string) {
-		r, now := &a.Reminders[which], stamp()
+		r, now := &a.Reminders[which], record.Now()
 		r.Status, r.SentAt, r.MessageID, r.CallID = domain.ReminderSent, &now, messageID, callID
 		a.UpdatedAt = now
 		c.Guards = append(c.Guards, commit.Guard{Key: a.Key(), Version: version})
@@ -250,7 +251,7 @@ func (d *Desk) sendReminder(ctx context.Context, p domain.Principal, a *domain.A
 		keepDue(c, a, true, nil)
 		data := event.AppointmentOf(a, nil)
 		data.Channel, data.SentAt, data.MessageID, data.ReminderCallID = r.Channel, &now, messageID, callID
-		c.Events = append(c.Events, draft(&a.Meta, event.AppointmentReminder, a.ID, domain.Unit(a.WorkspaceID), data))
+		c.Events = append(c.Events, record.NewEvent(&a.Meta, event.AppointmentReminder, a.ID, domain.Unit(a.WorkspaceID), data))
 	}
 	r := a.Reminders[which]
 	var err error

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
 )
 
 // ReplayWebhook queues events for an endpoint again: each keeps its id and has
@@ -31,7 +32,7 @@ func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string,
 		out.More = out.NextFrom != nil
 	}
 	if err != nil {
-		return out, storeErr(err)
+		return out, record.StoreError(err)
 	}
 	if !o.DryRun && len(found) > 0 { // it reads its row and its queue anew; the outbox knows the endpoint as it is
 		defer func() { d.node.sys.Root.Send(d.node.webhookPID(w), webhook.Changed{}) }()
@@ -39,7 +40,7 @@ func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string,
 	for i := range found {
 		if !o.DryRun {
 			if err = d.redeliver(ctx, w, &found[i]); err != nil {
-				return out, storeErr(err)
+				return out, record.StoreError(err)
 			}
 		}
 		out.Accepted = append(out.Accepted, found[i].ID)
@@ -90,7 +91,7 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 	if err != nil {
 		return nil, nil, err
 	}
-	for range filterRounds {
+	for range record.MaxPageReads {
 		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
 		if err != nil {
 			return nil, nil, err
@@ -129,7 +130,7 @@ func subscribed(w *domain.Webhook, e *event.Event) bool {
 
 // redeliver puts the delivery of an event back to its beginning.
 func (d *Desk) redeliver(ctx context.Context, w *domain.Webhook, e *event.Event) error {
-	for range tries {
+	for range record.MaxTries {
 		row := &domain.Delivery{WorkspaceID: w.WorkspaceID, WebhookID: w.ID, EventID: e.ID}
 		version, err := d.store.Get(ctx, row)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -144,7 +145,7 @@ func (d *Desk) redeliver(ctx context.Context, w *domain.Webhook, e *event.Event)
 		}
 		fresh := &domain.Delivery{
 			ID: mailbox.NewID(domain.PrefixDelivery), WorkspaceID: w.WorkspaceID, WebhookID: w.ID, EventID: e.ID, EventType: name,
-			EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: stamp(), Replay: true,
+			EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: record.Now(), Replay: true,
 		}
 		_, err = d.store.Apply(ctx, commit.Change{Workspace: w.WorkspaceID, Guards: []commit.Guard{{Key: fresh.Key(), Version: version}}, Puts: []domain.Record{fresh}})
 		if !errors.Is(err, domain.ErrConflict) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
-	"sync"
 
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -14,44 +13,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/service/record"
 )
 
 // maxContext bounds the context of one contact, in bytes of JSON.
 const maxContext = 64 << 10
-
-// turns lets one at a time change what has a name. The zero value is ready.
-type turns struct {
-	mu sync.Mutex
-	by map[string]chan struct{} // closed once it is the next one's turn
-}
-
-// take waits for the turn, until ctx ends; whoever got it calls end.
-func (t *turns) take(ctx context.Context, name string) (end func(), err error) {
-	for {
-		t.mu.Lock()
-		taken := t.by[name]
-		if taken == nil {
-			mine := make(chan struct{})
-			if t.by == nil {
-				t.by = make(map[string]chan struct{})
-			}
-			t.by[name] = mine
-			t.mu.Unlock()
-			return func() {
-				t.mu.Lock()
-				delete(t.by, name)
-				t.mu.Unlock()
-				close(mine)
-			}, nil
-		}
-		t.mu.Unlock()
-		select {
-		case <-taken:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
 
 // UpdateContact changes a contact that waits to be rung. Changes of one contact
 // follow one another: each sees what the one before has left.
@@ -61,7 +27,7 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 	if err != nil {
 		return none, err
 	}
-	end, err := d.revising.take(ctx, c.ID+"/"+contactID)
+	end, err := d.revising.Lock(ctx, c.ID+"/"+contactID)
 	if err != nil {
 		return none, err
 	}
@@ -109,7 +75,7 @@ func (d *Desk) mayCall(c *domain.Campaign, phone string) error {
 		return nil
 	}
 	if err := domain.AllowedDestination(phone, w.Calling, w.DefaultCountry, c.Environment); err != nil {
-		return problem("phone", domain.CodeDestination, messageOf(err))
+		return record.FieldError("phone", domain.CodeDestination, messageOf(err))
 	}
 	return nil
 }
@@ -122,7 +88,7 @@ func (d *Desk) checkRequiredVariables(ctx context.Context, p domain.Principal, c
 		return nil //nolint:nilerr // the campaign says what is wrong with its script
 	}
 	if missing := missingVariables(pathway.MissingVariables(&s.Pathway, nil), has); missing != "" {
-		return problem("context", domain.CodeValidation, "context must keep a value for the required variable "+missing)
+		return record.FieldError("context", domain.CodeValidation, "context must keep a value for the required variable "+missing)
 	}
 	return nil
 }

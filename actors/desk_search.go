@@ -7,6 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/service/record"
 )
 
 // bestSpare are the passages that may be gone.
@@ -63,7 +64,7 @@ func (d *Desk) best(ctx context.Context, search *knowledge.Search[*shelf], most 
 			continue
 		}
 		if err != nil {
-			return out, storeErr(err)
+			return out, record.StoreError(err)
 		}
 		out = append(out, passageOf{x, source, h.Score})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/simulation"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -71,7 +72,7 @@ func (d *Desk) SimulateDraft(
 	if err := d.campaignFits(ctx, p, c); err != nil {
 		return nil, err
 	}
-	fill(&c.Meta, "campaign", p, "", stamp())
+	record.SetMeta(&c.Meta, "campaign", p, "", record.Now())
 	in, err := d.newIntake(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (d *Desk) play(
 		Stop: func() bool { runtime.Gosched(); return ctx.Err() != nil },
 	}
 	if plan.From.IsZero() {
-		plan.From = stamp()
+		plan.From = record.Now()
 	}
 	plan.Cap = w.FrequencyCaps.PerNumberPerDay
 	if err = d.cast(ctx, c, w.Calling, people, &plan, s); err != nil {
@@ -275,13 +276,13 @@ func (d *Desk) usedIn(ctx context.Context, workspaceID, month string) (n int, er
 	for _, u := range rows {
 		n += u.Attempts()
 	}
-	return n, storeErr(err)
+	return n, record.StoreError(err)
 }
 
 // assumptions are made by the workspace's latest campaign calls.
 func (d *Desk) assumptions(ctx context.Context, p domain.Principal) (ask.Assumptions, ask.AssumedFrom, error) {
 	var h history
-	q := commit.Query{Kind: "call", Workspace: p.WorkspaceID, Index: envOf(p), Limit: historyCalls}
+	q := commit.Query{Kind: "call", Workspace: p.WorkspaceID, Index: record.EnvironmentIndex(p), Limit: historyCalls}
 	_, err := d.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 		if c, ok := r.(*domain.Call); ok {
 			h.learn(c)
@@ -290,7 +291,7 @@ func (d *Desk) assumptions(ctx context.Context, p domain.Principal) (ask.Assumpt
 	})
 	usual := usually()
 	if err != nil || h.calls < historyLeast {
-		return usual, ask.AssumedDefaults, storeErr(err)
+		return usual, ask.AssumedDefaults, record.StoreError(err)
 	}
 	return h.over(usual), ask.AssumedHistory, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // talks knows which contacts of a campaign are in a call that was answered.
@@ -35,7 +36,7 @@ func (t *talks) look(ctx context.Context) error {
 				return nil
 			})
 			if err != nil {
-				return storeErr(err)
+				return record.StoreError(err)
 			}
 			if next == "" {
 				break

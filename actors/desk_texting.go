@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // toAnswer lets the agent of a number answer a message that came in, where it
@@ -18,7 +19,7 @@ func (d *Desk) toAnswer(ctx context.Context, c *commit.Change, p domain.Principa
 		if err != nil || t == nil {
 			return err
 		}
-		t.End(domain.TextingClosed, "opt_out", stamp())
+		t.End(domain.TextingClosed, "opt_out", record.Now())
 		c.Guards = append(c.Guards, commit.Guard{Key: t.Key(), Version: version})
 		c.Puts = append(c.Puts, t)
 		return nil
@@ -56,7 +57,7 @@ func (d *Desk) manyReplies(ctx context.Context, m *domain.Message, s *domain.Scr
 			return nil
 		})
 		if err != nil {
-			return false, storeErr(err)
+			return false, record.StoreError(err)
 		}
 		if replies >= s.SMS.MaxReplies {
 			return true, nil
@@ -96,18 +97,18 @@ func (d *Desk) openTexting(ctx context.Context, m *domain.Message) (t *domain.Te
 		return nil
 	})
 	if err != nil || t == nil {
-		return nil, 0, storeErr(err)
+		return nil, 0, record.StoreError(err)
 	}
 	t = &domain.Texting{Meta: domain.Meta{ID: t.ID, WorkspaceID: t.WorkspaceID}}
 	if version, err = d.store.Get(ctx, t); errors.Is(err, domain.ErrNotFound) || err == nil && t.Status != domain.TextingOpen {
 		return nil, 0, nil
 	}
-	return t, version, storeErr(err)
+	return t, version, record.StoreError(err)
 }
 
 // Texting reads a conversation by text message.
 func (d *Desk) Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
-	t, _, err := get[domain.Texting](ctx, d, p, domain.PrefixTexting, id)
+	t, _, err := record.Get[domain.Texting](ctx, d.store, p, domain.PrefixTexting, id)
 	if err != nil {
 		return nil, err
 	}
@@ -116,12 +117,12 @@ func (d *Desk) Texting(ctx context.Context, p domain.Principal, id string) (*dom
 
 // ListTextings reads a page.
 func (d *Desk) ListTextings(ctx context.Context, p domain.Principal, q ask.TextingQuery) (ask.List[*domain.Texting], error) {
-	index := envOf(p)
+	index := record.EnvironmentIndex(p)
 	if q.Contact != "" {
 		index = domain.ContactTexting(p.Environment, q.Contact)
 	}
 	now := time.Now()
-	l, err := list(ctx, d, p.WorkspaceID, index, domain.PrefixTexting, q.Page, func(t *domain.Texting) bool {
+	l, err := record.List(ctx, d.store, p.WorkspaceID, index, domain.PrefixTexting, q.Page, func(t *domain.Texting) bool {
 		return q.Status == "" || t.Now(now) == q.Status
 	})
 	for i, t := range l.Data {
@@ -133,11 +134,11 @@ func (d *Desk) ListTextings(ctx context.Context, p domain.Principal, q ask.Texti
 // CloseTexting ends a conversation; the next message of the contact begins
 // another one.
 func (d *Desk) CloseTexting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
-	t, err := update(ctx, d, p, domain.PrefixTexting, id, nil, func(_ *commit.Change, t *domain.Texting) error {
+	t, err := record.Update(ctx, d.store, p, domain.PrefixTexting, id, nil, func(_ *commit.Change, t *domain.Texting) error {
 		if t.Status != domain.TextingOpen {
-			return errSame
+			return record.ErrUnchanged
 		}
-		t.End(domain.TextingClosed, "api", stamp())
+		t.End(domain.TextingClosed, "api", record.Now())
 		return nil
 	})
 	if err != nil {
@@ -148,7 +149,7 @@ func (d *Desk) CloseTexting(ctx context.Context, p domain.Principal, id string) 
 
 // DeleteTexting removes a conversation that is over. Its messages stay.
 func (d *Desk) DeleteTexting(ctx context.Context, p domain.Principal, id string) error {
-	return remove(ctx, d, p, domain.PrefixTexting, id, func(_ *commit.Change, t *domain.Texting) error {
+	return record.Delete(ctx, d.store, p, domain.PrefixTexting, id, func(_ *commit.Change, t *domain.Texting) error {
 		if status := t.Now(time.Now()); status == domain.TextingOpen {
 			return domain.Errorf(domain.CodeInvalidState, "a conversation that is open cannot be deleted; close it first").With("current_status", status)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
 )
 
 // maxTools bounds the tools of a workspace's environment.
@@ -15,12 +16,12 @@ const maxTools = 500
 // namings is the turn of whoever names agents, pathways, tools and knowledge
 // bases in one another, or deletes them: nothing that is named goes meanwhile.
 func (d *Desk) namings(ctx context.Context, p domain.Principal) (end func(), err error) {
-	return d.revising.take(ctx, "names "+p.WorkspaceID)
+	return d.revising.Lock(ctx, "names "+p.WorkspaceID)
 }
 
 // CreateTool keeps a new tool.
 func (d *Desk) CreateTool(ctx context.Context, p domain.Principal, t *domain.Tool) (*domain.Tool, error) {
-	if made, err := madeBefore[domain.Tool](ctx, d, p, domain.PrefixTool); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Tool](ctx, d.store, p, domain.PrefixTool); made != nil || err != nil {
 		return made, err
 	}
 	end, err := d.namings(ctx, p)
@@ -28,19 +29,19 @@ func (d *Desk) CreateTool(ctx context.Context, p domain.Principal, t *domain.Too
 		return nil, err
 	}
 	defer end()
-	fill(&t.Meta, "tool", p, newID(ctx, domain.PrefixTool), stamp())
+	record.SetMeta(&t.Meta, "tool", p, record.NewID(ctx, domain.PrefixTool), record.Now())
 	t.CreatedBy = p.Creator()
 	if err = d.toolFits(ctx, p, t); err != nil {
 		return nil, err
 	}
-	return t, create(ctx, d, t)
+	return t, record.Create(ctx, d.store, t)
 }
 
 // toolFits checks what only the workspace and the wire know, and makes the
 // hints.
 func (d *Desk) toolFits(ctx context.Context, p domain.Principal, t *domain.Tool) error {
 	n, taken := 0, false
-	err := every(ctx, d.store, "tool", p.WorkspaceID, envOf(p), func(other *domain.Tool) {
+	err := commit.Each(ctx, d.store, "tool", p.WorkspaceID, record.EnvironmentIndex(p), func(other *domain.Tool) {
 		if other.ID != t.ID {
 			n++
 			taken = taken || other.Name == t.Name
@@ -48,7 +49,7 @@ func (d *Desk) toolFits(ctx context.Context, p domain.Principal, t *domain.Tool)
 	})
 	switch {
 	case err != nil:
-		return storeErr(err)
+		return record.StoreError(err)
 	case taken:
 		return &domain.Error{Code: domain.CodeAlreadyExists, Param: "name", Message: "another tool has this name"}
 	case n >= maxTools:
@@ -72,13 +73,13 @@ func hintsOf(headers map[string]string) map[string]string {
 
 // Tool reads one tool.
 func (d *Desk) Tool(ctx context.Context, p domain.Principal, id string) (*domain.Tool, error) {
-	t, _, err := get[domain.Tool](ctx, d, p, domain.PrefixTool, id)
+	t, _, err := record.Get[domain.Tool](ctx, d.store, p, domain.PrefixTool, id)
 	return t, err
 }
 
 // ListTools reads a page.
 func (d *Desk) ListTools(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Tool], error) {
-	return list[domain.Tool](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixTool, q, nil)
+	return record.List[domain.Tool](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixTool, q, nil)
 }
 
 // UpdateTool changes a tool.
@@ -88,7 +89,7 @@ func (d *Desk) UpdateTool(ctx context.Context, p domain.Principal, id string, ch
 		return nil, err
 	}
 	defer end()
-	return update(ctx, d, p, domain.PrefixTool, id, func(t *domain.Tool) error {
+	return record.Update(ctx, d.store, p, domain.PrefixTool, id, func(t *domain.Tool) error {
 		if err := change(t); err != nil {
 			return err
 		}
@@ -103,7 +104,7 @@ func (d *Desk) DeleteTool(ctx context.Context, p domain.Principal, id string) er
 		return err
 	}
 	defer end()
-	return remove(ctx, d, p, domain.PrefixTool, id, func(_ *commit.Change, t *domain.Tool) error {
+	return record.Delete(ctx, d.store, p, domain.PrefixTool, id, func(_ *commit.Change, t *domain.Tool) error {
 		return d.unused(ctx, p, "tool", t.ID)
 	})
 }
@@ -122,11 +123,11 @@ type user struct {
 // word for it.
 func (d *Desk) unused(ctx context.Context, p domain.Principal, what, id string) error {
 	q := ask.Page{Limit: usersShown}
-	agents, err := list[domain.Agent](ctx, d, p.WorkspaceID, "names="+id, domain.PrefixAgent, q, nil)
+	agents, err := record.List[domain.Agent](ctx, d.store, p.WorkspaceID, "names="+id, domain.PrefixAgent, q, nil)
 	if err != nil {
 		return err
 	}
-	pathways, err := list[domain.Pathway](ctx, d, p.WorkspaceID, "names="+id, domain.PrefixPathway, q, nil)
+	pathways, err := record.List[domain.Pathway](ctx, d.store, p.WorkspaceID, "names="+id, domain.PrefixPathway, q, nil)
 	if err != nil {
 		return err
 	}

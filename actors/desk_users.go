@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // usersMost bounds the users of a workspace: they are kept in memory.
@@ -30,7 +31,7 @@ func (d *Desk) CreateUser(ctx context.Context, p domain.Principal, u *domain.Use
 }
 
 func (d *Desk) createUser(ctx context.Context, p domain.Principal, u *domain.User, more ...func(*commit.Change)) (*domain.User, error) {
-	if made, err := madeBefore[domain.User](ctx, d, p, domain.PrefixUser); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.User](ctx, d.store, p, domain.PrefixUser); made != nil || err != nil {
 		return made, err
 	}
 	defer d.guests.changing.lock(p.WorkspaceID)()
@@ -45,10 +46,10 @@ func (d *Desk) createUser(ctx context.Context, p domain.Principal, u *domain.Use
 	if d.guests.countUsers(p.WorkspaceID) >= usersMost {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", usersMost)
 	}
-	fill(&u.Meta, "user", p, newID(ctx, domain.PrefixUser), stamp())
+	record.SetMeta(&u.Meta, "user", p, record.NewID(ctx, domain.PrefixUser), record.Now())
 	u.CreatedBy = p.Creator()
 	u.Promote(false, u.CreatedAt)
-	if err = create(ctx, d, u, more...); err != nil {
+	if err = record.Create(ctx, d.store, u, more...); err != nil {
 		return nil, err
 	}
 	d.guests.welcome(u)
@@ -57,23 +58,23 @@ func (d *Desk) createUser(ctx context.Context, p domain.Principal, u *domain.Use
 
 // User reads one user.
 func (d *Desk) User(ctx context.Context, p domain.Principal, id string) (*domain.User, error) {
-	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, id)
+	u, _, err := record.Get[domain.User](ctx, d.store, p, domain.PrefixUser, id)
 	return u, err
 }
 
 // ListUsers reads a page.
 func (d *Desk) ListUsers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.User], error) {
-	return list[domain.User](ctx, d, p.WorkspaceID, envOf(p), domain.PrefixUser, q, nil)
+	return record.List[domain.User](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixUser, q, nil)
 }
 
 // UpdateUser changes a user. What a new role forbids is refused from the
 // return on, also to programs that the user has let in.
 func (d *Desk) UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
 	defer d.guests.changing.lock(p.WorkspaceID)() // commit and memory change in the same order
-	u, err := update(ctx, d, p, domain.PrefixUser, id, func(u *domain.User) error {
+	u, err := record.Update(ctx, d.store, p, domain.PrefixUser, id, func(u *domain.User) error {
 		was, from := u.Operator, u.AllowedIPs
 		err := change(u)
-		u.Promote(was, stamp())
+		u.Promote(was, record.Now())
 		if err == nil && (u.AllowedIPs == nil || !slices.Equal(from, u.AllowedIPs)) {
 			restrictions := d.restrictionsOf(p)
 			u.AllowedIPs, err = restrictions.limitAllowedIPs(u.AllowedIPs)
@@ -92,7 +93,7 @@ func (d *Desk) UpdateUser(ctx context.Context, p domain.Principal, id string, ch
 // led is a user of whom somebody disposes who may, and what a commit guards so
 // that nobody has made the user more meanwhile.
 func (d *Desk) led(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) (*domain.User, commit.Guard, error) {
-	u, version, err := get[domain.User](ctx, d, p, domain.PrefixUser, id)
+	u, version, err := record.Get[domain.User](ctx, d.store, p, domain.PrefixUser, id)
 	if err != nil {
 		return nil, commit.Guard{}, err
 	}
@@ -107,7 +108,7 @@ func (d *Desk) DeleteUser(ctx context.Context, p domain.Principal, id string, ma
 	if err != nil {
 		return err
 	}
-	if err = remove[domain.User](ctx, d, p, domain.PrefixUser, id); err == nil {
+	if err = record.Delete[domain.User](ctx, d.store, p, domain.PrefixUser, id); err == nil {
 		d.guests.bid(u.ID)
 	}
 	return err
@@ -121,7 +122,7 @@ func (d *Desk) SignInLink(ctx context.Context, p domain.Principal, userID string
 func (d *Desk) signInLink(
 	ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error, more ...func(*commit.Change),
 ) (text string, until time.Time, err error) {
-	for range tries {
+	for range record.MaxTries {
 		u, guard, err := d.led(ctx, p, userID, may)
 		if err == nil {
 			err = d.checkSignInLink(p, u)
@@ -129,16 +130,16 @@ func (d *Desk) signInLink(
 		if err != nil {
 			return "", time.Time{}, err
 		}
-		secret, now := secretText(), stamp()
+		secret, now := secretText(), record.Now()
 		s := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
-		fill(&s.Meta, "sign_in", p, access.HashKey(d.guests.pepper, "sign-in "+secret), now)
+		record.SetMeta(&s.Meta, "sign_in", p, access.HashKey(d.guests.pepper, "sign-in "+secret), now)
 		s.CreatedBy = p.Creator()
-		err = create(commit.Boarding(ctx), d, s, append(more, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })...)
+		err = record.Create(commit.Boarding(ctx), d.store, s, append(more, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })...)
 		if !errors.Is(err, domain.ErrConflict) {
 			return access.Placed(p.WorkspaceID, secret), s.Until, err
 		}
 	}
-	return "", time.Time{}, errBusy()
+	return "", time.Time{}, record.Busy()
 }
 
 // checkSignInLink refuses a sign-in link for a user whose allowed_ips are wider
@@ -169,13 +170,13 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 		return "", nil, bad
 	}
 	if err != nil {
-		return "", nil, storeErr(err)
+		return "", nil, record.StoreError(err)
 	}
 	ended, err := d.creatorKeyInvalid(link.CreatedBy)
 	if err != nil {
 		return "", nil, err
 	}
-	now := stamp()
+	now := record.Now()
 	u = d.guests.user(link.UserID)
 	switch {
 	case ended:
@@ -187,7 +188,7 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 	}
 	secret = secretText()
 	s := &domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now, OperatorSince: link.OperatorSince}
-	fill(&s.Meta, "session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
+	record.SetMeta(&s.Meta, "session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
 	s.Hash, s.CreatedBy = d.sessionHash(s.ID, secret), link.CreatedBy
 	ctx = d.Ride(ctx, domain.Principal{WorkspaceID: workspace, Environment: u.Environment, UserID: u.ID}, ask.Act{
 		Type: "auth", Action: "user.signed_in", IP: from, UserAgent: agent, Resource: domain.Resource{Type: "user", ID: u.ID},
@@ -199,7 +200,7 @@ func (d *Desk) SignIn(ctx context.Context, text string, from netip.Addr, agent s
 	if errors.Is(err, domain.ErrConflict) {
 		return "", nil, bad
 	}
-	return access.Placed(workspace, strings.TrimPrefix(s.ID, string(domain.PrefixSession)+"_")+"."+secret), u, storeErr(err)
+	return access.Placed(workspace, strings.TrimPrefix(s.ID, string(domain.PrefixSession)+"_")+"."+secret), u, record.StoreError(err)
 }
 
 func (d *Desk) sessionHash(id, secret string) string {
@@ -220,13 +221,13 @@ func (d *Desk) Session(ctx context.Context, cookie string, from netip.Addr, watc
 	s := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
 	version, err := d.store.Get(ctx, s)
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, nil, storeErr(err)
+		return nil, nil, record.StoreError(err)
 	}
 	ended, unknown := d.creatorKeyInvalid(s.CreatedBy)
 	if unknown != nil {
 		return nil, nil, unknown
 	}
-	now := stamp()
+	now := record.Now()
 	u := d.guests.user(s.UserID)
 	switch {
 	case err != nil || ended || !access.SameHash(s.Hash, d.sessionHash(id, secret)) || !s.Holds(now) || u == nil || u.WorkspaceID != workspace:
@@ -260,23 +261,23 @@ func (d *Desk) seen(s domain.Session, version uint64) {
 
 // ListSessions reads a page of a user's sessions.
 func (d *Desk) ListSessions(ctx context.Context, p domain.Principal, userID string, q ask.Page) (ask.List[*domain.Session], error) {
-	u, _, err := get[domain.User](ctx, d, p, domain.PrefixUser, userID)
+	u, _, err := record.Get[domain.User](ctx, d.store, p, domain.PrefixUser, userID)
 	if err != nil {
 		return ask.List[*domain.Session]{}, err
 	}
 	now := time.Now()
-	return list(ctx, d, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(s *domain.Session) bool { return s.Holds(now) })
+	return record.List(ctx, d.store, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(s *domain.Session) bool { return s.Holds(now) })
 }
 
 // EndSession signs a user out in one browser, for whoever may.
 func (d *Desk) EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error {
-	return remove(commit.Boarding(ctx), d, p, domain.PrefixSession, id, func(c *commit.Change, s *domain.Session) error {
+	return record.Delete(commit.Boarding(ctx), d.store, p, domain.PrefixSession, id, func(c *commit.Change, s *domain.Session) error {
 		u, guard, err := d.led(ctx, p, userID, may)
 		if err != nil {
 			return err
 		}
 		if s.UserID != u.ID {
-			return missing("session")
+			return record.NotFound("session")
 		}
 		c.Guards = append(c.Guards, guard)
 		return nil

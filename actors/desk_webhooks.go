@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
 )
 
 // newSecret makes a signing secret.
@@ -25,7 +26,7 @@ func newSecret() string {
 // CreateWebhook keeps an endpoint, which receives every event committed after
 // the answer.
 func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
-	if made, err := madeBefore[domain.Webhook](ctx, d, p, domain.PrefixWebhook); made != nil || err != nil {
+	if made, err := record.CreatedBySameRequest[domain.Webhook](ctx, d.store, p, domain.PrefixWebhook); made != nil || err != nil {
 		if made != nil {
 			d.node.webhookChanged(ctx, made) // the time before may have been cut off in front of this
 			shown := *made
@@ -48,9 +49,9 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 		return nil, err
 	}
 	w.SecretHint, w.Status, w.FirstOffset = domainwebhook.Hint(w.Secret), domain.WebhookActive, first
-	fill(&w.Meta, "webhook", p, newID(ctx, domain.PrefixWebhook), stamp())
+	record.SetMeta(&w.Meta, "webhook", p, record.NewID(ctx, domain.PrefixWebhook), record.Now())
 	w.CreatedBy = p.Creator()
-	if err := create(ctx, d, w); err != nil {
+	if err := record.Create(ctx, d.store, w); err != nil {
 		return nil, err
 	}
 	d.node.webhookChanged(ctx, w)
@@ -103,12 +104,12 @@ func (d *Desk) filtersFit(ctx context.Context, p domain.Principal, before, f *do
 // is no matter of time: clocks are set.
 func (d *Desk) firstOffset(ctx context.Context, workspaceID string) (uint64, error) {
 	last, err := d.store.LastOffset(ctx, workspaceID)
-	return last + 1, storeErr(err)
+	return last + 1, record.StoreError(err)
 }
 
 // Webhook reads one endpoint.
 func (d *Desk) Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
-	w, _, err := get[domain.Webhook](ctx, d, p, domain.PrefixWebhook, id)
+	w, _, err := record.Get[domain.Webhook](ctx, d.store, p, domain.PrefixWebhook, id)
 	if err == nil {
 		w.Settle(time.Now())
 	}
@@ -117,12 +118,12 @@ func (d *Desk) Webhook(ctx context.Context, p domain.Principal, id string) (*dom
 
 // ListWebhooks reads a page.
 func (d *Desk) ListWebhooks(ctx context.Context, p domain.Principal, q ask.WebhookQuery) (ask.List[*domain.Webhook], error) {
-	index := envOf(p)
+	index := record.EnvironmentIndex(p)
 	if q.CampaignID != "" {
 		index = "campaign=" + q.CampaignID
 	}
 	now := time.Now()
-	return list(ctx, d, p.WorkspaceID, index, domain.PrefixWebhook, q.Page, func(w *domain.Webhook) bool {
+	return record.List(ctx, d.store, p.WorkspaceID, index, domain.PrefixWebhook, q.Page, func(w *domain.Webhook) bool {
 		w.Settle(now)
 		_, subscribed := event.Match(w.Events, q.Event)
 		return w.Environment == p.Environment && (q.Status == "" || w.Status == q.Status) && (q.Event == "" || subscribed)
@@ -141,7 +142,7 @@ func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string,
 	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
-	w, err := update(ctx, d, p, domain.PrefixWebhook, id, func(w *domain.Webhook) error {
+	w, err := record.Update(ctx, d.store, p, domain.PrefixWebhook, id, func(w *domain.Webhook) error {
 		w.Settle(time.Now())
 		url, filters := w.URL, w.Filters
 		if failed := change(w); failed != nil {
@@ -183,7 +184,7 @@ func (d *Desk) DeleteWebhook(ctx context.Context, p domain.Principal, id string)
 		return err
 	}
 	if d.node == nil { // no service runs on the store
-		return remove[domain.Webhook](ctx, d, p, domain.PrefixWebhook, id)
+		return record.Delete[domain.Webhook](ctx, d.store, p, domain.PrefixWebhook, id)
 	}
 	t, err := d.node.living(p.WorkspaceID)
 	if err != nil {
@@ -191,7 +192,7 @@ func (d *Desk) DeleteWebhook(ctx context.Context, p domain.Principal, id string)
 	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
-	if err = remove[domain.Webhook](ctx, d, p, domain.PrefixWebhook, id); err != nil {
+	if err = record.Delete[domain.Webhook](ctx, d.store, p, domain.PrefixWebhook, id); err != nil {
 		return err
 	}
 	d.node.webhookDeleted(w)
@@ -209,7 +210,7 @@ func (d *Desk) RotateWebhook(
 	}
 	var at time.Time
 	if overlap > 0 {
-		at = stamp().Add(overlap)
+		at = record.Now().Add(overlap)
 	}
 	w, err := d.UpdateWebhook(ctx, p, id, func(w *domain.Webhook) error {
 		if err := change(w); err != nil {
@@ -239,7 +240,7 @@ func (d *Desk) ResumeWebhook(ctx context.Context, p domain.Principal, id string)
 func (d *Desk) setWebhook(ctx context.Context, p domain.Principal, id string, to domain.WebhookStatus) (*domain.Webhook, error) {
 	return d.UpdateWebhook(ctx, p, id, func(w *domain.Webhook) error {
 		if to == domain.WebhookPaused {
-			w.Pause(stamp())
+			w.Pause(record.Now())
 			return nil
 		}
 		w.Status = to
@@ -263,7 +264,7 @@ func (d *Desk) deliveries(ctx context.Context, p domain.Principal, id, index str
 	if err != nil {
 		return ask.List[*domain.Delivery]{}, err
 	}
-	return list[domain.Delivery](ctx, d, p.WorkspaceID, index+w.ID, domain.PrefixDelivery, q, nil)
+	return record.List[domain.Delivery](ctx, d.store, p.WorkspaceID, index+w.ID, domain.PrefixDelivery, q, nil)
 }
 
 // TestWebhook makes one attempt and waits for its end.

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/record"
 )
 
 // maxWorkspaces bounds the workspaces of an install: each has its actors.
@@ -44,16 +45,16 @@ func (d *Desk) createWorkspace(ctx context.Context, w *domain.Workspace, more ..
 	}
 	_, simulated := d.node.cfg.Simulator()
 	err = found(ctx, d.store, w, simulated, more...)
-	if t := turnOf(ctx); errors.Is(err, domain.ErrConflict) && t != nil && t.again {
+	if t := record.KeyedRequestOf(ctx); errors.Is(err, domain.ErrConflict) && t != nil && t.Repeated {
 		_, err = d.store.Get(ctx, w) // it was founded before, and did not grow
 	}
 	if err != nil {
-		return nil, nil, "", storeErr(err)
+		return nil, nil, "", record.StoreError(err)
 	}
 	run := d.node.life()
 	if err = d.node.grow(ctx, w); err != nil {
 		d.node.beside(func() { d.growLate(run, w.ID) })
-		return nil, nil, "", storeErr(err)
+		return nil, nil, "", record.StoreError(err)
 	}
 	d.node.beside(func() { d.node.readLists(run, w.ID) })
 	return w, key, text, nil
@@ -62,9 +63,9 @@ func (d *Desk) createWorkspace(ctx context.Context, w *domain.Workspace, more ..
 // workspaceID is the id of a workspace that is about to be founded: of one that
 // would be this node's, and the same for whoever asks the same once more.
 func (n *Node) workspaceID(ctx context.Context) string {
-	id, at := newID(ctx, domain.PrefixWorkspace), stamp()
-	if t := turnOf(ctx); t != nil {
-		at = t.at
+	id, at := record.NewID(ctx, domain.PrefixWorkspace), record.Now()
+	if t := record.KeyedRequestOf(ctx); t != nil {
+		at = t.At
 	}
 	for !n.owns(id) {
 		sum := sha256.Sum256([]byte(id))
@@ -108,7 +109,7 @@ func (d *Desk) growOnce(ctx context.Context, id string) error {
 // firstKey makes the first key of a workspace that is about to be found, and
 // names it.
 func (d *Desk) firstKey(ctx context.Context, w *domain.Workspace, id string) (*domain.APIKey, string, error) {
-	now := stamp()
+	now := record.Now()
 	w.Meta = domain.Meta{ID: id, Object: "workspace", WorkspaceID: id, Environment: domain.Live, CreatedAt: now, UpdatedAt: now, Metadata: w.Metadata}
 	return d.keys.Create(ctx, Author{}, &domain.APIKey{
 		Meta: domain.Meta{WorkspaceID: id, Environment: domain.Live}, Name: "first", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite},
@@ -143,7 +144,7 @@ func (d *Desk) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, er
 
 // ListWorkspaces reads a page of those of the install.
 func (d *Desk) ListWorkspaces(ctx context.Context, q ask.Page) (ask.List[*domain.Workspace], error) {
-	return list[domain.Workspace](ctx, d, "", "all", domain.PrefixWorkspace, q, nil)
+	return record.List[domain.Workspace](ctx, d.store, "", "all", domain.PrefixWorkspace, q, nil)
 }
 
 // DeleteWorkspace ends a workspace: from the return on its credentials are
@@ -162,33 +163,33 @@ func (d *Desk) deleteWorkspace(ctx context.Context, p domain.Principal, id strin
 	if w.ID == p.WorkspaceID {
 		return domain.Errorf(domain.CodeInvalidState, "the key that asks belongs to this workspace; use an operator key of another one")
 	}
-	for range tries {
+	for range record.MaxTries {
 		now := &domain.Workspace{Meta: domain.Meta{ID: w.ID}}
 		version, err := d.store.Get(ctx, now)
 		if errors.Is(err, domain.ErrNotFound) {
 			return d.deleteAgain(ctx, w.ID)
 		}
 		if err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 		err = d.end(ctx, now, version, more...)
 		if errors.Is(err, domain.ErrConflict) {
 			continue
 		}
 		if err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 		d.log.Info("a workspace was deleted", slog.String("workspace_id", w.ID))
 		d.dismiss(w.ID)
 		return nil
 	}
-	return storeErr(domain.ErrConflict)
+	return record.StoreError(domain.ErrConflict)
 }
 
 // end is the commit after which a workspace is no more.
 func (d *Desk) end(ctx context.Context, w *domain.Workspace, version uint64, more ...func(*commit.Change)) error {
 	c := commit.Change{
-		Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{&domain.GoneWorkspace{ID: w.ID, At: stamp()}}, Deletes: []domain.Key{w.Key()},
+		Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{&domain.GoneWorkspace{ID: w.ID, At: record.Now()}}, Deletes: []domain.Key{w.Key()},
 	}
 	for _, f := range more {
 		f(&c)
@@ -202,10 +203,10 @@ func (d *Desk) end(ctx context.Context, w *domain.Workspace, version uint64, mor
 func (d *Desk) deleteAgain(ctx context.Context, id string) error {
 	_, err := d.store.Get(ctx, &domain.GoneWorkspace{ID: id})
 	if errors.Is(err, domain.ErrNotFound) {
-		return missing("workspace")
+		return record.NotFound("workspace")
 	}
 	if err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	d.log.Info("a workspace was deleted", slog.String("workspace_id", id))
 	d.dismiss(id)
@@ -275,12 +276,12 @@ func (d *Desk) yield(ctx context.Context, id string) error {
 	var names []*domain.UsernameClaim
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		index := "env=" + string(env)
-		err := every(ctx, d.store, "number", id, index, func(n *domain.PhoneNumber) { numbers = append(numbers, claimOf(n)) })
+		err := commit.Each(ctx, d.store, "number", id, index, func(n *domain.PhoneNumber) { numbers = append(numbers, claimOf(n)) })
 		if err == nil {
-			err = every(ctx, d.store, "phone", id, index, func(x *domain.Phone) { names = append(names, usernameClaim(x)) })
+			err = commit.Each(ctx, d.store, "phone", id, index, func(x *domain.Phone) { names = append(names, usernameClaim(x)) })
 		}
 		if err == nil {
-			err = every(ctx, d.store, "dnc_list", id, index, func(l *domain.DNCList) { d.node.dnc.Forget(id, l.ID) })
+			err = commit.Each(ctx, d.store, "dnc_list", id, index, func(l *domain.DNCList) { d.node.dnc.Forget(id, l.ID) })
 		}
 		if err != nil {
 			return err
@@ -320,7 +321,7 @@ func (d *Desk) resumeGone(ctx context.Context) error {
 	if d.node.quarantined() { // recordings may lie in a bucket that another service uses
 		return nil
 	}
-	return every(ctx, d.store, "gone_workspace", "", "all", func(g *domain.GoneWorkspace) {
+	return commit.Each(ctx, d.store, "gone_workspace", "", "all", func(g *domain.GoneWorkspace) {
 		if d.node.owns(g.ID) {
 			d.dismiss(g.ID)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/service/record"
 )
 
 // erasureStep is a part of an erasure that is done once.
@@ -44,7 +45,7 @@ func (j *dataRequestJob) erase(ctx context.Context) error {
 		}
 	}
 	return j.save(ctx, func(r *domain.DataRequest) {
-		now := stamp()
+		now := record.Now()
 		r.Status, r.CompletedAt, r.Phone, r.Done = domain.DataCompleted, &now, "", nil
 	})
 }
@@ -83,24 +84,24 @@ func (j *dataRequestJob) liveWork(ctx context.Context) (refs []domain.ResourceRe
 		}
 	}
 	return refs, errors.Join(err,
-		every(ctx, j.d.store, "call", ws, "active="+env, func(c *domain.Call) {
+		commit.Each(ctx, j.d.store, "call", ws, "active="+env, func(c *domain.Call) {
 			if j.isCall(c) {
 				add(c.ID, "call")
 			}
 		}),
-		every(ctx, j.d.store, "orphan", ws, "left", func(o *domain.Orphan) {
+		commit.Each(ctx, j.d.store, "orphan", ws, "left", func(o *domain.Orphan) {
 			if string(o.Environment) == env && j.number.In(o.Number) {
 				add(o.CallID, "call")
 			}
 		}),
-		every(ctx, j.d.store, "message", ws, "to="+env+"/"+phone, onItsWay),
-		every(ctx, j.d.store, "message", ws, "from="+env+"/"+phone, onItsWay),
-		every(ctx, j.d.store, "export", ws, "open", func(e *domain.Export) {
+		commit.Each(ctx, j.d.store, "message", ws, "to="+env+"/"+phone, onItsWay),
+		commit.Each(ctx, j.d.store, "message", ws, "from="+env+"/"+phone, onItsWay),
+		commit.Each(ctx, j.d.store, "export", ws, "open", func(e *domain.Export) {
 			if string(e.Environment) == env {
 				add(e.ID, "export")
 			}
 		}),
-		every(ctx, j.d.store, "data_request", ws, "open", func(r *domain.DataRequest) {
+		commit.Each(ctx, j.d.store, "data_request", ws, "open", func(r *domain.DataRequest) {
 			if r.Type == domain.DataExport && r.PhoneHash == j.row.PhoneHash && string(r.Environment) == env {
 				add(r.ID, "data_request")
 			}
@@ -193,8 +194,8 @@ func (j *dataRequestJob) eraseFiles(ctx context.Context) error {
 	var exports []*domain.Export
 	var requests []*domain.DataRequest
 	err := errors.Join(
-		every(ctx, j.d.store, "export", j.row.WorkspaceID, "kept", func(e *domain.Export) { exports = append(exports, e) }),
-		every(ctx, j.d.store, "data_request", j.row.WorkspaceID, "kept", func(r *domain.DataRequest) { requests = append(requests, r) }),
+		commit.Each(ctx, j.d.store, "export", j.row.WorkspaceID, "kept", func(e *domain.Export) { exports = append(exports, e) }),
+		commit.Each(ctx, j.d.store, "data_request", j.row.WorkspaceID, "kept", func(r *domain.DataRequest) { requests = append(requests, r) }),
 	)
 	if err != nil {
 		return err
@@ -267,7 +268,7 @@ func (j *dataRequestJob) eraseDoNotCall(ctx context.Context) error {
 		return nil //nolint:nilerr // no list can hold it
 	}
 	var ids []string
-	if err = every(ctx, j.d.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
+	if err = commit.Each(ctx, j.d.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
 		return err
 	}
 	if own := domain.DefaultDNCID(j.row.WorkspaceID, j.row.Environment); !slices.Contains(ids, own) {
@@ -308,7 +309,7 @@ func (j *dataRequestJob) erasePerson(ctx context.Context, k rowKind) error {
 
 // deleteAppointment deletes an appointment and frees its time.
 func (j *dataRequestJob) deleteAppointment(ctx context.Context, a *domain.Appointment) error {
-	for range tries {
+	for range record.MaxTries {
 		due := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID}
 		c := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key(), due.Key()}, ForgetSubjects: []string{a.ID}}
 		if err := j.d.release(ctx, &c, a); err != nil {
@@ -319,7 +320,7 @@ func (j *dataRequestJob) deleteAppointment(ctx context.Context, a *domain.Appoin
 			return err
 		}
 	}
-	return errBusy()
+	return record.Busy()
 }
 
 // reportSettings finds the settings of the workspace that contain the number.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // codeErased is why an order of a bulk job is not carried out: its person was
@@ -189,7 +190,7 @@ func (j *dataRequestJob) cancelBulkOrders(ctx context.Context, chunk *domain.Bul
 // cancelled.
 func (j *dataRequestJob) cancelBulkOrder(ctx context.Context, b *domain.Bulk, index, i int) error {
 	at := index*domain.BulkChunkSize + i
-	for range tries {
+	for range record.MaxTries {
 		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}
 		of, err := j.d.store.Get(ctx, chunk)
 		if err != nil {
@@ -224,5 +225,5 @@ func (j *dataRequestJob) cancelBulkOrder(ctx context.Context, b *domain.Bulk, in
 			return err
 		}
 	}
-	return errBusy()
+	return record.Busy()
 }

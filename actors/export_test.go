@@ -3,8 +3,6 @@ package actors
 import (
 	"context"
 	"errors"
-	"iter"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -87,19 +85,6 @@ func (d *Desk) SweepRetention(ctx context.Context, workspaceID string, now time.
 // SweepExports is what housekeeping does with exports.
 func (d *Desk) SweepExports(ctx context.Context, workspaceID string, now time.Time) error {
 	return d.sweepExports(ctx, workspaceID, now)
-}
-
-// Chores runs a chore until ctx ends; wake says that a workspace has something
-// to do.
-func Chores(ctx context.Context, log *slog.Logger, do func(ctx context.Context, workspaceID string) error) (wake func(workspaceID string)) {
-	c := newChore()
-	go c.run(ctx, log, "chores", do)
-	return c.wake
-}
-
-// Ahead is ahead of numbers.
-func Ahead(ctx context.Context, walk func(context.Context) iter.Seq2[int, error]) iter.Seq2[int, error] {
-	return ahead(ctx, walk)
 }
 
 // LookUp is what a model is told of the knowledge bases of a node.

@@ -23,6 +23,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -117,7 +118,7 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 		return nil, err
 	}
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err = every(ctx, n.cfg.Store, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
+		err = commit.Each(ctx, n.cfg.Store, "webhook", ws, "env="+string(env), func(w *domain.Webhook) { l.webhooks = append(l.webhooks, *w) })
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +130,7 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 			l.campaigns = append(l.campaigns, id)
 		}
 	}
-	if err = every(ctx, n.cfg.Store, "campaign", ws, "open", func(c *domain.Campaign) {
+	if err = commit.Each(ctx, n.cfg.Store, "campaign", ws, "open", func(c *domain.Campaign) {
 		if c.Status != domain.CampaignDraft { // which has no actor until something is wanted of it
 			keep(c.ID)
 		}
@@ -190,7 +191,7 @@ func (n *Node) openedLately(ctx context.Context, ws string, env domain.Environme
 	var out []time.Time
 	now := time.Now()
 	since := now.Add(-61*time.Second - sentWithin)
-	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: sortAt(domain.PrefixCall, since)}
+	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: record.IDAt(domain.PrefixCall, since)}
 	for {
 		next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 			if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
@@ -224,7 +225,7 @@ func (n *Node) interrupt(ctx context.Context, a *domain.Attempt) error {
 	case err != nil:
 		return err
 	case !c.Final():
-		change = call.EndChange(call.Interrupted(*c, *a, stamp()), stamp())
+		change = call.EndChange(call.Interrupted(*c, *a, record.Now()), record.Now())
 	}
 	_, err = n.cfg.Store.Apply(ctx, change)
 	return err
@@ -363,7 +364,7 @@ func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.
 		},
 		Ours:     func(env domain.Environment, in *sip.Incoming) (string, bool) { return n.trunkInWorkspace(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.wake(ws) },
+		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.Wake(ws) },
 		Survive: n.cfg.Survive, Survivors: survivors, Cut: n.cutOff, TookUp: n.cfg.TookUp,
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // guests are the OAuth clients and the users of the install, and what was
@@ -43,14 +44,14 @@ func newGuests(store commit.Store, keys *Keyring) *guests {
 // load reads what belongs to a workspace.
 func (g *guests) load(ctx context.Context, workspace string) error {
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		if err := every(ctx, g.store, "oauth_client", workspace, "env="+string(env), g.remember); err != nil {
+		if err := commit.Each(ctx, g.store, "oauth_client", workspace, "env="+string(env), g.remember); err != nil {
 			return err
 		}
-		if err := every(ctx, g.store, "user", workspace, "env="+string(env), g.welcome); err != nil {
+		if err := commit.Each(ctx, g.store, "user", workspace, "env="+string(env), g.welcome); err != nil {
 			return err
 		}
 	}
-	return every(ctx, g.store, "oauth_revocation", workspace, "all", func(r *domain.OAuthRevocation) { g.refuse(r.ID, r.Until) })
+	return commit.Each(ctx, g.store, "oauth_revocation", workspace, "all", func(r *domain.OAuthRevocation) { g.refuse(r.ID, r.Until) })
 }
 
 func (g *guests) ready() {
@@ -161,9 +162,9 @@ func (g *guests) sweep(ctx context.Context, workspace string, now time.Time) err
 		fresh        func() domain.Record
 	}{
 		{"oauth_code", domain.OAuthSortedBefore(now.Add(-domain.CodeMemory)), func() domain.Record { return &domain.OAuthCode{} }},
-		{"oauth_grant", sortAt(domain.PrefixGrant, now.Add(-domain.RefreshTotal)), func() domain.Record { return &domain.OAuthGrant{} }},
+		{"oauth_grant", record.IDAt(domain.PrefixGrant, now.Add(-domain.RefreshTotal)), func() domain.Record { return &domain.OAuthGrant{} }},
 		{"sign_in", domain.OAuthSortedBefore(now), func() domain.Record { return &domain.SignIn{} }},
-		{"session", sortAt(domain.PrefixSession, now.Add(-domain.SessionLife)), func() domain.Record { return &domain.Session{} }},
+		{"session", record.IDAt(domain.PrefixSession, now.Add(-domain.SessionLife)), func() domain.Record { return &domain.Session{} }},
 	} {
 		if _, err = g.old(ctx, workspace, o.kind, o.before, o.fresh); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dialer"
+	"github.com/callboard/callboard/service/record"
 )
 
 // halts are what an operator holds back over all workspaces.
@@ -106,10 +107,10 @@ func (d *Desk) StopDialling(ctx context.Context, p domain.Principal, reason stri
 	h.stopped.Store(&domain.Dialling{Stopped: true, Reason: reason}) // before it is kept: nobody is rung while the store is slow
 	d.node.holdCalls(true)
 	d.node.nudgeCampaigns()
-	row := &domain.Dialling{Stopped: true, Reason: reason, Since: stamp(), By: actorOf(p)}
+	row := &domain.Dialling{Stopped: true, Reason: reason, Since: record.Now(), By: actorOf(p)}
 	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		d.log.Error("nobody is rung, but whether a restart will know it is not: stop all dialling once more", slog.Any("error", err))
-		return ask.DiallingNow{}, storeErr(err)
+		return ask.DiallingNow{}, record.StoreError(err)
 	}
 	h.stopped.Store(row)
 	d.log.Warn("an operator has stopped all dialling", slog.String("actor", row.By.ID))
@@ -125,9 +126,9 @@ func (d *Desk) ResumeDialling(ctx context.Context, p domain.Principal) (ask.Dial
 		return ask.DiallingNow{}, nil
 	}
 	h.moved++
-	row := &domain.Dialling{Since: stamp(), By: actorOf(p)}
+	row := &domain.Dialling{Since: record.Now(), By: actorOf(p)}
 	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
-		return ask.DiallingNow{}, storeErr(err)
+		return ask.DiallingNow{}, record.StoreError(err)
 	}
 	h.stopped.Store(nil)
 	d.node.holdCalls(false)
@@ -145,7 +146,7 @@ func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, e
 	if now := h.drained.Load(); now != nil {
 		return *now, nil
 	}
-	at, by := stamp(), actorOf(p)
+	at, by := record.Now(), actorOf(p)
 	now := &ask.DrainNow{On: true, Since: &at, By: &by}
 	h.drained.Store(now)
 	if d.node.cfg.SIP != nil {

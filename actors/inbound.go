@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/testcarrier"
 )
@@ -214,7 +215,7 @@ func (n *Node) claimed(ctx context.Context, text string) (*domain.PhoneNumber, e
 }
 
 func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.Trunk, script *domain.Script) *domain.Call {
-	now := stamp()
+	now := record.Now()
 	country := ""
 	if w := n.workspace(num.WorkspaceID); w != nil {
 		country = countryOf(t, w)
@@ -236,7 +237,7 @@ func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.
 		c.To = calledBy(in.To, country)
 	}
 	p := domain.Principal{WorkspaceID: num.WorkspaceID, Environment: num.Environment}
-	fill(&c.Meta, "call", p, mailbox.NewID(domain.PrefixCall), now)
+	record.SetMeta(&c.Meta, "call", p, mailbox.NewID(domain.PrefixCall), now)
 	return c
 }
 
@@ -250,15 +251,15 @@ func calledBy(to, country string) string {
 
 // overLimit keeps the record of a call that found every line taken.
 func (n *Node) overLimit(ctx context.Context, c *domain.Call) error {
-	now := stamp()
+	now := record.Now()
 	c.Status, c.Disposition, c.EndedReason, c.EndedBy, c.EndedAt = domain.CallFailed, string(domain.OutcomeFailed), domain.ReasonConcurrency, domain.EndedByService, &now
 	c.Outcome, c.Record = &domain.CallOutcome{Result: domain.OutcomeFailed}, false
 	unit := domain.Unit(c.AgentID)
 	_, err := n.cfg.Store.Apply(ctx, commit.Change{
 		Workspace: c.WorkspaceID, Puts: []domain.Record{c},
 		Events: []event.Draft{
-			draft(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c)),
-			draft(&c.Meta, event.CallEnded, c.ID, unit, event.EndedOf(c)),
+			record.NewEvent(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c)),
+			record.NewEvent(&c.Meta, event.CallEnded, c.ID, unit, event.EndedOf(c)),
 		},
 	})
 	n.committed(c.WorkspaceID)

@@ -162,7 +162,7 @@ func (n *Node) findOnTrunk(ctx context.Context, e trunk.Entry, texts []string) (
 // cachedNumber is a number of a trunk's workspace; each call asks for one, and
 // they change seldom. It is shared.
 func (n *Node) cachedNumber(e trunk.Entry, called string, read func() (*domain.PhoneNumber, error)) (*domain.PhoneNumber, error) {
-	return n.desk.called.of(n.desk.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
+	return n.desk.called.Current(n.desk.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
 }
 
 // trunkInWorkspace says whether a caller comes over a trunk or a phone of a workspace, and

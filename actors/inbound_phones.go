@@ -12,6 +12,8 @@ import (
 	"github.com/callboard/callboard/actors/registrar"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -96,7 +98,7 @@ func (n *Node) reloadPhones(ctx context.Context, workspaceID string) error {
 	defer cancel()
 	list, err := n.phonesOf(bound, workspaceID)
 	if err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	n.phones.Set(workspaceID, list)
 	n.sys.Root.Send(t.phones, registrar.Set{Phones: list})
@@ -106,7 +108,7 @@ func (n *Node) reloadPhones(ctx context.Context, workspaceID string) error {
 func (n *Node) phonesOf(ctx context.Context, workspaceID string) ([]domain.Phone, error) {
 	var out []domain.Phone
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err := every(ctx, n.cfg.Store, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
+		err := commit.Each(ctx, n.cfg.Store, "phone", workspaceID, "env="+string(env), func(x *domain.Phone) { out = append(out, *x) })
 		if err != nil {
 			return nil, err
 		}

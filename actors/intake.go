@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Bounds of an upload.
@@ -98,7 +99,7 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 	}
 	last := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: before.Total / domain.ChunkSize}
 	if _, err := d.store.Get(ctx, last); err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	in.chunk = append(in.chunk, last.Contacts[:before.Total%domain.ChunkSize]...)
 	in.runs = last.Added
@@ -148,7 +149,7 @@ func (d *Desk) numbers(ctx context.Context, c *domain.Campaign, total int) iter.
 				err = fmt.Errorf("actors: campaign %s has %d contacts but no chunk at %d", c.ID, total, at)
 			}
 			if err != nil {
-				yield(-1, numberOrErr{err: storeErr(err)})
+				yield(-1, numberOrErr{err: record.StoreError(err)})
 				return
 			}
 			for _, chunk := range batch {

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Keyring knows every API key of the install. It answers from memory, because
@@ -292,7 +293,7 @@ func (a Author) says(workspace string, env domain.Environment, kind, action stri
 		p.Environment = env
 	}
 	act.Type, act.Action, act.Resource = kind, action, on
-	e := entryOf(p, act, stamp())
+	e := entryOf(p, act, record.Now())
 	e.Count = 1
 	if system {
 		e.Actor, e.IP = domain.Actor{Type: "system"}, ""
@@ -306,27 +307,27 @@ func (k *Keyring) Create(ctx context.Context, by Author, key *domain.APIKey) (ma
 	if _, err = rand.Read(random[:]); err != nil {
 		return nil, "", err
 	}
-	key.ID = newID(ctx, domain.PrefixKey)
+	key.ID = record.NewID(ctx, domain.PrefixKey)
 	text, parsed, err := access.NewKey(key.ID, key.Environment, random)
 	if err != nil {
 		return nil, "", err
 	}
-	now := stamp()
+	now := record.Now()
 	key.Object, key.CreatedAt, key.UpdatedAt, key.CreatedBy = "api_key", now, now, by.Principal.Creator()
 	key.KeyPrefix, key.Last4, key.Hash = parsed.Prefix, parsed.Last4, access.HashKey(k.pepper, text)
 	if key.AllowedIPs == nil {
 		key.AllowedIPs = []string{}
 	}
 	c := commit.Change{Workspace: key.WorkspaceID, Puts: []domain.Record{key, by.entry(key, "api_key.created")}}
-	if t := turnOf(ctx); t == nil || !t.again { // else nobody has seen the text of the one before
+	if t := record.KeyedRequestOf(ctx); t == nil || !t.Repeated { // else nobody has seen the text of the one before
 		c.Guards = []commit.Guard{commit.Absent(key.Key())}
 	}
 	defer k.change.lock(key.WorkspaceID)()
 	if k.isDeleted(key.WorkspaceID) {
-		return nil, "", missing("workspace")
+		return nil, "", record.NotFound("workspace")
 	}
 	if _, err = k.store.Apply(ctx, c); err != nil {
-		return nil, "", storeErr(err)
+		return nil, "", record.StoreError(err)
 	}
 	k.remember(key)
 	return key, text, nil
@@ -341,22 +342,22 @@ func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(
 func (k *Keyring) alter(ctx context.Context, workspace, id string, change func(*domain.APIKey) ([]domain.Record, error)) (*domain.APIKey, error) {
 	defer k.change.lock(workspace)()
 	if k.isDeleted(workspace) {
-		return nil, missing("API key")
+		return nil, record.NotFound("API key")
 	}
-	for range tries {
+	for range record.MaxTries {
 		key := &domain.APIKey{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
 		version, err := k.store.Get(ctx, key)
 		if errors.Is(err, domain.ErrNotFound) {
-			return nil, missing("API key")
+			return nil, record.NotFound("API key")
 		}
 		if err != nil {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		also, err := change(key)
 		if err != nil {
 			return nil, err
 		}
-		key.UpdatedAt = stamp()
+		key.UpdatedAt = record.Now()
 		_, err = k.store.Apply(ctx, commit.Change{
 			Workspace: workspace, Guards: []commit.Guard{{Key: key.Key(), Version: version}}, Puts: append(also, key),
 		})
@@ -364,12 +365,12 @@ func (k *Keyring) alter(ctx context.Context, workspace, id string, change func(*
 			continue
 		}
 		if err != nil {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		k.remember(key)
 		return key, nil
 	}
-	return nil, storeErr(domain.ErrConflict)
+	return nil, record.StoreError(domain.ErrConflict)
 }
 
 // Revoke refuses the key from its return on; the row stays.
@@ -378,7 +379,7 @@ func (k *Keyring) Revoke(ctx context.Context, by Author, workspace, id string) e
 		if key.RevokedAt != nil {
 			return nil, nil
 		}
-		now := stamp()
+		now := record.Now()
 		key.RevokedAt = &now
 		return []domain.Record{by.entry(key, "api_key.revoked")}, nil
 	})

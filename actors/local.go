@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Local acts for the operator at the machine itself, who has no credential. The
@@ -59,7 +60,7 @@ func anybody(*domain.User) error { return nil }
 func (l Local) RevokeKey(ctx context.Context, id string, cascade bool) (ask.RevokeKeyResult, error) {
 	key := l.desk.keys.known(id)
 	if key == nil {
-		return ask.RevokeKeyResult{}, missing("API key")
+		return ask.RevokeKeyResult{}, record.NotFound("API key")
 	}
 	return l.desk.revokeKey(ctx, Author{}, key, ask.RevokeKeyRequest{Cascade: cascade})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
 )
 
 // maxLookup bounds the answer of whoever is asked about a call.
@@ -52,7 +53,7 @@ func (n *Node) lookUp(ctx context.Context, h *domain.AgentHook, c *domain.Call) 
 	}
 	n.cfg.Log.Warn("on_inbound did not answer for a call", slog.String("call_id", c.ID), slog.String("code", code), slog.Any("error", err))
 	return func(change *commit.Change, c *domain.Call) {
-		change.Events = append(change.Events, callDraft(c, event.AgentError, event.AgentErrorData{
+		change.Events = append(change.Events, record.NewCallEvent(c, event.AgentError, event.AgentErrorData{
 			CallID: c.ID, AgentID: c.AgentID, Stage: "on_inbound", Code: code, Message: "on_inbound " + err.Error() + "; the call goes on without its variables", Recovered: true,
 		}))
 	}
@@ -128,8 +129,8 @@ func (n *Node) signLookup(ctx context.Context, req *http.Request, c *domain.Call
 // SignOnInbound makes the secret that signs what an agent's on_inbound is asked,
 // in the place of the one before. Nobody is shown it again.
 func (d *Desk) SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error) {
-	k := &domain.LookupKey{WorkspaceID: p.WorkspaceID, Secret: newSecret(), MadeAt: stamp()}
-	_, err = update(ctx, d, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
+	k := &domain.LookupKey{WorkspaceID: p.WorkspaceID, Secret: newSecret(), MadeAt: record.Now()}
+	_, err = record.Update(ctx, d.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
 		k.AgentID = a.ID
 		return nil
 	}, func(c *commit.Change, _ *domain.Agent) error {

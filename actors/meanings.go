@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Where a model of meanings is configured, passages are found by what they mean
@@ -86,7 +87,7 @@ func (d *Desk) giveMeanings(ctx context.Context, workspaceID string) error {
 	}
 	for _, environment := range []domain.Environment{domain.Live, domain.Test} {
 		var due []*domain.KnowledgeBase
-		err := every(ctx, d.store, "knowledge_base", workspaceID, envOf(domain.Principal{WorkspaceID: workspaceID, Environment: environment}), func(k *domain.KnowledgeBase) {
+		err := commit.Each(ctx, d.store, "knowledge_base", workspaceID, record.EnvironmentIndex(domain.Principal{WorkspaceID: workspaceID, Environment: environment}), func(k *domain.KnowledgeBase) {
 			if k.EmbeddingModel != name && k.Passages > 0 {
 				due = append(due, k)
 			}
@@ -125,7 +126,7 @@ func (d *Desk) giveMeaning(ctx context.Context, k *domain.KnowledgeBase, e *llm.
 			return err
 		}
 	}
-	end, err := d.revising.take(ctx, k.ID)
+	end, err := d.revising.Lock(ctx, k.ID)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (d *Desk) giveMeaning(ctx context.Context, k *domain.KnowledgeBase, e *llm.
 	is := &domain.KnowledgeBase{Meta: domain.Meta{ID: k.ID, WorkspaceID: k.WorkspaceID}}
 	version, err := d.store.Get(ctx, is)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && !is.UpdatedAt.Equal(k.UpdatedAt) {
-		d.meanings.wake(k.WorkspaceID) // sources of it came or went: once more
+		d.meanings.Wake(k.WorkspaceID) // sources of it came or went: once more
 		return nil
 	}
 	if err != nil {
@@ -162,7 +163,7 @@ func (d *Desk) giveSome(ctx context.Context, e *llm.Engine, name string, due []*
 	if err != nil {
 		return err
 	}
-	end, err := d.revising.take(ctx, due[0].KnowledgeBaseID)
+	end, err := d.revising.Lock(ctx, due[0].KnowledgeBaseID)
 	if err != nil {
 		return err
 	}

@@ -11,13 +11,6 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// recallFor bounds how old what is remembered may be: a commit of unknown
-// outcome may land after the change was counted.
-const recallFor = 2 * time.Second
-
-// recallMost bounds how much is remembered of one kind.
-const recallMost = 4096
-
 // directory are the kinds of which each call needs some rows and which change
 // seldom: changes of them are counted, so that they need not be read each time.
 var directory = []string{"agent", "agent_version", "pathway", "number", "trunk"} //nolint:gochecknoglobals // a table
@@ -26,7 +19,7 @@ var directory = []string{"agent", "agent_version", "pathway", "number", "trunk"}
 type counting struct {
 	Store
 	mu      sync.RWMutex
-	changes map[string]uint64 // by workspace
+	changed map[string]uint64 // by workspace
 	door    sync.Mutex        // never held while something is written
 	writing map[string]int    // commits under way, by workspace
 	gone    map[string]bool   // workspaces to which nothing is written any more
@@ -36,7 +29,7 @@ type counting struct {
 }
 
 func newCounting(s Store) *counting {
-	c := &counting{Store: s, changes: make(map[string]uint64), writing: make(map[string]int), gone: make(map[string]bool)}
+	c := &counting{Store: s, changed: make(map[string]uint64), writing: make(map[string]int), gone: make(map[string]bool)}
 	c.quiet = sync.NewCond(&c.door)
 	return c
 }
@@ -98,7 +91,7 @@ func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 	}
 	if touches(&c) {
 		s.mu.Lock()
-		s.changes[c.Workspace]++
+		s.changed[c.Workspace]++
 		s.mu.Unlock()
 	}
 	return events, err
@@ -148,65 +141,8 @@ func touches(c *commit.Change) bool {
 	return false
 }
 
-func (s *counting) changed(workspace string) uint64 {
+func (s *counting) Changes(workspace string) uint64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.changes[workspace]
-}
-
-// recall remembers what was made of the directory of a workspace until that
-// changes. What it returns is shared and must not be changed.
-type recall[T any] struct {
-	mu    sync.RWMutex
-	known map[recallKey]remembered[T]
-}
-
-type recallKey struct{ workspace, key string }
-
-type remembered[T any] struct {
-	value T
-	of    uint64
-	since time.Time
-}
-
-// of is what load makes.
-func (r *recall[T]) of(s *counting, workspace, key string, load func() (T, error)) (T, error) {
-	count, now := s.changed(workspace), time.Now()
-	return r.remember(recallKey{workspace, key}, load, remembered[T]{of: count, since: now}, func(have remembered[T]) bool {
-		return have.of == count && now.Sub(have.since) < recallFor
-	})
-}
-
-// fixed is of for what never changes.
-func (r *recall[T]) fixed(workspace, key string, load func() (T, error)) (T, error) {
-	return r.remember(recallKey{workspace, key}, load, remembered[T]{}, func(remembered[T]) bool { return true })
-}
-
-// forget is for what is gone.
-func (r *recall[T]) forget(workspace, key string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.known, recallKey{workspace, key})
-}
-
-// remember is what is known and good, or else what load makes.
-func (r *recall[T]) remember(key recallKey, load func() (T, error), now remembered[T], good func(remembered[T]) bool) (T, error) {
-	r.mu.RLock()
-	have, ok := r.known[key]
-	r.mu.RUnlock()
-	if ok && good(have) {
-		return have.value, nil
-	}
-	value, err := load()
-	if err != nil {
-		return value, err
-	}
-	now.value = value
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.known) >= recallMost || r.known == nil {
-		r.known = make(map[recallKey]remembered[T])
-	}
-	r.known[key] = now
-	return value, nil
+	return s.changed[workspace]
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/service/record"
 )
 
 // messagesAtOnce bounds the messages of one commit.
@@ -58,7 +59,7 @@ func (d *Desk) moveMessages(ctx context.Context, workspaceID string) error {
 		}
 		if err == nil {
 			d.node.committed(workspaceID)
-			d.texting.wake(workspaceID) // phones of the simulator may have answered
+			d.texting.Wake(workspaceID) // phones of the simulator may have answered
 		}
 	}
 }
@@ -85,7 +86,7 @@ func (d *Desk) moveMessage(ctx context.Context, c *commit.Change, key domain.Key
 	if err != nil {
 		return err
 	}
-	told, now := event.Type(""), stamp()
+	told, now := event.Type(""), record.Now()
 	fate := sms.FateOf(m.To)
 	switch m.Todo {
 	case domain.TodoSend:
@@ -125,7 +126,7 @@ func (d *Desk) moveMessage(ctx context.Context, c *commit.Change, key domain.Key
 // handOver gives a message to the built-in carrier. Whoever opted out since it
 // was queued gets nothing but the notice.
 func (d *Desk) handOver(ctx context.Context, m *domain.Message, fate sms.Fate) (event.Type, error) {
-	now := stamp()
+	now := record.Now()
 	m.Todo = ""
 	if !m.Notice {
 		err := d.mayWrite(ctx, domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}, m.To)
@@ -171,7 +172,7 @@ func (d *Desk) listSender(ctx context.Context, m *domain.Message) error {
 		return nil //nolint:nilerr // nobody can be written to there anyway
 	}
 	list := domain.DefaultDNCID(m.WorkspaceID, m.Environment)
-	told := draft(&m.Meta, event.ContactOptedOut, m.ID, domain.Unit(m.WorkspaceID), event.OptedOutData{
+	told := record.NewEvent(&m.Meta, event.ContactOptedOut, m.ID, domain.Unit(m.WorkspaceID), event.OptedOutData{
 		Phone: m.From, Channel: "sms", Keyword: m.Body, MessageID: m.ID, ListID: list,
 	})
 	origin := dnc.Origin{Source: domain.DNCOptOut, At: m.CreatedAt, CallID: m.ID}
@@ -186,7 +187,7 @@ func (d *Desk) listSender(ctx context.Context, m *domain.Message) error {
 // rememberOptOuts holds back whoever opted out before a process ended that had
 // not put them onto the list yet.
 func (d *Desk) rememberOptOuts(ctx context.Context, workspaceID string) error {
-	return every(ctx, d.store, "message", workspaceID, "todo", func(m *domain.Message) {
+	return commit.Each(ctx, d.store, "message", workspaceID, "todo", func(m *domain.Message) {
 		if number, err := dnc.Number(m.From); err == nil && m.Todo == domain.TodoOptOut {
 			d.node.dnc.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
 		}

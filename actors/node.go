@@ -37,6 +37,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
@@ -213,7 +214,7 @@ func New(cfg Config) *Node {
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
-	n.desk = &Desk{messages: newChore(), readings: newChore(), meanings: newChore(), analyses: newChore(), reminders: newChore(), texting: newChore(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce), dataSlots: make(chan struct{}, dataAtOnce)}
+	n.desk = &Desk{Idempotency: record.NewIdempotency(store), messages: record.NewWorkspaceTask(), readings: record.NewWorkspaceTask(), meanings: record.NewWorkspaceTask(), analyses: record.NewWorkspaceTask(), reminders: record.NewWorkspaceTask(), texting: record.NewWorkspaceTask(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce), dataSlots: make(chan struct{}, dataAtOnce)}
 	n.desk.carriage = newCarriage()
 	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined})
 	return n
@@ -271,12 +272,12 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.desk.rememberCarried(ctx, w.ID); err != nil {
 			return err
 		}
-		n.desk.messages.wake(w.ID)
-		n.desk.readings.wake(w.ID)
-		n.desk.meanings.wake(w.ID)
-		n.desk.analyses.wake(w.ID)
-		n.desk.reminders.wake(w.ID)
-		n.desk.texting.wake(w.ID)
+		n.desk.messages.Wake(w.ID)
+		n.desk.readings.Wake(w.ID)
+		n.desk.meanings.Wake(w.ID)
+		n.desk.analyses.Wake(w.ID)
+		n.desk.reminders.Wake(w.ID)
+		n.desk.texting.Wake(w.ID)
 	}
 	if err := errors.Join(n.growPulse(), n.growAlerts()); err != nil {
 		return err
@@ -300,12 +301,12 @@ func (n *Node) attend(run context.Context) {
 	if n.quarantined() {
 		return
 	}
-	n.beside(func() { n.desk.messages.run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
-	n.beside(func() { n.desk.readings.run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
-	n.beside(func() { n.desk.meanings.run(run, n.cfg.Log, "meanings", n.desk.giveMeanings) })
-	n.beside(func() { n.desk.analyses.run(run, n.cfg.Log, "analyses of calls", n.desk.analyse) })
-	n.beside(func() { n.desk.reminders.run(run, n.cfg.Log, "reminders of appointments", n.desk.remind) })
-	n.beside(func() { n.desk.texting.run(run, n.cfg.Log, "answers to text messages", n.desk.answerTexts) })
+	n.beside(func() { n.desk.messages.Run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
+	n.beside(func() { n.desk.readings.Run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
+	n.beside(func() { n.desk.meanings.Run(run, n.cfg.Log, "meanings", n.desk.giveMeanings) })
+	n.beside(func() { n.desk.analyses.Run(run, n.cfg.Log, "analyses of calls", n.desk.analyse) })
+	n.beside(func() { n.desk.reminders.Run(run, n.cfg.Log, "reminders of appointments", n.desk.remind) })
+	n.beside(func() { n.desk.texting.Run(run, n.cfg.Log, "answers to text messages", n.desk.answerTexts) })
 }
 
 // life ends with the node.

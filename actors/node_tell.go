@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 func (n *Node) campaignPID(workspaceID, id string) *actor.PID {
@@ -95,13 +96,13 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake
 	received := &domain.Upload{Meta: domain.Meta{ID: done.ID, WorkspaceID: done.WorkspaceID}}
 	uploaded, err := n.cfg.Store.Get(ctx, received)
 	if err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
-	for range 20 * tries {
+	for range 20 * record.MaxTries {
 		now := &domain.Campaign{Meta: domain.Meta{ID: c.ID, WorkspaceID: c.WorkspaceID}}
 		of, err := n.cfg.Store.Get(ctx, now)
 		if err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 		if now.Status.Final() { // it ended while the upload ran
 			return overFor(now)
@@ -109,7 +110,7 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake
 		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 		version, err := n.cfg.Store.Get(ctx, progress)
 		if err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 		change := commit.Change{
 			Workspace: c.WorkspaceID, Puts: []domain.Record{done},
@@ -130,14 +131,14 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake
 			continue
 		}
 		if err != nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
 		if pid := n.campaignPID(c.WorkspaceID, c.ID); grown && n.isUp(pid) {
 			n.awaitTotal(ctx, pid, in.total)
 		}
 		return nil
 	}
-	return storeErr(domain.ErrConflict)
+	return record.StoreError(domain.ErrConflict)
 }
 
 // awaitTotal lets the campaign read itself anew and waits until its status
@@ -218,7 +219,7 @@ func (n *Node) reloadTrunks(ctx context.Context, workspaceID string) error {
 	turn := n.book.Turn()
 	trunks, err := n.trunksOf(ctx, workspaceID)
 	if err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	n.sys.Root.Send(t.trunks, trunk.Set{Trunks: trunks})
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
@@ -235,7 +236,7 @@ func (n *Node) trunksOf(ctx context.Context, workspaceID string) ([]domain.Trunk
 		if err != nil {
 			return nil, err
 		}
-		err = every(ctx, n.cfg.Store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+		err = commit.Each(ctx, n.cfg.Store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
 			t.CallerIDs = callerIDsOf(t, numbers)
 			out = append(out, *t)
 		})
@@ -249,7 +250,7 @@ func (n *Node) trunksOf(ctx context.Context, workspaceID string) ([]domain.Trunk
 // liveNumbers are the numbers of a workspace that are in use.
 func liveNumbers(ctx context.Context, store commit.Store, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
 	var out []*domain.PhoneNumber
-	err := every(ctx, store, "number", workspaceID, "env="+string(env), func(n *domain.PhoneNumber) {
+	err := commit.Each(ctx, store, "number", workspaceID, "env="+string(env), func(n *domain.PhoneNumber) {
 		if n.Number != "*" && n.Status == domain.NumberLive {
 			out = append(out, n)
 		}

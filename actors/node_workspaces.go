@@ -2,6 +2,7 @@ package actors
 
 import (
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/record"
 )
 
 func (n *Node) tree(workspaceID string) *tree {
@@ -22,7 +23,7 @@ func (n *Node) living(workspaceID string) (*tree, error) {
 // just started has not loaded it yet.
 func (n *Node) noWorkspace() error {
 	if n.loaded.Load() {
-		return missing("workspace")
+		return record.NotFound("workspace")
 	}
 	return domain.Errorf(domain.CodeUnavailable, "the workspace is being loaded; try again").With("retry_after", 1)
 }

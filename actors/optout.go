@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -28,13 +29,13 @@ func (n *Node) optOut(c domain.Call, channel, keyword string) {
 	if err != nil {
 		return // nobody can be rung there anyway
 	}
-	list, now := domain.DefaultDNCID(c.WorkspaceID, c.Environment), stamp()
+	list, now := domain.DefaultDNCID(c.WorkspaceID, c.Environment), record.Now()
 	n.dnc.OptOut(c.WorkspaceID, list, number)
 	unit := domain.Unit(c.WorkspaceID)
 	if c.AgentID != "" {
 		unit = domain.Unit(c.AgentID)
 	}
-	told := draft(&c.Meta, event.ContactOptedOut, c.ID, unit, event.OptedOutData{
+	told := record.NewEvent(&c.Meta, event.ContactOptedOut, c.ID, unit, event.OptedOutData{
 		Phone: phone, Channel: channel, Keyword: keyword, CallID: c.ID, CampaignID: c.CampaignID, ContactID: c.ContactID, ListID: list,
 	})
 	told.About = event.AboutCall(&c)

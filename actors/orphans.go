@@ -57,7 +57,7 @@ func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Atte
 		fresh = append(fresh, o)
 	}
 	var left []*domain.Orphan
-	err := every(ctx, n.cfg.Store, "orphan", ws, "left", func(o *domain.Orphan) {
+	err := commit.Each(ctx, n.cfg.Store, "orphan", ws, "left", func(o *domain.Orphan) {
 		if !known[o.CallID] {
 			left = append(left, o)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 )
 
 // How a node keeps up with what other nodes of the install do: othersFor is how
@@ -31,7 +32,7 @@ type others struct {
 
 // own are the workspaces of this node.
 func (n *Node) own(ctx context.Context) (all []*domain.Workspace, err error) {
-	err = every(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) {
+	err = commit.Each(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) {
 		if n.owns(w.ID) {
 			all = append(all, w)
 		}
@@ -62,7 +63,7 @@ func (n *Node) others() (all []*domain.Workspace, known bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), othersWithin)
 	defer cancel()
-	err := every(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) {
+	err := commit.Each(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) {
 		if !n.owns(w.ID) {
 			all = append(all, w)
 		}

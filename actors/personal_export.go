@@ -10,7 +10,9 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/service/record"
 )
 
 // export writes what the workspace has of the person into a zip, from its
@@ -42,7 +44,7 @@ func (j *dataRequestJob) export(ctx context.Context) error {
 		return err
 	}
 	return j.save(ctx, func(r *domain.DataRequest) {
-		now := stamp()
+		now := record.Now()
 		until := now.Add(domain.DataRequestLife)
 		r.Status, r.Size, r.CompletedAt, r.ExpiresAt = domain.DataCompleted, size, &now, &until
 	})
@@ -236,7 +238,7 @@ func (j *dataRequestJob) writeListed(ctx context.Context, z *zip.Writer) error {
 			return nil //nolint:nilerr // no list can hold it
 		}
 		var ids []string
-		if err = every(ctx, j.d.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
+		if err = commit.Each(ctx, j.d.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
 			return err
 		}
 		for _, id := range ids {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // rowKind is a kind of rows as data requests see it.
@@ -16,7 +17,7 @@ type rowKind struct {
 	fresh func() domain.Record
 }
 
-func rowsOf[T any, R record[T]]() rowKind {
+func rowsOf[T any, R record.Row[T]]() rowKind {
 	return rowKind{R(new(T)).Key().Kind, func() domain.Record { return R(new(T)) }}
 }
 
@@ -100,7 +101,7 @@ func (j *dataRequestJob) isOurs(ctx context.Context, r domain.Record) (bool, err
 // change reads a row and stores what f makes of it, under a guard, unless f says
 // that there is nothing to change. A row that is gone is left so.
 func (j *dataRequestJob) change(ctx context.Context, row domain.Record, f func() bool) error {
-	for range tries {
+	for range record.MaxTries {
 		version, err := j.d.store.Get(ctx, row)
 		if errors.Is(err, domain.ErrNotFound) || err == nil && !f() {
 			return nil
@@ -115,7 +116,7 @@ func (j *dataRequestJob) change(ctx context.Context, row domain.Record, f func()
 			return err
 		}
 	}
-	return errBusy()
+	return record.Busy()
 }
 
 // isCall, isMessage and the others say whether a row is about the person, and

@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // dependent is a resource that carries rights, and the credentials that created it.
@@ -57,32 +58,32 @@ func (d *Desk) resourcesWithRights(ctx context.Context, workspace string) (all [
 		index := "env=" + string(env)
 		for _, read := range []func() error{
 			func() error {
-				return every(ctx, d.store, "api_key", workspace, index, func(k *domain.APIKey) { note(&k.Meta, creatorsOfKey(k)) })
+				return commit.Each(ctx, d.store, "api_key", workspace, index, func(k *domain.APIKey) { note(&k.Meta, creatorsOfKey(k)) })
 			},
 			func() error {
-				return every(ctx, d.store, "oauth_client", workspace, index, func(c *domain.OAuthClient) { created(&c.Meta, &c.Provenance) })
+				return commit.Each(ctx, d.store, "oauth_client", workspace, index, func(c *domain.OAuthClient) { created(&c.Meta, &c.Provenance) })
 			},
 			func() error {
-				return every(ctx, d.store, "user", workspace, index, func(u *domain.User) { created(&u.Meta, &u.Provenance) })
+				return commit.Each(ctx, d.store, "user", workspace, index, func(u *domain.User) { created(&u.Meta, &u.Provenance) })
 			},
 			func() error {
-				return every(ctx, d.store, "webhook", workspace, index, func(w *domain.Webhook) { created(&w.Meta, &w.Provenance) })
+				return commit.Each(ctx, d.store, "webhook", workspace, index, func(w *domain.Webhook) { created(&w.Meta, &w.Provenance) })
 			},
 			func() error {
-				return every(ctx, d.store, "phone", workspace, index, func(x *domain.Phone) { created(&x.Meta, &x.Provenance) })
+				return commit.Each(ctx, d.store, "phone", workspace, index, func(x *domain.Phone) { created(&x.Meta, &x.Provenance) })
 			},
 			func() error {
-				return every(ctx, d.store, "trunk", workspace, index, func(t *domain.Trunk) { created(&t.Meta, &t.Provenance) })
+				return commit.Each(ctx, d.store, "trunk", workspace, index, func(t *domain.Trunk) { created(&t.Meta, &t.Provenance) })
 			},
 			func() error {
-				return every(ctx, d.store, "sms_gateway", workspace, index, func(g *domain.SMSGateway) { created(&g.Meta, &g.Provenance) })
+				return commit.Each(ctx, d.store, "sms_gateway", workspace, index, func(g *domain.SMSGateway) { created(&g.Meta, &g.Provenance) })
 			},
 			func() error {
-				return every(ctx, d.store, "tool", workspace, index, func(t *domain.Tool) { created(&t.Meta, &t.Provenance) })
+				return commit.Each(ctx, d.store, "tool", workspace, index, func(t *domain.Tool) { created(&t.Meta, &t.Provenance) })
 			},
 		} {
 			if err = read(); err != nil {
-				return nil, storeErr(err)
+				return nil, record.StoreError(err)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
 )
 
 // codeRestored is the reason of what may have gone out before a store was restored, and is not sent again.
@@ -35,7 +36,7 @@ func StoreQuarantine(ctx context.Context, store commit.Store) (*domain.Quarantin
 // SetQuarantine puts a store that was restored from a backup, and that no node has open, into quarantine. backupAt is
 // when the backup was made.
 func SetQuarantine(ctx context.Context, store commit.Store, backupAt time.Time) (*domain.Quarantine, error) {
-	q := &domain.Quarantine{BackupAt: backupAt, RestoredAt: stamp()}
+	q := &domain.Quarantine{BackupAt: backupAt, RestoredAt: record.Now()}
 	all, err := Workspaces(ctx, store)
 	if err != nil {
 		return nil, err
@@ -65,13 +66,13 @@ func uncertainActions(ctx context.Context, store commit.Store, q *domain.Quarant
 			each(domain.UncertainAction{Kind: kind, WorkspaceID: w.ID, Environment: m.Environment, ID: m.ID, To: to, At: at}, row)
 		}
 		for _, env := range []domain.Environment{domain.Live, domain.Test} {
-			err = errors.Join(err, every(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
+			err = errors.Join(err, commit.Each(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
 				if c.Status == domain.CampaignPaused && c.PauseReason == domain.PausedByRestore {
 					add(domain.UncertainCampaign, &c.Meta, "", c.CreatedAt, c)
 				}
 			}))
 		}
-		err = errors.Join(err, every(ctx, store, "bulk", w.ID, "open", func(b *domain.Bulk) {
+		err = errors.Join(err, commit.Each(ctx, store, "bulk", w.ID, "open", func(b *domain.Bulk) {
 			if sendsOut(b) && !b.CreatedAt.After(q.BackupAt) {
 				add(domain.UncertainBulk, &b.Meta, "", b.CreatedAt, b)
 			}
@@ -89,7 +90,7 @@ type addUncertain func(kind domain.UncertainKind, m *domain.Meta, to string, at 
 
 // uncertainMessages are the messages that were queued when the backup was made, and those whose answer was.
 func uncertainMessages(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, add addUncertain) error {
-	return every(ctx, store, "message", workspace, "todo", func(m *domain.Message) {
+	return commit.Each(ctx, store, "message", workspace, "todo", func(m *domain.Message) {
 		if m.CreatedAt.After(q.BackupAt) {
 			return
 		}
@@ -106,7 +107,7 @@ func uncertainMessages(ctx context.Context, store commit.Store, q *domain.Quaran
 // uncertainReminders are the appointments from before the backup with a reminder that is due.
 func uncertainReminders(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, now time.Time, add addUncertain) error {
 	var due []*domain.ReminderDue
-	err := every(ctx, store, "reminder", workspace, "all", func(r *domain.ReminderDue) {
+	err := commit.Each(ctx, store, "reminder", workspace, "all", func(r *domain.ReminderDue) {
 		if !r.At.After(now) {
 			due = append(due, r)
 		}
@@ -172,7 +173,7 @@ func EndQuarantine(ctx context.Context, store commit.Store) (*ask.Quarantine, er
 		return nil, err
 	}
 	for _, row := range rows {
-		for range tries {
+		for range record.MaxTries {
 			if err = giveUpUncertain(ctx, store, row, now); !errors.Is(err, domain.ErrConflict) {
 				break
 			}
@@ -194,7 +195,7 @@ func giveUpUncertain(ctx context.Context, store commit.Store, row domain.Record,
 	if err != nil {
 		return err
 	}
-	at := stamp()
+	at := record.Now()
 	c := commit.Change{Workspace: row.Key().Workspace, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row}}
 	switch r := row.(type) {
 	case *domain.Bulk:
@@ -239,14 +240,14 @@ func (d *Desk) Quarantined() bool { return d.node.quarantined() }
 // Quarantine says whether the store is in quarantine, and lists what may have gone out since its backup.
 func (d *Desk) Quarantine(ctx context.Context, _ domain.Principal) (*ask.Quarantine, error) {
 	q, err := QuarantineOf(ctx, d.store)
-	return q, storeErr(err)
+	return q, record.StoreError(err)
 }
 
 // EndQuarantine releases the store and has the service start anew.
 func (d *Desk) EndQuarantine(ctx context.Context, p domain.Principal) (*ask.Quarantine, error) {
 	was, err := EndQuarantine(ctx, d.store)
 	if err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	if was.Active && d.node.cfg.Released != nil {
 		d.log.Warn("an operator has released the restored store: the service starts anew", slog.String("actor", actorOf(p).ID))

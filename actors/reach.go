@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 )
 
 // reach finds whom a caller may be handed to: a number within the rules of the
@@ -93,7 +94,7 @@ func (d *Desk) TransferCall(ctx context.Context, p domain.Principal, id string, 
 	}
 	if o.Destination != "" {
 		if _, known := may.Find(o.Destination); !known {
-			return nil, problem("destination", domain.CodeValidation, "the agent has no destination of this name")
+			return nil, record.FieldError("destination", domain.CodeValidation, "the agent has no destination of this name")
 		}
 	}
 	way, err := d.node.reach(ctx, c, &may, call.Whom{To: o.To, Phone: o.Phone, Destination: o.Destination})
@@ -153,7 +154,7 @@ func (d *Desk) storedTrace(ctx context.Context, p domain.Principal, id string) (
 	}
 	row := &domain.TraceRow{CallID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err := d.store.Get(ctx, row); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	return row.Unpack()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/record"
 )
 
 // reachPhone finds the phone of an extension or an id. Inside the workspace
@@ -15,7 +16,7 @@ func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param strin
 	if id, err := domain.ParseID(domain.PrefixPhone, name); err == nil {
 		x, gone := n.desk.Phone(ctx, p, id)
 		if domain.CodeOf(gone) == domain.CodeNotFound {
-			return call.Way{}, problem(param, domain.CodeValidation, "there is no such phone")
+			return call.Way{}, record.FieldError(param, domain.CodeValidation, "there is no such phone")
 		}
 		if gone != nil {
 			return call.Way{}, gone
@@ -27,7 +28,7 @@ func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param strin
 	case err != nil:
 		return call.Way{}, blaming(param, err)
 	case !inside:
-		return call.Way{}, problem(param, domain.CodeValidation, "is neither the extension nor the id of a phone")
+		return call.Way{}, record.FieldError(param, domain.CodeValidation, "is neither the extension nor the id of a phone")
 	}
 	return call.Way{To: found.Phone.Extension, Phone: &call.PhoneWay{To: found.Phone.Extension, Contacts: found.Contacts, Media: found.Phone.MediaTrunk()}}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // kept is a kind of rows, one for each call and named by it, that a workspace
@@ -68,7 +69,7 @@ func (n *Node) sweep(ctx context.Context) {
 			{"bulk jobs", func() error { return n.desk.sweepBulks(ctx, id) }},
 			{"exports", func() error { return n.desk.sweepExports(ctx, id, time.Now()) }},
 			{"data requests", func() error { return n.desk.sweepDataRequests(ctx, id, time.Now()) }},
-			{"idempotency keys", func() error { return n.desk.sweepOnce(ctx, id) }},
+			{"idempotency keys", func() error { return n.desk.SweepReplies(ctx, id) }},
 		} {
 			if err := one.do(); err != nil && ctx.Err() == nil {
 				n.cfg.Log.Warn("what is kept no longer could not be deleted", slog.String("what", one.what), slog.String("workspace_id", id), slog.Any("error", err))
@@ -132,7 +133,7 @@ func (d *Desk) sweepKind(
 	if days <= 0 {
 		return nil
 	}
-	first := sortAt(prefix, before)
+	first := record.IDAt(prefix, before)
 	for after, n := string(prefix)+"_", sweepBatch; n == sweepBatch && ctx.Err() == nil; {
 		n = 0
 		c := commit.Change{Workspace: workspaceID}
@@ -184,7 +185,7 @@ func (d *Desk) sweepRows(ctx context.Context, workspaceID string, k *kept, after
 		return "", false, nil
 	}
 	before := time.Now().AddDate(0, 0, -k.days(w.Retention))
-	first := sortAt(domain.PrefixCall, before)
+	first := record.IDAt(domain.PrefixCall, before)
 	var found []domain.Key
 	prefix := domain.Key{Kind: k.kind, Workspace: workspaceID, ID: string(domain.PrefixCall) + "_"}
 	err = d.store.Under(ctx, prefix, after, sweepBatch, k.fresh, func(r domain.Record) error {
@@ -230,7 +231,7 @@ func (d *Desk) expired(ctx context.Context, change *commit.Change, row domain.Ke
 	}
 	change.Deletes = append(change.Deletes, row)
 	if k.gone != nil {
-		now := stamp()
+		now := record.Now()
 		c.UpdatedAt = now
 		k.gone(c, now)
 		change.Puts = append(change.Puts, c)
@@ -250,7 +251,7 @@ func (d *Desk) sweepRecordings(ctx context.Context, workspaceID string) (more bo
 	before := time.Now().AddDate(0, 0, -w.Retention.RecordingDays)
 	var old []*domain.Call
 	q := commit.Query{
-		Kind: "call", Workspace: workspaceID, Index: "recorded", Oldest: true, Limit: sweepBatch, To: sortAt(domain.PrefixCall, before),
+		Kind: "call", Workspace: workspaceID, Index: "recorded", Oldest: true, Limit: sweepBatch, To: record.IDAt(domain.PrefixCall, before),
 	}
 	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 		if c, ok := r.(*domain.Call); ok && c.EndedAt != nil && c.EndedAt.Before(before) {
@@ -277,8 +278,8 @@ func (d *Desk) deleteRecording(ctx context.Context, c *domain.Call) error {
 		return err
 	}
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
-	_, err := update(ctx, d, p, domain.PrefixCall, c.ID, func(c *domain.Call) error {
-		now := stamp()
+	_, err := record.Update(ctx, d.store, p, domain.PrefixCall, c.ID, func(c *domain.Call) error {
+		now := record.Now()
 		c.RecordingAvailable, c.RecordingURL, c.RecordingDeletedAt = false, "", &now
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // sweepCalls deletes calls that ended before the workspace's retention, with
@@ -17,7 +18,7 @@ func (d *Desk) sweepCalls(ctx context.Context, workspaceID string, now time.Time
 		return nil
 	}
 	before := now.AddDate(0, 0, -w.Retention.CallDays)
-	first := sortAt(domain.PrefixCall, before)
+	first := record.IDAt(domain.PrefixCall, before)
 	prefix := domain.Key{Kind: "call", Workspace: workspaceID, ID: string(domain.PrefixCall) + "_"}
 	for after, n := "", sweepBatch; n == sweepBatch && ctx.Err() == nil; {
 		n = 0
@@ -126,7 +127,7 @@ func (d *Desk) sweepDecisions(ctx context.Context, workspaceID string, now time.
 
 func (d *Desk) campaignIDs(ctx context.Context, workspaceID string) (ids []string, err error) {
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err = errors.Join(err, every(ctx, d.store, "campaign", workspaceID, "env="+string(env), func(c *domain.Campaign) { ids = append(ids, c.ID) }))
+		err = errors.Join(err, commit.Each(ctx, d.store, "campaign", workspaceID, "env="+string(env), func(c *domain.Campaign) { ids = append(ids, c.ID) }))
 	}
 	return ids, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 )
 
 // screened are the rows of uploads to a campaign that did not become contacts, as an
@@ -42,7 +43,7 @@ func (d *Desk) screened(ctx context.Context, c *domain.Campaign, total int) iter
 		for at := 0; at < total; at += domain.ChunkSize {
 			chunk := &domain.ScreenedChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: at / domain.ChunkSize}
 			if _, err := d.store.Get(ctx, chunk); err != nil {
-				yield(domain.ScreenedContact{}, storeErr(err))
+				yield(domain.ScreenedContact{}, record.StoreError(err))
 				return
 			}
 			for _, row := range chunk.Contacts[:min(len(chunk.Contacts), total-at)] {

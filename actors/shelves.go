@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/service/record"
 )
 
 // shelvesMost bounds what the indexes of knowledge bases take of memory, in
@@ -32,7 +34,7 @@ type baseOf struct {
 }
 
 func (d *Desk) base(ctx context.Context, p domain.Principal, id string) (baseOf, error) {
-	k, version, err := get[domain.KnowledgeBase](ctx, d, p, domain.PrefixKnowledge, id)
+	k, version, err := record.Get[domain.KnowledgeBase](ctx, d.store, p, domain.PrefixKnowledge, id)
 	return baseOf{k, version}, err
 }
 
@@ -200,17 +202,17 @@ func (d *Desk) buildShelf(ctx context.Context, of *domain.KnowledgeBase) (*shelf
 	}
 	k, err := read()
 	if errors.Is(err, domain.ErrNotFound) {
-		return nil, missing("knowledge base")
+		return nil, record.NotFound("knowledge base")
 	}
 	if err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	if have := d.shelves.get(key, k.version); have != nil {
 		return have, nil
 	}
 	made, err := d.fillShelf(ctx, k)
 	if err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	// Where the base has changed, some of its passages may be those of another
 	// version; where it is gone, nobody will ask for it again. It is looked at once
@@ -226,7 +228,7 @@ func (d *Desk) buildShelf(ctx context.Context, of *domain.KnowledgeBase) (*shelf
 func (d *Desk) fillShelf(ctx context.Context, k baseOf) (*shelf, error) {
 	made := &shelf{index: new(knowledge.Index), version: k.version}
 	ready := make(map[string]int)
-	err := every(ctx, d.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
+	err := commit.Each(ctx, d.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
 		if s.Status == domain.KnowledgeReady {
 			ready[s.ID] = len(made.sources)
 			made.sources = append(made.sources, s.Public())

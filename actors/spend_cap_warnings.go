@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/routing"
+	"github.com/callboard/callboard/service/record"
 )
 
 // trunksNamed is the maximum number of trunks that a warning names.
@@ -47,7 +48,7 @@ func (d *Desk) SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain
 	}
 	trunks, err := d.node.trunksOf(ctx, w.ID)
 	if err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	var names []string
 	for i := range trunks {

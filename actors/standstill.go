@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Standstill pauses every campaign that would dial, in a store on which no node
@@ -22,7 +23,7 @@ func Standstill(ctx context.Context, store commit.Store, reason string) (paused 
 	for _, w := range all {
 		var live []*domain.Campaign
 		for _, env := range []domain.Environment{domain.Live, domain.Test} {
-			err = every(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
+			err = commit.Each(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
 				if c.Status == domain.CampaignRunning || c.Status == domain.CampaignScheduled {
 					live = append(live, c)
 				}
@@ -46,7 +47,7 @@ func still(ctx context.Context, store commit.Store, c *domain.Campaign, reason s
 	if err != nil {
 		return err
 	}
-	c.Status, c.PauseReason, c.UpdatedAt = domain.CampaignPaused, reason, stamp()
+	c.Status, c.PauseReason, c.UpdatedAt = domain.CampaignPaused, reason, record.Now()
 	unit := c.AgentID
 	if unit == "" {
 		unit = c.WorkspaceID
@@ -67,7 +68,7 @@ func still(ctx context.Context, store commit.Store, c *domain.Campaign, reason s
 func MissingRecordings(ctx context.Context, store commit.Store, has func(workspace, name string) bool) (recorded, missing int, err error) {
 	all, err := Workspaces(ctx, store)
 	for _, w := range all {
-		err = errors.Join(err, every(ctx, store, "call", w.ID, "recorded", func(c *domain.Call) {
+		err = errors.Join(err, commit.Each(ctx, store, "call", w.ID, "recorded", func(c *domain.Call) {
 			if recorded++; !has(w.ID, call.RecordingName(c.ID)) {
 				missing++
 			}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Stopped is the desk of a store on which no service runs: workspaces and
@@ -37,7 +38,7 @@ func (s *Stopped) Desk() *Desk { return s.desk }
 // CreateWorkspace keeps a workspace, which the next start grows, and makes its
 // first key.
 func (s *Stopped) CreateWorkspace(ctx context.Context, w *domain.Workspace, simulated bool) (*domain.Workspace, *domain.APIKey, string, error) {
-	key, text, err := s.desk.firstKey(ctx, w, newID(ctx, domain.PrefixWorkspace))
+	key, text, err := s.desk.firstKey(ctx, w, record.NewID(ctx, domain.PrefixWorkspace))
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // survivorsAtOnce is how many rows one commit holds.
@@ -21,7 +22,7 @@ func (n *Node) survivorsOf(ctx context.Context, ws string, l *loaded) error {
 	if !n.cfg.Survive {
 		return nil
 	}
-	now := stamp()
+	now := record.Now()
 	var left []*domain.Attempt
 	for _, a := range l.attempts {
 		c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}

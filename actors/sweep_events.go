@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // trimStep is how many events one commit forgets.
@@ -50,7 +51,7 @@ func (d *Desk) sweepEvents(ctx context.Context, workspaceID string, now time.Tim
 
 func (d *Desk) endpointsOf(ctx context.Context, workspaceID string) (ids []string, err error) {
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		err = every(ctx, d.store, "webhook", workspaceID, "env="+string(env), func(w *domain.Webhook) { ids = append(ids, w.ID) })
+		err = commit.Each(ctx, d.store, "webhook", workspaceID, "env="+string(env), func(w *domain.Webhook) { ids = append(ids, w.ID) })
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +94,7 @@ func (d *Desk) trimBound(ctx context.Context, workspaceID string, hooks []string
 // the order of events, and so of time.
 func (d *Desk) sweepDeliveries(ctx context.Context, workspaceID, hookID string, before time.Time) error {
 	prefix := domain.Key{Kind: "delivery", Workspace: workspaceID, ID: hookID + "/"}
-	first := hookID + "/" + sortAt(domain.PrefixEvent, before)
+	first := hookID + "/" + record.IDAt(domain.PrefixEvent, before)
 	for after, n := "", sweepBatch; n == sweepBatch && ctx.Err() == nil; {
 		n = 0
 		var old []*domain.Delivery

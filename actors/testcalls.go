@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
@@ -157,7 +158,7 @@ func (d *Desk) refusedAs(ctx context.Context, p domain.Principal, err error) err
 	case !ok:
 		return err
 	case refused.Code == sipNotFound:
-		return problem("to", domain.CodeValidation, "to must be a number of this workspace's test environment that an agent answers")
+		return record.FieldError("to", domain.CodeValidation, "to must be a number of this workspace's test environment that an agent answers")
 	case refused.Code == sipBusyHere:
 		return d.busyInbound(ctx, p)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -105,7 +106,7 @@ func (d *Desk) answerBeside(key domain.Key, who string) {
 	defer func() {
 		d.writing.end(key.Workspace, who)
 		if d.node.life().Err() == nil {
-			time.AfterFunc(again, func() { d.texting.wake(key.Workspace) })
+			time.AfterFunc(again, func() { d.texting.Wake(key.Workspace) })
 		}
 	}()
 	ctx, cancel := context.WithTimeout(d.node.life(), textingLimit)
@@ -150,7 +151,7 @@ func (d *Desk) answerText(ctx context.Context, key domain.Key) error {
 		if s == nil {
 			return a.done(nil)
 		}
-		now := stamp()
+		now := record.Now()
 		if many, err := d.manyReplies(ctx, m, s, now); err != nil {
 			return err
 		} else if many {
@@ -185,13 +186,13 @@ func (a *texted) begin(s *domain.Script, now time.Time) {
 		AgentID: s.AgentID, AgentVersion: s.Version, PathwayID: s.Pathway.ID, Number: m.To, Contact: m.From, Status: domain.TextingOpen,
 		LastAt: now, ExpiresAt: now.Add(timeoutOf(s)), Variables: map[string]string{}, Script: s,
 	}
-	fill(&a.talk.Meta, "sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
+	record.SetMeta(&a.talk.Meta, "sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
 }
 
 // answer walks the conversation from its beginning to what the message leads to,
 // and stores that with the reply.
 func (a *texted) answer(ctx context.Context) error {
-	t, now := a.talk, stamp()
+	t, now := a.talk, record.Now()
 	if refused, err := a.refused(ctx); err != nil || refused != "" {
 		if err == nil {
 			t.End(domain.TextingFailed, refused, now)
@@ -229,7 +230,7 @@ func (a *texted) answer(ctx context.Context) error {
 	}
 	kept, r := space.redactor(), play.State.Result() // what it goes on with is walked again
 	t.Outcome, t.Intent, t.Notes, t.Variables = r.Outcome, r.Intent, kept.Text(r.Notes), maps.Clone(kept.Texts(r.Variables))
-	now = stamp()
+	now = record.Now()
 	t.LastAt, t.UpdatedAt = now, now
 	t.ExpiresAt = now.Add(timeoutOf(t.Script))
 	switch {
@@ -251,7 +252,7 @@ func (a *texted) refused(ctx context.Context) (string, error) {
 	if err == nil {
 		err = number.Allowed(w.Calling, w.DefaultCountry, a.p.Environment)
 	} else {
-		err = problem("to", domain.CodeDestination, "there is nobody to be written to")
+		err = record.FieldError("to", domain.CodeDestination, "there is nobody to be written to")
 	}
 	if err == nil {
 		err = a.d.mayWrite(ctx, a.p, number.E164)
@@ -438,7 +439,7 @@ func (a *texted) reply(body string) *domain.Message {
 // with the reply.
 func (a *texted) done(reply *domain.Message) error {
 	m := a.message
-	m.Todo, m.Answering, m.UpdatedAt = "", "", stamp()
+	m.Todo, m.Answering, m.UpdatedAt = "", "", record.Now()
 	if a.talk != nil {
 		m.ConversationID = a.talk.ID
 	}
@@ -460,7 +461,7 @@ func (a *texted) done(reply *domain.Message) error {
 		a.d.node.dnc.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
 	}
 	a.d.node.committed(m.WorkspaceID)
-	a.d.messages.wake(m.WorkspaceID)
+	a.d.messages.Wake(m.WorkspaceID)
 	return nil
 }
 

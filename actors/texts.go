@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -137,12 +138,12 @@ func (n *Node) takeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) 
 
 // reported puts what a carrier tells into a message, with its events.
 func (d *Desk) reported(ctx context.Context, key domain.Key, r *sms.Report) error {
-	for range tries {
+	for range record.MaxTries {
 		m, version, err := d.messageAt(ctx, key)
 		if err != nil || m == nil {
-			return storeErr(err)
+			return record.StoreError(err)
 		}
-		now := stamp()
+		now := record.Now()
 		sent, told := sms.Told(m, r, now)
 		if !told {
 			if m.Direction == domain.Outbound && m.Todo == "" { // it comes again where we could not answer the first
@@ -171,7 +172,7 @@ func (d *Desk) reported(ctx context.Context, key domain.Key, r *sms.Report) erro
 				d.node.textPaid(m, true)
 			}
 		}
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	return domain.Errorf(domain.CodeUnavailable, "others keep changing this message; try again").With("retry_after", 1)
 }
@@ -181,7 +182,7 @@ const seenFor = 24 * time.Hour
 
 // sweepSeen forgets messages that came in long ago.
 func (d *Desk) sweepSeen(ctx context.Context, workspaceID string, now time.Time) error {
-	q := commit.Query{Kind: "sms_seen", Workspace: workspaceID, Index: "all", Oldest: true, Limit: sweepBatch, To: sortAt(domain.PrefixMessage, now.Add(-seenFor))}
+	q := commit.Query{Kind: "sms_seen", Workspace: workspaceID, Index: "all", Oldest: true, Limit: sweepBatch, To: record.IDAt(domain.PrefixMessage, now.Add(-seenFor))}
 	for n := sweepBatch; n == sweepBatch && ctx.Err() == nil; {
 		c := commit.Change{Workspace: workspaceID}
 		_, err := d.store.List(ctx, q, func() domain.Record { return &domain.TextSeen{} }, func(r domain.Record) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // How the store is asked for signing keys. It may hang: whoever can do without
@@ -101,7 +102,7 @@ func (s *signers) once(ctx context.Context, what string, do func(context.Context
 // readSigners reads the keys.
 func (d *Desk) readSigners(ctx context.Context) error {
 	var keys []*domain.SigningKey
-	err := storeErr(every(ctx, d.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }))
+	err := record.StoreError(commit.Each(ctx, d.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }))
 	if err == nil {
 		d.signers.take(keys)
 	}
@@ -180,7 +181,7 @@ func (d *Desk) othersSign(ctx context.Context) error {
 
 // nextSigner makes another key, and removes those that nobody reads any more.
 func (d *Desk) nextSigner(ctx context.Context, s domain.Signing, fresh func() (public, private string, err error)) error {
-	k := &domain.SigningKey{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixSigner), Object: "signing_key", CreatedAt: stamp(), UpdatedAt: stamp()}}
+	k := &domain.SigningKey{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixSigner), Object: "signing_key", CreatedAt: record.Now(), UpdatedAt: record.Now()}}
 	var err error
 	if k.Public, k.Private, err = fresh(); err != nil {
 		return err
@@ -194,7 +195,7 @@ func (d *Desk) nextSigner(ctx context.Context, s domain.Signing, fresh func() (p
 	}
 	d.signers.mu.Unlock()
 	if _, err = d.store.Apply(commit.Alone(ctx), c); err != nil {
-		return storeErr(err)
+		return record.StoreError(err)
 	}
 	d.signers.mu.Lock()
 	d.signers.keys, d.signers.due, d.signers.pause = slices.Clone(s.Reads), time.Time{}, 0

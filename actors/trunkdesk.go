@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/routing"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -197,7 +198,7 @@ func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
 	}
 	bound, cancel := context.WithTimeout(ctx, alarmWait)
 	defer cancel()
-	d := draft(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.Unit(a.Trunk.WorkspaceID), event.SystemDegradedData{
+	d := record.NewEvent(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.Unit(a.Trunk.WorkspaceID), event.SystemDegradedData{
 		TrunkID: a.Trunk.ID, TrunkName: a.Trunk.Name, Measure: a.Measure, Value: a.Value, Bound: a.Bound, Calls: a.Calls,
 		WindowSeconds: int(routing.Span / time.Second), Message: a.Message, Recovered: a.Recovered,
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -51,7 +52,7 @@ func (r *receiving) now() *domain.Upload {
 	defer r.mu.Unlock()
 	u := r.row
 	u.Errors = slices.Clone(u.Errors)
-	u.UpdatedAt = stamp()
+	u.UpdatedAt = record.Now()
 	return &u
 }
 
@@ -99,13 +100,13 @@ func (u *uploads) live(campaignID, id string) *domain.Upload {
 // newUpload is the row of an upload to a campaign.
 func newUpload(p domain.Principal, c *domain.Campaign) domain.Upload {
 	u := domain.Upload{CampaignID: c.ID, Status: domain.UploadReceiving, Errors: []domain.ContactError{}, Fields: []string{}}
-	fill(&u.Meta, "upload", p, mailbox.NewID(domain.PrefixUpload), stamp())
+	record.SetMeta(&u.Meta, "upload", p, mailbox.NewID(domain.PrefixUpload), record.Now())
 	return u
 }
 
 // completed is the row of an upload that has been read to its end.
 func (in *intake) completed(u domain.Upload) *domain.Upload {
-	at := stamp()
+	at := record.Now()
 	u.Status, u.UpdatedAt, u.CompletedAt = domain.UploadCompleted, at, &at
 	u.Summary, u.Fields = in.sum, slices.Sorted(maps.Keys(in.fields))
 	if in.columns != nil {
@@ -173,18 +174,18 @@ func (d *Desk) addContacts(
 	defer d.uploads.release(c.ID)
 	before := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err = d.store.Get(ctx, before); err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return none, storeErr(err)
+		return none, record.StoreError(err)
 	}
 	in, err := d.newIntake(ctx, p, c, before, row.CreatedAt)
 	if err != nil {
 		return none, err
 	}
-	if err = create(ctx, d, &row); err != nil {
+	if err = record.Create(ctx, d.store, &row); err != nil {
 		return none, err
 	}
 	in.keep = func(chunks []domain.Record) error {
 		_, failed := d.store.Apply(commit.Alone(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: chunks})
-		return storeErr(failed)
+		return record.StoreError(failed)
 	}
 	in.progress, in.yield, in.most, in.columns = now.progress, d.courtesy(ctx), most, upload.Columns
 	if err = in.read(upload.Rows); err == nil {
@@ -289,7 +290,7 @@ func (d *Desk) takeBack(ctx context.Context, u *domain.Upload, reason string) er
 	if _, err = d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return err
 	}
-	u.Status, u.Reason, u.UpdatedAt = domain.UploadFailed, reason, stamp()
+	u.Status, u.Reason, u.UpdatedAt = domain.UploadFailed, reason, record.Now()
 	change := commit.Change{Workspace: u.WorkspaceID, Guards: []commit.Guard{{Key: u.Key(), Version: version}}, Puts: []domain.Record{u}}
 	first := (progress.Total + domain.ChunkSize - 1) / domain.ChunkSize
 	for i := first; i < maxContacts/domain.ChunkSize; i++ {
@@ -336,7 +337,7 @@ func conflictIsDone(err error) error {
 // sweepUploads takes back what an earlier process was receiving when it ended.
 func (d *Desk) sweepUploads(ctx context.Context, workspaceID string) error {
 	var open []*domain.Upload
-	if err := every(ctx, d.store, "upload", workspaceID, "open", func(u *domain.Upload) { open = append(open, u) }); err != nil {
+	if err := commit.Each(ctx, d.store, "upload", workspaceID, "open", func(u *domain.Upload) { open = append(open, u) }); err != nil {
 		return err
 	}
 	for _, u := range open {
@@ -354,12 +355,12 @@ func (d *Desk) Upload(ctx context.Context, p domain.Principal, campaignID, id st
 	if err != nil {
 		return nil, err
 	}
-	u, _, err := get[domain.Upload](ctx, d, p, domain.PrefixUpload, id)
+	u, _, err := record.Get[domain.Upload](ctx, d.store, p, domain.PrefixUpload, id)
 	if err != nil {
 		return nil, err
 	}
 	if u.CampaignID != c.ID {
-		return nil, missing("upload")
+		return nil, record.NotFound("upload")
 	}
 	return d.standing(u), nil
 }
@@ -370,7 +371,7 @@ func (d *Desk) ListUploads(ctx context.Context, p domain.Principal, campaignID s
 	if err != nil {
 		return ask.List[*domain.Upload]{}, err
 	}
-	l, err := list[domain.Upload](ctx, d, p.WorkspaceID, "campaign="+c.ID, domain.PrefixUpload, page, nil)
+	l, err := record.List[domain.Upload](ctx, d.store, p.WorkspaceID, "campaign="+c.ID, domain.PrefixUpload, page, nil)
 	for i, u := range l.Data {
 		l.Data[i] = d.standing(u)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // rowsOfLedger is how many rows are read at once.
@@ -124,10 +125,10 @@ func monthOf(t time.Time) time.Time {
 func (d *Desk) priced(ctx context.Context, w *domain.Workspace, q ask.UsageQuery) ([]priced, map[int]domain.Tariff, error) {
 	of, err := tariffs(ctx, d.store, w)
 	if err != nil {
-		return nil, nil, storeErr(err)
+		return nil, nil, record.StoreError(err)
 	}
 	rows, err := counters(ctx, d.store, w.ID, monthOf(q.From), q.To)
-	return price(rows, of), of, storeErr(err)
+	return price(rows, of), of, record.StoreError(err)
 }
 
 // Usage is what was used on some days. Nothing is billed in the test
@@ -219,7 +220,7 @@ func ledger(ctx context.Context, store commit.Store, workspaceID string, from, t
 					return nil
 				})
 				if err != nil {
-					yield(nil, storeErr(err))
+					yield(nil, record.StoreError(err))
 					return
 				}
 				for _, l := range batch {
@@ -276,7 +277,7 @@ func (d *Desk) Ledger(ctx context.Context, p domain.Principal, q ask.UsageQuery)
 // is told to. Days on which something is counted meanwhile are looked at again.
 func Recount(ctx context.Context, store commit.Store, workspaceID string, q ask.UsageQuery, repair bool) (ask.Recount, error) {
 	out := ask.Recount{WorkspaceID: workspaceID, From: domain.Day(q.From), To: domain.Day(q.To), Wrong: []ask.Miscount{}}
-	for range tries {
+	for range record.MaxTries {
 		out.Rows, out.Days, out.Wrong = 0, 0, []ask.Miscount{}
 		wrong, err := recount(ctx, store, workspaceID, q, &out)
 		if err != nil || len(wrong) == 0 {
@@ -285,7 +286,7 @@ func Recount(ctx context.Context, store commit.Store, workspaceID string, q ask.
 		if !repair {
 			same, errRead := unmoved(ctx, store, wrong)
 			if errRead != nil || same {
-				return out, storeErr(errRead)
+				return out, record.StoreError(errRead)
 			}
 			continue
 		}
@@ -296,7 +297,7 @@ func Recount(ctx context.Context, store commit.Store, workspaceID string, q ask.
 		}
 		_, err = store.Apply(ctx, change)
 		if out.Repaired = err == nil; !errors.Is(err, domain.ErrConflict) {
-			return out, storeErr(err)
+			return out, record.StoreError(err)
 		}
 	}
 	return out, domain.Errorf(domain.CodeUnavailable, "calls keep ending meanwhile; try again, or leave today out").With("retry_after", 1)
@@ -326,13 +327,13 @@ func unmoved(ctx context.Context, store commit.Store, wrong []miscount) (bool, e
 func recount(ctx context.Context, store commit.Store, workspaceID string, q ask.UsageQuery, out *ask.Recount) ([]miscount, error) {
 	counted, err := counters(ctx, store, workspaceID, q.From, q.To)
 	if err != nil {
-		return nil, storeErr(err)
+		return nil, record.StoreError(err)
 	}
 	have := make(map[string]*domain.Usage, len(counted))
 	versions := make(map[string]uint64, len(counted))
 	for _, u := range counted { // the version first: what is counted from here on raises it
 		if versions[u.Key().ID], err = store.Get(ctx, u); err != nil {
-			return nil, storeErr(err)
+			return nil, record.StoreError(err)
 		}
 		have[u.Key().ID] = u
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/domain/sms"
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
@@ -81,19 +82,19 @@ func (d *Desk) carriers(ctx context.Context, workspaceID string, env domain.Envi
 	if err != nil {
 		return nil, nil, err
 	}
-	err = every(ctx, d.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+	err = commit.Each(ctx, d.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
 		if (t.SMS == domain.SMSPlain || t.SMS == domain.SMSIMDN) && !t.Simulator {
 			t.CallerIDs = callerIDsOf(t, numbers)
 			all = append(all, t)
 		}
 	})
 	if err == nil {
-		err = every(ctx, d.store, "sms_gateway", workspaceID, "env="+string(env), func(g *domain.SMSGateway) {
+		err = commit.Each(ctx, d.store, "sms_gateway", workspaceID, "env="+string(env), func(g *domain.SMSGateway) {
 			gateways[g.ID] = g
 			all = append(all, &domain.Trunk{Meta: g.Meta, Prefixes: g.Prefixes, Priority: g.Priority, CallerIDs: shown})
 		})
 	}
-	return all, gateways, storeErr(err)
+	return all, gateways, record.StoreError(err)
 }
 
 // numberNamed is the row of a number of the workspace that is live; nil: it is
@@ -109,7 +110,7 @@ func (d *Desk) numberNamed(ctx context.Context, workspaceID string, env domain.E
 		}
 		return nil
 	})
-	return own, storeErr(err)
+	return own, record.StoreError(err)
 }
 
 // resumed is the way by which a message that a process left half handed over

@@ -1,4 +1,4 @@
-package actors_test
+package record_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/service/record"
 )
 
 // slow yields numbers, each after a second.
@@ -36,12 +36,12 @@ func slow(n int, fail error) func(context.Context) iter.Seq2[int, error] {
 	}
 }
 
-func TestWhatIsReadAheadIsReadWhileTheOneBeforeIsUsed(t *testing.T) {
+func TestReadAhead_NextValue_IsReadWhileTheOneBeforeIsUsed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var got []int
-		for v, err := range actors.Ahead(t.Context(), slow(5, nil)) {
+		for v, err := range record.ReadAhead(t.Context(), slow(5, nil)) {
 			require.NoError(t, err)
 			got = append(got, v)
 			time.Sleep(time.Second)
@@ -51,10 +51,10 @@ func TestWhatIsReadAheadIsReadWhileTheOneBeforeIsUsed(t *testing.T) {
 	})
 }
 
-func TestWhatIsReadAheadEndsWithWhoeverUsesIt(t *testing.T) {
+func TestReadAhead_UserStops_GoroutineEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // a walk that is left behind fails it
-		for v, err := range actors.Ahead(t.Context(), slow(1000, nil)) {
+		for v, err := range record.ReadAhead(t.Context(), slow(1000, nil)) {
 			require.NoError(t, err)
 			if v == 3 {
 				break
@@ -63,11 +63,11 @@ func TestWhatIsReadAheadEndsWithWhoeverUsesIt(t *testing.T) {
 	})
 }
 
-func TestWhatStopsReadingAheadIsTold(t *testing.T) {
+func TestReadAhead_Failure_IsReturned(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the store does not answer")
 	errs := func(ctx context.Context, walk func(context.Context) iter.Seq2[int, error]) (all []error) {
-		for _, err := range actors.Ahead(ctx, walk) {
+		for _, err := range record.ReadAhead(ctx, walk) {
 			all = append(all, err)
 		}
 		return all

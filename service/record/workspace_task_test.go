@@ -1,4 +1,4 @@
-package actors_test
+package record_test
 
 import (
 	"context"
@@ -10,16 +10,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/service/record"
 )
 
-func TestAChoreThatHangsOrPanicsHoldsUpItsOwnWorkspaceOnly(t *testing.T) {
+func TestWorkspaceTask_HangingOrPanickingWorkspace_DoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(map[string]int)
 		turn := make(chan struct{}, 1)
 		turn <- struct{}{}
-		wake := actors.Chores(t.Context(), slog.New(slog.DiscardHandler), func(ctx context.Context, id string) error {
+		task := record.NewWorkspaceTask()
+		wake := task.Wake
+		go task.Run(t.Context(), slog.New(slog.DiscardHandler), "test", func(ctx context.Context, id string) error {
 			<-turn
 			begun[id]++
 			n := begun[id]
@@ -54,12 +56,14 @@ func TestAChoreThatHangsOrPanicsHoldsUpItsOwnWorkspaceOnly(t *testing.T) {
 	})
 }
 
-func TestAChoreThatIsWokenWhileItWorksWorksAgain(t *testing.T) {
+func TestWorkspaceTask_WokenWhileRunning_RunsAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun, goOn := make(chan int, 10), make(chan struct{})
 		n := 0
-		wake := actors.Chores(t.Context(), slog.New(slog.DiscardHandler), func(ctx context.Context, _ string) error {
+		task := record.NewWorkspaceTask()
+		wake := task.Wake
+		go task.Run(t.Context(), slog.New(slog.DiscardHandler), "test", func(ctx context.Context, _ string) error {
 			n++
 			begun <- n
 			select {

@@ -1,4 +1,4 @@
-package actors
+package record
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"runtime/debug"
 )
 
-// ahead walks a sequence beside whoever uses it: the next value is made while
-// the one before is used. What it began it has ended when it returns.
-func ahead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+// ReadAhead runs a sequence in a goroutine of its own: the next value is computed
+// while the one before is used. The goroutine has ended when it returns.
+func ReadAhead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	type step struct {
 		value T
 		err   error
@@ -55,8 +55,8 @@ func ahead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[T, e
 	}
 }
 
-// oneByOne walks what comes in slices.
-func oneByOne[T any](all iter.Seq2[[]T, error]) iter.Seq2[T, error] {
+// Flatten yields the elements of slices one by one.
+func Flatten[T any](all iter.Seq2[[]T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for some, err := range all {
 			if err != nil {

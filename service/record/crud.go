@@ -1,0 +1,231 @@
+// Package record reads and writes the records of a workspace: what all services
+// share. It also keeps request replies by Idempotency-Key and runs background
+// work by workspace.
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// MaxTries is how often an update is tried again after a conflict.
+const MaxTries = 8
+
+// Resource is a record with an id, a workspace and an environment.
+type Resource[T any] interface {
+	*T
+	domain.Record
+	Base() *domain.Meta
+}
+
+// Row is a record by its pointer.
+type Row[T any] interface {
+	*T
+	domain.Record
+}
+
+// NotFound is the error for an id that does not exist.
+func NotFound(what string) error {
+	return domain.Errorf(domain.CodeNotFound, "there is no such %s", what)
+}
+
+// SetMeta sets the fields that every new resource has.
+func SetMeta(m *domain.Meta, object string, p domain.Principal, id string, now time.Time) {
+	m.ID, m.Object, m.WorkspaceID, m.Environment = id, object, p.WorkspaceID, p.Environment
+	m.CreatedAt, m.UpdatedAt = now, now
+}
+
+// Now is the current time as records keep it: UTC, in whole milliseconds.
+func Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Get reads a resource of the principal's workspace and environment. It also
+// returns the version, which guards a later commit.
+func Get[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string) (R, uint64, error) {
+	id, err := domain.ParseID(prefix, id)
+	if err != nil {
+		return nil, 0, NotFound(string(prefix))
+	}
+	r := R(new(T))
+	r.Base().ID, r.Base().WorkspaceID = id, p.WorkspaceID
+	version, err := store.Get(ctx, r)
+	if errors.Is(err, domain.ErrNotFound) || (err == nil && r.Base().Environment != p.Environment) {
+		return nil, 0, NotFound(string(prefix))
+	}
+	return r, version, StoreError(err)
+}
+
+// StoreError turns an error of the store into one for the API.
+func StoreError(err error) error {
+	if err == nil || domain.CodeOf(err) != "" {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.Is(err, domain.ErrStoreFull) {
+		return fmt.Errorf("%w: %w", domain.StoreFull(), err)
+	}
+	return fmt.Errorf("%w: %w", domain.Errorf(domain.CodeUnavailable, "the store cannot be reached; try again").With("retry_after", 1), err)
+}
+
+// Create commits a new resource. more adds to the commit.
+func Create[R domain.Record](ctx context.Context, store commit.Store, r R, more ...func(*commit.Change)) error {
+	c := commit.Change{Workspace: r.Key().Workspace, Guards: []commit.Guard{commit.Absent(r.Key())}, Puts: []domain.Record{r}}
+	for _, f := range more {
+		f(&c)
+	}
+	_, err := store.Apply(ctx, c)
+	return StoreError(err)
+}
+
+// CreateWithSecret commits a new resource that holds a secret which is shown only
+// once. If the same request created it before the process ended, nobody has seen
+// that secret, and the new one replaces it.
+func CreateWithSecret[R domain.Record](ctx context.Context, store commit.Store, r R) error {
+	t := KeyedRequestOf(ctx)
+	if t == nil || !t.Repeated {
+		return Create(ctx, store, r)
+	}
+	_, err := store.Apply(ctx, commit.Change{Workspace: r.Key().Workspace, Puts: []domain.Record{r}})
+	return StoreError(err)
+}
+
+// ErrUnchanged stops an Update that changes nothing: nothing is committed.
+var ErrUnchanged = errors.New("nothing has changed")
+
+// Busy is the error after MaxTries conflicts.
+func Busy() error {
+	return domain.Errorf(domain.CodeUnavailable, "others keep changing this record; try again").With("retry_after", 1)
+}
+
+// Update reads a resource, changes it and commits it; after a conflict it tries
+// again. more adds to the commit and may refuse it, or return ErrUnchanged.
+func Update[T any, R Resource[T]](
+	ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string,
+	change func(R) error, more ...func(*commit.Change, R) error,
+) (R, error) {
+	for range MaxTries {
+		r, version, err := Get[T, R](ctx, store, p, prefix, id)
+		if err != nil {
+			return nil, err
+		}
+		if change != nil {
+			if err = change(r); err != nil {
+				return nil, err
+			}
+		}
+		was := r.Base().UpdatedAt
+		r.Base().UpdatedAt = Now()
+		c := commit.Change{Workspace: r.Key().Workspace, Guards: []commit.Guard{{Key: r.Key(), Version: version}}, Puts: []domain.Record{r}}
+		for _, f := range more {
+			err = f(&c, r)
+			if errors.Is(err, ErrUnchanged) {
+				r.Base().UpdatedAt = was
+				return r, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		_, err = store.Apply(ctx, c)
+		if errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		return r, StoreError(err)
+	}
+	return nil, Busy()
+}
+
+// Delete deletes a resource. more adds to the commit and may refuse it.
+func Delete[T any, R Resource[T]](
+	ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string, more ...func(*commit.Change, R) error,
+) error {
+	for range MaxTries {
+		r, version, err := Get[T, R](ctx, store, p, prefix, id)
+		if err != nil {
+			return err
+		}
+		c := commit.Change{Workspace: r.Key().Workspace, Guards: []commit.Guard{{Key: r.Key(), Version: version}}, Deletes: []domain.Key{r.Key()}}
+		for _, f := range more {
+			if err = f(&c, r); err != nil {
+				return err
+			}
+		}
+		_, err = store.Apply(ctx, c)
+		if errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		return StoreError(err)
+	}
+	return Busy()
+}
+
+// List reads one page of an index whose rows sort by id. keep drops rows that a
+// filter without an index excludes; pages are filled up.
+func List[T any, R Row[T]](
+	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page ask.Page, keep func(R) bool,
+) (ask.List[R], error) {
+	return ListLimited(ctx, store, workspace, index, prefix, page, keep, func() int { return page.Limit })
+}
+
+// ListLimited is List for rows that are expensive to check: left returns how many
+// rows may still be read. Behind the last one the page ends, and its cursor
+// continues there.
+func ListLimited[T any, R Row[T]](
+	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page ask.Page, keep func(R) bool, left func() int,
+) (ask.List[R], error) {
+	out := ask.List[R]{Data: []R{}, Next: page.Cursor}
+	q := commit.Query{Kind: R(new(T)).Key().Kind, Workspace: workspace, Index: index}
+	if !page.CreatedAfter.IsZero() {
+		q.From = IDAt(prefix, page.CreatedAfter.Add(time.Millisecond))
+	}
+	if !page.CreatedBefore.IsZero() {
+		q.To = IDAt(prefix, page.CreatedBefore)
+	}
+	for rounds := 0; len(out.Data) < page.Limit && left() > 0; rounds++ {
+		q.Cursor, q.Limit = out.Next, min(page.Limit-len(out.Data), left())
+		next, err := store.List(ctx, q, func() domain.Record { return R(new(T)) }, func(rec domain.Record) error {
+			if r, ok := rec.(R); ok && (keep == nil || keep(r)) {
+				out.Data = append(out.Data, r)
+			}
+			return nil
+		})
+		if err != nil {
+			return out, StoreError(err)
+		}
+		out.Next = next
+		if next == "" || rounds == MaxPageReads {
+			break
+		}
+	}
+	return out, nil
+}
+
+// MaxPageReads is how many times one filtered page may read from the store; its
+// cursor continues there.
+const MaxPageReads = 50
+
+// IDAt returns the first id of a prefix at a time.
+func IDAt(prefix domain.Prefix, t time.Time) string {
+	var u ulid.ULID
+	_ = u.SetTime(ulid.Timestamp(t)) // fails only past the year 10889
+	return string(prefix) + "_" + u.String()
+}
+
+// EnvironmentIndex names the index of an environment's resources.
+func EnvironmentIndex(p domain.Principal) string { return "env=" + string(p.Environment) }
+
+// FieldError is the error of one request field.
+func FieldError(param string, code domain.Code, text string) error {
+	var ps domain.Problems
+	ps.Add(param, code, "%s", text)
+	return ps.Err()
+}

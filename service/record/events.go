@@ -1,0 +1,63 @@
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// NewEvent returns an event about a resource.
+func NewEvent(m *domain.Meta, t event.Type, subject, unit string, data any) event.Draft {
+	return event.Draft{
+		ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: Now(), WorkspaceID: m.WorkspaceID,
+		Environment: m.Environment, SvcID: unit, Subject: subject, Data: data,
+	}
+}
+
+// WithTrace returns d as the event of an API request.
+func WithTrace(d event.Draft, t domain.RequestTrace) event.Draft {
+	if t.TraceParent != "" {
+		d.About = &event.About{TraceParent: t.TraceParent}
+	}
+	return d
+}
+
+// NewCallEvent returns an event about a call.
+func NewCallEvent(c *domain.Call, t event.Type, data any) event.Draft {
+	d := NewEvent(&c.Meta, t, c.ID, domain.Unit(cmp.Or(c.AgentID, c.WorkspaceID)), data)
+	d.About = event.AboutCall(c)
+	return d
+}
+
+// ChangedFields names the JSON fields in which two records differ, sorted, without
+// those of but.
+func ChangedFields(before, after any, but ...string) []string {
+	a, b := JSONFields(before), JSONFields(after)
+	var out []string
+	for name, v := range b {
+		if string(a[name]) != string(v) && !slices.Contains(but, name) {
+			out = append(out, name)
+		}
+	}
+	for name := range a {
+		if _, ok := b[name]; !ok && !slices.Contains(but, name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// JSONFields returns the JSON members of v.
+func JSONFields(v any) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	b, err := domain.EncodeJSON(v)
+	if err != nil || json.Unmarshal(b, &m) != nil {
+		return nil
+	}
+	return m
+}
