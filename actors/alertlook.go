@@ -56,7 +56,7 @@ func (g *glance) want(r *domain.AlertRule) {
 func (n *Node) readAlerts(ctx context.Context, rules []*domain.AlertRule) map[string]alerts.Found {
 	looks := n.lookFor(ctx, rules)
 	n.lookElsewhere(ctx, rules, looks)
-	if n.draining() {
+	if n.Draining() {
 		return nil
 	}
 	out := make(map[string]alerts.Found, len(rules))
@@ -136,7 +136,7 @@ func (n *Node) lookElsewhere(ctx context.Context, rules []*domain.AlertRule, loo
 // LookFor looks at the workspaces of this node for the rules of another one.
 func (d *Desk) LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error) {
 	looks := d.node.lookFor(ctx, rules)
-	if d.node.draining() {
+	if d.node.Draining() {
 		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped")
 	}
 	for _, r := range rules {

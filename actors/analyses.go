@@ -104,7 +104,7 @@ func (d *Desk) keepAnalysis(ctx context.Context, due *domain.AnalysisDue, found 
 		} else if err != nil {
 			return err
 		}
-		d.node.committed(due.WorkspaceID)
+		d.node.Committed(due.WorkspaceID)
 		return nil
 	}
 	return fmt.Errorf("analysis of call %s: others keep changing the record", due.CallID)

@@ -211,10 +211,10 @@ func (a *auditor) forget(minute int64) {
 // a workspace that is gone, which a token may still name, nothing is kept.
 func (d *Desk) Note(_ context.Context, p domain.Principal, act ask.Act) {
 	if p.WorkspaceID == "" {
-		d.audit.noteUnknownCredential(slices.DeleteFunc(d.keys.operatorWorkspaces(), func(id string) bool { return d.node.workspace(id) == nil }), act, time.Now())
+		d.audit.noteUnknownCredential(slices.DeleteFunc(d.keys.operatorWorkspaces(), func(id string) bool { return d.node.Workspace(id) == nil }), act, time.Now())
 		return
 	}
-	if d.node.workspace(p.WorkspaceID) != nil {
+	if d.node.Workspace(p.WorkspaceID) != nil {
 		d.audit.note(p, act, time.Now())
 	}
 }
@@ -244,7 +244,7 @@ func (d *Desk) Record(ctx context.Context, p domain.Principal, act ask.Act) {
 	if rider != nil {
 		row.ID = rider.Row().ID
 	}
-	if d.node.workspace(p.WorkspaceID) == nil {
+	if d.node.Workspace(p.WorkspaceID) == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)

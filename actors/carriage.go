@@ -103,7 +103,7 @@ func (d *Desk) carryMessages(ctx context.Context, workspaceID string) error {
 				return nil // whichever ends wakes us
 			}
 			if begun {
-				d.node.beside(func() { d.carry(m) })
+				d.node.RunInBackground(func() { d.carry(m) })
 			}
 		}
 		if q.Cursor = next; next == "" {
@@ -117,15 +117,15 @@ func (d *Desk) carry(m *domain.Message) {
 	again := carryAgain
 	defer func() {
 		d.carriage.end(m)
-		if d.node.life().Err() == nil {
+		if d.node.Context().Err() == nil {
 			time.AfterFunc(again, func() { d.messages.Wake(m.WorkspaceID) })
 		}
 	}()
-	err := d.carryOne(d.node.life(), m.Key())
+	err := d.carryOne(d.node.Context(), m.Key())
 	switch {
 	case err == nil:
 		again = 0
-	case d.node.life().Err() == nil:
+	case d.node.Context().Err() == nil:
 		d.log.Warn("a message could not be handed over; it is tried again", slog.String("message_id", m.ID), slog.Any("error", err))
 	}
 }
@@ -268,7 +268,7 @@ func (d *Desk) keepMessage(ctx context.Context, c commit.Change) error {
 		return nil
 	}
 	if err == nil {
-		d.node.committed(c.Workspace)
+		d.node.Committed(c.Workspace)
 	}
 	return err
 }
@@ -334,7 +334,7 @@ func (d *Desk) settleOnce(ctx context.Context, key domain.Key, o sms.Outcome, wa
 		return false, err
 	}
 	if len(c.Events) > 0 {
-		d.node.committed(m.WorkspaceID)
+		d.node.Committed(m.WorkspaceID)
 		d.node.textPaid(m, o.Sent)
 	}
 	if m.NextAt != nil {
@@ -356,7 +356,7 @@ func (d *Desk) messageCounted(m *domain.Message, now time.Time) []domain.Tally {
 // carryLater lets a message be handed over again after a pause.
 func (d *Desk) carryLater(key domain.Key, pause time.Duration) {
 	time.AfterFunc(pause, func() {
-		life := d.node.life()
+		life := d.node.Context()
 		if life.Err() != nil {
 			return
 		}

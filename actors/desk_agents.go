@@ -95,7 +95,7 @@ func (d *Desk) agentFits(ctx context.Context, p domain.Principal, a, before *dom
 		if err := refuseToken(p, "on_inbound"); err != nil {
 			return err
 		}
-		return d.node.checkURL(ctx, "on_inbound.url", h.URL)
+		return d.node.CheckURL(ctx, "on_inbound.url", h.URL)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (d *Desk) UpdateAgent(ctx context.Context, p domain.Principal, id string, c
 // tellAgent adds agent.updated.
 func (d *Desk) tellAgent(c *commit.Change, a *domain.Agent, fields []string) {
 	c.Events = append(c.Events, record.NewEvent(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ResourceChangedData{ID: a.ID, Changed: fields}))
-	d.node.committed(a.WorkspaceID)
+	d.node.Committed(a.WorkspaceID)
 }
 
 // compare notes how the draft differs from what is published, and what the two
@@ -231,7 +231,7 @@ func (d *Desk) PublishAgent(ctx context.Context, p domain.Principal, id string) 
 func (d *Desk) follow(ctx context.Context, p domain.Principal) error {
 	return record.StoreError(commit.Each(ctx, d.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.FollowLatest && c.Environment == p.Environment && c.StartedAt != nil {
-			d.node.sys.Root.Send(d.node.campaignPID(c.WorkspaceID, c.ID), campaign.Changed{})
+			d.node.sys.Root.Send(d.node.CampaignPID(c.WorkspaceID, c.ID), campaign.Changed{})
 		}
 	}))
 }

@@ -31,14 +31,14 @@ const alertsActor = "alerts"
 
 // growAlerts starts the actor that looks for alerts.
 func (n *Node) growAlerts() error {
-	if n.quarantined() { // it would send mails
+	if n.Quarantined() { // it would send mails
 		return nil
 	}
 	root := n.sys.Root.Copy().WithGuardian(mailbox.Restart(n.cfg.Log, func(pid *actor.PID, reason any) {
 		n.cfg.Log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}))
 	cfg := alerts.Config{
-		Store: n.cfg.Store, Workspaces: n.workspaces, Read: n.readAlerts, Mail: n.cfg.Mail, Committed: n.committed, Every: n.cfg.AlertsEvery, Log: n.cfg.Log,
+		Store: n.cfg.Store, Workspaces: n.workspaces, Read: n.readAlerts, Mail: n.cfg.Mail, Committed: n.Committed, Every: n.cfg.AlertsEvery, Log: n.cfg.Log,
 	}
 	_, err := root.SpawnNamed(mailbox.Props(n.overseen(alertsActor, func() actor.Actor { return alerts.New(cfg) }), 1000), alertsActor)
 	return err
@@ -46,7 +46,7 @@ func (n *Node) growAlerts() error {
 
 // alertsChanged has the actor look now.
 func (n *Node) alertsChanged(workspace string) {
-	if n.quarantined() {
+	if n.Quarantined() {
 		return
 	}
 	n.sys.Root.Send(n.sys.NewLocalPID(alertsActor), alerts.Changed{Workspace: workspace})
@@ -149,9 +149,9 @@ func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string)
 	if _, err = d.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Events: []event.Draft{e}}); err != nil {
 		return ask.AlertTest{}, record.StoreError(err)
 	}
-	d.node.committed(p.WorkspaceID)
+	d.node.Committed(p.WorkspaceID)
 	out := ask.AlertTest{EventID: e.ID, AlertID: a.ID, Mails: []ask.AlertMailTest{}}
-	if len(r.Emails) == 0 || d.node.cfg.Mail == nil || d.node.quarantined() {
+	if len(r.Emails) == 0 || d.node.cfg.Mail == nil || d.node.Quarantined() {
 		return out, nil
 	}
 	subject, body := alert.Mail(a, alert.Firing, now)

@@ -52,7 +52,7 @@ func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string
 	if err = d.tellHooks(ctx, p, moved); err != nil {
 		return nil, "", err
 	}
-	d.node.campaignChanged(c)
+	d.node.CampaignChanged(c)
 	return c, moved.secret, nil
 }
 
@@ -70,7 +70,7 @@ func (d *Desk) tellHooks(ctx context.Context, p domain.Principal, moved hookChan
 	if len(moved.kept)+len(moved.gone) == 0 {
 		return nil
 	}
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -85,10 +85,10 @@ func (d *Desk) tellHooks(ctx context.Context, p domain.Principal, moved hookChan
 		if err != nil {
 			now = w
 		}
-		d.node.webhookChanged(ctx, now)
+		d.node.WebhookChanged(ctx, now)
 	}
 	for _, w := range moved.gone {
-		d.node.webhookDeleted(w)
+		d.node.WebhookDeleted(w)
 	}
 	return nil
 }

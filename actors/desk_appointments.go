@@ -82,7 +82,7 @@ func (d *Desk) Book(ctx context.Context, p domain.Principal, o ask.NewAppointmen
 		if err != nil {
 			return nil, record.StoreError(err)
 		}
-		d.node.committed(p.WorkspaceID)
+		d.node.Committed(p.WorkspaceID)
 		d.reminders.Wake(p.WorkspaceID)
 		return a, nil
 	}
@@ -305,7 +305,7 @@ func (d *Desk) amend(
 		return nil
 	})
 	if err == nil && told {
-		d.node.committed(p.WorkspaceID)
+		d.node.Committed(p.WorkspaceID)
 		d.reminders.Wake(p.WorkspaceID)
 	}
 	return a, err

@@ -27,7 +27,7 @@ func (n *Node) several() bool {
 		return true
 	}
 	living := 0
-	return n.anyWorkspace(func(*domain.Workspace) bool {
+	return n.AnyWorkspace(func(*domain.Workspace) bool {
 		living++
 		return living > 1
 	})
@@ -56,5 +56,5 @@ func (d *Desk) ApproveNumber(ctx context.Context, workspaceID, id string) (*doma
 		return nil, err
 	}
 	d.log.Info("number approved", slog.String("workspace_id", workspaceID), slog.String("number_id", n.ID))
-	return n, d.node.reloadTrunks(ctx, workspaceID)
+	return n, d.node.ReloadTrunks(ctx, workspaceID)
 }

@@ -21,8 +21,8 @@ const (
 // StartBulk keeps a job with its orders in one commit; from its return on it is
 // carried out, by this process or by the next.
 func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk) (*domain.Bulk, error) {
-	if d.node.workspace(p.WorkspaceID) == nil {
-		return nil, d.node.noWorkspace()
+	if d.node.Workspace(p.WorkspaceID) == nil {
+		return nil, d.node.WorkspaceNotFound()
 	}
 	if b, err := record.CreatedBySameRequest[domain.Bulk](ctx, d.store, p, domain.PrefixBulk); b != nil || err != nil {
 		if err == nil {
@@ -65,7 +65,7 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 // bulkFits refuses what concerns the whole job, and blames the items that are
 // known never to be done.
 func (d *Desk) bulkFits(ctx context.Context, p domain.Principal, o *ask.NewBulk) error {
-	w := d.node.workspace(p.WorkspaceID)
+	w := d.node.Workspace(p.WorkspaceID)
 	switch o.Type {
 	case domain.BulkContacts:
 		return d.contactsFit(ctx, p, o.Target)

@@ -29,10 +29,10 @@ const (
 
 // carryOut begins a job's work beside the requests.
 func (d *Desk) carryOut(b *domain.Bulk) {
-	if b.Final() || d.node.quarantined() && sendsOut(b) {
+	if b.Final() || d.node.Quarantined() && sendsOut(b) {
 		return
 	}
-	d.jobs.Begin(d.node.life(), b.WorkspaceID+"/"+b.ID, func(ctx context.Context) error {
+	d.jobs.Begin(d.node.Context(), b.WorkspaceID+"/"+b.ID, func(ctx context.Context) error {
 		stand := new(bulkStand)
 		d.waits.Store(b.ID, stand)
 		defer d.waits.Delete(b.ID)
@@ -207,7 +207,7 @@ var errOrders = errors.New("the orders of a bulk job cannot be read")
 func (r *bulkRun) calls(ctx context.Context) error {
 	t := r.desk.node.tree(r.row.WorkspaceID)
 	if t == nil {
-		return r.desk.node.noWorkspace()
+		return r.desk.node.WorkspaceNotFound()
 	}
 	w := lines.NewWaiter(r.desk.node.sys, t.lines(r.row.Environment))
 	defer w.Close()

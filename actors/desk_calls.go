@@ -58,9 +58,9 @@ type placing struct {
 
 // placeBy is PlaceCall with another way to a line.
 func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, how placing) (*domain.Call, error) {
-	w := d.node.workspace(p.WorkspaceID)
+	w := d.node.Workspace(p.WorkspaceID)
 	if w == nil {
-		return nil, d.node.noWorkspace()
+		return nil, d.node.WorkspaceNotFound()
 	}
 	if err := d.takesCalls(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 	if err != nil {
 		return nil, err
 	}
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, h
 // takesCalls is an error while the service is being stopped, and while an
 // operator lets nobody be rung.
 func (d *Desk) takesCalls() error {
-	if d.node.draining() {
+	if d.node.Draining() {
 		return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
 	}
 	return d.node.halts.refusal()
@@ -304,9 +304,9 @@ func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt, gran
 		with(&change, c)
 	}
 	_, err := d.store.Apply(bound, change)
-	d.node.committed(c.WorkspaceID)
+	d.node.Committed(c.WorkspaceID)
 	if err != nil && !errors.Is(err, domain.ErrConflict) && !errors.Is(err, domain.ErrFenced) {
-		d.node.beside(func() { d.unopen(*c, *a) })
+		d.node.RunInBackground(func() { d.unopen(*c, *a) })
 	}
 	return record.StoreError(err)
 }
@@ -316,9 +316,9 @@ func (d *Desk) open(ctx context.Context, c *domain.Call, a *domain.Attempt, gran
 func (d *Desk) unopen(c domain.Call, a domain.Attempt) {
 	wait := time.NewTicker(unopenEvery)
 	defer wait.Stop()
-	for end := time.Now().Add(unopenFor); time.Now().Before(end) && !d.node.draining(); <-wait.C {
+	for end := time.Now().Add(unopenFor); time.Now().Before(end) && !d.node.Draining(); <-wait.C {
 		if done := d.unopenOnce(&c, &a); done {
-			d.node.committed(c.WorkspaceID)
+			d.node.Committed(c.WorkspaceID)
 			return
 		}
 	}
@@ -427,7 +427,7 @@ func (d *Desk) HangupCall(ctx context.Context, p domain.Principal, id string) (*
 	if c.Final() {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.Status)
 	}
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}

@@ -68,21 +68,21 @@ func (d *Desk) CreateCampaign(
 		CampaignID: c.ID, Name: c.Name, Status: c.Status,
 	})}
 	for _, w := range hooks { // known to the outbox before campaign.created is
-		d.node.webhookComing(w)
+		d.node.WebhookCreating(w)
 	}
 	if _, err := d.store.Apply(ctx, change); err != nil {
 		if errors.Is(err, domain.ErrConflict) || errors.Is(err, domain.ErrFenced) { // otherwise it may have landed
 			for _, w := range hooks {
-				d.node.webhookDeleted(w)
+				d.node.WebhookDeleted(w)
 			}
 		}
 		return none, record.StoreError(err)
 	}
 	for _, w := range hooks { // whose actors can read their rows only now
-		d.node.webhookChanged(ctx, w)
+		d.node.WebhookChanged(ctx, w)
 	}
-	d.node.campaignBegun(ctx, c)
-	d.node.committed(p.WorkspaceID)
+	d.node.StartCampaignActor(ctx, c)
+	d.node.Committed(p.WorkspaceID)
 	return ask.CampaignCreated{Campaign: c, Upload: summaryOf(upload), WebhookSecret: secret}, nil
 }
 
@@ -103,7 +103,7 @@ func (d *Desk) campaignBefore(ctx context.Context, p domain.Principal) (*ask.Cam
 	}
 	err = commit.Each(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) {
 		made.WebhookSecret = w.Secret
-		d.node.webhookChanged(ctx, w) // the time before may have been cut off in front of this
+		d.node.WebhookChanged(ctx, w) // the time before may have been cut off in front of this
 	})
 	return made, record.StoreError(err)
 }
@@ -148,7 +148,7 @@ func refuseToken(p domain.Principal, field string) error {
 func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign, given string) (hooks []*domain.Webhook, secret string, err error) {
 	byURL := make(map[string][]string)
 	for name, url := range c.Webhooks {
-		if err = d.node.checkURL(ctx, "webhooks."+name, url); err != nil {
+		if err = d.node.CheckURL(ctx, "webhooks."+name, url); err != nil {
 			return nil, "", err
 		}
 		byURL[url] = append(byURL[url], name)
@@ -467,7 +467,7 @@ const loadingLimit = 3 * time.Second
 // askCampaign is tellCampaign for one that stands.
 func (d *Desk) askCampaign(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
 	// One that is over may have live calls still, and then its actor lives.
-	pid := d.node.campaignPID(p.WorkspaceID, id)
+	pid := d.node.CampaignPID(p.WorkspaceID, id)
 	loading, cancel := context.WithTimeout(ctx, loadingLimit)
 	defer cancel()
 	for grown := false; ; {
@@ -489,7 +489,7 @@ func (d *Desk) askCampaign(ctx context.Context, p domain.Principal, id string, m
 			}
 			return campaign.Over(c, progress, msg)
 		}
-		if grown = !lives && !grown && d.node.campaignUp(ctx, c); grown {
+		if grown = !lives && !grown && d.node.StartIfDraft(ctx, c); grown {
 			continue
 		}
 		if lives || jobs.Rest(loading, 20*time.Millisecond) != nil {

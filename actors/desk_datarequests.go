@@ -95,10 +95,10 @@ func (d *Desk) DataRequestFile(ctx context.Context, p domain.Principal, id strin
 
 // handleDataRequest begins a request's work beside the API's requests.
 func (d *Desk) handleDataRequest(r *domain.DataRequest) {
-	if d.node.quarantined() && r.Type == domain.DataErase { // recordings may lie in a bucket that another service uses
+	if d.node.Quarantined() && r.Type == domain.DataErase { // recordings may lie in a bucket that another service uses
 		return
 	}
-	d.jobs.Begin(d.node.life(), r.WorkspaceID+"/"+r.ID, func(ctx context.Context) error {
+	d.jobs.Begin(d.node.Context(), r.WorkspaceID+"/"+r.ID, func(ctx context.Context) error {
 		if err := d.takeDataRequestSlot(ctx); err != nil {
 			return err
 		}

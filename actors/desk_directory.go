@@ -188,7 +188,7 @@ func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Tr
 	if err := record.Create(ctx, d.store, t); err != nil {
 		return nil, err
 	}
-	if err := d.node.reloadTrunks(ctx, p.WorkspaceID); err != nil {
+	if err := d.node.ReloadTrunks(ctx, p.WorkspaceID); err != nil {
 		return nil, err
 	}
 	d.shownTrunks(ctx, p, t)
@@ -229,7 +229,7 @@ func (d *Desk) UpdateTrunk(ctx context.Context, p domain.Principal, id string, c
 	if err != nil {
 		return nil, err
 	}
-	if err = d.node.reloadTrunks(ctx, p.WorkspaceID); err != nil {
+	if err = d.node.ReloadTrunks(ctx, p.WorkspaceID); err != nil {
 		return nil, err
 	}
 	d.shownTrunks(ctx, p, t)
@@ -248,7 +248,7 @@ func (d *Desk) DeleteTrunk(ctx context.Context, p domain.Principal, id string) e
 	if err != nil {
 		return err
 	}
-	return d.node.reloadTrunks(ctx, p.WorkspaceID)
+	return d.node.ReloadTrunks(ctx, p.WorkspaceID)
 }
 
 // claimOf is the row that makes a number unique in the install; "*" is one
@@ -302,7 +302,7 @@ func (d *Desk) CreateNumber(ctx context.Context, p domain.Principal, n *domain.P
 	if err != nil {
 		return nil, err
 	}
-	return n, d.node.reloadTrunks(ctx, p.WorkspaceID) // they show it from now on
+	return n, d.node.ReloadTrunks(ctx, p.WorkspaceID) // they show it from now on
 }
 
 // Number reads one number.
@@ -334,7 +334,7 @@ func (d *Desk) UpdateNumber(ctx context.Context, p domain.Principal, id string, 
 	if err != nil {
 		return nil, err
 	}
-	return n, d.node.reloadTrunks(ctx, p.WorkspaceID)
+	return n, d.node.ReloadTrunks(ctx, p.WorkspaceID)
 }
 
 // DeleteNumber removes a number and frees it for others.
@@ -346,7 +346,7 @@ func (d *Desk) DeleteNumber(ctx context.Context, p domain.Principal, id string) 
 	if err != nil {
 		return err
 	}
-	return d.node.reloadTrunks(ctx, p.WorkspaceID)
+	return d.node.ReloadTrunks(ctx, p.WorkspaceID)
 }
 
 // liveNumbers are the workspace's numbers that are in use, by environment.
@@ -375,9 +375,9 @@ func (d *Desk) CallerIDs(ctx context.Context, p domain.Principal) ([]string, err
 
 // Workspace answers from memory.
 func (d *Desk) Workspace(_ context.Context, p domain.Principal) (*domain.Workspace, error) {
-	w := d.node.workspace(p.WorkspaceID)
+	w := d.node.Workspace(p.WorkspaceID)
 	if w == nil {
-		return nil, d.node.noWorkspace()
+		return nil, d.node.WorkspaceNotFound()
 	}
 	return w, nil
 }
@@ -386,7 +386,7 @@ func (d *Desk) Workspace(_ context.Context, p domain.Principal) (*domain.Workspa
 func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error) {
 	t := d.node.tree(p.WorkspaceID)
 	if t == nil {
-		return nil, d.node.noWorkspace()
+		return nil, d.node.WorkspaceNotFound()
 	}
 	t.changing.Lock()
 	defer t.changing.Unlock()
@@ -414,8 +414,8 @@ func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change f
 		if err != nil {
 			return nil, record.StoreError(err)
 		}
-		d.node.setWorkspace(w)
-		d.node.committed(w.ID)
+		d.node.SetWorkspace(w)
+		d.node.Committed(w.ID)
 		d.log.Info("workspace changed", slog.String("workspace_id", w.ID))
 		return w, nil
 	}

@@ -407,7 +407,7 @@ func (d *Desk) numberAt(p domain.Principal, text string) (e164 string, n uint64,
 
 // country is how numbers without a plus are read.
 func (d *Desk) country(p domain.Principal) string {
-	if w := d.node.workspace(p.WorkspaceID); w != nil {
+	if w := d.node.Workspace(p.WorkspaceID); w != nil {
 		return w.DefaultCountry
 	}
 	return ""

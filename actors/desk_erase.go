@@ -38,14 +38,14 @@ func (d *Desk) DeleteCampaign(ctx context.Context, p domain.Principal, id string
 		return err
 	}
 	for _, w := range hooks {
-		d.node.webhookDeleted(w)
+		d.node.WebhookDeleted(w)
 	}
 	d.environments.Forget(p.WorkspaceID, c.ID)
-	if pid := d.node.campaignPID(p.WorkspaceID, c.ID); d.node.isUp(pid) {
+	if pid := d.node.CampaignPID(p.WorkspaceID, c.ID); d.node.isUp(pid) {
 		d.node.sys.Root.Send(pid, campaign.Deleted{})
 	}
-	d.node.beside(func() {
-		d.erase(d.node.life(), &domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment})
+	d.node.RunInBackground(func() {
+		d.erase(d.node.Context(), &domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment})
 	})
 	return nil
 }

@@ -88,7 +88,7 @@ func (d *Desk) ExportFile(ctx context.Context, p domain.Principal, id string) (a
 // makeFile begins an export's work beside the requests.
 func (d *Desk) makeFile(e *domain.Export) {
 	tried := 0
-	d.jobs.Begin(d.node.life(), e.WorkspaceID+"/"+e.ID, func(ctx context.Context) error {
+	d.jobs.Begin(d.node.Context(), e.WorkspaceID+"/"+e.ID, func(ctx context.Context) error {
 		select {
 		case d.exporting <- struct{}{}:
 			defer func() { <-d.exporting }()

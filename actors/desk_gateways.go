@@ -22,7 +22,7 @@ func (d *Desk) CreateSMSGateway(ctx context.Context, p domain.Principal, g *doma
 	if p.Environment == domain.Test {
 		return nil, domain.Errorf(domain.CodeInvalidState, "messages of a test key go to the built-in carrier; a gateway is for a live one")
 	}
-	if err := d.node.checkURL(ctx, "url", g.URL); err != nil {
+	if err := d.node.CheckURL(ctx, "url", g.URL); err != nil {
 		return nil, err
 	}
 	n := 0
@@ -66,7 +66,7 @@ func (d *Desk) UpdateSMSGateway(ctx context.Context, p domain.Principal, id stri
 		if g.URL == url {
 			return nil
 		}
-		return d.node.checkURL(ctx, "url", g.URL)
+		return d.node.CheckURL(ctx, "url", g.URL)
 	})
 }
 

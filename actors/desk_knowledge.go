@@ -88,7 +88,7 @@ func (d *Desk) newSource(ctx context.Context, k *domain.KnowledgeBase, id string
 		KnowledgeBaseID: k.ID, Type: o.Type, Name: o.Name, URL: o.URL, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: o.Text, Bytes: len(o.Text),
 	}
 	if o.Type == domain.SourceURL {
-		if err := d.node.checkURL(ctx, prefix+"url", o.URL); err != nil {
+		if err := d.node.CheckURL(ctx, prefix+"url", o.URL); err != nil {
 			return nil, err
 		}
 		if u, err := url.Parse(o.URL); err == nil && s.Name == "" {

@@ -34,9 +34,9 @@ func (d *Desk) SendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 
 // sendMessage is SendMessage under an id, in a commit with more.
 func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error) {
-	w := d.node.workspace(p.WorkspaceID)
+	w := d.node.Workspace(p.WorkspaceID)
 	if w == nil {
-		return nil, d.node.noWorkspace()
+		return nil, d.node.WorkspaceNotFound()
 	}
 	number, err := d.zones.Number(o.To, w.DefaultCountry)
 	if errors.Is(err, domain.ErrPhoneForbidden) {
@@ -82,7 +82,7 @@ func (d *Desk) sendMessage(ctx context.Context, p domain.Principal, o ask.NewMes
 // mayPay refuses a live message that would cost more than the workspace may
 // still spend on the day, and sets aside what it costs until it is settled.
 func (d *Desk) mayPay(ctx context.Context, m *domain.Message) error {
-	w := d.node.workspace(m.WorkspaceID)
+	w := d.node.Workspace(m.WorkspaceID)
 	if m.Environment != domain.Live || w == nil || w.Calling.DailySpendCap == nil {
 		return nil
 	}
@@ -321,7 +321,7 @@ func (d *Desk) takeOnce(ctx context.Context, m *domain.Message, seen *domain.Tex
 	if _, err = d.store.Apply(ctx, c); err != nil {
 		return false, err
 	}
-	d.node.committed(m.WorkspaceID)
+	d.node.Committed(m.WorkspaceID)
 	d.messages.Wake(m.WorkspaceID)
 	d.texting.Wake(m.WorkspaceID)
 	return false, nil

@@ -17,9 +17,9 @@ const clientsMost = 1000
 
 // OAuthPlan fails with plan_required where the workspace's plan has no OAuth.
 func (d *Desk) OAuthPlan(workspace string) error {
-	w := d.node.workspace(workspace)
+	w := d.node.Workspace(workspace)
 	if w == nil {
-		return d.node.noWorkspace()
+		return d.node.WorkspaceNotFound()
 	}
 	if w.Plan != domain.Enterprise {
 		return domain.Errorf(domain.CodePlanRequired, "OAuth 2.0 needs the plan enterprise").With("required", domain.Enterprise)

@@ -39,7 +39,7 @@ func (d *Desk) CreatePhone(ctx context.Context, p domain.Principal, x *domain.Ph
 	if err != nil {
 		return nil, err
 	}
-	return x, d.node.reloadPhones(ctx, p.WorkspaceID)
+	return x, d.node.ReloadPhones(ctx, p.WorkspaceID)
 }
 
 // claim takes what only one may have.
@@ -97,7 +97,7 @@ func (d *Desk) registered(ctx context.Context, p domain.Principal, list ...*doma
 	if len(list) == 0 {
 		return nil
 	}
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, c
 		if err != nil {
 			return nil, record.StoreError(err)
 		}
-		if err = d.node.reloadPhones(ctx, p.WorkspaceID); err != nil {
+		if err = d.node.ReloadPhones(ctx, p.WorkspaceID); err != nil {
 			return nil, err
 		}
 		return x, d.registered(ctx, p, x)
@@ -177,7 +177,7 @@ func (d *Desk) DeletePhone(ctx context.Context, p domain.Principal, id string) e
 	if err != nil || d.node == nil { // no service runs on the store
 		return err
 	}
-	return d.node.reloadPhones(ctx, p.WorkspaceID)
+	return d.node.ReloadPhones(ctx, p.WorkspaceID)
 }
 
 // ring finds the phone that an order names; ok is false for telephone numbers.
@@ -185,7 +185,7 @@ func (d *Desk) ring(ctx context.Context, p domain.Principal, to string) (found r
 	if _, ok = domain.PhoneUser(to); !ok {
 		return found, false, nil
 	}
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return found, true, err
 	}

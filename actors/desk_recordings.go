@@ -72,7 +72,7 @@ func (d *Desk) linkKey(ctx context.Context, workspaceID string) (*domain.LinkKey
 func (d *Desk) VisitByLink(ctx context.Context, callID, token string) (domain.Principal, error) {
 	bad := domain.Errorf(domain.CodeInvalidLink, "this link does not open the recording")
 	ws := access.LinkWorkspace(token)
-	if ws == "" || d.node.workspace(ws) == nil {
+	if ws == "" || d.node.Workspace(ws) == nil {
 		return domain.Principal{}, bad
 	}
 	k := &domain.LinkKey{WorkspaceID: ws}
@@ -113,7 +113,7 @@ func (d *Desk) PauseRecording(ctx context.Context, p domain.Principal, callID st
 	if err != nil {
 		return err
 	}
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (d *Desk) ListenCall(ctx context.Context, p domain.Principal, callID string
 	if err != nil {
 		return ask.Seat{}, err
 	}
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return ask.Seat{}, err
 	}

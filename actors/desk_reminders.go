@@ -262,7 +262,7 @@ func (d *Desk) sendReminder(ctx context.Context, p domain.Principal, a *domain.A
 	}
 	switch {
 	case err == nil:
-		d.node.committed(a.WorkspaceID)
+		d.node.Committed(a.WorkspaceID)
 		return nil
 	case errors.Is(err, domain.ErrConflict):
 		return err

@@ -70,7 +70,7 @@ func (d *Desk) UpdateContact(ctx context.Context, p domain.Principal, campaignID
 // mayCall refuses a number that the workspace of a campaign may not call. Errors:
 // destination_not_allowed of phone.
 func (d *Desk) mayCall(c *domain.Campaign, phone string) error {
-	w := d.node.workspace(c.WorkspaceID)
+	w := d.node.Workspace(c.WorkspaceID)
 	if w == nil {
 		return nil
 	}
@@ -110,8 +110,8 @@ func (d *Desk) revise(ctx context.Context, c *domain.Campaign, msg any) error {
 	if c.Status.Final() {
 		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", c.Status)
 	}
-	d.node.campaignUp(ctx, c)
-	_, err := mailbox.Ask[campaign.Revised](ctx, d.node.sys, d.node.campaignPID(c.WorkspaceID, c.ID), msg)
+	d.node.StartIfDraft(ctx, c)
+	_, err := mailbox.Ask[campaign.Revised](ctx, d.node.sys, d.node.CampaignPID(c.WorkspaceID, c.ID), msg)
 	return err
 }
 

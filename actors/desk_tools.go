@@ -57,10 +57,10 @@ func (d *Desk) toolFits(ctx context.Context, p domain.Principal, t *domain.Tool)
 	}
 	if h := t.HTTP; h != nil {
 		h.HeaderHints = hintsOf(h.Headers)
-		return d.node.checkURL(ctx, "http.url", h.URL)
+		return d.node.CheckURL(ctx, "http.url", h.URL)
 	}
 	t.MCP.HeaderHints = hintsOf(t.MCP.Headers)
-	return d.node.checkURL(ctx, "mcp.url", t.MCP.URL)
+	return d.node.CheckURL(ctx, "mcp.url", t.MCP.URL)
 }
 
 func hintsOf(headers map[string]string) map[string]string {

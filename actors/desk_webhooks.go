@@ -28,14 +28,14 @@ func newSecret() string {
 func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
 	if made, err := record.CreatedBySameRequest[domain.Webhook](ctx, d.store, p, domain.PrefixWebhook); made != nil || err != nil {
 		if made != nil {
-			d.node.webhookChanged(ctx, made) // the time before may have been cut off in front of this
+			d.node.WebhookChanged(ctx, made) // the time before may have been cut off in front of this
 			shown := *made
 			shown.FirstOffset = 0
 			made = &shown
 		}
 		return made, err
 	}
-	if err := d.node.checkURL(ctx, "url", w.URL); err != nil {
+	if err := d.node.CheckURL(ctx, "url", w.URL); err != nil {
 		return nil, err
 	}
 	if err := d.filtersFit(ctx, p, nil, w.Filters); err != nil {
@@ -54,7 +54,7 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 	if err := record.Create(ctx, d.store, w); err != nil {
 		return nil, err
 	}
-	d.node.webhookChanged(ctx, w)
+	d.node.WebhookChanged(ctx, w)
 	shown := *w
 	shown.FirstOffset = 0
 	return &shown, nil
@@ -132,7 +132,7 @@ func (d *Desk) ListWebhooks(ctx context.Context, p domain.Principal, q ask.Webho
 
 // UpdateWebhook changes an endpoint.
 func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error) {
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -154,12 +154,12 @@ func (d *Desk) UpdateWebhook(ctx context.Context, p domain.Principal, id string,
 		if w.URL == url || w.URL == checked {
 			return nil
 		}
-		return d.node.checkURL(ctx, "url", w.URL) // another change came in between
+		return d.node.CheckURL(ctx, "url", w.URL) // another change came in between
 	})
 	if err != nil {
 		return nil, err
 	}
-	d.node.webhookChanged(ctx, w)
+	d.node.WebhookChanged(ctx, w)
 	return w, nil
 }
 
@@ -174,7 +174,7 @@ func (d *Desk) checkChange(ctx context.Context, p domain.Principal, id string, c
 	if err = change(w); err != nil || w.URL == url {
 		return "", err
 	}
-	return w.URL, d.node.checkURL(ctx, "url", w.URL)
+	return w.URL, d.node.CheckURL(ctx, "url", w.URL)
 }
 
 // DeleteWebhook removes an endpoint and what is queued for it.
@@ -186,7 +186,7 @@ func (d *Desk) DeleteWebhook(ctx context.Context, p domain.Principal, id string)
 	if d.node == nil { // no service runs on the store
 		return record.Delete[domain.Webhook](ctx, d.store, p, domain.PrefixWebhook, id)
 	}
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (d *Desk) DeleteWebhook(ctx context.Context, p domain.Principal, id string)
 	if err = record.Delete[domain.Webhook](ctx, d.store, p, domain.PrefixWebhook, id); err != nil {
 		return err
 	}
-	d.node.webhookDeleted(w)
+	d.node.WebhookDeleted(w)
 	return nil
 }
 
@@ -273,7 +273,7 @@ func (d *Desk) TestWebhook(ctx context.Context, p domain.Principal, id string, t
 	if err != nil {
 		return ask.TestResult{}, err
 	}
-	if d.node.quarantined() {
+	if d.node.Quarantined() {
 		return ask.TestResult{}, d.node.halts.refusal()
 	}
 	got, err := mailbox.Ask[webhook.Tested](ctx, d.node.sys, d.node.webhookPID(w), webhook.Test{EventType: string(t)})

@@ -36,7 +36,7 @@ func (d *Desk) createWorkspace(ctx context.Context, w *domain.Workspace, more ..
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), growLimit) // half a workspace is no use to anybody
 	defer cancel()
 	id := d.node.workspaceID(ctx)
-	before := d.node.workspace(id)
+	before := d.node.Workspace(id)
 	if before == nil && len(d.node.workspaces()) >= maxWorkspaces {
 		return nil, nil, "", domain.Errorf(domain.CodeInvalidState, "there are %d workspaces, which is the most", maxWorkspaces)
 	}
@@ -51,12 +51,12 @@ func (d *Desk) createWorkspace(ctx context.Context, w *domain.Workspace, more ..
 	if err != nil {
 		return nil, nil, "", record.StoreError(err)
 	}
-	run := d.node.life()
+	run := d.node.Context()
 	if err = d.node.grow(ctx, w); err != nil {
-		d.node.beside(func() { d.growLate(run, w.ID) })
+		d.node.RunInBackground(func() { d.growLate(run, w.ID) })
 		return nil, nil, "", record.StoreError(err)
 	}
-	d.node.beside(func() { d.node.readLists(run, w.ID) })
+	d.node.RunInBackground(func() { d.node.readLists(run, w.ID) })
 	return w, key, text, nil
 }
 
@@ -90,7 +90,7 @@ func (d *Desk) growLate(ctx context.Context, id string) {
 func (d *Desk) growOnce(ctx context.Context, id string) error {
 	d.founding.Lock()
 	defer d.founding.Unlock()
-	if d.node.workspace(id) != nil {
+	if d.node.Workspace(id) != nil {
 		return nil
 	}
 	w := &domain.Workspace{Meta: domain.Meta{ID: id}}
@@ -135,11 +135,11 @@ func found(ctx context.Context, store commit.Store, w *domain.Workspace, simulat
 func (d *Desk) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, error) {
 	id, err := domain.ParseID(domain.PrefixWorkspace, id)
 	if err == nil {
-		if w := d.node.workspace(id); w != nil {
+		if w := d.node.Workspace(id); w != nil {
 			return w, nil
 		}
 	}
-	return nil, d.node.noWorkspace()
+	return nil, d.node.WorkspaceNotFound()
 }
 
 // ListWorkspaces reads a page of those of the install.
@@ -222,7 +222,7 @@ func (d *Desk) dismiss(id string) {
 	d.node.mu.Unlock()
 	d.keys.forget(id)
 	d.guests.leave(id)
-	d.jobs.Begin(d.node.life(), "workspace "+id, func(ctx context.Context) error {
+	d.jobs.Begin(d.node.Context(), "workspace "+id, func(ctx context.Context) error {
 		if t != nil {
 			d.node.disband(ctx, id, t)
 			t = nil
@@ -318,7 +318,7 @@ func (d *Desk) gives(ctx context.Context, c *commit.Change, claim domain.Record,
 
 // resumeGone goes on removing what an earlier process had begun to.
 func (d *Desk) resumeGone(ctx context.Context) error {
-	if d.node.quarantined() { // recordings may lie in a bucket that another service uses
+	if d.node.Quarantined() { // recordings may lie in a bucket that another service uses
 		return nil
 	}
 	return commit.Each(ctx, d.store, "gone_workspace", "", "all", func(g *domain.GoneWorkspace) {

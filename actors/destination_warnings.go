@@ -16,7 +16,7 @@ const startCheckLimit = time.Second
 // call any more. An upload refuses such numbers, so contacts are looked at only where
 // the workspace has changed since the campaign was created.
 func (d *Desk) destinationWarnings(ctx context.Context, c *domain.Campaign) []domain.Detail {
-	w := d.node.workspace(c.WorkspaceID)
+	w := d.node.Workspace(c.WorkspaceID)
 	if w == nil || !w.UpdatedAt.After(c.CreatedAt) {
 		return nil
 	}

@@ -48,13 +48,13 @@ func (n *Node) Sweep(ctx context.Context) { n.sweep(ctx) }
 
 // CampaignLives says whether a campaign has an actor.
 func (n *Node) CampaignLives(workspaceID, id string) bool {
-	return n.isUp(n.campaignPID(workspaceID, id))
+	return n.isUp(n.CampaignPID(workspaceID, id))
 }
 
 // EndCampaign ends the actor of a campaign as its parent does once it failed too
 // often.
 func (n *Node) EndCampaign(workspaceID, id string) error {
-	return n.sys.Root.StopFuture(n.campaignPID(workspaceID, id)).Wait()
+	return n.sys.Root.StopFuture(n.CampaignPID(workspaceID, id)).Wait()
 }
 
 // Courtesy is how an upload gives way to live calls; it works for as long as

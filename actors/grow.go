@@ -93,8 +93,8 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 		return err
 	}
 	if len(l.orphans) > 0 {
-		run := n.life()
-		n.beside(func() { n.forgetOrphans(run, w.ID, &t.orphans) })
+		run := n.Context()
+		n.RunInBackground(func() { n.forgetOrphans(run, w.ID, &t.orphans) })
 	}
 	late := time.NewTimer(3 * growLimit)
 	defer late.Stop()
@@ -146,7 +146,7 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 	if l.orphans, err = n.orphansOf(ctx, ws, l.attempts); err != nil {
 		return nil, err
 	}
-	if n.quarantined() {
+	if n.Quarantined() {
 		l.trunks = nil // nobody registers, and nobody asks whether they live
 	}
 	for _, s := range l.survivors {
@@ -364,7 +364,7 @@ func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.
 		},
 		Ours:     func(env domain.Environment, in *sip.Incoming) (string, bool) { return n.trunkInWorkspace(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.Wake(ws) },
+		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.Wake(ws) },
 		Survive: n.cfg.Survive, Survivors: survivors, Cut: n.cutOff, TookUp: n.cfg.TookUp,
 	})
 }
@@ -374,7 +374,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 		return campaign.New(campaign.Config{
 			Workspace: ws, CampaignID: id, Store: n.cfg.Store, Lines: t.lines, Trunks: t.trunks, Calls: t.calls, Boot: n.boot,
 			Numbers: t.numbers, Lists: n.dnc, Left: func() map[string]time.Time { return t.orphans.of(id) },
-			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.committed(ws) },
+			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 				s, err := n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
@@ -386,7 +386,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 			},
 			ProbeEngines: n.probeEngines,
 			Calling:      func() domain.DestinationRules { return t.record.Load().Calling },
-			Stopped:      n.halts.why, Draining: n.draining,
+			Stopped:      n.halts.why, Draining: n.Draining,
 			Tariff: func() int { return t.record.Load().Tariff },
 			Before: n.before("campaign"),
 		})
@@ -396,7 +396,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 func (n *Node) webhookProps(ws, id string) *actor.Props {
 	cfg := webhook.Config{
 		Workspace: ws, ID: id, Store: n.cfg.Store, Sender: n.sender, Pool: n.sends, Ledger: n.ledger, Hurry: n.cfg.WebhookHurry, TraceContexts: n.cfg.TraceContexts, Log: n.cfg.Log,
-		Committed: func() { n.committed(ws) },
+		Committed: func() { n.Committed(ws) },
 	}
 	return mailbox.Props(n.overseen("webhook", webhook.New(cfg)), 1000)
 }

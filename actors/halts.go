@@ -106,7 +106,7 @@ func (d *Desk) StopDialling(ctx context.Context, p domain.Principal, reason stri
 	h.moved++
 	h.stopped.Store(&domain.Dialling{Stopped: true, Reason: reason}) // before it is kept: nobody is rung while the store is slow
 	d.node.holdCalls(true)
-	d.node.nudgeCampaigns()
+	d.node.WakeCampaigns()
 	row := &domain.Dialling{Stopped: true, Reason: reason, Since: record.Now(), By: actorOf(p)}
 	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		d.log.Error("nobody is rung, but whether a restart will know it is not: stop all dialling once more", slog.Any("error", err))
@@ -132,7 +132,7 @@ func (d *Desk) ResumeDialling(ctx context.Context, p domain.Principal) (ask.Dial
 	}
 	h.stopped.Store(nil)
 	d.node.holdCalls(false)
-	d.node.nudgeCampaigns()
+	d.node.WakeCampaigns()
 	d.log.Warn("an operator lets people be rung again", slog.String("actor", row.By.ID))
 	return ask.DiallingNow{}, nil
 }
@@ -152,7 +152,7 @@ func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, e
 	if d.node.cfg.SIP != nil {
 		d.node.cfg.SIP.Drain(true)
 	}
-	d.node.nudgeAll()
+	d.node.WakeAllCampaigns()
 	d.log.Warn("an operator has drained the node", slog.String("actor", by.ID))
 	return *now, nil
 }
@@ -163,7 +163,7 @@ func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow,
 	h := &d.node.halts
 	h.draining.Lock()
 	defer h.draining.Unlock()
-	if d.node.draining() {
+	if d.node.Draining() {
 		return ask.DrainNow{}, domain.Errorf(domain.CodeUnavailable, "the service is being stopped: it takes no calls any more").With("reason", dialer.ForDrain)
 	}
 	if h.drained.Swap(nil) == nil {
@@ -172,7 +172,7 @@ func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow,
 	if d.node.cfg.SIP != nil {
 		d.node.cfg.SIP.Drain(false)
 	}
-	d.node.nudgeAll()
+	d.node.WakeAllCampaigns()
 	by := actorOf(p)
 	d.log.Warn("an operator lets the node take calls again", slog.String("actor", by.ID))
 	return ask.DrainNow{}, nil
@@ -205,17 +205,17 @@ func diallingOf(row *domain.Dialling) ask.DiallingNow {
 	return now
 }
 
-// nudgeAll is nudgeCampaigns of all nodes of the process.
-func (n *Node) nudgeAll() {
+// WakeAllCampaigns is nudgeCampaigns of all nodes of the process.
+func (n *Node) WakeAllCampaigns() {
 	if n.cfg.Board != nil {
 		n.cfg.Board.nudge()
 		return
 	}
-	n.nudgeCampaigns()
+	n.WakeCampaigns()
 }
 
-// nudgeCampaigns has every campaign look again whether it may ring.
-func (n *Node) nudgeCampaigns() {
+// WakeCampaigns has every campaign look again whether it may ring.
+func (n *Node) WakeCampaigns() {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	for _, t := range n.spaces {

@@ -49,7 +49,7 @@ func (n *Node) Inbound(in *sip.Incoming) {
 		in.Reject(sipUnavailable, overloadAfter)
 		return
 	}
-	n.beside(func() {
+	n.RunInBackground(func() {
 		defer n.taking.Add(-1)
 		defer func() {
 			if v := recover(); v != nil { // nobody would answer the caller any more
@@ -119,7 +119,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	if err != nil {
 		return err
 	}
-	t, err := n.living(number.WorkspaceID)
+	t, err := n.workspaceActors(number.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (n *Node) claimed(ctx context.Context, text string) (*domain.PhoneNumber, e
 func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.Trunk, script *domain.Script) *domain.Call {
 	now := record.Now()
 	country := ""
-	if w := n.workspace(num.WorkspaceID); w != nil {
+	if w := n.Workspace(num.WorkspaceID); w != nil {
 		country = countryOf(t, w)
 	}
 	told := domain.CallingParty{From: in.From, Name: in.FromName, Verstat: in.Verstat, Header: in.Header}
@@ -262,7 +262,7 @@ func (n *Node) overLimit(ctx context.Context, c *domain.Call) error {
 			record.NewEvent(&c.Meta, event.CallEnded, c.ID, unit, event.EndedOf(c)),
 		},
 	})
-	n.committed(c.WorkspaceID)
+	n.Committed(c.WorkspaceID)
 	if err != nil {
 		n.cfg.Log.Error("the record of a refused call could not be kept", slog.String("call_id", c.ID), slog.Any("error", err))
 	}

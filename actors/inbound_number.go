@@ -112,7 +112,7 @@ func splitByAuth(all []trunk.Entry, in *sip.Incoming) (entries, needAuth []trunk
 // trunk; nil: it is nobody's.
 func (n *Node) findNumber(ctx context.Context, to string, entries []trunk.Entry) (*domain.PhoneNumber, trunk.Entry, error) {
 	for _, e := range entries {
-		w := n.workspace(e.WorkspaceID)
+		w := n.Workspace(e.WorkspaceID)
 		if w == nil {
 			continue
 		}

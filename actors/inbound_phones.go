@@ -42,7 +42,7 @@ func (n *Node) register(u *sip.Update) {
 // where the phone is.
 func (n *Node) phoneCalls(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	x, known := n.phones.Phone(in.PhoneID)
-	w := n.workspace(x.WorkspaceID)
+	w := n.Workspace(x.WorkspaceID)
 	entry := trunk.Entry{WorkspaceID: x.WorkspaceID, Trunk: x.MediaTrunk()}
 	entry.Trunk.MediaNetworks = []string{in.Source.Addr().Unmap().String()}
 	if !known || w == nil {
@@ -86,9 +86,9 @@ func (n *Node) agentAt(ctx context.Context, x *domain.Phone, to string) (*domain
 	}, nil
 }
 
-// reloadPhones tells the phones and their book what is stored now.
-func (n *Node) reloadPhones(ctx context.Context, workspaceID string) error {
-	t, err := n.living(workspaceID)
+// ReloadPhones tells the phones and their book what is stored now.
+func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
+	t, err := n.workspaceActors(workspaceID)
 	if err != nil {
 		return err
 	}

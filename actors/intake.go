@@ -65,7 +65,7 @@ func (d *Desk) newIntake(ctx context.Context, p domain.Principal, c *domain.Camp
 	}
 	listed := d.scrubber(c)
 	in.refused = func(phone string) (bool, error) { return listed(ctx, phone) }
-	if w := d.node.workspace(p.WorkspaceID); w != nil {
+	if w := d.node.Workspace(p.WorkspaceID); w != nil {
 		in.allowed = func(n domain.Number) error { return n.Allowed(w.Calling, w.DefaultCountry, c.Environment) }
 	}
 	if err := in.screened.load(ctx, d, c, before.Screened); err != nil {

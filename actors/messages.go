@@ -58,7 +58,7 @@ func (d *Desk) moveMessages(ctx context.Context, workspaceID string) error {
 			return err
 		}
 		if err == nil {
-			d.node.committed(workspaceID)
+			d.node.Committed(workspaceID)
 			d.texting.Wake(workspaceID) // phones of the simulator may have answered
 		}
 	}

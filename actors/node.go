@@ -252,14 +252,14 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.grow(ctx, w); err != nil {
 			return err
 		}
-		n.beside(func() { n.readLists(run, w.ID) })
+		n.RunInBackground(func() { n.readLists(run, w.ID) })
 	}
 	n.cfg.Keys.reading.Store(false)
 	for _, w := range all {
 		if err := n.desk.resumeJobs(run, w.ID); err != nil {
 			return err
 		}
-		n.beside(func() {
+		n.RunInBackground(func() {
 			if err := n.desk.sweepDoomed(run, w.ID); err != nil && run.Err() == nil {
 				n.cfg.Log.Warn("what deleted campaigns left could not be removed", slog.String("workspace_id", w.ID), slog.Any("error", err))
 			}
@@ -293,31 +293,31 @@ func (n *Node) Start(ctx context.Context) error {
 
 // attend begins what goes on beside the tree until run ends.
 func (n *Node) attend(run context.Context) {
-	n.beside(func() { n.desk.audit.run(run) })
-	n.beside(func() { n.housekeeping(run) })
+	n.RunInBackground(func() { n.desk.audit.run(run) })
+	n.RunInBackground(func() { n.housekeeping(run) })
 	if !n.alone() {
-		n.beside(func() { n.followDialling(run) })
+		n.RunInBackground(func() { n.followDialling(run) })
 	}
-	if n.quarantined() {
+	if n.Quarantined() {
 		return
 	}
-	n.beside(func() { n.desk.messages.Run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
-	n.beside(func() { n.desk.readings.Run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
-	n.beside(func() { n.desk.meanings.Run(run, n.cfg.Log, "meanings", n.desk.giveMeanings) })
-	n.beside(func() { n.desk.analyses.Run(run, n.cfg.Log, "analyses of calls", n.desk.analyse) })
-	n.beside(func() { n.desk.reminders.Run(run, n.cfg.Log, "reminders of appointments", n.desk.remind) })
-	n.beside(func() { n.desk.texting.Run(run, n.cfg.Log, "answers to text messages", n.desk.answerTexts) })
+	n.RunInBackground(func() { n.desk.messages.Run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
+	n.RunInBackground(func() { n.desk.readings.Run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
+	n.RunInBackground(func() { n.desk.meanings.Run(run, n.cfg.Log, "meanings", n.desk.giveMeanings) })
+	n.RunInBackground(func() { n.desk.analyses.Run(run, n.cfg.Log, "analyses of calls", n.desk.analyse) })
+	n.RunInBackground(func() { n.desk.reminders.Run(run, n.cfg.Log, "reminders of appointments", n.desk.remind) })
+	n.RunInBackground(func() { n.desk.texting.Run(run, n.cfg.Log, "answers to text messages", n.desk.answerTexts) })
 }
 
-// life ends with the node.
-func (n *Node) life() context.Context {
+// Context ends with the node.
+func (n *Node) Context() context.Context {
 	if run := n.lives.Load(); run != nil {
 		return *run
 	}
 	return context.Background()
 }
 
-func (n *Node) beside(f func()) {
+func (n *Node) RunInBackground(f func()) {
 	n.done.Go(func() {
 		defer func() {
 			if v := recover(); v != nil {
@@ -341,7 +341,7 @@ func (n *Node) housekeeping(ctx context.Context) {
 			return
 		case <-t.C:
 			n.cfg.Keys.keepUses(ctx)
-			if !n.quarantined() { // recordings may lie in a bucket that another service uses
+			if !n.Quarantined() { // recordings may lie in a bucket that another service uses
 				n.sweep(ctx)
 			}
 		}
@@ -373,7 +373,7 @@ func (n *Node) Ready(context.Context) error {
 // Ready is what /readyz asks.
 func (d *Desk) Ready(ctx context.Context) error { return d.node.Ready(ctx) }
 
-func (n *Node) draining() bool { return n.drain.Load() }
+func (n *Node) Draining() bool { return n.drain.Load() }
 
 // RefuseWrites lets the API refuse what would begin something, because the node is
 // about to stop.
@@ -382,8 +382,8 @@ func (n *Node) RefuseWrites() { n.refuses.Store(true) }
 // Draining is what the API asks before anything is begun.
 func (d *Desk) Draining() bool { return d.node.refuses.Load() }
 
-// anyWorkspace says whether something holds of any workspace of the install.
-func (n *Node) anyWorkspace(holds func(*domain.Workspace) bool) bool {
+// AnyWorkspace says whether something holds of any workspace of the install.
+func (n *Node) AnyWorkspace(holds func(*domain.Workspace) bool) bool {
 	own := func() bool {
 		n.mu.RLock()
 		defer n.mu.RUnlock()
@@ -401,7 +401,7 @@ func (n *Node) anyWorkspace(holds func(*domain.Workspace) bool) bool {
 	return slices.ContainsFunc(rest, holds)
 }
 
-func (n *Node) setWorkspace(w *domain.Workspace) {
+func (n *Node) SetWorkspace(w *domain.Workspace) {
 	t := n.tree(w.ID)
 	if t == nil {
 		return
@@ -414,8 +414,8 @@ func (n *Node) setWorkspace(w *domain.Workspace) {
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})
 }
 
-// committed says that events were committed.
-func (n *Node) committed(workspaceID string) {
+// Committed says that events were committed.
+func (n *Node) Committed(workspaceID string) {
 	if t := n.tree(workspaceID); t != nil {
 		n.sys.Root.Send(t.outbox, outbox.Nudge{})
 	}

@@ -20,19 +20,19 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-func (n *Node) campaignPID(workspaceID, id string) *actor.PID {
+func (n *Node) CampaignPID(workspaceID, id string) *actor.PID {
 	if n.tree(workspaceID) == nil {
 		return nil
 	}
 	return workspace.PID(n.sys, workspaceID, workspace.Campaigns, id)
 }
 
-// campaignUp says whether a campaign's actor may be asked. That of a draft grows
+// StartIfDraft says whether a campaign's actor may be asked. That of a draft grows
 // where it does not live: it has none until something is wanted of it. Any other
 // that does not live failed too often or gave way to another node, and is not
 // revived by whoever asks.
-func (n *Node) campaignUp(ctx context.Context, c *domain.Campaign) bool {
-	pid := n.campaignPID(c.WorkspaceID, c.ID)
+func (n *Node) StartIfDraft(ctx context.Context, c *domain.Campaign) bool {
+	pid := n.CampaignPID(c.WorkspaceID, c.ID)
 	if t := n.tree(c.WorkspaceID); t != nil && c.Status == domain.CampaignDraft {
 		if !n.isUp(pid) {
 			n.hatch(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
@@ -42,18 +42,18 @@ func (n *Node) campaignUp(ctx context.Context, c *domain.Campaign) bool {
 	return n.isUp(pid)
 }
 
-// campaignBegun grows the actor of a campaign that stands in the store, and is no
+// StartCampaignActor grows the actor of a campaign that stands in the store, and is no
 // draft: one that waits for its start from its creation on.
-func (n *Node) campaignBegun(ctx context.Context, c *domain.Campaign) {
+func (n *Node) StartCampaignActor(ctx context.Context, c *domain.Campaign) {
 	if t := n.tree(c.WorkspaceID); t != nil && c.Status != domain.CampaignDraft {
 		n.hatch(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
 	}
 }
 
-// campaignChanged lets a campaign that lives read itself anew; a draft is read
+// CampaignChanged lets a campaign that lives read itself anew; a draft is read
 // when something is wanted of it.
-func (n *Node) campaignChanged(c *domain.Campaign) {
-	if pid := n.campaignPID(c.WorkspaceID, c.ID); n.isUp(pid) {
+func (n *Node) CampaignChanged(c *domain.Campaign) {
+	if pid := n.CampaignPID(c.WorkspaceID, c.ID); n.isUp(pid) {
 		n.sys.Root.Send(pid, campaign.Changed{})
 	}
 }
@@ -75,14 +75,14 @@ func (n *Node) hatch(ctx context.Context, family *actor.PID, egg workspace.Hatch
 		return
 	}
 	n.cfg.Log.Warn("an actor is late", slog.String("actor", egg.ID), slog.Any("error", err))
-	n.beside(func() {
+	n.RunInBackground(func() {
 		wait := time.NewTicker(hatchEvery)
 		defer wait.Stop()
 		for range wait.C {
 			bound, cancel := context.WithTimeout(context.Background(), growLimit)
 			_, err := mailbox.Ask[workspace.Hatched](bound, n.sys, family, egg)
 			cancel()
-			if err == nil || n.draining() {
+			if err == nil || n.Draining() {
 				return
 			}
 		}
@@ -133,7 +133,7 @@ func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake
 		if err != nil {
 			return record.StoreError(err)
 		}
-		if pid := n.campaignPID(c.WorkspaceID, c.ID); grown && n.isUp(pid) {
+		if pid := n.CampaignPID(c.WorkspaceID, c.ID); grown && n.isUp(pid) {
 			n.awaitTotal(ctx, pid, in.total)
 		}
 		return nil
@@ -162,8 +162,8 @@ func (n *Node) awaitTotal(ctx context.Context, pid *actor.PID, total int) {
 	}
 }
 
-// checkURL says whether a webhook may go to a URL; param is the field to blame.
-func (n *Node) checkURL(ctx context.Context, param, url string) error {
+// CheckURL says whether a webhook may go to a URL; param is the field to blame.
+func (n *Node) CheckURL(ctx context.Context, param, url string) error {
 	err := n.sender.Check(ctx, url)
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		c := *e
@@ -176,15 +176,15 @@ func (n *Node) checkURL(ctx context.Context, param, url string) error {
 	return err
 }
 
-// webhookComing tells the outbox of an endpoint that is about to be committed.
-func (n *Node) webhookComing(w *domain.Webhook) {
+// WebhookCreating tells the outbox of an endpoint that is about to be committed.
+func (n *Node) WebhookCreating(w *domain.Webhook) {
 	if t := n.tree(w.WorkspaceID); t != nil {
 		n.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
 	}
 }
 
-// webhookChanged tells outbox and endpoint of a new or changed endpoint.
-func (n *Node) webhookChanged(ctx context.Context, w *domain.Webhook) {
+// WebhookChanged tells outbox and endpoint of a new or changed endpoint.
+func (n *Node) WebhookChanged(ctx context.Context, w *domain.Webhook) {
 	t := n.tree(w.WorkspaceID)
 	if t == nil { // it was deleted meanwhile
 		return
@@ -194,8 +194,8 @@ func (n *Node) webhookChanged(ctx context.Context, w *domain.Webhook) {
 	n.sys.Root.Send(n.webhookPID(w), webhook.Changed{})
 }
 
-// webhookDeleted ends an endpoint.
-func (n *Node) webhookDeleted(w *domain.Webhook) {
+// WebhookDeleted ends an endpoint.
+func (n *Node) WebhookDeleted(w *domain.Webhook) {
 	t := n.tree(w.WorkspaceID)
 	if t == nil {
 		return
@@ -208,9 +208,9 @@ func (n *Node) webhookPID(w *domain.Webhook) *actor.PID {
 	return workspace.PID(n.sys, w.WorkspaceID, workspace.Webhooks, w.ID)
 }
 
-// reloadTrunks tells the trunks and the book what is stored now.
-func (n *Node) reloadTrunks(ctx context.Context, workspaceID string) error {
-	t, err := n.living(workspaceID)
+// ReloadTrunks tells the trunks and the book what is stored now.
+func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
+	t, err := n.workspaceActors(workspaceID)
 	if err != nil {
 		return err
 	}

@@ -11,24 +11,24 @@ func (n *Node) tree(workspaceID string) *tree {
 	return n.spaces[workspaceID]
 }
 
-// living is the tree of a workspace that is not gone.
-func (n *Node) living(workspaceID string) (*tree, error) {
+// workspaceActors is the tree of a workspace that is not gone.
+func (n *Node) workspaceActors(workspaceID string) (*tree, error) {
 	if t := n.tree(workspaceID); t != nil {
 		return t, nil
 	}
-	return nil, n.noWorkspace()
+	return nil, n.WorkspaceNotFound()
 }
 
-// noWorkspace says that there is no such workspace, or that a node that has
+// WorkspaceNotFound says that there is no such workspace, or that a node that has
 // just started has not loaded it yet.
-func (n *Node) noWorkspace() error {
+func (n *Node) WorkspaceNotFound() error {
 	if n.loaded.Load() {
 		return record.NotFound("workspace")
 	}
 	return domain.Errorf(domain.CodeUnavailable, "the workspace is being loaded; try again").With("retry_after", 1)
 }
 
-func (n *Node) workspace(id string) *domain.Workspace {
+func (n *Node) Workspace(id string) *domain.Workspace {
 	if t := n.tree(id); t != nil {
 		return t.record.Load()
 	}

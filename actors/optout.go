@@ -40,7 +40,7 @@ func (n *Node) optOut(c domain.Call, channel, keyword string) {
 	})
 	told.About = event.AboutCall(&c)
 	origin := dnc.Origin{Source: domain.DNCOptOut, At: now, CallID: c.ID}
-	n.beside(func() {
+	n.RunInBackground(func() {
 		wait := time.NewTicker(optOutAgain)
 		defer wait.Stop()
 		for {
@@ -49,11 +49,11 @@ func (n *Node) optOut(c domain.Call, channel, keyword string) {
 			cancel()
 			if err == nil {
 				n.dnc.Opted(c.WorkspaceID, list, number)
-				n.committed(c.WorkspaceID)
+				n.Committed(c.WorkspaceID)
 				return
 			}
 			n.cfg.Log.Error("an opt-out is not stored yet", slog.String("call_id", c.ID), slog.Any("error", err))
-			if errors.Is(err, domain.ErrFenced) || n.draining() {
+			if errors.Is(err, domain.ErrFenced) || n.Draining() {
 				return
 			}
 			<-wait.C

@@ -65,7 +65,7 @@ func (n *Node) orphansOf(ctx context.Context, ws string, attempts []*domain.Atte
 	if err != nil {
 		return nil, err
 	}
-	if n.quarantined() { // the dialogs may be live ones of the service that was backed up
+	if n.Quarantined() { // the dialogs may be live ones of the service that was backed up
 		ids := make([]string, len(left))
 		for i, o := range left {
 			ids[i] = o.CallID
@@ -233,7 +233,7 @@ func (n *Node) endOrphans(t *tree, all []*domain.Orphan) {
 				n.sys.Root.Send(t.numbers, numbers.Over{CallID: o.CallID})
 				n.sys.Root.Send(linesPID, lines.Free{CallID: o.CallID})
 				n.sys.Root.Send(t.trunks, trunk.Free{CallID: o.CallID})
-				if pid := n.campaignPID(o.WorkspaceID, o.CampaignID); o.CampaignID != "" && pid != nil {
+				if pid := n.CampaignPID(o.WorkspaceID, o.CampaignID); o.CampaignID != "" && pid != nil {
 					n.sys.Root.Send(pid, campaign.Gone{CallID: o.CallID})
 				}
 			})

@@ -79,7 +79,7 @@ func (n *Node) others() (all []*domain.Workspace, known bool) {
 
 // knows says whether there is a workspace, here or on another node.
 func (n *Node) knows(ctx context.Context, workspaceID string) bool {
-	if n.workspace(workspaceID) != nil {
+	if n.Workspace(workspaceID) != nil {
 		return true
 	}
 	if n.alone() || n.owns(workspaceID) {
@@ -129,7 +129,7 @@ func (n *Node) lookDialling(ctx context.Context) {
 		return
 	}
 	n.holdCalls(row.Stopped)
-	n.nudgeCampaigns()
+	n.WakeCampaigns()
 }
 
 // dialling is what is stored of a stop; the zero row: nobody has ever said one.

@@ -231,11 +231,11 @@ func giveUpUncertain(ctx context.Context, store commit.Store, row domain.Record,
 	return err
 }
 
-// quarantined says whether nothing may leave this node.
-func (n *Node) quarantined() bool { return n.cfg.Quarantined }
+// Quarantined says whether nothing may leave this node.
+func (n *Node) Quarantined() bool { return n.cfg.Quarantined }
 
 // Quarantined says whether nothing may leave the service, because its store was restored from a backup.
-func (d *Desk) Quarantined() bool { return d.node.quarantined() }
+func (d *Desk) Quarantined() bool { return d.node.Quarantined() }
 
 // Quarantine says whether the store is in quarantine, and lists what may have gone out since its backup.
 func (d *Desk) Quarantine(ctx context.Context, _ domain.Principal) (*ask.Quarantine, error) {

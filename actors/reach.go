@@ -72,7 +72,7 @@ func (d *Desk) liveCall(ctx context.Context, p domain.Principal, id string) (*do
 	if c.Final() {
 		return nil, nil, domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.Status)
 	}
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	return c, t, err
 }
 

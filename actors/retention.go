@@ -101,7 +101,7 @@ func (n *Node) expire(ctx context.Context, workspaceID string) {
 // longer. Their ids sort by age: a message is as old as its id, an appointment
 // was made before it ended.
 func (d *Desk) sweepOld(ctx context.Context, workspaceID string, now time.Time) error {
-	w := d.node.workspace(workspaceID)
+	w := d.node.Workspace(workspaceID)
 	if w == nil {
 		return nil
 	}
@@ -180,7 +180,7 @@ var errYoung = errors.New("actors: it is young")
 // by the time, and the walk ends where they are young. more: there are others
 // behind last.
 func (d *Desk) sweepRows(ctx context.Context, workspaceID string, k *kept, after string) (last string, more bool, err error) {
-	w := d.node.workspace(workspaceID)
+	w := d.node.Workspace(workspaceID)
 	if w == nil || k.days(w.Retention) <= 0 {
 		return "", false, nil
 	}
@@ -244,7 +244,7 @@ func (d *Desk) expired(ctx context.Context, change *commit.Change, row domain.Ke
 // per visit; true: there is more. The sound goes before the call's record says
 // so: whatever ends in between is found again.
 func (d *Desk) sweepRecordings(ctx context.Context, workspaceID string) (more bool, err error) {
-	w := d.node.workspace(workspaceID)
+	w := d.node.Workspace(workspaceID)
 	if w == nil || w.Retention.RecordingDays <= 0 {
 		return false, nil
 	}

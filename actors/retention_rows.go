@@ -13,7 +13,7 @@ import (
 // sweepCalls deletes calls that ended before the workspace's retention, with
 // their recordings, transcripts and SIP messages.
 func (d *Desk) sweepCalls(ctx context.Context, workspaceID string, now time.Time) error {
-	w := d.node.workspace(workspaceID)
+	w := d.node.Workspace(workspaceID)
 	if w == nil || w.Retention.CallDays <= 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (d *Desk) sweepCalls(ctx context.Context, workspaceID string, now time.Time
 // sweepAccounts deletes entries of the audit log, uploads of contacts and data
 // requests that the workspace keeps no longer.
 func (d *Desk) sweepAccounts(ctx context.Context, workspaceID string, now time.Time) error {
-	w := d.node.workspace(workspaceID)
+	w := d.node.Workspace(workspaceID)
 	if w == nil {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (d *Desk) sweepAccounts(ctx context.Context, workspaceID string, now time.T
 // sweepLedger deletes ledger rows of attempts that were opened before the
 // workspace's retention. The counts of usage per day and month stay.
 func (d *Desk) sweepLedger(ctx context.Context, workspaceID string, now time.Time) error {
-	w := d.node.workspace(workspaceID)
+	w := d.node.Workspace(workspaceID)
 	if w == nil || w.Retention.LedgerDays <= 0 {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (d *Desk) sweepLedger(ctx context.Context, workspaceID string, now time.Tim
 // longer, from the beginning of each log. A DecisionLogStart says where the log
 // begins now, so that it still can be verified.
 func (d *Desk) sweepDecisions(ctx context.Context, workspaceID string, now time.Time) error {
-	w := d.node.workspace(workspaceID)
+	w := d.node.Workspace(workspaceID)
 	if w == nil || w.Retention.DecisionDays <= 0 {
 		return nil
 	}

@@ -179,7 +179,7 @@ func (d *Desk) fly(f *flight, k baseOf) {
 		defer d.shelves.mu.Unlock()
 		delete(d.shelves.flights, nameOf(shelfKey(k.KnowledgeBase), k.version))
 	}()
-	ctx, cancel := context.WithTimeout(d.node.life(), shelfLimit)
+	ctx, cancel := context.WithTimeout(d.node.Context(), shelfLimit)
 	defer cancel()
 	select {
 	case d.shelves.room <- struct{}{}:

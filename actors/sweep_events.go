@@ -18,7 +18,7 @@ const trimStep = 5000
 // their deliveries. What an endpoint is still to be sent stays, and everything
 // behind it.
 func (d *Desk) sweepEvents(ctx context.Context, workspaceID string, now time.Time) error {
-	w := d.node.workspace(workspaceID)
+	w := d.node.Workspace(workspaceID)
 	if w == nil || w.Retention.EventDays <= 0 {
 		return nil
 	}

@@ -51,7 +51,7 @@ func (s *Switchboard) hold(n *Node, on bool) {
 // nudge has the campaigns of all nodes look again whether they may ring.
 func (s *Switchboard) nudge() {
 	for _, n := range s.all() {
-		n.nudgeCampaigns()
+		n.WakeCampaigns()
 	}
 }
 
@@ -161,7 +161,7 @@ func (s *Switchboard) invite(in *sip.Incoming) {
 			n.Inbound(in)
 			return
 		}
-		if !n.draining() && len(n.book.Of(in.Source)) > 0 {
+		if !n.Draining() && len(n.book.Of(in.Source)) > 0 {
 			at = append(at, n)
 		}
 	}
@@ -170,7 +170,7 @@ func (s *Switchboard) invite(in *sip.Incoming) {
 		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimOf(ctx, in) },
 		moves: func(ctx context.Context, n *Node) bool {
 			return n.elsewhere(ctx, in, func(workspace string) bool {
-				return slices.ContainsFunc(all, func(n *Node) bool { return n.workspace(workspace) != nil })
+				return slices.ContainsFunc(all, func(n *Node) bool { return n.Workspace(workspace) != nil })
 			})
 		},
 	}, all)
@@ -190,7 +190,7 @@ func (s *Switchboard) text(in *sip.IncomingText) {
 	all := s.all()
 	var at []*Node
 	for _, n := range all {
-		if !n.draining() && len(n.book.Of(in.Source)) > 0 {
+		if !n.Draining() && len(n.book.Of(in.Source)) > 0 {
 			at = append(at, n)
 		}
 	}
@@ -249,7 +249,7 @@ func (s *Switchboard) pass(a arrival, all []*Node) {
 		a.refuse(sipUnavailable, overloadAfter)
 		return
 	}
-	first.beside(func() {
+	first.RunInBackground(func() {
 		defer first.taking.Add(-1)
 		ctx, cancel := context.WithTimeout(context.Background(), inboundLimit)
 		defer cancel()

@@ -143,9 +143,9 @@ func (d *Desk) testsOnly(p domain.Principal, there bool) error {
 		return domain.Errorf(domain.CodeInvalidState, "the built-in carrier calls with a test key only")
 	case !there:
 		return domain.Errorf(domain.CodeNoTrunk, "the built-in carrier is switched off")
-	case d.node.draining():
+	case d.node.Draining():
 		return domain.Errorf(domain.CodeUnavailable, "the service is being stopped; try again").With("retry_after", 5)
-	case d.node.halts.drained.Load() != nil || d.node.quarantined():
+	case d.node.halts.drained.Load() != nil || d.node.Quarantined():
 		return d.node.halts.refusal()
 	}
 	return nil
@@ -167,7 +167,7 @@ func (d *Desk) refusedAs(ctx context.Context, p domain.Principal, err error) err
 
 // busyInbound tells that all inbound lines are taken, as far as they are.
 func (d *Desk) busyInbound(ctx context.Context, p domain.Principal) error {
-	t, err := d.node.living(p.WorkspaceID)
+	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
 		return err
 	}

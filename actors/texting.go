@@ -91,7 +91,7 @@ func (d *Desk) answerTexts(ctx context.Context, workspaceID string) error {
 				return nil // whichever ends wakes us
 			}
 			if begun {
-				d.node.beside(func() { d.answerBeside(m.Key(), who) })
+				d.node.RunInBackground(func() { d.answerBeside(m.Key(), who) })
 			}
 		}
 		if q.Cursor = next; next == "" {
@@ -105,17 +105,17 @@ func (d *Desk) answerBeside(key domain.Key, who string) {
 	again := textingAgain
 	defer func() {
 		d.writing.end(key.Workspace, who)
-		if d.node.life().Err() == nil {
+		if d.node.Context().Err() == nil {
 			time.AfterFunc(again, func() { d.texting.Wake(key.Workspace) })
 		}
 	}()
-	ctx, cancel := context.WithTimeout(d.node.life(), textingLimit)
+	ctx, cancel := context.WithTimeout(d.node.Context(), textingLimit)
 	defer cancel()
 	err := d.answerText(ctx, key)
 	switch {
 	case err == nil:
 		again = 0
-	case d.node.life().Err() == nil:
+	case d.node.Context().Err() == nil:
 		d.log.Warn("a text message could not be answered; it is tried again", slog.String("message_id", key.ID), slog.Any("error", err))
 	}
 }
@@ -224,7 +224,7 @@ func (a *texted) answer(ctx context.Context) error {
 		return a.err
 	}
 	body := a.body(dos)
-	space, err := a.d.node.living(a.p.WorkspaceID)
+	space, err := a.d.node.workspaceActors(a.p.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -244,9 +244,9 @@ func (a *texted) answer(ctx context.Context) error {
 
 // refused says why the contact must not or cannot be written to; "": it may.
 func (a *texted) refused(ctx context.Context) (string, error) {
-	w := a.d.node.workspace(a.p.WorkspaceID)
+	w := a.d.node.Workspace(a.p.WorkspaceID)
 	if w == nil {
-		return "", a.d.node.noWorkspace()
+		return "", a.d.node.WorkspaceNotFound()
 	}
 	number, err := domain.ReadNumber(a.talk.Contact, w.DefaultCountry)
 	if err == nil {
@@ -460,7 +460,7 @@ func (a *texted) done(reply *domain.Message) error {
 	if number, err := dnc.Number(m.From); err == nil && a.optOut { // not before: who is tried again must find them writable
 		a.d.node.dnc.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
 	}
-	a.d.node.committed(m.WorkspaceID)
+	a.d.node.Committed(m.WorkspaceID)
 	a.d.messages.Wake(m.WorkspaceID)
 	return nil
 }
@@ -469,7 +469,7 @@ func (a *texted) done(reply *domain.Message) error {
 // of its own: what took too long is stored, too. What the end of the service cut
 // off is not.
 func (a *texted) keep(more func(*commit.Change)) error {
-	life := a.d.node.life()
+	life := a.d.node.Context()
 	if err := life.Err(); err != nil {
 		return err
 	}

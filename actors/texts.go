@@ -39,7 +39,7 @@ func (n *Node) Text(in *sip.IncomingText) {
 		in.Reply(sipUnavailable, overloadAfter)
 		return
 	}
-	n.beside(func() {
+	n.RunInBackground(func() {
 		defer n.taking.Add(-1)
 		defer func() {
 			if v := recover(); v != nil {
@@ -85,7 +85,7 @@ func (n *Node) takeText(ctx context.Context, in *sip.IncomingText) (code int, er
 	case !carries(entry):
 		return sipForbidden, nil
 	}
-	w := n.workspace(number.WorkspaceID)
+	w := n.Workspace(number.WorkspaceID)
 	if w == nil {
 		return sipNotFound, nil
 	}
@@ -167,7 +167,7 @@ func (d *Desk) reported(ctx context.Context, key domain.Key, r *sms.Report) erro
 			continue
 		}
 		if err == nil {
-			d.node.committed(m.WorkspaceID)
+			d.node.Committed(m.WorkspaceID)
 			if sent {
 				d.node.textPaid(m, true)
 			}

@@ -214,5 +214,5 @@ func (d *Desk) KeyAlive(_ context.Context, workspace, keyID string) error {
 
 // OriginAllowed says whether any workspace lets pages of an origin in.
 func (d *Desk) OriginAllowed(origin string) bool {
-	return d.node.anyWorkspace(func(w *domain.Workspace) bool { return slices.Contains(w.AllowedOrigins, origin) })
+	return d.node.AnyWorkspace(func(w *domain.Workspace) bool { return slices.Contains(w.AllowedOrigins, origin) })
 }

@@ -11,9 +11,9 @@ import (
 // checkTrunkChange refuses changes of a trunk that take an operator, and sets
 // RewriteApproved. was is the zero trunk on create. Errors: operator_required.
 func (d *Desk) checkTrunkChange(p domain.Principal, was, is *domain.Trunk) error {
-	w := d.node.workspace(p.WorkspaceID)
+	w := d.node.Workspace(p.WorkspaceID)
 	if w == nil {
-		return d.node.noWorkspace()
+		return d.node.WorkspaceNotFound()
 	}
 	if err := checkCostChange(p, was, is); err != nil {
 		return err

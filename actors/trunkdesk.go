@@ -206,7 +206,7 @@ func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
 		n.cfg.Log.Warn("the alarm of a trunk could not be kept", slog.Any("error", err))
 		return
 	}
-	n.committed(a.Trunk.WorkspaceID)
+	n.Committed(a.Trunk.WorkspaceID)
 }
 
 // spent is what the ledger says of the outbound calls since the beginning of a
@@ -302,7 +302,7 @@ func (n *Node) mayCall(ctx context.Context, p domain.Principal, to string) (e164
 func (n *Node) mayReach(ctx context.Context, workspaceID string, check trunk.Check) (e164 string, err error) {
 	t := n.tree(workspaceID)
 	if t == nil {
-		return "", n.noWorkspace()
+		return "", n.WorkspaceNotFound()
 	}
 	bound, cancel := context.WithTimeout(ctx, checkWait)
 	defer cancel()

@@ -22,7 +22,7 @@ const rowsOfLedger = 1000
 
 // tariff is the number of the tariff that a workspace opens attempts under.
 func (n *Node) tariff(workspaceID string) int {
-	if w := n.workspace(workspaceID); w != nil {
+	if w := n.Workspace(workspaceID); w != nil {
 		return w.Tariff
 	}
 	return 0

@@ -109,7 +109,7 @@ func (n *Node) restSince(ctx context.Context, in *sip.Incoming, e trunk.Entry) t
 func (n *Node) elsewhere(ctx context.Context, in *sip.Incoming, here func(workspace string) bool) bool {
 	tried := make(map[string]bool)
 	for _, e := range n.book.Of(in.Source) {
-		w := n.workspace(e.WorkspaceID)
+		w := n.Workspace(e.WorkspaceID)
 		if w == nil {
 			return true
 		}
