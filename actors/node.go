@@ -317,6 +317,7 @@ func (n *Node) Context() context.Context {
 	return context.Background()
 }
 
+// RunInBackground runs f in a goroutine that Stop waits for.
 func (n *Node) RunInBackground(f func()) {
 	n.done.Go(func() {
 		defer func() {
@@ -373,6 +374,7 @@ func (n *Node) Ready(context.Context) error {
 // Ready is what /readyz asks.
 func (d *Desk) Ready(ctx context.Context) error { return d.node.Ready(ctx) }
 
+// Draining says whether the node is stopping: no call begins any more.
 func (n *Node) Draining() bool { return n.drain.Load() }
 
 // RefuseWrites lets the API refuse what would begin something, because the node is
@@ -401,6 +403,7 @@ func (n *Node) AnyWorkspace(holds func(*domain.Workspace) bool) bool {
 	return slices.ContainsFunc(rest, holds)
 }
 
+// SetWorkspace tells the actors of a workspace its new settings and limits.
 func (n *Node) SetWorkspace(w *domain.Workspace) {
 	t := n.tree(w.ID)
 	if t == nil {

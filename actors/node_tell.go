@@ -20,6 +20,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
+// CampaignPID returns the actor of a campaign; nil if the workspace is unknown.
 func (n *Node) CampaignPID(workspaceID, id string) *actor.PID {
 	if n.tree(workspaceID) == nil {
 		return nil

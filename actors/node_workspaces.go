@@ -28,6 +28,7 @@ func (n *Node) WorkspaceNotFound() error {
 	return domain.Errorf(domain.CodeUnavailable, "the workspace is being loaded; try again").With("retry_after", 1)
 }
 
+// Workspace returns a workspace as it was last committed; nil if it is unknown.
 func (n *Node) Workspace(id string) *domain.Workspace {
 	if t := n.tree(id); t != nil {
 		return t.record.Load()
