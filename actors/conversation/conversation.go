@@ -1,130 +1,24 @@
-// Package conversation carries a pathway out on a call: it has prompts spoken
-// and played, hears keys, keeps the times of silence and writes down what was
-// said. What comes next is decided in domain/pathway; it knows no dialog.
+// Package conversation is the actor that carries out a pathway on a call: it speaks prompts, recognizes words and keys, keeps
+// the time limits of silence and writes the transcript. domain/pathway decides what comes next; the call owns the SIP dialog.
 package conversation
 
 import (
-	"encoding/json"
 	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 )
 
-// What a conversation hears.
-type (
-	// Begin starts it: the call is answered and the media clock runs.
-	Begin struct{}
-	// Heard is an event of the call's media.
-	Heard struct{ Event media.Event }
-	// Speak says a text besides the pathway, once nothing else sounds.
-	Speak struct{ Text string }
-	// Away says that somebody else has the caller: nothing is said and no key
-	// counts until Back.
-	Away struct{}
-	// Back says that the caller is the agent's again. OK: he was reached by
-	// somebody in between.
-	Back struct{ OK bool }
-	// Human says that somebody else came to speak with the caller, or left.
-	Human struct{ On bool }
-	// HumanKey is a key that he pressed.
-	HumanKey struct{ Key byte }
-	// Finish ends it: the call is over. Finished answers.
-	Finish struct{}
-
-	spoken struct {
-		generation int
-		said       speech.Utterance
-		first, err error // of the first try and of the last
-	}
-	engineFailed struct {
-		stage string // tts | stt
-		fault speech.Fault
-	}
-	prepared struct {
-		request speech.Request
-		clip    media.Clip
-	}
-	waited  struct{ generation int }
-	silence struct{ generation int }
-	unsaid  struct{} // nobody knows yet what was said last
-	over    struct{ over Over }
-)
-
-// What a conversation tells its call.
-type (
-	// Over says that the pathway has come to its end: the call may hang up.
-	// Reason is "" or why it was broken off.
-	Over struct {
-		Outcome domain.Outcome
-		Reason  string
-		Unable  bool // the agent could not speak, hear or think: the call is no success
-	}
-	// Transfer asks for the caller to be handed on; Back answers unless he goes
-	// for good.
-	Transfer struct {
-		Destination string
-		Mode        domain.TransferMode
-		Summary     string
-		Kept        string // Summary as it may be kept
-		Reason      string // why; "": the pathway wants it
-	}
-	// Fault says that something went wrong; Recovered: the caller did not
-	// notice. The conversation goes on.
-	Fault struct {
-		Stage, Code, Message string
-		Recovered            bool
-	}
-	// Finished answers Finish.
-	Finished struct {
-		Result   pathway.Result
-		Segments []domain.Segment
-		Slowest  time.Duration // the longest wait for the agent's next word
-		Turns    []domain.TurnLatency
-		Unable   bool // the agent could not speak, hear or think, or was not heard before the caller hung up
-	}
-)
-
-// Control: all of these are bound by the call.
-func (Begin) Control()    {}
-func (Heard) Control()    {}
-func (Finish) Control()   {}
-func (Speak) Control()    {}
-func (Away) Control()     {}
-func (Back) Control()     {}
-func (Human) Control()    {}
-func (HumanKey) Control() {}
-func (Transfer) Control() {}
-func (Over) Control()     {}
-func (Fault) Control()    {}
-func (Finished) Control() {}
-func (spoken) Control()   {}
-
-func (engineFailed) Control() {}
-
-func (prepared) Control() {}
-func (waited) Control()   {}
-func (silence) Control()  {}
-func (unsaid) Control()   {}
-func (over) Control()     {}
-
-// How long things may take.
 const (
-	speakLimit   = 8 * time.Second        // one synthesis; a second try gets as long
-	tail         = 250 * time.Millisecond // the far end still hears what was sent last
-	wordsPerMin  = 175                    // of a rate of 1
-	clipsKept    = 16
-	mergeKeys    = 3 * time.Second // keys closer than that are one input in the transcript
-	normalPlenty = 0.01
+	tail      = 250 * time.Millisecond // the caller still hears what was sent last
+	mergeKeys = 3 * time.Second        // keys closer than that are one input in the transcript
 
-	// lastLimit is for the words that were being said when the call ended. The
-	// call waits longer.
+	// lastLimit is for the words that were being said when the call ended. The call waits longer.
 	lastLimit = 900 * time.Millisecond
 )
 
@@ -145,72 +39,58 @@ type Config struct {
 	Variables map[string]string // built-ins and the contact's data
 	Sound     Sound
 	Speaker   speech.Speaker
-	Ears      speech.Recogniser // nil: words are not heard
-	Ear       *speech.Ear       // hears what the far end says; nil as Ears
+	Ears      speech.Recogniser // nil: words are not recognized
+	Ear       *speech.Ear       // takes the caller's audio; nil as Ears
 	Log       *slog.Logger
-	Mind      Mind             // nil: no model takes part, and nothing is done besides speaking
-	Answerer  bool             // Sound tells who has answered: what Script.AMD wants is done
-	OptOut    []string         // what the far end says or presses to get no more calls
-	Hide      func(on bool)    // what is keyed in now must not be kept; nil: nobody cares
-	Redact    *domain.Redactor // takes out of all that is told what must not be kept; nil: nothing
-	Stands    bool             // the call is told where the conversation stands
-	After     *Saved           // where another process has left it; nil: it begins
-	Before    func(msg any)    // sees each message first; nil in production
+	Mind      Mind             // nil: no model takes part, and no tool is called
+	Answerer  bool             // Sound reports who has answered, and the agent acts as Script.AMD wants
+	OptOut    []string         // what the caller says or presses to get no more calls
+	Hide      func(on bool)    // called when input begins or ends that must not be kept; nil: nothing is called
+	Redact    *domain.Redactor // removes from all reports what must not be kept; nil: nothing is removed
+	Stands    bool             // the call gets a Stands at each checkpoint
+	After     *Saved           // where another process has left the conversation; nil: it begins
+	Before    func(msg any)    // called with each message first; nil in production
 }
 
 // Conversation is the actor.
 type Conversation struct {
-	cfg        Config
-	home       *domain.Script // before it went over to another language; nil: it has not
-	state      pathway.State
-	generation int    // of the prompt or the wait that counts now
-	sounding   uint64 // id of the last Play or SendDigits
-	current    int    // index of the segment being spoken, or -1
-	asked      pathway.Say
-	since      time.Time     // when it was asked for; zero: it sounds
-	slowest    time.Duration // of what was asked for
-	unable     bool          // the agent was found to be of no use
-	unheard    int           // turns in a row that no recogniser understood
-	stopSaying func()        // ends the engine's work on it; nil: there is none
-	stages     stages
-	timer      func()
-	quiet      func()
-	quietGen   int
-	clips      map[speech.Request]media.Clip
-	prepared   map[speech.Request]bool
-	segments   []domain.Segment
-	shown      []domain.Segment // as a watcher was told
-	keys       keys
-	finished   bool
-	speaking   bool          // the far end, as our ears tell
-	spoke      time.Duration // until when it did; 0: it never did
-	optedOut   bool
-	hidden     bool // as Hide was told last
-	beside     beside
-	turn       turn
-	away       bool // somebody else has the caller
-	handing    bool // the pathway has sent him there
-	answering  answering
-	thinking   thinking
-	handovers  int
-	live       live
-	owing      owing
-	ahead      ahead
-	human      int    // index of the segment in which somebody else speaks, or -1
-	stands     *stand // as the call was told
-	due        due
-	rest       rest
+	cfg       Config         // Script is that of the agent and language that speak now
+	base      *domain.Script // the agent's script before a change of language; nil: there was none
+	state     pathway.State
+	handovers int
+	finished  bool // the call is over
+	unable    bool // the agent was found to be of no use
+	optedOut  bool
+	hidden    bool // as Config.Hide was called last
+	absence   absence
+
+	transcript    transcript
+	playback      playback
+	prompts       promptCache
+	input         inputWait
+	silence       silenceTimer
+	listening     listening
+	latency       turnLatency
+	answer        answerDetection
+	model         modelRequest
+	speculation   speculativeRequest
+	realtime      realtimeSession
+	realtimeEnded bool // no realtime engine gets the caller any more
+	pending       pendingTranscript
+	checkpoint    checkpoint
+	suspension    suspension
 }
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	c := &Conversation{
-		cfg: cfg, current: -1, human: -1,
-		clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool),
+		cfg: cfg, transcript: newTranscript(cfg.Sound.Mark, cfg.Redact), prompts: newPromptCache(cfg.Speaker),
+		listening: listening{recognizer: cfg.Ears, audio: cfg.Ear, position: cfg.Sound.Mark},
 	}
-	if cfg.After == nil || !c.recall(cfg.After) {
+	c.playback = newPlayback(cfg.Sound, &c.transcript)
+	if cfg.After == nil || !c.restore(cfg.After) {
 		c.cfg.After = nil
-		c.state = pathway.New(cfg.Script, cfg.Variables).Lively(c.lively())
+		c.state = pathway.New(cfg.Script, cfg.Variables).Lively(c.hasRealtime())
 	}
 	return c
 }
@@ -220,270 +100,177 @@ func (c *Conversation) Receive(ctx actor.Context) {
 	if c.cfg.Before != nil {
 		c.cfg.Before(ctx.Message())
 	}
-	if !c.rests(ctx) {
+	if !c.isSuspended(ctx) {
 		c.receive(ctx)
 	}
 }
 
 func (c *Conversation) receive(ctx actor.Context) {
-	defer c.tellStand(ctx)
-	defer c.readAlong()
+	defer c.reportCheckpoint(ctx)
+	defer c.publishTranscript()
 	switch m := ctx.Message().(type) {
 	case Begin:
-		c.beginOrGoOn(ctx)
-	case gateLate:
-		c.openLate(ctx)
-	case beepLate:
-		c.beepTooLate(ctx, m)
+		c.begin(ctx)
 	case Heard:
-		c.heard(ctx, m.Event)
+		c.mediaEvent(ctx, m.Event)
 	case Speak:
-		c.speakBeside(ctx, m.Text)
+		c.speakOutOfBand(ctx, m.Text)
 	case Away:
-		c.goAway(ctx)
+		c.leaveCaller(ctx)
 	case Back:
-		c.back(ctx, m.OK)
+		c.returnToCaller(ctx, m.OK)
 	case Human:
-		c.joined(m.On)
+		c.transcript.setHuman(m.On)
 	case HumanKey:
-		c.noteHumanKey(ctx, m.Key)
+		c.humanKey(ctx, m.Key)
 	case Finish:
 		c.finish(ctx)
-	case unsaid:
-		c.lastUnknown(ctx)
-	case spoken:
-		c.spoken(ctx, m)
-	case prepared:
-		c.keep(m.request, m.clip)
+	case Stood:
+		c.checkpointStored(ctx, m)
+	case *actor.Stopping:
+		c.stopAll(ctx)
+	default:
+		c.receiveOwn(ctx)
+	}
+}
+
+// receiveOwn takes what timers, recognizer and synthesis send.
+func (c *Conversation) receiveOwn(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case promptSynthesized:
+		c.promptSynthesized(ctx, m)
+	case clipPrepared:
+		c.prompts.add(m.request, m.clip)
 	case engineFailed:
-		c.engineFailed(ctx, m)
-	case waited:
-		c.timeout(ctx, m)
-	case silence:
-		c.silent(ctx, m)
-	case understood:
-		c.understood(ctx, m)
-	case turnDue:
-		c.turnDue(ctx, m)
-	case over:
+		c.reportEngineFailure(ctx, m)
+	case inputTimeout:
+		c.inputTimedOut(ctx, m)
+	case silenceTimeout:
+		c.silenceTimedOut(ctx, m)
+	case keysComplete:
+		c.transcript.completeKeys(m)
+	case turnRecognized:
+		c.turnRecognized(ctx, m)
+	case turnTimeout:
+		c.turnTimeout(ctx, m)
+	case lastWordsTimeout:
+		c.lastWordsTimedOut(ctx)
+	case answerTimeout:
+		c.actOnAnswer(ctx, c.answer.verdictLate())
+	case beepTimeout:
+		c.actOnAnswer(ctx, c.answer.beepLate(m))
+	case delayedOver:
 		if !c.finished {
 			ctx.Send(ctx.Parent(), m.over)
 		}
-	case *actor.Stopping:
-		c.stopTimers(ctx)
 	default:
-		c.mind(ctx)
+		c.receiveModel(ctx)
 	}
 }
 
-func (c *Conversation) heard(ctx actor.Context, e media.Event) {
-	if c.machine(ctx, e) {
-		return
+// receiveModel takes what language models, tools and realtime engines send.
+func (c *Conversation) receiveModel(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case sentence:
+		c.speakSentence(ctx, m)
+	case passagesRead:
+		c.model.setPassages(m)
+	case modelAnswered:
+		c.modelAnswered(ctx, m)
+	case slowNotice:
+		if m.round == c.model.round && !c.absence.on && !c.listening.turn.open {
+			c.advance(ctx, pathway.Slow{Round: m.round})
+		}
+	case interimResult:
+		c.interimResult(ctx, m)
+	case speculativeResult:
+		c.speculativeResult(ctx, m)
+	case toolDone:
+		c.toolDone(ctx, m)
+	case toolNotStored:
+		c.toolNotStored(ctx, m)
+	case agentLoaded:
+		c.agentLoaded(ctx, m)
+	case realtimeOpened:
+		c.realtimeOpened(ctx, m)
+	case realtimeEvent:
+		c.realtimeEvent(ctx, m)
+	case realtimeLost:
+		c.realtimeClosed(ctx, m)
+	case endUnnoticed:
+		if m.round == c.realtime.round && m.silence == c.realtime.silence && c.realtime.cancelEndTimer != nil && !c.finished {
+			c.realtimeFailed(ctx, speech.ErrStalled)
+		}
+	case pendingTimeout:
+		if m.round == c.pending.round {
+			c.endPending(ctx)
+		}
 	}
+}
+
+// mediaEvent acts on what the call's media reports.
+func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 	switch e := e.(type) {
+	case media.Answerer:
+		c.answerClassified(ctx, e.By)
+	case media.Beep:
+		c.actOnAnswer(ctx, c.answer.beep())
+	case media.GreetingOver:
+		c.actOnAnswer(ctx, c.answer.greetingOver())
 	case media.Digit:
 		c.key(ctx, e.Key)
 	case media.Played:
-		if e.ID == c.sounding && c.current >= 0 && c.live.sounds.Kind != 0 && !c.finished {
-			c.livePlayed(ctx, e.Heard, e.Interrupted)
-			return
-		}
-		if e.ID == c.sounding && c.current >= 0 && !c.finished {
-			c.endSegment(e.Interrupted)
-			c.listen(ctx)
-			c.sounded(ctx, pathway.PromptDone{})
-		}
+		c.played(ctx, e)
 	case media.DigitsSent:
-		if e.ID == c.sounding && !c.finished {
-			c.sounded(ctx, pathway.DigitsSent{})
+		if e.ID == c.playback.id && !c.finished {
+			c.promptEnded(ctx, pathway.DigitsSent{})
 		}
 	case media.SpeechBegan:
-		c.speaking = true
-		c.listen(ctx)
-		c.liveVoice(ctx, true)
-		c.began(ctx)
+		c.listening.speaking = true
+		c.restartSilence(ctx)
+		c.realtimeSpeech(ctx, true)
+		c.beginTurn(ctx)
 	case media.SpeechEnded:
-		c.speaking, c.spoke = false, c.cfg.Sound.Mark()
-		c.listen(ctx)
-		c.liveVoice(ctx, false)
-		c.fellSilent(ctx)
+		c.listening.speaking, c.listening.spokeUntil = false, c.cfg.Sound.Mark()
+		c.restartSilence(ctx)
+		c.realtimeSpeech(ctx, false)
+		c.speechEnded(ctx)
 	}
 }
 
-// timeout tells that nothing was keyed in or said, unless something is being
-// said.
-func (c *Conversation) timeout(ctx actor.Context, m waited) {
+// played goes on after a prompt, or an answer of a realtime engine, was heard.
+func (c *Conversation) played(ctx actor.Context, e media.Played) {
 	switch {
-	case m.generation != c.generation:
-	case c.turn.on && !c.turn.aside:
-		c.timer = nil
+	case e.ID != c.playback.id || !c.playback.isPlaying() || c.finished:
+	case c.realtime.isPlaying():
+		c.realtimePlayed(ctx, e.Heard, e.Interrupted)
 	default:
-		c.beside.wait = 0
-		c.stages.forget()
-		c.step(ctx, pathway.Timeout{})
+		c.playback.end(e.Interrupted)
+		c.restartSilence(ctx)
+		c.promptEnded(ctx, pathway.PromptDone{})
 	}
 }
 
+// key acts on a key that the caller pressed.
 func (c *Conversation) key(ctx actor.Context, key byte) {
 	if c.finished || c.state.Over() {
 		return
 	}
-	c.noteKey(caller, key, c.state.Secret())
-	c.awaitKeys(ctx)
-	c.pressedKey(ctx)
-	if c.away {
+	c.transcript.addKey(caller, key, c.state.Secret())
+	c.transcript.waitForKeys(ctx)
+	c.answeredByKey(ctx)
+	if c.absence.on {
 		return
 	}
-	c.pressedOut(ctx)
-	c.listen(ctx)
-	if !c.turn.apart {
+	c.checkKeys(ctx)
+	c.restartSilence(ctx)
+	if !c.listening.turn.duringRealtime {
 		c.dropTurn()
 	}
-	c.stages.pressed(c.cfg.Sound.Mark())
-	c.liveKey(key)
-	c.step(ctx, pathway.Digit{Key: key})
-	c.goOn(ctx)
-}
-
-// step tells the pathway what happened and does what it asks for.
-// goesOn: something of that is said, awaited or ends the conversation.
-func (c *Conversation) step(ctx actor.Context, in pathway.Input) (goesOn bool) {
-	if c.finished {
-		return false
+	c.latency.beginByKey(c.cfg.Sound.Mark())
+	if c.realtime.open {
+		c.realtime.talk.Key(key)
 	}
-	var dos []pathway.Do
-	c.state, dos = pathway.Step(c.state, in)
-	if round, lives := c.state.Lives(); c.live.round != 0 && (!lives || round != c.live.round) {
-		c.endLive(ctx)
-	}
-	for _, d := range dos {
-		goesOn = goesOn || leads(d)
-		switch d := d.(type) {
-		case pathway.Say:
-			c.say(ctx, d)
-		case pathway.Speaks:
-			c.speaks(ctx, d.Language)
-		case pathway.Hush:
-			c.hush()
-		case pathway.Collect:
-			c.wait(ctx, d.Timeout)
-		case pathway.SendDigits:
-			c.send(d)
-		case pathway.Missing:
-			c.cfg.Log.Warn("a prompt lacks a variable", slog.String("node", d.Node), slog.String("variable", d.Name))
-			ctx.Send(ctx.Parent(), Fault{
-				Stage: "pathway", Code: "missing_variable",
-				Message: "node " + d.Node + " needs the variable " + d.Name + ", which has no value", Recovered: true,
-			})
-		case pathway.Transfer:
-			c.handOn(ctx, d)
-		case pathway.Set:
-		case pathway.Think:
-			c.think(ctx, d)
-		case pathway.Live:
-			c.enliven(ctx, d)
-		case pathway.Told:
-			c.liveResult(d)
-		case pathway.Answer:
-			c.liveAnswer(d)
-		case pathway.Forget:
-			c.forget()
-		case pathway.Act:
-			c.act(ctx, d)
-		case pathway.Done:
-			ctx.Send(ctx.Parent(), Acted{Action: d.Name, Arguments: c.cfg.Redact.JSON(d.Given), Result: json.RawMessage(`{"status":"done"}`)})
-		case pathway.Refused:
-			c.cfg.Log.Warn("a model wanted what its node does not offer", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
-			ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: "tool_refused", Message: "the model called " + d.Name + " at node " + d.Node + ": " + d.Why, Recovered: true})
-		case pathway.Meant:
-			c.meant(ctx, d)
-		case pathway.OptOut:
-			c.optOut(ctx, byPathway, "")
-		case pathway.End:
-			c.end(ctx, d)
-		}
-	}
-	c.hide(!c.state.Over() && c.state.Secret())
-	return goesOn
-}
-
-// leads says whether the conversation goes on by something that is done.
-func leads(d pathway.Do) bool {
-	switch d.(type) {
-	case pathway.Say, pathway.Collect, pathway.SendDigits, pathway.Transfer, pathway.Think, pathway.Live, pathway.Act, pathway.End:
-		return true
-	}
-	return false
-}
-
-// supersede makes results and timers of before stale.
-func (c *Conversation) supersede() int {
-	if c.timer != nil {
-		c.timer()
-		c.timer = nil
-	}
-	c.generation++
-	return c.generation
-}
-
-func (c *Conversation) wait(ctx actor.Context, d time.Duration) {
-	c.timer = mailbox.After(ctx, d, waited{c.supersede()})
-	c.beside.wait = d
-	if !c.beside.on {
-		c.beside.busy = false
-		c.nextBeside(ctx, nil)
-	}
-}
-
-func (c *Conversation) send(d pathway.SendDigits) {
-	c.cutShort()
-	c.supersede()
-	c.beside.busy = true
-	c.sounding++
-	c.cfg.Sound.SendDigits(c.sounding, d.Digits)
-}
-
-func (c *Conversation) end(ctx actor.Context, d pathway.End) {
-	c.forget()
-	c.supersede()
-	c.quietNow()
-	if d.Reason != "" {
-		c.cfg.Log.Error("a pathway was broken off", slog.String("pathway_id", c.cfg.Script.Pathway.ID), slog.String("reason", d.Reason))
-		ctx.Send(ctx.Parent(), Fault{Stage: "pathway", Code: d.Reason, Message: "the pathway was broken off"})
-	}
-	m := Over{Outcome: d.Outcome, Reason: d.Reason, Unable: d.IsUnable()}
-	if c.sounding == 0 {
-		ctx.Send(ctx.Parent(), m) // nothing was sent that could be cut off
-		return
-	}
-	mailbox.After(ctx, tail, over{m})
-}
-
-// listen begins the time of silence anew.
-func (c *Conversation) listen(ctx actor.Context) {
-	c.quietNow()
-	if limit := c.cfg.Script.Limits.SilenceSeconds; limit > 0 && c.current < 0 && !c.away && !c.finished && !c.state.Over() {
-		c.quiet = mailbox.After(ctx, time.Duration(limit)*time.Second, silence{c.quietGen})
-	}
-}
-
-// quietNow ends the time of silence.
-func (c *Conversation) quietNow() {
-	c.quietGen++
-	if c.quiet != nil {
-		c.quiet()
-		c.quiet = nil
-	}
-}
-
-func (c *Conversation) silent(ctx actor.Context, m silence) {
-	if m.generation != c.quietGen || c.away || c.finished || c.state.Over() {
-		return
-	}
-	c.supersede()
-	if !c.tells() {
-		c.dropTurn()
-	}
-	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
-	ctx.Send(ctx.Parent(), Over{Outcome: c.state.Result().Outcome})
+	c.advance(ctx, pathway.Digit{Key: key})
+	c.continueAfterTurn(ctx)
 }

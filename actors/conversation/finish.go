@@ -6,78 +6,79 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/media/speech"
 )
 
-// finish ends the conversation. Whoever hangs up behind "stop calling me" has
-// said it: what is being said is understood first.
+// finish ends the conversation. What is being said is recognized first: a caller who says "stop calling me" and hangs up has
+// said it.
 func (c *Conversation) finish(ctx actor.Context) {
 	if c.finished {
-		if !c.waits() {
-			c.tellFinished(ctx)
+		if !c.awaitsLastWords() {
+			c.sendFinished(ctx)
 		}
 		return
 	}
-	if !c.tells() {
+	if !c.mayOptOut() {
 		c.dropTurn()
-	} else if !c.turn.over {
-		c.endTurn(ctx)
+	} else if !c.listening.turn.over {
+		c.listening.endTurn(ctx)
 	}
-	c.unable = c.unable || c.firstWordsLate()
-	c.stopRest(ctx)
-	if c.current >= 0 {
-		c.endSegment(true)
+	c.unable = c.unable || c.playback.areFirstWordsLate()
+	c.stopSpeaking(ctx)
+	if c.playback.isPlaying() {
+		c.playback.end(true)
 	}
-	c.joined(false)
-	c.hide(false)
+	c.transcript.setHuman(false)
+	c.hideInput(false)
 	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
-	c.finished = true
-	if c.waits() {
-		mailbox.After(ctx, lastLimit, unsaid{})
+	c.finished, c.transcript.closed = true, true
+	if c.awaitsLastWords() {
+		mailbox.After(ctx, lastLimit, lastWordsTimeout{})
 		return
 	}
-	c.tellFinished(ctx)
+	c.sendFinished(ctx)
 }
 
-// lastWords are those that were being said when the call ended.
-func (c *Conversation) lastWords(ctx actor.Context, h speech.Heard, aside, apart bool) {
-	h.Text = c.words(h, aside, apart)
-	c.saidWords(ctx, h, apart)
-	if !c.waits() {
-		c.tellFinished(ctx)
-	}
-}
-
-// lastUnknown waits for them no longer.
-func (c *Conversation) lastUnknown(ctx actor.Context) {
-	if c.waits() {
+// lastWordsTimedOut waits no longer for the last words.
+func (c *Conversation) lastWordsTimedOut(ctx actor.Context) {
+	if c.awaitsLastWords() {
 		c.dropTurn()
-		c.forgo()
-		c.tellFinished(ctx)
+		c.pending.leave()
+		c.sendFinished(ctx)
 	}
 }
 
-func (c *Conversation) tellFinished(ctx actor.Context) {
+// sendFinished answers Finish.
+func (c *Conversation) sendFinished(ctx actor.Context) {
 	r := c.state.Result()
-	if c.answering.stage != noDrop { // a machine has it, whatever the pathway had begun with
+	if c.answer.hasMachine() { // whatever the pathway had begun with
 		r.Outcome = domain.OutcomeVoicemail
 	}
 	r.Notes, r.Variables = c.cfg.Redact.Text(r.Notes), c.cfg.Redact.Texts(r.Variables)
-	ctx.Send(ctx.Parent(), Finished{Result: r, Segments: c.cfg.Redact.Segments(c.segments), Slowest: c.slowest, Turns: c.stages.turns, Unable: c.unable})
+	ctx.Send(ctx.Parent(), Finished{
+		Result: r, Segments: c.cfg.Redact.Segments(c.transcript.segments), Slowest: c.playback.slowest, Turns: c.latency.turns, Unable: c.unable,
+	})
 }
 
-func (c *Conversation) stopTimers(ctx actor.Context) {
+// stopAll ends all work and timers when the actor stops.
+func (c *Conversation) stopAll(ctx actor.Context) {
 	c.dropTurn()
-	c.stopRest(ctx)
-	c.forgo()
+	c.stopSpeaking(ctx)
+	c.pending.leave()
 }
 
-// stopRest ends all but what is being said.
-func (c *Conversation) stopRest(ctx actor.Context) {
-	c.endLive(ctx)
-	c.forget()
-	c.unsay()
-	c.supersede()
-	c.quietNow()
-	c.stopKeys()
+// stopSpeaking ends all work and timers but the turn of the caller.
+func (c *Conversation) stopSpeaking(ctx actor.Context) {
+	c.endRealtime(ctx)
+	c.model.cancel()
+	c.playback.cancelSynthesis()
+	c.input.supersede()
+	c.silence.stop()
+	c.transcript.stopWaitingForKeys()
+}
+
+// publishTranscript hands the watcher what is new in the transcript.
+func (c *Conversation) publishTranscript() {
+	if w, ok := c.cfg.Mind.(Watcher); ok {
+		c.transcript.publish(w)
+	}
 }

@@ -1,118 +1,91 @@
 package conversation
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media/speech"
 )
 
-// Who speaks in a transcript.
+// Speakers of a transcript.
 const (
 	agent  = "agent"
 	caller = "caller"
+	human  = "human"
 )
 
+// Texts of segments without words.
 const (
 	hidden      = "[hidden]"
-	pressedOpen = "[pressed " // keys and "]" follow
+	onTheLine   = "[on the line]" // somebody speaks; the words are not written down
+	pressedOpen = "[pressed "     // keys and "]" follow
 	moreKeys    = pressedOpen + "…]"
 )
 
-// keys are those that are being pressed in a row, where patterns look at them.
-type keys struct {
-	round int
-	timer func() // nil: none are awaited
-	whole int    // segments to which no key will come
+// transcript is what was said and pressed so far. Times are positions on the media clock.
+type transcript struct {
+	position  func() time.Duration // of the media clock
+	redact    *domain.Redactor     // nil: nothing is redacted
+	segments  []domain.Segment
+	published []domain.Segment // as the watcher has seen them
+	human     int              // index of the segment in which a human speaks with the caller, or -1
+	closed    bool             // the call has ended: no key follows
+	keys      keySequence
 }
 
-type keysRest struct{ round, segments int }
+// keySequence is a row of keys that redaction patterns look at as one input.
+type keySequence struct {
+	round    int
+	cancel   func() // stops the wait for the next key; nil: none is awaited
+	complete int    // segments to which no key will be added
+}
 
-func (keysRest) Control() {}
+// keysComplete ends the wait for another key of a row.
+type keysComplete struct{ round, segments int }
 
-func (c *Conversation) add(speaker, text string) int {
-	at := c.cfg.Sound.Mark().Milliseconds()
-	c.segments = append(c.segments, domain.Segment{
-		Index: len(c.segments), Speaker: speaker, Text: text, StartMs: at, EndMs: at, Confidence: 1,
+func (keysComplete) Control() {}
+
+func newTranscript(position func() time.Duration, redact *domain.Redactor) transcript {
+	return transcript{position: position, redact: redact, human: -1}
+}
+
+// add appends a segment that begins now and returns its index.
+func (t *transcript) add(speaker, text string) int {
+	at := t.position().Milliseconds()
+	t.segments = append(t.segments, domain.Segment{
+		Index: len(t.segments), Speaker: speaker, Text: text, StartMs: at, EndMs: at, Confidence: 1,
 	})
-	return len(c.segments) - 1
+	return len(t.segments) - 1
 }
 
-// readAlong tells a watcher what has come to the transcript, or changed in it,
-// since it was last told. A prompt may end behind the key that ended it. Of keys
-// of which patterns are to find more than one, he is told when they are all.
-func (c *Conversation) readAlong() {
-	w, ok := c.cfg.Mind.(Watcher)
-	if !ok {
-		return
+// addWords appends words of the caller, said from began to ended. Secret words are hidden.
+func (t *transcript) addWords(h speech.Heard, began, ended time.Duration, secret bool) {
+	s := domain.Segment{
+		Index: len(t.segments), Speaker: caller, Text: h.Text, Confidence: h.Confidence,
+		StartMs: max(began, 0).Milliseconds(), EndMs: max(ended, 0).Milliseconds(),
 	}
-	for i, s := range c.segments {
-		more := c.awaitsKeys(i)
-		if more {
-			s.Text = moreKeys
-		}
-		if i == len(c.shown) {
-			c.shown = append(c.shown, s)
-		} else if was := c.shown[i]; was.Text == s.Text && was.EndMs == s.EndMs && was.Interrupted == s.Interrupted || more {
-			continue
-		}
-		c.shown[i] = s
-		s.Text = c.cfg.Redact.Text(s.Text)
-		w.Wrote(s)
+	switch {
+	case secret:
+		s.Text = hidden
+	case h.Text == "":
+		s.Text = pathway.NotUnderstood
 	}
+	t.segments = append(t.segments, s)
 }
 
-// awaitsKeys says whether keys may follow those of a segment, and a pattern would
-// find them together.
-func (c *Conversation) awaitsKeys(i int) bool {
-	return c.cfg.Redact != nil && !c.finished && i == len(c.segments)-1 && i >= c.keys.whole && strings.HasPrefix(c.segments[i].Text, pressedOpen)
-}
-
-// awaitKeys waits for the next key of a row, where it matters.
-func (c *Conversation) awaitKeys(ctx actor.Context) {
-	c.stopKeys()
-	if n := len(c.segments); c.awaitsKeys(n - 1) {
-		c.keys.round++
-		c.keys.timer = mailbox.After(ctx, mergeKeys, keysRest{c.keys.round, n})
-	}
-}
-
-// keysRested: what is keyed in from now on is another input.
-func (c *Conversation) keysRested(m keysRest) {
-	if m.round == c.keys.round {
-		c.keys.whole = m.segments
-	}
-}
-
-func (c *Conversation) stopKeys() {
-	if c.keys.timer != nil {
-		c.keys.timer()
-		c.keys.timer = nil
-	}
-}
-
-// beginSegment writes down what is being said now.
-func (c *Conversation) beginSegment() { c.current = c.add(agent, c.asked.Shown) }
-
-// endSegment notes until when it was heard.
-func (c *Conversation) endSegment(interrupted bool) {
-	s := &c.segments[c.current]
-	s.EndMs, s.Interrupted = c.cfg.Sound.Mark().Milliseconds(), interrupted
-	if c.turn.paused {
-		s.EndMs = c.turn.pausedAt.Milliseconds()
-	}
-	c.current, c.turn.paused = -1, false
-}
-
-// noteKey writes down a key that the caller or somebody else pressed. Keys in a
-// row are one input; secret ones leave neither themselves nor their number.
-func (c *Conversation) noteKey(speaker string, key byte, secret bool) {
-	now := c.cfg.Sound.Mark().Milliseconds()
-	if n := len(c.segments); n > 0 {
-		last := &c.segments[n-1]
-		near := last.Speaker == speaker && n > c.keys.whole && now-last.EndMs < mergeKeys.Milliseconds()
+// addKey writes down a key that the caller or a human pressed. Keys in a row are one segment; secret ones leave neither
+// themselves nor their number.
+func (t *transcript) addKey(speaker string, key byte, secret bool) {
+	now := t.position().Milliseconds()
+	if n := len(t.segments); n > 0 {
+		last := &t.segments[n-1]
+		near := last.Speaker == speaker && n > t.keys.complete && now-last.EndMs < mergeKeys.Milliseconds()
 		switch {
 		case near && secret && last.Text == hidden:
 			last.EndMs = now
@@ -124,8 +97,103 @@ func (c *Conversation) noteKey(speaker string, key byte, secret bool) {
 		}
 	}
 	if secret {
-		c.add(speaker, hidden)
+		t.add(speaker, hidden)
 		return
 	}
-	c.add(speaker, pressedOpen+string(key)+"]")
+	t.add(speaker, pressedOpen+string(key)+"]")
+}
+
+// lastKeys returns the keys of the last segment if the caller pressed it.
+func (t *transcript) lastKeys() (keys string, ok bool) {
+	n := len(t.segments)
+	if n == 0 || t.segments[n-1].Speaker != caller {
+		return "", false
+	}
+	keys, ok = strings.CutPrefix(t.segments[n-1].Text, pressedOpen)
+	return strings.TrimSuffix(keys, "]"), ok
+}
+
+// setHuman writes down from when to when a human spoke with the caller.
+func (t *transcript) setHuman(present bool) {
+	switch {
+	case present && t.human < 0:
+		t.human = t.add(human, onTheLine)
+	case !present && t.human >= 0:
+		t.segments[t.human].EndMs = t.position().Milliseconds()
+		t.human = -1
+	}
+}
+
+// hasAgentSpoken says whether the agent has said anything so far.
+func (t *transcript) hasAgentSpoken() bool {
+	return slices.ContainsFunc(t.segments, func(s domain.Segment) bool { return s.Speaker == agent })
+}
+
+// lastAgentText is what the agent said last; "": nothing, or it holds something hidden.
+func (t *transcript) lastAgentText() string {
+	for i := len(t.segments) - 1; i >= 0; i-- {
+		if s := &t.segments[i]; s.Speaker == agent {
+			if strings.Contains(s.Text, hidden) {
+				return ""
+			}
+			return s.Text
+		}
+	}
+	return ""
+}
+
+// restore begins with the segments of another process. lastInterrupted: the last one was being said.
+func (t *transcript) restore(segments []domain.Segment, lastInterrupted bool) {
+	t.segments = segments
+	if n := len(segments); lastInterrupted && n > 0 {
+		segments[n-1].Interrupted = true
+	}
+	t.keys.complete = len(segments)
+}
+
+// publish hands the watcher, redacted, each segment that is new or has changed since the last call. A prompt may end behind
+// the key that ended it. A row of keys that a pattern may match is published once it is complete.
+func (t *transcript) publish(w Watcher) {
+	for i, s := range t.segments {
+		incomplete := t.awaitsKeys(i)
+		if incomplete {
+			s.Text = moreKeys
+		}
+		if i == len(t.published) {
+			t.published = append(t.published, s)
+		} else if was := t.published[i]; was.Text == s.Text && was.EndMs == s.EndMs && was.Interrupted == s.Interrupted || incomplete {
+			continue
+		}
+		t.published[i] = s
+		s.Text = t.redact.Text(s.Text)
+		w.Wrote(s)
+	}
+}
+
+// awaitsKeys says whether keys may be added to a segment, and a redaction pattern could match all of them together.
+func (t *transcript) awaitsKeys(i int) bool {
+	return t.redact != nil && !t.closed && i == len(t.segments)-1 && i >= t.keys.complete && strings.HasPrefix(t.segments[i].Text, pressedOpen)
+}
+
+// waitForKeys waits for the next key of a row where redaction needs all of them.
+func (t *transcript) waitForKeys(ctx actor.Context) {
+	t.stopWaitingForKeys()
+	if n := len(t.segments); t.awaitsKeys(n - 1) {
+		t.keys.round++
+		t.keys.cancel = mailbox.After(ctx, mergeKeys, keysComplete{t.keys.round, n})
+	}
+}
+
+func (t *transcript) stopWaitingForKeys() {
+	if t.keys.cancel != nil {
+		t.keys.cancel()
+		t.keys.cancel = nil
+	}
+}
+
+// completeKeys makes the next key begin another segment.
+func (t *transcript) completeKeys(m keysComplete) {
+	if m.round == t.keys.round {
+		t.keys.complete = m.segments
+	}
 }

@@ -1,0 +1,189 @@
+package conversation
+
+import (
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+// Saved is the state of a conversation: another process goes on with it by Config.After. It is redacted.
+type Saved struct {
+	State    pathway.Saved        `json:"state"`
+	Segments []domain.Segment     `json:"segments,omitempty"`
+	Sounding bool                 `json:"sounding,omitempty"` // the last segment of the agent was being said
+	Turns    []domain.TurnLatency `json:"turns,omitempty"`
+	OptedOut bool                 `json:"opted_out,omitempty"`
+}
+
+// Stands is a checkpoint: it is sent to the call each time that the conversation has changed. Saved is nil where no other
+// process could go on. Acts, if not 0, is how many tool calls were begun so far, the last ones of which wait for Stood.
+type Stands struct {
+	Saved *Saved
+	Acts  int
+}
+
+// Stood says that the Stands with as many Acts is stored: no other process begins these tool calls again.
+type Stood struct{ Acts int }
+
+// Busy reports to the call, if Config.Stands, whether the conversation is in the middle of something that another process
+// could not go on with as well: the caller speaks, a model is asked, a tool is called.
+type Busy struct{ On bool }
+
+// toolNotStored says that the first so many of all tool calls have waited long enough.
+type toolNotStored struct{ calls int }
+
+// Control: one for a change, a Stands and a tool call.
+func (Stands) Control()        {}
+func (Stood) Control()         {}
+func (Busy) Control()          {}
+func (toolNotStored) Control() {}
+
+// storeLimit is how long a tool call waits for the store.
+const storeLimit = 10 * time.Second
+
+// checkpoint is what the call was sent last, and the tool calls that wait until a checkpoint with them is stored.
+type checkpoint struct {
+	sent     *checkpointMark // nil: none was sent
+	busy     bool            // as the call was told
+	waiting  []toolCall
+	released int // tool calls of all so far that wait no more
+}
+
+// checkpointMark tells whether something has changed since the last checkpoint.
+type checkpointMark struct {
+	state     pathway.Mark
+	segments  int
+	playing   bool
+	toolCalls int
+	portable  bool
+}
+
+// deferTool lets a tool call wait for the store, for at most storeLimit.
+func (p *checkpoint) deferTool(ctx actor.Context, t toolCall) {
+	p.waiting = append(p.waiting, t)
+	mailbox.After(ctx, storeLimit, toolNotStored{p.toolCalls()})
+}
+
+// toolCalls is the number of all tool calls so far.
+func (p *checkpoint) toolCalls() int { return p.released + len(p.waiting) }
+
+// release returns those of the first tool calls of all that still wait: they wait no more.
+func (p *checkpoint) release(calls int) []toolCall {
+	n := min(max(calls-p.released, 0), len(p.waiting))
+	out := p.waiting[:n]
+	p.waiting, p.released = p.waiting[n:], p.released+n
+	return out
+}
+
+// advance says whether something has changed since the last checkpoint, which now becomes the last. calls is the number of all
+// tool calls if there are more, else 0.
+func (p *checkpoint) advance(now checkpointMark) (calls int, changed bool) {
+	now.toolCalls = p.toolCalls()
+	if p.sent != nil && now == *p.sent {
+		return 0, false
+	}
+	if p.sent == nil || now.toolCalls != p.sent.toolCalls {
+		calls = now.toolCalls
+	}
+	p.sent = &now
+	return calls, true
+}
+
+// setBusy says whether the call has to be told.
+func (p *checkpoint) setBusy(on bool) (changed bool) {
+	changed = on != p.busy
+	p.busy = on
+	return changed
+}
+
+// reportCheckpoint sends the call what has changed, if Config.Stands.
+func (c *Conversation) reportCheckpoint(ctx actor.Context) {
+	if !c.cfg.Stands {
+		return
+	}
+	busy := !c.finished && (c.listening.speaking || c.listening.turn.open || c.state.Working())
+	if c.checkpoint.setBusy(busy) {
+		ctx.Send(ctx.Parent(), Busy{busy})
+	}
+	if c.finished {
+		return
+	}
+	portable := c.isPortable()
+	calls, changed := c.checkpoint.advance(checkpointMark{
+		state: c.state.Mark(), segments: len(c.transcript.segments), playing: c.playback.isPlaying(), portable: portable,
+	})
+	if !changed {
+		return
+	}
+	m := Stands{Acts: calls}
+	if portable {
+		m.Saved = c.save()
+	}
+	ctx.Send(ctx.Parent(), m)
+}
+
+// checkpointStored calls the tools that have waited for the checkpoint.
+func (c *Conversation) checkpointStored(ctx actor.Context, m Stood) {
+	if calls := c.checkpoint.release(m.Acts); !c.finished {
+		for _, t := range calls {
+			runTool(ctx, c.cfg.Mind, t)
+		}
+	}
+}
+
+// toolNotStored fails the tool calls that were not stored in time: no process has begun them, and none will.
+func (c *Conversation) toolNotStored(ctx actor.Context, m toolNotStored) {
+	for _, t := range c.checkpoint.release(m.calls) {
+		c.toolDone(ctx, toolDone{act: t.act, result: Result{Text: "it could not be stored that it begins"}})
+	}
+}
+
+// isPortable says whether another process could go on from here.
+func (c *Conversation) isPortable() bool {
+	return !c.answer.hasMachine() && !c.absence.on && !c.absence.byPathway && c.transcript.human < 0 && !c.state.Over()
+}
+
+// save returns the state of the conversation; nil: no other process could go on.
+func (c *Conversation) save() *Saved {
+	s, ok := c.state.Save(c.cfg.Redact)
+	if !ok {
+		return nil
+	}
+	segments := c.transcript.segments
+	return &Saved{ // a copy: it is read while the conversation goes on
+		State: s, Segments: c.cfg.Redact.Segments(slices.Clone(segments)), Sounding: c.playback.isPlaying() && c.playback.segment == len(segments)-1,
+		Turns: slices.Clone(c.latency.turns), OptedOut: c.optedOut,
+	}
+}
+
+// restore takes the state of another process; false: the script leads nowhere from there.
+func (c *Conversation) restore(s *Saved) bool {
+	state, ok := pathway.Restore(c.cfg.Script, s.State)
+	if !ok {
+		return false
+	}
+	c.state = state.Lively(c.hasRealtime())
+	c.transcript.restore(s.Segments, s.Sounding)
+	c.optedOut, c.latency.turns = s.OptedOut, s.Turns
+	return true
+}
+
+// resumeHere goes on after the silence in which the call came to this process. A prompt that was being said is said again. A
+// caller who was to speak hears the agent's last words once more, so that neither waits for the other.
+func (c *Conversation) resumeHere(ctx actor.Context) {
+	c.answer.pathwayBegun = true
+	if tag := c.state.Language(); tag != "" && tag != c.cfg.Script.Language {
+		c.changeLanguage(ctx, tag)
+	}
+	listened := c.state.Listening()
+	c.advance(ctx, pathway.TakenUp{})
+	c.restartSilence(ctx)
+	if last := c.transcript.lastAgentText(); listened && last != "" {
+		c.speakOutOfBand(ctx, last)
+	}
+}

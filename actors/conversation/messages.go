@@ -1,0 +1,85 @@
+package conversation
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// Messages that a conversation takes.
+type (
+	// Begin starts the conversation: the call is answered and the media clock runs.
+	Begin struct{}
+	// Heard is an event of the call's media.
+	Heard struct{ Event media.Event }
+	// Speak says a text between the prompts of the pathway.
+	Speak struct{ Text string }
+	// Away says that somebody else has the caller: the agent says nothing and no key counts until Back.
+	Away struct{}
+	// Back says that the agent has the caller again. OK: somebody else has spoken with the caller in between.
+	Back struct{ OK bool }
+	// Human says that a human came to speak with the caller, or left.
+	Human struct{ On bool }
+	// HumanKey is a key that the human pressed.
+	HumanKey struct{ Key byte }
+	// Finish ends the conversation: the call is over. Finished answers.
+	Finish struct{}
+
+	engineFailed struct {
+		stage string // tts | stt
+		fault speech.Fault
+	}
+	lastWordsTimeout struct{} // the last words were not recognized in time
+	delayedOver      struct{ over Over }
+)
+
+// Messages that a conversation sends to its call.
+type (
+	// Over says that the pathway has come to its end: the call may hang up. Reason is "" or why it was broken off.
+	Over struct {
+		Outcome domain.Outcome
+		Reason  string
+		Unable  bool // the agent could not speak, hear or think: the call is no success
+	}
+	// Transfer asks for a transfer of the caller; Back answers if the caller returns.
+	Transfer struct {
+		Destination string
+		Mode        domain.TransferMode
+		Summary     string
+		Kept        string // Summary as it may be kept
+		Reason      string // why; "": the pathway wants it
+	}
+	// Fault reports an error. Recovered: the caller did not notice. The conversation goes on.
+	Fault struct {
+		Stage, Code, Message string
+		Recovered            bool
+	}
+	// Finished answers Finish.
+	Finished struct {
+		Result   pathway.Result
+		Segments []domain.Segment
+		Slowest  time.Duration // the longest wait for the agent's next word
+		Turns    []domain.TurnLatency
+		Unable   bool // the agent could not speak, hear or think, or was not heard before the caller hung up
+	}
+)
+
+// Control: all of these are bound by the call.
+func (Begin) Control()            {}
+func (Heard) Control()            {}
+func (Finish) Control()           {}
+func (Speak) Control()            {}
+func (Away) Control()             {}
+func (Back) Control()             {}
+func (Human) Control()            {}
+func (HumanKey) Control()         {}
+func (Transfer) Control()         {}
+func (Over) Control()             {}
+func (Fault) Control()            {}
+func (Finished) Control()         {}
+func (engineFailed) Control()     {}
+func (lastWordsTimeout) Control() {}
+func (delayedOver) Control()      {}

@@ -1,0 +1,165 @@
+package conversation
+
+import (
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+// advance hands an input to the pathway and does what it asks for. continues: something of that is said, awaited or ends the
+// conversation.
+func (c *Conversation) advance(ctx actor.Context, in pathway.Input) (continues bool) {
+	if c.finished {
+		return false
+	}
+	var steps []pathway.Do
+	c.state, steps = pathway.Step(c.state, in)
+	if round, lives := c.state.Lives(); c.realtime.round != 0 && (!lives || round != c.realtime.round) {
+		c.endRealtime(ctx)
+	}
+	for _, d := range steps {
+		continues = continues || isContinuation(d)
+		c.perform(ctx, d)
+	}
+	c.hideInput(!c.state.Over() && c.state.Secret())
+	return continues
+}
+
+// isContinuation says whether the conversation goes on by itself after a step.
+func isContinuation(d pathway.Do) bool {
+	switch d.(type) {
+	case pathway.Say, pathway.Collect, pathway.SendDigits, pathway.Transfer, pathway.Think, pathway.Live, pathway.Act, pathway.End:
+		return true
+	}
+	return false
+}
+
+// perform does one step of the pathway.
+func (c *Conversation) perform(ctx actor.Context, d pathway.Do) {
+	switch d := d.(type) {
+	case pathway.Say:
+		c.say(ctx, d)
+	case pathway.Speaks:
+		c.changeLanguage(ctx, d.Language)
+	case pathway.Hush:
+		c.stopPrompt()
+	case pathway.Collect:
+		c.collect(ctx, d.Timeout)
+	case pathway.SendDigits:
+		c.playback.interruptOutOfBand()
+		c.input.supersede()
+		c.playback.sendDigits(d.Digits)
+	case pathway.Transfer:
+		c.transfer(ctx, d)
+	case pathway.OptOut:
+		c.optOut(ctx, byPathway, "")
+	case pathway.End:
+		c.end(ctx, d)
+	default:
+		c.performModel(ctx, d)
+	}
+}
+
+// performModel does a step that concerns a language model, a realtime engine or a tool.
+func (c *Conversation) performModel(ctx actor.Context, d pathway.Do) {
+	switch d := d.(type) {
+	case pathway.Think:
+		c.requestModel(ctx, d)
+	case pathway.Forget:
+		c.model.cancel()
+	case pathway.Live:
+		c.startRealtime(ctx, d)
+	case pathway.Told:
+		c.realtime.addResult(d)
+	case pathway.Answer:
+		c.realtime.requestAnswer(d.Text)
+	case pathway.Act:
+		c.callTool(ctx, d)
+	default:
+		c.report(ctx, d)
+	}
+}
+
+// report tells the call of a step that changes nothing here.
+func (c *Conversation) report(ctx actor.Context, d pathway.Do) {
+	switch d := d.(type) {
+	case pathway.Missing:
+		c.cfg.Log.Warn("a prompt lacks a variable", slog.String("node", d.Node), slog.String("variable", d.Name))
+		ctx.Send(ctx.Parent(), Fault{
+			Stage: "pathway", Code: "missing_variable",
+			Message: "node " + d.Node + " needs the variable " + d.Name + ", which has no value", Recovered: true,
+		})
+	case pathway.Done:
+		ctx.Send(ctx.Parent(), Acted{Action: d.Name, Arguments: c.cfg.Redact.JSON(d.Given), Result: json.RawMessage(`{"status":"done"}`)})
+	case pathway.Refused:
+		c.cfg.Log.Warn("a model wanted what its node does not offer", slog.String("node", d.Node), slog.String("tool", d.Name), slog.String("reason", d.Why))
+		ctx.Send(ctx.Parent(), Fault{Stage: "llm", Code: "tool_refused", Message: "the model called " + d.Name + " at node " + d.Node + ": " + d.Why, Recovered: true})
+	case pathway.Meant:
+		c.reportIntent(ctx, d)
+	}
+}
+
+// collect waits for input of the caller; out-of-band prompts are said meanwhile.
+func (c *Conversation) collect(ctx actor.Context, limit time.Duration) {
+	c.input.start(ctx, limit)
+	if !c.playback.outOfBand.active {
+		c.playback.busy = false
+		c.speakNextOutOfBand(ctx, nil)
+	}
+}
+
+// inputTimedOut reports to the pathway that nothing was keyed in or said, unless the caller is speaking.
+func (c *Conversation) inputTimedOut(ctx actor.Context, m inputTimeout) {
+	switch t := &c.listening.turn; {
+	case m.generation != c.input.generation:
+	case t.open && !t.keywordOnly:
+		c.input.cancel = nil
+	default:
+		c.input.limit = 0
+		c.latency.discard()
+		c.advance(ctx, pathway.Timeout{})
+	}
+}
+
+// end reports the end of the pathway, once what was sent last has been heard.
+func (c *Conversation) end(ctx actor.Context, d pathway.End) {
+	c.model.cancel()
+	c.input.supersede()
+	c.silence.stop()
+	if d.Reason != "" {
+		c.cfg.Log.Error("a pathway was broken off", slog.String("pathway_id", c.cfg.Script.Pathway.ID), slog.String("reason", d.Reason))
+		ctx.Send(ctx.Parent(), Fault{Stage: "pathway", Code: d.Reason, Message: "the pathway was broken off"})
+	}
+	m := Over{Outcome: d.Outcome, Reason: d.Reason, Unable: d.IsUnable()}
+	if c.playback.id == 0 {
+		ctx.Send(ctx.Parent(), m) // nothing was sent that could be cut off
+		return
+	}
+	mailbox.After(ctx, tail, delayedOver{m})
+}
+
+// restartSilence measures the silence from now on.
+func (c *Conversation) restartSilence(ctx actor.Context) {
+	c.silence.stop()
+	if limit := c.cfg.Script.Limits.SilenceSeconds; limit > 0 && !c.playback.isPlaying() && !c.absence.on && !c.finished && !c.state.Over() {
+		c.silence.start(ctx, time.Duration(limit)*time.Second)
+	}
+}
+
+// silenceTimedOut ends the conversation.
+func (c *Conversation) silenceTimedOut(ctx actor.Context, m silenceTimeout) {
+	if m.generation != c.silence.generation || c.absence.on || c.finished || c.state.Over() {
+		return
+	}
+	c.input.supersede()
+	if !c.mayOptOut() {
+		c.dropTurn()
+	}
+	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
+	ctx.Send(ctx.Parent(), Over{Outcome: c.state.Result().Outcome})
+}

@@ -1,0 +1,62 @@
+package conversation
+
+import "github.com/asynkron/protoactor-go/actor"
+
+type (
+	// Rest suspends the conversation until Wake or Finish: another process is about to go on with it. Rested answers.
+	Rest struct{}
+	// Wake resumes it with the messages that came since Rest.
+	Wake struct{}
+	// Rested answers Rest. Saved is the state, which stays until Wake; nil: no other process could go on.
+	Rested struct{ Saved *Saved }
+)
+
+// Control: all of these are bound by the call.
+func (Rest) Control()   {}
+func (Wake) Control()   {}
+func (Rested) Control() {}
+
+// suspension keeps the messages that come while the conversation is suspended.
+type suspension struct {
+	on      bool
+	waiting []any
+}
+
+// resume handles the messages that came meanwhile, in order.
+func (s *suspension) resume(ctx actor.Context) {
+	waiting := s.waiting
+	s.on, s.waiting = false, nil
+	for _, m := range waiting {
+		ctx.Receive(&actor.MessageEnvelope{Message: m})
+	}
+}
+
+// isSuspended says whether a message is done with: it waits for Wake, or is Rest or Wake itself.
+func (c *Conversation) isSuspended(ctx actor.Context) bool {
+	s := &c.suspension
+	switch m := ctx.Message().(type) {
+	case Rest:
+		s.on = true
+		saved := (*Saved)(nil)
+		if !c.finished && c.isPortable() {
+			saved = c.save()
+		}
+		ctx.Send(ctx.Parent(), Rested{saved})
+		return true
+	case Wake:
+		s.resume(ctx)
+		return true
+	case Finish:
+		if s.on {
+			s.waiting = append(s.waiting, m)
+			s.resume(ctx)
+			return true
+		}
+	case *actor.Started, *actor.Stopping, *actor.Stopped, *actor.Restarting:
+		return false
+	}
+	if s.on {
+		s.waiting = append(s.waiting, ctx.Message())
+	}
+	return s.on
+}

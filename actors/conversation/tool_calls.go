@@ -1,0 +1,157 @@
+package conversation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+)
+
+const (
+	toolLimit = 70 * time.Second
+	maxShown  = 4 << 10 // bytes of arguments and of a result, in an event
+)
+
+// toolCall is a tool to call for an agent.
+type toolCall struct {
+	act    pathway.Act
+	script domain.Script // of the agent that calls it
+}
+
+// toolDone is the result of a tool.
+type toolDone struct {
+	act    pathway.Act
+	result Result
+	took   time.Duration
+}
+
+// Control: bound by the call.
+func (toolDone) Control() {}
+
+// callTool calls a tool beside the actor. Where another process may go on with the conversation, it is called once it is
+// stored that it was begun.
+func (c *Conversation) callTool(ctx actor.Context, d pathway.Act) {
+	switch {
+	case d.Type == domain.NodeAgent:
+		c.loadAgent(ctx, d)
+		return
+	case c.cfg.Mind == nil:
+		ctx.Send(ctx.Self(), toolDone{act: d, result: Result{Text: "nothing here can do that"}})
+		return
+	case c.cfg.Stands:
+		c.checkpoint.deferTool(ctx, toolCall{d, c.cfg.Script})
+	default:
+		runTool(ctx, c.cfg.Mind, toolCall{d, c.cfg.Script})
+	}
+	if c.model.cancelSlow == nil {
+		c.model.startSlowTimer(ctx, d.Round)
+	}
+}
+
+// runTool calls a tool beside the actor; toolDone follows.
+func runTool(ctx actor.Context, mind Mind, t toolCall) {
+	mailbox.Work(ctx, toolLimit, func(bound context.Context) any {
+		at := time.Now()
+		return toolDone{act: t.act, result: resultOrFailure(func() Result { return mind.Act(bound, &t.script, t.act) }), took: time.Since(at)}
+	})
+}
+
+// resultOrFailure makes a result of a panic.
+func resultOrFailure(f func() Result) (r Result) {
+	defer func() {
+		if v := recover(); v != nil {
+			r = Result{Text: "it failed"}
+		}
+	}()
+	return f()
+}
+
+// toolDone reports the result of a tool and hands it to the pathway, once the agent has the caller.
+func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
+	if c.finished {
+		return
+	}
+	d := m.act
+	name := d.Name
+	if name == "" {
+		name = string(d.Type)
+		if d.Type == domain.NodeTool {
+			name = d.Target
+		}
+	}
+	event := Acted{Action: name, Arguments: shownArguments(d, c.cfg.Redact), Result: shownResult(m.result, c.cfg.Redact), Took: m.took}
+	if name == domain.ToolAppointment && m.result.OK {
+		_ = json.Unmarshal([]byte(m.result.Text), &event.Appointment) // or it is none
+	}
+	ctx.Send(ctx.Parent(), event)
+	if !m.result.OK {
+		text := clip(c.cfg.Redact.Text(m.result.Text), 200)
+		ctx.Send(ctx.Parent(), Fault{Stage: "tool", Code: "action_failed", Message: fmt.Sprintf("%s at node %s: %s", name, d.Node, text), Recovered: true})
+	}
+	in := pathway.Acted{Round: d.Round, ID: d.ID, OK: m.result.OK, Result: m.result.Text}
+	if c.absence.on {
+		c.absence.deferred = append(c.absence.deferred, in)
+		return
+	}
+	c.advance(ctx, in)
+}
+
+// shownArguments are the arguments of a tool as an event shows them: redacted before they are cut, so that no part of a
+// secret is left.
+func shownArguments(d pathway.Act, redact *domain.Redactor) json.RawMessage {
+	switch {
+	case len(d.Given) > 0 && len(d.Given) <= maxShown && json.Valid(d.Given):
+		return redact.JSON(d.Given)
+	case len(d.Given) > 0:
+		return json.RawMessage(`{"too_long":true}`)
+	}
+	text, arguments := d.Text, d.Arguments
+	if d.Kept != nil {
+		text, arguments = d.Kept.Text, d.Kept.Arguments
+	}
+	all := make(map[string]string, len(arguments)+2)
+	for name, value := range arguments {
+		all[name] = clip(redact.Text(value), maxShown/4)
+	}
+	if text != "" {
+		all["body"] = clip(redact.Text(text), maxShown/4)
+	}
+	if d.Type == domain.NodeAppointment {
+		all["action"] = d.Target
+	}
+	b, _ := json.Marshal(all) // texts: cannot fail
+	return b
+}
+
+// shownResult is a result as an event shows it: an object, redacted.
+func shownResult(r Result, redact *domain.Redactor) json.RawMessage {
+	text := redact.Text(r.Text)
+	if json.Valid([]byte(r.Text)) {
+		text = string(redact.JSON(json.RawMessage(r.Text)))
+	}
+	var object map[string]json.RawMessage
+	if len(text) <= maxShown && json.Unmarshal([]byte(text), &object) == nil && object != nil && r.OK {
+		return json.RawMessage(text)
+	}
+	name := "text"
+	if !r.OK {
+		name = "error"
+	}
+	b, _ := json.Marshal(map[string]string{name: clip(text, maxShown)}) // texts: cannot fail
+	return b
+}
+
+// clip cuts a text to at most so many bytes.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	r := []rune(s[:most])
+	return string(r[:len(r)-1]) + "…"
+}
