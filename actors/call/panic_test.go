@@ -107,10 +107,10 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		{at: "call call.repeat", to: area + "0001", over: true},
 		{at: "conversation conversation.Begin", to: area + "0000"},
 		{at: "conversation conversation.Heard", to: area + "0000"},
-		{at: "conversation conversation.spoken", to: area + "0000"},
-		{at: "conversation conversation.prepared", to: area + "0000"},
-		{at: "conversation conversation.waited", to: area + "0009"},
-		{at: "conversation conversation.over", to: area + "0000"},
+		{at: "conversation conversation.promptSynthesized", to: area + "0000"},
+		{at: "conversation conversation.clipPrepared", to: area + "0000"},
+		{at: "conversation conversation.inputTimeout", to: area + "0009"},
+		{at: "conversation conversation.delayedOver", to: area + "0000"},
 		{at: "conversation conversation.Finish", to: area + "0000", over: true},
 	}
 	ids := make([]string, len(cases))

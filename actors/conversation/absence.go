@@ -12,7 +12,7 @@ import (
 type absence struct {
 	on        bool
 	byPathway bool            // the pathway has asked for the transfer
-	deferred  []pathway.Input // what the pathway gets when the agent is back
+	deferred  []pathway.Input // inputs that the pathway gets when the agent is back
 }
 
 // transfer asks the call to transfer the caller, as the pathway wants.

@@ -36,10 +36,10 @@ const (
 type messageStage uint8
 
 const (
-	noMessage          messageStage = iota
-	messageAwaitsBeep               // or the end of the greeting
-	messageBeforeBeep               // it is being said, before any beep
-	messageAfterBeep                // it is being said, after a beep
+	noMessage         messageStage = iota
+	messageAwaitsBeep              // or the end of the greeting
+	messageBeforeBeep              // it is being said, before any beep
+	messageAfterBeep               // it is being said, after a beep
 	messageOver
 )
 
@@ -160,8 +160,8 @@ func (a *answerDetection) holdEnded() answerAction {
 	return noAnswerAction
 }
 
-// begin starts the pathway, or waits until it is known who has answered.
-func (c *Conversation) begin(ctx actor.Context) {
+// start begins the pathway, or waits until it is known who has answered.
+func (c *Conversation) start(ctx actor.Context) {
 	if c.cfg.After != nil && !c.state.Fresh() {
 		c.resumeHere(ctx)
 		return

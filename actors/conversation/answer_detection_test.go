@@ -1,202 +1,94 @@
-package conversation_test
+package conversation
 
 import (
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
 	"github.com/stretchr/testify/assert"
 
-	"github.com/callboard/callboard/actors/conversation"
-	"github.com/callboard/callboard/actors/mailbox/actortest"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/amd"
 )
 
-// minding is the menu of an agent that minds machines.
-func minding(mode, action string) domain.Script {
-	s := menu()
-	s.AMD = &domain.AgentAMD{Mode: mode, VoicemailAction: action, Message: "Message for {{name}}"}
-	return s
-}
-
-func answeredBy(by amd.Class) conversation.Heard {
-	return conversation.Heard{Event: media.Answerer{By: by}}
-}
-
-var (
-	beep     = conversation.Heard{Event: media.Beep{}}
-	greeted  = conversation.Heard{Event: media.GreetingOver{}}
-	leftOver = conversation.Over{Outcome: domain.OutcomeVoicemail}
-)
-
-// told is what the call was told so far, without the end.
-func (s *stage) told() []any {
-	synctest.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]any(nil), s.heard...)
-}
-
-func TestAMessageIsLeftBehindTheBeepAndThenTheAgentHangsUp(t *testing.T) {
+func TestAnswerDetectionDecidesByStageAndVerdict(t *testing.T) {
 	t.Parallel()
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("async", "leave_message"), nil)
-		s.send(conversation.Begin{})
-		time.Sleep(600 * time.Millisecond)
-		assert.Equal(t, []string{"play A"}, s.sound.done(), "the greeting is not held back")
-		s.send(answeredBy(amd.Voicemail))
-		assert.Equal(t, []string{"play A", "stop"}, s.sound.done(), "nobody listens")
-		time.Sleep(8 * time.Second)
-		s.send(beep)
-		assert.Equal(t, []string{"play A", "stop", "play M"}, s.sound.done(), "at once: it was made meanwhile")
-		time.Sleep(1200 * time.Millisecond)
-		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}}, s.told())
-		time.Sleep(100 * time.Millisecond)
-		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}, leftOver}, s.told(), "its last word is heard first")
-		heard := s.close()
-		f := heard[2].(conversation.Finished)
-		assert.Equal(t, "Message for Ada", f.Segments[1].Text)
-		assert.Equal(t, domain.OutcomeVoicemail, f.Result.Outcome, "whatever the pathway had begun with")
-		assert.Equal(t, 1, s.voice.asked["Message for Ada"])
-	})
-}
-
-func TestNoMessageIsSaidToWhatTurnsOutToBeAFax(t *testing.T) {
-	t.Parallel()
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("async", "leave_message"), nil)
-		s.send(conversation.Begin{})
-		time.Sleep(600 * time.Millisecond)
-		s.send(answeredBy(amd.Voicemail))
-		time.Sleep(time.Second)
-		s.send(answeredBy(amd.Fax))
-		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}, conversation.Answerer{By: "fax"}, leftOver}, s.told())
-		time.Sleep(2 * time.Minute)
-		assert.Equal(t, []string{"play A", "stop"}, s.sound.done())
-		s.close()
-	})
-}
-
-func TestAMessageThatWasBegunTooEarlyIsSaidAgainBehindTheBeep(t *testing.T) {
-	t.Parallel()
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("wait", "leave_message"), nil)
-		s.send(conversation.Begin{})
-		time.Sleep(2 * time.Second)
-		s.send(answeredBy(amd.Voicemail))
-		time.Sleep(5 * time.Second)
-		s.send(greeted)
-		time.Sleep(500 * time.Millisecond)
-		s.send(beep)
-		time.Sleep(500 * time.Millisecond)
-		s.send(greeted, beep) // the mailbox has begun to listen: nothing disturbs it
-		time.Sleep(time.Second)
-		assert.Equal(t, []string{"play M", "stop", "play M"}, s.sound.done())
-		assert.Equal(t, []any{conversation.Answerer{By: "voicemail"}, leftOver}, s.told())
-		s.close()
-	})
-}
-
-func TestAMachineThatNeitherBeepsNorStopsGetsItsMessageAMinuteLater(t *testing.T) {
-	t.Parallel()
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("wait", "leave_message"), nil)
-		s.send(conversation.Begin{}, answeredBy(amd.Voicemail))
-		time.Sleep(59 * time.Second)
-		assert.Empty(t, s.sound.done())
-		time.Sleep(1100 * time.Millisecond)
-		assert.Equal(t, []string{"play M"}, s.sound.done())
-		s.close()
-	})
-}
-
-func TestWhatIsDoneAboutEachAnswererAndWhen(t *testing.T) {
-	t.Parallel()
-	type want struct {
-		did []string
-		end bool
-	}
-	cases := map[string]struct {
-		mode, action string
+	type situation struct {
+		before       answerDetection
 		by           amd.Class
-		want         want
-	}{
-		"off":                    {"off", "hangup", amd.Voicemail, want{[]string{"play A"}, false}},
-		"a person":               {"async", "hangup", amd.Human, want{[]string{"play A"}, false}},
-		"nobody knows":           {"async", "leave_message", amd.Unknown, want{[]string{"play A"}, false}},
-		"hang up":                {"async", "hangup", amd.Voicemail, want{[]string{"play A", "stop"}, true}},
-		"nothing is said of it":  {"async", "", amd.Voicemail, want{[]string{"play A"}, false}},
-		"continue":               {"async", "continue", amd.Voicemail, want{[]string{"play A"}, false}},
-		"no message to a fax":    {"async", "leave_message", amd.Fax, want{[]string{"play A", "stop"}, true}},
-		"nor to an announcement": {"async", "leave_message", amd.Unavailable, want{[]string{"play A", "stop"}, true}},
-		"a menu is spoken with":  {"async", "hangup", amd.IVR, want{[]string{"play A"}, false}},
-		"a person is waited for": {"wait", "hangup", amd.Human, want{[]string{"play A"}, false}},
-		"and nobody known":       {"wait", "hangup", amd.Unknown, want{[]string{"play A"}, false}},
-		"a machine hears not":    {"wait", "hangup", amd.Voicemail, want{nil, true}},
-		"unless it shall":        {"wait", "continue", amd.Voicemail, want{[]string{"play A"}, false}},
+		absent, over bool
+		onMachine    string
 	}
-	for name, k := range cases {
-		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-			s := open(t, sys, minding(k.mode, k.action), nil)
-			s.send(conversation.Begin{})
-			time.Sleep(600 * time.Millisecond)
-			if k.mode == "wait" {
-				assert.Empty(t, s.sound.done(), name)
-			}
-			s.send(answeredBy(k.by))
-			time.Sleep(200 * time.Millisecond)
-			told := s.told()
-			end := len(told) > 0 && told[len(told)-1] == leftOver
-			assert.Equal(t, k.want, want{s.sound.done(), end}, name)
-			s.close()
+	for name, c := range map[string]struct {
+		situation
+		do     answerAction
+		counts bool
+		stage  messageStage
+	}{
+		"a person, and the pathway waits":         {situation{before: answerDetection{gated: true}, by: amd.Human}, beginPathway, true, noMessage},
+		"a person, and the pathway runs":          {situation{by: amd.Human}, noAnswerAction, true, noMessage},
+		"a machine, and nothing is to be done":    {situation{before: answerDetection{gated: true}, by: amd.Voicemail}, beginPathway, true, noMessage},
+		"voicemail, and the call is to end":       {situation{by: amd.Voicemail, onMachine: domain.AMDHangup}, endCall, true, noMessage},
+		"voicemail that gets a message":           {situation{by: amd.Voicemail, onMachine: domain.AMDMessage}, awaitBeep, true, messageAwaitsBeep},
+		"a fax that cannot get a message":         {situation{by: amd.Fax, onMachine: domain.AMDMessage}, endCall, true, noMessage},
+		"a machine after the pathway's end":       {situation{by: amd.Voicemail, over: true, onMachine: domain.AMDHangup}, noAnswerAction, true, noMessage},
+		"a person, before the beep":               {situation{before: answerDetection{stage: messageAwaitsBeep}, by: amd.Human, absent: true}, resumePathway, true, noMessage},
+		"a fax, before the beep":                  {situation{before: answerDetection{stage: messageAwaitsBeep}, by: amd.Fax, absent: true}, endCall, true, messageAwaitsBeep},
+		"voicemail again, before the beep":        {situation{before: answerDetection{stage: messageAwaitsBeep}, by: amd.Voicemail, absent: true}, noAnswerAction, true, messageAwaitsBeep},
+		"a person, while the message is said":     {situation{before: answerDetection{stage: messageBeforeBeep}, by: amd.Human, absent: true}, noAnswerAction, false, messageBeforeBeep},
+		"a machine after a key":                   {situation{before: answerDetection{person: true}, by: amd.Voicemail, onMachine: domain.AMDHangup}, noAnswerAction, false, noMessage},
+		"a machine on hold":                       {situation{by: amd.Voicemail, absent: true, onMachine: domain.AMDHangup}, noAnswerAction, false, noMessage},
+		"a verdict on hold, as the pathway waits": {situation{before: answerDetection{gated: true}, by: amd.Voicemail, absent: true, onMachine: domain.AMDHangup}, noAnswerAction, true, noMessage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := c.before
+			do, counts := a.classified(c.by, c.absent, c.over, c.onMachine)
+			assert.Equal(t, c.do, do)
+			assert.Equal(t, c.counts, counts)
+			assert.Equal(t, c.stage, a.stage)
 		})
 	}
 }
 
-func TestTheGateOpensWhateverIsHeard(t *testing.T) {
+func TestVoicemailMessageBeginsAtTheBeepOrTheEndOfTheGreeting(t *testing.T) {
 	t.Parallel()
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("wait", "hangup"), nil)
-		s.send(conversation.Begin{})
-		time.Sleep(5900 * time.Millisecond)
-		assert.Empty(t, s.sound.done())
-		time.Sleep(300 * time.Millisecond)
-		assert.Equal(t, []string{"play A"}, s.sound.done())
-		s.close()
-	})
+	for name, c := range map[string]struct {
+		stage messageStage
+		event func(a *answerDetection) answerAction
+		do    answerAction
+		after messageStage
+	}{
+		"the beep":                       {messageAwaitsBeep, (*answerDetection).beep, leaveMessage, messageAfterBeep},
+		"the end of the greeting":        {messageAwaitsBeep, (*answerDetection).greetingOver, leaveMessage, messageBeforeBeep},
+		"neither in time":                {messageAwaitsBeep, func(a *answerDetection) answerAction { return a.beepLate(beepTimeout{}) }, leaveMessage, messageBeforeBeep},
+		"the timeout of an earlier wait": {messageAwaitsBeep, func(a *answerDetection) answerAction { return a.beepLate(beepTimeout{1}) }, noAnswerAction, messageAwaitsBeep},
+		"a beep during the message":      {messageBeforeBeep, (*answerDetection).beep, repeatMessage, messageAfterBeep},
+		"a second beep":                  {messageAfterBeep, (*answerDetection).beep, noAnswerAction, messageAfterBeep},
+		"a beep without a message":       {noMessage, (*answerDetection).beep, noAnswerAction, noMessage},
+		"the end of a hold":              {messageAfterBeep, (*answerDetection).holdEnded, repeatMessage, messageAfterBeep},
+		"the end of an earlier hold":     {messageAwaitsBeep, (*answerDetection).holdEnded, noAnswerAction, messageAwaitsBeep},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := answerDetection{stage: c.stage}
+			assert.Equal(t, c.do, c.event(&a))
+			assert.Equal(t, c.after, a.stage)
+		})
+	}
 }
 
-func TestAKeySaysThatAPersonIsThere(t *testing.T) {
+func TestAKeyIsAPersonOnce(t *testing.T) {
 	t.Parallel()
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("async", "leave_message"), nil)
-		s.send(conversation.Begin{})
-		time.Sleep(600 * time.Millisecond)
-		s.send(answeredBy(amd.Voicemail))
-		time.Sleep(time.Second)
-		s.press("1")
-		time.Sleep(2 * time.Second)
-		s.send(beep, answeredBy(amd.Voicemail))
-		assert.Equal(t, []any{
-			conversation.Answerer{By: "voicemail"}, conversation.Answerer{By: "human"}, conversation.Over{Outcome: domain.OutcomeConfirmed},
-		}, s.told())
-		s.close()
-	})
-}
+	a := answerDetection{stage: messageBeforeBeep}
+	do, counts := a.keyPressed(true)
+	assert.Equal(t, resumePathway, do)
+	assert.True(t, counts)
+	assert.False(t, a.hasMachine())
+	_, counts = a.keyPressed(false)
+	assert.False(t, counts)
 
-func TestWordsBetrayAMachine(t *testing.T) {
-	t.Parallel()
-	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
-		s := open(t, sys, minding("async", "leave_message"), nil)
-		s.send(conversation.Begin{})
-		time.Sleep(600 * time.Millisecond)
-		s.send(answeredBy(amd.Human))
-		s.says("please leave a message after the tone", 0.9, 2*time.Second)
-		time.Sleep(time.Second)
-		assert.Equal(t, []any{conversation.Answerer{By: "human"}, conversation.Answerer{By: "voicemail"}}, s.told())
-		s.close()
-	})
+	a = answerDetection{gated: true}
+	_, counts = a.keyPressed(true)
+	assert.False(t, counts, "somebody else has the caller")
+	do, _ = a.keyPressed(false)
+	assert.Equal(t, beginPathway, do)
 }

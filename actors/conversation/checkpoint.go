@@ -1,24 +1,13 @@
 package conversation
 
 import (
-	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
 )
-
-// Saved is the state of a conversation: another process goes on with it by Config.After. It is redacted.
-type Saved struct {
-	State    pathway.Saved        `json:"state"`
-	Segments []domain.Segment     `json:"segments,omitempty"`
-	Sounding bool                 `json:"sounding,omitempty"` // the last segment of the agent was being said
-	Turns    []domain.TurnLatency `json:"turns,omitempty"`
-	OptedOut bool                 `json:"opted_out,omitempty"`
-}
 
 // Stands is a checkpoint: it is sent to the call each time that the conversation has changed. Saved is nil where no other
 // process could go on. Acts, if not 0, is how many tool calls were begun so far, the last ones of which wait for Stood.
@@ -30,8 +19,8 @@ type Stands struct {
 // Stood says that the Stands with as many Acts is stored: no other process begins these tool calls again.
 type Stood struct{ Acts int }
 
-// Busy reports to the call, if Config.Stands, whether the conversation is in the middle of something that another process
-// could not go on with as well: the caller speaks, a model is asked, a tool is called.
+// Busy reports to the call, if Config.Stands, whether another process could not go on as well at this moment: the caller speaks,
+// a model is asked or a tool is called.
 type Busy struct{ On bool }
 
 // toolNotStored says that the first so many of all tool calls have waited long enough.
@@ -49,7 +38,7 @@ const storeLimit = 10 * time.Second
 // checkpoint is what the call was sent last, and the tool calls that wait until a checkpoint with them is stored.
 type checkpoint struct {
 	sent     *checkpointMark // nil: none was sent
-	busy     bool            // as the call was told
+	busy     bool            // as the call was informed last
 	waiting  []toolCall
 	released int // tool calls of all so far that wait no more
 }
@@ -140,50 +129,5 @@ func (c *Conversation) checkpointStored(ctx actor.Context, m Stood) {
 func (c *Conversation) toolNotStored(ctx actor.Context, m toolNotStored) {
 	for _, t := range c.checkpoint.release(m.calls) {
 		c.toolDone(ctx, toolDone{act: t.act, result: Result{Text: "it could not be stored that it begins"}})
-	}
-}
-
-// isPortable says whether another process could go on from here.
-func (c *Conversation) isPortable() bool {
-	return !c.answer.hasMachine() && !c.absence.on && !c.absence.byPathway && c.transcript.human < 0 && !c.state.Over()
-}
-
-// save returns the state of the conversation; nil: no other process could go on.
-func (c *Conversation) save() *Saved {
-	s, ok := c.state.Save(c.cfg.Redact)
-	if !ok {
-		return nil
-	}
-	segments := c.transcript.segments
-	return &Saved{ // a copy: it is read while the conversation goes on
-		State: s, Segments: c.cfg.Redact.Segments(slices.Clone(segments)), Sounding: c.playback.isPlaying() && c.playback.segment == len(segments)-1,
-		Turns: slices.Clone(c.latency.turns), OptedOut: c.optedOut,
-	}
-}
-
-// restore takes the state of another process; false: the script leads nowhere from there.
-func (c *Conversation) restore(s *Saved) bool {
-	state, ok := pathway.Restore(c.cfg.Script, s.State)
-	if !ok {
-		return false
-	}
-	c.state = state.Lively(c.hasRealtime())
-	c.transcript.restore(s.Segments, s.Sounding)
-	c.optedOut, c.latency.turns = s.OptedOut, s.Turns
-	return true
-}
-
-// resumeHere goes on after the silence in which the call came to this process. A prompt that was being said is said again. A
-// caller who was to speak hears the agent's last words once more, so that neither waits for the other.
-func (c *Conversation) resumeHere(ctx actor.Context) {
-	c.answer.pathwayBegun = true
-	if tag := c.state.Language(); tag != "" && tag != c.cfg.Script.Language {
-		c.changeLanguage(ctx, tag)
-	}
-	listened := c.state.Listening()
-	c.advance(ctx, pathway.TakenUp{})
-	c.restartSilence(ctx)
-	if last := c.transcript.lastAgentText(); listened && last != "" {
-		c.speakOutOfBand(ctx, last)
 	}
 }

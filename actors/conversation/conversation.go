@@ -1,5 +1,5 @@
-// Package conversation is the actor that carries out a pathway on a call: it speaks prompts, recognizes words and keys, keeps
-// the time limits of silence and writes the transcript. domain/pathway decides what comes next; the call owns the SIP dialog.
+// Package conversation is the actor that carries out a pathway on a call. It speaks prompts, recognizes words and keys, and
+// writes the transcript. domain/pathway decides what comes next; the call owns the SIP dialog.
 package conversation
 
 import (
@@ -44,11 +44,11 @@ type Config struct {
 	Log       *slog.Logger
 	Mind      Mind             // nil: no model takes part, and no tool is called
 	Answerer  bool             // Sound reports who has answered, and the agent acts as Script.AMD wants
-	OptOut    []string         // what the caller says or presses to get no more calls
+	OptOut    []string         // keywords, spoken or pressed, to get no more calls
 	Hide      func(on bool)    // called when input begins or ends that must not be kept; nil: nothing is called
 	Redact    *domain.Redactor // removes from all reports what must not be kept; nil: nothing is removed
 	Stands    bool             // the call gets a Stands at each checkpoint
-	After     *Saved           // where another process has left the conversation; nil: it begins
+	After     *Saved           // the state in which another process has left the conversation; nil: it begins
 	Before    func(msg any)    // called with each message first; nil in production
 }
 
@@ -110,7 +110,7 @@ func (c *Conversation) receive(ctx actor.Context) {
 	defer c.publishTranscript()
 	switch m := ctx.Message().(type) {
 	case Begin:
-		c.begin(ctx)
+		c.start(ctx)
 	case Heard:
 		c.mediaEvent(ctx, m.Event)
 	case Speak:

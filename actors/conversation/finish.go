@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// finish ends the conversation. What is being said is recognized first: a caller who says "stop calling me" and hangs up has
-// said it.
+// finish ends the conversation. Words that are being said are recognized first: they may be an opt-out, as in "stop calling me"
+// before the caller hangs up.
 func (c *Conversation) finish(ctx actor.Context) {
 	if c.finished {
 		if !c.awaitsLastWords() {

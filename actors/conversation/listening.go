@@ -33,7 +33,7 @@ type turn struct {
 	began, ended   time.Duration
 	overAt         time.Time // when its end was noticed
 	stream         speech.Stream
-	interim        speech.Heard // what was recognized so far; Text "": nothing
+	interim        speech.Heard // words so far; Text "": none
 	cancelTimer    func()
 }
 

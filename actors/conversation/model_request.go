@@ -48,17 +48,17 @@ func (slowNotice) Control()    {}
 
 // modelRequest is the request to a language model that is under way, or was the last.
 type modelRequest struct {
-	round       int
-	cancelWork  func() // nil: no request is under way
-	cancelSlow  func() // stops the timer of slowNotice; nil: it does not run
-	first       time.Duration
-	passages    []domain.Passage
-	unwritten   bool          // the transcript does not have first and passages yet
-	headStart   time.Duration // by which a speculative request was made before the turn was over
+	round      int
+	cancelWork func() // nil: no request is under way
+	cancelSlow func() // stops the timer of slowNotice; nil: it does not run
+	first      time.Duration
+	passages   []domain.Passage
+	unwritten  bool          // the transcript does not have first and passages yet
+	headStart  time.Duration // by which a speculative request was made before the turn was over
 }
 
-// begin replaces the request that is under way.
-func (r *modelRequest) begin(round int) {
+// beginRound replaces the request that is under way.
+func (r *modelRequest) beginRound(round int) {
 	r.cancel()
 	r.round, r.first, r.passages, r.unwritten, r.headStart = round, 0, nil, false, 0
 }
@@ -106,8 +106,8 @@ func (r *modelRequest) attribute(s *domain.Segment) {
 	}
 }
 
-// ask runs a request beside the actor and returns what cancels it. send gets sentence, passagesRead and modelAnswered.
-func ask(ctx actor.Context, mind Mind, t Thought, round int, send func(any)) (cancel func()) {
+// askModel runs a request beside the actor and returns what cancels it. send gets sentence, passagesRead and modelAnswered.
+func askModel(ctx actor.Context, mind Mind, t Thought, round int, send func(any)) (cancel func()) {
 	t.Read = func(from []domain.Passage) { send(passagesRead{round, from}) }
 	bound, cancel := context.WithCancel(context.Background())
 	mailbox.Work(ctx, modelLimit, func(limit context.Context) any {
@@ -133,7 +133,7 @@ func answerOrFault(f func() Answer) (a Answer) {
 
 // requestModel asks the model, or takes the answer that a speculative request has.
 func (c *Conversation) requestModel(ctx actor.Context, d pathway.Think) {
-	c.model.begin(d.Round)
+	c.model.beginRound(d.Round)
 	c.input.end()
 	script := c.cfg.Script
 	brief := c.state.Brief(script.System, d)
@@ -145,7 +145,7 @@ func (c *Conversation) requestModel(ctx actor.Context, d pathway.Think) {
 		root.Send(self, modelAnswered{d.Round, Answer{Failed: "no_model", Message: "no language model is configured"}})
 		return
 	}
-	c.model.cancelWork = ask(ctx, c.cfg.Mind, Thought{Script: &script, Brief: brief, Ask: d}, d.Round, func(m any) { root.Send(self, m) })
+	c.model.cancelWork = askModel(ctx, c.cfg.Mind, Thought{Script: &script, Brief: brief, Ask: d}, d.Round, func(m any) { root.Send(self, m) })
 	c.model.startSlowTimer(ctx, d.Round)
 }
 

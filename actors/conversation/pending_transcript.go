@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	pendingFresh   = 5 * time.Second // words that have not come so long after they were said never will
-	pendingSilence = time.Second     // after words that were cut off: the engine finds their end by it
-	silentByte     = 0xFF            // of µ-law
+	pendingSilence = time.Second // after words that were cut off: the engine finds their end by it
+	silentByte     = 0xFF        // of µ-law
 )
 
 // pendingTranscript is a realtime engine that has the caller no more and has not transcribed the caller's last words yet. They
@@ -46,7 +45,7 @@ func (p *pendingTranscript) leave() {
 // awaitRealtimeWords closes the session that had the caller, once the caller's last words are there if these matter.
 func (c *Conversation) awaitRealtimeWords(ctx actor.Context) {
 	r := &c.realtime
-	item, segment, ok := r.owesWords(&c.transcript, pendingFresh)
+	item, segment, ok := r.owesWords(&c.transcript)
 	if !ok || c.optedOut || len(dnc.Sayable(c.cfg.OptOut)) == 0 {
 		r.opening.leave()
 		return

@@ -147,7 +147,7 @@ const outOfBandMost = 8
 type outOfBandQueue struct {
 	texts  []string
 	active bool          // one of them is being synthesized or played
-	then   pathway.Input // what the pathway gets after it; nil: nothing
+	then   pathway.Input // input that the pathway gets after it; nil: none
 }
 
 // add appends a text and says whether there was room.

@@ -164,7 +164,7 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.LiveEvent) {
 		r.callerEnded(&c.transcript, e.Item)
 		c.restartSilence(ctx)
 		now := c.cfg.Sound.Mark()
-		c.latency.begin(max(now-hangover, 0), now, time.Now())
+		c.latency.beginByWords(max(now-hangover, 0), now, time.Now())
 	case speech.LiveHeard:
 		if e.Text != "" {
 			r.callerText(&c.transcript, e)

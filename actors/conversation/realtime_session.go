@@ -13,6 +13,7 @@ const (
 	realtimeQueue      = 32  // answers that wait to be heard, and events before the session is open
 	realtimeConfidence = 0.9 // of words that the engine has transcribed
 	realtimeItems      = 4 * turnsMost
+	wordsFresh         = 5 * time.Second // words that have not come so long after they were said never will
 )
 
 // realtimeOpening is a session of a realtime engine that is open or will be. leave closes it, now or as soon as it is there:
@@ -57,7 +58,7 @@ type realtimeSession struct {
 	results        []pathway.Told     // of tools, for the engine once the session is open
 	waiting        []speech.LiveEvent // answers that are not heard yet
 	playing        speech.LiveEvent   // the answer that is heard; Kind 0: none
-	stopped        bool               // it was told to stop
+	stopped        bool               // media were asked to stop it
 	busy           bool               // an answer is being made, or was requested
 	callerSpeaks   bool
 	items          map[string]int    // segments of the transcript by the engine's item ids
@@ -241,15 +242,15 @@ func (r *realtimeSession) stopEndTimer() {
 	}
 }
 
-// owesWords says whether the caller's last words may still come, in item and segment: they were said within fresh.
-func (r *realtimeSession) owesWords(t *transcript, fresh time.Duration) (item string, segment int, ok bool) {
+// owesWords says whether the caller's last words may still come, in item and segment: they were said within wordsFresh.
+func (r *realtimeSession) owesWords(t *transcript) (item string, segment int, ok bool) {
 	segment, known := r.items[r.lastCallerItem]
 	if !r.open || r.failed || r.talk.Alone || !known {
 		return "", 0, false
 	}
 	s := &t.segments[segment]
 	ended := time.Duration(s.EndMs) * time.Millisecond
-	return r.lastCallerItem, segment, s.Text == pathway.NotUnderstood && (r.callerSpeaks || t.position()-ended <= fresh)
+	return r.lastCallerItem, segment, s.Text == pathway.NotUnderstood && (r.callerSpeaks || t.position()-ended <= wordsFresh)
 }
 
 // heardText is about the part of a text that was heard of so many samples.

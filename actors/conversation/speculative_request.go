@@ -12,8 +12,8 @@ import (
 // guessesMost bounds the speculative requests of a turn.
 const guessesMost = 2
 
-// speculativeRequest asks the model as soon as the caller is silent, by the interim result: before it is known that the turn
-// is over, and before the final result. The answer is kept, and used only if the turn then asks the model the same.
+// speculativeRequest asks the model as soon as the caller is silent, with the interim result of the recognizer. It is not known
+// yet whether the turn is over. The answer is kept, and used only if the turn then asks the model the same.
 type speculativeRequest struct {
 	id         int // of the newest request; results of older ones are stale
 	requests   int // of this turn
@@ -41,8 +41,8 @@ type (
 // Control: they are bound by what a model may say.
 func (speculativeResult) Control() {}
 
-// begin replaces the guess by a new request, which it numbers.
-func (r *speculativeRequest) begin(d pathway.Think, brief string) (id int) {
+// beginGuess replaces the guess by a new request, which it numbers.
+func (r *speculativeRequest) beginGuess(d pathway.Think, brief string) (id int) {
 	r.cancelGuess()
 	r.id++
 	r.requests++
@@ -150,9 +150,9 @@ func (c *Conversation) speculate(ctx actor.Context) {
 	}
 	script := c.cfg.Script
 	brief := next.Brief(script.System, d)
-	id := s.begin(d, brief)
+	id := s.beginGuess(d, brief)
 	root, self := ctx.ActorSystem().Root, ctx.Self()
-	s.cancel = ask(ctx, c.cfg.Mind, Thought{Script: &script, Brief: brief, Ask: d}, 0, func(part any) { root.Send(self, speculativeResult{id, part}) })
+	s.cancel = askModel(ctx, c.cfg.Mind, Thought{Script: &script, Brief: brief, Ask: d}, 0, func(part any) { root.Send(self, speculativeResult{id, part}) })
 }
 
 // speculativeResult takes a part of the answer to a speculative request.

@@ -34,8 +34,8 @@ type toolDone struct {
 // Control: bound by the call.
 func (toolDone) Control() {}
 
-// callTool calls a tool beside the actor. Where another process may go on with the conversation, it is called once it is
-// stored that it was begun.
+// callTool calls a tool beside the actor. If another process may go on with the conversation, the call waits until it is stored
+// that it begins.
 func (c *Conversation) callTool(ctx actor.Context, d pathway.Act) {
 	switch {
 	case d.Type == domain.NodeAgent:

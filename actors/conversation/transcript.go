@@ -23,7 +23,7 @@ const (
 // Texts of segments without words.
 const (
 	hidden      = "[hidden]"
-	onTheLine   = "[on the line]" // somebody speaks; the words are not written down
+	onTheLine   = "[on the line]" // speech whose words are not written down
 	pressedOpen = "[pressed "     // keys and "]" follow
 	moreKeys    = pressedOpen + "…]"
 )

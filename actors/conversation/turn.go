@@ -21,7 +21,7 @@ const (
 	before    = 300 * time.Millisecond // soft first sounds that were not detected as speech
 	insists   = 500 * time.Millisecond // speech of this length over a prompt interrupts it
 	someWords = 2                      // so do as many words. Default of TurnTaking.InterruptionWords.
-	cough     = 400 * time.Millisecond // what is shorter and has no words is no answer
+	cough     = 400 * time.Millisecond // shorter sounds without words are no answer
 	turnLimit = 15 * time.Second       // of a turn, pauses included
 	lateLimit = 8 * time.Second        // for a recognizer's result
 )
@@ -162,7 +162,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 		if h.Text == "" {
 			c.transcript.addWords(h, t.began, t.ended, c.isSecretTurn(t))
 		}
-		c.latency.begin(t.ended, c.cfg.Sound.Mark(), t.overAt)
+		c.latency.beginByWords(t.ended, c.cfg.Sound.Mark(), t.overAt)
 		c.advance(ctx, pathway.Spoken{Text: h.Text, Confidence: h.Confidence})
 	}
 	c.endSpeculation()

@@ -17,9 +17,9 @@ type turnLatency struct {
 	turns        []domain.TurnLatency
 }
 
-// begin begins with words that were recognized just now. ended is when the last of them was said and position is now, both on
+// beginByWords begins with words that were recognized just now. ended is when the last of them was said and position is now, both on
 // the media clock; overAt is when the end of the turn was noticed.
-func (l *turnLatency) begin(ended, position time.Duration, overAt time.Time) {
+func (l *turnLatency) beginByWords(ended, position time.Duration, overAt time.Time) {
 	now := time.Now()
 	stt := now.Sub(overAt)
 	l.open, l.recognizedAt = true, now

@@ -1,0 +1,77 @@
+package conversation
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// silentSound plays nothing.
+type silentSound struct{ clock *mediaClock }
+
+func (s *silentSound) Play(uint64, media.Clip)      {}
+func (s *silentSound) PlayFeed(uint64, *media.Feed) {}
+func (s *silentSound) StopPlaying()                 {}
+func (s *silentSound) PausePlaying()                {}
+func (s *silentSound) ContinuePlaying()             {}
+func (s *silentSound) SendDigits(uint64, string)    {}
+func (s *silentSound) Mark() time.Duration          { return s.clock.now }
+
+func TestPlaybackEndsAPausedPromptWhereItWasPaused(t *testing.T) {
+	t.Parallel()
+	clock := new(mediaClock)
+	tr := newTranscript(clock.position, nil)
+	p := newPlayback(&silentSound{clock}, &tr)
+	assert.True(t, p.isIdle())
+	p.prompt = pathway.Say{Text: "Hello", Shown: "Hello"}
+	p.request()
+	p.play(speech.Utterance{Clip: media.Clip{1}})
+	assert.True(t, p.isPlaying())
+	clock.now = time.Second
+	p.pause()
+	clock.now = 5 * time.Second
+	p.stop()
+	assert.False(t, p.isPlaying())
+	assert.Equal(t, int64(1000), tr.segments[0].EndMs)
+	assert.True(t, tr.segments[0].Interrupted)
+}
+
+func TestPlaybackEndsTheSynthesisOfASupersededPrompt(t *testing.T) {
+	t.Parallel()
+	clock := new(mediaClock)
+	tr := newTranscript(clock.position, nil)
+	p := newPlayback(&silentSound{clock}, &tr)
+	ended := 0
+	p.request()
+	p.stopSynthesis = func() { ended++ }
+	p.request()
+	p.play(speech.Utterance{Clip: media.Clip{1}, Stop: func() { ended += 10 }})
+	assert.Equal(t, 1, ended)
+	p.interruptOutOfBand()
+	assert.Equal(t, 11, ended)
+}
+
+func TestOutOfBandPromptsAreSaidInOrderBeforeThePathwayGoesOn(t *testing.T) {
+	t.Parallel()
+	var q outOfBandQueue
+	for range outOfBandMost {
+		assert.True(t, q.add("first"))
+	}
+	assert.False(t, q.add("too many"))
+	q.texts = []string{"first", "second"}
+	text, ok := q.next(pathway.PromptDone{})
+	assert.True(t, ok)
+	assert.Equal(t, "first", text)
+	then := q.done(pathway.PromptDone{})
+	assert.Equal(t, pathway.PromptDone{}, then, "what the pathway was to get")
+	assert.Equal(t, pathway.Timeout{}, q.done(pathway.Timeout{}), "a prompt of the pathway")
+	_, _ = q.next(nil)
+	assert.Nil(t, q.done(pathway.PromptDone{}), "the pathway waits for nothing")
+	_, ok = q.next(nil)
+	assert.False(t, ok)
+}

@@ -1,0 +1,120 @@
+package conversation
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// engineLog is a realtime engine that writes down what it gets.
+type engineLog struct{ calls []string }
+
+func (e *engineLog) Write([]byte)                  {}
+func (e *engineLog) End()                          {}
+func (e *engineLog) Close()                        { e.calls = append(e.calls, "close") }
+func (e *engineLog) Answer(text string)            { e.calls = append(e.calls, "answer "+text) }
+func (e *engineLog) Result(id, _ string)           { e.calls = append(e.calls, "result "+id) }
+func (e *engineLog) Cut(i string, _ time.Duration) { e.calls = append(e.calls, "cut "+i) }
+func (e *engineLog) Key(byte)                      {}
+
+func openSession(e *engineLog) realtimeSession {
+	r := newRealtimeSession(pathway.Live{Think: pathway.Think{Round: 1}})
+	r.talk = LiveTalk{Live: e}
+	return r
+}
+
+func TestRealtimeOpeningThatWasLeftIsClosedOnceItIsThere(t *testing.T) {
+	t.Parallel()
+	e, o := new(engineLog), new(realtimeOpening)
+	o.leave()
+	o.opened(LiveTalk{Live: e})
+	o.leave()
+	assert.Equal(t, []string{"close"}, e.calls)
+
+	e, o = new(engineLog), new(realtimeOpening)
+	o.opened(LiveTalk{Live: e})
+	assert.Empty(t, e.calls)
+	o.leave()
+	o.leave()
+	assert.Equal(t, []string{"close"}, e.calls)
+}
+
+func TestRealtimeSessionHandsToolResultsOverOnceItIsOpen(t *testing.T) {
+	t.Parallel()
+	e := new(engineLog)
+	r := openSession(e)
+	r.addResult(pathway.Told{ID: "a"})
+	r.requestAnswer("too early")
+	r.addEarly(speech.LiveEvent{Kind: speech.LiveReady})
+	assert.Empty(t, e.calls)
+	assert.Equal(t, []speech.LiveEvent{{Kind: speech.LiveReady}}, r.setOpen())
+	r.addResult(pathway.Told{ID: "b"})
+	r.requestAnswer("now")
+	assert.Equal(t, []string{"result a", "result b", "answer now"}, e.calls)
+}
+
+func TestRealtimeAnswersArePlayedOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	e := new(engineLog)
+	r, tr := openSession(e), newTranscript(new(mediaClock).position, nil)
+	r.open = true
+	assert.True(t, r.isAtRest())
+	feed := new(media.Feed)
+	feed.Write(make([]byte, 8000))
+	r.answerText(&tr, speech.LiveEvent{Item: "1", Text: "One two three four"})
+	r.addAnswer(speech.LiveEvent{Kind: speech.LiveSounds, Item: "1", Feed: feed})
+	r.addAnswer(speech.LiveEvent{Kind: speech.LiveSounds, Item: "2", Feed: feed})
+	text, ok := r.playNext()
+	assert.True(t, ok)
+	assert.Equal(t, "One two three four", text)
+	_, ok = r.playNext()
+	assert.False(t, ok, "one is heard")
+	r.cutWaiting()
+	assert.True(t, r.markStopped())
+	assert.False(t, r.markStopped(), "it was stopped")
+	assert.Equal(t, pathway.CutShort("One two"), r.played(text, 500*time.Millisecond, true))
+	assert.Equal(t, []string{"cut 2", "cut 1"}, e.calls)
+	assert.True(t, r.isAtRest())
+}
+
+func TestRealtimeSessionOwesWordsThatWereSaidShortlyBefore(t *testing.T) {
+	t.Parallel()
+	clock := &mediaClock{now: time.Second}
+	r, tr := openSession(new(engineLog)), newTranscript(clock.position, nil)
+	r.open = true
+	_, _, owes := r.owesWords(&tr)
+	assert.False(t, owes, "the caller has said nothing")
+	r.callerBegan(&tr, "w")
+	item, segment, owes := r.owesWords(&tr)
+	assert.True(t, owes)
+	assert.Equal(t, "w", item)
+	assert.Equal(t, 0, segment)
+	assert.Equal(t, int64(800), tr.segments[0].StartMs, "the caller began before that was noticed")
+	clock.now = 2 * time.Second
+	r.callerEnded(&tr, "w")
+	clock.now += wordsFresh
+	_, _, owes = r.owesWords(&tr)
+	assert.True(t, owes)
+	clock.now += time.Millisecond
+	_, _, owes = r.owesWords(&tr)
+	assert.False(t, owes, "they are lost")
+	clock.now = 2 * time.Second
+	r.callerText(&tr, speech.LiveEvent{Item: "w", Text: "Stop"})
+	_, _, owes = r.owesWords(&tr)
+	assert.False(t, owes, "they are there")
+}
+
+func TestHeardTextEndsWithAWholeWord(t *testing.T) {
+	t.Parallel()
+	for heard, want := range map[time.Duration]string{
+		0: "", 300 * time.Millisecond: "One", 600 * time.Millisecond: "One two", 999 * time.Millisecond: "One two three", time.Second: "One two three four",
+	} {
+		assert.Equal(t, want, heardText("One two three four", heard, 8000), heard)
+	}
+	assert.Empty(t, heardText("One", time.Second, 0))
+}

@@ -1,0 +1,142 @@
+package conversation
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// mediaClock is a media clock that a test sets.
+type mediaClock struct{ now time.Duration }
+
+func (m *mediaClock) position() time.Duration { return m.now }
+
+func texts(segments []domain.Segment) (out []string) {
+	for _, s := range segments {
+		out = append(out, s.Text)
+	}
+	return out
+}
+
+func TestTranscriptMergesKeysOfOneSpeakerThatAreClose(t *testing.T) {
+	t.Parallel()
+	type press struct {
+		at      time.Duration
+		speaker string
+		key     byte
+		secret  bool
+	}
+	for name, c := range map[string]struct {
+		keys []press
+		want []string
+	}{
+		"close":            {[]press{{0, caller, '1', false}, {2999 * time.Millisecond, caller, '2', false}}, []string{"[pressed 12]"}},
+		"apart":            {[]press{{0, caller, '1', false}, {mergeKeys, caller, '2', false}}, []string{"[pressed 1]", "[pressed 2]"}},
+		"of two speakers":  {[]press{{0, caller, '1', false}, {0, human, '2', false}}, []string{"[pressed 1]", "[pressed 2]"}},
+		"secret":           {[]press{{0, caller, '1', true}, {time.Second, caller, '2', true}}, []string{hidden}},
+		"secret after not": {[]press{{0, caller, '1', false}, {0, caller, '2', true}}, []string{"[pressed 1]", hidden}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := new(mediaClock)
+			tr := newTranscript(clock.position, nil)
+			for _, k := range c.keys {
+				clock.now = k.at
+				tr.addKey(k.speaker, k.key, k.secret)
+			}
+			assert.Equal(t, c.want, texts(tr.segments))
+		})
+	}
+}
+
+func TestTranscriptBeginsAnotherSegmentOnceARowOfKeysIsComplete(t *testing.T) {
+	t.Parallel()
+	tr := newTranscript(new(mediaClock).position, nil)
+	tr.addKey(caller, '1', false)
+	tr.keys.round = 1
+	tr.completeKeys(keysComplete{round: 0, segments: 1})
+	tr.addKey(caller, '2', false)
+	tr.completeKeys(keysComplete{round: 1, segments: 1})
+	tr.addKey(caller, '3', false)
+	assert.Equal(t, []string{"[pressed 12]", "[pressed 3]"}, texts(tr.segments))
+	keys, ok := tr.lastKeys()
+	assert.True(t, ok)
+	assert.Equal(t, "3", keys)
+}
+
+func TestTranscriptHidesSecretWords(t *testing.T) {
+	t.Parallel()
+	tr := newTranscript(new(mediaClock).position, nil)
+	tr.addWords(speech.Heard{Text: "my pin is 1234", Confidence: 0.9}, -time.Second, time.Second, true)
+	tr.addWords(speech.Heard{}, time.Second, 2*time.Second, false)
+	assert.Equal(t, []domain.Segment{
+		{Index: 0, Speaker: caller, Text: hidden, Confidence: 0.9, EndMs: 1000},
+		{Index: 1, Speaker: caller, Text: pathway.NotUnderstood, StartMs: 1000, EndMs: 2000},
+	}, tr.segments)
+}
+
+func TestTranscriptKnowsWhatTheAgentSaidLast(t *testing.T) {
+	t.Parallel()
+	tr := newTranscript(new(mediaClock).position, nil)
+	assert.False(t, tr.hasAgentSpoken())
+	assert.Empty(t, tr.lastAgentText())
+	tr.add(agent, "Hello")
+	tr.add(caller, "Hi")
+	assert.True(t, tr.hasAgentSpoken())
+	assert.Equal(t, "Hello", tr.lastAgentText())
+	tr.add(agent, "Your pin is "+hidden)
+	assert.Empty(t, tr.lastAgentText(), "a hidden text cannot be said again")
+}
+
+func TestTranscriptWritesDownWhenAHumanSpeaksWithTheCaller(t *testing.T) {
+	t.Parallel()
+	clock := &mediaClock{now: time.Second}
+	tr := newTranscript(clock.position, nil)
+	tr.setHuman(false)
+	tr.setHuman(true)
+	tr.setHuman(true)
+	clock.now = 3 * time.Second
+	tr.setHuman(false)
+	assert.Equal(t, []domain.Segment{{Speaker: human, Text: onTheLine, StartMs: 1000, EndMs: 3000, Confidence: 1}}, tr.segments)
+}
+
+// watcher keeps the segments that it gets.
+type watcher struct{ got []domain.Segment }
+
+func (w *watcher) Wrote(s domain.Segment) { w.got = append(w.got, s) }
+
+func TestTranscriptPublishesChangesOnce(t *testing.T) {
+	t.Parallel()
+	clock, w := new(mediaClock), new(watcher)
+	tr := newTranscript(clock.position, nil)
+	tr.add(agent, "Hello")
+	tr.publish(w)
+	tr.publish(w)
+	assert.Len(t, w.got, 1)
+	clock.now = time.Second
+	p := newPlayback(&silentSound{clock}, &tr)
+	p.segment = 0
+	p.end(true)
+	tr.publish(w)
+	assert.Equal(t, []domain.Segment{
+		{Speaker: agent, Text: "Hello", Confidence: 1},
+		{Speaker: agent, Text: "Hello", EndMs: 1000, Confidence: 1, Interrupted: true},
+	}, w.got)
+}
+
+func TestTranscriptPublishesARowOfKeysThatAPatternMayMatchOnceComplete(t *testing.T) {
+	t.Parallel()
+	w := new(watcher)
+	tr := newTranscript(new(mediaClock).position, domain.Redaction{Patterns: []string{`\d{9}`}}.Redactor())
+	tr.addKey(caller, '1', false)
+	tr.addKey(caller, '2', false)
+	tr.publish(w)
+	tr.closed = true
+	tr.publish(w)
+	assert.Equal(t, []string{moreKeys, "[pressed 12]"}, texts(w.got))
+}
