@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
@@ -40,7 +40,7 @@ func (d *Desk) deleteCalls(ctx context.Context, workspaceID string, calls []*dom
 	}
 	blobs := func() (err error) {
 		for _, c := range calls {
-			err = errors.Join(err, d.node.cfg.Blobs.Delete(ctx, workspaceID, call.RecordingName(c.ID)))
+			err = errors.Join(err, d.node.cfg.Blobs.Delete(ctx, workspaceID, recording.BlobName(c.ID)))
 		}
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
@@ -24,7 +25,7 @@ func (d *Desk) Recording(ctx context.Context, p domain.Principal, callID string)
 	if !c.RecordingAvailable {
 		return ask.Recording{}, notYet(c, "recording")
 	}
-	body, size, err := d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, call.RecordingName(c.ID))
+	body, size, err := d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, recording.BlobName(c.ID))
 	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
 		return ask.Recording{}, domain.Errorf(domain.CodeNotFound, "this call has no recording")
 	}

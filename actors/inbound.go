@@ -156,7 +156,7 @@ func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.C
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
 		Direction: domain.Inbound, Boot: n.boot, OpenedAt: *c.StartedAt, Tariff: n.tariff(c.WorkspaceID),
 		Legs:  []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
-		Trace: n.cfg.Traces.Begun(in.CallID, in.Tag()),
+		Trace: n.cfg.Traces.UnclaimedAttemptTrace(in.CallID, in.Tag()),
 	}
 	if err := n.desk.open(ctx, c, a, numbers.Granted{}, also); err != nil {
 		n.sys.Root.Send(t.inbound, lines.Return{Permit: permit})

@@ -14,7 +14,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/alerts"
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
+	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/actors/lines"
@@ -55,7 +56,7 @@ type Store interface {
 
 // Blobs keeps recordings.
 type Blobs interface {
-	call.Blobs
+	recording.Blobs
 	// DeleteAll removes all of a workspace.
 	DeleteAll(ctx context.Context, workspace string) error
 }
@@ -113,7 +114,7 @@ type Config struct {
 	PublicURL      string
 	SpoolDir       string
 	TraceContexts  *tracing.SpanContexts // nil: no collector wants traces
-	Traces         *call.Traces          // what the user agent's dialogs say; nil: not kept
+	Traces         *siptrace.Buffer      // what the user agent's dialogs say; nil: not kept
 	Log            *slog.Logger
 	Before         func(actor string, msg any) // sees each message first; nil in production
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
@@ -260,14 +260,14 @@ func (j *dataRequestJob) writeRecordings(ctx context.Context, z *zip.Writer, cal
 		if !c.RecordingAvailable {
 			continue
 		}
-		body, _, err := j.d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, call.RecordingName(c.ID))
+		body, _, err := j.d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, recording.BlobName(c.ID))
 		if errors.Is(err, domain.ErrNotFound) { // deleted meanwhile
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		w, err := z.CreateHeader(&zip.FileHeader{Name: "recordings/" + call.RecordingName(c.ID), Method: zip.Store, Modified: c.CreatedAt})
+		w, err := z.CreateHeader(&zip.FileHeader{Name: "recordings/" + recording.BlobName(c.ID), Method: zip.Store, Modified: c.CreatedAt})
 		if err == nil {
 			_, err = io.Copy(w, body)
 		}

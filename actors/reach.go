@@ -148,7 +148,7 @@ func (d *Desk) storedTrace(ctx context.Context, p domain.Principal, id string) (
 		return nil, err
 	}
 	if !c.Final() {
-		if t := d.node.cfg.Traces.Of(c); t != nil {
+		if t := d.node.cfg.Traces.Trace(c); t != nil {
 			return t, nil
 		}
 	}

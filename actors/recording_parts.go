@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
 )
 
@@ -23,6 +23,6 @@ func (n *Node) IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool
 // JoinRecordingParts has the calls of a workspace join the parts of recordings in the spool.
 func (n *Node) JoinRecordingParts(workspaceID string) {
 	if t := n.tree(workspaceID); t != nil {
-		n.sys.Root.Send(t.calls, call.JoinRecordingParts{})
+		n.sys.Root.Send(t.calls, recording.JoinParts{})
 	}
 }

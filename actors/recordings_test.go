@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -97,7 +97,7 @@ func (h *house) recorded(p domain.Principal, blobs *blob.Disk, days int) string 
 		Meta:      domain.Meta{ID: domain.ID(domain.PrefixCall, at, [10]byte{byte(days)}), Object: "call", WorkspaceID: p.WorkspaceID, Environment: p.Environment},
 		Direction: domain.Inbound, Status: domain.CallCompleted, EndedAt: &at, Record: true, RecordingAvailable: true, RecordingURL: "x",
 	}
-	_, err := blobs.Put(h.Context(), c.WorkspaceID, call.RecordingName(c.ID), bytes.NewReader([]byte("sound")))
+	_, err := blobs.Put(h.Context(), c.WorkspaceID, recording.BlobName(c.ID), bytes.NewReader([]byte("sound")))
 	require.NoError(h, err)
 	_, err = h.store.Apply(h.Context(), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{c}})
 	require.NoError(h, err)
@@ -141,7 +141,7 @@ func TestRecordingsAreDeletedWhenTheirTimeIsOver(t *testing.T) {
 	assert.True(t, there(h.live, older), "nothing is deleted unless it is said")
 	_, err = d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error { w.Retention.RecordingDays = 30; return nil })
 	require.NoError(t, err)
-	require.NoError(t, blobs.Delete(ctx, h.live.WorkspaceID, call.RecordingName(older))) // a sweep that was cut off after the first step
+	require.NoError(t, blobs.Delete(ctx, h.live.WorkspaceID, recording.BlobName(older))) // a sweep that was cut off after the first step
 	assert.False(t, there(h.live, older))
 	h.node.Sweep(ctx)
 	assert.Equal(t, []bool{false, false, true}, []bool{there(h.live, old), there(h.live, older), there(h.live, young)})

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
@@ -274,7 +274,7 @@ func (d *Desk) sweepRecordings(ctx context.Context, workspaceID string) (more bo
 const sweepBatch = 200
 
 func (d *Desk) deleteRecording(ctx context.Context, c *domain.Call) error {
-	if err := d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, call.RecordingName(c.ID)); err != nil {
+	if err := d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, recording.BlobName(c.ID)); err != nil {
 		return err
 	}
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
@@ -291,5 +291,5 @@ func (d *Desk) deleteRecording(ctx context.Context, c *domain.Call) error {
 	}
 	// What was just being kept, or joined with another part, may have come between:
 	// it is looked at there once it is stored, and here once it is known.
-	return d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, call.RecordingName(c.ID))
+	return d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, recording.BlobName(c.ID))
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -69,7 +69,7 @@ func MissingRecordings(ctx context.Context, store commit.Store, has func(workspa
 	all, err := Workspaces(ctx, store)
 	for _, w := range all {
 		err = errors.Join(err, commit.Each(ctx, store, "call", w.ID, "recorded", func(c *domain.Call) {
-			if recorded++; !has(w.ID, call.RecordingName(c.ID)) {
+			if recorded++; !has(w.ID, recording.BlobName(c.ID)) {
 				missing++
 			}
 		}))

@@ -320,7 +320,7 @@ func (c *call) begin(ctx actor.Context) {
 	if c.in != nil {
 		tag = c.in.Tag()
 	}
-	c.cfg.Traces.Keep(c.call.ID, c.call.Legs[c.leg-1].SIPCallID, tag)
+	c.cfg.Traces.Claim(c.call.ID, c.call.Legs[c.leg-1].SIPCallID, tag)
 	ctx.Request(c.lines(c.cfg), lines.Bind{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
 	c.after(ctx, bindLimit, late{stage: binding})
 }

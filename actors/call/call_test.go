@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
@@ -56,7 +57,7 @@ func TestACallIsPlacedTalkedThroughRecordedAndTold(t *testing.T) {
 	assert.Contains(t, said, "agent: Hello Ada.")
 	assert.Contains(t, said, "caller: [pressed 1]")
 	assert.Contains(t, said, "agent: Thanks.")
-	sound, err := wav.Decode(h.blobs.get(call.RecordingName(id)))
+	sound, err := wav.Decode(h.blobs.get(recording.BlobName(id)))
 	require.NoError(t, err)
 	assert.InDelta(t, c.RecordingSeconds, sound.Duration().Seconds(), 0.01)
 	assert.InDelta(t, float64(c.DurationSeconds), sound.Duration().Seconds(), 5)

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
@@ -21,6 +24,9 @@ import (
 
 // busy is how long a caller shall wait who rang while the service goes down.
 const busy = 5 * time.Second
+
+// maxConflicts bounds the attempts to commit the end of a call.
+const maxConflicts = 10
 
 type (
 	// closed answers the commit of an end that nobody else owns.
@@ -82,27 +88,25 @@ func (b *berth) direction() domain.Direction {
 
 // Calls is the parent of a workspace's calls.
 type Calls struct {
-	cfg      Config
-	berths   map[string]*berth // by call
-	byPID    map[string]string
-	draining bool
-	drainers []*actor.PID
-	ticking  bool
-	jobs     jobs
-	parting  handing
-	salvages map[string]bool // calls of which what was left is being looked at
-	rounds   int             // looks at all that is left that are under way
-	// joinAgain: JoinRecordingParts arrived during a look; look again when it ends.
-	joinAgain bool
+	cfg        Config
+	berths     map[string]*berth // by call
+	byPID      map[string]string
+	draining   bool
+	drainers   []*actor.PID
+	ticking    bool
+	parting    handing
+	recordings *recording.Queue
 }
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	cfg.ringback = tone.Ringback(6 * time.Second)
-	return &Calls{
-		cfg: cfg, berths: make(map[string]*berth), byPID: make(map[string]string), salvages: make(map[string]bool),
-		jobs: jobs{running: make(map[*job]bool), waiting: make(map[*job]bool)},
-	}
+	c := &Calls{cfg: cfg, berths: make(map[string]*berth), byPID: make(map[string]string)}
+	c.recordings = recording.NewQueue(recording.Config{
+		Workspace: cfg.Workspace, SpoolDir: cfg.SpoolDir, PublicURL: cfg.PublicURL, Store: cfg.Store, Blobs: cfg.Blobs, Log: cfg.Log, Committed: cfg.Committed,
+		LiveCalls: func() iter.Seq[string] { return maps.Keys(c.berths) }, Idle: c.drained,
+	})
+	return c
 }
 
 // Props are those of Calls: a mailbox that refuses, and children that are
@@ -155,10 +159,6 @@ func (c *Calls) Receive(ctx actor.Context) {
 		c.ack(ctx, m.CallID)
 	case again:
 		c.again(ctx)
-	case jobDone:
-		c.jobDone(ctx, m)
-	case jobDue:
-		c.jobDue(ctx, m)
 	case *actor.Terminated:
 		c.died(ctx, m.Who)
 	case *actor.Stopping, *actor.Restarting:
@@ -225,7 +225,7 @@ func (c *Calls) hangup(ctx actor.Context, m Hangup) {
 }
 
 func (c *Calls) census() LiveNow {
-	now := LiveNow{Known: len(c.berths), Work: c.jobs.count(), Doing: c.jobs.open()}
+	now := LiveNow{Known: len(c.berths), Work: c.recordings.Len(), Doing: c.recordings.Active()}
 	for id, b := range c.berths {
 		moves := b.moves()
 		now.count(moves, moves && b.vessel.occupies())
@@ -272,7 +272,7 @@ func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
 		e, b.recording, _ = b.vessel.abandon(time.Now().UTC())
 	}
 	if e.Trace == nil {
-		e.Trace = c.cfg.Traces.Take(&e.Call)
+		e.Trace = c.cfg.Traces.TakeTrace(&e.Call)
 	}
 	b.ended = e
 	ctx.Request(b.owner, *e)
@@ -336,15 +336,15 @@ func (c *Calls) leave(ctx actor.Context, b *berth, e *Ended) {
 	if e.Analysis != nil && c.cfg.Analyse != nil {
 		c.cfg.Analyse()
 	}
-	c.finishing(ctx, b, e)
+	c.recordings.Add(ctx, &e.Call, b.recording)
 	if b.survives && e.Verdict.Reason == domain.ReasonInterrupted {
-		c.salvageOne(ctx, b.callID)
+		c.recordings.Recover(ctx, b.callID)
 	}
 	c.drained(ctx)
 }
 
 func (c *Calls) drained(ctx actor.Context) {
-	if !c.draining || len(c.berths) > 0 || c.jobs.open() {
+	if !c.draining || len(c.berths) > 0 || c.recordings.Active() {
 		return
 	}
 	for _, d := range c.drainers {
@@ -410,7 +410,7 @@ func closeCall(ctx context.Context, store Store, e Ended) (m closed) {
 		}
 	}()
 	version := e.version
-	for range conflictsMax { // a commit that the call began may still be under way
+	for range maxConflicts { // a commit that the call began may still be under way
 		row := domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID}
 		if version == 0 {
 			if version, m.err = store.Get(ctx, &row); m.err != nil {
@@ -455,7 +455,7 @@ func (c *Calls) abandonAll() {
 			b.vessel.fallSilent() // whoever has the work now goes on with it, or ends it
 		}
 		if e, _, _ := b.vessel.abandon(time.Now().UTC()); e != nil {
-			c.cfg.Traces.Take(&e.Call) // nobody asks for them any more
+			c.cfg.Traces.TakeTrace(&e.Call) // nobody asks for them any more
 		}
 	}
 }

@@ -249,20 +249,5 @@ func notSent() domain.Verdict {
 
 // draft is an event about a call.
 func draft(c *domain.Call, t event.Type, data any, now time.Time) event.Draft {
-	unit := c.AgentID
-	if unit == "" {
-		unit = c.WorkspaceID
-	}
-	d := event.Draft{
-		ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: now, WorkspaceID: c.WorkspaceID,
-		Environment: c.Environment, SvcID: domain.Unit(unit), Subject: c.ID, Data: data,
-	}
-	switch data.(type) {
-	case event.CallData, event.CallEndedData: // they say it all but the trace
-		if c.TraceParent == "" {
-			return d
-		}
-	}
-	d.About = event.AboutCall(c)
-	return d
+	return event.CallDraft(mailbox.NewID(domain.PrefixEvent), c, t, data, now)
 }

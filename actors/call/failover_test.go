@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
@@ -396,7 +397,7 @@ func TestRecordingsThatACrashLeftAreKept(t *testing.T) {
 	h.until(10*time.Second, "it is kept", func() bool { return h.store.call(id).RecordingAvailable })
 	assert.InDelta(t, 2, h.store.call(id).RecordingSeconds, 0.001)
 	assert.Equal(t, []event.Type{event.CallEnded, event.CallRecordingReady}, h.store.told(id))
-	kept, err := wav.Decode(h.blobs.get(call.RecordingName(id)))
+	kept, err := wav.Decode(h.blobs.get(recording.BlobName(id)))
 	require.NoError(t, err)
 	assert.Equal(t, 2*time.Second, kept.Duration())
 	h.until(5*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })

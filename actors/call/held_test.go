@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media/wav"
 )
@@ -95,5 +96,5 @@ func TestARecordingThatWaitedForADeletedCallIsKeptNowhere(t *testing.T) {
 	h.blobs.mu.Lock()
 	defer h.blobs.mu.Unlock()
 	assert.Len(t, h.blobs.kept, 1)
-	assert.Contains(t, h.blobs.kept, call.RecordingName(ids[2]))
+	assert.Contains(t, h.blobs.kept, recording.BlobName(ids[2]))
 }

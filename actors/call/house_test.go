@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/polltest"
@@ -89,7 +90,7 @@ type house struct {
 	config   call.Config // of calls
 	owner    *actor.PID
 	spool    string
-	traces   *call.Traces
+	traces   *siptrace.Buffer
 	mu       sync.Mutex
 	ended    map[string][]call.Ended
 	sessions map[string]call.Session
@@ -151,8 +152,8 @@ func build(t *testing.T, p plan) *house {
 	require.NoError(t, err)
 	h.carrier = carrier
 	serve(t, carrier.Serve, carrier.Ready())
-	h.traces = call.NewTraces()
-	h.ua = agentWith(t, h.traces.Note, nil)
+	h.traces = siptrace.NewBuffer()
+	h.ua = agentWith(t, h.traces.Add, nil)
 	from, to = ports(t)
 	h.engine, err = media.NewEngine(media.Config{BindIP: loopback(), PublicIP: loopback(), PortMin: from, PortMax: to})
 	require.NoError(t, err)

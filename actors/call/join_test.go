@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media/wav"
 )
@@ -39,7 +40,7 @@ func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, puttin
 	require.NoError(t, os.Chtimes(path, past, past))
 	b := &blobs{kept: make(map[string][]byte)}
 	if kept != nil {
-		b.kept[call.RecordingName(partedID)] = wav.EncodeMu(2, kept)
+		b.kept[recording.BlobName(partedID)] = wav.EncodeMu(2, kept)
 	}
 	return build(t, plan{spool: spool, blobs: b, config: func(c *call.Config) {
 		store, ok := c.Store.(*memory)
@@ -72,7 +73,7 @@ func TestAPartOfARecordingIsJoinedWithWhatWasKeptElsewhere(t *testing.T) {
 	for _, suffix := range []string{".wav", ".wav.beginning"} { // as a process leaves it, and as it was once set aside
 		h := parted(t, suffix, sounding(1, 2), sounding(0xFF, 0xFF, 3), false, nil)
 		h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
-		assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(partedID)))
+		assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(partedID)))
 		c := h.store.call(partedID)
 		assert.True(t, c.RecordingAvailable)
 		assert.InDelta(t, 3, c.RecordingSeconds, 0.001)
@@ -84,7 +85,7 @@ func TestAPartOfARecordingInWhichNothingIsMissingGoes(t *testing.T) {
 	t.Parallel()
 	h := parted(t, ".wav", sounding(1, 2), sounding(1, 2, 3), false, nil)
 	h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
-	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(partedID)))
+	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(partedID)))
 	assert.Zero(t, h.blobs.asked(), "it is not written again")
 }
 
@@ -94,16 +95,16 @@ func TestAPartOfARecordingIsSetAsideWhereTheRestCannotBeRead(t *testing.T) {
 	aside := filepath.Join(h.spool, workspace, partedID+".wav.beginning")
 	h.until(10*time.Second, "it is set aside", func() bool { _, err := os.Stat(aside); return err == nil })
 	assert.Equal(t, 1, h.spooled())
-	assert.Nil(t, h.blobs.get(call.RecordingName(partedID)))
+	assert.Nil(t, h.blobs.get(recording.BlobName(partedID)))
 
 	h.blobs.mu.Lock() // its node is back
-	h.blobs.kept[call.RecordingName(partedID)] = wav.EncodeMu(2, sounding(0xFF, 0xFF, 3))
+	h.blobs.kept[recording.BlobName(partedID)] = wav.EncodeMu(2, sounding(0xFF, 0xFF, 3))
 	h.blobs.mu.Unlock()
 	h.until(10*time.Second, "it is tried again", func() bool {
-		h.sys.Root.Send(h.calls, call.JoinRecordingParts{})
+		h.sys.Root.Send(h.calls, recording.JoinParts{})
 		return h.spooled() == 0
 	})
-	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(partedID)))
+	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(partedID)))
 }
 
 func TestAPartOfADeletedRecordingIsDeletedWhereverItLies(t *testing.T) {
@@ -111,7 +112,7 @@ func TestAPartOfADeletedRecordingIsDeletedWhereverItLies(t *testing.T) {
 	for _, suffix := range []string{".wav", ".wav.beginning"} {
 		h := parted(t, suffix, sounding(1, 2), nil, true, nil)
 		h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
-		assert.Nil(t, h.blobs.get(call.RecordingName(partedID)))
+		assert.Nil(t, h.blobs.get(recording.BlobName(partedID)))
 	}
 }
 
@@ -121,7 +122,7 @@ func TestARecordingThatIsDeletedWhileItIsJoinedStaysDeleted(t *testing.T) {
 	h := parted(t, ".wav", sounding(1, 2), sounding(0xFF, 0xFF, 3), false, func(store *memory) { storedCall(store, true) })
 	h.until(10*time.Second, "the spool is empty", func() bool { return h.spooled() == 0 })
 	assert.Equal(t, 1, h.blobs.asked())
-	assert.Nil(t, h.blobs.get(call.RecordingName(partedID)))
+	assert.Nil(t, h.blobs.get(recording.BlobName(partedID)))
 	assert.Empty(t, h.store.told(partedID))
 }
 
@@ -166,7 +167,7 @@ func TestThePartsOfARecordingThatADeadProcessLeftAreOne(t *testing.T) {
 	for with := range byte(2) {
 		all = append(all, bytes.Repeat([]byte{with + 1}, 3200)...)
 	}
-	assert.Equal(t, wav.EncodeMu(2, all), h.blobs.get(call.RecordingName(id)))
+	assert.Equal(t, wav.EncodeMu(2, all), h.blobs.get(recording.BlobName(id)))
 	assert.InDelta(t, 0.4, h.store.call(id).RecordingSeconds, 0.001)
 	next.until(5*time.Second, "nothing is left", func() bool { return next.spooled() == 0 })
 }

@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"maps"
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
@@ -47,13 +47,9 @@ func (c *call) options(ctx actor.Context) media.Options {
 	}
 	c.keysHidden = o.Confidential
 	if c.call.Record {
-		o.RecordPath = spoolFile(c.cfg, c.call.ID)
+		o.RecordPath = recording.SpoolPath(c.cfg.SpoolDir, c.cfg.Workspace, c.call.ID)
 	}
 	return o
-}
-
-func spoolFile(cfg *Config, callID string) string {
-	return filepath.Join(cfg.SpoolDir, cfg.Workspace, callID+".wav")
 }
 
 // networksOf are where a trunk's sound may go besides: its own proxies, the

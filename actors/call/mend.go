@@ -35,12 +35,10 @@ func (c *Calls) mend(ctx actor.Context) {
 	case again:
 		c.ticking = false
 		c.tick(ctx)
-	case jobDone:
-		c.jobDone(ctx, m)
-	case jobDue:
-		c.jobDue(ctx, m)
 	case *actor.Terminated:
 		c.bury(ctx, m.Who)
+	default:
+		c.recordings.ReceiveAgain(ctx)
 	}
 }
 

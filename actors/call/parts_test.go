@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media/wav"
 )
@@ -18,11 +19,11 @@ import (
 // fetched puts a file of another node's spool into the spool and has its calls told.
 func (h *house) fetched(file string, sound []byte) {
 	h.t.Helper()
-	path := call.FreePartPath(filepath.Join(h.spool, workspace), file)
+	path := recording.FreePartPath(filepath.Join(h.spool, workspace), file)
 	require.NotEmpty(h.t, path)
 	require.NoError(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(h.t, os.WriteFile(path, append(wav.Header(2, wav.Unknown), sound...), 0o600))
-	h.sys.Root.Send(h.calls, call.JoinRecordingParts{})
+	h.sys.Root.Send(h.calls, recording.JoinParts{})
 }
 
 func TestPartsFromAnotherNodeAreJoined(t *testing.T) {
@@ -32,23 +33,23 @@ func TestPartsFromAnotherNodeAreJoined(t *testing.T) {
 	h.fetched(id+".wav", sounding(1, 2))
 	h.fetched(none+".wav", sounding(1, 2)) // while the calls look at the first one, perhaps
 	h.until(10*time.Second, "the part to be kept", func() bool { return h.store.call(id).RecordingAvailable })
-	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2)), h.blobs.get(call.RecordingName(id)))
+	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2)), h.blobs.get(recording.BlobName(id)))
 	h.until(10*time.Second, "the spool to be empty", func() bool { return h.spooled() == 0 })
-	assert.Nil(t, h.blobs.get(call.RecordingName(none)), "there is no such call")
+	assert.Nil(t, h.blobs.get(recording.BlobName(none)), "there is no such call")
 
 	h.fetched(id+".wav.beginning", sounding(1, 2, 3)) // which that node could not join
 	h.until(10*time.Second, "the spool to be empty", func() bool { return h.spooled() == 0 })
-	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(call.RecordingName(id)))
+	assert.Equal(t, wav.EncodeMu(2, sounding(1, 2, 3)), h.blobs.get(recording.BlobName(id)))
 }
 
 func TestOnePartOfACallWaitsForTheOther(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	path := call.FreePartPath(dir, "call_1.wav")
+	path := recording.FreePartPath(dir, "call_1.wav")
 	assert.Equal(t, filepath.Join(dir, "call_1.wav.beginning"), path)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	assert.Empty(t, call.FreePartPath(dir, "call_1.wav"))
-	assert.Empty(t, call.FreePartPath(dir, "call_1.wav.beginning"))
+	assert.Empty(t, recording.FreePartPath(dir, "call_1.wav"))
+	assert.Empty(t, recording.FreePartPath(dir, "call_1.wav.beginning"))
 }
 
 func TestMoveToFreeReplacesNoFile(t *testing.T) {
@@ -57,10 +58,10 @@ func TestMoveToFreeReplacesNoFile(t *testing.T) {
 	part, other := filepath.Join(dir, "call_1.wav"), filepath.Join(dir, "call_1.wav.beginning")
 	require.NoError(t, os.WriteFile(part, []byte("part"), 0o600))
 	require.NoError(t, os.WriteFile(other, []byte("other"), 0o600))
-	require.ErrorIs(t, call.MoveToFree(part, other), fs.ErrExist)
+	require.ErrorIs(t, recording.RenameToFree(part, other), fs.ErrExist)
 	assert.FileExists(t, part)
 	require.NoError(t, os.Remove(other))
-	require.NoError(t, call.MoveToFree(part, other))
+	require.NoError(t, recording.RenameToFree(part, other))
 	assert.NoFileExists(t, part)
 	text, err := os.ReadFile(other)
 	require.NoError(t, err)
@@ -87,7 +88,7 @@ func TestPartOfALiveCallIsJoinedAtItsEnd(t *testing.T) {
 
 func (h *house) recording(c *domain.Call) *wav.Sound {
 	h.t.Helper()
-	sound, err := wav.Decode(h.blobs.get(call.RecordingName(c.ID)))
+	sound, err := wav.Decode(h.blobs.get(recording.BlobName(c.ID)))
 	require.NoError(h.t, err)
 	assert.InDelta(h.t, c.RecordingSeconds, sound.Duration().Seconds(), 0.01)
 	return sound

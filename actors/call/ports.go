@@ -2,13 +2,14 @@ package call
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/netip"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/recording"
+	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -24,18 +25,6 @@ import (
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
-}
-
-// Blobs keeps finished recordings.
-type Blobs interface {
-	// Put keeps a blob under a name and returns its size. Putting the same
-	// name again replaces it.
-	Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error)
-	// Open reads one, and says how many bytes it has; domain.ErrNotFound where
-	// there is none. Whoever opens it closes it.
-	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
-	// Delete removes one; one that is not there is gone.
-	Delete(ctx context.Context, workspace, name string) error
 }
 
 // Dialog is the SIP side of one leg.
@@ -133,7 +122,7 @@ type Config struct {
 	Ears      speech.Recogniser // nil: nobody hears words
 	// Mind thinks and acts for the agent of a call; nil: no model takes part.
 	Mind     func(c domain.Call) conversation.Mind
-	Blobs    Blobs
+	Blobs    recording.Blobs
 	LinesOut *actor.PID
 	// LinesTest are those of the outbound calls of the test environment; nil:
 	// LinesOut.
@@ -147,9 +136,9 @@ type Config struct {
 	// and environment, and over which trunk: nobody else may take the place of a
 	// far end. nil: all do.
 	Ours      func(env domain.Environment, in *sip.Incoming) (trunkID string, ok bool)
-	Traces    *Traces // what the dialogs said; nil: nothing is kept
-	SpoolDir  string  // recordings in progress; a folder per workspace is made in it
-	PublicURL string  // of transcript_url and recording_url, without a slash at its end
+	Traces    *siptrace.Buffer // what the dialogs said; nil: nothing is kept
+	SpoolDir  string           // recordings in progress; a folder per workspace is made in it
+	PublicURL string           // of transcript_url and recording_url, without a slash at its end
 	Log       *slog.Logger
 	OptOut    func(c domain.Call, channel, keyword string) // the far end wants no more calls; must not block. nil: nobody cares
 	Redact    func() *domain.Redactor                      // what is said and must not be kept; nil: nobody minds

@@ -190,7 +190,7 @@ func (c *call) open(ctx actor.Context, slot trunk.Slot) {
 	c.leg++
 	leg := c.leg
 	c.noteLeg(time.Now().UTC())
-	c.cfg.Traces.Keep(c.call.ID, c.call.Legs[leg-1].SIPCallID, "")
+	c.cfg.Traces.Claim(c.call.ID, c.call.Legs[leg-1].SIPCallID, "")
 	c.row()
 	mailbox.After(ctx, rerouteLimit, late{stage: rerouting, leg: leg})
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -124,22 +123,24 @@ func (c *Calls) takeUp(ctx actor.Context, n int) {
 // started wakes the survivors, and looks for what others have left.
 func (c *Calls) started(ctx actor.Context) {
 	c.wake(ctx)
-	c.salvage(ctx)
+	resumable := make(map[string]bool, len(c.cfg.Survivors)) // these calls go on with their files
+	for _, s := range c.cfg.Survivors {
+		resumable[s.Call.ID] = true
+	}
+	c.recordings.RecoverSpool(ctx, resumable)
 }
 
 // left hears what is about calls and recordings of processes that are gone.
 func (c *Calls) left(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case salvaged:
-		c.salvaged(ctx, m)
-	case JoinRecordingParts:
-		c.joinRecordingParts(ctx)
 	case TakeUp:
 		c.takeUp(ctx, takenUpAtOnce)
 	case revived:
 		c.asked(ctx, m.callID)
 	case Part, Keep, LetGo, parts:
 		c.handing(ctx, m)
+	default:
+		c.recordings.Receive(ctx)
 	}
 }
 
@@ -150,19 +151,6 @@ func (c *Calls) asked(ctx actor.Context, id string) {
 		b.told = true
 		c.takeUp(ctx, 1)
 	}
-}
-
-// salvageOne keeps what another process has recorded of a call that could not
-// be taken up.
-func (c *Calls) salvageOne(ctx actor.Context, id string) {
-	if c.cfg.SpoolDir == "" || c.salvages[id] {
-		return
-	}
-	c.salvages[id] = true
-	dir, log := filepath.Join(c.cfg.SpoolDir, c.cfg.Workspace), c.cfg.Log
-	mailbox.Work(ctx, jobLimit, func(context.Context) any {
-		return salvaged{of: id, jobs: gather(dir, leftOf(dir, id), time.Now(), log)}
-	})
 }
 
 // revive asks the far end of a call that lived in another process to go on
@@ -180,7 +168,7 @@ func (c *call) revive(ctx actor.Context) {
 	if c.inbound {
 		tag = c.dialog.LocalTag
 	}
-	c.cfg.Traces.Keep(c.call.ID, c.dialog.CallID, tag)
+	c.cfg.Traces.Claim(c.call.ID, c.dialog.CallID, tag)
 	if id := c.trunkID(); c.cfg.Trunks != nil && id != "" && !c.inbound { // as in begin
 		ctx.Send(c.cfg.Trunks, trunk.Hold{CallID: c.call.ID, TrunkID: id, Until: now.Add(heldFor)})
 		ctx.Send(c.cfg.Trunks, trunk.Bind{CallID: c.call.ID, Call: ctx.Self()})

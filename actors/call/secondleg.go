@@ -43,7 +43,7 @@ func (c *call) opened(ctx actor.Context, m asideOpen) {
 	h := c.handed()
 	h.Legs = append(slices.Clip(h.Legs), n)
 	t.leg = n
-	c.cfg.Traces.Keep(c.call.ID, id, "")
+	c.cfg.Traces.Claim(c.call.ID, id, "")
 	aside := t.aside
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
 		if durable && c.stage == talking {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
@@ -269,13 +270,13 @@ func (s *Survivor) TrunkID() string { return s.Attempt.Legs[s.kept.Leg-1].TrunkI
 
 // trace is what the dialogs of a call have said, those of the process before
 // included.
-func (c *call) trace(t *Traces, of *domain.Call) *domain.TraceRow {
+func (c *call) trace(t *siptrace.Buffer, of *domain.Call) *domain.TraceRow {
 	if c.survivor == nil || len(c.before) == 0 {
-		return t.Take(of)
+		return t.TakeTrace(of)
 	}
 	all := (&domain.Attempt{CallID: of.ID, WorkspaceID: of.WorkspaceID, Trace: c.before}).Left()
-	now := t.Of(of)
-	t.Take(of)
+	now := t.Trace(of)
+	t.TakeTrace(of)
 	if all == nil {
 		all = &domain.CallTrace{CallID: of.ID, WorkspaceID: of.WorkspaceID}
 	}
@@ -287,7 +288,7 @@ func (c *call) trace(t *Traces, of *domain.Call) *domain.TraceRow {
 
 // safe is what a crash is to find of the messages.
 func (c *call) safe() []byte {
-	now := c.cfg.Traces.Safe(&c.call)
+	now := c.cfg.Traces.AttemptTrace(&c.call)
 	if len(c.before) == 0 {
 		return now
 	}

@@ -424,7 +424,7 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
-	live := h.traces.Of(h.store.call(id))
+	live := h.traces.Trace(h.store.call(id))
 	require.NotNil(t, live)
 	assert.True(t, strings.HasPrefix(string(live.Messages[0].Data), "INVITE "))
 	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: busy}, Mode: domain.TransferBridge}))
@@ -447,7 +447,7 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 		lines = append(lines, line)
 	}
 	assert.Subset(t, lines, []string{"INVITE", "180", "200", "ACK", "486", "BYE"})
-	assert.Nil(t, h.traces.Of(h.store.call(id)), "nothing stays in memory")
+	assert.Nil(t, h.traces.Trace(h.store.call(id)), "nothing stays in memory")
 }
 
 func (h *house) hangUp(id string) error { return h.hangUpAs(call.Hangup{CallID: id}) }

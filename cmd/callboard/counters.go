@@ -77,7 +77,7 @@ func (s *service) count(ctx context.Context) (c counters, err error) {
 	c.Process = countProcess()
 	c.SIP = s.ua.Counters()
 	c.Media = mediaCounters{Sessions: s.engine.Live(), Ports: s.engine.Ports()}
-	c.Traces.Calls, c.Traces.Strays = s.traces.Held()
+	c.Traces.Calls, c.Traces.Strays = s.traces.CountDialogs()
 	return c, err
 }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence"
 )
@@ -153,10 +153,10 @@ func (t *spoolTransfer) push(ctx context.Context, serves func(workspace string) 
 			switch {
 			case gone != nil:
 				continue
-			case call.IsAbandoned(info.Name(), info.ModTime(), time.Now()):
+			case recording.IsAbandoned(info.Name(), info.ModTime(), time.Now()):
 				err = errors.Join(err, os.Remove(filepath.Join(t.dir, workspace, info.Name())))
 				continue
-			case !call.IsRecordingFile(info.Name()) || time.Since(info.ModTime()) < unwritten:
+			case !recording.IsSpoolFile(info.Name()) || time.Since(info.ModTime()) < unwritten:
 				continue
 			}
 			wrong := t.pushFile(ctx, workspace, info, serves)
@@ -207,7 +207,7 @@ func (t *spoolTransfer) objectName(workspace string, info os.FileInfo) string {
 func parseObjectName(object string) (workspace, file string, ok bool) {
 	workspace, rest, _ := strings.Cut(object, ".")
 	end := strings.LastIndex(rest, ".")
-	if end < 0 || !call.IsRecordingFile(rest[:end]) {
+	if end < 0 || !recording.IsSpoolFile(rest[:end]) {
 		return "", "", false
 	}
 	return workspace, rest[:end], true
@@ -250,7 +250,7 @@ func (t *spoolTransfer) pull(ctx context.Context) error {
 }
 
 func (t *spoolTransfer) pullFile(ctx context.Context, workspace, file, object string) error {
-	path := call.FreePartPath(filepath.Join(t.dir, workspace), file)
+	path := recording.FreePartPath(filepath.Join(t.dir, workspace), file)
 	if path == "" {
 		return nil // another part of the call waits there: this one is fetched after it has been joined
 	}
@@ -292,7 +292,7 @@ func (t *spoolTransfer) fetch(ctx context.Context, object, path string) (err err
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
-	if err = call.MoveToFree(to.Name(), path); err != nil {
+	if err = recording.RenameToFree(to.Name(), path); err != nil {
 		return err
 	}
 	folder, err := os.Open(filepath.Dir(path))

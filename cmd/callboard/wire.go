@@ -17,7 +17,7 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/alerts"
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/configs"
@@ -45,7 +45,7 @@ type service struct {
 	engine  *media.Engine
 	room    *lines.Places // for calls, in its ports
 	phones  *testcarrier.Simulator
-	traces  *call.Traces
+	traces  *siptrace.Buffer
 	spans   *tracing
 	meters  *metrics.Meters
 	speaker speech.Speaker
@@ -235,10 +235,10 @@ func (s *service) telephony(root []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	s.traces = call.NewTraces()
+	s.traces = siptrace.NewBuffer()
 	agent := sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, Probes: slices.Concat(cfg.SIPProbes, cfg.SIPPrivate), DSCP: cfg.SIPDSCP,
-		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Note, Linger: linger(), OverloadAfter: patience(), Secret: derive(root, "callboard sip"),
+		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + version, Trace: s.traces.Add, Linger: linger(), OverloadAfter: patience(), Secret: derive(root, "callboard sip"),
 		MayReach: func(to netip.AddrPort) bool { return carrier.signalling(to) || sipEgress.May(to) == nil }, TestCarrier: carrier.address, Silent: s.quarantined, Log: s.log,
 	}
 	if s.member != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/callboard/callboard/domain"
 )
@@ -22,6 +23,26 @@ type About struct {
 // AboutCall is what every event of a call is about, whatever its payload shows.
 func AboutCall(c *domain.Call) *About {
 	return &About{AgentID: c.AgentID, CampaignID: c.CampaignID, Direction: c.Direction, From: c.From, To: c.To, TraceParent: c.TraceParent}
+}
+
+// CallDraft is an event about a call. id is that of the event.
+func CallDraft(id string, c *domain.Call, t Type, data any, now time.Time) Draft {
+	unit := c.AgentID
+	if unit == "" {
+		unit = c.WorkspaceID
+	}
+	d := Draft{
+		ID: id, Type: t, CreatedAt: now, WorkspaceID: c.WorkspaceID,
+		Environment: c.Environment, SvcID: domain.Unit(unit), Subject: c.ID, Data: data,
+	}
+	switch data.(type) {
+	case CallData, CallEndedData: // they contain everything except the trace
+		if c.TraceParent == "" {
+			return d
+		}
+	}
+	d.About = AboutCall(c)
+	return d
 }
 
 // Of tells what an event is about: as its commit says and, where that says

@@ -1,4 +1,4 @@
-package call_test
+package siptrace_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 )
@@ -25,7 +25,7 @@ func tracedMessage(n, size int) sip.TracedMessage {
 }
 
 func legs(ids ...string) *domain.Call {
-	c := &domain.Call{Meta: domain.Meta{ID: "call_1", WorkspaceID: workspace}}
+	c := &domain.Call{Meta: domain.Meta{ID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A"}}
 	for _, id := range ids {
 		c.Legs = append(c.Legs, domain.Leg{SIPCallID: id})
 	}
@@ -34,13 +34,13 @@ func legs(ids ...string) *domain.Call {
 
 func TestATraceJoinsItsLegsInTheOrderOfTime(t *testing.T) {
 	t.Parallel()
-	traces := call.NewTraces()
-	traces.Keep("call_1", "a", "")
-	traces.Keep("call_1", "b", "")
+	traces := siptrace.NewBuffer()
+	traces.Claim("call_1", "a", "")
+	traces.Claim("call_1", "b", "")
 	for n, id := range []string{"a", "b", "a", "c", "b"} {
-		traces.Note(id, tracedMessage(n, 10))
+		traces.Add(id, tracedMessage(n, 10))
 	}
-	got, err := traces.Take(legs("a", "b")).Unpack()
+	got, err := traces.TakeTrace(legs("a", "b")).Unpack()
 	require.NoError(t, err)
 	var order []string
 	for _, m := range got.Messages {
@@ -48,23 +48,23 @@ func TestATraceJoinsItsLegsInTheOrderOfTime(t *testing.T) {
 	}
 	assert.Equal(t, []string{"a0", "b1", "a2", "b4"}, order)
 	assert.Equal(t, "192.0.2.1:5060", got.Messages[0].Remote)
-	assert.Nil(t, traces.Take(legs("a", "b")), "taken once")
-	assert.Nil(t, traces.Take(legs("c")), "nobody's")
-	traces.Keep("call_1", "c", "")
-	assert.NotNil(t, traces.Take(legs("c")), "claimed after it began")
-	assert.Nil(t, (*call.Traces)(nil).Of(legs("a")), "nothing is kept where nobody keeps")
+	assert.Nil(t, traces.TakeTrace(legs("a", "b")), "taken once")
+	assert.Nil(t, traces.TakeTrace(legs("c")), "nobody's")
+	traces.Claim("call_1", "c", "")
+	assert.NotNil(t, traces.TakeTrace(legs("c")), "claimed after it began")
+	assert.Nil(t, (*siptrace.Buffer)(nil).Trace(legs("a")), "nothing is kept where nobody keeps")
 }
 
 func TestATraceIsBoundedAndKeepsItsBeginning(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"many": 10, "large": 20_000, "fat": 3000} {
-		traces := call.NewTraces()
-		traces.Keep("call_1", "a", "")
+		traces := siptrace.NewBuffer()
+		traces.Claim("call_1", "a", "")
 		for n := range 1000 {
-			traces.Note("a", tracedMessage(n, size))
+			traces.Add("a", tracedMessage(n, size))
 		}
-		traces.Note("a", tracedMessage(1000, 1<<20))
-		got := traces.Of(legs("a"))
+		traces.Add("a", tracedMessage(1000, 1<<20))
+		got := traces.Trace(legs("a"))
 		total := 0
 		for _, m := range got.Messages {
 			total += len(m.Data)
@@ -81,121 +81,121 @@ func TestATraceIsBoundedAndKeepsItsBeginning(t *testing.T) {
 
 func TestDialogsThatNoCallClaimsAreForgotten(t *testing.T) {
 	t.Parallel()
-	traces := call.NewTraces()
-	traces.Note("kept", tracedMessage(1, 10))
-	traces.Keep("call_1", "kept", "")
-	traces.Keep("call_1", "early", "")
+	traces := siptrace.NewBuffer()
+	traces.Add("kept", tracedMessage(1, 10))
+	traces.Claim("call_1", "kept", "")
+	traces.Claim("call_1", "early", "")
 	for n := range 100_000 {
-		traces.Note("stray"+strconv.Itoa(n), tracedMessage(n, 10))
+		traces.Add("stray"+strconv.Itoa(n), tracedMessage(n, 10))
 	}
-	traces.Note("early", tracedMessage(2, 10))
+	traces.Add("early", tracedMessage(2, 10))
 	left := 0
 	for n := range 100_000 {
-		traces.Keep("call_1", "stray"+strconv.Itoa(n), "")
-		if traces.Take(legs("stray"+strconv.Itoa(n))) != nil {
+		traces.Claim("call_1", "stray"+strconv.Itoa(n), "")
+		if traces.TakeTrace(legs("stray"+strconv.Itoa(n))) != nil {
 			left++
 		}
 	}
 	assert.LessOrEqual(t, left, 64*128)
-	require.NotNil(t, traces.Take(legs("kept")))
-	require.NotNil(t, traces.Take(legs("early")))
+	require.NotNil(t, traces.TakeTrace(legs("kept")))
+	require.NotNil(t, traces.TakeTrace(legs("early")))
 }
 
-// A caller chooses its Call-ID, and a proxy may bring a call of one workspace
+// A caller chooses its Call-ID, and a proxy may bring a call of one "ws_01J0000000000000000000000A"
 // to another one under the same.
 func TestNobodySeesTheMessagesOfAnotherCallWithTheSameCallID(t *testing.T) {
 	t.Parallel()
-	traces := call.NewTraces()
+	traces := siptrace.NewBuffer()
 	for n, tag := range []string{"", "x", "y", "x", "", "z"} {
 		m := tracedMessage(n, 10)
 		m.Tag = tag
-		traces.Note("same", m)
+		traces.Add("same", m)
 	}
 	for owner, tag := range map[string]string{"call_1": "", "call_2": "x", "call_3": "y"} {
-		traces.Keep(owner, "same", tag)
+		traces.Claim(owner, "same", tag)
 	}
-	traces.Keep("call_3", "same", "x") // is another's already
+	traces.Claim("call_3", "same", "x") // is another's already
 	for owner, want := range map[string][]int64{"call_1": {0, 4}, "call_2": {1, 3}, "call_3": {2}, "call_4": nil} {
 		c := legs("same")
 		c.ID = owner
 		var got []int64
-		if of := traces.Of(c); of != nil {
+		if of := traces.Trace(c); of != nil {
 			for _, m := range of.Messages {
 				got = append(got, m.At.Unix())
 			}
 		}
 		assert.Equal(t, want, got, owner)
-		assert.Equal(t, want == nil, traces.Take(c) == nil, owner)
+		assert.Equal(t, want == nil, traces.TakeTrace(c) == nil, owner)
 	}
 }
 
 func TestDialogsThatNoCallClaimsTakeLittleRoom(t *testing.T) {
 	t.Parallel()
-	traces := call.NewTraces()
+	traces := siptrace.NewBuffer()
 	for n := range 100 {
-		traces.Note("a", tracedMessage(n, 4<<10))
+		traces.Add("a", tracedMessage(n, 4<<10))
 	}
-	traces.Keep("call_1", "a", "")
-	assert.Len(t, traces.Of(legs("a")).Messages, 6)
+	traces.Claim("call_1", "a", "")
+	assert.Len(t, traces.Trace(legs("a")).Messages, 6)
 }
 
 func TestWhatACrashLeavesOfATraceIsBoundedAndReadInTheOrderOfTime(t *testing.T) {
 	t.Parallel()
-	traces := call.NewTraces()
-	traces.Note("a", tracedMessage(0, 10))
-	begun := domain.Attempt{CallID: "call_1", WorkspaceID: workspace, Trace: traces.Begun("a", "")}
+	traces := siptrace.NewBuffer()
+	traces.Add("a", tracedMessage(0, 10))
+	begun := domain.Attempt{CallID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A", Trace: traces.UnclaimedAttemptTrace("a", "")}
 	require.Len(t, begun.Left().Messages, 1, "before the call has claimed it")
-	traces.Keep("call_1", "a", "")
-	traces.Keep("call_1", "b", "")
-	traces.Keep("call_2", "a", "another")
-	assert.Empty(t, traces.Begun("a", ""), "it is somebody's")
+	traces.Claim("call_1", "a", "")
+	traces.Claim("call_1", "b", "")
+	traces.Claim("call_2", "a", "another")
+	assert.Empty(t, traces.UnclaimedAttemptTrace("a", ""), "it is somebody's")
 	for n, id := range []string{"b", "a", "b"} {
-		traces.Note(id, tracedMessage(n+1, 10))
+		traces.Add(id, tracedMessage(n+1, 10))
 	}
 	m := tracedMessage(9, 10)
 	m.Tag = "another"
-	traces.Note("a", m)
-	left := (&domain.Attempt{CallID: "call_1", WorkspaceID: workspace, Trace: traces.Safe(legs("a", "b"))}).Left()
+	traces.Add("a", m)
+	left := (&domain.Attempt{CallID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A", Trace: traces.AttemptTrace(legs("a", "b"))}).Left()
 	var order []string
 	for _, m := range left.Messages {
 		order = append(order, fmt.Sprint(m.SIPCallID, m.At.Unix()))
 	}
 	assert.Equal(t, []string{"a0", "b1", "a2", "b3"}, order)
 	assert.Nil(t, (&domain.Attempt{}).Left())
-	assert.Nil(t, (*call.Traces)(nil).Safe(legs("a")))
-	traces.Keep("call_1", "c", "")
+	assert.Nil(t, (*siptrace.Buffer)(nil).AttemptTrace(legs("a")))
+	traces.Claim("call_1", "c", "")
 	for n := range 200 {
-		traces.Note("c", tracedMessage(n, 1000))
+		traces.Add("c", tracedMessage(n, 1000))
 	}
-	assert.LessOrEqual(t, len(traces.Safe(legs("c"))), 32<<10)
+	assert.LessOrEqual(t, len(traces.AttemptTrace(legs("c"))), 32<<10)
 }
 
 // BenchmarkATraceInACommit is what the messages of a call that is answered add
 // to the commit of its answer.
 func BenchmarkATraceInACommit(b *testing.B) {
-	traces := call.NewTraces()
+	traces := siptrace.NewBuffer()
 	c := legs("a")
-	traces.Keep("call_1", "a", "")
+	traces.Claim("call_1", "a", "")
 	for n := range 4 {
-		traces.Note("a", tracedMessage(n, 700))
+		traces.Add("a", tracedMessage(n, 700))
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		traces.Safe(c)
+		traces.AttemptTrace(c)
 	}
 }
 
 // BenchmarkATrace is what keeping the messages of a short call costs.
 func BenchmarkATrace(b *testing.B) {
-	traces := call.NewTraces()
+	traces := siptrace.NewBuffer()
 	c := legs("a")
 	m := tracedMessage(1, 700)
 	b.ReportAllocs()
 	for b.Loop() {
-		traces.Keep("call_1", "a", "")
+		traces.Claim("call_1", "a", "")
 		for range 8 {
-			traces.Note("a", m)
+			traces.Add("a", m)
 		}
-		traces.Take(c)
+		traces.TakeTrace(c)
 	}
 }

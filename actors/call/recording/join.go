@@ -1,0 +1,138 @@
+package recording
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/media/wav"
+)
+
+const (
+	partSuffix   = ".beginning" // of the file with an earlier part of a recording
+	joinedSuffix = ".joined"    // of the temporary file of a join
+)
+
+// errNoRest says that a part of a recording cannot be joined with the rest.
+var errNoRest = errors.New("call: the rest of a recording cannot be read here")
+
+// joinStored writes a part that another process has left here into the stored
+// recording of the call, where that one is silent. Then it removes the part.
+func (j *job) joinStored(ctx context.Context, cfg *Config) error {
+	path := j.recording.Path + joinedSuffix
+	defer func() { _ = os.Remove(path) }()
+	taken, err := j.overlayStored(ctx, cfg, path)
+	if errors.Is(err, errNoRest) {
+		return j.keepPart(cfg, err)
+	}
+	if err != nil {
+		return err
+	}
+	if taken > 0 {
+		if err = upload(ctx, cfg, j.callID, path); err != nil {
+			return err
+		}
+		deleted := false
+		seconds := secondsOf(path)
+		err = changeCall(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
+			if deleted = c.RecordingDeletedAt != nil; deleted || seconds <= c.RecordingSeconds {
+				return nil
+			}
+			c.RecordingSeconds = seconds
+			return &commit.Change{Puts: []domain.Record{c}}
+		})
+		if errors.Is(err, domain.ErrNotFound) || err == nil && deleted {
+			return j.remove(ctx, cfg)
+		}
+		if err != nil {
+			return err
+		}
+		cfg.Log.Info("a recording has the part back that another process had of it", slog.String("call_id", j.callID), slog.Duration("part", taken))
+	}
+	if err = os.Remove(j.recording.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// secondsOf is the length of a recording in seconds; 0: it is not known.
+func secondsOf(path string) float64 {
+	length, err := wav.Repair(path)
+	if err != nil {
+		return 0
+	}
+	return length.Seconds()
+}
+
+// overlayStored writes the stored recording and the part into one file and returns
+// how much of it comes from the part.
+func (j *job) overlayStored(ctx context.Context, cfg *Config, path string) (taken time.Duration, err error) {
+	part, err := os.Open(j.recording.Path)
+	if err != nil {
+		return 0, fmt.Errorf("call: recording of %s: %w", j.callID, err)
+	}
+	defer func() { _ = part.Close() }()
+	bound, cancel := context.WithTimeout(ctx, stepLimit)
+	defer cancel()
+	kept, size, err := cfg.Blobs.Open(bound, cfg.Workspace, BlobName(j.callID))
+	if errors.Is(err, domain.ErrNotFound) { // the call says that there is one
+		return 0, errNoRest
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s: %w", errNoBlobs, j.callID, err)
+	}
+	defer func() { _ = kept.Close() }()
+	late := time.AfterFunc(stepLimit+time.Duration(size/minUpload)*time.Second, func() { _ = kept.Close() })
+	defer late.Stop()
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // our own spool
+	if err != nil {
+		return 0, fmt.Errorf("call: recording of %s: %w", j.callID, err)
+	}
+	source := &errorReader{Reader: kept}
+	taken, err = wav.Overlay(out, source, part)
+	err = errors.Join(err, out.Close())
+	switch {
+	case source.err != nil:
+		return 0, fmt.Errorf("%w: %s: %w", errNoBlobs, j.callID, source.err)
+	case errors.Is(err, wav.ErrFormat):
+		return 0, errors.Join(errNoRest, err)
+	}
+	return taken, err
+}
+
+// errorReader remembers the read error of the stored recording.
+type errorReader struct {
+	io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (r *errorReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
+}
+
+// keepPart renames a part that cannot be joined, so that JoinParts tries it again.
+// If another part has that name already, the file stays under its own.
+func (j *job) keepPart(cfg *Config, why error) error {
+	cfg.Log.Warn("a part of a recording that went on in another process lies in the spool", slog.String("call_id", j.callID), slog.Any("error", why))
+	if strings.HasSuffix(j.recording.Path, partSuffix) {
+		return nil
+	}
+	err := RenameToFree(j.recording.Path, j.recording.Path+partSuffix)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package recording
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/wav"
+)
+
+// Fetches and joins of a process that has died are done again.
+const (
+	fetchInfix   = ".part-"  // in the names of files that are being fetched
+	abandonAfter = time.Hour // without a write
+)
+
+// spoolFile is a file of a recording that is not stored yet.
+type spoolFile struct {
+	name   string
+	callID string
+	order  int // of the part in the call
+	info   os.FileInfo
+}
+
+// parseName reads a file name: id.wav, or id.wav.beginning for the earlier part of a
+// recording, which another node has made.
+func parseName(name string) (f spoolFile, ok bool) {
+	rest, early := strings.CutSuffix(name, partSuffix)
+	id, is := strings.CutSuffix(rest, ".wav")
+	f = spoolFile{name: name, callID: id}
+	if !early {
+		f.order = 1
+	}
+	return f, is && id != ""
+}
+
+// SpoolPath is the file in which a live call is recorded.
+func SpoolPath(spoolDir, workspace, callID string) string {
+	return filepath.Join(spoolDir, workspace, callID+".wav")
+}
+
+// IsSpoolFile reports whether a file of the spool is a recording, or a part of one.
+func IsSpoolFile(name string) bool {
+	_, is := parseName(name)
+	return is
+}
+
+// IsAbandoned reports whether a file of the spool is a temporary file of a process
+// that has ended.
+func IsAbandoned(name string, written, now time.Time) bool {
+	return (strings.Contains(name, fetchInfix) || strings.HasSuffix(name, joinedSuffix)) && now.Sub(written) > abandonAfter
+}
+
+// RenameToFree renames a file; fs.ErrExist if there is one of the new name.
+func RenameToFree(from, to string) error {
+	if err := os.Link(from, to); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// FreePartPath is the path in the workspace's spool folder for a recording of another
+// node's spool; "": another part of the same call is still there.
+func FreePartPath(dir, file string) string {
+	path := filepath.Join(dir, strings.TrimSuffix(file, partSuffix)+partSuffix)
+	if exists(path) {
+		return ""
+	}
+	return path
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// callsWithParts are the calls with an earlier part in the spool.
+func callsWithParts(dir string) (ids []string) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // it was never made, or is gone
+	}
+	for _, f := range files {
+		if s, is := parseName(f.Name()); is && strings.HasSuffix(f.Name(), partSuffix) && !slices.Contains(ids, s.callID) {
+			ids = append(ids, s.callID)
+		}
+	}
+	return ids
+}
+
+// combine joins the files of one call, as far as they fit, and returns a job for
+// each remaining file. If a file was written after now, it returns no job.
+func combine(dir string, files []spoolFile, now time.Time, log *slog.Logger) []*job {
+	slices.SortFunc(files, func(a, b spoolFile) int { return cmp.Compare(a.order, b.order) })
+	var found []*job
+	for _, l := range files {
+		if l.info.ModTime().After(now) {
+			return nil
+		}
+		path := filepath.Join(dir, l.name)
+		length, err := wav.Repair(path)
+		switch {
+		case errors.Is(err, wav.ErrFormat):
+			log.Warn("a spooled recording is beyond repair", slog.String("call_id", l.callID), slog.Any("error", err))
+			_ = os.Remove(path)
+			continue
+		case err != nil: // the machine's fault, not the file's: it is there at the next start
+			log.Error("a spooled recording cannot be read", slog.String("call_id", l.callID), slog.Any("error", err))
+			continue
+		}
+		j := &job{callID: l.callID, recovered: true, recording: media.Recording{Path: path, Duration: length}}
+		if n := len(found); n > 0 {
+			before := found[n-1].recording
+			if err = overlayFile(path, before.Path); err == nil {
+				_ = os.Remove(before.Path)
+				j.recording.Duration = max(length, before.Duration)
+				found = found[:n-1]
+			} else {
+				log.Warn("two parts of a recording cannot be joined", slog.String("call_id", l.callID), slog.Any("error", err))
+			}
+		}
+		found = append(found, j)
+	}
+	return found
+}
+
+// filesOf are the files of one call.
+func filesOf(dir, callID string) (out []spoolFile) {
+	for _, name := range []string{callID + ".wav" + partSuffix, callID + ".wav"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			l, _ := parseName(name)
+			l.info = info
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// readSpool returns jobs for the recordings in a folder, except those of live calls.
+func readSpool(dir string, now time.Time, live map[string]bool, log *slog.Logger) []*job {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) { // the workspace is gone
+		return nil
+	}
+	if err != nil {
+		log.Error("the spool of recordings cannot be read", slog.Any("error", err))
+		return nil
+	}
+	calls := make(map[string][]spoolFile)
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || f.IsDir() {
+			continue
+		}
+		if IsAbandoned(f.Name(), info.ModTime(), now) {
+			_ = os.Remove(filepath.Join(dir, f.Name()))
+			continue
+		}
+		if l, is := parseName(f.Name()); is && !live[l.callID] {
+			l.info = info
+			calls[l.callID] = append(calls[l.callID], l)
+		}
+	}
+	var found []*job
+	for _, parts := range calls {
+		found = append(found, combine(dir, parts, now, log)...)
+	}
+	return found
+}
+
+// overlayFile writes the earlier part of a recording into the later one, where that
+// one is silent.
+func overlayFile(path, before string) (err error) {
+	both := path + joinedSuffix
+	defer func() { _ = os.Remove(both) }()
+	over, err := os.Open(path) //nolint:gosec // our own spool
+	if err != nil {
+		return err
+	}
+	defer func() { _ = over.Close() }()
+	under, err := os.Open(before) //nolint:gosec // as above
+	if err != nil {
+		return err
+	}
+	defer func() { _ = under.Close() }()
+	out, err := os.OpenFile(both, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // as above
+	if err != nil {
+		return err
+	}
+	_, err = wav.Overlay(out, over, under)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(both, path)
+}
