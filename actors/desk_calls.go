@@ -11,6 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
@@ -282,7 +283,7 @@ func (d *Desk) opening(c *domain.Call, slot trunk.Slot) *domain.Attempt {
 	return &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
 		Direction: c.Direction, Boot: d.node.boot, OpenedAt: now, Tariff: d.node.tariff(c.WorkspaceID),
-		Legs: []domain.AttemptLeg{call.FirstLeg(d.node.cfg.SIP, c.ID, &slot, c.To, c.From)},
+		Legs: []domain.AttemptLeg{leg.FirstRow(d.node.cfg.SIP, c.ID, &slot, c.To, c.From)},
 	}
 }
 

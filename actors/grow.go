@@ -10,6 +10,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -356,7 +357,7 @@ func (n *Node) warnDeaf(c *domain.Campaign, s *domain.Script) {
 
 func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.Props {
 	return call.Props(call.Config{
-		Workspace: ws, Store: n.cfg.Store, Phone: call.OverSIP(n.cfg.SIP, n.cfg.May), Sound: call.OverMedia(n.cfg.Media),
+		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.OverSIP(n.cfg.SIP, n.cfg.May), Media: leg.OverMedia(n.cfg.Media),
 		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
 		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/numbers"
@@ -30,7 +30,7 @@ const (
 
 // firstLeg is a campaign's call as its opening keeps it.
 func (n *Node) firstLeg(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
-	return call.FirstLeg(n.cfg.SIP, callID, slot, to, from)
+	return leg.FirstRow(n.cfg.SIP, callID, slot, to, from)
 }
 
 // orphansOf are the calls of earlier processes whose dialogs may still live:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -15,7 +16,7 @@ import (
 
 // reach finds whom a caller may be handed to: a number within the rules of the
 // workspace for destinations, or a phone.
-func (n *Node) reach(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, w call.Whom) (call.Way, error) {
+func (n *Node) reach(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, w call.Whom) (transferleg.Target, error) {
 	if w.Destination != "" {
 		d, known := t.Find(w.Destination)
 		if !known { // a number, filled in from what the caller said
@@ -32,7 +33,7 @@ func (n *Node) reach(ctx context.Context, c *domain.Call, t *domain.AgentTransfe
 }
 
 // reachText is a number, or the extension of a phone.
-func (n *Node) reachText(ctx context.Context, c *domain.Call, text, param string) (call.Way, error) {
+func (n *Node) reachText(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
 	if _, inside := domain.PhoneUser(text); inside {
 		return n.reachPhone(ctx, c, text, param)
 	}
@@ -40,13 +41,13 @@ func (n *Node) reachText(ctx context.Context, c *domain.Call, text, param string
 }
 
 // reachNumber asks whether a number may be called at all.
-func (n *Node) reachNumber(ctx context.Context, c *domain.Call, text, param string) (call.Way, error) {
+func (n *Node) reachNumber(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to, err := n.mayCall(ctx, p, text)
 	if err == nil {
 		err = n.desk.listsAllow(ctx, p, to)
 	}
-	return call.Way{To: to}, blaming(param, err)
+	return transferleg.Target{To: to}, blaming(param, err)
 }
 
 // blaming names the field of a request that an error is about.
@@ -108,7 +109,7 @@ func (d *Desk) TransferCall(ctx context.Context, p domain.Principal, id string, 
 		way.Mode = ""
 	}
 	done, err := mailbox.Ask[call.Done](ctx, d.node.sys, t.calls, call.Transfer{
-		CallID: c.ID, Way: way, Mode: mode, Summary: strings.TrimSpace(o.Summary),
+		CallID: c.ID, Target: way, Mode: mode, Summary: strings.TrimSpace(o.Summary),
 	})
 	return &done.Call, err
 }

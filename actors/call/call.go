@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -55,11 +56,11 @@ const (
 
 // What a call tells itself.
 type (
-	signal struct {
+	dialogEvent struct {
 		leg   int
 		event sip.Event
 	}
-	heard struct {
+	mediaEvent struct {
 		leg   int
 		event media.Event
 	}
@@ -79,10 +80,10 @@ type (
 )
 
 // Control admits it always.
-func (signal) Control() {}
+func (dialogEvent) Control() {}
 
 // Control admits it always.
-func (heard) Control() {}
+func (mediaEvent) Control() {}
 
 // Control admits it always.
 func (prepared) Control() {}
@@ -140,7 +141,7 @@ type call struct {
 	*order
 	cfg          *Config
 	log          *slog.Logger
-	vessel       *vessel
+	resources    *callResources
 	save         saver
 	stage        stage
 	leg          int // number of the leg that counts now, from 1
@@ -159,7 +160,7 @@ type call struct {
 	byeReason    domain.Reason
 	byeSent      bool // until then it waits, or was not wanted
 	invitedAt    time.Time
-	session      Session
+	session      leg.Session
 	conversation *actor.PID
 	stopClock    func()
 	stopRepeat   func()
@@ -194,7 +195,7 @@ type call struct {
 	previewed    string // the far end's tag of the early dialog whose sound is heard
 }
 
-func newCall(cfg *Config, o *order, v *vessel) actor.Actor {
+func newCall(cfg *Config, o *order, r *callResources) actor.Actor {
 	if o.survivor == nil {
 		o.maxDuration = o.script.Limits.Longest(o.maxDuration, longest)
 	}
@@ -202,7 +203,7 @@ func newCall(cfg *Config, o *order, v *vessel) actor.Actor {
 	if span := (*tracing.SpanContexts)(nil).Call(o.call.ID, o.call.TraceParent); span.IsValid() {
 		log = log.With(slog.String("trace_id", span.TraceID().String()))
 	}
-	c := &call{order: o, cfg: cfg, log: log, vessel: v, save: saver{cfg: cfg, log: log, version: opened}}
+	c := &call{order: o, cfg: cfg, log: log, resources: r, save: saver{cfg: cfg, log: log, version: opened}}
 	if o.survivor != nil {
 		c.save.version, c.stage, c.leg = 0, reviving, o.survivor.Leg // the version is read
 	}
@@ -223,9 +224,9 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // the table of cont
 		c.late(ctx, late{stage: binding})
 	case prepared:
 		c.prepared(ctx, m)
-	case signal:
+	case dialogEvent:
 		c.signal(ctx, m)
-	case heard:
+	case mediaEvent:
 		c.heard(ctx, m)
 	case trunk.Slot:
 		c.slotted(ctx, m)
@@ -303,11 +304,11 @@ func (c *call) begin(ctx actor.Context) {
 	}
 	if c.in != nil {
 		root, self := ctx.ActorSystem().Root, ctx.Self()
-		c.in.Notify(func(e sip.Event) { root.Send(self, signal{1, e}) })
-		c.codecs = codecsOf(c.slot.Trunk().Codecs)
+		c.in.Notify(func(e sip.Event) { root.Send(self, dialogEvent{1, e}) })
+		c.codecs = leg.CodecsOf(c.slot.Trunk().Codecs)
 	} else {
 		c.tried = []string{c.slot.Key}
-		c.codecs = codecsOf(c.slot.Trunk().Codecs)
+		c.codecs = leg.CodecsOf(c.slot.Trunk().Codecs)
 		if most := c.slot.MaxDuration; most > 0 {
 			c.maxDuration = min(c.maxDuration, most)
 		}
@@ -368,7 +369,7 @@ func (c *call) noteLeg(now time.Time) {
 		l.TrunkID, l.SIPCallID, l.Target = c.slot.Trunk().ID, c.in.CallID, c.in.Source.String()
 	} else {
 		l.TrunkID, l.Target = c.slot.Trunk().ID, c.slot.Target.String()
-		l.SIPCallID = c.cfg.Phone.CallID(c.call.ID, c.leg)
+		l.SIPCallID = c.cfg.UserAgent.CallID(c.call.ID, c.leg)
 	}
 	if l.StartedAt.IsZero() {
 		l.StartedAt = now
@@ -387,12 +388,12 @@ func (c *call) row() *domain.AttemptLeg {
 	c.attempt.Legs = append([]domain.AttemptLeg(nil), c.attempt.Legs...)
 	for len(c.attempt.Legs) < c.leg {
 		l := c.call.Legs[len(c.attempt.Legs)]
-		c.attempt.Legs = append(c.attempt.Legs, OpenLeg(len(c.attempt.Legs)+1, l.TrunkID, c.opening(&c.slot, len(c.attempt.Legs)+1)))
+		c.attempt.Legs = append(c.attempt.Legs, leg.NewRow(len(c.attempt.Legs)+1, l.TrunkID, c.opening(&c.slot, len(c.attempt.Legs)+1)))
 	}
 	return &c.attempt.Legs[c.leg-1]
 }
 
-func (c *call) note() { c.vessel.note(&c.call, &c.attempt, c.reached) }
+func (c *call) note() { c.resources.setRecord(&c.call, &c.attempt, c.reached) }
 
 // commit stores what the call has become, and what happened.
 func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor.Context, bool)) {
@@ -432,10 +433,10 @@ func (c *call) hangUp(ctx actor.Context, m Hangup) {
 		if c.rung {
 			c.refuseCaller(480)
 			c.over(ctx, cancelled(), byAPI)
-		} else if d := c.vessel.line(); d != nil {
+		} else if d := c.resources.Dialog(); d != nil {
 			d.Cancel("hangup")
 		} else if c.in == nil {
-			c.vessel.hang()
+			c.resources.CancelInvite()
 		}
 	case talking:
 		c.bye(ctx, byAPI, c.hangupReason)
@@ -460,12 +461,12 @@ func (c *call) bye(ctx actor.Context, by string, reason domain.Reason) {
 		return
 	}
 	c.byeBy, c.byeReason = by, reason
-	c.vessel.end()
+	c.resources.setEnding()
 	alone := c.transfer != nil && c.transfer.referrerGone
 	if !alone {
 		c.sendBye(ctx)
 	}
-	if s := c.vessel.sound(); s != nil {
+	if s := c.resources.Session(); s != nil {
 		s.Close() // nothing is said after a BYE; settle hears the figures again
 	}
 	if alone {

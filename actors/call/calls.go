@@ -59,7 +59,7 @@ type berth struct {
 	owner       *actor.PID
 
 	pid       *actor.PID
-	vessel    *vessel
+	resources *callResources
 	ended     *Ended // the actor died; Calls tells the end in its stead
 	recording <-chan media.Recording
 	survives  bool // it is of a process that is gone
@@ -75,7 +75,7 @@ func berthOf(o *order) *berth {
 	return &berth{
 		callID: o.call.ID, attemptID: o.attempt.ID, campaignID: o.call.CampaignID,
 		number: farEnd(&o.call), environment: o.call.Environment, inbound: o.inbound, permit: o.permit,
-		owner: o.owner, vessel: newVessel(o.call, o.attempt, o.in), survives: o.survivor != nil,
+		owner: o.owner, resources: newCallResources(o.call, o.attempt, o.in), survives: o.survivor != nil,
 	}
 }
 
@@ -197,10 +197,10 @@ func (c *Calls) start(ctx actor.Context, o *order) {
 		c.inStead(ctx, b, &e)
 		return
 	}
-	pid, err := ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return newCall(&c.cfg, o, b.vessel) }, mailboxSize,
+	pid, err := ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return newCall(&c.cfg, o, b.resources) }, mailboxSize,
 		actor.WithSupervisor(mailbox.Stop(c.cfg.Log, nil))), b.callID)
 	if err != nil {
-		c.cfg.Log.Error("a call's actor could not be made", slog.String("call_id", b.callID), slogErr(err))
+		c.cfg.Log.Error("a call's actor could not be made", slog.String("call_id", b.callID), slog.Any("error", err))
 		c.giveBack(ctx, b)
 		c.inStead(ctx, b, nil)
 		return
@@ -228,13 +228,13 @@ func (c *Calls) census() LiveNow {
 	now := LiveNow{Known: len(c.berths), Work: c.recordings.Len(), Doing: c.recordings.Active()}
 	for id, b := range c.berths {
 		moves := b.moves()
-		now.count(moves, moves && b.vessel.occupies())
+		now.count(moves, moves && b.resources.isBusy())
 		if b.pid != nil {
 			now.Calls = append(now.Calls, LiveCall{
 				CallID: id, AttemptID: b.attemptID, CampaignID: b.campaignID, Direction: b.direction(), PID: b.pid,
 				Number: b.number, Environment: b.environment, Moves: moves,
 			})
-			now.Seconds = append(now.Seconds, b.vessel.seconds(b.environment)...)
+			now.Seconds = append(now.Seconds, b.resources.liveTransferLegs(b.environment)...)
 		}
 	}
 	return now
@@ -256,7 +256,7 @@ func (c *Calls) died(ctx actor.Context, who *actor.PID) {
 	c.answers(ctx, b, false)
 	c.asked(ctx, id) // it may have died over that
 	c.giveBack(ctx, b)
-	e, recording, done := b.vessel.abandon(time.Now().UTC())
+	e, recording, done := b.resources.abandon(time.Now().UTC())
 	b.recording = recording
 	if done {
 		c.leave(ctx, b, e)
@@ -269,7 +269,7 @@ func (c *Calls) died(ctx actor.Context, who *actor.PID) {
 // fault of ours.
 func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
 	if e == nil {
-		e, b.recording, _ = b.vessel.abandon(time.Now().UTC())
+		e, b.recording, _ = b.resources.abandon(time.Now().UTC())
 	}
 	if e.Trace == nil {
 		e.Trace = c.cfg.Traces.TakeTrace(&e.Call)
@@ -434,7 +434,7 @@ func (c *Calls) closed(ctx actor.Context, m closed) {
 	}
 	b.storing = false
 	if m.err != nil && !errors.Is(m.err, domain.ErrNotFound) && !errors.Is(m.err, domain.ErrFenced) { // gone: it was stored before
-		c.cfg.Log.Warn("the end of a call could not be stored; trying again", slog.String("call_id", m.callID), slogErr(m.err))
+		c.cfg.Log.Warn("the end of a call could not be stored; trying again", slog.String("call_id", m.callID), slog.Any("error", m.err))
 		return // the call repeats its end
 	}
 	if c.cfg.Committed != nil {
@@ -450,11 +450,11 @@ func (c *Calls) closed(ctx actor.Context, m closed) {
 func (c *Calls) abandonAll() {
 	cut := c.cfg.cut()
 	for _, b := range c.berths {
-		if cut && b.vessel.kept() || c.parting.going && b.vessel.moves() {
+		if cut && b.resources.isStored() || c.parting.going && b.resources.canMove() {
 			b.letGo = true
-			b.vessel.fallSilent() // whoever has the work now goes on with it, or ends it
+			b.resources.ReleaseSilently() // whoever has the work now goes on with it, or ends it
 		}
-		if e, _, _ := b.vessel.abandon(time.Now().UTC()); e != nil {
+		if e, _, _ := b.resources.abandon(time.Now().UTC()); e != nil {
 			c.cfg.Traces.TakeTrace(&e.Call) // nobody asks for them any more
 		}
 	}

@@ -18,7 +18,7 @@ func (c *call) over(ctx actor.Context, v domain.Verdict, by string) {
 		return
 	}
 	v = c.endTransfer(ctx, v)
-	c.vessel.end()
+	c.resources.setEnding()
 	c.stage, c.verdict, c.endedBy, c.endedAt = closing, v, by, time.Now().UTC()
 	if !c.answeredAt.IsZero() {
 		c.lasted = time.Since(c.answeredAt)
@@ -61,7 +61,7 @@ func (c *call) settle(ctx actor.Context) {
 		return
 	}
 	c.stage = flushing
-	stats, had := c.vessel.unload()
+	stats, had := c.resources.Close()
 	talked := c.call.AnsweredAt != nil && !c.revival.failed
 	if had && talked {
 		c.call.Quality = qualityOf(stats)
@@ -78,7 +78,7 @@ func (c *call) settle(ctx actor.Context) {
 	e.Trace = c.trace(c.cfg.Traces, &e.Call)
 	c.bill(ctx, &e)
 	c.ended, c.call = &e, e.Call
-	c.vessel.concluded(&e)
+	c.resources.setEnded(&e)
 	c.flushed(ctx)
 }
 
@@ -103,7 +103,7 @@ func (c *call) acknowledged(ctx actor.Context) {
 	if c.stage != telling {
 		return
 	}
-	c.vessel.acknowledged()
+	c.resources.setAcknowledged()
 	c.stopRepeat()
 	for _, stop := range c.timers {
 		stop()

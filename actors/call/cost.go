@@ -48,10 +48,3 @@ func (c *call) pricePerMinute() (perMinute domain.Amount, known bool) {
 	}
 	return routing.Cost(c.slot.Trunk().Costs, c.call.To)
 }
-
-// talked tells the trunk how long a second leg over it was.
-func (a *aside) talked(ctx actor.Context) {
-	if a.cfg.Trunks != nil && a.up && a.slot.Key != "" {
-		ctx.Send(a.cfg.Trunks, trunk.Ended{CallID: a.key, TrunkID: a.slot.Trunk().ID, Talked: time.Since(a.upSince), Second: true})
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
@@ -35,7 +36,7 @@ func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 			ends <- m
 		}
 	}))
-	m := medium{revive: func(r sip.Revival) (call.Dialog, error) {
+	m := medium{revive: func(r sip.Revival) (leg.Dialog, error) {
 		r.Notify(sip.Ended{ByRemote: true})
 		return nil, sip.ErrUnknown
 	}}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/tone"
@@ -93,7 +94,7 @@ func TestACallerHearsWhatSoundsBeforeTheOtherAnswers(t *testing.T) {
 	p, answer := herald(t, 1900, false)
 	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
 	h.until(10*time.Second, "it sounds", func() bool {
 		steps := h.handed(id).SIP
 		return len(steps) > 0 && steps[0].Code == 183 && steps[0].Phrase == "Session Progress"

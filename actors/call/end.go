@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -22,9 +23,6 @@ const (
 	byAPI     = domain.EndedByAPI
 	byService = domain.EndedByService
 )
-
-// dialogRoom holds most dialogs as an attempt's row keeps them.
-const dialogRoom = 512
 
 // ending is what a call's end is made of.
 type ending struct {
@@ -197,45 +195,13 @@ func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	return e
 }
 
-// OpenLeg is a leg as the commit before its INVITE keeps it: enough to end
-// whatever of it a crash leaves ringing.
-func OpenLeg(number int, trunkID string, state sip.DialogState) domain.AttemptLeg {
-	leg := domain.AttemptLeg{Number: number, TrunkID: trunkID, SIPCallID: state.CallID}
-	if b, err := domain.AppendRow(make([]byte, 0, dialogRoom/2), &state); err == nil {
-		leg.Dialog = b
-	}
-	return leg
-}
-
-// Opener tells what is known of a leg before its INVITE leaves.
-type Opener interface {
-	CallID(attempt string, leg int) string
-	Opening(in sip.Invite) sip.DialogState
-}
-
-// FirstLeg is the first leg of a call as the commit that opens it keeps it.
-func FirstLeg(ua Opener, callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
-	return OpenLeg(1, slot.Trunk().ID, openingOf(ua, callID, 1, slot, to, from))
-}
-
-func openingOf(ua Opener, callID string, leg int, slot *trunk.Slot, to, from string) sip.DialogState {
-	in := sip.Invite{Attempt: callID, Leg: leg, Target: slot.Target}
-	if slot.Via != nil {
-		if slot.Fill(&in, to, trunk.Caller{Number: from}) != nil { // its INVITE will not leave either
-			return sip.DialogState{CallID: ua.CallID(callID, leg), Target: slot.Target}
-		}
-		in.Headers = nil // they are none of its dialog's
-	}
-	return ua.Opening(in)
-}
-
 // opening is what is known of a leg before its INVITE leaves; one that a target
 // sends elsewhere goes where nobody knows.
-func (c *call) opening(slot *trunk.Slot, leg int) sip.DialogState {
+func (c *call) opening(slot *trunk.Slot, number int) sip.DialogState {
 	if c.detour != nil {
-		return sip.DialogState{CallID: c.cfg.Phone.CallID(c.call.ID, leg), Target: slot.Target}
+		return sip.DialogState{CallID: c.cfg.UserAgent.CallID(c.call.ID, number), Target: slot.Target}
 	}
-	return openingOf(c.cfg.Phone, c.call.ID, leg, slot, c.call.To, c.call.From)
+	return leg.OpeningState(c.cfg.UserAgent, c.call.ID, number, slot, c.call.To, c.call.From)
 }
 
 // NotStarted is the end of a call that was opened but never placed.

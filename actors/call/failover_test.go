@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -86,12 +87,12 @@ func TestARefusedLegFailsOverAndOnePhoneRings(t *testing.T) {
 
 // tardy hands out the first leg's dialog only when the second is under way.
 type tardy struct {
-	call.Phone
+	leg.UserAgent
 	second chan struct{}
 }
 
-func (p tardy) Invite(in sip.Invite) (call.Dialog, error) {
-	d, err := p.Phone.Invite(in)
+func (p tardy) Invite(in sip.Invite) (leg.Dialog, error) {
+	d, err := p.UserAgent.Invite(in)
 	if in.Leg == 2 {
 		time.AfterFunc(50*time.Millisecond, func() { close(p.second) })
 	} else {
@@ -103,7 +104,7 @@ func (p tardy) Invite(in sip.Invite) (call.Dialog, error) {
 func TestARefusedLegsLateDialogIsNotTheCalls(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
-	h := build(t, plan{trunks: behind(targetOf(ua)), phone: func(p call.Phone) call.Phone { return tardy{p, make(chan struct{})} }})
+	h := build(t, plan{trunks: behind(targetOf(ua)), phone: func(p leg.UserAgent) leg.UserAgent { return tardy{p, make(chan struct{})} }})
 	e := h.end(h.dial(area+"0000", confirm()))
 	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)
 	assert.Equal(t, "agent", e.Call.EndedBy, "the BYE goes to the phone that answered")

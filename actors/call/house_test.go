@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -93,7 +94,7 @@ type house struct {
 	traces   *siptrace.Buffer
 	mu       sync.Mutex
 	ended    map[string][]call.Ended
-	sessions map[string]call.Session
+	sessions map[string]leg.Session
 	mute     bool // the owner does not acknowledge
 }
 
@@ -104,13 +105,13 @@ type plan struct {
 	trunks  func(h *house) []domain.Trunk
 	spool   string
 	store   *memory // nil: an empty one
-	phone   func(call.Phone) call.Phone
+	phone   func(leg.UserAgent) leg.UserAgent
 	broker  actor.ReceiveFunc // in the place of the trunks
 	numbers actor.ReceiveFunc // the owner of numbers; nil: there is none
 	ours    func(domain.Environment, *sip.Incoming) (string, bool)
 	keyLife time.Duration // of SRTP keys
 	idle    time.Duration // until a far end that is silent has vanished
-	listed  call.Listed
+	listed  leg.Listed
 	redact  domain.Redaction
 	plays   func(media.Clip) // hears what each session of the house begins to play
 	blobs   *blobs           // nil: new ones
@@ -130,7 +131,7 @@ func build(t *testing.T, p plan) *house {
 	t.Helper()
 	h := &house{
 		t: t, store: newMemory(), blobs: &blobs{kept: make(map[string][]byte)}, diary: &diary{},
-		ended: make(map[string][]call.Ended), sessions: make(map[string]call.Session), spool: p.spool,
+		ended: make(map[string][]call.Ended), sessions: make(map[string]leg.Session), spool: p.spool,
 	}
 	if p.blobs != nil {
 		h.blobs = p.blobs
@@ -178,12 +179,12 @@ func build(t *testing.T, p plan) *house {
 		owner = h.sys.Root.Spawn(actor.PropsFromFunc(p.numbers))
 	}
 	h.owner = h.sys.Root.Spawn(actor.PropsFromFunc(h.own))
-	line := call.OverSIP(h.ua, nil)
+	line := leg.OverSIP(h.ua, nil)
 	if p.phone != nil {
 		line = p.phone(line)
 	}
 	h.config = call.Config{
-		Workspace: workspace, Store: h.store, Phone: line, Sound: listened{call.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Ears: p.ears,
+		Workspace: workspace, Store: h.store, UserAgent: line, Media: listened{leg.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Ears: p.ears,
 		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
 		Redact: p.redact.Redactor,
@@ -218,7 +219,7 @@ const unrecorded = "."
 
 // listened notes whose sound is whose: by the name of its recording.
 type listened struct {
-	call.Sound
+	leg.Media
 	h       *house
 	keyLife time.Duration
 	idle    time.Duration
@@ -227,7 +228,7 @@ type listened struct {
 
 // player is a session of which it is heard what it begins to play.
 type player struct {
-	call.Session
+	leg.Session
 	plays func(media.Clip)
 }
 
@@ -238,9 +239,9 @@ func (p player) Play(id uint64, clip media.Clip) {
 	p.Session.Play(id, clip)
 }
 
-func (l listened) Open(o media.Options) (call.Session, error) {
+func (l listened) Open(o media.Options) (leg.Session, error) {
 	o.KeyLife, o.IdleAfter = l.keyLife, l.idle
-	s, err := l.Sound.Open(o)
+	s, err := l.Media.Open(o)
 	l.h.mu.Lock()
 	defer l.h.mu.Unlock()
 	l.h.sessions[strings.TrimSuffix(filepath.Base(o.RecordPath), ".wav")] = s

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -24,15 +23,12 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// errNoSession says that the media session of a leg is gone.
-var errNoSession = errors.New("call: no media session")
-
 // options are those of the leg's sound.
 func (c *call) options(ctx actor.Context) media.Options {
-	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
-	c.soundLeg, c.deaf = leg, false
-	o := media.Options{Notify: func(e media.Event) { root.Send(self, heard{leg, e}) }}
-	soundOf(&o, c.slot, c.networks)
+	root, self, number := ctx.ActorSystem().Root, ctx.Self(), c.leg
+	c.soundLeg, c.deaf = number, false
+	o := media.Options{Notify: func(e media.Event) { root.Send(self, mediaEvent{number, e}) }}
+	leg.SetTrunkOptions(&o, c.slot, c.networks)
 	o.Codecs = c.codecs
 	if c.survivor != nil {
 		o.Confidential, o.Address, o.After = c.survivor.Confidential, c.addressFor(), &c.survivor.Sound
@@ -40,9 +36,9 @@ func (c *call) options(ctx actor.Context) media.Options {
 			o.SRTP = media.SRTPRequired
 		}
 	} else if c.in != nil {
-		o.Confidential, o.Address, o.Far = c.in.Network == "tls", c.cfg.Phone.Host(c.in.Network, c.in.Source), c.in.Source.Addr()
+		o.Confidential, o.Address, o.Far = c.in.Network == "tls", c.cfg.UserAgent.Host(c.in.Network, c.in.Source), c.in.Source.Addr()
 	} else {
-		o.Address, o.Far = hostFor(c.cfg.Phone, c.slot, c.contacts)
+		o.Address, o.Far = leg.MediaAddresses(c.cfg.UserAgent, c.slot, c.contacts)
 		o.Answerer = c.script.AMD.On()
 	}
 	c.keysHidden = o.Confidential
@@ -52,70 +48,17 @@ func (c *call) options(ctx actor.Context) media.Options {
 	return o
 }
 
-// networksOf are where a trunk's sound may go besides: its own proxies, the
-// target and its media networks.
-func networksOf(slot trunk.Slot, more []string) []netip.Prefix {
-	var out []netip.Prefix
-	t := slot.Trunk()
-	for _, text := range slices.Concat(t.MediaNetworks, more, []string{strings.Trim(slot.Target.Host, "[]")}) {
-		if p, err := netip.ParsePrefix(text); err == nil {
-			out = append(out, p.Masked())
-		} else if a, err := netip.ParseAddr(text); err == nil {
-			out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
-		}
-	}
-	for _, p := range t.Proxies {
-		if a, err := netip.ParseAddr(strings.Trim(p.Host, "[]")); err == nil {
-			out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
-		}
-	}
-	return out
-}
-
-func codecsOf(names []string) []media.Codec {
-	var out []media.Codec
-	for _, n := range names {
-		switch strings.ToUpper(n) {
-		case "PCMU":
-			out = append(out, media.PCMU)
-		case "PCMA":
-			out = append(out, media.PCMA)
-		case "G722":
-			out = append(out, media.G722)
-		case "OPUS":
-			out = append(out, media.Opus)
-		}
-	}
-	if len(out) == 0 {
-		return []media.Codec{media.PCMU, media.PCMA}
-	}
-	return out
-}
-
-// otherCodecs are the ones to offer to a target that liked none of these.
-func otherCodecs(c []media.Codec) []media.Codec {
-	if len(c) == 1 && c[0] == media.PCMU {
-		return []media.Codec{media.PCMA}
-	}
-	if len(c) == 1 {
-		return []media.Codec{media.PCMU, media.PCMA}
-	}
-	other := slices.Clone(c)
-	slices.Reverse(other)
-	return other
-}
-
 // dial opens the leg's sound and sends its INVITE, beside the actor.
 func (c *call) dial(ctx actor.Context) {
 	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	in := sip.Invite{
 		Attempt: c.call.ID, Leg: leg, Environment: c.call.Environment, Target: c.slot.Target, To: c.call.To, From: c.call.From,
 		Contacts: c.contacts, FromName: c.callerName, RingTimeout: c.ringTimeout, HoldAck: true, Reliable: true,
-		Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) },
+		Notify: func(e sip.Event) { root.Send(self, dialogEvent{leg, e}) },
 	}
 	refused := c.slot.Fill(&in, c.call.To, trunk.Caller{Number: c.call.From, Name: c.callerName})
 	c.detour.takes(&in)
-	o, sound, phone, v, may := c.options(ctx), c.cfg.Sound, c.cfg.Phone, c.vessel, c.mayRingOn()
+	o, engine, ua, v, may := c.options(ctx), c.cfg.Media, c.cfg.UserAgent, c.resources.Resources, c.mayRingOn()
 	c.invitedAt, c.previewed = time.Now(), ""
 	c.stage = preparing
 	mailbox.Work(ctx, dialLimit, func(bound context.Context) any {
@@ -127,16 +70,16 @@ func (c *call) dial(ctx actor.Context) {
 				return prepared{leg: in.Leg, err: err}
 			}
 		}
-		return dial(v, sound, phone, o, in)
+		return dial(v, engine, ua, o, in)
 	})
 }
 
 // take opens the sound of a call that came in and describes it.
 func (c *call) take(ctx actor.Context) {
 	c.reached = true
-	o, sound, v, offer := c.options(ctx), c.cfg.Sound, c.vessel, c.in.Body
+	o, engine, r, offer := c.options(ctx), c.cfg.Media, c.resources.Resources, c.in.Body
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
-		return answer(v, sound, o, offer)
+		return prepareAnswer(r, engine, o, offer)
 	})
 }
 
@@ -145,7 +88,7 @@ func levelOf(err error) slog.Level {
 	switch {
 	case errors.Is(err, sip.ErrHeld):
 		return slog.LevelInfo // somebody wants it so
-	case isMediaRefusal(err):
+	case leg.IsMediaRefusal(err):
 		return slog.LevelWarn // the peer's description, and no fault of ours
 	}
 	return slog.LevelError
@@ -159,7 +102,7 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 	if m.leg != c.leg || c.stage != preparing {
 		return
 	}
-	if _, is := errors.AsType[*barred](m.err); is {
+	if _, is := errors.AsType[*leg.BlockedError](m.err); is {
 		c.notRungOn(ctx, m.err)
 		return
 	}
@@ -168,7 +111,7 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		return
 	}
 	if m.err != nil {
-		c.log.Log(context.Background(), levelOf(m.err), "the call's leg was not set up", slogErr(m.err))
+		c.log.Log(context.Background(), levelOf(m.err), "the call's leg was not set up", slog.Any("error", m.err))
 		c.mediaRefused(m.err)
 		v := domain.Verdict{Outcome: domain.OutcomeFailed, Reason: m.reason}
 		if m.reason == domain.ReasonInternal {
@@ -180,7 +123,7 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		if errors.Is(m.err, media.ErrNoPorts) || m.reason == domain.ReasonNotSent {
 			c.refuseCaller(503)
 		} else {
-			c.refuseCaller(488, warning(m.err)...)
+			c.refuseCaller(488, leg.RefusalWarning(m.err)...)
 		}
 		c.over(ctx, v, byService)
 		return
@@ -190,12 +133,12 @@ func (c *call) prepared(ctx actor.Context, m prepared) {
 		return
 	}
 	c.stage = dialling
-	if d := c.vessel.line(); c.hangup && d != nil {
+	if d := c.resources.Dialog(); c.hangup && d != nil {
 		d.Cancel("hangup")
 	}
 }
 
-func (c *call) signal(ctx actor.Context, m signal) {
+func (c *call) signal(ctx actor.Context, m dialogEvent) {
 	if _, gone := m.event.(sip.Ended); gone && m.leg != c.leg && c.stage == talking {
 		c.formerOver(ctx, m.leg)
 		return
@@ -213,7 +156,7 @@ func (c *call) signal(ctx actor.Context, m signal) {
 	case sip.Ringing:
 		c.ringing(ctx, e)
 	case sip.Early:
-		if s := c.vessel.sound(); s != nil && s.Accept(e.Body) == nil { // a preview; the answer decides
+		if s := c.resources.Session(); s != nil && s.Accept(e.Body) == nil { // a preview; the answer decides
 			c.previewed = e.State.RemoteTag
 		}
 		c.ringing(ctx, sip.Ringing{Code: e.Code, State: e.State})
@@ -224,9 +167,9 @@ func (c *call) signal(ctx actor.Context, m signal) {
 	case sip.Accepted:
 		c.accepted(ctx, e)
 	case sip.Reoffer:
-		c.mediaRefused(reoffered(c.log, c.vessel.sound(), e))
+		c.mediaRefused(leg.AnswerReoffer(c.log, c.resources.Session(), e))
 	case sip.InfoDigit:
-		if s := c.vessel.sound(); s != nil {
+		if s := c.resources.Session(); s != nil {
 			s.Pressed(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
 		}
 	case sip.Referred:
@@ -259,7 +202,7 @@ func (c *call) ringing(ctx actor.Context, e sip.Ringing) {
 
 // keepDialog stores what a BYE or CANCEL after a crash needs.
 func (c *call) keepDialog(s sip.DialogState) {
-	if b, err := domain.AppendRow(make([]byte, 0, dialogRoom), &s); err == nil {
+	if b, err := leg.DialogBytes(s); err == nil {
 		c.row().Dialog = b
 	}
 }
@@ -274,13 +217,13 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 	if c.cfg.Trunks != nil {
 		ctx.Send(c.cfg.Trunks, trunk.Result{CallID: c.call.ID, Key: c.slot.Key, TrunkID: c.slot.Trunk().ID, Answered: true})
 	}
-	s := c.vessel.sound()
-	err := errNoSession
+	s := c.resources.Session()
+	err := leg.ErrNoSession
 	if s != nil {
-		err = settle(s, e, c.previewed)
+		err = leg.AcceptAnswer(s, e, c.previewed)
 	}
 	if err != nil {
-		c.log.Warn("the answer's SDP was refused", slogErr(err))
+		c.log.Warn("the answer's SDP was refused", slog.Any("error", err))
 		c.mediaRefused(err)
 		c.stage = talking
 		c.bye(ctx, byService, domain.ReasonMedia)
@@ -291,24 +234,15 @@ func (c *call) answered(ctx actor.Context, e sip.Answered) {
 
 // accepted takes the answer that an ACK brought.
 func (c *call) accepted(ctx actor.Context, e sip.Accepted) {
-	err := errNoSession
-	if s := c.vessel.sound(); s != nil {
+	err := leg.ErrNoSession
+	if s := c.resources.Session(); s != nil {
 		err = s.Accept(e.Body)
 	}
 	if err != nil {
-		c.log.Warn("the answer's SDP was refused", slogErr(err))
+		c.log.Warn("the answer's SDP was refused", slog.Any("error", err))
 		c.mediaRefused(err)
 		c.bye(ctx, byService, domain.ReasonMedia)
 	}
-}
-
-// settle takes the sound of an answer. Without a description it is that of the
-// same dialog's 18x, which was the answer then (RFC 3261 13.2.1).
-func settle(s Session, e sip.Answered, previewed string) error {
-	if len(e.Body) == 0 && previewed != "" && previewed == e.State.RemoteTag {
-		return nil
-	}
-	return s.Accept(e.Body)
 }
 
 // talk begins the sound and the conversation; storing that follows.
@@ -316,7 +250,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.stage = talking
 	c.answeredAt = time.Now()
 	now := c.answeredAt.UTC()
-	c.session = c.vessel.sound()
+	c.session = c.resources.Session()
 	c.session.Resume()
 	c.session.Begin()
 	c.converse(ctx, nil)
@@ -325,7 +259,7 @@ func (c *call) talk(ctx actor.Context, state sip.DialogState) {
 	c.record().Codec = c.session.Stats().Codec
 	c.call.Status, c.call.AnsweredAt = domain.CallInProgress, &now
 	c.commit(ctx, event.CallAnswered, event.CallOf(&c.call), func(ctx actor.Context, _ bool) {
-		if d := c.vessel.line(); d != nil {
+		if d := c.resources.Dialog(); d != nil {
 			d.Ack() // a crash before it leaves an answer that the far end repeats
 		}
 		c.keeps.acked = true
@@ -386,27 +320,7 @@ func (c *call) spokenVariables() map[string]string {
 	return v
 }
 
-// reoffered answers a new offer of a peer. An error is why it was refused.
-func reoffered(log *slog.Logger, s Session, e sip.Reoffer) error {
-	if s == nil {
-		e.Reply(500, nil)
-		return nil
-	}
-	if len(e.Body) == 0 {
-		e.Reply(200, s.Offer())
-		return nil
-	}
-	body, err := s.Answer(e.Body)
-	if err != nil {
-		log.Warn("a new offer was refused", slogErr(err))
-		e.Reply(488, nil, warning(err)...)
-		return err
-	}
-	e.Reply(200, body)
-	return nil
-}
-
-func (c *call) heard(ctx actor.Context, m heard) {
+func (c *call) heard(ctx actor.Context, m mediaEvent) {
 	if hold, held := m.event.(media.Hold); held && m.leg == c.soundLeg {
 		c.deaf = hold.Deaf // also before the answer
 	}
@@ -418,11 +332,11 @@ func (c *call) heard(ctx actor.Context, m heard) {
 		if e.Broken {
 			c.loseSound(ctx)
 		} else {
-			c.probe(ctx, c.session, c.vessel.line(), nil)
+			c.probe(ctx, c.session, c.resources.Dialog(), nil)
 		}
 		return
 	case media.SendInfo:
-		if d := c.vessel.line(); d != nil {
+		if d := c.resources.Dialog(); d != nil {
 			d.Info(e.ContentType, e.Body)
 		}
 		return
@@ -430,7 +344,7 @@ func (c *call) heard(ctx actor.Context, m heard) {
 		c.farHeld(ctx, e)
 		return
 	case media.KeyWorn:
-		rekey(c.log, c.session, c.vessel.line())
+		leg.RenewKey(c.log, c.session, c.resources.Dialog())
 		return
 	}
 	if c.conversation != nil {
@@ -468,4 +382,11 @@ func (c *call) hungUp(ctx actor.Context, e sip.Ended) {
 		done.Reason, c.byeBy = domain.ReasonRemoteHangup, byRemote
 	}
 	c.over(ctx, done, c.byeBy)
+}
+
+// mediaRefused notes in the call's record why the peer's SDP was refused.
+func (c *call) mediaRefused(err error) {
+	if leg.IsMediaRefusal(err) {
+		c.call.MediaIssue = "The SDP was refused: " + err.Error() + "."
+	}
 }

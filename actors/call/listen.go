@@ -5,6 +5,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 )
@@ -78,12 +79,12 @@ func (c *call) listen(ctx actor.Context, m Listen) {
 
 // audible is the sound that is heard now, also before the answer where that is
 // ours; nil: none.
-func (c *call) audible() Session {
+func (c *call) audible() leg.Session {
 	switch {
 	case c.stage == talking:
 		return c.session
 	case c.stage == preparing && c.early:
-		return c.vessel.sound()
+		return c.resources.Session()
 	}
 	return nil
 }

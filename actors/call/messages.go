@@ -9,6 +9,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -65,7 +66,7 @@ type (
 	// has begun, or a *domain.Error.
 	Transfer struct {
 		CallID  string
-		Way     Way
+		Target  transferleg.Target
 		Mode    domain.TransferMode
 		Summary string // told to whoever answers, before the caller is heard
 	}

@@ -3,10 +3,12 @@ package call
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
@@ -59,7 +61,7 @@ func readMusic(ctx context.Context, speaker speech.Speaker, name, voice string) 
 
 func (c *call) musicRead(m musicRead) {
 	if m.err != nil {
-		c.log.Warn("hold music could not be read", slogErr(m.err))
+		c.log.Warn("hold music could not be read", slog.Any("error", m.err))
 		return
 	}
 	c.music = m.clip
@@ -74,14 +76,14 @@ func (c *call) musicRead(m musicRead) {
 		}
 	case bridged:
 		c.amuse(c.session, t.deaf)
-		c.amuse(t.vessel.sound(), c.deaf)
+		c.amuse(t.resources.Session(), c.deaf)
 	case storing, referring, leaving:
 	}
 }
 
 // amuse lets one side of a bridge hear the music while the other has put it on
 // hold; without music it hears what the other sends.
-func (c *call) amuse(s Session, held bool) {
+func (c *call) amuse(s leg.Session, held bool) {
 	if s == nil || len(c.music) == 0 {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -91,11 +92,11 @@ func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
 				return list
 			}})
 			id, _, _ := h.dials(caller, domain.Script{Language: "en-US", Pathway: linger()})
-			way := call.Way{To: area + "7777"}
+			way := transferleg.Target{To: area + "7777"}
 			if c.phone {
-				way = call.Way{To: "1001", Phone: &call.PhoneWay{To: "1001", Contacts: []registrar.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
+				way = transferleg.Target{To: "1001", Phone: &transferleg.Phone{To: "1001", Contacts: []registrar.Contact{{URI: "sip:1001@127.0.0.1", Target: targetOf(desk.ua)}}}}
 			}
-			require.NoError(t, h.tell(call.Transfer{CallID: id, Way: way, Mode: domain.TransferBridge}))
+			require.NoError(t, h.tell(call.Transfer{CallID: id, Target: way, Mode: domain.TransferBridge}))
 			in := soon(t, came)
 			assert.Equal(t, c.from, in.From)
 			if c.div == "" {
@@ -120,7 +121,7 @@ func TestATransferLastsNoLongerThanTheRulesAllow(t *testing.T) {
 		}
 	}})
 	id, _, _ := h.dials(newPeer(t), domain.Script{Language: "en-US", Pathway: linger()})
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferReturned)
 	assert.Equal(t, []domain.TransferStatus{domain.TransferStarted, domain.TransferConnected, domain.TransferReturned}, h.statuses(id))
 	h.until(5*time.Second, "the other is let go", desk.over)
@@ -275,7 +276,7 @@ func TestACensusCountsSecondLegs(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "0109"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferConnected)
 	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
 	require.NoError(t, err)

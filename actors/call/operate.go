@@ -7,6 +7,8 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
@@ -32,7 +34,7 @@ func (c *call) besides(ctx actor.Context) {
 	case conversation.Stands:
 		c.stands(ctx, m)
 	case conversation.Busy:
-		c.vessel.occupied(m.On)
+		c.resources.setBusy(m.On)
 	case part, conversation.Rested, letGo, stay:
 		c.parts(ctx, m)
 	case keepOn:
@@ -69,7 +71,7 @@ func (c *call) besides(ctx actor.Context) {
 		c.cleared(ctx, m)
 	case probed:
 		c.probed(ctx, m)
-	case asideOpen, asideRings, asideUp, asideRefused, asideOver, asideHeard, asideSignal:
+	case transferleg.Prepared, transferleg.Ringing, transferleg.Answered, transferleg.Refused, transferleg.Ended, transferleg.MediaEvent, transferleg.DialogEvent:
 		c.fromAside(ctx, m)
 	}
 }
@@ -79,7 +81,7 @@ func (c *call) operate(ctx actor.Context, msg any) {
 	var err error
 	switch m := msg.(type) {
 	case Transfer:
-		err = c.handOn(ctx, m.Way, wish{mode: m.Mode, summary: m.Summary, kept: c.redactor().Text(m.Summary), by: byAPI})
+		err = c.handOn(ctx, m.Target, wish{mode: m.Mode, summary: m.Summary, kept: c.redactor().Text(m.Summary), by: byAPI})
 	case Say:
 		if err = c.talks(); err == nil && c.conversation != nil {
 			ctx.Send(c.conversation, conversation.Speak{Text: m.Text})
@@ -135,27 +137,27 @@ func (c *call) transferring(ctx actor.Context, msg any) {
 
 func (c *call) fromAside(ctx actor.Context, msg any) {
 	switch m := msg.(type) {
-	case asideOpen:
+	case transferleg.Prepared:
 		c.opened(ctx, m)
-	case asideRings:
+	case transferleg.Ringing:
 		c.rings(ctx, m)
-	case asideUp:
+	case transferleg.Answered:
 		c.answeredAside(ctx, m)
-	case asideRefused:
+	case transferleg.Refused:
 		c.refusedAside(ctx, m)
-	case asideOver:
+	case transferleg.Ended:
 		c.overAside(ctx, m)
-	case asideHeard:
-		c.heardAside(ctx, m.event)
-	case asideSignal:
-		c.signalAside(ctx, m.event)
+	case transferleg.MediaEvent:
+		c.heardAside(ctx, m.Event)
+	case transferleg.DialogEvent:
+		c.signalAside(ctx, m.Event)
 	}
 }
 
 // asideDied: the actor of a second leg failed. Its dialog is ended here.
 func (c *call) asideDied(ctx actor.Context, who *actor.PID) bool {
 	if t := c.transfer; t != nil && t.aside != nil && t.aside.Id == who.Id {
-		t.vessel.drop()
+		t.resources.Release()
 		c.closeSecond(t)
 		if t.stage == bridged {
 			t.aside = nil
@@ -168,7 +170,7 @@ func (c *call) asideDied(ctx actor.Context, who *actor.PID) bool {
 		return true
 	}
 	if t := c.leavers[who.Id]; t != nil {
-		t.vessel.drop()
+		t.resources.Release()
 		c.closeSecond(t)
 		c.left(ctx, t)
 		return true
@@ -232,7 +234,7 @@ func closeTransfers(c *domain.Call, why domain.Reason, at time.Time) {
 // whoever it is joined with hears the music.
 func (c *call) farHeld(ctx actor.Context, e media.Hold) {
 	if t := c.transfer; t != nil && t.stage == bridged {
-		c.amuse(t.vessel.sound(), e.Deaf)
+		c.amuse(t.resources.Session(), e.Deaf)
 	}
 	if e.Deaf {
 		c.leave(ctx, awayHeld)
@@ -260,11 +262,11 @@ func (c *call) referredOn(ctx actor.Context, e sip.Referred) {
 // its own: the same sound, another far end.
 func (c *call) adopt(ctx actor.Context) {
 	t := c.transfer
-	d := t.vessel.change(0, nil)
+	d := t.resources.ReplaceDialog(0, nil)
 	if d == nil {
 		return
 	}
-	old := c.vessel.change(t.leg, d)
+	old := c.resources.ReplaceDialog(t.leg, d)
 	c.leg, c.adopted = t.leg, t.aside
 	t.aside, t.leg = nil, 0
 	t.told(sipOK, "OK", true)
@@ -327,7 +329,7 @@ func (c *call) takeOver(ctx actor.Context, by *sip.Incoming, n int, durable bool
 	if len(by.Body) > 0 {
 		var err error
 		if body, err = c.session.Answer(by.Body); err != nil {
-			by.Reject(488, 0, warning(err)...)
+			by.Reject(488, 0, leg.RefusalWarning(err)...)
 			c.mediaRefused(err)
 			c.failTransfer(ctx, string(domain.ReasonMedia))
 			return
@@ -336,11 +338,11 @@ func (c *call) takeOver(ctx actor.Context, by *sip.Incoming, n int, durable bool
 	d, gaveUp := c.answerTo(ctx, by, n, body)
 	if gaveUp { // whose place he wanted stays, and is heard again
 		c.failTransfer(ctx, string(domain.ReasonCancelled))
-		rekey(c.log, c.session, c.vessel.line())
+		leg.RenewKey(c.log, c.session, c.resources.Dialog())
 		return
 	}
 	c.leg = n
-	c.vessel.change(n, d)
+	c.resources.ReplaceDialog(n, d)
 	l := c.record()
 	l.Code, l.Reason = sipOK, "OK"
 	c.keepDialog(d.State())

@@ -30,7 +30,7 @@ type traps struct {
 // kind names a message: actor, type, and the SIP event in it.
 func kind(who string, msg any) string {
 	name := fmt.Sprintf("%T", msg)
-	if strings.HasSuffix(name, "call.signal") {
+	if strings.HasSuffix(name, ".dialogEvent") {
 		switch text := fmt.Sprintf("%+v", msg); {
 		case strings.Contains(text, "event:{Final"):
 			name += " refused"
@@ -89,12 +89,12 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		{at: "call call.begin", to: area + "0000"},
 		{at: "call lines.Bound", to: area + "0000"},
 		{at: "call call.prepared", to: area + "0000"},
-		{at: "call call.signal", to: area + "0000"}, // Trying
-		{at: "call call.signal ringing", to: area + "0000"},
-		{at: "call call.signal answered", to: area + "0000"},
-		{at: "call call.signal refused", to: area + "0001"},
-		{at: "call call.signal ended", to: area + "0000"},
-		{at: "call call.heard", to: area + "0000"},
+		{at: "call call.dialogEvent", to: area + "0000"}, // Trying
+		{at: "call call.dialogEvent ringing", to: area + "0000"},
+		{at: "call call.dialogEvent answered", to: area + "0000"},
+		{at: "call call.dialogEvent refused", to: area + "0001"},
+		{at: "call call.dialogEvent ended", to: area + "0000"},
+		{at: "call call.mediaEvent", to: area + "0000"},
 		{at: "call call.saved", to: area + "0000"},
 		{at: "call trunk.Slot", to: "+16005550000"},
 		{at: "call trunk.NoSlot", to: "+17005550000"},

@@ -111,12 +111,12 @@ func (c *call) wake(ctx actor.Context) {
 // lets: where the call stands is stored, unless it has ended in between. Where it
 // could not be, another process has it already.
 func (c *call) lets(ctx actor.Context, _ bool) {
-	if c.stage != talking || c.byeReason != "" || !c.vessel.kept() {
+	if c.stage != talking || c.byeReason != "" || !c.resources.isStored() {
 		ctx.Send(ctx.Parent(), parts{callID: c.call.ID})
 		return
 	}
 	c.keeps.parting = left // nothing of it is stored any more
-	c.vessel.fallSilent()
+	c.resources.ReleaseSilently()
 	ctx.Send(ctx.Parent(), parts{callID: c.call.ID, gone: true})
 }
 
@@ -129,7 +129,7 @@ type handing struct {
 
 // moves says whether another process could go on with a call as it is now.
 func (b *berth) moves() bool {
-	return b.letGo || b.pid != nil && b.vessel.moves() && (!b.survives || b.told)
+	return b.letGo || b.pid != nil && b.resources.canMove() && (!b.survives || b.told)
 }
 
 func (n *LiveNow) count(moves, busy bool) {
@@ -214,7 +214,7 @@ func (c *Calls) parted(ctx actor.Context) {
 		return
 	}
 	for _, b := range c.berths {
-		if b.asked || h.going && !b.letGo && b.vessel.moves() {
+		if b.asked || h.going && !b.letGo && b.resources.canMove() {
 			return
 		}
 	}

@@ -31,7 +31,7 @@ func (answerNow) Control() {}
 // wants, by 180 or by a sound of ours.
 func (c *call) letRing(ctx actor.Context, body []byte) {
 	wait := time.Duration(c.script.Inbound.RingSeconds) * time.Second
-	switch s := c.vessel.sound(); {
+	switch s := c.resources.Session(); {
 	case c.script.Inbound.Answer == answerDirect || c.hangup:
 		wait = 0
 	case c.script.Inbound.Answer == answerRing || c.script.Inbound.Answer == "":
@@ -61,7 +61,7 @@ func (c *call) pickUp(ctx actor.Context, body []byte) {
 		return
 	}
 	d, gaveUp := c.answerTo(ctx, c.in, 1, body)
-	c.vessel.dialled(1, d)
+	c.resources.SetDialog(1, d)
 	if gaveUp {
 		c.over(ctx, cancelled(), byRemote)
 		return
@@ -77,7 +77,7 @@ func (c *call) answerTo(ctx actor.Context, in *sip.Incoming, leg int, body []byt
 		if end, ended := e.(sip.Ended); ended && end.GaveUp {
 			gone.Store(true) // told within Answer; a BYE may come that early too
 		}
-		root.Send(self, signal{leg, e})
+		root.Send(self, dialogEvent{leg, e})
 	})
 	return d, gone.Load()
 }

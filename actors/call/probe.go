@@ -3,6 +3,8 @@ package call
 import (
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/domain"
 )
 
@@ -17,17 +19,17 @@ const patience = 5
 
 // probed says what a far end answered that had vanished.
 type probed struct {
-	of    Session    // that heard nothing
-	aside *actor.PID // whose leg it is; nil: the call's own
-	heard uint64     // packets, when it was asked
-	code  int        // 0: it answered nothing
+	of    leg.Session // that heard nothing
+	aside *actor.PID  // whose leg it is; nil: the call's own
+	heard uint64      // packets, when it was asked
+	code  int         // 0: it answered nothing
 }
 
 // Control admits it always.
 func (probed) Control() {}
 
 // probe asks the far end of a leg whether it still knows the call.
-func (c *call) probe(ctx actor.Context, s Session, d Dialog, aside *actor.PID) {
+func (c *call) probe(ctx actor.Context, s leg.Session, d leg.Dialog, aside *actor.PID) {
 	m := probed{of: s, aside: aside, heard: s.Stats().PacketsReceived}
 	if d == nil {
 		c.probed(ctx, m)
@@ -53,6 +55,6 @@ func (c *call) probed(ctx actor.Context, m probed) {
 	case m.aside == nil && c.session == m.of:
 		c.loseSound(ctx)
 	case m.aside != nil && t != nil && t.aside != nil && t.aside.Equal(m.aside):
-		ctx.Send(t.aside, giveUp{string(domain.ReasonMediaLost)})
+		ctx.Send(t.aside, transferleg.GiveUp{Reason: string(domain.ReasonMediaLost)})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -36,7 +37,7 @@ func (c *call) refused(ctx actor.Context, f sip.Final) {
 		})
 	}
 	c.detour = c.sentOn(f)
-	c.vessel.unload()
+	c.resources.Close()
 	c.note()
 	by := byRemote
 	switch {
@@ -86,7 +87,7 @@ func (c *call) another(ctx actor.Context, v domain.Verdict) bool {
 		if c.recoded {
 			return false
 		}
-		c.recoded, c.codecs = true, otherCodecs(c.codecs)
+		c.recoded, c.codecs = true, leg.OtherCodecs(c.codecs)
 		c.stage = rerouting
 	case domain.NextLegOtherTarget:
 		if c.cfg.Trunks == nil {
@@ -177,7 +178,7 @@ func (c *call) slotted(ctx actor.Context, m trunk.Slot) {
 		m.Target = c.detour.to
 	case !slices.Contains(c.tried, m.Key):
 		c.tried = append(c.tried, m.Key)
-		c.codecs = codecsOf(m.Trunk().Codecs)
+		c.codecs = leg.CodecsOf(m.Trunk().Codecs)
 	}
 	c.open(ctx, m)
 }

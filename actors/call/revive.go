@@ -12,6 +12,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
@@ -75,12 +76,6 @@ type revival struct {
 	failed, over bool
 	missing      bool
 	began        time.Time
-}
-
-// reviver is a Phone that can go on with the dialog of another process, or end it.
-type reviver interface {
-	Revive(r sip.Revival) (Dialog, error)
-	Orphan(s sip.DialogState, done func(answered bool))
 }
 
 func (cfg *Config) cut() bool { return cfg.Survive && cfg.Cut != nil && cfg.Cut() }
@@ -163,7 +158,7 @@ func (c *call) revive(ctx actor.Context) {
 	now := time.Now()
 	c.revival.began, c.reached, c.keeps.acked = now, true, true
 	c.answeredAt = now.Add(-max(0, now.UTC().Sub(*c.call.AnsweredAt)))
-	c.appointments, c.codecs = c.survivor.Appointments, codecsOf(c.slot.Trunk().Codecs)
+	c.appointments, c.codecs = c.survivor.Appointments, leg.CodecsOf(c.slot.Trunk().Codecs)
 	tag := ""
 	if c.inbound {
 		tag = c.dialog.LocalTag
@@ -184,28 +179,28 @@ func (c *call) reopen(ctx actor.Context) {
 	if c.stage != reviving || c.revival.failed {
 		return
 	}
-	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
+	root, self, number := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	c.dialog.Environment = c.call.Environment
-	r := sip.Revival{State: c.dialog, Notify: func(e sip.Event) { root.Send(self, signal{leg, e}) }}
+	r := sip.Revival{State: c.dialog, Notify: func(e sip.Event) { root.Send(self, dialogEvent{number, e}) }}
 	if !c.inbound {
 		if a := c.slot.Trunk().Auth; a != nil {
 			r.Credentials = &auth.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
 		}
 	}
-	o, cfg, v := c.options(ctx), c.cfg, c.vessel
+	o, cfg, v := c.options(ctx), c.cfg, c.resources.Resources
 	o.Answerer = false
 	mailbox.Work(ctx, dialLimit, func(context.Context) any {
-		return reopen(cfg, v, leg, o, r, func(a sip.Reanswer) { root.Send(self, reanswered{a}) })
+		return reopen(cfg, v, number, o, r, func(a sip.Reanswer) { root.Send(self, reanswered{a}) })
 	})
 }
 
-func reopen(cfg *Config, v *vessel, leg int, o media.Options, r sip.Revival, heard func(sip.Reanswer)) (m reopened) {
+func reopen(cfg *Config, v *leg.Resources, number int, o media.Options, r sip.Revival, heard func(sip.Reanswer)) (m reopened) {
 	defer func() {
 		if v := recover(); v != nil {
 			m.err = fmt.Errorf("call: taking up panicked: %v", v)
 		}
 	}()
-	phone, can := cfg.Phone.(reviver)
+	phone, can := cfg.UserAgent.(leg.Resumer)
 	if !can {
 		return reopened{err: sip.ErrUnknown}
 	}
@@ -213,18 +208,18 @@ func reopen(cfg *Config, v *vessel, leg int, o media.Options, r sip.Revival, hea
 	if err != nil {
 		return reopened{err: err}
 	}
-	if !v.regains(leg, d) {
+	if !v.SetResumedDialog(number, d) {
 		return reopened{err: media.ErrClosed}
 	}
-	s, err := cfg.Sound.Open(o)
+	s, err := cfg.Media.Open(o)
 	if err != nil {
 		return reopened{err: err} // whoever has the dialog now ends it
 	}
-	if !v.board(leg, s) {
+	if !v.SetSession(number, s) {
 		s.Close()
 		return reopened{err: media.ErrClosed}
 	}
-	v.dialled(leg, d)
+	v.SetDialog(number, d)
 	d.Reoffer(s.Offer(), heard)
 	if o.RecordPath != "" {
 		_, gone := os.Stat(o.RecordPath)
@@ -239,7 +234,7 @@ func (c *call) addressFor() netip.Addr {
 	if err != nil {
 		return netip.Addr{}
 	}
-	return c.cfg.Phone.Host(c.dialog.Target.Transport, netip.AddrPortFrom(ip, uint16(c.dialog.Target.Port&0xFFFF)))
+	return c.cfg.UserAgent.Host(c.dialog.Target.Transport, netip.AddrPortFrom(ip, uint16(c.dialog.Target.Port&0xFFFF)))
 }
 
 func (c *call) reopened(ctx actor.Context, m reopened) {
@@ -251,7 +246,7 @@ func (c *call) reopened(ctx actor.Context, m reopened) {
 		mailbox.After(ctx, byeAgainIn, reopenAgain{})
 		return
 	}
-	c.log.Warn("a call of an earlier process cannot be taken up", slogErr(m.err))
+	c.log.Warn("a call of an earlier process cannot be taken up", slog.Any("error", m.err))
 	c.revival.failed = true
 	c.tellRevived(ctx, Broken)
 	c.takeLeave(ctx)
@@ -262,7 +257,7 @@ func (c *call) reanswered(ctx actor.Context, m reanswered) {
 	if c.stage != reviving || c.revival.failed {
 		return
 	}
-	s := c.vessel.sound()
+	s := c.resources.Session()
 	err := m.answer.Err
 	switch {
 	case err == nil && m.answer.Code != sipOK:
@@ -303,13 +298,13 @@ func (c *call) takeLeave(ctx actor.Context) {
 		return
 	}
 	c.after(ctx, byeLimit, late{stage: reviving})
-	if d := c.vessel.line(); d != nil {
+	if d := c.resources.Dialog(); d != nil {
 		d.Bye(41, "service restarted")
 		return
 	}
-	root, self, leg := ctx.ActorSystem().Root, ctx.Self(), c.leg
-	over := signal{leg, sip.Ended{}}
-	if phone, can := c.cfg.Phone.(reviver); can {
+	root, self, number := ctx.ActorSystem().Root, ctx.Self(), c.leg
+	over := dialogEvent{number, sip.Ended{}}
+	if phone, can := c.cfg.UserAgent.(leg.Resumer); can {
 		c.dialog.Environment = c.call.Environment
 		phone.Orphan(c.dialog, func(bool) { root.Send(self, over) })
 		return
@@ -339,7 +334,7 @@ func (c *call) tellRevived(ctx actor.Context, result string) {
 }
 
 // goOn begins the sound and goes on with the conversation.
-func (c *call) goOn(ctx actor.Context, s Session) {
+func (c *call) goOn(ctx actor.Context, s leg.Session) {
 	c.stage, c.session = talking, s
 	if c.paused = c.survivor.Paused; c.paused {
 		s.PauseRecording()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -22,13 +23,13 @@ import (
 
 // medium is a phone that takes up what the test lets it.
 type medium struct {
-	call.Phone
+	leg.UserAgent
 
-	revive func(r sip.Revival) (call.Dialog, error)
+	revive func(r sip.Revival) (leg.Dialog, error)
 	orphan func(s sip.DialogState)
 }
 
-func (m medium) Revive(r sip.Revival) (call.Dialog, error) { return m.revive(r) }
+func (m medium) Revive(r sip.Revival) (leg.Dialog, error) { return m.revive(r) }
 
 func (m medium) Orphan(s sip.DialogState, done func(bool)) {
 	if m.orphan != nil {
@@ -39,7 +40,7 @@ func (m medium) Orphan(s sip.DialogState, done func(bool)) {
 
 // strung is a dialog that answers nothing.
 type strung struct {
-	call.Dialog
+	leg.Dialog
 
 	bye     func()
 	answers func(offer []byte) []byte // nil: none
@@ -90,8 +91,8 @@ func (h *house) survivors(n int, c domain.Call, a domain.Attempt) (out []*call.S
 // takesUp has another process take them up.
 func (h *house) takesUp(all []*call.Survivor, m medium, change func(*call.Config)) {
 	next := h.config
-	m.Phone = next.Phone
-	next.Survivors, next.Phone, next.SpoolDir = all, m, h.t.TempDir()
+	m.UserAgent = next.UserAgent
+	next.Survivors, next.UserAgent, next.SpoolDir = all, m, h.t.TempDir()
 	if change != nil {
 		change(&next)
 	}
@@ -109,7 +110,7 @@ func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
 	for what, dies := range map[string]bool{"the far end hangs up": false, "its actor dies": true} {
 		var asked atomic.Int64
 		end := make(chan struct{})
-		m := medium{revive: func(r sip.Revival) (call.Dialog, error) {
+		m := medium{revive: func(r sip.Revival) (leg.Dialog, error) {
 			r.Notify(sip.Ended{ByRemote: true})
 			<-end
 			return nil, sip.ErrUnknown
@@ -145,7 +146,7 @@ func TestACallInThatIsTakenUpTakesNoChannelOfItsTrunk(t *testing.T) {
 		s.Trunk = &domain.Trunk{Meta: domain.Meta{ID: "trunk_sim"}}
 	}
 	revived := make(chan struct{}, 2)
-	m := medium{revive: func(sip.Revival) (call.Dialog, error) {
+	m := medium{revive: func(sip.Revival) (leg.Dialog, error) {
 		revived <- struct{}{}
 		return strung{}, nil
 	}}
@@ -159,14 +160,14 @@ func TestACallInThatIsTakenUpTakesNoChannelOfItsTrunk(t *testing.T) {
 
 // opening hears how a session is opened.
 type opening struct {
-	call.Sound
+	leg.Media
 
 	opened func(media.Options)
 }
 
-func (o opening) Open(m media.Options) (call.Session, error) {
+func (o opening) Open(m media.Options) (leg.Session, error) {
 	o.opened(m)
-	return o.Sound.Open(m)
+	return o.Media.Open(m)
 }
 
 func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
@@ -179,9 +180,9 @@ func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
 	kept["sound"].(map[string]any)["secure"] = true
 	a.Kept, _ = json.Marshal(kept)
 	opened := make(chan media.Options, 1)
-	m := medium{revive: func(sip.Revival) (call.Dialog, error) { return strung{}, nil }}
+	m := medium{revive: func(sip.Revival) (leg.Dialog, error) { return strung{}, nil }}
 	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) { // its trunk is gone
-		c.Sound = opening{c.Sound, func(o media.Options) { opened <- o }}
+		c.Media = opening{c.Media, func(o media.Options) { opened <- o }}
 	})
 	o := soon(t, opened)
 	assert.Equal(t, media.SRTPRequired, o.SRTP)
@@ -189,18 +190,18 @@ func TestWhatWasEncryptedIsTakenUpEncryptedOrNotAtAll(t *testing.T) {
 }
 
 // byWay rings a trunk without its proxy.
-type byWay struct{ call.Phone }
+type byWay struct{ leg.UserAgent }
 
-func (b byWay) Invite(in sip.Invite) (call.Dialog, error) {
+func (b byWay) Invite(in sip.Invite) (leg.Dialog, error) {
 	in.Proxy = nil
-	return b.Phone.Invite(in)
+	return b.UserAgent.Invite(in)
 }
 
 func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{
 		config: func(c *call.Config) { c.Survive = true },
-		phone:  func(p call.Phone) call.Phone { return byWay{p} },
+		phone:  func(p leg.UserAgent) leg.UserAgent { return byWay{p} },
 		trunks: func(h *house) []domain.Trunk {
 			return []domain.Trunk{{
 				Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())},
@@ -216,7 +217,7 @@ func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
 
 // recorder is a session of which it is heard that its recording pauses.
 type recorder struct {
-	call.Session
+	leg.Session
 
 	pauses chan<- struct{}
 }
@@ -227,13 +228,13 @@ func (r recorder) PauseRecording() {
 }
 
 type recorders struct {
-	call.Sound
+	leg.Media
 
 	pauses chan<- struct{}
 }
 
-func (r recorders) Open(o media.Options) (call.Session, error) {
-	s, err := r.Sound.Open(o)
+func (r recorders) Open(o media.Options) (leg.Session, error) {
+	s, err := r.Media.Open(o)
 	return recorder{s, r.pauses}, err
 }
 
@@ -247,7 +248,7 @@ func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
 	far, err := mute(t).engine.Open(media.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { far.Close() })
-	m := medium{revive: func(sip.Revival) (call.Dialog, error) {
+	m := medium{revive: func(sip.Revival) (leg.Dialog, error) {
 		return strung{answers: func(offer []byte) []byte {
 			body, err := far.Answer(offer)
 			assert.NoError(t, err)
@@ -256,16 +257,16 @@ func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
 	}}
 	pauses, told := make(chan struct{}, 9), make(chan string, 1)
 	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) {
-		c.Sound, c.TookUp = recorders{c.Sound, pauses}, func(result string) { told <- result }
+		c.Media, c.TookUp = recorders{c.Media, pauses}, func(result string) { told <- result }
 	})
 	assert.Equal(t, call.Saved, soon(t, told))
 	assert.Len(t, pauses, 1)
 }
 
 // brokenSound opens nothing.
-type brokenSound struct{ call.Sound }
+type brokenSound struct{ leg.Media }
 
-func (brokenSound) Open(media.Options) (call.Session, error) {
+func (brokenSound) Open(media.Options) (leg.Session, error) {
 	return nil, media.ErrNoPorts
 }
 
@@ -275,7 +276,7 @@ func TestADialogThatCannotBeHadIsEndedAllTheSame(t *testing.T) {
 	c, a := h.keeps()
 	orphans := make(chan sip.DialogState, 1)
 	h.takesUp(h.survivors(1, c, a), medium{
-		revive: func(sip.Revival) (call.Dialog, error) { return nil, sip.ErrUnknown },
+		revive: func(sip.Revival) (leg.Dialog, error) { return nil, sip.ErrUnknown },
 		orphan: func(s sip.DialogState) { orphans <- s },
 	}, nil)
 	cseq, _ := spoken(t, a)
@@ -292,7 +293,7 @@ func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
 	cut.Store(true)
 	var tries atomic.Int64
 	tried, told, byes := make(chan struct{}), make(chan string, 1), make(chan struct{}, 9)
-	h.takesUp(h.survivors(1, c, a), medium{revive: func(r sip.Revival) (call.Dialog, error) {
+	h.takesUp(h.survivors(1, c, a), medium{revive: func(r sip.Revival) (leg.Dialog, error) {
 		if tries.Add(1) < 3 {
 			return nil, sip.ErrHeld
 		}
@@ -302,7 +303,7 @@ func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
 			r.Notify(sip.Ended{})
 		}}, nil
 	}}, func(c *call.Config) {
-		c.Sound, c.TookUp = brokenSound{c.Sound}, func(result string) { told <- result }
+		c.Media, c.TookUp = brokenSound{c.Media}, func(result string) { told <- result }
 	})
 	soon(t, tried)
 	assert.Equal(t, call.Broken, soon(t, told))

@@ -154,5 +154,3 @@ func (s *saver) retry(ctx actor.Context) {
 	s.busy = false
 	s.next(ctx)
 }
-
-func slogErr(err error) slog.Attr { return slog.Any("error", err) }

@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"slices"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
@@ -27,19 +30,19 @@ func (c *call) of(ctx actor.Context) *transfer {
 }
 
 // opened: the second leg has found its way. It is durable before its INVITE.
-func (c *call) opened(ctx actor.Context, m asideOpen) {
+func (c *call) opened(ctx actor.Context, m transferleg.Prepared) {
 	t := c.of(ctx)
 	if t == nil || t.stage != calling || c.stage != talking {
 		return
 	}
 	now := time.Now().UTC()
 	n := len(c.call.Legs) + 1
-	id := c.cfg.Phone.CallID(c.call.ID, n)
+	id := c.cfg.UserAgent.CallID(c.call.ID, n)
 	c.call.Legs = append(append([]domain.Leg(nil), c.call.Legs...), domain.Leg{
-		TrunkID: m.slot.Trunk().ID, Target: m.slot.Target.String(), SIPCallID: id, Role: roleTransfer, StartedAt: now,
+		TrunkID: m.Slot.Trunk().ID, Target: m.Slot.Target.String(), SIPCallID: id, Role: roleTransfer, StartedAt: now,
 	})
 	c.row()
-	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), OpenLeg(n, m.slot.Trunk().ID, sip.DialogState{CallID: id, Target: m.slot.Target}))
+	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), leg.NewRow(n, m.Slot.Trunk().ID, sip.DialogState{CallID: id, Target: m.Slot.Target}))
 	h := c.handed()
 	h.Legs = append(slices.Clip(h.Legs), n)
 	t.leg = n
@@ -47,7 +50,7 @@ func (c *call) opened(ctx actor.Context, m asideOpen) {
 	aside := t.aside
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
 		if durable && c.stage == talking {
-			ctx.Send(aside, dialNow{n})
+			ctx.Send(aside, transferleg.Dial{Leg: n})
 			return
 		}
 		if c.transfer == t {
@@ -66,26 +69,26 @@ func (c *call) second(n int) (*domain.Leg, *domain.AttemptLeg) {
 }
 
 func (c *call) keepSecond(n int, s sip.DialogState) {
-	if b, err := domain.AppendRow(make([]byte, 0, dialogRoom), &s); err == nil {
+	if b, err := leg.DialogBytes(s); err == nil {
 		_, row := c.second(n)
 		row.Dialog = b
 	}
 }
 
 // rings: a CANCEL after a crash needs what the first 18x told.
-func (c *call) rings(ctx actor.Context, m asideRings) {
+func (c *call) rings(ctx actor.Context, m transferleg.Ringing) {
 	t := c.of(ctx)
 	if t == nil || t.stage != calling || t.leg == 0 {
 		return
 	}
-	c.keepSecond(t.leg, m.state)
-	phrase := ringingPhrase(m.code)
-	c.evidence("INVITE", m.code, phrase)
+	c.keepSecond(t.leg, m.State)
+	phrase := ringingPhrase(m.Code)
+	c.evidence("INVITE", m.Code, phrase)
 	if t.told != nil {
-		t.told(m.code, phrase, false)
+		t.told(m.Code, phrase, false)
 	}
-	if s := t.vessel.sound(); m.early && s != nil && t.undo == nil && c.ringsBack() {
-		t.undo = c.cfg.Sound.Preview(c.session, s)
+	if s := t.resources.Session(); m.Early && s != nil && t.undo == nil && c.ringsBack() {
+		t.undo = c.cfg.Media.Preview(c.session, s)
 	}
 	c.commit(ctx, "", nil, nil)
 }
@@ -118,7 +121,7 @@ func ringingPhrase(code int) string {
 }
 
 // answeredAside: somebody is there. The ACK waits until that is durable.
-func (c *call) answeredAside(ctx actor.Context, m asideUp) {
+func (c *call) answeredAside(ctx actor.Context, m transferleg.Answered) {
 	t := c.of(ctx)
 	if t == nil || t.stage != calling || c.stage != talking {
 		return
@@ -129,11 +132,11 @@ func (c *call) answeredAside(ctx actor.Context, m asideUp) {
 	c.evidence("INVITE", 200, "OK")
 	c.handed().AnsweredAt = &now
 	l, _ := c.second(t.leg)
-	l.Code, l.Reason, l.PDDMs = 200, "OK", m.pdd.Milliseconds()
-	c.keepSecond(t.leg, m.state)
-	v := t.vessel
+	l.Code, l.Reason, l.PDDMs = 200, "OK", m.PDD.Milliseconds()
+	c.keepSecond(t.leg, m.State)
+	v := t.resources
 	c.commit(ctx, "", nil, func(actor.Context, bool) {
-		if d := v.line(); d != nil {
+		if d := v.Dialog(); d != nil {
 			d.Ack()
 		}
 	})
@@ -143,7 +146,7 @@ func (c *call) answeredAside(ctx actor.Context, m asideUp) {
 }
 
 // refusedAside closes a leg that nobody has answered.
-func (c *call) refusedAside(ctx actor.Context, m asideRefused) {
+func (c *call) refusedAside(ctx actor.Context, m transferleg.Refused) {
 	t := c.of(ctx)
 	if t == nil && ctx.Sender() != nil {
 		t = c.leavers[ctx.Sender().Id]
@@ -153,12 +156,12 @@ func (c *call) refusedAside(ctx actor.Context, m asideRefused) {
 	}
 	now := time.Now().UTC()
 	l, row := c.second(t.leg)
-	l.Code, l.Reason, l.Q850, l.EndedAt = m.final.Code, phraseOf(m.final), m.final.Q850, &now
+	l.Code, l.Reason, l.Q850, l.EndedAt = m.Final.Code, phraseOf(m.Final), m.Final.Q850, &now
 	row.Closed = true
 	t.leg = 0
 	t.unjoin()
 	if t == c.transfer {
-		c.evidence("INVITE", m.final.Code, phraseOf(m.final))
+		c.evidence("INVITE", m.Final.Code, phraseOf(m.Final))
 	}
 	if c.stage == talking {
 		c.commit(ctx, "", nil, nil)
@@ -168,11 +171,11 @@ func (c *call) refusedAside(ctx actor.Context, m asideRefused) {
 }
 
 // overAside: nothing of the second leg is left.
-func (c *call) overAside(ctx actor.Context, m asideOver) {
+func (c *call) overAside(ctx actor.Context, m transferleg.Ended) {
 	if ctx.Sender() == nil {
 		return
 	}
-	c.mediaRefused(m.refusal)
+	c.mediaRefused(m.MediaErr)
 	t := c.of(ctx)
 	if left := c.leavers[ctx.Sender().Id]; left != nil {
 		c.closeSecond(left)
@@ -181,7 +184,7 @@ func (c *call) overAside(ctx actor.Context, m asideOver) {
 	}
 	if t == nil {
 		if a := c.adopted; a != nil && a.Equal(ctx.Sender()) {
-			c.hungUp(ctx, m.state)
+			c.hungUp(ctx, m.Dialog)
 		}
 		return
 	}
@@ -192,17 +195,17 @@ func (c *call) overAside(ctx actor.Context, m asideOver) {
 	}
 	aside := t.aside
 	t.aside = nil
-	why := m.why
+	why := m.Reason
 	if why == "" {
 		why = string(domain.ReasonRemoteHangup)
 	}
 	if t.mode == domain.TransferAttended && t.stage == referring && t.accepted {
 		// It was taken over; the far end's word for that is still to come.
-		t.vessel.unload()
+		t.resources.Close()
 		ctx.Poison(aside)
 		return
 	}
-	t.vessel.unload()
+	t.resources.Close()
 	ctx.Poison(aside)
 	c.failTransfer(ctx, why)
 }
@@ -212,7 +215,7 @@ func (c *call) returned(ctx actor.Context, t *transfer) {
 	aside := t.aside
 	t.aside = nil
 	c.finishTransfer(ctx, domain.TransferReturned, "")
-	t.vessel.unload()
+	t.resources.Close()
 	ctx.Poison(aside)
 	c.comeBack(ctx, awayTransfer, true)
 }
@@ -226,7 +229,7 @@ func (c *call) closeSecond(t *transfer) {
 	l, row := c.second(t.leg)
 	l.EndedAt, row.Closed = &now, true
 	t.leg = 0
-	if s := t.vessel.sound(); s != nil && l.Code == sipOK {
+	if s := t.resources.Session(); s != nil && l.Code == sipOK {
 		l.Codec = s.Stats().Codec
 	}
 	c.note()
@@ -237,7 +240,7 @@ const sipOK = 200
 // left: a second leg that was let go of is over.
 func (c *call) left(ctx actor.Context, t *transfer) {
 	delete(c.leavers, t.aside.Id)
-	t.vessel.unload()
+	t.resources.Close()
 	ctx.Poison(t.aside)
 	if len(c.leavers) == 0 && c.stage == closing && c.summedUp {
 		c.settle(ctx)
@@ -260,7 +263,7 @@ func (c *call) heardAside(ctx actor.Context, e media.Event) {
 			ctx.Send(c.conversation, conversation.HumanKey{Key: e.Key})
 		}
 	case media.SendInfo:
-		if d := t.vessel.line(); d != nil {
+		if d := t.resources.Dialog(); d != nil {
 			d.Info(e.ContentType, e.Body)
 		}
 	case media.Hold:
@@ -268,33 +271,33 @@ func (c *call) heardAside(ctx actor.Context, e media.Event) {
 			c.amuse(c.session, t.deaf)
 		}
 	case media.KeyWorn:
-		rekey(c.log, t.vessel.sound(), t.vessel.line())
+		leg.RenewKey(c.log, t.resources.Session(), t.resources.Dialog())
 	case media.Vanished:
-		if s := t.vessel.sound(); s != nil && !e.Broken {
-			c.probe(ctx, s, t.vessel.line(), t.aside)
+		if s := t.resources.Session(); s != nil && !e.Broken {
+			c.probe(ctx, s, t.resources.Dialog(), t.aside)
 			return
 		}
-		ctx.Send(t.aside, giveUp{string(domain.ReasonMediaLost)})
+		ctx.Send(t.aside, transferleg.GiveUp{Reason: string(domain.ReasonMediaLost)})
 	}
 }
 
 // signalAside is what the dialog of whoever was called tells besides.
 func (c *call) signalAside(ctx actor.Context, e sip.Event) {
 	if a := c.adopted; a != nil && ctx.Sender() != nil && a.Equal(ctx.Sender()) {
-		c.signal(ctx, signal{c.leg, e})
+		c.signal(ctx, dialogEvent{c.leg, e})
 		return
 	}
 	t := c.of(ctx)
 	if t == nil && ctx.Sender() != nil {
 		t = c.leavers[ctx.Sender().Id]
 	}
-	var s Session
+	var s leg.Session
 	if t != nil {
-		s = t.vessel.sound()
+		s = t.resources.Session()
 	}
 	switch e := e.(type) {
 	case sip.Reoffer:
-		c.mediaRefused(reoffered(c.log, s, e))
+		c.mediaRefused(leg.AnswerReoffer(c.log, s, e))
 	case sip.Accepted:
 		if s != nil {
 			c.mediaRefused(s.Accept(e.Body)) // without audio the person who was called hangs up
@@ -355,7 +358,7 @@ func (c *call) found(ctx actor.Context, m reached) {
 	if err == nil {
 		return
 	}
-	c.log.Warn("a transfer could not begin", slogErr(err))
+	c.log.Warn("a transfer could not begin", slog.Any("error", err))
 	if m.wish.refer != nil {
 		m.wish.refer.Refuse(sipForbidden)
 		return
@@ -374,7 +377,7 @@ func codeOf(err error) domain.Code {
 }
 
 // referURI is how the far end reaches a number: through where it came from.
-func (c *call) referURI(w Way) (string, error) {
+func (c *call) referURI(w transferleg.Target) (string, error) {
 	host, port, user := strings.Trim(c.slot.Target.Host, "[]"), c.slot.Target.Port, w.To
 	if c.in != nil {
 		host, port = c.in.Source.Addr().Unmap().String(), int(c.in.Source.Port())

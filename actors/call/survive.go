@@ -2,11 +2,13 @@ package call
 
 import (
 	"encoding/json"
+	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -90,7 +92,7 @@ func (c *call) keep(now time.Time) json.RawMessage {
 		return nil
 	}
 	s, can := c.session.(memorable)
-	line := c.vessel.line()
+	line := c.resources.Dialog()
 	if !can || line == nil {
 		return nil
 	}
@@ -109,7 +111,7 @@ func (c *call) keep(now time.Time) json.RawMessage {
 	}
 	b, err := domain.AppendRow(nil, &k)
 	if err != nil {
-		c.log.Warn("what another process needs of a call cannot be written", slogErr(err))
+		c.log.Warn("what another process needs of a call cannot be written", slog.Any("error", err))
 		return nil
 	}
 	c.keeps.at, c.keeps.dirty = now, false
@@ -125,7 +127,7 @@ func (c *call) portable() bool {
 // sendBye waits while another node may have the call: either the work is still
 // here in the end, or all of it is let go of.
 func (c *call) sendBye(ctx actor.Context) {
-	if c.cfg.cut() && c.vessel.kept() { // for as long as the store may be away
+	if c.cfg.cut() && c.resources.isStored() { // for as long as the store may be away
 		mailbox.After(ctx, byeAgainIn, byeAgain{})
 		return
 	}
@@ -133,7 +135,7 @@ func (c *call) sendBye(ctx actor.Context) {
 		c.byeSent = true
 		c.after(ctx, byeLimit, late{stage: talking})
 	}
-	if d := c.vessel.line(); d != nil {
+	if d := c.resources.Dialog(); d != nil {
 		d.Bye(16, string(c.byeReason))
 	}
 }
@@ -144,11 +146,11 @@ func (c *call) keeping(then func(actor.Context, bool)) func(actor.Context, bool)
 	kept, acts := c.attempt.Kept != nil, c.keeps.acts
 	c.keeps.acts = 0
 	if kept {
-		c.vessel.keep(true)
+		c.resources.setStored(true)
 	}
 	return func(ctx actor.Context, durable bool) {
 		if durable && !kept {
-			c.vessel.keep(c.save.keeps())
+			c.resources.setStored(c.save.keeps())
 		}
 		if acts > 0 && durable && c.conversation != nil { // whoever cannot store it is the owner no more
 			ctx.Send(c.conversation, conversation.Stood{Acts: acts})
@@ -255,7 +257,7 @@ func Survives(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Sur
 	if err != nil {
 		return nil, false
 	}
-	dialog, err := domain.AppendRow(make([]byte, 0, dialogRoom), &s.dialog)
+	dialog, err := leg.DialogBytes(s.dialog)
 	if err != nil {
 		return nil, false
 	}

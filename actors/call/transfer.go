@@ -9,6 +9,8 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
@@ -53,7 +55,7 @@ type (
 	// reached answers Config.Reach.
 	reached struct {
 		generation int
-		way        Way
+		way        transferleg.Target
 		err        error
 		wish       wish
 	}
@@ -90,13 +92,13 @@ type wish struct {
 // transfer is the one under way.
 type transfer struct {
 	wish
-	way          Way
+	way          transferleg.Target
 	at           int // index in the call's record
 	stage        handover
 	aside        *actor.PID
-	vessel       *vessel // of the second leg
-	leg          int     // number of the second leg that is out; 0: none
-	undo         func()  // of the bridge, or of what is heard before the answer
+	resources    *leg.Resources // of the second leg
+	leg          int            // number of the second leg that is out; 0: none
+	undo         func()         // of the bridge, or of what is heard before the answer
 	told         func(code int, phrase string, final bool)
 	clip         media.Clip
 	spoken       bool // the summary is there, or never will be
@@ -107,7 +109,7 @@ type transfer struct {
 }
 
 // handOn begins a transfer; the error is that of the API.
-func (c *call) handOn(ctx actor.Context, way Way, w wish) error {
+func (c *call) handOn(ctx actor.Context, way transferleg.Target, w wish) error {
 	switch {
 	case c.stage != talking || c.byeReason != "":
 		return domain.Errorf(domain.CodeInvalidState, "only an answered call can be transferred").With("current_status", c.call.Status)
@@ -162,24 +164,26 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 	}
 	c.prepareMusic(ctx)
 	c.prepareSummary(ctx)
-	e := errand{
-		callID: c.call.ID, key: fmt.Sprintf("%s/%d", c.call.ID, t.at+1), way: t.way, from: c.shownToHuman(), fromTrunk: c.inboundTrunk(),
-		caller: c.person(), diverted: c.call.Direction == domain.Inbound,
-		environment: c.call.Environment, ringTimeout: c.ringTimeout, beside: c.session,
+	order := transferleg.Order{
+		CallID: c.call.ID, Key: fmt.Sprintf("%s/%d", c.call.ID, t.at+1), Target: t.way, From: c.shownToHuman(), FromTrunkID: c.inboundTrunk(),
+		Caller: c.person(), Diverted: c.call.Direction == domain.Inbound,
+		Environment: c.call.Environment, RingTimeout: c.ringTimeout, Session: c.session,
 	}
 	if c.call.Caller != nil {
-		e.identity = c.call.Caller.Identity
+		order.Identity = c.call.Caller.Identity
 	}
 	if t.refer != nil {
-		e.shared, e.replaces = true, t.refer.Replaces
+		order.SameSession, order.Replaces = true, t.refer.Replaces
 	}
-	v := newVessel(c.call, c.attempt, nil)
-	t.vessel = v
-	c.vessel.tow(v)
-	cfg, log := c.cfg, c.log
-	t.aside = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor { return newAside(cfg, log, e, v) }, mailboxSize,
+	r := leg.NewResources(nil)
+	t.resources = r
+	cfg, log := transferleg.Config{
+		Workspace: c.cfg.Workspace, UserAgent: c.cfg.UserAgent, Media: c.cfg.Media, Lines: linesOf(c.cfg, false, c.call.Environment), Trunks: c.cfg.Trunks,
+		Listed: c.cfg.Listed, Before: c.cfg.Before, Log: c.log,
+	}, c.log
+	t.aside = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor { return transferleg.New(cfg, order, r) }, mailboxSize,
 		actor.WithSupervisor(mailbox.Stop(log, nil))), "aside")
-	v.mans(t.aside, e.key)
+	c.resources.addTransferLeg(transferLegResources{r, order.Key, t.aside})
 }
 
 // inboundTrunk is the trunk over which an inbound call came; "": it is none, or
@@ -242,7 +246,7 @@ func (c *call) summed(ctx actor.Context, m summed) {
 		return
 	}
 	if m.err != nil {
-		c.log.Warn("a summary could not be spoken", slogErr(m.err))
+		c.log.Warn("a summary could not be spoken", slog.Any("error", m.err))
 	}
 	t.spoken, t.clip = true, m.clip
 	if t.answered && t.stage == calling {
@@ -254,7 +258,7 @@ func (c *call) summed(ctx actor.Context, m summed) {
 func (c *call) refer(ctx actor.Context, to sip.ReferTo) {
 	t := c.transfer
 	t.stage = referring
-	d := c.vessel.line()
+	d := c.resources.Dialog()
 	if d == nil {
 		c.failTransfer(ctx, string(domain.ReasonInternal))
 		return
@@ -301,7 +305,7 @@ func (c *call) gone(ctx actor.Context) {
 // brief tells the summary to whoever answered, or goes on at once.
 func (c *call) brief(ctx actor.Context) {
 	t := c.transfer
-	s := t.vessel.sound()
+	s := t.resources.Session()
 	if t.refer != nil {
 		c.adopt(ctx)
 		return
@@ -328,7 +332,7 @@ func (c *call) connect(ctx actor.Context) {
 	if t == nil || t.stage != briefing {
 		return
 	}
-	d, s := t.vessel.line(), t.vessel.sound()
+	d, s := t.resources.Dialog(), t.resources.Session()
 	if d == nil || s == nil {
 		return
 	}
@@ -339,7 +343,7 @@ func (c *call) connect(ctx actor.Context) {
 	}
 	t.stage = bridged
 	c.session.Resume()
-	t.undo = c.cfg.Sound.Bridge(c.session, s)
+	t.undo = c.cfg.Media.Bridge(c.session, s)
 	if t.deaf {
 		c.amuse(c.session, true)
 	}
@@ -411,7 +415,7 @@ func (c *call) letGo(ctx actor.Context, t *transfer, why string) {
 	}
 	t.stage = leaving
 	c.leavers[t.aside.Id] = t
-	ctx.Send(t.aside, giveUp{why})
+	ctx.Send(t.aside, transferleg.GiveUp{Reason: why})
 }
 
 // handed is the record of the transfer under way; its slice is never shared.

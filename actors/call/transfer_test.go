@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
@@ -18,18 +19,18 @@ import (
 )
 
 // reach lets every number of the simulator be reached, by number or name.
-func reach(_ context.Context, _ *domain.Call, t *domain.AgentTransfer, w call.Whom) (call.Way, error) {
+func reach(_ context.Context, _ *domain.Call, t *domain.AgentTransfer, w call.Whom) (transferleg.Target, error) {
 	to := w.To
 	if d, ok := t.Find(w.Destination); ok {
-		return call.Way{To: d.To, Name: d.Name, Mode: d.Mode}, nil
+		return transferleg.Target{To: d.To, Name: d.Name, Mode: d.Mode}, nil
 	}
 	if to == "" {
 		to = w.Destination
 	}
 	if !strings.HasPrefix(to, area) {
-		return call.Way{}, domain.Errorf(domain.CodeDestination, "not there")
+		return transferleg.Target{}, domain.Errorf(domain.CodeDestination, "not there")
 	}
-	return call.Way{To: to}, nil
+	return transferleg.Target{To: to}, nil
 }
 
 const (
@@ -155,8 +156,8 @@ func TestACallerIsHeardByWhomHeIsHandedTo(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "0109"}, Mode: domain.TransferBridge}))
-	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.Transfer{CallID: id, Way: call.Way{To: busy}, Mode: domain.TransferBridge})), "one at a time")
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBridge})), "one at a time")
 	h.stands(id, domain.TransferConnected)
 	assert.Equal(t, domain.CallInProgress, h.store.call(id).Status)
 	assert.Equal(t, 2, h.inUse(), "each leg has its line")
@@ -215,7 +216,7 @@ func TestNobodyRingsOnWhenTheCallerHangsUp(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: never}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: never}, Mode: domain.TransferBridge}))
 	h.until(5*time.Second, "it rings", func() bool { return h.diary.count(never, testcarrier.Ringing) == 1 })
 	require.NoError(t, h.hangUp(id))
 	e := h.end(id)
@@ -231,7 +232,7 @@ func TestASecondLegIsDurableBeforeItsInvite(t *testing.T) {
 	id := h.talking(quiet, linger())
 	h.until(2*time.Second, "its answer is stored", func() bool { return h.store.call(id).Status == domain.CallInProgress })
 	h.store.set(true)
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: leaves}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: leaves}, Mode: domain.TransferBridge}))
 	h.never(700*time.Millisecond, "nobody is rung before", func() bool { return h.diary.count(leaves, testcarrier.Invited) > 0 })
 	h.store.set(false)
 	h.until(10*time.Second, "it rings", func() bool { return h.diary.count(leaves, testcarrier.Invited) == 1 })
@@ -249,8 +250,8 @@ func TestASecondLegIsDurableBeforeItsInvite(t *testing.T) {
 func TestAFaultOfTheSecondLegLeavesNobodyBehind(t *testing.T) {
 	t.Parallel()
 	for at, status := range map[string]domain.TransferStatus{
-		"aside lines.Bound": domain.TransferFailed, "aside call.dialNow": domain.TransferFailed, "aside call.asidePlaced": domain.TransferFailed,
-		"aside call.signal ringing": domain.TransferFailed, "aside call.signal answered": domain.TransferFailed, "aside call.heard": domain.TransferReturned,
+		"transferleg lines.Bound": domain.TransferFailed, "transferleg transferleg.Dial": domain.TransferFailed, "transferleg transferleg.inviteSent": domain.TransferFailed,
+		"transferleg transferleg.dialogEvent ringing": domain.TransferFailed, "transferleg transferleg.dialogEvent answered": domain.TransferFailed, "transferleg transferleg.mediaEvent": domain.TransferReturned,
 	} {
 		t.Run(at, func(t *testing.T) {
 			t.Parallel()
@@ -262,7 +263,7 @@ func TestAFaultOfTheSecondLegLeavesNobodyBehind(t *testing.T) {
 			traps.mu.Unlock()
 			id := h.start(s)
 			h.until(10*time.Second, "the answer", func() bool { return h.store.call(id).AnsweredAt != nil })
-			require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "0000"}, Mode: domain.TransferBridge}))
+			require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "0000"}, Mode: domain.TransferBridge}))
 			h.stands(id, status)
 			assert.Equal(t, "internal_error", h.handed(id).Reason)
 			h.until(5*time.Second, "the line is free", func() bool { return h.inUse() == 1 })
@@ -279,7 +280,7 @@ func TestADeadCallTakesItsSecondLegWithIt(t *testing.T) {
 	traps := &traps{set: map[string]string{}, sprung: map[string]bool{}}
 	h := build(t, plan{before: traps.before})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "0109"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "0109"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferConnected)
 	traps.mu.Lock()
 	traps.set[id] = "call call.Press"
@@ -304,7 +305,7 @@ func TestABlindTransferIsAskedForAndItsProgressKept(t *testing.T) {
 	})
 	h := build(t, plan{trunks: towards(p)})
 	id := h.talking(area+"7777", linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: busy}, Mode: domain.TransferBlind}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBlind}))
 	e := h.end(id)
 	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
 	assert.Equal(t, domain.OutcomeCompleted, e.Verdict.Outcome)
@@ -355,7 +356,7 @@ func TestAnAttendedTransferHandsTheSecondCallOver(t *testing.T) {
 	})
 	h := build(t, plan{trunks: towards(p), redact: domain.Redaction{Patterns: []string{`\b4\d{3}\b`}}})
 	id := h.talking(area+"7777", linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller with card 4111."}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: quiet}, Mode: domain.TransferAttended, Summary: "A caller with card 4111."}))
 	e := h.end(id)
 	r := soon(t, asked)
 	require.NotNil(t, r.Replaces)
@@ -427,7 +428,7 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 	live := h.traces.Trace(h.store.call(id))
 	require.NotNil(t, live)
 	assert.True(t, strings.HasPrefix(string(live.Messages[0].Data), "INVITE "))
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: busy}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: busy}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferFailed)
 	require.NoError(t, h.hangUp(id))
 	h.end(id)

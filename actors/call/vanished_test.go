@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
@@ -76,7 +77,7 @@ func TestWhoWasCalledForACallerIsAskedAsWell(t *testing.T) {
 	p, probes := wordless(t)
 	h := build(t, plan{trunks: towards(p), idle: time.Second})
 	id := h.talking(quiet, linger())
-	require.NoError(t, h.tell(call.Transfer{CallID: id, Way: call.Way{To: area + "7777"}, Mode: domain.TransferBridge}))
+	require.NoError(t, h.tell(call.Transfer{CallID: id, Target: transferleg.Target{To: area + "7777"}, Mode: domain.TransferBridge}))
 	h.stands(id, domain.TransferConnected)
 	for range 2 {
 		soon(t, probes)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -187,7 +188,7 @@ func (w *world) begin() {
 			return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, w.scriptErr
 		},
 		Leg: func(id string, s *trunk.Slot, _, _ string) domain.AttemptLeg {
-			return call.OpenLeg(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
+			return leg.NewRow(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
 		},
 		Before: func(m any) {
 			if w.before != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -144,7 +145,7 @@ func (w *world) grow(ctx actor.Context, p *process) {
 					return domain.Script{AgentID: "agent_1", UnitID: "unit_1"}, nil
 				},
 				Leg: func(id string, s *trunk.Slot, _, _ string) domain.AttemptLeg {
-					return call.OpenLeg(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
+					return leg.NewRow(1, s.Trunk().ID, sip.DialogState{CallID: id + "-1", Target: s.Target})
 				},
 				Check: w.check(sp.id), Before: before,
 			}

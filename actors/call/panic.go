@@ -7,6 +7,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 )
@@ -73,7 +74,7 @@ func (c *Calls) bury(ctx actor.Context, who *actor.PID) {
 func orderOf(m *Start) *order {
 	return &order{
 		call: m.Call, attempt: m.Attempt, script: m.Script, variables: m.Variables, callerID: m.CallerID, callerName: m.CallerName, permit: m.Permit, optOut: m.OptOut, scrub: m.Scrub,
-		slot: m.Slot, contacts: m.Contacts, networks: hostsOf(m.Contacts), ringTimeout: m.RingTimeout, maxDuration: m.MaxDuration, owner: m.Owner,
+		slot: m.Slot, contacts: m.Contacts, networks: leg.ContactHosts(m.Contacts), ringTimeout: m.RingTimeout, maxDuration: m.MaxDuration, owner: m.Owner,
 	}
 }
 

@@ -1,0 +1,57 @@
+package leg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dnc"
+)
+
+// Listed reports whether a number is on the do-not-call lists that apply to a call.
+// It may block. On an error the number is not called.
+type Listed func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error)
+
+// BlockedError says why a number must not be called.
+type BlockedError struct{ cause error }
+
+// Error says whether the number is listed or the lists were not available.
+func (b *BlockedError) Error() string {
+	if b.cause != nil {
+		return fmt.Sprintf("call: the do-not-call lists could not be asked: %v", b.cause)
+	}
+	return "call: the number is on a do-not-call list"
+}
+
+// Code is the reason in the record of a transfer.
+func (b *BlockedError) Code() domain.Code {
+	if b.cause != nil {
+		return domain.CodeUnavailable
+	}
+	return domain.CodeDNCBlocked
+}
+
+// CheckDoNotCall checks a number right before its INVITE or REFER. The error is a
+// *BlockedError. A nil listed allows all numbers.
+func CheckDoNotCall(ctx context.Context, listed Listed, s dnc.Scrub, e164 string) error {
+	if listed == nil {
+		return nil
+	}
+	on, err := listed(ctx, s, e164)
+	if err != nil {
+		return &BlockedError{err}
+	}
+	if on {
+		return &BlockedError{}
+	}
+	return nil
+}
+
+// FailureReason is the reason in a record of a leg that could not be placed.
+func FailureReason(err error) string {
+	if b, ok := errors.AsType[*BlockedError](err); ok {
+		return string(b.Code())
+	}
+	return string(domain.ReasonNotSent)
+}

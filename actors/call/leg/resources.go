@@ -1,0 +1,165 @@
+package leg
+
+import (
+	"sync"
+
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// Resources are the dialog and the media session of the leg that is under way. The
+// actor of the leg and its background work fill them in. The parent releases them if
+// the actor dies. The lock is held for moments only, never while anything waits.
+type Resources struct {
+	mu        sync.Mutex
+	released  bool // new sessions and dialogs are closed at once
+	cancelled bool // no INVITE may be sent any more
+	silent    bool // the peer gets no BYE: another process has the call
+	incoming  *sip.Incoming
+	leg       int // number of the leg with this dialog and session
+	dialog    Dialog
+	session   Session
+	recording <-chan media.Recording
+}
+
+// NewResources are those of a leg; in is its INVITE if it is inbound, else nil.
+func NewResources(in *sip.Incoming) *Resources { return &Resources{incoming: in} }
+
+// CancelInvite prevents an INVITE that has not been sent yet.
+func (r *Resources) CancelInvite() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancelled = true
+}
+
+// SetSession takes the media session of a leg. It returns false if the resources are
+// released; then the caller closes the session.
+func (r *Resources) SetSession(leg int, s Session) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.released || r.cancelled {
+		return false
+	}
+	r.leg, r.session, r.dialog = leg, s, nil
+	return true
+}
+
+// SetDialog takes the dialog of a leg, or ends it if the resources are released or
+// the leg is not the current one: a leg may be refused before its INVITE returns.
+func (r *Resources) SetDialog(leg int, d Dialog) {
+	r.mu.Lock()
+	late, silent := r.released || r.leg != leg, r.silent
+	if !late {
+		r.dialog, r.incoming = d, nil
+	}
+	r.mu.Unlock()
+	switch {
+	case late && silent:
+		abandonDialog(d)
+	case late:
+		d.Bye(16, "abandoned")
+	}
+}
+
+// SetResumedDialog takes the dialog of a resumed call, which has no media session
+// yet. It ends the dialog and returns false if the resources are released.
+func (r *Resources) SetResumedDialog(leg int, d Dialog) bool {
+	r.mu.Lock()
+	if !r.released {
+		r.leg = leg
+	}
+	r.mu.Unlock()
+	r.SetDialog(leg, d)
+	return !r.Released()
+}
+
+// ReplaceDialog replaces the dialog and returns the former one.
+func (r *Resources) ReplaceDialog(leg int, d Dialog) (former Dialog) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	former, r.dialog, r.leg = r.dialog, d, leg
+	return former
+}
+
+// Session is the media session; nil: there is none.
+func (r *Resources) Session() Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.session
+}
+
+// Dialog is the SIP dialog; nil: there is none.
+func (r *Resources) Dialog() Dialog {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dialog = answeredDialog(r.dialog)
+	return r.dialog
+}
+
+// Recording brings the recording of the last session that was closed; nil: none was.
+func (r *Resources) Recording() <-chan media.Recording {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.recording
+}
+
+// Close closes the media session of a leg that is over and returns its statistics.
+func (r *Resources) Close() (s media.Stats, had bool) {
+	r.mu.Lock()
+	session := r.session
+	r.session, r.dialog, r.incoming = nil, nil, nil
+	r.mu.Unlock()
+	if session == nil {
+		return s, false
+	}
+	s, recording := session.Close()
+	r.mu.Lock()
+	r.recording = recording
+	r.mu.Unlock()
+	return s, true
+}
+
+// Released reports whether the resources are released.
+func (r *Resources) Released() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.released
+}
+
+// Release ends the dialog and closes the session. It may be called again.
+func (r *Resources) Release() (s media.Stats, had bool) {
+	r.mu.Lock()
+	r.released = true
+	dialog, incoming := r.dialog, r.incoming
+	r.mu.Unlock()
+	switch {
+	case dialog != nil:
+		go withoutPanic(func() { dialog.Bye(16, "abandoned") })
+	case incoming != nil:
+		go withoutPanic(func() { incoming.Reject(500, 0) })
+	}
+	return r.Close()
+}
+
+// ReleaseSilently is Release without a message to the peer.
+func (r *Resources) ReleaseSilently() {
+	r.mu.Lock()
+	r.released, r.silent = true, true
+	dialog := r.dialog
+	r.dialog = nil
+	r.mu.Unlock()
+	abandonDialog(dialog)
+	r.Close()
+}
+
+func abandonDialog(d Dialog) {
+	if d, can := d.(interface{ Abandon() }); can {
+		go withoutPanic(d.Abandon)
+	}
+}
+
+// withoutPanic runs f where a panic must not end the process.
+func withoutPanic(f func()) {
+	defer func() { _ = recover() }()
+	f()
+}

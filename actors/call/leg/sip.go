@@ -1,0 +1,75 @@
+// Package leg is one leg of a call: its SIP dialog, its media session and the row
+// that a crash leaves of it. It knows neither the call nor its conversation.
+package leg
+
+import (
+	"net/netip"
+
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/message"
+)
+
+// Dialog is the SIP dialog of a leg.
+type Dialog interface {
+	State() sip.DialogState
+	Ack()
+	Cancel(reason string)
+	Bye(q850 int, text string)
+	ID() message.DialogID
+	Refer(r sip.ReferTo, progress func(sip.ReferProgress))
+	Info(contentType string, body []byte)
+	Reoffer(body []byte, done func(sip.Reanswer))
+	Probe(done func(code int))
+}
+
+// UserAgent sends the INVITEs of legs.
+type UserAgent interface {
+	Opener
+	// Host is our address as a peer sees it; zero if it is not known.
+	Host(network string, peer netip.AddrPort) netip.Addr
+	Invite(in sip.Invite) (Dialog, error)
+}
+
+// Resumer is a UserAgent that can continue the dialog of another process, or end it.
+type Resumer interface {
+	Revive(r sip.Revival) (Dialog, error)
+	Orphan(s sip.DialogState, done func(answered bool))
+}
+
+// OverSIP makes a UserAgent of the SIP stack. It calls may right before each INVITE;
+// nil: always.
+func OverSIP(ua *sip.UserAgent, may func() bool) UserAgent { return userAgent{ua, may} }
+
+type userAgent struct {
+	*sip.UserAgent
+	may func() bool
+}
+
+// Invite sends an INVITE, or one to each contact of a phone.
+func (u userAgent) Invite(in sip.Invite) (Dialog, error) {
+	in.May = u.may
+	if len(in.Contacts) > 0 {
+		all, err := u.Ring(in)
+		if err != nil {
+			return nil, err
+		}
+		return &forkedDialog{Dialog: all.Dialog(), all: all}, nil
+	}
+	d, err := u.UserAgent.Invite(in)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Revive continues a dialog, while this process owns its shard.
+func (u userAgent) Revive(r sip.Revival) (Dialog, error) {
+	if u.may != nil && !u.may() {
+		return nil, sip.ErrHeld
+	}
+	d, err := u.UserAgent.Revive(r)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
