@@ -121,7 +121,7 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 	for _, w := range wanted {
 		i := slices.IndexFunc(have, func(h *domain.Webhook) bool { return h.URL == w.URL })
 		if i < 0 || slices.ContainsFunc(w.Events, func(name string) bool { return !slices.Contains(have[i].Events, name) }) {
-			if err = refuseToken(p, "webhooks"); err != nil { // an address or events that outlive a token
+			if err = record.RefuseAccessToken(p, "webhooks"); err != nil { // an address or events that outlive a token
 				return out, err
 			}
 		}

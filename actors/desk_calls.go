@@ -128,10 +128,10 @@ func (d *Desk) takesCalls() error {
 
 // speechless names what an order wants spoken that there is not.
 func (d *Desk) speechless(ctx context.Context, p domain.Principal, o *ask.NewCall) error {
-	if err := d.agentExists(ctx, p, o.AgentID); err != nil {
+	if err := record.CheckAgent(ctx, d.store, p, o.AgentID); err != nil {
 		return err
 	}
-	if err := d.pathwayExists(ctx, p, o.PathwayID); err != nil {
+	if err := record.CheckPathway(ctx, d.store, p, o.PathwayID); err != nil {
 		return err
 	}
 	return record.FieldError("agent_id", domain.CodeValidation, "there is no such agent or pathway")

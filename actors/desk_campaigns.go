@@ -49,7 +49,7 @@ func (d *Desk) CreateCampaign(
 	}
 	hooks, secret, err := d.campaignWebhooks(ctx, p, c, secret)
 	if err == nil && len(hooks) > 0 {
-		err = refuseToken(p, "webhooks")
+		err = record.RefuseAccessToken(p, "webhooks")
 	}
 	if err != nil {
 		return none, err
@@ -118,10 +118,10 @@ func deref(c *ask.CampaignCreated) ask.CampaignCreated {
 func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
 	_, unspoken := d.scriptOf(ctx, p, c.AgentID, c.PathwayID) // where it is known, both are there
 	if unspoken != nil {
-		if err := d.agentExists(ctx, p, c.AgentID); err != nil {
+		if err := record.CheckAgent(ctx, d.store, p, c.AgentID); err != nil {
 			return err
 		}
-		if err := d.pathwayExists(ctx, p, c.PathwayID); err != nil {
+		if err := record.CheckPathway(ctx, d.store, p, c.PathwayID); err != nil {
 			return err
 		}
 	}
@@ -129,18 +129,6 @@ func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.C
 		return err
 	}
 	return unspoken
-}
-
-// refuseToken refuses a JWT and an OAuth token where a field names an address that
-// receives events or calls: the address outlives the token. Errors:
-// insufficient_permissions.
-func refuseToken(p domain.Principal, field string) error {
-	if !p.UsesAccessToken() {
-		return nil
-	}
-	e := domain.Errorf(domain.CodeInsufficientPermissions, "%s outlives a token; use an API key or a dashboard session", field).With("required", "api_key")
-	e.Param = field
-	return e
 }
 
 // campaignWebhooks makes an endpoint of each distinct URL in the webhooks map;
@@ -163,7 +151,7 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 	for _, url := range slices.Sorted(maps.Keys(byURL)) {
 		if secret == "" {
 			if secret = given; secret == "" {
-				secret = newSecret()
+				secret = record.NewSigningSecret()
 			}
 		}
 		names := byURL[url]
@@ -245,7 +233,7 @@ func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, ov
 	if err != nil {
 		return by, err
 	}
-	version, err := d.spoken(ctx, drafted)
+	version, err := d.PublishedVersion(ctx, drafted)
 	if err != nil {
 		return by, err
 	}

@@ -3,10 +3,8 @@ package actors
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -14,163 +12,6 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/record"
 )
-
-func (d *Desk) pathwayExists(ctx context.Context, p domain.Principal, id string) error {
-	if id == "" {
-		return nil
-	}
-	_, _, err := record.Get[domain.Pathway](ctx, d.store, p, domain.PrefixPathway, id)
-	if domain.CodeOf(err) == domain.CodeNotFound {
-		return record.FieldError("pathway_id", domain.CodeValidation, "there is no such pathway")
-	}
-	return err
-}
-
-func (d *Desk) agentExists(ctx context.Context, p domain.Principal, id string) error {
-	if id == "" {
-		return nil
-	}
-	_, _, err := record.Get[domain.Agent](ctx, d.store, p, domain.PrefixAgent, id)
-	if domain.CodeOf(err) == domain.CodeNotFound {
-		return record.FieldError("agent_id", domain.CodeValidation, "there is no such agent")
-	}
-	return err
-}
-
-// CreatePathway keeps a new pathway.
-func (d *Desk) CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error) {
-	if made, err := record.CreatedBySameRequest[domain.Pathway](ctx, d.store, p, domain.PrefixPathway); made != nil || err != nil {
-		return made, err
-	}
-	end, err := d.namings(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	if err = d.CheckPathway(ctx, p, w); err != nil {
-		return nil, err
-	}
-	record.SetMeta(&w.Meta, "pathway", p, record.NewID(ctx, domain.PrefixPathway), record.Now())
-	w.Version = 1
-	return w, record.Create(ctx, d.store, w)
-}
-
-// CheckPathway says whether all that the nodes name is the workspace's.
-func (d *Desk) CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error {
-	lost := make(map[string]string) // the word for what is not there
-	for _, id := range w.Refs() {
-		what, err := d.named(ctx, p, id)
-		switch {
-		case domain.CodeOf(err) == domain.CodeNotFound:
-			lost[id] = what
-		case err != nil:
-			return err
-		}
-	}
-	var problems domain.Problems
-	for i := range w.Nodes {
-		n := &w.Nodes[i]
-		for _, list := range []struct {
-			param string
-			ids   []string
-		}{
-			{"tools", n.Tools},
-			{"knowledge_base_ids", n.KnowledgeBaseIDs},
-			{"tool_id", []string{n.ToolID}},
-			{"agent_id", []string{n.AgentID}},
-		} {
-			for _, id := range list.ids {
-				if what, gone := lost[id]; gone {
-					problems.Add(fmt.Sprintf("nodes[%d].%s", i, list.param), domain.CodeValidation, "there is no %s %q", what, id)
-				}
-			}
-		}
-	}
-	return problems.Err()
-}
-
-// named reads what a node names by its id, and answers the word for it.
-func (d *Desk) named(ctx context.Context, p domain.Principal, id string) (what string, err error) {
-	switch prefix, _, _ := strings.Cut(id, "_"); domain.Prefix(prefix) { //nolint:exhaustive // a node names no others
-	case domain.PrefixTool:
-		_, err = d.Tool(ctx, p, id)
-		return "tool", err
-	case domain.PrefixAgent:
-		_, err = d.Agent(ctx, p, id)
-		return "agent", err
-	}
-	_, err = d.KnowledgeBase(ctx, p, id)
-	return "knowledge base", err
-}
-
-// Pathway reads one pathway.
-func (d *Desk) Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error) {
-	w, _, err := record.Get[domain.Pathway](ctx, d.store, p, domain.PrefixPathway, id)
-	return w, err
-}
-
-// ListPathways reads a page.
-func (d *Desk) ListPathways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error) {
-	return record.List[domain.Pathway](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixPathway, q, nil)
-}
-
-// UpdatePathway changes a pathway.
-func (d *Desk) UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
-	end, err := d.namings(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	var was domain.Pathway
-	w, err := record.Update(ctx, d.store, p, domain.PrefixPathway, id, func(w *domain.Pathway) error {
-		was = *w
-		if refused := change(w); refused != nil {
-			return refused
-		}
-		w.Version++
-		return d.CheckPathway(ctx, p, w)
-	}, func(c *commit.Change, _ *domain.Pathway) error {
-		c.Puts = append(c.Puts, &domain.PathwayVersion{Pathway: was})
-		if was.Version > domain.KeptPathways {
-			was.Version -= domain.KeptPathways
-			c.Deletes = append(c.Deletes, (&domain.PathwayVersion{Pathway: was}).Key())
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return w, d.follow(ctx, p)
-}
-
-// PathwayVersion reads a pathway as it was; 0: as it is.
-func (d *Desk) PathwayVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.Pathway, error) {
-	w, err := d.Pathway(ctx, p, id)
-	if err != nil || number == 0 || number == w.Version {
-		return w, err
-	}
-	v := &domain.PathwayVersion{Pathway: domain.Pathway{Meta: w.Meta, Version: number}}
-	if _, err = d.store.Get(ctx, v); errors.Is(err, domain.ErrNotFound) {
-		return nil, record.FieldError("version", domain.CodeValidation, fmt.Sprintf("there is no version %d of the pathway: it has come to %d, and the last %d before that are kept", number, w.Version, domain.KeptPathways))
-	}
-	return &v.Pathway, record.StoreError(err)
-}
-
-// DeletePathway removes a pathway that no agent speaks.
-func (d *Desk) DeletePathway(ctx context.Context, p domain.Principal, id string) error {
-	end, err := d.namings(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer end()
-	return record.Delete(ctx, d.store, p, domain.PrefixPathway, id, func(c *commit.Change, w *domain.Pathway) error {
-		for number := max(1, w.Version-domain.KeptPathways); number < w.Version; number++ {
-			v := domain.PathwayVersion{Pathway: domain.Pathway{Meta: w.Meta, Version: number}}
-			c.Deletes = append(c.Deletes, v.Key())
-		}
-		return d.unused(ctx, p, "pathway", w.ID)
-	})
-}
 
 // CreateTrunk keeps a new trunk; calls may use it from the answer on.
 func (d *Desk) CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error) {
@@ -262,7 +103,7 @@ func claimOf(n *domain.PhoneNumber) *domain.NumberClaim {
 }
 
 func (d *Desk) numberFits(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) error {
-	if err := d.agentExists(ctx, p, n.AgentID); err != nil {
+	if err := record.CheckAgent(ctx, d.store, p, n.AgentID); err != nil {
 		return err
 	}
 	if p.Environment == domain.Live {

@@ -33,7 +33,7 @@ func (d *Desk) CreateSMSGateway(ctx context.Context, p domain.Principal, g *doma
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d SMS gateways at most", maxGateways)
 	}
 	if g.Secret == "" {
-		g.Secret = newSecret()
+		g.Secret = record.NewSigningSecret()
 	}
 	g.SecretHint = webhook.Hint(g.Secret)
 	record.SetMeta(&g.Meta, "sms_gateway", p, record.NewID(ctx, domain.PrefixGateway), record.Now())
@@ -60,7 +60,7 @@ func (d *Desk) UpdateSMSGateway(ctx context.Context, p domain.Principal, id stri
 			return err
 		}
 		if g.Secret == "" {
-			g.Secret = newSecret()
+			g.Secret = record.NewSigningSecret()
 		}
 		g.SecretHint = webhook.Hint(g.Secret)
 		if g.URL == url {

@@ -128,12 +128,12 @@ func (d *Desk) DeleteKnowledge(ctx context.Context, p domain.Principal, id strin
 	if err != nil {
 		return err
 	}
-	free, err := d.namings(ctx, p)
+	free, err := d.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {
 		return err
 	}
 	defer free()
-	if err = d.unused(ctx, p, "knowledge base", k.ID); err != nil {
+	if err = d.references.CheckUnused(ctx, p, "knowledge base", k.ID); err != nil {
 		return err
 	}
 	end, err := d.revising.Lock(ctx, k.ID) // nobody reads sources of it meanwhile

@@ -29,10 +29,10 @@ func (d *Desk) CreatePhone(ctx context.Context, p domain.Principal, x *domain.Ph
 	if x.Password == "" {
 		x.Password = rand.Text()
 	}
-	name, ext := usernameClaim(x), extensionClaim(&x.Meta, x.Extension)
-	err := record.Create(ctx, d.store, x, func(c *commit.Change) { claim(c, name, ext) })
+	name, ext := usernameClaim(x), record.ExtensionClaim(&x.Meta, x.Extension)
+	err := record.Create(ctx, d.store, x, func(c *commit.Change) { record.PutNew(c, name, ext) })
 	if errors.Is(err, domain.ErrConflict) {
-		if busy := d.taken(ctx, p, x.ID, x.Extension, x.Username); busy != nil {
+		if busy := d.checkNames(ctx, p, x); busy != nil {
 			return nil, busy
 		}
 	}
@@ -42,33 +42,18 @@ func (d *Desk) CreatePhone(ctx context.Context, p domain.Principal, x *domain.Ph
 	return x, d.node.ReloadPhones(ctx, p.WorkspaceID)
 }
 
-// claim takes what only one may have.
-func claim(c *commit.Change, records ...domain.Record) {
-	for _, r := range records {
-		c.Guards = append(c.Guards, commit.Absent(r.Key()))
-		c.Puts = append(c.Puts, r)
-	}
-}
-
 func usernameClaim(x *domain.Phone) *domain.UsernameClaim {
 	return &domain.UsernameClaim{Username: x.Username, WorkspaceID: x.WorkspaceID, PhoneID: x.ID}
 }
 
-func extensionClaim(m *domain.Meta, extension string) *domain.ExtensionClaim {
-	return &domain.ExtensionClaim{WorkspaceID: m.WorkspaceID, Environment: m.Environment, Extension: extension, OwnerID: m.ID}
-}
-
-// taken tells which of the two names somebody else has; "" is nobody's.
-func (d *Desk) taken(ctx context.Context, p domain.Principal, id, extension, username string) error {
-	if extension == "" && username == "" {
-		return nil
+// checkNames returns already_exists if the extension or the user name belongs to
+// somebody else.
+func (d *Desk) checkNames(ctx context.Context, p domain.Principal, x *domain.Phone) error {
+	if err := record.CheckExtension(ctx, d.store, p, x.ID, x.Extension); err != nil {
+		return err
 	}
-	ext := &domain.ExtensionClaim{WorkspaceID: p.WorkspaceID, Environment: p.Environment, Extension: extension}
-	if _, err := d.store.Get(ctx, ext); err == nil && ext.OwnerID != id {
-		return &domain.Error{Code: domain.CodeAlreadyExists, Param: "extension", Message: "a phone or an agent of the workspace has this extension already"}
-	}
-	name := &domain.UsernameClaim{Username: username}
-	if _, err := d.store.Get(ctx, name); err == nil && name.PhoneID != id {
+	name := &domain.UsernameClaim{Username: x.Username}
+	if _, err := d.store.Get(ctx, name); err == nil && name.PhoneID != x.ID {
 		return &domain.Error{Code: domain.CodeAlreadyExists, Param: "username", Message: "this user name is taken; choose another one"}
 	}
 	return nil
@@ -132,13 +117,13 @@ func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, c
 		x.UpdatedAt = record.Now()
 		c := commit.Change{Workspace: x.WorkspaceID, Guards: []commit.Guard{{Key: x.Key(), Version: version}}, Puts: []domain.Record{x}}
 		if x.Username != before.Username {
-			claim(&c, usernameClaim(x))
+			record.PutNew(&c, usernameClaim(x))
 			c.Deletes = append(c.Deletes, usernameClaim(&before).Key())
 		}
-		moveExtension(&c, &x.Meta, before.Extension, x.Extension)
+		record.MoveExtension(&c, &x.Meta, before.Extension, x.Extension)
 		_, err = d.store.Apply(ctx, c)
 		if errors.Is(err, domain.ErrConflict) {
-			if err = d.taken(ctx, p, x.ID, x.Extension, x.Username); err != nil {
+			if err = d.checkNames(ctx, p, x); err != nil {
 				return nil, err
 			}
 			continue
@@ -154,24 +139,11 @@ func (d *Desk) UpdatePhone(ctx context.Context, p domain.Principal, id string, c
 	return nil, record.Busy()
 }
 
-// moveExtension gives up one extension and takes another.
-func moveExtension(c *commit.Change, m *domain.Meta, from, to string) {
-	if from == to {
-		return
-	}
-	if to != "" {
-		claim(c, extensionClaim(m, to))
-	}
-	if from != "" {
-		c.Deletes = append(c.Deletes, extensionClaim(m, from).Key())
-	}
-}
-
 // DeletePhone removes a phone and its registrations.
 func (d *Desk) DeletePhone(ctx context.Context, p domain.Principal, id string) error {
 	err := record.Delete(ctx, d.store, p, domain.PrefixPhone, id, func(c *commit.Change, x *domain.Phone) error {
 		held := &domain.Registrations{PhoneID: x.ID, WorkspaceID: x.WorkspaceID}
-		c.Deletes = append(c.Deletes, usernameClaim(x).Key(), extensionClaim(&x.Meta, x.Extension).Key(), held.Key())
+		c.Deletes = append(c.Deletes, usernameClaim(x).Key(), record.ExtensionClaim(&x.Meta, x.Extension).Key(), held.Key())
 		return nil
 	})
 	if err != nil || d.node == nil { // no service runs on the store

@@ -52,7 +52,7 @@ func (d *Desk) CreateProvider(ctx context.Context, p domain.Principal, x *domain
 		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d providers at most", maxProviders)
 	}
 	record.SetMeta(&x.Meta, "provider", p, record.NewID(ctx, domain.PrefixProvider), record.Now())
-	err = record.Create(ctx, d.store, x, func(c *commit.Change) { claim(c, nameClaim(x)) })
+	err = record.Create(ctx, d.store, x, func(c *commit.Change) { record.PutNew(c, nameClaim(x)) })
 	if errors.Is(err, domain.ErrConflict) {
 		return nil, nameTaken()
 	}
@@ -90,7 +90,7 @@ func (d *Desk) UpdateProvider(ctx context.Context, p domain.Principal, id string
 			if _, err = d.store.Get(ctx, nameClaim(x)); err == nil {
 				return nil, nameTaken()
 			}
-			claim(&c, is)
+			record.PutNew(&c, is)
 			c.Deletes = append(c.Deletes, was.Key())
 		}
 		if _, err = d.store.Apply(ctx, c); errors.Is(err, domain.ErrConflict) {

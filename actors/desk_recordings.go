@@ -60,7 +60,7 @@ func (d *Desk) linkKey(ctx context.Context, workspaceID string) (*domain.LinkKey
 		if err == nil || !errors.Is(err, domain.ErrNotFound) {
 			return k, record.StoreError(err)
 		}
-		k.Secret = newSecret()
+		k.Secret = record.NewSigningSecret()
 		if err = record.Create(ctx, d.store, k); err == nil || !errors.Is(err, domain.ErrConflict) {
 			return k, err
 		}

@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"crypto/rand"
 	"slices"
 	"strconv"
 	"time"
@@ -15,13 +14,6 @@ import (
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/record"
 )
-
-// newSecret makes a signing secret.
-func newSecret() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return domainwebhook.NewSecret(b)
-}
 
 // CreateWebhook keeps an endpoint, which receives every event committed after
 // the answer.
@@ -42,7 +34,7 @@ func (d *Desk) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.
 		return nil, err
 	}
 	if w.Secret == "" {
-		w.Secret = newSecret()
+		w.Secret = record.NewSigningSecret()
 	}
 	first, err := d.firstOffset(ctx, p.WorkspaceID)
 	if err != nil {
@@ -206,7 +198,7 @@ func (d *Desk) RotateWebhook(
 	ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error,
 ) (*domain.Webhook, error) {
 	if secret == "" {
-		secret = newSecret()
+		secret = record.NewSigningSecret()
 	}
 	var at time.Time
 	if overlap > 0 {

@@ -126,20 +126,6 @@ func (n *Node) signLookup(ctx context.Context, req *http.Request, c *domain.Call
 	return nil
 }
 
-// SignOnInbound makes the secret that signs what an agent's on_inbound is asked,
-// in the place of the one before. Nobody is shown it again.
-func (d *Desk) SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error) {
-	k := &domain.LookupKey{WorkspaceID: p.WorkspaceID, Secret: newSecret(), MadeAt: record.Now()}
-	_, err = record.Update(ctx, d.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
-		k.AgentID = a.ID
-		return nil
-	}, func(c *commit.Change, _ *domain.Agent) error {
-		c.Puts = append(c.Puts, k)
-		return nil
-	})
-	return k.Secret, err
-}
-
 func lateOr(ctx context.Context, code string) string {
 	if ctx.Err() != nil {
 		return "timeout"

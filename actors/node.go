@@ -37,8 +37,11 @@ import (
 	"github.com/callboard/callboard/engines/tracing"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/service/agents"
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/pathways"
 	"github.com/callboard/callboard/service/record"
+	servicetools "github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
@@ -216,6 +219,11 @@ func New(cfg Config) *Node {
 	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
 	n.desk = &Desk{Idempotency: record.NewIdempotency(store), messages: record.NewWorkspaceTask(), readings: record.NewWorkspaceTask(), meanings: record.NewWorkspaceTask(), analyses: record.NewWorkspaceTask(), reminders: record.NewWorkspaceTask(), texting: record.NewWorkspaceTask(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce), dataSlots: make(chan struct{}, dataAtOnce)}
+	references := record.NewReferences(store)
+	n.desk.references = references
+	n.desk.agentsService = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
+	n.desk.pathwaysService = pathways.New(store, references, n)
+	n.desk.toolsService = servicetools.New(store, references, n)
 	n.desk.carriage = newCarriage()
 	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined})
 	return n

@@ -28,6 +28,16 @@ func (n *Node) CampaignPID(workspaceID, id string) *actor.PID {
 	return workspace.PID(n.sys, workspaceID, workspace.Campaigns, id)
 }
 
+// NotifyPublished lets the running campaigns of an environment that follow the
+// latest version of their agent and pathway read it.
+func (n *Node) NotifyPublished(ctx context.Context, p domain.Principal) error {
+	return record.StoreError(commit.Each(ctx, n.cfg.Store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
+		if c.FollowLatest && c.Environment == p.Environment && c.StartedAt != nil {
+			n.sys.Root.Send(n.CampaignPID(c.WorkspaceID, c.ID), campaign.Changed{})
+		}
+	}))
+}
+
 // StartIfDraft says whether a campaign's actor may be asked. That of a draft grows
 // where it does not live: it has none until something is wanted of it. Any other
 // that does not live failed too often or gave way to another node, and is not

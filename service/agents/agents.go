@@ -1,0 +1,313 @@
+// Package agents manages agents: their draft, which the API changes, and the
+// published versions, which calls use.
+package agents
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
+)
+
+// maxVersions bounds the versions of one agent.
+const maxVersions = 1000
+
+// unversionedFields are the fields of an agent that take effect without publishing or
+// that follow from other fields.
+var unversionedFields = []string{ //nolint:gochecknoglobals // a table
+	"id", "object", "created_at", "updated_at", "name", "extension", "metadata", "version", "published_at", "unpublished_changes", "names",
+}
+
+// campaigns follow the latest version of their agent.
+type campaigns interface {
+	// NotifyPublished lets running campaigns that follow the latest version read it.
+	NotifyPublished(ctx context.Context, p domain.Principal) error
+}
+
+// Service creates, changes, publishes and deletes agents.
+type Service struct {
+	store      commit.Store
+	references *record.References
+	campaigns  campaigns
+	outbox     record.Outbox
+	urls       record.URLChecker
+}
+
+// Config is what the service needs.
+type Config struct {
+	Store      commit.Store
+	References *record.References
+	Campaigns  campaigns
+	Outbox     record.Outbox
+	URLs       record.URLChecker
+}
+
+// New returns the service.
+func New(cfg Config) *Service {
+	return &Service{store: cfg.Store, references: cfg.References, campaigns: cfg.Campaigns, outbox: cfg.Outbox, urls: cfg.URLs}
+}
+
+// CreateAgent creates an agent and publishes it as version 1.
+func (s *Service) CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error) {
+	if created, err := record.CreatedBySameRequest[domain.Agent](ctx, s.store, p, domain.PrefixAgent); created != nil || err != nil {
+		return created, err
+	}
+	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err = s.validateReferences(ctx, p, a, &domain.Agent{}); err != nil {
+		return nil, err
+	}
+	record.SetMeta(&a.Meta, "agent", p, record.NewID(ctx, domain.PrefixAgent), record.Now())
+	if err = record.CheckExtension(ctx, s.store, p, a.ID, a.Extension); err != nil {
+		return nil, err
+	}
+	v := publish(a)
+	return a, record.Create(ctx, s.store, a, func(c *commit.Change) {
+		record.MoveExtension(c, &a.Meta, "", a.Extension)
+		c.Puts = append(c.Puts, v)
+	})
+}
+
+// publish returns the next version of a draft.
+func publish(a *domain.Agent) *domain.AgentVersion {
+	now := record.Now()
+	a.Version, a.PublishedAt, a.Unpublished, a.Names = a.Version+1, &now, []string{}, a.Refs()
+	v := &domain.AgentVersion{Agent: *a}
+	v.Object, v.CreatedAt, v.UpdatedAt, v.Names = "agent_version", now, now, nil
+	return v
+}
+
+// validateReferences checks that the pathway, tools, knowledge bases and phones of
+// an agent exist and that the URL of on_inbound is allowed. before is the previous
+// draft.
+func (s *Service) validateReferences(ctx context.Context, p domain.Principal, a, before *domain.Agent) error {
+	var problems domain.Problems
+	note := func(param, object string, err error) error {
+		if domain.CodeOf(err) == domain.CodeNotFound {
+			problems.Add(param, domain.CodeValidation, "there is no such %s", object)
+			return nil
+		}
+		return err
+	}
+	if a.PathwayID != "" {
+		if _, _, err := record.Get[domain.Pathway](ctx, s.store, p, domain.PrefixPathway, a.PathwayID); note("pathway_id", "pathway", err) != nil {
+			return err
+		}
+	}
+	if err := s.validateTools(ctx, p, &problems, "tools", a.Tools); err != nil {
+		return err
+	}
+	for i, id := range a.KnowledgeBaseIDs {
+		if _, _, err := record.Get[domain.KnowledgeBase](ctx, s.store, p, domain.PrefixKnowledge, id); note("knowledge_base_ids["+strconv.Itoa(i)+"]", "knowledge base", err) != nil {
+			return err
+		}
+	}
+	for i, to := range a.Transfer.Destinations {
+		id, err := domain.ParseID(domain.PrefixPhone, to.Phone)
+		if err != nil || slices.ContainsFunc(before.Transfer.Destinations, func(b domain.Destination) bool { return b.Phone == to.Phone }) {
+			continue // an extension, or named before
+		}
+		if _, _, err = record.Get[domain.Phone](ctx, s.store, p, domain.PrefixPhone, id); note("transfer.destinations["+strconv.Itoa(i)+"].phone", "phone", err) != nil {
+			return err
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	if h := a.OnInbound; h != nil && (before.OnInbound == nil || h.URL != before.OnInbound.URL) {
+		if err := record.RefuseAccessToken(p, "on_inbound"); err != nil {
+			return err
+		}
+		return s.urls.CheckURL(ctx, "on_inbound.url", h.URL)
+	}
+	return nil
+}
+
+// validateTools adds a problem for each tool that does not exist.
+func (s *Service) validateTools(ctx context.Context, p domain.Principal, problems *domain.Problems, param string, ids []string) error {
+	for i, id := range ids {
+		if slices.Contains(domain.BuiltInTools(), id) {
+			continue
+		}
+		_, _, err := record.Get[domain.Tool](ctx, s.store, p, domain.PrefixTool, id)
+		switch {
+		case domain.CodeOf(err) == domain.CodeNotFound:
+			problems.Add(param+"["+strconv.Itoa(i)+"]", domain.CodeValidation, "there is no such tool")
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// Agent returns the draft of an agent.
+func (s *Service) Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error) {
+	a, _, err := record.Get[domain.Agent](ctx, s.store, p, domain.PrefixAgent, id)
+	return a, err
+}
+
+// ListAgents returns a page of agents.
+func (s *Service) ListAgents(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Agent], error) {
+	return record.List[domain.Agent](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixAgent, q, nil)
+}
+
+// UpdateAgent changes the draft of an agent, with the event agent.updated in the
+// same commit.
+func (s *Service) UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error) {
+	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	var before domain.Agent
+	return record.Update(ctx, s.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
+		before = *a
+		before.Transfer.Destinations = slices.Clone(a.Transfer.Destinations)
+		if err := change(a); err != nil {
+			return err
+		}
+		if err := record.CheckExtension(ctx, s.store, p, a.ID, a.Extension); err != nil {
+			return err
+		}
+		if err := s.validateReferences(ctx, p, a, &before); err != nil {
+			return err
+		}
+		return s.setUnpublished(ctx, a)
+	}, func(c *commit.Change, a *domain.Agent) error {
+		record.MoveExtension(c, &a.Meta, before.Extension, a.Extension)
+		if fields := record.ChangedFields(before, *a, "updated_at", "unpublished_changes", "names"); len(fields) > 0 {
+			s.addUpdated(c, a, fields)
+		}
+		return nil
+	})
+}
+
+// addUpdated adds the event agent.updated to a commit.
+func (s *Service) addUpdated(c *commit.Change, a *domain.Agent, fields []string) {
+	c.Events = append(c.Events, record.NewEvent(&a.Meta, event.AgentUpdated, a.ID, domain.Unit(a.ID), event.ResourceChangedData{ID: a.ID, Changed: fields}))
+	s.outbox.Committed(a.WorkspaceID)
+}
+
+// setUnpublished sets which fields of the draft differ from the published version,
+// and which resources draft and version name.
+func (s *Service) setUnpublished(ctx context.Context, a *domain.Agent) error {
+	v, err := s.PublishedVersion(ctx, a)
+	if err != nil {
+		return err
+	}
+	a.Unpublished = record.ChangedFields(v.Agent, *a, unversionedFields...)
+	a.Names = a.Refs()
+	for _, id := range v.Refs() {
+		if len(a.Unpublished) > 0 {
+			a.Names = append(a.Names, id)
+		}
+	}
+	return nil
+}
+
+// PublishedVersion returns the version of an agent that new calls use.
+func (s *Service) PublishedVersion(ctx context.Context, a *domain.Agent) (*domain.AgentVersion, error) {
+	v := &domain.AgentVersion{}
+	v.ID, v.WorkspaceID, v.Version = a.ID, a.WorkspaceID, a.Version
+	_, err := s.store.Get(ctx, v)
+	switch {
+	case !errors.Is(err, domain.ErrNotFound):
+		return v, record.StoreError(err)
+	case a.PublishedAt == nil: // created before versions existed
+		return &domain.AgentVersion{Agent: *a}, nil
+	}
+	return nil, record.NotFound("version")
+}
+
+// PublishAgent makes the draft the version that new calls use.
+func (s *Service) PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error) {
+	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	a, err := s.Agent(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Unpublished) == 0 && a.PublishedAt != nil {
+		return s.PublishedVersion(ctx, a)
+	}
+	var v *domain.AgentVersion
+	_, err = record.Update(ctx, s.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
+		if a.Version >= maxVersions {
+			return domain.Errorf(domain.CodeInvalidState, "an agent has %d versions at most; create another one", maxVersions)
+		}
+		v = publish(a)
+		return nil
+	}, func(c *commit.Change, a *domain.Agent) error {
+		c.Puts = append(c.Puts, v)
+		s.addUpdated(c, a, []string{"version"})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v, s.campaigns.NotifyPublished(ctx, p)
+}
+
+// AgentVersion returns a published version.
+func (s *Service) AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error) {
+	a, err := s.Agent(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	a.Version = number
+	return s.PublishedVersion(ctx, a)
+}
+
+// ListAgentVersions returns a page of published versions.
+func (s *Service) ListAgentVersions(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.AgentVersion], error) {
+	a, err := s.Agent(ctx, p, id)
+	if err != nil {
+		return ask.List[*domain.AgentVersion]{}, err
+	}
+	return record.List[domain.AgentVersion](ctx, s.store, p.WorkspaceID, "of="+a.ID, domain.PrefixAgent, q, nil)
+}
+
+// DeleteAgent deletes an agent with its versions. Started campaigns keep the version
+// that they pinned.
+func (s *Service) DeleteAgent(ctx context.Context, p domain.Principal, id string) error {
+	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return record.Delete(ctx, s.store, p, domain.PrefixAgent, id, func(c *commit.Change, a *domain.Agent) error {
+		record.MoveExtension(c, &a.Meta, a.Extension, "")
+		c.Deletes = append(c.Deletes, (&domain.LookupKey{WorkspaceID: a.WorkspaceID, AgentID: a.ID}).Key())
+		for number := 1; number <= a.Version; number++ {
+			v := domain.AgentVersion{Agent: domain.Agent{Meta: a.Meta, Version: number}}
+			c.Deletes = append(c.Deletes, v.Key())
+		}
+		return s.references.CheckUnused(ctx, p, "agent", a.ID)
+	})
+}
+
+// SignOnInbound creates the secret that signs requests to the on_inbound URL of an
+// agent and replaces the previous one. Only this answer shows the secret.
+func (s *Service) SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error) {
+	k := &domain.LookupKey{WorkspaceID: p.WorkspaceID, Secret: record.NewSigningSecret(), MadeAt: record.Now()}
+	_, err = record.Update(ctx, s.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {
+		k.AgentID = a.ID
+		return nil
+	}, func(c *commit.Change, _ *domain.Agent) error {
+		c.Puts = append(c.Puts, k)
+		return nil
+	})
+	return k.Secret, err
+}
