@@ -195,7 +195,7 @@ func isSiblingAllowed(from, to string) bool {
 	case strings.HasSuffix(from, "test") && inside(to, top): // serves tests
 		return true
 	case to == top && (top == "domain" || top == "persistence" || top == "httpapi" || top == "media"),
-		top == "actors" && to == "actors/mailbox", top == "service" && to == "service/record",
+		top == "actors" && to == "actors/mailbox", top == "service" && inside(to, "service/record"),
 		(top == "persistence" || top == "media" || top == "httpapi") && inside(to, top):
 		return !inside(from, "persistence/lease") || inside(to, "persistence/lease")
 	case strings.HasPrefix(from, "cmd/callboard/"): // commands of their own

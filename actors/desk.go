@@ -11,15 +11,20 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/service/agents"
+	"github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/pathways"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 	"github.com/callboard/callboard/service/tools"
 )
 
 // Services that the desk passes on until the front door has each of them.
 type (
 	agentsService   = agents.Service
+	contactService  = contacts.Service
+	dncService      = dnc.Service
 	pathwaysService = pathways.Service
 	toolsService    = tools.Service
 )
@@ -29,6 +34,8 @@ type (
 type Desk struct {
 	*record.Idempotency
 	*agentsService
+	*contactService
+	*dncService
 	*pathwaysService
 	*toolsService
 	node       *Node
@@ -38,13 +45,12 @@ type Desk struct {
 	signers    signers
 	audit      *auditor
 	log        *slog.Logger
-	uploads    uploads
+	list       contactlist.Reader
 	references *record.References
 	revising   record.KeyedMutex // contacts
 	booking    record.KeyedMutex // by provider
-	imports    numberImports
-	searches   sync.Map // in transcripts, by workspace: one at a time
-	logs       sync.Map // logEnd, by workspace
+	searches   sync.Map          // in transcripts, by workspace: one at a time
+	logs       sync.Map          // logEnd, by workspace
 	scripts    record.Cache[domain.Script]
 	called     record.Cache[*domain.PhoneNumber]
 	inUse      record.Cache[[]*domain.PhoneNumber] // the live numbers
@@ -73,3 +79,6 @@ type Desk struct {
 	// dataSlots has room for the data requests that are carried out at once.
 	dataSlots chan struct{}
 }
+
+// onCalls says whether there is a live call on this node.
+func (d *Desk) onCalls() bool { return d.node.cfg.Media != nil && d.node.cfg.Media.Live() > 0 }

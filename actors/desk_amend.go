@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 // UpdateCampaign changes a campaign; what may be changed in which state is
@@ -154,7 +155,7 @@ func (d *Desk) CopyCampaign(ctx context.Context, p domain.Principal, id string, 
 	if err != nil {
 		return none, err
 	}
-	progress, err := d.progressOf(ctx, from)
+	progress, err := d.list.Progress(ctx, from)
 	if err != nil {
 		return none, err
 	}
@@ -189,23 +190,23 @@ func (d *Desk) CopyCampaign(ctx context.Context, p domain.Principal, id string, 
 // was taken out stays out.
 func (d *Desk) again(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
-		wanted := make(states, domain.ContactInCall+1)
+		wanted := make(contactlist.StateSet, domain.ContactInCall+1)
 		for _, word := range words {
-			for s, has := range statesOf(c.Status, word) {
+			for s, has := range contactlist.StatesShownAs(c.Status, word) {
 				wanted[s] = wanted[s] || has
 			}
 		}
 		n := 0
-		for one, err := range d.people(ctx, c, wanted) {
+		for one, err := range d.list.All(ctx, c, wanted) {
 			if err != nil {
 				yield(ask.RawContact{}, err)
 				return
 			}
-			if one.contact.Phone == "" || one.result != nil && one.result.Reason == domain.ReasonRemoved {
+			if one.Contact.Phone == "" || one.Result != nil && one.Result.Reason == domain.ReasonRemoved {
 				continue // who was erased has no number
 			}
 			n++
-			row := ask.RawContact{Line: n, Phone: one.contact.Phone, Context: one.contact.Context, Timezone: one.contact.Timezone, Country: one.contact.Country}
+			row := ask.RawContact{Line: n, Phone: one.Contact.Phone, Context: one.Contact.Context, Timezone: one.Contact.Timezone, Country: one.Contact.Country}
 			if !yield(row, nil) {
 				return
 			}

@@ -120,7 +120,7 @@ func setTime(a *domain.Appointment, x *domain.Provider, to ask.Reschedule) error
 	now := time.Now()
 	switch {
 	case err != nil:
-		problems.Add("datetime", domain.CodeValidation, "%s", messageOf(err))
+		problems.Add("datetime", domain.CodeValidation, "%s", record.Message(err))
 	case at.Before(now):
 		problems.Add("datetime", domain.CodeValidation, "must not lie in the past")
 	case at.After(now.Add(maxAhead)):

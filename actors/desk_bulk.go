@@ -10,6 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -89,7 +91,7 @@ func (d *Desk) contactsFit(ctx context.Context, p domain.Principal, campaignID s
 		return record.FieldError("defaults.campaign_id", domain.CodeValidation, "there is no such campaign")
 	}
 	if err == nil && c.Status.Final() {
-		err = overFor(c)
+		err = contacts.OverError(c)
 	}
 	return err
 }
@@ -103,11 +105,11 @@ func (d *Desk) numbersFit(ctx context.Context, p domain.Principal, w *domain.Wor
 		if n == nil {
 			continue
 		}
-		if _, err := numberOf(n.Phone, orElse(n.Country, w.DefaultCountry)); err != nil {
+		if _, err := dnc.ListNumber(n.Phone, orElse(n.Country, w.DefaultCountry)); err != nil {
 			o.Items[i].Error = &domain.BulkError{Index: i, Code: "invalid_phone", Message: "phone is " + err.Error(), Param: "phone"}
 		}
 	}
-	return d.dncListExists(ctx, p, "defaults.list_id", o.Target)
+	return d.ListExists(ctx, p, "defaults.list_id", o.Target)
 }
 
 // messagesFit refuses a job that nothing would carry. Of a message to which no

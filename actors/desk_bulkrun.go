@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/engines/tracing"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 // How long an item rests that cannot be done now: as long as it is told to,
@@ -353,9 +354,9 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.desk.addContacts(ctx, r.by, r.row.TargetID, ask.ContactRows{Rows: rows}, domain.MaxBulkItems*2, func(c *commit.Change, in *intake) {
+	_, err = r.desk.ImportContacts(ctx, r.by, r.row.TargetID, ask.ContactRows{Rows: rows}, domain.MaxBulkItems*2, func(c *commit.Change, in *contactlist.Import) {
 		r.change(c, func(b *domain.Bulk, c *commit.Change) {
-			for _, bad := range in.errs {
+			for _, bad := range in.Errors {
 				item := r.item(bad.Line-1, &domain.Error{Code: bad.Code, Message: bad.Message, Param: contactParam(bad.Code)})
 				b.Failed, b.Pending = b.Failed+1, b.Pending-1
 				b.Blame(domain.BulkError{Index: item.Index, Code: item.Code, Message: item.Message, Param: item.Param})

@@ -197,7 +197,7 @@ func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Worksp
 	if err = d.hoursAllow(o.CallingHours, number); err != nil {
 		return parties{}, err
 	}
-	if err = d.listsAllow(ctx, p, number.E164); err != nil {
+	if err = d.CheckNotListed(ctx, p, number.E164); err != nil {
 		return parties{}, err
 	}
 	return parties{from: o.From, to: number}, d.mayShow(ctx, p, o.From)

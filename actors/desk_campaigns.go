@@ -19,6 +19,7 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 // CreateCampaign keeps a campaign with its inline contacts in one commit and
@@ -39,12 +40,12 @@ func (d *Desk) CreateCampaign(
 		c.Test.Since = &c.CreatedAt
 	}
 	change := commit.Change{Workspace: p.WorkspaceID, Guards: []commit.Guard{commit.Absent(c.Key())}}
-	in, err := d.newIntake(ctx, p, c, &domain.Progress{}, c.CreatedAt)
+	in, err := d.NewIntake(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
 		return none, err
 	}
-	in.keep = func(chunks []domain.Record) error { change.Puts = append(change.Puts, chunks...); return nil }
-	if err = in.read(rows); err != nil {
+	in.Keep = func(chunks []domain.Record) error { change.Puts = append(change.Puts, chunks...); return nil }
+	if err = in.Read(rows); err != nil {
 		return none, err
 	}
 	hooks, secret, err := d.campaignWebhooks(ctx, p, c, secret)
@@ -54,14 +55,14 @@ func (d *Desk) CreateCampaign(
 	if err != nil {
 		return none, err
 	}
-	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Total: in.total, Screened: in.screened.total, Outcomes: map[domain.Outcome]int{}}
+	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Total: in.Total, Screened: in.Screened.Total, Outcomes: map[domain.Outcome]int{}}
 	change.Puts = append(change.Puts, c, progress)
 	for _, w := range hooks {
 		change.Puts = append(change.Puts, w)
 	}
 	upload := &domain.Upload{Errors: []domain.ContactError{}}
-	if in.sum.Received > 0 {
-		upload = in.completed(newUpload(p, c))
+	if in.Summary.Received > 0 {
+		upload = in.Completed(contactlist.NewUpload(p, c))
 		change.Puts = append(change.Puts, upload)
 	}
 	change.Events = []event.Draft{record.NewEvent(&c.Meta, event.CampaignCreated, c.ID, domain.Unit(p.WorkspaceID), event.CampaignData{
@@ -83,7 +84,7 @@ func (d *Desk) CreateCampaign(
 	}
 	d.node.StartCampaignActor(ctx, c)
 	d.node.Committed(p.WorkspaceID)
-	return ask.CampaignCreated{Campaign: c, Upload: summaryOf(upload), WebhookSecret: secret}, nil
+	return ask.CampaignCreated{Campaign: c, Upload: contactlist.UploadSummary(upload), WebhookSecret: secret}, nil
 }
 
 // campaignBefore is the campaign that the same request has made before the
@@ -93,10 +94,10 @@ func (d *Desk) campaignBefore(ctx context.Context, p domain.Principal) (*ask.Cam
 	if c == nil || err != nil {
 		return nil, err
 	}
-	made := &ask.CampaignCreated{Campaign: c, Upload: summaryOf(&domain.Upload{Errors: []domain.ContactError{}})}
+	made := &ask.CampaignCreated{Campaign: c, Upload: contactlist.UploadSummary(&domain.Upload{Errors: []domain.ContactError{}})}
 	if err = commit.Each(ctx, d.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
 		if made.Upload.UploadID == "" { // the first came with it
-			made.Upload = summaryOf(u)
+			made.Upload = contactlist.UploadSummary(u)
 		}
 	}); err != nil {
 		return nil, record.StoreError(err)
@@ -125,7 +126,7 @@ func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.C
 			return err
 		}
 	}
-	if err := d.dncListExists(ctx, p, "compliance.dnc_list_id", c.Compliance.DNCListID); err != nil {
+	if err := d.ListExists(ctx, p, "compliance.dnc_list_id", c.Compliance.DNCListID); err != nil {
 		return err
 	}
 	return unspoken
@@ -471,7 +472,7 @@ func (d *Desk) askCampaign(ctx context.Context, p domain.Principal, id string, m
 			return domain.CampaignStatusObject{}, err
 		}
 		if pid == nil || c.Status.Final() {
-			progress, err := d.progressOf(ctx, c)
+			progress, err := d.list.Progress(ctx, c)
 			if err != nil {
 				return domain.CampaignStatusObject{}, err
 			}

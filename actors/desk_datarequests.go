@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/personal"
+	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/record"
 )
@@ -29,9 +30,9 @@ func (d *Desk) CreateDataRequest(ctx context.Context, p domain.Principal, kind d
 	if made, err := record.CreatedBySameRequest[domain.DataRequest](ctx, d.store, p, domain.PrefixData); made != nil || err != nil {
 		return made, err
 	}
-	e164, _, err := d.numberIn(p, phone)
+	e164, _, err := dnc.ParseNumber(phone, d.Country(p))
 	if err != nil {
-		return nil, record.FieldError("phone", domain.CodeValidation, "is "+whyBad(phone, err)+": give a full telephone number, best in E.164 as +12025550123")
+		return nil, record.FieldError("phone", domain.CodeValidation, "is "+domain.PhoneProblem(phone, err)+": give a full telephone number, best in E.164 as +12025550123")
 	}
 	own := false
 	err = commit.Each(ctx, d.store, "number", p.WorkspaceID, record.EnvironmentIndex(p), func(n *domain.PhoneNumber) { own = own || n.Number == e164 })
@@ -130,7 +131,7 @@ type dataRequestJob struct {
 }
 
 func (d *Desk) runDataRequest(ctx context.Context, workspaceID, id string) error {
-	j := &dataRequestJob{d: d, row: &domain.DataRequest{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}, yield: d.courtesy(ctx)}
+	j := &dataRequestJob{d: d, row: &domain.DataRequest{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}, yield: record.YieldToCalls(ctx, d.onCalls)}
 	var err error
 	j.version, err = d.store.Get(ctx, j.row)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && (j.row.Status == domain.DataCompleted || j.row.Status == domain.DataExpired) {

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -32,7 +33,7 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 		return out, err
 	}
 	if phone != "" {
-		if phone, _, err = d.numberIn(p, phone); err != nil {
+		if phone, _, err = dnc.ParseNumber(phone, d.Country(p)); err != nil {
 			return out, record.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 		}
 	}
@@ -72,7 +73,7 @@ func (d *Desk) decidedSince(ctx context.Context, c *domain.Campaign, t time.Time
 	if t.IsZero() {
 		return 1, nil
 	}
-	progress, err := d.progressOf(ctx, c)
+	progress, err := d.list.Progress(ctx, c)
 	if err != nil {
 		return 0, err
 	}
@@ -161,12 +162,12 @@ func (d *Desk) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string
 // contacts, about a microsecond each: whoever was ever decided about is found
 // without.
 func (d *Desk) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) (ordinal int, known bool, err error) {
-	progress, err := d.progressOf(ctx, c)
+	progress, err := d.list.Progress(ctx, c)
 	if err != nil {
 		return 0, false, err
 	}
 	edited := make(map[int]bool)
-	for e, err := range d.edits(ctx, c, progress) {
+	for e, err := range d.list.Edits(ctx, c, progress) {
 		if err != nil {
 			return 0, false, err
 		}
@@ -175,11 +176,11 @@ func (d *Desk) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) 
 		}
 		edited[e.Ordinal] = true
 	}
-	for ordinal, one := range d.numbers(ctx, c, progress.Total) {
-		if one.err != nil {
-			return 0, false, one.err
+	for ordinal, one := range d.list.Numbers(ctx, c, progress.Total) {
+		if one.Err != nil {
+			return 0, false, one.Err
 		}
-		if one.text == phone && !edited[ordinal] {
+		if one.Number == phone && !edited[ordinal] {
 			return ordinal, true, nil
 		}
 	}

@@ -29,10 +29,11 @@ func (d *Desk) DeleteCampaign(ctx context.Context, p domain.Principal, id string
 	if err != nil {
 		return err
 	}
-	if _, err = d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+	unlock, err := d.LockUploads(c)
+	if err != nil {
 		return err
 	}
-	defer d.uploads.release(c.ID)
+	defer unlock()
 	hooks, err := d.doom(ctx, p, c.ID)
 	if err != nil {
 		return err

@@ -14,13 +14,14 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/exportrows"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 const (
 	exportsAtOnce = 2
-	exportTries   = 5                   // in one process, of one that fails
-	exportFor     = 30 * 24 * time.Hour // that the row is kept behind its file
-	exportYield   = pieceOf             // rows after which an export gives way to live calls
+	exportTries   = 5                    // in one process, of one that fails
+	exportFor     = 30 * 24 * time.Hour  // that the row is kept behind its file
+	exportYield   = contactlist.StepRows // rows after which an export gives way to live calls
 )
 
 // CreateExport orders a file; it is made by this process or by the next.
@@ -162,7 +163,7 @@ func (d *Desk) writeExport(ctx context.Context, e *domain.Export) (rows int, siz
 				written <- failed
 			}
 		}()
-		ended := d.exportRows(ctx, e, newFile(e, to, d.courtesy(ctx), &rows))
+		ended := d.exportRows(ctx, e, newFile(e, to, record.YieldToCalls(ctx, d.onCalls), &rows))
 		_ = to.CloseWithError(ended) // never fails
 		written <- ended
 	}()

@@ -154,7 +154,7 @@ func (d *Desk) mayWrite(ctx context.Context, p domain.Principal, e164 string) er
 	case hit.Origin.Source == domain.DNCOptOut:
 		return domain.Errorf(domain.CodeOptedOut, "this number has asked for no more messages and calls")
 	}
-	return blocked()
+	return dnc.Blocked()
 }
 
 // sender is the number that a message comes from: the one asked for, or else one

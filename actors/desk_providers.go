@@ -229,7 +229,7 @@ func rangeOf(q ask.AvailabilityQuery, zone *time.Location, now time.Time) (from,
 		}
 		t, err := booking.Bound(text, zone)
 		if err != nil {
-			problems.Add(param, domain.CodeValidation, "%s", messageOf(err))
+			problems.Add(param, domain.CodeValidation, "%s", record.Message(err))
 		}
 		return t
 	}
@@ -247,13 +247,6 @@ func rangeOf(q ask.AvailabilityQuery, zone *time.Location, now time.Time) (from,
 		problems.Add("to", domain.CodeValidation, "must be at most %d days after from", int(mostAvailable/(24*time.Hour)))
 	}
 	return from, later(from, to), problems.Err()
-}
-
-func messageOf(err error) string {
-	if e, ok := errors.AsType[*domain.Error](err); ok {
-		return e.Message
-	}
-	return err.Error()
 }
 
 // bookedWithin reads the days, in UTC, that a stretch touches.

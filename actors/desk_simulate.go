@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/simulation"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 const (
@@ -60,9 +61,9 @@ func (d *Desk) SimulateCampaign(ctx context.Context, p domain.Principal, id stri
 	if c.Status.Final() {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the campaign is over: nothing is left to simulate").With("current_status", c.Status)
 	}
-	wanted := make(states, domain.ContactCancelled+1)
+	wanted := make(contactlist.StateSet, domain.ContactCancelled+1)
 	wanted[domain.ContactPending], wanted[domain.ContactRetryWait] = true, true
-	return d.play(ctx, p, c, d.people(ctx, c, wanted), o)
+	return d.play(ctx, p, c, d.list.All(ctx, c, wanted), o)
 }
 
 // SimulateDraft plays a campaign that is not kept, with its inline contacts.
@@ -73,24 +74,24 @@ func (d *Desk) SimulateDraft(
 		return nil, err
 	}
 	record.SetMeta(&c.Meta, "campaign", p, "", record.Now())
-	in, err := d.newIntake(ctx, p, c, &domain.Progress{}, c.CreatedAt)
+	in, err := d.NewIntake(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
 		return nil, err
 	}
 	var chunks []domain.Record
-	in.keep = func(some []domain.Record) error { chunks = append(chunks, some...); return nil }
-	in.allowed = nil // the forecast counts what may not be called
-	if err = in.read(rows); err != nil {
+	in.Keep = func(some []domain.Record) error { chunks = append(chunks, some...); return nil }
+	in.Allowed = nil // the forecast counts what may not be called
+	if err = in.Read(rows); err != nil {
 		return nil, err
 	}
-	return d.play(ctx, p, c, func(yield func(person, error) bool) {
+	return d.play(ctx, p, c, func(yield func(contactlist.Entry, error) bool) {
 		for _, r := range chunks {
 			chunk, ok := r.(*domain.ContactChunk)
 			if !ok {
 				continue
 			}
 			for i, who := range chunk.Contacts {
-				if !yield(person{ordinal: chunk.Index*domain.ChunkSize + i, contact: who}, nil) {
+				if !yield(contactlist.Entry{Ordinal: chunk.Index*domain.ChunkSize + i, Contact: who}, nil) {
 					return
 				}
 			}
@@ -100,7 +101,7 @@ func (d *Desk) SimulateDraft(
 
 // play simulates a campaign with those contacts who are not final.
 func (d *Desk) play(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[person, error], o ask.SimulationOrder,
+	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[contactlist.Entry, error], o ask.SimulationOrder,
 ) (*ask.Simulation, error) {
 	if err := d.plays.begin(p.WorkspaceID); err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func (d *Desk) play(
 
 // cast brings the contacts on the stage who are not final yet.
 func (d *Desk) cast(
-	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, people iter.Seq2[person, error], plan *simulation.Plan, s *ask.Simulation,
+	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, people iter.Seq2[contactlist.Entry, error], plan *simulation.Plan, s *ask.Simulation,
 ) error {
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, calendar.NewZones())
 	if err != nil {
@@ -151,14 +152,14 @@ func (d *Desk) cast(
 	}
 	plan.Rules = rules
 	assessor := campaign.NewAssessor(c, rules, calling)
-	listed := d.scrubber(c)
+	listed := d.Scrubber(c)
 	crowds := make(map[string]int32)
 	often := frequency{d: d, of: c, plan: plan, zones: calendar.NewZones(), days: make(map[string]int32)}
-	var some []person
+	var some []contactlist.Entry
 	flush := func() error {
 		contacts := make([]domain.Contact, len(some))
 		for i, one := range some {
-			contacts[i] = one.contact
+			contacts[i] = one.Contact
 		}
 		a := assessor.Assess(contacts)
 		for i, one := range some {
@@ -166,7 +167,7 @@ func (d *Desk) cast(
 				s.Skipped.Invalid++
 				continue
 			}
-			switch held, err := listed(ctx, one.contact.Phone); {
+			switch held, err := listed(ctx, one.Contact.Phone); {
 			case err != nil:
 				return err
 			case held:
@@ -181,7 +182,7 @@ func (d *Desk) cast(
 				plan.Crowds = append(plan.Crowds, simulation.Crowd{Window: a.Windows[zone], Unknown: rules.Local() && zone == ""})
 			}
 			who := played(one, at, plan.From)
-			if err := often.learn(ctx, one.contact.Phone, &who); err != nil {
+			if err := often.learn(ctx, one.Contact.Phone, &who); err != nil {
 				return err
 			}
 			plan.People = append(plan.People, who)
@@ -205,13 +206,13 @@ func (d *Desk) cast(
 }
 
 // played is a contact on the stage.
-func played(one person, crowd int32, from time.Time) simulation.Person {
+func played(one contactlist.Entry, crowd int32, from time.Time) simulation.Person {
 	p := simulation.Person{Crowd: crowd}
-	if one.state != domain.ContactRetryWait {
+	if one.State != domain.ContactRetryWait {
 		return p
 	}
 	p.Spent, p.Due = 1, from
-	if r := one.result; r != nil {
+	if r := one.Result; r != nil {
 		p.Spent = uint8(min(max(1, r.Attempts), 255))
 		if r.RetryAt != nil {
 			p.Due = *r.RetryAt

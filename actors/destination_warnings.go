@@ -7,6 +7,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 // startCheckLimit bounds how long the start of a campaign looks at its contacts.
@@ -23,12 +25,12 @@ func (d *Desk) destinationWarnings(ctx context.Context, c *domain.Campaign) []do
 	ctx, cancel := context.WithTimeout(ctx, startCheckLimit)
 	defer cancel()
 	n, first, atLeast, zones := 0, "", "", calendar.NewZones()
-	for one, err := range d.people(ctx, c, statesOf(c.Status, domain.ContactPending.String())) {
+	for one, err := range d.list.All(ctx, c, contactlist.StatesShownAs(c.Status, domain.ContactPending.String())) {
 		if err != nil { // the time is up, or the store fails: the start tells of that
 			atLeast = "at least "
 			break
 		}
-		number, err := zones.Number(one.contact.Phone)
+		number, err := zones.Number(one.Contact.Phone)
 		if err == nil {
 			err = number.Allowed(w.Calling, w.DefaultCountry, c.Environment)
 		}
@@ -36,7 +38,7 @@ func (d *Desk) destinationWarnings(ctx context.Context, c *domain.Campaign) []do
 			continue
 		}
 		if n++; first == "" {
-			first = one.contact.Phone + ": " + messageOf(err)
+			first = one.Contact.Phone + ": " + record.Message(err)
 		}
 	}
 	if n == 0 {

@@ -62,8 +62,8 @@ func (j *dataRequestJob) removeContact(ctx context.Context, one personContact) (
 	if err != nil {
 		return false, err
 	}
-	now, err := j.d.states(ctx, &talks{d: j.d, of: c}, one.ordinal, 1)
-	if err != nil || now[0].Final() {
+	now, err := j.d.list.State(ctx, c, one.ordinal)
+	if err != nil || now.Final() {
 		return err == nil, err
 	}
 	err = j.d.DeleteContact(ctx, p, c.ID, domain.ContactID(c.ID, one.ordinal))
@@ -81,10 +81,11 @@ func (j *dataRequestJob) removeContact(ctx context.Context, one personContact) (
 // it, and in its result. A contact that only mentions the number stays.
 func (j *dataRequestJob) blankContact(ctx context.Context, one personContact) error {
 	c := one.campaign
-	if _, err := j.d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+	unlock, err := j.d.LockUploads(c)
+	if err != nil {
 		return err
 	}
-	defer j.d.uploads.release(c.ID)
+	defer unlock()
 	blank := func(contact *domain.Contact) bool {
 		if one.is {
 			*contact = domain.Contact{}
@@ -95,7 +96,7 @@ func (j *dataRequestJob) blankContact(ctx context.Context, one personContact) er
 	chunk := &domain.ContactChunk{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: one.ordinal / domain.ChunkSize}
 	edit := &domain.ContactEdit{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Ordinal: one.ordinal}
 	result := &domain.ContactResult{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Ordinal: one.ordinal}
-	err := errors.Join(
+	err = errors.Join(
 		j.change(ctx, chunk, func() bool {
 			i := one.ordinal % domain.ChunkSize
 			return i < len(chunk.Contacts) && blank(&chunk.Contacts[i])
@@ -119,10 +120,11 @@ func (j *dataRequestJob) eraseScreened(ctx context.Context) error {
 			return nil
 		}
 		c := &domain.Campaign{Meta: domain.Meta{ID: chunk.CampaignID, WorkspaceID: chunk.WorkspaceID}}
-		if _, err := j.d.uploads.hold(c, domain.Upload{Meta: domain.Meta{WorkspaceID: c.WorkspaceID}}); err != nil {
+		unlock, err := j.d.LockUploads(c)
+		if err != nil {
 			return err
 		}
-		defer j.d.uploads.release(c.ID)
+		defer unlock()
 		j.count("screened", 1)
 		return j.change(ctx, chunk, func() bool {
 			for i := range chunk.Contacts {

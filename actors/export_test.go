@@ -57,10 +57,6 @@ func (n *Node) EndCampaign(workspaceID, id string) error {
 	return n.sys.Root.StopFuture(n.CampaignPID(workspaceID, id)).Wait()
 }
 
-// Courtesy is how an upload gives way to live calls; it works for as long as
-// passes between two calls of it.
-func Courtesy(ctx context.Context, onCalls func() bool) func() error { return courtesy(ctx, onCalls) }
-
 // OnCalls is what an upload goes by.
 func (d *Desk) OnCalls() bool { return d.onCalls() }
 

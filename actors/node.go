@@ -38,9 +38,12 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/service/agents"
+	"github.com/callboard/callboard/service/contacts"
+	dncservice "github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/pathways"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 	servicetools "github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
@@ -224,6 +227,11 @@ func New(cfg Config) *Node {
 	n.desk.agentsService = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
 	n.desk.pathwaysService = pathways.New(store, references, n)
 	n.desk.toolsService = servicetools.New(store, references, n)
+	n.desk.dncService = dncservice.New(store, n.dnc, n)
+	n.desk.list = contactlist.New(store)
+	n.desk.contactService = contacts.New(contacts.Config{
+		Store: store, Workspaces: n, Campaigns: n.desk, Actors: n, System: n.sys, DNC: n.desk, Script: n.desk.scriptOf, OnCalls: n.desk.onCalls, Log: cfg.Log,
+	})
 	n.desk.carriage = newCarriage()
 	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined})
 	return n
@@ -255,7 +263,7 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.desk.guests.load(ctx, w.ID); err != nil {
 			return err
 		}
-		if err := n.desk.sweepUploads(ctx, w.ID); err != nil {
+		if err := n.desk.UndoInterruptedUploads(ctx, w.ID); err != nil {
 			return err
 		}
 		if err := n.grow(ctx, w); err != nil {

@@ -100,61 +100,13 @@ func (n *Node) hatch(ctx context.Context, family *actor.PID, egg workspace.Hatch
 	})
 }
 
-// contactsAdded shows the contacts that were written ahead: the campaign's
-// counters are changed under their guard, against its own commits, together
-// with the row of the upload.
-func (n *Node) contactsAdded(ctx context.Context, c *domain.Campaign, in *intake, done *domain.Upload, also func(*commit.Change, *intake)) error {
-	received := &domain.Upload{Meta: domain.Meta{ID: done.ID, WorkspaceID: done.WorkspaceID}}
-	uploaded, err := n.cfg.Store.Get(ctx, received)
-	if err != nil {
-		return record.StoreError(err)
+// ContactsAdded tells a campaign that it has total contacts and waits until its
+// status counts them.
+func (n *Node) ContactsAdded(ctx context.Context, c *domain.Campaign, total int) {
+	pid := n.CampaignPID(c.WorkspaceID, c.ID)
+	if !n.isUp(pid) {
+		return
 	}
-	for range 20 * record.MaxTries {
-		now := &domain.Campaign{Meta: domain.Meta{ID: c.ID, WorkspaceID: c.WorkspaceID}}
-		of, err := n.cfg.Store.Get(ctx, now)
-		if err != nil {
-			return record.StoreError(err)
-		}
-		if now.Status.Final() { // it ended while the upload ran
-			return overFor(now)
-		}
-		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
-		version, err := n.cfg.Store.Get(ctx, progress)
-		if err != nil {
-			return record.StoreError(err)
-		}
-		change := commit.Change{
-			Workspace: c.WorkspaceID, Puts: []domain.Record{done},
-			Guards: []commit.Guard{{Key: now.Key(), Version: of}, {Key: done.Key(), Version: uploaded}},
-		}
-		grown := in.total > in.base || in.screened.total > in.screened.base
-		if grown {
-			progress.Total, progress.Screened = in.total, in.screened.total
-			change.Puts = append(change.Puts, progress)
-			change.Guards = append(change.Guards, commit.Guard{Key: progress.Key(), Version: version})
-		}
-		change.Puts = append(change.Puts, in.tails...)
-		if also != nil {
-			also(&change, in)
-		}
-		_, err = n.cfg.Store.Apply(ctx, change)
-		if errors.Is(err, domain.ErrConflict) {
-			continue
-		}
-		if err != nil {
-			return record.StoreError(err)
-		}
-		if pid := n.CampaignPID(c.WorkspaceID, c.ID); grown && n.isUp(pid) {
-			n.awaitTotal(ctx, pid, in.total)
-		}
-		return nil
-	}
-	return record.StoreError(domain.ErrConflict)
-}
-
-// awaitTotal lets the campaign read itself anew and waits until its status
-// counts the new contacts.
-func (n *Node) awaitTotal(ctx context.Context, pid *actor.PID, total int) {
 	n.sys.Root.Send(pid, campaign.Added{})
 	bound, cancel := context.WithTimeout(ctx, showWithin)
 	defer cancel()

@@ -144,11 +144,11 @@ func (j *dataRequestJob) writeContacts(ctx context.Context, z *zip.Writer) error
 			if !one.is {
 				return nil
 			}
-			of, err := j.d.one(ctx, one.campaign, domain.ContactID(one.campaign.ID, one.ordinal))
+			of, err := j.d.list.Find(ctx, one.campaign, domain.ContactID(one.campaign.ID, one.ordinal))
 			if err != nil {
 				return err
 			}
-			return line(exportedContact{one.campaign.ID, of.shown(one.campaign)})
+			return line(exportedContact{one.campaign.ID, of.View(one.campaign)})
 		})
 	})
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 )
 
 func numbered(i int) string { return fmt.Sprintf("+1202%07d", 5550000+i) }
@@ -327,7 +327,7 @@ func TestAnUploadGivesWayToLiveCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := false
-		way := actors.Courtesy(ctx, func() bool { return calls })
+		way := record.YieldToCalls(ctx, func() bool { return calls })
 		for _, times := range []int{1, 5, 1} {
 			calls = times > 1
 			worked, began := time.Duration(0), time.Now()

@@ -229,3 +229,11 @@ func FieldError(param string, code domain.Code, text string) error {
 	ps.Add(param, code, "%s", text)
 	return ps.Err()
 }
+
+// Message is the text of an error for the API, without its code.
+func Message(err error) string {
+	if e, ok := errors.AsType[*domain.Error](err); ok {
+		return e.Message
+	}
+	return err.Error()
+}

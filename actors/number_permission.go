@@ -8,48 +8,7 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dnc"
-	"github.com/callboard/callboard/service/record"
 )
-
-// scrubber says whether a number is on the lists that hold for a campaign. It
-// answers nearly every number from memory; an error means that nobody knows.
-func (d *Desk) scrubber(c *domain.Campaign) func(ctx context.Context, e164 string) (listed bool, err error) {
-	scrub := dnc.ScrubOf(c)
-	return func(ctx context.Context, e164 string) (bool, error) {
-		hit, err := d.node.dnc.Check(ctx, c.WorkspaceID, scrub, e164)
-		return hit != nil, record.StoreError(err)
-	}
-}
-
-// dncListExists refuses the id of a list that is not there; "" is the default
-// one.
-func (d *Desk) dncListExists(ctx context.Context, p domain.Principal, param, id string) error {
-	if id == "" {
-		return nil
-	}
-	_, _, err := record.Get[domain.DNCList](ctx, d.store, p, domain.PrefixDNC, id)
-	if domain.CodeOf(err) == domain.CodeNotFound {
-		return record.FieldError(param, domain.CodeValidation, "there is no such do-not-call list")
-	}
-	return err
-}
-
-// listsAllow refuses a number that is on the workspace's list, before anything
-// is taken for its call.
-func (d *Desk) listsAllow(ctx context.Context, p domain.Principal, e164 string) error {
-	hit, err := d.node.dnc.Check(ctx, p.WorkspaceID, dnc.ScrubAll(p.WorkspaceID, p.Environment), e164)
-	if err != nil {
-		return record.StoreError(err)
-	}
-	if hit != nil {
-		return blocked()
-	}
-	return nil
-}
-
-func blocked() error {
-	return domain.Errorf(domain.CodeDNCBlocked, "this number is on the do-not-call list of the workspace")
-}
 
 // grantFor is how long a number is kept for a single call until that begins.
 const grantFor = 15 * time.Second
@@ -99,7 +58,7 @@ func (d *Desk) askNumbers(ctx context.Context, t *tree, m numbers.May) (any, err
 func denial(m numbers.Denied) error {
 	switch m.By {
 	case numbers.DNC:
-		return blocked()
+		return dnc.Blocked()
 	case numbers.Frequency:
 		return domain.Errorf(domain.CodeFrequencyCap, "this number has been called %d times today; the workspace allows %d", m.Count, m.Cap).
 			With("limit", m.Cap).With("next_allowed_at", m.Until.UTC())

@@ -1,0 +1,132 @@
+package contacts
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/lifecycle"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
+)
+
+// ExportContacts walks the contacts of a campaign that are in a state, or all.
+func (s *Service) ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (ask.ContactsExport, error) {
+	c, err := s.campaigns.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return ask.ContactsExport{}, err
+	}
+	fields, err := s.contextFields(ctx, c)
+	if err != nil {
+		return ask.ContactsExport{}, err
+	}
+	return ask.ContactsExport{Fields: fields, Rows: func(yield func(ask.Contact, error) bool) {
+		for one, err := range s.list.All(ctx, c, contactlist.StatesShownAs(c.Status, status)) {
+			if err != nil {
+				yield(ask.Contact{}, err)
+				return
+			}
+			if !yield(one.View(c), nil) {
+				return
+			}
+		}
+	}}, nil
+}
+
+// contextFields are the names in the contexts of a campaign's contacts.
+func (s *Service) contextFields(ctx context.Context, c *domain.Campaign) ([]string, error) {
+	known := make(map[string]struct{})
+	err := commit.Each(ctx, s.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
+		for _, name := range u.Fields {
+			known[name] = struct{}{}
+		}
+	})
+	if err != nil {
+		return nil, record.StoreError(err)
+	}
+	progress, err := s.list.Progress(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range s.list.Edits(ctx, c, progress) {
+		if err != nil {
+			return nil, err
+		}
+		for name := range e.Contact.Context {
+			known[name] = struct{}{}
+		}
+	}
+	fields := slices.Sorted(maps.Keys(known))
+	return fields[:min(len(fields), contactlist.MaxFieldNames)], nil
+}
+
+// CampaignResults walks all contacts in the order of upload, and then what uploads
+// screened: rows that did not become contacts, also not by a later upload.
+func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error) {
+	c, err := s.campaigns.Campaign(ctx, p, campaignID)
+	if err != nil {
+		return nil, err
+	}
+	progress, err := s.list.Progress(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var left contactlist.ScreenedRows
+	if err = left.Load(ctx, s.list, c, progress.Screened); err != nil {
+		return nil, err
+	}
+	return func(yield func(ask.ResultRow, error) bool) {
+		for one, err := range s.list.AllReadAhead(ctx, c, nil) {
+			if err != nil {
+				yield(ask.ResultRow{}, err)
+				return
+			}
+			delete(left.Numbers, contactlist.NumberKey(one.Contact.Phone))
+			if !yield(resultRow(c, one), nil) {
+				return
+			}
+		}
+		for row, err := range s.screenedRows(ctx, c, &left) {
+			if !yield(row, err) {
+				return
+			}
+		}
+	}, nil
+}
+
+// resultRow is a contact in the results of its campaign.
+func resultRow(c *domain.Campaign, o contactlist.Entry) ask.ResultRow {
+	state := lifecycle.Seen(c.Status, o.State)
+	r := ask.ResultRow{
+		Phone: o.Contact.Phone, Name: o.Contact.Name(), Outcome: state.String(),
+		Confirmed: state == domain.ContactConfirmed,
+	}
+	if o.Result != nil {
+		r.Duration, r.Notes, r.Reason = o.Result.Duration, o.Result.Notes, o.Result.Reason
+		if state.Final() {
+			r.CompletedAt = o.Result.EndedAt
+		}
+	}
+	return r
+}
+
+// screenedRows are the rows of a campaign's results for the numbers that its uploads
+// screened.
+func (s *Service) screenedRows(ctx context.Context, c *domain.Campaign, left *contactlist.ScreenedRows) iter.Seq2[ask.ResultRow, error] {
+	return func(yield func(ask.ResultRow, error) bool) {
+		for row, err := range s.list.Screened(ctx, c, left.Total) {
+			if _, wanted := left.Numbers[contactlist.NumberKey(row.Phone)]; (!wanted || row.Phone == "") && err == nil {
+				continue // it became a contact, or was erased
+			}
+			at := row.At
+			shown := ask.ResultRow{Phone: row.Phone, Name: row.Name, Outcome: domain.ContactSkipped.String(), Reason: row.Reason, CompletedAt: &at}
+			if !yield(shown, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package contactlist
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/record"
+)
+
+// DeletedOrdinals are the ordinals of the contacts that were deleted from a
+// campaign. Their numbers may be added again.
+func (r *Reader) DeletedOrdinals(ctx context.Context, c *domain.Campaign, progress *domain.Progress) (map[int]bool, error) {
+	if progress.Outcomes[domain.OutcomeCancelled] == 0 {
+		return nil, nil
+	}
+	deleted := make(map[int]bool)
+	for one, err := range r.All(ctx, c, StatesShownAs(c.Status, domain.ContactCancelled.String())) {
+		if err != nil {
+			return nil, err
+		}
+		if one.Result != nil && one.Result.Reason == domain.ReasonRemoved {
+			deleted[one.Ordinal] = true
+		}
+	}
+	return deleted, nil
+}
+
+// NumberOrError is a number as numbers hands it out.
+type NumberOrError struct {
+	Number string
+	Err    error
+}
+
+// Numbers walks the numbers of a campaign's contacts up to total, as they were
+// uploaded. An error comes at the ordinal -1 and ends the walk.
+func (r *Reader) Numbers(ctx context.Context, c *domain.Campaign, total int) iter.Seq2[int, NumberOrError] {
+	const atOnce = 8
+	return func(yield func(int, NumberOrError) bool) {
+		after := ""
+		for at := 0; at < total; {
+			var batch []*domain.ContactNumbers
+			prefix := domain.Key{Kind: "chunk", Workspace: c.WorkspaceID, ID: c.ID + "/"}
+			err := r.store.Under(ctx, prefix, after, atOnce, func() domain.Record { return &domain.ContactNumbers{} }, func(rec domain.Record) error {
+				if chunk, ok := rec.(*domain.ContactNumbers); ok {
+					batch = append(batch, chunk)
+				}
+				return nil
+			})
+			if err == nil && len(batch) == 0 {
+				err = fmt.Errorf("contactlist: campaign %s has %d contacts but no chunk at %d", c.ID, total, at)
+			}
+			if err != nil {
+				yield(-1, NumberOrError{Err: record.StoreError(err)})
+				return
+			}
+			for _, chunk := range batch {
+				after = chunk.Key().ID
+				for _, one := range chunk.Contacts[:min(len(chunk.Contacts), total-at)] {
+					if !yield(at, NumberOrError{Number: one.Phone}) {
+						return
+					}
+					at++
+				}
+			}
+		}
+	}
+}
+
+// Screened walks the first rows of a campaign's uploads that did not become
+// contacts, up to total.
+func (r *Reader) Screened(ctx context.Context, c *domain.Campaign, total int) iter.Seq2[domain.ScreenedContact, error] {
+	return func(yield func(domain.ScreenedContact, error) bool) {
+		for at := 0; at < total; at += domain.ChunkSize {
+			chunk := &domain.ScreenedChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: at / domain.ChunkSize}
+			if _, err := r.store.Get(ctx, chunk); err != nil {
+				yield(domain.ScreenedContact{}, record.StoreError(err))
+				return
+			}
+			for _, row := range chunk.Contacts[:min(len(chunk.Contacts), total-at)] {
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	}
+}

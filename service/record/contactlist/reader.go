@@ -1,0 +1,273 @@
+// Package contactlist reads and writes the contacts of a campaign, which are stored
+// in chunks in the order of upload.
+package contactlist
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/lifecycle"
+	"github.com/callboard/callboard/service/record"
+)
+
+const (
+	// maxPagesPerFind bounds how many states one page of a filtered list looks at:
+	// the next cursor goes on from there.
+	maxPagesPerFind = 1000
+	// maxSingleReads is how many rows of a chunk are looked up one by one, before all
+	// of the chunk are read.
+	maxSingleReads = 8
+)
+
+// Reader reads the contacts of campaigns.
+type Reader struct{ store commit.Store }
+
+// New returns a reader of a store.
+func New(store commit.Store) Reader { return Reader{store} }
+
+// Entry is a contact with what became of it.
+type Entry struct {
+	Ordinal int
+	Contact domain.Contact
+	AddedAt time.Time
+	State   domain.ContactState
+	Result  *domain.ContactResult // nil: idle so far
+}
+
+// StateSet are those that are wanted, by domain.ContactState; nil: all.
+type StateSet []bool
+
+// StatesShownAs are the stored states that a campaign shows by a word.
+func StatesShownAs(status domain.CampaignStatus, word string) StateSet {
+	if word == "" {
+		return nil
+	}
+	wanted := make(StateSet, domain.ContactInCall+1)
+	for s := range wanted {
+		wanted[s] = lifecycle.Seen(status, domain.ContactState(s)).String() == word
+	}
+	return wanted
+}
+
+func (w StateSet) Has(s domain.ContactState) bool { return w == nil || int(s) < len(w) && w[s] }
+
+// ordinalsOf are the ordinals of those that are wanted; the first stands at start.
+func (w StateSet) ordinalsOf(now []domain.ContactState, start int) []int {
+	var ordinals []int
+	for i, s := range now {
+		if w.Has(s) {
+			ordinals = append(ordinals, start+i)
+		}
+	}
+	return ordinals
+}
+
+// Progress reads the counters of a campaign; those of one without any are
+// empty.
+func (r *Reader) Progress(ctx context.Context, c *domain.Campaign) (*domain.Progress, error) {
+	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
+	if _, err := r.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, record.StoreError(err)
+	}
+	return progress, nil
+}
+
+// All walks a campaign's contacts in the order of upload, with their states
+// and results: sorted scans, merged. Chunks in which nobody is wanted are not
+// read.
+func (r *Reader) All(ctx context.Context, c *domain.Campaign, wanted StateSet) iter.Seq2[Entry, error] {
+	return record.Flatten(r.byChunk(ctx, c, wanted))
+}
+
+// AllReadAhead is people for whoever wants them all: a chunk is read while the
+// one before it is used.
+func (r *Reader) AllReadAhead(ctx context.Context, c *domain.Campaign, wanted StateSet) iter.Seq2[Entry, error] {
+	return record.Flatten(record.ReadAhead(ctx, func(ctx context.Context) iter.Seq2[[]Entry, error] { return r.byChunk(ctx, c, wanted) }))
+}
+
+func (r *Reader) byChunk(ctx context.Context, c *domain.Campaign, wanted StateSet) iter.Seq2[[]Entry, error] {
+	return func(yield func([]Entry, error) bool) {
+		progress, err := r.Progress(ctx, c)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		who := activeCalls{store: r.store, campaign: c}
+		for start := 0; start < progress.Total; start += domain.ChunkSize {
+			n := min(domain.ChunkSize, progress.Total-start)
+			now, err := r.states(ctx, &who, start, n)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			ordinals := wanted.ordinalsOf(now, start)
+			if len(ordinals) == 0 {
+				continue
+			}
+			some, err := r.readChunk(ctx, c, progress, start, now, ordinals)
+			if !yield(some, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// readChunk are some contacts of the chunk that begins at an ordinal, whose
+// states are known.
+func (r *Reader) readChunk(
+	ctx context.Context, c *domain.Campaign, progress *domain.Progress, start int, now []domain.ContactState, ordinals []int,
+) ([]Entry, error) {
+	chunk := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: start / domain.ChunkSize}
+	if _, err := r.store.Get(ctx, chunk); err != nil {
+		return nil, record.StoreError(err)
+	}
+	if progress.Edits > 0 {
+		for e, err := range r.editsFrom(ctx, c, start, len(chunk.Contacts)) {
+			if err != nil {
+				return nil, err
+			}
+			chunk.Contacts[e.Ordinal-start] = e.Contact
+		}
+	}
+	results, err := r.readResults(ctx, c, ordinals)
+	if err != nil {
+		return nil, err
+	}
+	some := make([]Entry, 0, len(ordinals))
+	for _, o := range ordinals {
+		if o-start < len(chunk.Contacts) {
+			some = append(some, Entry{Ordinal: o, Contact: chunk.Contacts[o-start], AddedAt: domain.AddedAt(chunk.Added, o-start, c.CreatedAt), State: now[o-start], Result: results[o]})
+		}
+	}
+	return some, nil
+}
+
+// states are those of n contacts from an ordinal on.
+func (r *Reader) states(ctx context.Context, talks *activeCalls, start, n int) ([]domain.ContactState, error) {
+	out := make([]domain.ContactState, n) // a page without a row is all pending
+	first := start / domain.PageSize
+	err := r.readStatePages(ctx, talks.campaign, first, (start+n-1)/domain.PageSize-first+1, func(row *domain.ContactPage) bool {
+		for i, s := range row.States {
+			if at := row.Index*domain.PageSize + i - start; at >= 0 && at < n {
+				out[at] = domain.ContactState(s)
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, talks.markStates(ctx, out, start)
+}
+
+// errStop ends a scan.
+var errStop = errors.New("enough")
+
+// readStatePages reads the stored ones of n pages from one on, until f has enough.
+func (r *Reader) readStatePages(ctx context.Context, c *domain.Campaign, first, n int, f func(*domain.ContactPage) bool) error {
+	after := ""
+	if first > 0 {
+		after = (&domain.ContactPage{CampaignID: c.ID, Index: first - 1}).Key().ID
+	}
+	prefix := domain.Key{Kind: "page", Workspace: c.WorkspaceID, ID: c.ID + "/"}
+	err := r.store.Under(ctx, prefix, after, n, func() domain.Record { return &domain.ContactPage{} }, func(rec domain.Record) error {
+		if row, ok := rec.(*domain.ContactPage); ok && (row.Index >= first+n || !f(row)) {
+			return errStop
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return record.StoreError(err)
+}
+
+// readResults are those of some contacts of a chunk, by ordinal.
+func (r *Reader) readResults(ctx context.Context, c *domain.Campaign, ordinals []int) (map[int]*domain.ContactResult, error) {
+	out := make(map[int]*domain.ContactResult, len(ordinals))
+	if len(ordinals) <= maxSingleReads {
+		for _, o := range ordinals {
+			result := &domain.ContactResult{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Ordinal: o}
+			switch _, err := r.store.Get(ctx, result); {
+			case err == nil:
+				out[o] = result
+			case !errors.Is(err, domain.ErrNotFound):
+				return nil, record.StoreError(err)
+			}
+		}
+		return out, nil
+	}
+	first, last := ordinals[0], ordinals[len(ordinals)-1]
+	prefix := domain.Key{Kind: "result", Workspace: c.WorkspaceID, ID: c.ID + "/"}
+	after := ""
+	if first > 0 {
+		after = (&domain.ContactResult{CampaignID: c.ID, Ordinal: first - 1}).Key().ID
+	}
+	err := r.store.Under(ctx, prefix, after, last-first+1, func() domain.Record { return &domain.ContactResult{} }, func(rec domain.Record) error {
+		res, ok := rec.(*domain.ContactResult)
+		if ok && res.Ordinal > last {
+			return errStop
+		}
+		if ok {
+			out[res.Ordinal] = res
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		err = nil
+	}
+	return out, record.StoreError(err)
+}
+
+// Edits are all changes that were made to contacts after their upload.
+func (r *Reader) Edits(ctx context.Context, c *domain.Campaign, progress *domain.Progress) iter.Seq2[*domain.ContactEdit, error] {
+	if progress.Edits == 0 {
+		return func(func(*domain.ContactEdit, error) bool) {}
+	}
+	return r.editsFrom(ctx, c, 0, progress.Total)
+}
+
+// editsFrom are those of n contacts from an ordinal on.
+func (r *Reader) editsFrom(ctx context.Context, c *domain.Campaign, start, n int) iter.Seq2[*domain.ContactEdit, error] {
+	const atOnce = 256
+	return func(yield func(*domain.ContactEdit, error) bool) {
+		after := ""
+		if start > 0 {
+			after = (&domain.ContactEdit{CampaignID: c.ID, Ordinal: start - 1}).Key().ID
+		}
+		prefix := domain.Key{Kind: "edit", Workspace: c.WorkspaceID, ID: c.ID + "/"}
+		for {
+			var some []*domain.ContactEdit
+			err := r.store.Under(ctx, prefix, after, min(n, atOnce), func() domain.Record { return &domain.ContactEdit{} }, func(rec domain.Record) error {
+				if e, ok := rec.(*domain.ContactEdit); ok {
+					some = append(some, e)
+				}
+				return nil
+			})
+			if err != nil {
+				yield(nil, record.StoreError(err))
+				return
+			}
+			for _, e := range some {
+				if e.Ordinal >= start+n || !yield(e, nil) {
+					return
+				}
+				after = e.Key().ID
+			}
+			if len(some) < min(n, atOnce) {
+				return
+			}
+		}
+	}
+}
+
+// LastChunk reads the chunk to which the next contact is added.
+func (r *Reader) LastChunk(ctx context.Context, c *domain.Campaign, total int) (*domain.ContactChunk, error) {
+	last := &domain.ContactChunk{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: total / domain.ChunkSize}
+	_, err := r.store.Get(ctx, last)
+	return last, record.StoreError(err)
+}

@@ -1,0 +1,65 @@
+package contactlist
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// ScreenedRows are the rows of uploads to a campaign that did not become contacts, as an
+// upload goes on with them. Each number has one row.
+type ScreenedRows struct {
+	Numbers       map[uint64]struct{}
+	chunk         []domain.ScreenedContact // the unfinished chunk
+	Before, Total int                      // rows that there were before, and are now
+}
+
+// Load reads the rows that a campaign has.
+func (s *ScreenedRows) Load(ctx context.Context, r *Reader, c *domain.Campaign, total int) error {
+	s.Before, s.Total, s.Numbers = total, total, make(map[uint64]struct{}, total)
+	for row, err := range r.Screened(ctx, c, total) {
+		if err != nil {
+			return err
+		}
+		s.Numbers[NumberKey(row.Phone)] = struct{}{}
+		if len(s.chunk) == domain.ChunkSize {
+			s.chunk = s.chunk[:0]
+		}
+		s.chunk = append(s.chunk, row)
+	}
+	if len(s.chunk) == domain.ChunkSize {
+		s.chunk = nil
+	}
+	return nil
+}
+
+// addScreened keeps a row that does not become a contact. A campaign keeps as many of
+// them as of contacts.
+func (in *Import) addScreened(row domain.ScreenedContact) {
+	s, key := &in.Screened, NumberKey(row.Phone)
+	if _, twice := s.Numbers[key]; twice || s.Total == MaxContacts {
+		return
+	}
+	s.Numbers[key] = struct{}{}
+	s.chunk = append(s.chunk, row)
+	if s.Total++; len(s.chunk) == domain.ChunkSize {
+		in.packScreened()
+	}
+}
+
+// packScreened makes a record of the unfinished chunk of screened rows.
+func (in *Import) packScreened() {
+	s := &in.Screened
+	if len(s.chunk) == 0 || s.Total == s.Before {
+		return
+	}
+	chunk := &domain.ScreenedChunk{
+		CampaignID: in.campaign.ID, WorkspaceID: in.campaign.WorkspaceID, Index: (s.Total - 1) / domain.ChunkSize, Contacts: s.chunk,
+	}
+	if chunk.Index*domain.ChunkSize < s.Before {
+		in.Tails = append(in.Tails, chunk)
+	} else {
+		in.ready = append(in.ready, chunk)
+	}
+	s.chunk = nil
+}
