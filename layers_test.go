@@ -60,8 +60,17 @@ func siblings() map[string][]string {
 		"actors/node":     {"actors"},
 		// Clients of engines implement the interfaces of media/speech and share their HTTP client.
 		"engines": {"engines", "media"},
-		// The composition root starts everything; the packages below it are parts of the command.
-		"cmd": {"cmd"},
+		// Commands build on each other: the data folder, its store, a backup of the store, its administration.
+		"cmd/callboard/administration": {"cmd/callboard/store", "cmd/callboard/backup"},
+		"cmd/callboard/backup":         {"cmd/callboard/datafolder", "cmd/callboard/store"},
+		"cmd/callboard/blobstore":      {"cmd/callboard/datafolder", "cmd/callboard/egress"},
+		"cmd/callboard/demo":           {"cmd/callboard/logging"},
+		"cmd/callboard/eventforward":   {"cmd/callboard/cli"},
+		"cmd/callboard/membership":     {"cmd/callboard/datafolder"},
+		"cmd/callboard/settings":       {"cmd/callboard/setup"},
+		"cmd/callboard/store":          {"cmd/callboard/blobstore", "cmd/callboard/datafolder", "cmd/callboard/membership"},
+		// The composition root connects all parts.
+		"cmd/callboard/server": {"cmd"},
 	}
 	return list
 }
@@ -198,8 +207,8 @@ func isSiblingAllowed(from, to string) bool {
 		top == "actors" && to == "actors/mailbox", top == "service" && inside(to, "service/record"),
 		(top == "persistence" || top == "media" || top == "httpapi") && inside(to, top):
 		return !inside(from, "persistence/lease") || inside(to, "persistence/lease")
-	case strings.HasPrefix(from, "cmd/callboard/"): // commands of their own
-		return inside(from, to) || inside(to, from) || from == "cmd/callboard/server"
+	case strings.HasPrefix(from, "cmd/callboard/") && strings.HasPrefix(to, "cmd/callboard/") && inside(from, to): // what the commands of a group share
+		return true
 	}
 	allowed, _ := longest(siblings(), from)
 	return slices.ContainsFunc(allowed, func(a string) bool { return inside(to, a) })

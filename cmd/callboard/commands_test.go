@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/cmd/callboard/cli"
+	"github.com/callboard/callboard/cmd/callboard/eventforward"
 )
 
 // runs runs a command line as main does.
@@ -80,7 +81,7 @@ func TestWhatCameOfASampleIsToldToPrograms(t *testing.T) {
 	out, errs, code := runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
 	assert.Equal(t, cli.Failed, code)
 	assert.Contains(t, errs, "answered 418")
-	var told posted
+	var told eventforward.Result
 	require.NoError(t, json.Unmarshal([]byte(out), &told), out)
 	assert.Equal(t, []any{"call.ended", int64(http.StatusTeapot)}, []any{told.Type, told.Status})
 	assert.Contains(t, <-got, told.ID)
@@ -88,7 +89,7 @@ func TestWhatCameOfASampleIsToldToPrograms(t *testing.T) {
 	far.Close()
 	out, _, code = runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
 	assert.Equal(t, cli.Unreachable, code)
-	told = posted{}
+	told = eventforward.Result{}
 	require.NoError(t, json.Unmarshal([]byte(out), &told), out)
 	assert.Contains(t, told.Error, "refused")
 	out, _, _ = runs(t, "trigger", "call.ended", "--forward-to", far.URL)

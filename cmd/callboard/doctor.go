@@ -1,29 +1,29 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"net/netip"
 	"os"
-	"path/filepath"
-	"strings"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/administration"
+	"github.com/callboard/callboard/cmd/callboard/blobstore"
 	"github.com/callboard/callboard/cmd/callboard/cli"
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/cmd/callboard/doctor"
+	"github.com/callboard/callboard/cmd/callboard/membership"
+	"github.com/callboard/callboard/cmd/callboard/settings"
+	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/lease"
 )
 
 // errFindings makes the exit code tell that something must be mended.
@@ -38,16 +38,16 @@ func doctorCommand() *cobra.Command {
 			"Nothing is changed. Exit code 1 where something must be mended; with --strict where something should be.",
 		Example: "  callboard doctor\n  callboard doctor --config /etc/callboard/callboard.yaml --reach https://hooks.example.com --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v.Config, v.Faulty = settings(cmd)
+			v.Config, v.Faulty = settings.Load(cmd)
 			v.Env = os.Environ()
 			if v.Config != nil && (v.Config.Blobs != (configs.Blobs{}) || v.Config.NodeAddr.IsValid()) {
-				v.Bucket = func(ctx context.Context) (string, bool, error) { return tryBlobs(ctx, v.Config) }
+				v.Bucket = func(ctx context.Context) (string, bool, error) { return blobstore.Try(ctx, v.Config) }
 			}
 			if v.Config != nil {
 				among(v, v.Config)
 				v.TooNew = persistence.ErrFormat
 				v.StoreFormat = func(ctx context.Context) (string, error) { return formatForDoctor(ctx, v.Config) }
-				if _, v.Running = dialAdmin(v.Config.Data); v.Running || cli.Remote(cmd) {
+				if _, v.Running = administration.Dial(v.Config.Data); v.Running || cli.Remote(cmd) {
 					var err error
 					if v.Client, err = inquirer(cmd, v.Config); err != nil {
 						return err
@@ -77,67 +77,11 @@ func doctorCommand() *cobra.Command {
 // formatForDoctor tells which store format the store needs; persistence.ErrFormat:
 // this program does not know it.
 func formatForDoctor(ctx context.Context, cfg *configs.Config) (string, error) {
-	needs, err := storedRequirement(ctx, cfg)
+	needs, err := requirementOf(ctx, cfg)
 	if err == nil {
 		err = needs.Check(version)
 	}
 	return fmt.Sprintf("the store needs format %d, this version knows formats up to %d", needs.Format, persistence.StoreFormat), err
-}
-
-// inquirer asks the service that is named, else the one that runs here with
-// the key of its first start, where that still lies there; nil: there is no key.
-func inquirer(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error) {
-	c, err := cli.Of(cmd)
-	if err != nil || cli.Remote(cmd) {
-		return c, err
-	}
-	c.URL = listening(cfg)
-	if c.Key == "" || !cmd.Flags().Changed("key") && os.Getenv("CALLBOARD_KEY") == "" {
-		text, err := os.ReadFile(filepath.Join(cfg.Data, "admin.key"))
-		if err != nil {
-			return nil, nil //nolint:nilnil,nilerr // it is kept elsewhere
-		}
-		c.Key = strings.TrimSpace(string(text))
-	}
-	trustOwn(c, cfg)
-	return c, nil
-}
-
-// ownDial bounds a connection to a service on this machine.
-const ownDial = 5 * time.Second
-
-// trustOwn lets a client know the service here by its certificate, whatever
-// name that is for.
-func trustOwn(c *client.Client, cfg *configs.Config) {
-	if cfg.TLSCert == "" {
-		return
-	}
-	c.HTTP = &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: ownDial}).DialContext, TLSClientConfig: &tls.Config{
-		MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, //nolint:gosec // VerifyConnection compares the certificate itself
-		VerifyConnection: sameCertificate(cfg.TLSCert),
-	}}}
-}
-
-// listening is where the service here listens, as this machine reaches it.
-func listening(cfg *configs.Config) string {
-	own := *cfg
-	own.PublicURL, own.PublicIP = "", netip.Addr{} // which a NAT need not lead back
-	return own.BaseURL(cfg.HTTPAddr)
-}
-
-// sameCertificate takes the peer whose certificate stands first in the file.
-func sameCertificate(path string) func(tls.ConnectionState) error {
-	return func(s tls.ConnectionState) error {
-		text, err := os.ReadFile(path) //nolint:gosec // the operator names it
-		if err != nil {
-			return err
-		}
-		block, _ := pem.Decode(text)
-		if block == nil || len(s.PeerCertificates) == 0 || !bytes.Equal(block.Bytes, s.PeerCertificates[0].Raw) {
-			return errors.New("the service shows another certificate than that of tls_cert")
-		}
-		return nil
-	}
 }
 
 func shown(out io.Writer, found []doctor.Finding, asJSON, all bool) error {
@@ -161,4 +105,49 @@ func shown(out io.Writer, found []doctor.Finding, asJSON, all bool) error {
 	}
 	_, err := fmt.Fprintf(out, "%d well, %d to look at, %d to mend\n", counts[doctor.OK], counts[doctor.Warn], counts[doctor.Bad])
 	return err
+}
+
+// among lets the doctor see the other nodes, where there may be some.
+func among(v *doctor.Visit, cfg *configs.Config) {
+	if cfg.RedisURL.Reveal() == "" {
+		return
+	}
+	v.Nodes = func(ctx context.Context) ([]doctor.Node, error) {
+		nodes, err := membership.LiveNodes(ctx, cfg)
+		nodes = slices.DeleteFunc(nodes, func(n lease.Node) bool { return n.Single })
+		out := make([]doctor.Node, len(nodes))
+		for i, n := range nodes {
+			out[i] = doctor.Node{ID: n.ID, Addr: n.Addr, SIP: n.SIP, Version: n.Version, Lease: time.Duration(n.Lease) * time.Millisecond, Shards: n.Shards}
+		}
+		return out, err
+	}
+	v.Stranger = forward.ErrStranger
+	v.Ask = func(ctx context.Context, addr string) (time.Time, error) {
+		master, err := nodeKey(cfg)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return master.Ask(ctx, addr)
+	}
+}
+
+// nodeKey is what the nodes of the install know each other by.
+func nodeKey(cfg *configs.Config) (*forward.Credential, error) {
+	if cfg.MasterKeyFile == "" {
+		return nil, errors.New("master_key_file is not set: the nodes know each other by the master key")
+	}
+	master, err := datafolder.ReadMasterKey(cfg, nil) // no key is made: a file is named
+	if err != nil {
+		return nil, err
+	}
+	return forward.NewCredential(datafolder.DeriveKey(master, "callboard nodes"))
+}
+
+// requirementOf asks the running service, or reads the store, what a program must
+// be to open the store.
+func requirementOf(ctx context.Context, cfg *configs.Config) (persistence.Requirement, error) {
+	if service, runs := administration.Dial(cfg.Data); runs && cfg.RedisURL.Reveal() == "" {
+		return service.StoreRequirement(ctx)
+	}
+	return store.ReadRequirement(ctx, cfg)
 }

@@ -17,6 +17,9 @@ import (
 
 	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/cmd/callboard/cli"
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/cmd/callboard/logging"
+	"github.com/callboard/callboard/cmd/callboard/server"
 	"github.com/callboard/callboard/cmd/callboard/setup"
 	"github.com/callboard/callboard/configs"
 )
@@ -56,7 +59,7 @@ func initCommand() *cobra.Command {
 				a.TrunkPassword = strings.TrimSpace(string(text))
 			}
 			a.Hidden = hidden(cmd.InOrStdin())
-			if err := a.Interview(cmd.InOrStdin(), cmd.ErrOrStderr(), !quiet && !asJSON && terminal()); err != nil {
+			if err := a.Interview(cmd.InOrStdin(), cmd.ErrOrStderr(), !quiet && !asJSON && logging.StdoutIsTerminal()); err != nil {
 				return err
 			}
 			cfg, err := a.Check()
@@ -64,7 +67,7 @@ func initCommand() *cobra.Command {
 				return err
 			}
 			if a.TrunkHost != "" { // the service is started on the folder
-				if err = checkOwner(cfg.Data); err != nil {
+				if err = datafolder.CheckOwner(cfg.Data); err != nil {
 					return fmt.Errorf("%w. Or set up without a trunk, start the service, and use callboard trunks create", err)
 				}
 			}
@@ -128,16 +131,16 @@ func hidden(from io.Reader) func() (string, error) {
 // firstTrunk starts the service for a moment and does what an operator would
 // do by hand.
 func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done *initialised, note io.Writer) error {
-	s, err := start(ctx, cfg, logTo(note, slog.LevelWarn, false), extras{})
+	s, err := server.Start(ctx, cfg, logging.NewTo(note, slog.LevelWarn, false), server.Options{Version: version})
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	key, err := os.ReadFile(filepath.Join(cfg.Data, "admin.key"))
 	if err != nil {
 		return fmt.Errorf("the operator's key is kept elsewhere: make the trunk with callboard trunks create: %w", err)
 	}
-	c := inside(s, strings.TrimSpace(string(key)))
+	c := inside(cfg, s.Front, strings.TrimSpace(string(key)))
 	trunk, err := c.CreateTrunk(ctx, a.Trunk())
 	if err != nil {
 		return err
@@ -161,11 +164,11 @@ func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done
 }
 
 // inside is a client of a service in this process.
-func inside(s *service, key string) *client.Client {
-	own := *s.cfg
+func inside(cfg *configs.Config, at netip.AddrPort, key string) *client.Client {
+	own := *cfg
 	own.PublicURL, own.PublicIP = "", netip.Addr{}
-	c := &client.Client{URL: own.BaseURL(s.front), Key: key, Retries: 3}
-	trustOwn(c, s.cfg)
+	c := &client.Client{URL: own.BaseURL(at), Key: key, Retries: 3}
+	trustOwn(c, cfg)
 	return c
 }
 

@@ -2,198 +2,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/cmd/callboard/cli"
+	"github.com/callboard/callboard/cmd/callboard/administration"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/persistence"
 )
-
-// newKey asks for a key.
-type newKey struct {
-	Workspace   string              `json:"workspace"` // id; "": the only one
-	Name        string              `json:"name"`
-	Permissions []domain.Permission `json:"permissions"`
-	Environment domain.Environment  `json:"environment"`
-	AllowedIPs  []string            `json:"allowed_ips"`
-	Operator    bool                `json:"operator"`
-	ExpiresAt   *time.Time          `json:"expires_at"`
-}
-
-// madeKey is a key with its text, shown this once.
-type madeKey struct {
-	*domain.APIKey
-	Text string `json:"key"`
-}
-
-// revokeKeyRequest is the request of keys revoke.
-type revokeKeyRequest struct {
-	ID      string `json:"id"`
-	Cascade bool   `json:"cascade"` // end what the key created, too
-}
-
-// revokeKeyResult is the response to a revokeKeyRequest.
-type revokeKeyResult struct {
-	ID        string            `json:"id"`
-	Revoked   bool              `json:"revoked"`
-	Remaining []ask.ResourceRef `json:"remaining"`
-	Ended     []ask.ResourceRef `json:"ended"`
-}
-
-// keyDesk is what the commands need: the running service's, or a stopped
-// store's.
-type keyDesk interface {
-	create(ctx context.Context, k newKey) (madeKey, error)
-	list(ctx context.Context, workspace string) ([]*domain.APIKey, error)
-	revoke(ctx context.Context, o revokeKeyRequest) (revokeKeyResult, error)
-	recount(ctx context.Context, o recountOrder) ([]ask.Recount, error)
-	backup(ctx context.Context, o backupOrder) (backedUp, error)
-	requirement(ctx context.Context) (persistence.Requirement, error)
-	quarantine(ctx context.Context) (*ask.Quarantine, error)
-	release(ctx context.Context) (*ask.Quarantine, error)
-	staffDesk
-}
-
-// storeKeys works on an opened store.
-type storeKeys struct{ v *vault }
-
-// deskOf is all that the commands need.
-type deskOf struct {
-	storeKeys
-	*staff
-}
-
-func keysOf(v *vault, s *staff) keyDesk {
-	s.v = v
-	return deskOf{storeKeys{v}, s}
-}
-
-func (s storeKeys) workspace(ctx context.Context, id string) (string, error) {
-	all, err := actors.Workspaces(ctx, s.v.store)
-	if err != nil {
-		return "", err
-	}
-	for _, w := range all {
-		if w.ID == id || (id == "" && len(all) == 1) {
-			return w.ID, nil
-		}
-	}
-	if id == "" {
-		return "", fmt.Errorf("--workspace is required: there are %d workspaces", len(all))
-	}
-	return "", fmt.Errorf("--workspace %s: there is no such workspace", id)
-}
-
-func (s storeKeys) create(ctx context.Context, k newKey) (madeKey, error) {
-	var ps domain.Problems
-	access.CheckPermissions("permissions", k.Permissions, &ps)
-	access.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &ps)
-	if k.Environment != domain.Live && k.Environment != domain.Test {
-		ps.Add("environment", domain.CodeValidation, "environment must be live or test")
-	}
-	if strings.TrimSpace(k.Name) == "" || len(k.Name) > 200 {
-		ps.Add("name", domain.CodeValidation, "name must have 1 to 200 characters")
-	}
-	if k.ExpiresAt != nil && !k.ExpiresAt.After(time.Now()) {
-		ps.Add("expires_at", domain.CodeValidation, "expires_at must lie ahead")
-	}
-	if err := ps.Err(); err != nil {
-		return madeKey{}, err
-	}
-	ws, err := s.workspace(ctx, k.Workspace)
-	if err != nil {
-		return madeKey{}, err
-	}
-	made, text, err := s.v.keys.Create(ctx, actors.Author{}, &domain.APIKey{
-		Meta: domain.Meta{WorkspaceID: ws, Environment: k.Environment}, Name: k.Name, Permissions: k.Permissions,
-		AllowedIPs: k.AllowedIPs, Operator: k.Operator, ExpiresAt: k.ExpiresAt,
-	})
-	if err != nil {
-		return madeKey{}, err
-	}
-	return madeKey{APIKey: made.Public(), Text: text}, nil
-}
-
-func (s storeKeys) list(ctx context.Context, workspace string) ([]*domain.APIKey, error) {
-	all, err := actors.Workspaces(ctx, s.v.store)
-	if err != nil {
-		return nil, err
-	}
-	var out []*domain.APIKey
-	for _, w := range all {
-		if workspace != "" && w.ID != workspace {
-			continue
-		}
-		if err := s.v.keys.Load(ctx, w.ID); err != nil {
-			return nil, err
-		}
-		for _, k := range s.v.keys.All(w.ID) {
-			out = append(out, k.Public())
-		}
-	}
-	return out, nil
-}
-
-// deskFlags are the settings, and the service that is asked instead where one
-// is named.
-func deskFlags(cmd *cobra.Command) {
-	settingsFlags(cmd)
-	cli.Flags(cmd)
-	cmd.PreRunE = nil // what is here needs no profile
-}
-
-// tell prints what was done, as JSON or as a sentence.
-func tell(cmd *cobra.Command, asJSON bool, done any, format string, args ...any) error {
-	if asJSON {
-		return printJSON(cmd.OutOrStdout(), done)
-	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), format, args...)
-	return err
-}
-
-// withKeys runs f on the service that is named; else on the one that runs here,
-// or on the store where none runs.
-func withKeys(cmd *cobra.Command, f func(context.Context, keyDesk) error) error {
-	if cli.Remote(cmd) {
-		c, err := cli.Of(cmd)
-		if err != nil {
-			return err
-		}
-		return f(cmd.Context(), remoteDesk{c})
-	}
-	cfg, err := settings(cmd)
-	if err != nil {
-		return err
-	}
-	ctx := cmd.Context()
-	if d, ok := dialAdmin(cfg.Data); ok {
-		return f(ctx, d)
-	}
-	if _, err = os.Stat(cfg.Data); err != nil {
-		return fmt.Errorf("--data %s: there is no store yet; start the service once", cfg.Data)
-	}
-	v, err := openVault(ctx, cfg, logger(cfg), nil)
-	if errors.Is(err, persistence.ErrInUse) {
-		return fmt.Errorf("the service runs but does not answer on its socket: %w", err)
-	}
-	if err != nil {
-		return err
-	}
-	defer v.close()
-	return f(ctx, keysOf(v, &staff{base: cfg.BaseURL(cfg.HTTPAddr), demo: cfg.Simulator}))
-}
 
 func keysCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "keys", Short: "Make, list and revoke API keys, on a running service, a stopped one, or by --url or --profile on another one"}
@@ -202,7 +21,7 @@ func keysCommand() *cobra.Command {
 }
 
 func keysCreate() *cobra.Command {
-	k := newKey{Permissions: []domain.Permission{}}
+	k := administration.NewKey{Permissions: []domain.Permission{}}
 	var rights, expires, env string
 	asJSON := false
 	cmd := &cobra.Command{
@@ -219,8 +38,8 @@ func keysCreate() *cobra.Command {
 				}
 				k.ExpiresAt = &t
 			}
-			return withKeys(cmd, func(ctx context.Context, d keyDesk) error {
-				made, err := d.create(ctx, k)
+			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
+				made, err := d.CreateKey(ctx, k)
 				if err != nil {
 					return err
 				}
@@ -253,8 +72,8 @@ func keysList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List API keys, without their secrets", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withKeys(cmd, func(ctx context.Context, d keyDesk) error {
-				keys, err := d.list(ctx, workspace)
+			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
+				keys, err := d.ListKeys(ctx, workspace)
 				if err != nil {
 					return err
 				}
@@ -264,7 +83,7 @@ func keysList() *cobra.Command {
 				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 				_, _ = fmt.Fprintln(w, "ID\tNAME\tENVIRONMENT\tENDS IN\tOPERATOR\tPERMISSIONS\tSTATE")
 				for _, k := range keys {
-					_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%v\t%s\n", k.ID, k.Name, k.Environment, k.Last4, k.Operator, k.Permissions, stateOf(k))
+					_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%v\t%s\n", k.ID, k.Name, k.Environment, k.Last4, k.Operator, k.Permissions, administration.KeyState(k))
 				}
 				return w.Flush()
 			})
@@ -276,26 +95,14 @@ func keysList() *cobra.Command {
 	return cmd
 }
 
-const active = "active"
-
-func stateOf(k *domain.APIKey) string {
-	switch {
-	case k.RevokedAt != nil:
-		return "revoked"
-	case k.ExpiresAt != nil && !time.Now().Before(*k.ExpiresAt):
-		return "expired"
-	}
-	return active
-}
-
 func keysRevoke() *cobra.Command {
-	asJSON, o := false, revokeKeyRequest{}
+	asJSON, o := false, administration.KeyRevocation{}
 	cmd := &cobra.Command{
 		Use: "revoke KEY_ID", Short: "Refuse an API key and its child keys from now on, and list or end what they created", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withKeys(cmd, func(ctx context.Context, d keyDesk) error {
+			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
 				o.ID = args[0]
-				done, err := d.revoke(ctx, o)
+				done, err := d.RevokeKey(ctx, o)
 				if err != nil {
 					return err
 				}
@@ -315,10 +122,4 @@ func keysRevoke() *cobra.Command {
 	cmd.Flags().BoolVar(&o.Cascade, "cascade", false, "end the OAuth clients, users, webhooks, phones and keys that the key created, too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

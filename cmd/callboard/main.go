@@ -13,13 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/cmd/callboard/cli"
+	"github.com/callboard/callboard/cmd/callboard/logging"
 )
 
 // version is set by the linker.
 var version = "dev" //nolint:gochecknoglobals // the linker needs a variable
 
 func main() {
-	redis.SetLogger(libraryLines{})
+	redis.SetLogger(logging.RedisLogger{})
 	os.Exit(run(os.Args[1:]))
 }
 

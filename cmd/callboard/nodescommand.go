@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/cmd/callboard/cli"
+	"github.com/callboard/callboard/cmd/callboard/membership"
+	"github.com/callboard/callboard/cmd/callboard/settings"
 	"github.com/callboard/callboard/persistence/lease"
 )
 
@@ -48,18 +50,18 @@ func nodesCommand() *cobra.Command {
 			"Nothing is changed. --json tells each shard.",
 		Example: "  callboard nodes\n  callboard nodes --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := settings(cmd)
+			cfg, err := settings.Load(cmd)
 			if err != nil {
 				return err
 			}
 			if cfg.RedisURL.Reveal() == "" {
 				return errors.New("redis_url is not set: a process on a store of its own is alone")
 			}
-			look, err := leases(cfg, lease.Options{Lease: cfg.Lease})
+			look, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Lease})
 			if err != nil {
 				return err
 			}
-			bound, cancel := context.WithTimeout(cmd.Context(), goodbyeLimit)
+			bound, cancel := context.WithTimeout(cmd.Context(), membership.LeaveTimeout)
 			defer cancel()
 			nodes, rows, err := look.Survey(bound)
 			if err = errors.Join(err, look.Leave(bound)); err != nil {
@@ -72,7 +74,7 @@ func nodesCommand() *cobra.Command {
 			return view.print(cmd.OutOrStdout())
 		},
 	}
-	settingsFlags(cmd)
+	settings.AddFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -5,8 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/cmd/callboard/server"
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
@@ -16,7 +15,7 @@ func openapiCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "openapi", Short: "Print the OpenAPI document of the HTTP API, or a collection for Postman", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			text := httpapi.New(httpapi.Config{Version: version}, portsOf(new(actors.Desk))).Document()
+			text := server.APIDocument(version)
 			switch format {
 			case "openapi":
 			case "postman":

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/administration"
 	"github.com/callboard/callboard/domain/ask"
 )
 
@@ -19,10 +19,10 @@ func releaseCommand() *cobra.Command {
 		Long: "A store that callboard restore has made is in quarantine: the service answers, and nothing leaves it. --list tells what may have gone out since the backup and is not done again. " +
 			"Without it the store is released: make sure first that the service that was backed up does not run any more. A running service starts anew, which takes about a second. Campaigns stay paused until each is resumed.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withKeys(cmd, func(ctx context.Context, d keyDesk) error {
-				do := d.release
+			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
+				do := d.ReleaseQuarantine
 				if list {
-					do = d.quarantine
+					do = d.Quarantine
 				}
 				q, err := do(ctx)
 				if err != nil || asJSON {
@@ -60,17 +60,4 @@ func sayQuarantine(cmd *cobra.Command, q *ask.Quarantine, list bool) error {
 	_, err := fmt.Fprintf(out, "Since the backup of %s these may have gone out: %d calls, %d campaigns (paused), %d bulk jobs, %d messages, %d reminders. None is sent again.\n%s\n",
 		q.BackupAt.Format(time.RFC3339), n.Calls, n.Campaigns, n.Bulks, n.Messages, n.Reminders, done)
 	return err
-}
-
-func (s storeKeys) quarantine(ctx context.Context) (*ask.Quarantine, error) {
-	return actors.QuarantineOf(ctx, s.v.store)
-}
-
-// release ends the quarantine of a store that no service has open.
-func (s storeKeys) release(ctx context.Context) (*ask.Quarantine, error) {
-	q, err := actors.EndQuarantine(ctx, s.v.store)
-	if err == nil {
-		q.Active = false
-	}
-	return q, err
 }

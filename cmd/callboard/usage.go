@@ -9,43 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/administration"
 	"github.com/callboard/callboard/cmd/callboard/cli"
-	"github.com/callboard/callboard/domain/ask"
 )
-
-// recountOrder asks for a recount of some days.
-type recountOrder struct {
-	Workspace string    `json:"workspace"` // id; "": all
-	From      time.Time `json:"from"`
-	To        time.Time `json:"to"`
-	Repair    bool      `json:"repair"`
-}
 
 // errMiscounted makes the exit code tell what a script wants to know.
 var errMiscounted = errors.New("the counters do not agree with the ledger; --repair corrects them")
 
-func (s storeKeys) recount(ctx context.Context, o recountOrder) ([]ask.Recount, error) {
-	all, err := actors.Workspaces(ctx, s.v.store)
-	if err != nil {
-		return nil, err
-	}
-	out := []ask.Recount{}
-	for _, w := range all {
-		if o.Workspace != "" && w.ID != o.Workspace {
-			continue
-		}
-		one, err := actors.Recount(ctx, s.v.store, w.ID, ask.UsageQuery{From: o.From, To: o.To}, o.Repair)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, one)
-	}
-	return out, nil
-}
-
 func usageCommand() *cobra.Command {
-	var o recountOrder
+	var o administration.RecountRequest
 	var from, to string
 	recount, asJSON := false, false
 	cmd := &cobra.Command{
@@ -77,7 +49,9 @@ func usageCommand() *cobra.Command {
 				}
 				*f.into = t
 			}
-			return withKeys(cmd, func(ctx context.Context, d keyDesk) error { return showRecount(ctx, cmd, d, o, asJSON) })
+			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error {
+				return showRecount(ctx, cmd, d, o, asJSON)
+			})
 		},
 	}
 	deskFlags(cmd)
@@ -91,8 +65,8 @@ func usageCommand() *cobra.Command {
 	return cmd
 }
 
-func showRecount(ctx context.Context, cmd *cobra.Command, d keyDesk, o recountOrder, asJSON bool) error {
-	done, err := d.recount(ctx, o)
+func showRecount(ctx context.Context, cmd *cobra.Command, d administration.Administration, o administration.RecountRequest, asJSON bool) error {
+	done, err := d.Recount(ctx, o)
 	if err != nil {
 		return err
 	}

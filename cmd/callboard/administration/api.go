@@ -1,0 +1,140 @@
+package administration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/backup"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/persistence"
+)
+
+// api administers a service through its API, with the rights of a key.
+type api struct{ client *client.Client }
+
+// NewAPI administers a service through its API, with the rights of the client's key.
+func NewAPI(c *client.Client) Administration { return api{c} }
+
+// errNotInAPI: the API has no such thing.
+var errNotInAPI = errors.New("this works only where the data folder lies: leave --url and --profile out there")
+
+// convert reads what the API answers as the noun that it is.
+func convert[Out any](in any, failed error) (out Out, err error) {
+	if failed != nil {
+		return out, failed
+	}
+	text, err := json.Marshal(in)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	return out, err
+}
+
+func (a api) CreateKey(ctx context.Context, k NewKey) (CreatedKey, error) {
+	if k.Operator || k.Workspace != "" {
+		return CreatedKey{}, errors.New("--operator and --workspace: keys that are made by a key belong to its workspace and are no operator's; " + errNotInAPI.Error())
+	}
+	n := &client.NewKey{Name: k.Name, AllowedIPs: k.AllowedIPs, ExpiresAt: k.ExpiresAt, Environment: new(string(k.Environment))}
+	for _, p := range k.Permissions {
+		n.Permissions = append(n.Permissions, string(p))
+	}
+	made, err := a.client.CreateKey(ctx, n)
+	return convert[CreatedKey](made, err)
+}
+
+func (a api) ListKeys(ctx context.Context, workspace string) (out []*domain.APIKey, _ error) {
+	for k, failed := range a.client.AllKeys(ctx, client.ListKeysQuery{}) {
+		one, err := convert[*domain.APIKey](k, failed)
+		if err != nil {
+			return nil, err
+		}
+		if workspace == "" || one.WorkspaceID == workspace {
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+func (a api) RevokeKey(ctx context.Context, o KeyRevocation) (RevokedKey, error) {
+	made, err := a.client.RevokeKey(ctx, o.ID, client.RevokeKeyQuery{Cascade: o.Cascade})
+	done, err := convert[RevokedKey](made, err)
+	done.Revoked = err == nil
+	return done, err
+}
+
+func (a api) Recount(context.Context, RecountRequest) ([]ask.Recount, error) {
+	return nil, errNotInAPI
+}
+
+func (a api) Backup(context.Context, BackupRequest) (backup.Manifest, error) {
+	return backup.Manifest{}, errNotInAPI
+}
+
+func (a api) Quarantine(ctx context.Context) (*ask.Quarantine, error) {
+	q, err := a.client.GetQuarantine(ctx)
+	return convert[*ask.Quarantine](q, err)
+}
+
+func (a api) ReleaseQuarantine(ctx context.Context) (*ask.Quarantine, error) {
+	q, err := a.client.ReleaseQuarantine(ctx)
+	return convert[*ask.Quarantine](q, err)
+}
+
+func (a api) StoreRequirement(context.Context) (persistence.Requirement, error) {
+	return persistence.Requirement{}, errNotInAPI
+}
+
+func (a api) CreateWorkspace(ctx context.Context, n NewWorkspace) (CreatedWorkspace, error) {
+	made, err := a.client.CreateWorkspace(ctx, &client.NewWorkspace{
+		Name: n.Name, Plan: &n.Plan, DefaultCountry: &n.Country, Calling: &client.NewDestinationRules{Countries: []string{n.Country}},
+	})
+	return convert[CreatedWorkspace](made, err)
+}
+
+func (a api) ListWorkspaces(ctx context.Context) (out []*domain.Workspace, _ error) {
+	for w, failed := range a.client.AllWorkspaces(ctx, client.ListWorkspacesQuery{}) {
+		one, err := convert[*domain.Workspace](w, failed)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func (a api) DeleteWorkspace(ctx context.Context, id string) error {
+	_, err := a.client.DeleteWorkspace(ctx, id)
+	return err
+}
+
+func (a api) CreateUser(ctx context.Context, n NewUser) (*domain.User, error) {
+	if n.Workspace != "" {
+		return nil, errors.New("--workspace: users that are made by a key belong to its workspace")
+	}
+	if n.Environment == domain.Test {
+		return nil, errors.New("--environment: users that are made by a key see its environment; use a test key")
+	}
+	made, err := a.client.CreateUser(ctx, &client.NewUser{Name: n.Name, Role: n.Role, Operator: &n.Operator})
+	return convert[*domain.User](made, err)
+}
+
+func (a api) ListUsers(ctx context.Context, workspace string) (out []*domain.User, _ error) {
+	for u, failed := range a.client.AllUsers(ctx, client.ListUsersQuery{}) {
+		one, err := convert[*domain.User](u, failed)
+		if err != nil {
+			return nil, err
+		}
+		if workspace == "" || one.WorkspaceID == workspace {
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+func (a api) CreateSignInLink(ctx context.Context, userID string) (SignInLink, error) {
+	l, err := a.client.CreateSignInLink(ctx, userID)
+	return convert[SignInLink](l, err)
+}

@@ -1,0 +1,51 @@
+package administration
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/backup"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/persistence"
+)
+
+// StoreRequirement is what a program must be to open the store.
+func (s *storeAdministration) StoreRequirement(ctx context.Context) (persistence.Requirement, error) {
+	return persistence.StoreRequirement(ctx, s.store.Driver.Get)
+}
+
+func (s *storeAdministration) Quarantine(ctx context.Context) (*ask.Quarantine, error) {
+	return actors.QuarantineOf(ctx, s.store.Records)
+}
+
+// ReleaseQuarantine ends the quarantine of a store that no service has open.
+func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*ask.Quarantine, error) {
+	q, err := actors.EndQuarantine(ctx, s.store.Records)
+	if err == nil {
+		q.Active = false
+	}
+	return q, err
+}
+
+func (s *storeAdministration) Recount(ctx context.Context, o RecountRequest) ([]ask.Recount, error) {
+	all, err := actors.Workspaces(ctx, s.store.Records)
+	if err != nil {
+		return nil, err
+	}
+	out := []ask.Recount{}
+	for _, w := range all {
+		if o.Workspace != "" && w.ID != o.Workspace {
+			continue
+		}
+		one, err := actors.Recount(ctx, s.store.Records, w.ID, ask.UsageQuery{From: o.From, To: o.To}, o.Repair)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func (s *storeAdministration) Backup(ctx context.Context, o BackupRequest) (backup.Manifest, error) {
+	return backup.Write(ctx, s.store, o.To)
+}

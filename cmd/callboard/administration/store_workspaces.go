@@ -1,0 +1,56 @@
+package administration
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+)
+
+func (s *storeAdministration) CreateWorkspace(ctx context.Context, n NewWorkspace) (made CreatedWorkspace, err error) {
+	w, err := n.workspace()
+	if err == nil {
+		err = s.ready(ctx)
+	}
+	if err != nil {
+		return made, err
+	}
+	var key *domain.APIKey
+	if s.running != nil {
+		made.Workspace, key, made.Key, err = s.running.Local().CreateWorkspace(ctx, w)
+	} else {
+		made.Workspace, key, made.Key, err = s.stopped.CreateWorkspace(ctx, w, s.testCarrier)
+	}
+	if err == nil {
+		made.KeyID = key.ID
+	}
+	return made, err
+}
+
+func (s *storeAdministration) ListWorkspaces(ctx context.Context) ([]*domain.Workspace, error) {
+	return actors.Workspaces(ctx, s.store.Records)
+}
+
+func (s *storeAdministration) DeleteWorkspace(ctx context.Context, id string) error {
+	_, err := WorkspaceID(ctx, s.store, id)
+	if err != nil {
+		return err
+	}
+	keys, err := s.ListKeys(ctx, "")
+	if err != nil {
+		return err
+	}
+	other := slices.IndexFunc(keys, func(k *domain.APIKey) bool { return k.Operator && k.WorkspaceID != id && KeyState(k) == keyActive })
+	if other < 0 {
+		return errors.New("no operator key would be left: make one in another workspace first (callboard keys create --operator --workspace …)")
+	}
+	if s.running != nil {
+		return s.running.Local().DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
+	}
+	if err = s.ready(ctx); err != nil {
+		return err
+	}
+	return s.stopped.DeleteWorkspace(ctx, id, keys[other].WorkspaceID)
+}

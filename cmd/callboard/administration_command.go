@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/cmd/callboard/administration"
+	"github.com/callboard/callboard/cmd/callboard/cli"
+	"github.com/callboard/callboard/cmd/callboard/logging"
+	"github.com/callboard/callboard/cmd/callboard/settings"
+	"github.com/callboard/callboard/cmd/callboard/store"
+	"github.com/callboard/callboard/persistence"
+)
+
+// deskFlags are the settings, and the service that is asked instead where one
+// is named.
+func deskFlags(cmd *cobra.Command) {
+	settings.AddFlags(cmd)
+	cli.Flags(cmd)
+	cmd.PreRunE = nil // what is here needs no profile
+}
+
+// withKeys runs f on the service that is named; else on the one that runs here,
+// or on the store where none runs.
+func withKeys(cmd *cobra.Command, f func(context.Context, administration.Administration) error) error {
+	if cli.Remote(cmd) {
+		c, err := cli.Of(cmd)
+		if err != nil {
+			return err
+		}
+		return f(cmd.Context(), administration.NewAPI(c))
+	}
+	cfg, err := settings.Load(cmd)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if d, ok := administration.Dial(cfg.Data); ok {
+		return f(ctx, d)
+	}
+	if _, err = os.Stat(cfg.Data); err != nil {
+		return fmt.Errorf("--data %s: there is no store yet; start the service once", cfg.Data)
+	}
+	v, err := store.Open(ctx, store.Options{Config: cfg, Version: version, Log: logging.New(cfg)})
+	if errors.Is(err, persistence.ErrInUse) {
+		return fmt.Errorf("the service runs but does not answer on its socket: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	return f(ctx, administration.NewStopped(v, cfg.BaseURL(cfg.HTTPAddr), cfg.Simulator))
+}
+
+// staffCommand is a command that works on the desk.
+func staffCommand(use, short string, args cobra.PositionalArgs, run func(context.Context, *cobra.Command, administration.Administration, []string) error) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withKeys(cmd, func(ctx context.Context, d administration.Administration) error { return run(ctx, cmd, d, args) })
+		},
+	}
+	deskFlags(cmd)
+	return cmd
+}

@@ -1,0 +1,78 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/cmd/callboard/store"
+)
+
+// Verify opens a backup as a store of its own and looks for what it names. The
+// backup itself is not touched: what a store changes is copied.
+func Verify(ctx context.Context, o store.Options, backup string) (string, error) {
+	paper, err := ReadManifest(backup, o.Version)
+	if err != nil {
+		return "", err
+	}
+	trial, err := os.MkdirTemp(filepath.Dir(backup), filepath.Base(backup)+".trial-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(trial) }()
+	if err = copyStore(filepath.Join(backup, datafolder.StoreDir), filepath.Join(trial, datafolder.StoreDir)); err != nil {
+		return "", err
+	}
+	v, err := store.Open(ctx, store.Options{Config: configIn(o.Config, trial), Version: o.Version, Log: o.Log})
+	if err != nil {
+		return "", err
+	}
+	defer v.Close()
+	all, err := actors.Workspaces(ctx, v.Records)
+	if err != nil {
+		return "", err
+	}
+	recorded, missing, err := actors.MissingRecordings(ctx, v.Records, func(workspace, name string) bool {
+		if paper.BlobsIn != "" {
+			return true // there, or in the bucket
+		}
+		_, gone := os.Stat(filepath.Join(backup, datafolder.BlobsDir, workspace, name))
+		return gone == nil
+	})
+	if err != nil {
+		return "", err
+	}
+	if missing > 0 { // by retention, or by somebody's hand, while the backup was made
+		return fmt.Sprintf("%d workspaces, %d recordings, %d of which were deleted meanwhile", len(all), recorded, missing), nil
+	}
+	return fmt.Sprintf("%d workspaces, %d recordings", len(all), recorded), nil
+}
+
+// copyStore copies a store: tables, which never change, as links.
+func copyStore(from, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		source, target := filepath.Join(from, f.Name()), filepath.Join(to, f.Name())
+		if strings.HasSuffix(f.Name(), ".sst") && os.Link(source, target) == nil {
+			continue
+		}
+		text, err := os.ReadFile(source) //nolint:gosec // of a backup
+		if err == nil {
+			err = os.WriteFile(target, text, 0o600) //nolint:gosec // in the folder of the trial
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

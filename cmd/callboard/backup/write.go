@@ -1,0 +1,68 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/cmd/callboard/store"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/blob"
+	"github.com/callboard/callboard/persistence/pebble"
+)
+
+// Write writes a backup into the folder to, an absolute path that does not
+// exist yet. The store is copied first, so every recording that the copy names
+// exists unless it is deleted meanwhile.
+func Write(ctx context.Context, v *store.Store, to string) (made Manifest, err error) {
+	driver, ok := v.Driver.(*pebble.Driver)
+	if !ok {
+		place := "the folder blobs with those of the machine"
+		if v.BlobsIn != "" {
+			place = v.BlobsIn + " with those of its own"
+		}
+		return made, errors.New("the store is Redis: back it up with its own means, and " + place)
+	}
+	if !filepath.IsAbs(to) {
+		return made, fmt.Errorf("the folder %s must be named from the root", to)
+	}
+	if _, err = os.Stat(to); !errors.Is(err, fs.ErrNotExist) {
+		return made, fmt.Errorf("%s is there already: name a folder that is not", to)
+	}
+	part := to + ".part"
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(part)
+		}
+	}()
+	if err = os.Mkdir(part, 0o700); err != nil {
+		return made, err
+	}
+	made = Manifest{Format: formatVersion, Version: v.Version, At: time.Now().UTC(), BlobsIn: v.BlobsIn}
+	if err = driver.Backup(filepath.Join(part, datafolder.StoreDir)); err != nil {
+		return made, err
+	}
+	if made.Needs, err = persistence.StoreRequirement(ctx, v.Driver.Get); err != nil { // read behind the copy: at least what the copy needs
+		return made, err
+	}
+	if made.Blobs, made.Bytes, err = blob.Backup(ctx, filepath.Join(v.DataFolder, datafolder.BlobsDir), filepath.Join(part, datafolder.BlobsDir)); err != nil {
+		return made, err
+	}
+	text, err := json.MarshalIndent(made, "", "  ")
+	if err != nil {
+		return made, err
+	}
+	if err = datafolder.WriteSecretFile(filepath.Join(part, manifestFile), string(text)+"\n"); err != nil {
+		return made, err
+	}
+	if err = os.Rename(part, to); err != nil {
+		return made, err
+	}
+	return made, datafolder.Sync(filepath.Dir(to))
+}

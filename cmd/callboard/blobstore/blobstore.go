@@ -1,0 +1,93 @@
+// Package blobstore opens the store of recordings and exports that blobs_url names: a
+// bucket or a shared folder.
+package blobstore
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/egress"
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/persistence/blob"
+)
+
+// Store keep recordings and exports outside the data folder.
+type Store interface {
+	actors.Blobs
+	fmt.Stringer
+	// List names the blobs of a workspace.
+	List(ctx context.Context, workspace string) (names []string, err error)
+	// Sweep removes what abandoned uploads have left.
+	Sweep(ctx context.Context) (uploads int, err error)
+	// Try writes, reads and deletes. refused: that will not succeed by waiting.
+	Try(ctx context.Context) (refused bool, err error)
+}
+
+// Open opens the bucket or the folder of blobs_url.
+func Open(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (Store, error) {
+	b := cfg.Blobs
+	if b == (configs.Blobs{}) {
+		return unsetStore{}, nil
+	}
+	if b.Folder != "" {
+		return blob.NewSharedDisk(b.Folder, seal), nil
+	}
+	keys := &bucketKeys{file: cfg.BlobsKeyFile}
+	if _, err := keys.Retrieve(); err != nil {
+		return nil, err
+	}
+	bucket, err := blob.NewS3(blob.S3Config{Endpoint: b.Endpoint, Region: b.Region, Bucket: b.Bucket, PathStyle: b.PathStyle, Credentials: keys, Roots: roots}, b.Prefix, seal)
+	if err != nil {
+		return nil, fmt.Errorf("blobs_url: %w", err)
+	}
+	return bucket, nil
+}
+
+// Place names the place of blobs_url to people; empty: there is none.
+func Place(cfg *configs.Config) string {
+	b := cfg.Blobs
+	switch {
+	case b.Folder != "":
+		return "the folder " + b.Folder
+	case b.Bucket == "":
+		return ""
+	}
+	place := "the bucket " + b.Bucket + " at " + b.Endpoint
+	if b.Prefix != "" {
+		place += " below " + b.Prefix + "/"
+	}
+	return place
+}
+
+// IsVersioned says whether a store keeps what is deleted.
+func IsVersioned(ctx context.Context, blobs Store) bool {
+	bucket, is := blobs.(*blob.S3)
+	return is && bucket.Versioned(ctx)
+}
+
+// openAndTry opens the store of blobs_url and tests it, for commands that neither seal nor open blobs.
+func openAndTry(ctx context.Context, cfg *configs.Config) (Store, error) {
+	roots, err := egress.Roots(cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	blobs, err := Open(cfg, nil, roots)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = blobs.Try(ctx); err != nil {
+		return nil, fmt.Errorf("blobs_url: %w", err)
+	}
+	return blobs, nil
+}
+
+// Try is what the doctor asks.
+func Try(ctx context.Context, cfg *configs.Config) (place string, versioned bool, err error) {
+	blobs, err := openAndTry(ctx, cfg)
+	if err != nil {
+		return "", false, err
+	}
+	return blobs.String(), IsVersioned(ctx, blobs), nil
+}

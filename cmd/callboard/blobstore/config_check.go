@@ -1,0 +1,45 @@
+package blobstore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/persistence/blob"
+)
+
+// CheckConfig is an error where a process with blobs_url must not start: recordings
+// still lie in the data folder, or the folder of blobs_url is not there.
+func CheckConfig(cfg *configs.Config) error {
+	if cfg.Blobs == (configs.Blobs{}) {
+		return nil
+	}
+	local, folder := filepath.Join(cfg.Data, datafolder.BlobsDir), cfg.Blobs.Folder
+	if folder != "" {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return fmt.Errorf("blobs_url: there is no folder %s: mount its file system, or make the folder", folder)
+		}
+	}
+	if path, err := filepath.Abs(local); err == nil && path == folder {
+		return nil
+	}
+	disk, err := blob.NewDisk(local, nil)
+	if err != nil {
+		return err
+	}
+	empty, err := disk.Empty()
+	if err == nil && !empty {
+		err = fmt.Errorf("blobs_url is set, but %s has recordings or exports: %s, then start the service", local, migrationHint(cfg))
+	}
+	return err
+}
+
+// migrationHint says how what lies in the data folder gets to where blobs_url names.
+func migrationHint(cfg *configs.Config) string {
+	if cfg.Blobs.Folder != "" {
+		return fmt.Sprintf("copy them with cp -a %s/. %s/ and remove them there", filepath.Join(cfg.Data, datafolder.BlobsDir), cfg.Blobs.Folder)
+	}
+	return "run callboard blobs move"
+}

@@ -1,0 +1,94 @@
+package datafolder
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/persistence"
+)
+
+// ReadOrCreateMasterKey reads the master key of a file, or makes the file.
+func ReadOrCreateMasterKey(path string) ([]byte, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	if err == nil {
+		if err = Sync(path, filepath.Dir(path)); err != nil {
+			return nil, err
+		}
+		return parseMasterKey(path, text)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	made := make([]byte, persistence.MasterKeySize)
+	if _, err = rand.Read(made); err != nil {
+		return nil, err
+	}
+	return made, WriteSecretFile(path, hex.EncodeToString(made)+"\n")
+}
+
+// MasterKeyFile is where the master key of a data folder lies.
+func MasterKeyFile(cfg *configs.Config) string {
+	if cfg.MasterKeyFile != "" {
+		return cfg.MasterKeyFile
+	}
+	return filepath.Join(cfg.Data, "master.key")
+}
+
+// ReadMasterKey reads the key that wraps every other one. Where no file is named
+// it lies in the data folder, made on first start.
+func ReadMasterKey(cfg *configs.Config, log *slog.Logger) ([]byte, error) {
+	path := MasterKeyFile(cfg)
+	if cfg.MasterKeyFile == "" {
+		key, err := os.ReadFile(path) //nolint:gosec // the operator's own folder
+		if err == nil {
+			return parseMasterKey(path, key)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		made := make([]byte, persistence.MasterKeySize)
+		if _, err := rand.Read(made); err != nil {
+			return nil, err
+		}
+		if err := WriteSecretFile(path, hex.EncodeToString(made)+"\n"); err != nil {
+			return nil, err
+		}
+		log.Warn("the master key was made in the data folder: move it to another place and name that in CALLBOARD_MASTER_KEY_FILE",
+			slog.String("path", path))
+		return made, nil
+	}
+	key, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, err
+	}
+	return parseMasterKey(path, key)
+}
+
+// parseMasterKey takes 32 bytes as they are or in hex.
+func parseMasterKey(path string, text []byte) ([]byte, error) {
+	if len(text) == persistence.MasterKeySize {
+		return text, nil
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != persistence.MasterKeySize {
+		return nil, fmt.Errorf("the master key in %s must be %d bytes, or these in hex", path, persistence.MasterKeySize)
+	}
+	return key, nil
+}
+
+// DeriveKey makes a key for one purpose of the master key.
+func DeriveKey(master []byte, purpose string) []byte {
+	mac := hmac.New(sha256.New, master)
+	mac.Write([]byte(purpose))
+	return mac.Sum(nil)
+}

@@ -1,0 +1,38 @@
+package datafolder
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// WriteSecretFile writes a file that only its owner reads, whole or not at all.
+func WriteSecretFile(path, text string) error {
+	part := path + ".part"
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // the operator's own folder
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(part, path); err != nil {
+		return err
+	}
+	return Sync(filepath.Dir(path))
+}
+
+// Sync lets files and folders outlast a power cut.
+func Sync(paths ...string) error {
+	for _, path := range paths {
+		f, err := os.Open(path) //nolint:gosec // the operator names it
+		if err != nil {
+			return err
+		}
+		if err = errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

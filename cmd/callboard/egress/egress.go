@@ -1,0 +1,62 @@
+// Package egress holds the rules for outgoing connections: which addresses tenants may
+// name, and which certificate authorities are trusted.
+package egress
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain/access"
+)
+
+// Rules are the rules for addresses that tenants name. allow are rules beside
+// those of the settings; front is the address of our HTTP listener.
+func Rules(cfg *configs.Config, allow []access.Rule, front netip.AddrPort) access.Egress {
+	e := access.Egress{Allow: slices.Clone(allow), Own: []netip.AddrPort{front}}
+	for _, l := range cfg.SIP {
+		e.Own = append(e.Own, l.Addr)
+	}
+	for _, a := range cfg.EgressAllow {
+		e.Allow = append(e.Allow, access.Rule{Network: a.Prefix, Port: a.Port})
+	}
+	for _, p := range cfg.EgressPorts {
+		e.Ports = append(e.Ports, int(p))
+	}
+	if cfg.AdminAddr.IsValid() {
+		e.Own = append(e.Own, cfg.AdminAddr)
+	}
+	if cfg.NodeAddr.IsValid() {
+		e.Own = append(e.Own, cfg.NodeAddr)
+	}
+	e.Own = append(e.Own, urlAddrs(cfg.RedisURL.Reveal(), 6379)...)
+	e.Own = append(e.Own, blobAddrs(cfg.Blobs)...)
+	e.Local = localAddrs()
+	return e
+}
+
+// Roots are the certificate authorities that outgoing connections trust: those of
+// the machine, of egress_ca_file and rootCA in PEM. Nil: those of the machine alone.
+func Roots(cfg *configs.Config, rootCA []byte) (*x509.CertPool, error) {
+	if cfg.EgressCAFile == "" && rootCA == nil {
+		return nil, nil //nolint:nilnil // nil: those of the machine
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if cfg.EgressCAFile != "" {
+		pem, err := os.ReadFile(cfg.EgressCAFile)
+		if err != nil {
+			return nil, err
+		}
+		if !pool.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("egress_ca_file = %s: must hold certificates in PEM", cfg.EgressCAFile)
+		}
+	}
+	pool.AppendCertsFromPEM(rootCA)
+	return pool, nil
+}

@@ -1,0 +1,167 @@
+// Package eventforward follows the events of a service and posts them, signed as
+// webhooks, to a program under development.
+package eventforward
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/cli"
+	"github.com/callboard/callboard/domain/webhook"
+)
+
+const (
+	maxEvent  = 16 << 20
+	maxAnswer = 64 << 10 // of what a service answers
+	// Silence is how long nothing may come over a stream, which beats every 15 s.
+	Silence = 45 * time.Second
+)
+
+// ErrRefused ends listening: it would be refused again.
+var ErrRefused = errors.New("refused")
+
+// errSilent says that the line is dead, though nobody has closed it.
+var errSilent = errors.New("nothing came for too long")
+
+// Forwarder posts events to a program of whoever develops one.
+type Forwarder struct {
+	URL    string
+	Secret string
+	client *http.Client
+	Out    io.Writer
+	JSON   bool
+}
+
+// Result is what came of one event that was posted.
+type Result struct {
+	Type           string `json:"type"`
+	ID             string `json:"id"`
+	Status         int64  `json:"status,omitempty"` // of the answer; 0: there was none
+	ResponseTimeMs int64  `json:"response_time_ms"`
+	Error          string `json:"error,omitempty"` // why there was no answer
+}
+
+// Print prints it as a line, or as a JSON object on a line.
+func (p Result) Print(out io.Writer, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		return e.Encode(p)
+	}
+	if p.Error != "" {
+		_, err := fmt.Fprintf(out, "%s  %s  %s\n", cli.Clean(p.Type), cli.Clean(p.ID), cli.Clean(p.Error))
+		return err
+	}
+	_, err := fmt.Fprintf(out, "%s  %s  %d  %d ms\n", cli.Clean(p.Type), cli.Clean(p.ID), p.Status, p.ResponseTimeMs)
+	return err
+}
+
+// New reaches this machine only, unless anywhere is set; "" makes a
+// secret.
+func New(to, secret string, anywhere bool, out io.Writer) (*Forwarder, error) {
+	u, err := url.Parse(to)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("--forward-to must be a URL such as http://localhost:3000/hooks")
+	}
+	if secret == "" {
+		var b [32]byte
+		_, _ = rand.Read(b[:]) // never fails
+		secret = webhook.NewSecret(b)
+	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	if !anywhere {
+		dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			if to, err := netip.ParseAddrPort(address); err != nil || !to.Addr().Unmap().IsLoopback() {
+				return fmt.Errorf("%s is not on this machine; --anywhere lets events go there", address)
+			}
+			return nil
+		}
+	}
+	return &Forwarder{URL: to, Secret: secret, Out: out, client: &http.Client{
+		Timeout: webhook.Timeout, Transport: &http.Transport{DialContext: dialer.DialContext},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Forward posts one event and tells what came of it.
+func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) error {
+	now := time.Now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.URL, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for _, h := range (webhook.Attempt{EventID: id, Number: 1, First: now, At: now, Secret: f.Secret}).Headers(body) {
+		req.Header.Set(h.Name, h.Value)
+	}
+	resp, err := f.client.Do(req)
+	came := Result{Type: kind, ID: id}
+	if err != nil {
+		came.ResponseTimeMs, came.Error = time.Since(now).Milliseconds(), err.Error()
+		return errors.Join(err, came.Print(f.Out, f.JSON))
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, maxAnswer)
+	_ = resp.Body.Close()
+	came.Status, came.ResponseTimeMs = int64(resp.StatusCode), time.Since(now).Milliseconds()
+	if err = came.Print(f.Out, f.JSON); err != nil {
+		return err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return fmt.Errorf("%s answered %d", f.URL, resp.StatusCode)
+	}
+	return nil
+}
+
+// Follow reads events until the stream ends, or nothing comes over it for so
+// long as quiet, and gives each to do as it came:
+// what is posted is what was told, byte by byte. last is the id of the last event
+// that was done with, or now.
+func Follow(ctx context.Context, c *client.Client, quiet time.Duration, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	dead := time.AfterFunc(quiet, func() { end(errSilent) })
+	defer dead.Stop()
+	resp, err := c.StreamEvents(ctx, client.StreamEventsQuery{Type: types, After: last})
+	if err != nil {
+		var refusal *client.Error
+		if errors.As(err, &refusal) && refusal.Status >= 400 && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests {
+			err = fmt.Errorf("%w: %w", ErrRefused, err)
+		}
+		return last, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	opened()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, maxEvent)
+	for lines.Scan() {
+		dead.Reset(quiet)
+		body, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
+		if !ok {
+			continue
+		}
+		var e struct{ ID, Type string }
+		if json.Unmarshal(body, &e) != nil {
+			continue
+		}
+		dead.Stop() // what is done with an event takes as long as it takes
+		do(e.ID, e.Type, body)
+		last = e.ID
+		dead.Reset(quiet)
+	}
+	if errors.Is(context.Cause(ctx), errSilent) {
+		return last, errSilent
+	}
+	return last, lines.Err()
+}

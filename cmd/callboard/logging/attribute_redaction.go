@@ -1,0 +1,74 @@
+package logging
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+)
+
+// redactAttr is an attribute as it may be written. It stays what it is where nothing
+// had to be hidden in what the handler would write of it.
+func redactAttr(a slog.Attr, asJSON bool, hide func(string) string) slog.Attr {
+	kind := a.Value.Kind()
+	if kind != slog.KindString && kind != slog.KindAny {
+		return a
+	}
+	var text string
+	shaped := false
+	if kind == slog.KindString {
+		text = a.Value.String()
+	} else {
+		if _, ok := a.Value.Any().(slog.Level); ok {
+			return a
+		}
+		text, shaped = renderValue(a.Value.Any(), asJSON)
+	}
+	clean := hide(text)
+	switch {
+	case clean == text:
+	case shaped && json.Valid([]byte(clean)):
+		a.Value = slog.AnyValue(json.RawMessage(clean))
+	default:
+		a.Value = slog.StringValue(clean)
+	}
+	return a
+}
+
+// renderValue is what a handler writes of a value; shaped: it is JSON. Bytes are read
+// as the text that they may be.
+func renderValue(v any, asJSON bool) (text string, shaped bool) {
+	_, own := v.(json.Marshaler)
+	switch v := v.(type) {
+	case []byte:
+		return string(v), false
+	case error:
+		if !asJSON {
+			return fmt.Sprintf("%+v", v), false
+		}
+		if !own {
+			return v.Error(), false
+		}
+	}
+	if !asJSON {
+		if m, ok := v.(encoding.TextMarshaler); ok {
+			if text, err := m.MarshalText(); err == nil {
+				return string(text), false
+			}
+		}
+		if b := reflect.ValueOf(v); b.Kind() == reflect.Slice && b.Type().Elem().Kind() == reflect.Uint8 {
+			return string(b.Bytes()), false
+		}
+		return fmt.Sprintf("%+v", v), false
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Sprintf("%+v", v), false
+	}
+	return strings.TrimSuffix(b.String(), "\n"), true
+}

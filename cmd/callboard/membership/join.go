@@ -1,0 +1,45 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/persistence/redis"
+)
+
+const joinAttempts = 5 // that a start takes to get a lease
+
+// Join takes a lease. A store that gives no proper answer at that moment is
+// asked again; for one that is away startWait waits.
+func Join(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(context.Context) error) error {
+	for try := 1; ; try++ {
+		err := join(ctx)
+		refused := new(lease.ParameterMismatchError)
+		switch {
+		case err == nil, errors.As(err, &refused):
+			return err
+		case try == joinAttempts, errors.Is(err, lease.ErrMalformed), IsAway(err):
+			return fmt.Errorf("the store of leases: %w", err)
+		}
+		log.Warn("the store of leases does not answer: trying again", slog.Any("error", err))
+		pause := time.NewTimer(cfg.Lease / 2)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		case <-pause.C:
+		}
+	}
+}
+
+// IsAway says whether an error of opening the store, or the store of leases, is
+// one that passes.
+func IsAway(err error) bool {
+	_, later := redis.Diagnose(err)
+	return later
+}

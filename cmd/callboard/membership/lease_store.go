@@ -1,0 +1,18 @@
+// Package membership opens the store of leases and joins a process to the cluster.
+package membership
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/persistence/lease/redis"
+)
+
+// LeaveTimeout bounds a goodbye to the store of leases.
+const LeaveTimeout = 5 * time.Second
+
+// OpenLeases opens the store of leases, the Redis that holds the data.
+func OpenLeases(cfg *configs.Config, o lease.Options) (*lease.Beat, error) {
+	return redis.New(cfg.RedisURL.Reveal(), redis.Options{Options: o})
+}

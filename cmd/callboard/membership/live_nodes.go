@@ -1,0 +1,29 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// Describe adds to a node what the others, and who looks after them, want to know
+// of it.
+func Describe(n lease.Node, cfg *configs.Config, version string) lease.Node {
+	n.Version, n.Since, n.Lease, n.Shards = version, time.Now().UnixMilli(), cfg.Lease.Milliseconds(), cfg.Shards
+	return n
+}
+
+// LiveNodes asks the store of leases for the processes that live, without being one.
+func LiveNodes(ctx context.Context, cfg *configs.Config) ([]lease.Node, error) {
+	look, err := OpenLeases(cfg, lease.Options{Lease: cfg.Lease})
+	if err != nil {
+		return nil, err
+	}
+	bound, cancel := context.WithTimeout(ctx, LeaveTimeout)
+	defer cancel()
+	nodes, err := look.Look(bound)
+	return nodes, errors.Join(err, look.Leave(bound))
+}

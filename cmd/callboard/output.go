@@ -1,0 +1,31 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+func inJSON(cmd *cobra.Command, asJSON bool, v any) error {
+	if !asJSON {
+		return nil
+	}
+	return printJSON(cmd.OutOrStdout(), v)
+}
+
+// tell prints what was done, as JSON or as a sentence.
+func tell(cmd *cobra.Command, asJSON bool, done any, format string, args ...any) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), done)
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), format, args...)
+	return err
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

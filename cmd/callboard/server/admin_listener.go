@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"net/netip"
+	"time"
+)
+
+// adminListener serves what an operator looks at: metrics, and where time and
+// memory go.
+// It knows no keys: the settings let it listen on loopback only.
+type adminListener struct{ server *http.Server }
+
+// openAdminListener serves pages at addr; at the zero address nothing listens.
+func openAdminListener(ctx context.Context, addr netip.AddrPort, pages http.Handler, log *slog.Logger) (*adminListener, error) {
+	if !addr.IsValid() {
+		return nil, nil //nolint:nilnil // nil: there is none
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", addr.String())
+	if err != nil {
+		return nil, fmt.Errorf("admin_addr: %w", err)
+	}
+	a := &adminListener{server: &http.Server{
+		Handler: localOnly(pages), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}}
+	go func() {
+		if err := a.server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("the admin listener ended", slog.Any("error", err))
+		}
+	}()
+	return a, nil
+}
+
+// adminPages are profiles, counters and metrics, by their paths.
+func adminPages(count counterSource, meters http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("GET /debug/counters", count.serve)
+	mux.Handle("GET /metrics", meters)
+	return mux
+}
+
+// localOnly refuses names other than loopback's, so that no page in a browser
+// on this machine reaches the listener under a name of its own.
+func localOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		ip, err := netip.ParseAddr(host)
+		if host != "localhost" && (err != nil || !ip.IsLoopback()) {
+			http.Error(w, "this listener answers to loopback addresses only", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// close ends the listener and what it serves; a profile under way is cut off.
+func (a *adminListener) close() {
+	if a != nil {
+		_ = a.server.Close()
+	}
+}

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/cmd/callboard/logging"
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain"
+)
+
+// bootstrap fills an empty store.
+func (t *shard) bootstrap(ctx context.Context) (err error) {
+	t.first, err = actors.Bootstrap(ctx, t.store.Records, t.store.Keys, domain.Plan(t.cfg.DefaultPlan), defaultLimits(t.cfg), t.cfg.Simulator, t.ownsWorkspace())
+	if err != nil || t.first == nil {
+		return err
+	}
+	return keepFirst(t.cfg.Data, t.first)
+}
+
+func defaultLimits(cfg *configs.Config) domain.Limits {
+	limits, fixed := domain.PlanLimits(domain.Plan(cfg.DefaultPlan))
+	if !fixed {
+		limits = domain.RoomyLimits()
+	}
+	for _, l := range []struct{ set, to *int }{
+		{&cfg.DefaultLimits.RequestsPerMinute, &limits.RequestsPerMinute},
+		{&cfg.DefaultLimits.ConcurrentInbound, &limits.ConcurrentInbound},
+		{&cfg.DefaultLimits.ConcurrentOutbound, &limits.ConcurrentOutbound},
+		{&cfg.DefaultLimits.CallsPerMinute, &limits.CallsPerMinute},
+	} {
+		if *l.set > 0 {
+			*l.to = *l.set
+		}
+	}
+	return limits
+}
+
+// keepFirst keeps the keys of the first start where only the operator reads.
+func keepFirst(data string, f *actors.First) error {
+	return errors.Join(
+		datafolder.WriteSecretFile(filepath.Join(data, "admin.key"), f.AdminKey+"\n"),
+		datafolder.WriteSecretFile(filepath.Join(data, "test.key"), f.TestKey+"\n"),
+	)
+}
+
+// printFirstKey shows the first start's key, once, and only to a terminal.
+func (t *shard) printFirstKey() {
+	if t.first == nil {
+		return
+	}
+	path := filepath.Join(t.cfg.Data, "admin.key")
+	if logging.StdoutIsTerminal() {
+		fmt.Printf("\n  First start. The operator's API key, shown this once and kept in %s:\n\n    %s\n\n", path, t.first.AdminKey)
+		return
+	}
+	t.log.Info("first start: the operator's API key is in a file", slog.String("path", path))
+}

@@ -1,0 +1,70 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// watchShard asks the actors of a seat whether they answer, until the seat has ended.
+func (m *node) watchShard(c *ownedShard) {
+	tick := time.NewTicker(heartbeatInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.life.Done():
+			return
+		case err := <-c.listenerEnded:
+			if c.life.Err() == nil && !c.leaving.Load() {
+				m.end(errors.Join(errors.New("a listener ended"), err))
+			}
+			return
+		case <-tick.C:
+		}
+		ctx, cancel := context.WithTimeout(c.life, heartbeatTimeout)
+		if c.actors.Pulse(ctx) == nil {
+			m.noteHeartbeat(c)
+		}
+		if c.checkIdle.Swap(false) {
+			at := int64(time.Since(m.born))
+			if now, err := c.actors.Moving(ctx); err != nil || !c.mayMove(now, m.cfg.SurviveCalls, moveAfter()) {
+				at = 0
+			}
+			c.idleAt.Store(at)
+		}
+		cancel()
+	}
+}
+
+func (m *node) noteHeartbeat(c *ownedShard) { c.lastHeartbeat.Store(int64(time.Since(m.born))) }
+
+// healthy is an error while the actors of a seat are silent: then the node must
+// not keep what it has.
+func (m *node) healthy() error {
+	now := time.Since(m.born)
+	if now < time.Duration(m.pausedUntil.Load()) {
+		return errors.New("this node could not take the work up")
+	}
+	return m.checkHeartbeats()
+}
+
+// checkHeartbeats is an error while the actors of a seat do not answer.
+func (m *node) checkHeartbeats() error {
+	now := time.Since(m.born)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for shard, c := range m.shards {
+		if silent := now - time.Duration(c.lastHeartbeat.Load()); silent > heartbeatTimeout {
+			return fmt.Errorf("the actors of shard %d have not answered for %s", shard, silent.Round(time.Millisecond))
+		}
+	}
+	return nil
+}
+
+// pauseAfterFailure lets the lease end, so that another node is the next one to try; longer
+// each time that this one fails.
+func (m *node) pauseAfterFailure() {
+	pause := min(2*m.cfg.Lease<<min(m.failures.Add(1), 5), time.Minute)
+	m.pausedUntil.Store(int64(time.Since(m.born) + pause))
+}

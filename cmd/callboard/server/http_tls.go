@@ -1,0 +1,26 @@
+package server
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// withTLS speaks TLS on a listener of clients where that is set up.
+func withTLS(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listener, error) {
+	if cfg.TLSCert == "" {
+		return ln, nil
+	}
+	certificate := transport.CertificateFiles(cfg.TLSCert, cfg.TLSKey, log)
+	if _, err := certificate(); err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return tls.NewListener(ln, &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return certificate() },
+	}), nil
+}

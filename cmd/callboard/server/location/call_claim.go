@@ -1,0 +1,171 @@
+package location
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// Whose a call is that no number of the store names, because its trunk writes
+// numbers without their country or gives the rest of them to somebody, only the
+// node knows that has the trunk: it knows the source. So all nodes that have work
+// are asked (docs/adr/0087-nodes-ask-each-other-whose-a-call-is.md).
+
+// cancelLifetime is how long a CANCEL finds the node of a call that was found by whom
+// its credentials named, or by a header: it has none.
+const cancelLifetime = 3 * time.Minute
+
+// sipOptions asks only whether the source is known.
+const sipOptions = "OPTIONS"
+
+// mayConcernNodes says whether other nodes may be asked whose a request is.
+func mayConcernNodes(a sip.Whose) bool {
+	return !a.Within && slices.Contains([]string{"INVITE", "MESSAGE", "CANCEL", sipOptions}, a.Method)
+}
+
+func questionFor(a sip.Whose) actors.CallQuestion {
+	q := actors.CallQuestion{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
+	if a.Method == sipOptions {
+		q.To, q.User, q.MatchFields = "", "", nil
+	}
+	return q
+}
+
+// cachedDispute is what is known of a number's claim against the trunks here.
+func (w *Finder) cachedDispute(a sip.Whose, name string) (c location, known bool) {
+	if c, known = w.cached(disputeKey(a, name, false)); known {
+		return c, true
+	}
+	return w.cached(disputeKey(a, name, true))
+}
+
+// isDisputable says whether a number's claim has to be held against the trunks here.
+// One that leads to another node goes unasked where no trunk here leads to the
+// source.
+func (w *Finder) isDisputable(a sip.Whose, name, workspace string) bool {
+	if name[0] != 'n' || !mayConcernNodes(a) {
+		return false
+	}
+	n, ok := w.cluster.OwnerOf(workspace)
+	return ok && (n.ID == w.cluster.Self() || w.cluster.HasTrunkTo(a.Source.Addr))
+}
+
+// checkNumberClaim is the workspace again if its claim to the number counts, else "": all
+// nodes are asked then. Anybody may claim a number that comes over the trunk of
+// another one for its rest, so where that trunk is here it goes to the number only
+// where its own node says that it has a trunk there, too.
+func (w *Finder) checkNumberClaim(ctx context.Context, a sip.Whose, name, workspace string) string {
+	q := questionFor(a)
+	n, ok := w.cluster.OwnerOf(workspace)
+	own, counts := w.cluster.LocalClaim(ctx, q), true
+	byHeader := own.ByHeader
+	switch {
+	case !ok || own.Part && own.Rank < domain.ClaimRest:
+		return workspace
+	case n.ID == w.cluster.Self():
+		counts = own.Rank >= domain.ClaimUnprovedNumber
+	case own.Rank < domain.ClaimRest:
+	case own.Rank == domain.ClaimNumber:
+		counts = false
+	case !mayAskNodes(a):
+		return workspace
+	default:
+		its, err := w.cluster.AskNode(ctx, n.Addr, q)
+		byHeader = byHeader || its.ByHeader
+		if err == nil { // one that does not answer is found by the number alone
+			counts = domain.BestClaim(own.CallClaim, []domain.NodeClaim{{CallClaim: its.CallClaim, Node: n.ID}}) >= 0
+		}
+	}
+	if !counts {
+		workspace = ""
+	}
+	w.cache(disputeKey(a, name, byHeader), location{workspace: workspace})
+	return workspace
+}
+
+// cachedClaimant is the node that has the best claim, from memory; known is false
+// where that does not say.
+func (w *Finder) cachedClaimant(a sip.Whose) (c location, known bool) {
+	q := questionFor(a)
+	for _, byHeader := range []bool{false, true} {
+		if c, known = w.cached(callKey(q, byHeader)); known {
+			return c, true
+		}
+	}
+	return w.cached(sourceKey(q.Source))
+}
+
+// findClaimant finds the node that has the best claim; "": this one has, or nobody.
+// With an error it says whether the claim that is known is weak.
+func (w *Finder) findClaimant(ctx context.Context, a sip.Whose) (c location, err error) {
+	c, known := w.cachedClaimant(a)
+	if known {
+		return c, nil
+	}
+	q := questionFor(a)
+	own := w.cluster.LocalClaim(ctx, q)
+	best, byHeader := own.CallClaim, own.ByHeader
+	last, enough := domain.ClaimNumber, domain.ClaimRest
+	if a.Method == sipOptions {
+		last, enough = domain.ClaimSource, domain.ClaimSource
+	}
+	var unheard error
+	if best.Rank < last {
+		var all []domain.NodeClaim
+		if unheard = errAskLimit; mayAskNodes(a) {
+			all, unheard = w.cluster.AskNodes(ctx, q)
+		}
+		if own.Part {
+			unheard = errors.Join(unheard, errIncomplete)
+		}
+		byHeader = byHeader || slices.ContainsFunc(all, func(o domain.NodeClaim) bool { return o.ByHeader })
+		if i := domain.BestClaim(best, all); i >= 0 {
+			c.node, best = all[i].Node, all[i].CallClaim
+		}
+	}
+	c.weak = best.Rank < domain.ClaimUnproved
+	switch {
+	case unheard != nil && best.Rank < enough:
+		return c, unheard // who does not answer may have it
+	case errors.Is(unheard, errAskLimit): // the next one may ask
+		return c, nil
+	case best.Rank == domain.ClaimNone: // so that strangers fill nothing by what they call
+		w.cache(sourceKey(q.Source), c)
+		return c, nil
+	}
+	w.cache(callKey(q, byHeader), c)
+	if (q.User != "" || byHeader) && c.node != "" && a.Method == "INVITE" {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.cancels.put(cancelKey(a), c, time.Now())
+	}
+	return c, nil
+}
+
+// errIncomplete: this node cannot speak for all of its shards now.
+var errIncomplete = errors.New("this node cannot speak for all of its shards now")
+
+// errAskLimit: nodes were asked for the source as often as they may.
+var errAskLimit = errors.New("no other node is asked for this source now")
+
+// mayAskNodes says whether other nodes may be asked whose a request is, once.
+func mayAskNodes(a sip.Whose) bool { return a.Ask == nil || a.Ask() }
+
+// addrOfNode is where a node takes SIP; "": here.
+func (w *Finder) addrOfNode(id string) (netip.AddrPort, bool) {
+	if id == "" {
+		return netip.AddrPort{}, false
+	}
+	for _, n := range w.cluster.LiveNodes() {
+		if n.ID == id {
+			return w.addrOf(n)
+		}
+	}
+	return netip.AddrPort{}, true
+}

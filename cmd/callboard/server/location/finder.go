@@ -1,0 +1,193 @@
+// Package location finds the node that a SIP request belongs to, in an installation with
+// several shards. It asks memory, then the store, then the other nodes.
+package location
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/sip"
+)
+
+const (
+	// QueryTimeout bounds the search for a node; SIP repeats the request after half a second.
+	QueryTimeout   = 400 * time.Millisecond
+	answerLifetime = 2 * time.Second // that its answer counts
+	maxAnswers     = 10_000          // answers that are kept, and as many of before
+	maxKey         = 512             // bytes of the name of one
+)
+
+// Finder finds the node that has what SIP asks for.
+type Finder struct {
+	cluster Cluster
+
+	mu      sync.Mutex
+	answers answerCache // by what is called, or by whom
+	cancels answerCache // of CANCEL, by its call
+}
+
+// New makes a Finder for the nodes of a cluster.
+func New(in Cluster) *Finder {
+	return &Finder{cluster: in, answers: answerCache{lifetime: answerLifetime}, cancels: answerCache{lifetime: cancelLifetime}}
+}
+
+// NodeMark names a node in its dialogs, also after a restart.
+func NodeMark(n lease.Node) string {
+	sum := sha256.Sum256([]byte(n.Addr))
+	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:5]))
+}
+
+// FindCached answers from memory.
+func (w *Finder) FindCached(a sip.Whose) (at netip.AddrPort, elsewhere, sure bool) {
+	if a.Mark != "" {
+		at, elsewhere = w.nodeByMark(a.Mark)
+		return at, elsewhere, true
+	}
+	if node, hinted := w.nodeOfCancel(a); hinted {
+		at, elsewhere = w.addrOfNode(node)
+		return at, elsewhere, true
+	}
+	for _, name := range storedKeys(a) {
+		c, known := w.cached(name)
+		if known && c.workspace != "" && w.isDisputable(a, name, c.workspace) {
+			c, known = w.cachedDispute(a, name)
+		}
+		if !known {
+			return at, false, false
+		}
+		if c.workspace != "" {
+			at, elsewhere = w.addrOfWorkspace(c.workspace)
+			return at, elsewhere, true
+		}
+	}
+	if !mayConcernNodes(a) {
+		return at, false, true
+	}
+	c, known := w.cachedClaimant(a)
+	if known && c.weak && a.Method != sipOptions {
+		phone, read := w.cached("p" + a.From)
+		if !read || phone.workspace != "" {
+			at, elsewhere = w.addrOfWorkspace(phone.workspace)
+			return at, elsewhere, read
+		}
+	}
+	if known {
+		at, elsewhere = w.addrOfNode(c.node)
+	}
+	return at, elsewhere, known
+}
+
+// Find asks the store what memory does not know, and then the other nodes.
+// A phone is found by who it says to be where no trunk at the source has a claim:
+// anybody may call a phone like what a carrier writes for its callers.
+func (w *Finder) Find(a sip.Whose) (netip.AddrPort, bool) {
+	if a.Mark != "" {
+		return w.nodeByMark(a.Mark)
+	}
+	if node, hinted := w.nodeOfCancel(a); hinted {
+		return w.addrOfNode(node)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), QueryTimeout)
+	defer cancel()
+	for _, name := range storedKeys(a) {
+		workspace, err := w.findWorkspace(ctx, name)
+		if err != nil {
+			return netip.AddrPort{}, true // whoever is known is told to come again
+		}
+		if workspace != "" && w.isDisputable(a, name, workspace) {
+			workspace = w.checkNumberClaim(ctx, a, name, workspace)
+		}
+		if workspace != "" {
+			return w.addrOfWorkspace(workspace)
+		}
+	}
+	if !mayConcernNodes(a) {
+		return netip.AddrPort{}, false
+	}
+	phone := ""
+	if a.Method != sipOptions { // before the nodes, which may take all of the time
+		var err error
+		if phone, err = w.findWorkspace(ctx, "p"+a.From); err != nil {
+			return netip.AddrPort{}, true
+		}
+	}
+	c, err := w.findClaimant(ctx, a)
+	switch {
+	case c.weak && phone != "":
+		return w.addrOfWorkspace(phone)
+	case err != nil:
+		return netip.AddrPort{}, true
+	}
+	return w.addrOfNode(c.node)
+}
+
+func (w *Finder) cached(name string) (location, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.answers.get(name, time.Now())
+}
+
+// nodeOfCancel is the node of the call that a CANCEL is for.
+func (w *Finder) nodeOfCancel(a sip.Whose) (node string, ok bool) {
+	if a.Method != "CANCEL" {
+		return "", false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, ok := w.cancels.get(cancelKey(a), time.Now())
+	return c.node, ok
+}
+
+func (w *Finder) cache(name string, c location) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers.put(name, c, time.Now())
+}
+
+// findWorkspace is whose a number or a phone is; "": nobody's.
+func (w *Finder) findWorkspace(ctx context.Context, name string) (workspace string, err error) {
+	if c, known := w.cached(name); known {
+		return c.workspace, nil
+	}
+	if workspace, err = w.cluster.StoredClaim(ctx, name); err == nil {
+		w.cache(name, location{workspace: workspace})
+	}
+	return workspace, err
+}
+
+// addrOfWorkspace is the node that has a workspace; nobody where none has it now.
+func (w *Finder) addrOfWorkspace(workspace string) (netip.AddrPort, bool) {
+	n, ok := w.cluster.OwnerOf(workspace)
+	if !ok {
+		return netip.AddrPort{}, true
+	}
+	return w.addrOf(n)
+}
+
+// nodeByMark is the node that a dialog names. One that is gone has left its
+// dialogs to whoever has the work: nobody knows them.
+func (w *Finder) nodeByMark(mark string) (netip.AddrPort, bool) {
+	for _, n := range w.cluster.LiveNodes() {
+		if NodeMark(n) == mark {
+			return w.addrOf(n)
+		}
+	}
+	return netip.AddrPort{}, false
+}
+
+func (w *Finder) addrOf(n lease.Node) (netip.AddrPort, bool) {
+	if n.ID == w.cluster.Self() {
+		return netip.AddrPort{}, false
+	}
+	at, err := netip.ParseAddrPort(n.SIP)
+	if err != nil {
+		return netip.AddrPort{}, true
+	}
+	return at, true
+}

@@ -1,0 +1,216 @@
+package location
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/sip"
+)
+
+// fewNodes are "here", "b" with what is of workspace "wb", and "c".
+type fewNodes struct {
+	names   map[string]string // workspaces
+	claims  map[string]domain.CallClaim
+	hung    map[string]bool // does not answer
+	owner   string          // of wb
+	asked   int             // nodes
+	unknown bool            // the source, here
+}
+
+func (f *fewNodes) Self() string { return "here" }
+func (f *fewNodes) LiveNodes() []lease.Node {
+	return []lease.Node{f.node("here"), f.node("b"), f.node("c")}
+}
+
+func (f *fewNodes) node(id string) lease.Node {
+	return lease.Node{ID: id, Addr: id, SIP: map[string]string{"here": "192.0.2.1:5060", "b": "192.0.2.2:5060", "c": "192.0.2.3:5060"}[id]}
+}
+
+func (f *fewNodes) OwnerOf(string) (lease.Node, bool) { return f.node(f.owner), f.owner != "" }
+func (f *fewNodes) HasTrunkTo(netip.AddrPort) bool    { return !f.unknown }
+
+func (f *fewNodes) StoredClaim(_ context.Context, name string) (string, error) {
+	return f.names[name], nil
+}
+
+func (f *fewNodes) LocalClaim(context.Context, actors.CallQuestion) Claim {
+	return Claim{CallClaim: f.claims["here"]}
+}
+
+func (f *fewNodes) AskNode(_ context.Context, addr string, _ actors.CallQuestion) (Claim, error) {
+	if f.asked++; f.hung[addr] {
+		return Claim{}, errors.New("no answer")
+	}
+	return Claim{CallClaim: f.claims[addr]}, nil
+}
+
+func (f *fewNodes) AskNodes(ctx context.Context, q actors.CallQuestion) (out []domain.NodeClaim, err error) {
+	for _, id := range []string{"b", "c"} {
+		c, unheard := f.AskNode(ctx, id, q)
+		out, err = append(out, domain.NodeClaim{CallClaim: c.CallClaim, Node: id}), errors.Join(err, unheard)
+	}
+	return out, err
+}
+
+func TestNobodyTakesCallsAwayByTheNameOfAPhoneOrANumberThatHeClaims(t *testing.T) {
+	invite := sip.Whose{Method: "INVITE", To: "+447700900001", From: "anonymous", CallID: "1", Source: sip.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
+	phone, number := map[string]string{"panonymous": "wb"}, map[string]string{"n+447700900001": "wb"}
+	at := func(here, b, c domain.ClaimRank) map[string]domain.CallClaim {
+		return map[string]domain.CallClaim{"here": {Rank: here}, "b": {Rank: b}, "c": {Rank: c}}
+	}
+	const nowhere = "no node"
+	for name, c := range map[string]struct {
+		nodes fewNodes
+		alone bool
+		want  string
+		asked int
+	}{
+		"a phone calls": {fewNodes{names: phone}, false, "b", 2},
+		"a phone's name, and the rest of a trunk":      {fewNodes{names: phone, claims: at(0, 0, domain.ClaimRest)}, false, "c", 2},
+		"a phone's name, and the rest of one here":     {fewNodes{names: phone, claims: at(domain.ClaimRest, 0, 0)}, false, "here", 2},
+		"a phone's name, and a trunk that is closed":   {fewNodes{names: phone, claims: at(0, 0, domain.ClaimUnproved)}, false, "c", 2},
+		"a phone calls while a node is gone":           {fewNodes{names: phone, hung: map[string]bool{"c": true}}, false, "b", 2},
+		"somebody calls while a node is gone":          {fewNodes{hung: map[string]bool{"c": true}}, false, nowhere, 2},
+		"a number of another node":                     {fewNodes{names: number, claims: at(domain.ClaimSource, domain.ClaimNumber, 0)}, false, "b", 0},
+		"a number, whose source is not known here":     {fewNodes{names: number, unknown: true}, false, "b", 0},
+		"a number, the rest is here":                   {fewNodes{names: number, claims: at(domain.ClaimRest, domain.ClaimNumber, 0)}, false, "b", 1},
+		"a number of no trunk, the rest is here":       {fewNodes{names: number, claims: at(domain.ClaimRest, domain.ClaimSource, 0)}, false, "here", 3},
+		"a number of no trunk, and two rests":          {fewNodes{names: number, claims: at(domain.ClaimRest, 0, domain.ClaimUnprovedNumber)}, false, "c", 3},
+		"a number whose node does not answer":          {fewNodes{names: number, claims: at(domain.ClaimRest, 0, 0), hung: map[string]bool{"b": true}}, false, "b", 1},
+		"a number that has no node now":                {fewNodes{names: number, claims: at(domain.ClaimRest, 0, 0), owner: "nobody"}, false, nowhere, 0},
+		"a number here":                                {fewNodes{names: number, claims: at(domain.ClaimNumber, 0, 0), owner: "here"}, false, "here", 0},
+		"a number here of no trunk, the rest is not":   {fewNodes{names: number, claims: at(0, 0, domain.ClaimRest), owner: "here"}, false, "c", 2},
+		"a number here of no trunk, and nobody's":      {fewNodes{names: number, owner: "here"}, false, "here", 2},
+		"who has asked enough, and the rest is here":   {fewNodes{claims: at(domain.ClaimRest, domain.ClaimNumber, 0)}, true, "here", 0},
+		"who has asked enough":                         {fewNodes{claims: at(domain.ClaimSource, domain.ClaimNumber, 0)}, true, nowhere, 0},
+		"who has asked enough, and calls a number":     {fewNodes{names: number, claims: at(domain.ClaimRest, 0, 0)}, true, "b", 0},
+		"who has asked enough, and calls from a phone": {fewNodes{names: phone}, true, "b", 0},
+	} {
+		switch f := &c.nodes; f.owner {
+		case "":
+			f.owner = "b"
+		case "nobody":
+			f.owner = ""
+		}
+		w, a := New(&c.nodes), invite
+		a.Ask = func() bool { return !c.alone }
+		to := func(at netip.AddrPort, elsewhere bool) string {
+			for _, n := range c.nodes.LiveNodes() {
+				if elsewhere && n.SIP == at.String() {
+					return n.ID
+				}
+			}
+			return map[bool]string{true: nowhere, false: "here"}[elsewhere]
+		}
+		assert.Equal(t, c.want, to(w.Find(a)), name)
+		assert.Equal(t, c.asked, c.nodes.asked, name)
+		if where, elsewhere, sure := w.FindCached(a); sure {
+			assert.Equal(t, c.want, to(where, elsewhere), "%s, from memory", name)
+		} else {
+			assert.True(t, c.alone || len(c.nodes.hung) > 0, "%s is kept", name)
+		}
+	}
+}
+
+// Where a trunk takes calls by a header, what is known of one call does not count for another.
+func TestACallByHeaderIsAskedForAnew(t *testing.T) {
+	f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimRest, ByHeader: true}}}
+	w := New(f)
+	a := sip.Whose{
+		Method: "INVITE", To: "1", CallID: "1", Source: sip.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")},
+		MatchFields: map[string]string{"x-trunk-id": "acme"},
+	}
+	at, _ := w.Find(a)
+	assert.Equal(t, "192.0.2.2:5060", at.String())
+	cancel := a
+	cancel.Method, cancel.MatchFields = "CANCEL", nil
+	at, _, sure := w.FindCached(cancel)
+	assert.True(t, sure, "its CANCEL carries no header")
+	assert.Equal(t, "192.0.2.2:5060", at.String())
+	_, _, sure = w.FindCached(a)
+	assert.True(t, sure)
+	other := a
+	other.CallID, other.MatchFields = "2", map[string]string{"x-trunk-id": "other"}
+	_, _, sure = w.FindCached(other)
+	assert.False(t, sure)
+	f.claims = map[string]domain.CallClaim{"c": {Rank: domain.ClaimRest, ByHeader: true}}
+	at, _ = w.Find(other)
+	assert.Equal(t, "192.0.2.3:5060", at.String())
+}
+
+func TestACancelFindsItsCallForThreeMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimRest}}}
+		w := New(f)
+		a := sip.Whose{Method: "INVITE", To: "1", User: "carrier", CallID: "1", Source: sip.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
+		_, elsewhere := w.Find(a)
+		assert.True(t, elsewhere)
+		f.claims = nil
+		for i := range 3 * maxAnswers { // of others
+			w.cache("n"+strconv.Itoa(i), location{})
+		}
+		time.Sleep(cancelLifetime - time.Second)
+		a.Method, a.User = "CANCEL", ""
+		at, elsewhere, sure := w.FindCached(a)
+		assert.Equal(t, []any{"192.0.2.2:5060", true, true}, []any{at.String(), elsewhere, sure})
+		time.Sleep(time.Second)
+		_, _, sure = w.FindCached(a)
+		assert.False(t, sure, "it is over")
+	})
+}
+
+// What was asked last is there although much more was asked before.
+func TestAnswersAreForgottenTheOldestFirst(t *testing.T) {
+	l, now := answerCache{lifetime: time.Minute}, time.Now()
+	for i := range 5*maxAnswers + 1 {
+		l.put(strconv.Itoa(i), location{workspace: "w"}, now)
+	}
+	assert.LessOrEqual(t, len(l.young)+len(l.old), 2*maxAnswers)
+	_, kept := l.get(strconv.Itoa(5*maxAnswers-1), now)
+	assert.True(t, kept)
+	_, kept = l.get("0", now)
+	assert.False(t, kept)
+	for i := range 4 { // a few a minute stay until they are over
+		at := now.Add(time.Duration(i+1) * 50 * time.Second)
+		l.put("few", location{node: strconv.Itoa(i)}, at)
+		c, kept := l.get("few", at.Add(time.Minute-1))
+		assert.True(t, kept)
+		assert.Equal(t, strconv.Itoa(i), c.node)
+		_, kept = l.get("few", at.Add(time.Minute))
+		assert.False(t, kept)
+	}
+	_, kept = l.get(strconv.Itoa(5*maxAnswers-1), now)
+	assert.False(t, kept, "what is over is not kept")
+}
+
+// A number that waits for an operator is nobody's, here as at its node.
+func TestANumberThatWaitsForAnOperatorIsNobodys(t *testing.T) {
+	for status, want := range map[domain.NumberStatus]string{domain.NumberLive: "ws", domain.NumberPending: ""} {
+		got, err := ReadClaim(t.Context(), numberRows{status}, 'n', "+447700900001")
+		require.NoError(t, err)
+		assert.Equal(t, want, got, status)
+	}
+}
+
+type numberRows struct{ status domain.NumberStatus }
+
+func (r numberRows) Get(_ context.Context, into domain.Record) (uint64, error) {
+	switch row := into.(type) {
+	case *domain.NumberClaim:
+		row.WorkspaceID, row.NumberID = "ws", "num"
+	case *domain.PhoneNumber:
+		row.Status = r.status
+	}
+	return 1, nil
+}

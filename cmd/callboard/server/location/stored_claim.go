@@ -1,0 +1,35 @@
+package location
+
+import (
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+)
+
+// ReadClaim is whose a phone (p) or a number is; "": nobody's, as a number is that
+// waits for an operator.
+func ReadClaim(ctx context.Context, store interface {
+	Get(ctx context.Context, into domain.Record) (uint64, error)
+}, kind byte, of string,
+) (workspace string, err error) {
+	if kind == 'p' {
+		claim := &domain.UsernameClaim{Username: of}
+		_, err = store.Get(ctx, claim)
+		workspace = claim.WorkspaceID
+	} else {
+		claim := &domain.NumberClaim{Number: of}
+		if _, err = store.Get(ctx, claim); err == nil {
+			workspace = claim.WorkspaceID
+			number := &domain.PhoneNumber{Meta: domain.Meta{ID: claim.NumberID, WorkspaceID: workspace}}
+			if _, err = store.Get(ctx, number); err == nil && number.Status != domain.NumberLive {
+				workspace = ""
+			}
+		}
+	}
+	if errors.Is(err, domain.ErrNotFound) || errors.Is(err, persistence.ErrMalformed) {
+		return "", nil
+	}
+	return workspace, err
+}

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/callboard/callboard/actors/alerts"
+)
+
+// maxPassword bounds the file of the mail server's password.
+const maxPassword = 4 << 10
+
+// mailer sends the mails of alerts; nil where no mail server is set up.
+func (s *Service) mailer() (alerts.Mailer, error) {
+	if s.cfg.SMTPAddr == "" {
+		return nil, nil //nolint:nilnil // nil: nobody sends mail
+	}
+	host, text, err := net.SplitHostPort(s.cfg.SMTPAddr)
+	if err != nil {
+		return nil, fmt.Errorf("smtp_addr: %w", err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, fmt.Errorf("smtp_addr: %w", err)
+	}
+	m := &alerts.SMTP{Host: host, Port: port, From: s.cfg.SMTPFrom, TLS: s.cfg.SMTPTLS, User: s.cfg.SMTPUser}
+	if path := s.cfg.SMTPPasswordFile; path != "" {
+		f, err := os.Open(path) //nolint:gosec // the operator's own
+		if err != nil {
+			return nil, fmt.Errorf("smtp_password_file: %w", err)
+		}
+		defer func() { _ = f.Close() }()
+		password, err := io.ReadAll(io.LimitReader(f, maxPassword))
+		if err != nil {
+			return nil, fmt.Errorf("smtp_password_file: %w", err)
+		}
+		m.Password = strings.TrimRight(string(password), "\r\n")
+	}
+	return m, nil
+}

@@ -1,0 +1,256 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/cmd/callboard/blobstore"
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/cmd/callboard/membership"
+	"github.com/callboard/callboard/cmd/callboard/metrics"
+	"github.com/callboard/callboard/cmd/callboard/server/spool"
+	"github.com/callboard/callboard/cmd/callboard/store"
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/forward"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// How a member keeps time.
+const (
+	heartbeatInterval = 250 * time.Millisecond // its actors are asked whether they answer
+	heartbeatTimeout  = 3 * time.Second        // that they may be silent
+	shutdownLimit     = 10 * time.Second       // for requests that are passed on when the process ends
+)
+
+// node is a process that is one of several nodes: it takes requests for all
+// shards, passes them on to the seats that have them, and has seats of its own
+// for the shards that it holds.
+type node struct {
+	cfg            *configs.Config
+	version        string
+	log            *slog.Logger
+	self           lease.Node
+	master         []byte
+	credential     *forward.Credential
+	clientListener net.Listener // where clients connect
+	nodeListener   net.Listener // where other nodes connect
+	clientServer   *http.Server
+	doors          *forward.Doors
+	forwarder      *forward.Forwarder
+	driver         persistence.Driver // of an install with several shards; nil: the seat opens it
+	leases         lease.Engine
+	holder         *lease.Holder
+	ended          chan error
+	born           time.Time
+	failures       atomic.Int32 // to take a shard up, one after the other
+	pausedUntil    atomic.Int64 // until then it leaves the work to others, in nanoseconds since born
+	unlock         func()
+	meters         *metrics.Meters                    // of the process, whatever work it has
+	reader         atomic.Pointer[persistence.Reader] // of a node that has had no work yet; nil: it needs none
+	adminListener  *adminListener
+	storeRoot      []byte // of the store
+	spool          *spool.Transfer
+
+	mu             sync.Mutex
+	service        *Service // nil: it has had no seat yet
+	shards         map[int]*ownedShard
+	startingShards int // seats that are being made
+}
+
+// runNode runs one node of several until ctx is done.
+func (p *Process) runNode(ctx context.Context) error {
+	m, err := newMember(ctx, p)
+	if err != nil {
+		return p.endedDuringStart(ctx, err)
+	}
+	defer m.close()
+	err = p.wait.untilJoined(ctx, func() error { return membership.Join(ctx, p.Settings, p.Log, m.holder.Join) })
+	if err != nil {
+		return p.endedDuringStart(ctx, err)
+	}
+	p.Log.LogAttrs(ctx, slog.LevelInfo, "joined", append(p.Settings.Attrs(), slog.String("node", m.self.ID), slog.String("version", p.Version))...)
+	defer p.watch(func(context.Context) error { return m.checkHeartbeats() })()
+	transferring, stopTransfer := context.WithCancel(ctx)
+	defer stopTransfer()
+	go m.spool.Run(transferring)
+	attended := m.startStandby(ctx)
+	select {
+	case <-ctx.Done():
+	case err = <-m.ended:
+	}
+	attended()
+	m.drainSIP()
+	p.announceStop()
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.Settings.Drain+2*closeLimit)
+	defer cancel()
+	if gone := m.holder.Leave(bound); gone != nil {
+		p.Log.Warn("the other nodes will learn of the end when the lease does", slog.Any("error", gone))
+	}
+	stopTransfer()
+	m.spool.PushRemaining()
+	p.Log.Info("stopped")
+	return err
+}
+
+// closeLimit is for what closes once the calls have ended.
+const closeLimit = 15 * time.Second
+
+func newMember(ctx context.Context, p *Process) (m *node, err error) {
+	cfg, log := p.Settings, p.Log
+	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now(), shards: make(map[int]*ownedShard)}
+	made := m // an error answers with none
+	defer func() {
+		if err != nil {
+			made.close()
+		}
+	}()
+	if m.unlock, err = datafolder.Lock(cfg.Data); err != nil {
+		return nil, err
+	}
+	if err = blobstore.CheckConfig(cfg); err != nil {
+		return nil, err
+	}
+	if m.master, err = datafolder.ReadMasterKey(cfg, log); err != nil {
+		return nil, err
+	}
+	if m.credential, err = forward.NewCredential(datafolder.DeriveKey(m.master, "callboard nodes")); err != nil {
+		return nil, err
+	}
+	listen := new(net.ListenConfig)
+	if m.nodeListener, err = listen.Listen(ctx, "tcp", cfg.NodeAddr.String()); err != nil {
+		return nil, fmt.Errorf("node_addr: %w", err)
+	}
+	m.self = membership.Describe(lease.Node{ID: mailbox.NewID("node"), Addr: m.nodeListener.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}, cfg, p.Version)
+	if err = p.wait.untilOpen(ctx, func() error { return m.openStore(ctx) }); err != nil {
+		return nil, err
+	}
+	if err = m.openTransfer(); err != nil {
+		return nil, err
+	}
+	if m.clientListener, err = listen.Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
+		return nil, fmt.Errorf("http_addr: %w", err)
+	}
+	httpapi.Prepare() // once, and not when a shard waits for its seat
+	m.doors = forward.NewDoors(m.credential, log)
+	m.doors.Answer(http.HandlerFunc(m.answerClaim))
+	m.forwarder = forward.New(m.routes())
+	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	m.leases = engine
+	m.holder = lease.NewHolder(m.leases, lease.Config{
+		Self: m.self, Shards: cfg.Shards, AtOnce: max(16, cfg.Shards), Lease: cfg.Lease, Stay: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
+		Reach: func(ctx context.Context, n lease.Node) error {
+			if away := partitioned(); away != nil {
+				return away
+			}
+			if !checksReachability() || m.cfg.Shards == 1 && m.ownsShard(0) { // whom the others do not reach keeps the work: to give it up would end its calls
+				return nil
+			}
+			return m.forwarder.Reach(ctx, n.Addr)
+		},
+	})
+	m.meters = metrics.New(p.Version)
+	m.meters.Read(m.readMetrics)
+	if m.adminListener, err = openAdminListener(ctx, cfg.AdminAddr, adminPages(m.readCounters, m.meters.Handler()), log); err != nil {
+		return nil, err
+	}
+	front, err := withTLS(cfg, forward.Clients(m.clientListener), log)
+	if err != nil {
+		return nil, err
+	}
+	m.clientServer = forward.Server(m.forwarder, log)
+	go m.serve(func() error { return m.clientServer.Serve(front) })
+	go m.serve(func() error { return m.doors.Serve(m.nodeListener) })
+	return m, nil
+}
+
+// openStore opens the store of an install with several shards, in which
+// credentials are looked up, and sees to it that it is divided as the settings say.
+func (m *node) openStore(ctx context.Context) (err error) {
+	driver := m.driver
+	if driver == nil {
+		if driver, err = store.OpenDriver(ctx, store.Options{Config: m.cfg, Version: m.version, Log: m.log}); err != nil {
+			return err
+		}
+	}
+	if m.cfg.Shards > 1 {
+		m.driver = driver
+	} else {
+		defer func() { err = errors.Join(err, driver.Close()) }()
+	}
+	if err = store.EnsureShardCount(ctx, m.cfg, m.log, driver); err != nil {
+		return err
+	}
+	reader, err := persistence.NewReader(ctx, driver, m.master)
+	if errors.Is(err, domain.ErrNotFound) { // nobody has the store yet: the master key will be the root
+		m.storeRoot = m.master
+		return nil
+	}
+	if err == nil {
+		m.storeRoot = reader.Root()
+	}
+	return err
+}
+
+// end ends the process.
+func (m *node) end(err error) {
+	select {
+	case m.ended <- err:
+	default:
+	}
+}
+
+// close ends what is left once the holder has left.
+func (m *node) close() {
+	m.adminListener.close()
+	if m.clientServer != nil {
+		bound, cancel := context.WithTimeout(context.Background(), shutdownLimit)
+		defer cancel()
+		if m.clientServer.Shutdown(bound) != nil {
+			_ = m.clientServer.Close()
+		}
+	}
+	if m.doors != nil {
+		m.doors.Close()
+	}
+	for _, ln := range []net.Listener{m.clientListener, m.nodeListener} {
+		if ln != nil {
+			_ = ln.Close()
+		}
+	}
+	m.mu.Lock()
+	s := m.service
+	m.service = nil
+	m.mu.Unlock()
+	if s != nil {
+		s.Close()
+	}
+	if m.holder == nil && m.leases != nil {
+		bound, cancel := context.WithTimeout(context.Background(), membership.LeaveTimeout)
+		defer cancel()
+		_ = m.leases.Leave(bound)
+	}
+	if m.forwarder != nil {
+		m.forwarder.Close()
+	}
+	if m.driver != nil {
+		_ = m.driver.Close()
+	}
+	if m.unlock != nil {
+		m.unlock()
+	}
+}

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/forward"
+	"github.com/callboard/callboard/httpapi/locate"
+	"github.com/callboard/callboard/persistence"
+)
+
+// routes say where requests go.
+func (m *node) routes() forward.Config {
+	c := forward.Config{Shards: m.cfg.Shards, Owner: m.owner, Self: m.self.Addr, Doors: m.doors, Credential: m.credential, Log: m.log}
+	if m.cfg.Shards > 1 {
+		finder := locate.New(m, m.cfg.Shards)
+		c.Shard, c.Form = finder.Shard, locate.Form
+	}
+	return c
+}
+
+// WorkspaceOf is the workspace of a credential, for locate.
+func (m *node) WorkspaceOf(ctx context.Context, id string) (string, error) {
+	for _, t := range m.runningShards() { // each believes the store as far as its own shard goes: one that is refused holds up no other
+		workspace, err := t.store.Records.WorkspaceOf(ctx, id)
+		if err == nil || errors.Is(err, domain.ErrNotFound) {
+			return workspace, err
+		}
+	}
+	return persistence.WorkspaceOf(ctx, m.driver, id)
+}
+
+// owner is the door of the node that has a shard.
+func (m *node) owner(shard int) (string, bool) {
+	n, ok := m.leases.Owner(shard)
+	return n.Addr, ok && n.Addr != ""
+}
+
+// ownsShard says whether this node has a shard now.
+func (m *node) ownsShard(shard int) bool {
+	_, ok := m.holder.Use(shard)
+	return ok
+}
+
+func (m *node) serve(until func() error) {
+	if err := until(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		m.end(err)
+	}
+}

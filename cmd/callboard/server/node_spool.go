@@ -1,0 +1,52 @@
+package server
+
+import (
+	"path/filepath"
+
+	"github.com/callboard/callboard/cmd/callboard/blobstore"
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/cmd/callboard/egress"
+	"github.com/callboard/callboard/cmd/callboard/server/spool"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+)
+
+// openTransfer makes the spoolTransfer of a node. The blobs are sealed under a key of
+// the install's root: a node has no keys of workspaces that it does not serve.
+func (m *node) openTransfer() error {
+	seal, err := persistence.NewSealer(datafolder.DeriveKey(m.storeRoot, "callboard spool"))
+	if err != nil {
+		return err
+	}
+	roots, err := egress.Roots(m.cfg, nil)
+	if err != nil {
+		return err
+	}
+	blobs, err := blobstore.Open(m.cfg, seal, roots)
+	if err != nil {
+		return err
+	}
+	m.spool = spool.New(spool.Config{Dir: filepath.Join(m.cfg.Data, datafolder.SpoolDir), Blobs: blobs, Serves: m.mayServe, Joiner: m.nodeOf, Log: m.log})
+	return nil
+}
+
+// mayServe reports whether this node serves a workspace, or may be about to: what lies in
+// its spool is in use.
+func (m *node) mayServe(workspace string) bool {
+	shard := domain.ShardOf(workspace, m.cfg.Shards)
+	m.mu.Lock()
+	seat := m.shards[shard]
+	m.mu.Unlock()
+	n, owned := m.leases.Owner(shard)
+	return seat != nil || !owned || n.ID == m.self.ID
+}
+
+// nodeOf is the node of the shard of a workspace; nil: it is not here.
+func (m *node) nodeOf(workspace string) spool.PartJoiner {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c := m.shards[domain.ShardOf(workspace, m.cfg.Shards)]; c != nil {
+		return c.actors
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package server
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// owners are the nodes that have shards.
+type owners struct {
+	lease.Engine
+
+	of map[int]string
+}
+
+func (o owners) Owner(shard int) (lease.Node, bool) {
+	id, ok := o.of[shard]
+	return lease.Node{ID: id}, ok
+}
+
+func TestNodeServesAWorkspaceUntilAnotherNodeHasItsShard(t *testing.T) {
+	t.Parallel()
+	m := &node{
+		cfg: &configs.Config{Shards: 4}, self: lease.Node{ID: "here"}, shards: map[int]*ownedShard{1: {}},
+		leases: owners{of: map[int]string{0: "there", 1: "there", 2: "here"}}, // 1 falls, 2 rises, and nobody has 3
+	}
+	seen := make(map[int]bool)
+	for i := 0; len(seen) < 4; i++ {
+		workspace := "ws_" + strconv.Itoa(i)
+		shard := domain.ShardOf(workspace, 4)
+		seen[shard] = true
+		assert.Equal(t, shard != 0, m.mayServe(workspace), "%d", shard)
+	}
+}

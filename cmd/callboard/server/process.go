@@ -1,0 +1,122 @@
+// Package server is the composition root: it builds one process of the service from its
+// settings, runs it alone or as a node of a cluster, and stops it.
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/cmd/callboard/server/clockshift"
+	"github.com/callboard/callboard/cmd/callboard/systemd"
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain/access"
+)
+
+// Process is a service that runs until it is told to end.
+type Process struct {
+	Settings *configs.Config
+	Log      *slog.Logger
+	Version  string
+	Manager  *systemd.Notifier
+	NewDemo  func() (Demo, error) // nil: none is played
+	Stopping func()               // called when the process begins to stop: a second signal ends it at once
+
+	wait *startWait
+}
+
+// Demo plays something on a service that has just started.
+type Demo interface {
+	// Trusts lets the service reach the demonstration: a certificate in PEM and rules
+	// for addresses.
+	Trusts() (rootCA []byte, allow []access.Rule)
+	// Play uses the API at baseURL.
+	Play(ctx context.Context, baseURL string)
+	Close()
+}
+
+// Run runs the service until ctx is done.
+func (p *Process) Run(ctx context.Context) error {
+	p.wait = &startWait{cfg: p.Settings, log: p.Log, manager: p.Manager}
+	clockshift.Start()
+	if err := datafolder.CheckOwner(p.Settings.Data); err != nil { // before the demo writes there
+		return err
+	}
+	if p.Settings.NodeAddr.IsValid() {
+		if p.NewDemo != nil {
+			return errors.New("--demo is for a service of one process: leave node_addr empty")
+		}
+		return p.runNode(ctx)
+	}
+	more := Options{Version: p.Version, wait: p.wait}
+	var show Demo
+	if p.NewDemo != nil {
+		var err error
+		if show, err = p.NewDemo(); err != nil {
+			return err
+		}
+		defer show.Close()
+		more.RootCA, more.Allow = show.Trusts()
+	}
+	for {
+		released, err := p.runAlone(ctx, more, show)
+		if !released || err != nil {
+			return err
+		}
+		show = nil // it has played
+	}
+}
+
+// runAlone runs the only process of a service until it is told to end, or until its restored store is released.
+func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (released bool, err error) {
+	began := time.Now()
+	s, err := Start(ctx, p.Settings, p.Log, more)
+	if err != nil {
+		return false, p.endedDuringStart(ctx, err)
+	}
+	p.Log.LogAttrs(ctx, slog.LevelInfo, "ready", append(p.Settings.Attrs(),
+		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.Front.String()),
+		slog.String("version", p.Version))...)
+	one := s.runningShards()[0]
+	one.printFirstKey()
+	defer p.watch(one.actors.Pulse)()
+	if show != nil {
+		go show.Play(ctx, s.cfg.BaseURL(s.Front))
+	}
+	select {
+	case <-ctx.Done():
+	case <-s.released:
+		s.Close()
+		return true, nil
+	case err = <-s.ended:
+		if err == nil {
+			err = errors.New("a listener ended")
+		}
+		s.Close()
+		return false, err
+	}
+	p.announceStop()
+	one.drain(context.WithoutCancel(ctx))
+	s.Close()
+	p.Log.Info("stopped")
+	return false, nil
+}
+
+// endedDuringStart is what becomes of a start that failed: nothing, where it was told
+// to end.
+func (p *Process) endedDuringStart(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	p.Log.Info("stopped before the start was complete")
+	return nil
+}
+
+// announceStop tells that the process ends once its calls have ended.
+func (p *Process) announceStop() {
+	p.Stopping()
+	p.Manager.Stopping()
+	p.Log.Info("stopping: no new calls, live ones may end", slog.Duration("limit", p.Settings.Drain))
+}

@@ -1,0 +1,97 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/cmd/callboard/systemd"
+	"github.com/callboard/callboard/configs"
+)
+
+// Reloader reads again, on SIGHUP, what may change while the service runs: the
+// log level and the certificates. What is faulty stays as it is.
+type Reloader struct {
+	Load     func() (*configs.Config, error)
+	Settings *configs.Config // of the start
+	Level    *slog.LevelVar
+	Log      *slog.Logger
+	Manager  *systemd.Notifier
+}
+
+// Watch reloads at each signal until the function that it returns is called.
+func (r *Reloader) Watch(hangups <-chan os.Signal) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-hangups:
+				r.Manager.Reload(r.reload)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+func (r *Reloader) reload() {
+	for _, pair := range keyPairs(r.Settings) {
+		ends, err := readKeyPair(pair)
+		if err != nil {
+			r.Log.Error("the certificate cannot be read: the one before stays in use", slog.String("file", pair.Chain), slog.Any("error", err))
+			continue
+		}
+		r.Log.Info("the certificate was read", slog.String("file", pair.Chain), slog.Time("not_after", ends))
+	}
+	next, err := r.Load()
+	if err != nil {
+		r.Log.Error("the settings cannot be reloaded: the ones before stay in use", slog.Any("error", err))
+		return
+	}
+	r.Level.Set(min(r.Level.Level(), next.LogLevel)) // the line itself is to be seen
+	attrs := []any{slog.String("log_level", strings.ToLower(next.LogLevel.String()))}
+	if changed := changedSettings(r.Settings, next); len(changed) > 0 {
+		attrs = append(attrs, slog.String("after_a_restart", strings.Join(changed, " ")))
+	}
+	r.Log.Info("the settings were reloaded", attrs...)
+	r.Level.Set(next.LogLevel)
+}
+
+// changedSettings are the keys of settings that take effect after a restart.
+func changedSettings(now, next *configs.Config) (keys []string) {
+	before := now.Redacted()
+	for i, s := range next.Redacted() {
+		if s.Key != "log_level" && s.Value != before[i].Value {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+// keyPairs are the certificates of HTTP and SIP.
+func keyPairs(cfg *configs.Config) []configs.KeyPair {
+	all := cfg.SIPFiles()
+	if pair := (configs.KeyPair{Chain: cfg.TLSCert, Key: cfg.TLSKey}); cfg.TLSCert != "" && !slices.Contains(all, pair) {
+		all = append(all, pair)
+	}
+	return all
+}
+
+// readKeyPair reads a certificate as the next handshake will, see
+// transport.CertificateFiles, and tells when it ends.
+func readKeyPair(pair configs.KeyPair) (notAfter time.Time, err error) {
+	read, err := tls.LoadX509KeyPair(pair.Chain, pair.Key)
+	if err != nil {
+		return notAfter, err
+	}
+	leaf, err := x509.ParseCertificate(read.Certificate[0])
+	if err != nil {
+		return notAfter, err
+	}
+	return leaf.NotAfter, nil
+}

@@ -1,0 +1,204 @@
+package server
+
+import (
+	"context"
+	"crypto/x509"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/alerts"
+	"github.com/callboard/callboard/actors/call/siptrace"
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/cmd/callboard/administration"
+	"github.com/callboard/callboard/cmd/callboard/egress"
+	"github.com/callboard/callboard/cmd/callboard/metrics"
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/testcarrier"
+)
+
+// Service is what a process has once, and the seats of the shards that it has
+// the work of.
+type Service struct {
+	cfg           *configs.Config
+	log           *slog.Logger
+	options       Options
+	node          *node              // nil: the process is the only one
+	driver        persistence.Driver // of the seats of one of several nodes
+	Front         netip.AddrPort     // where clients of HTTP connect
+	sip           *sip.UserAgent
+	media         *media.Engine
+	mediaCapacity *lines.Places // for calls, in its ports
+	testCarrier   *testcarrier.Simulator
+	traces        *siptrace.Buffer
+	spans         *tracing
+	meters        *metrics.Meters
+	synthesizer   speech.Speaker
+	recognizer    speech.Recogniser // nil: nobody hears words
+	engines       *speechEngines
+	models        actors.Models
+	roots         *x509.CertPool // beside those of the machine; nil: these alone
+	mail          alerts.Mailer
+	router        actors.Switchboard
+	resumed       resumedCalls
+	adminSocket   *administration.Socket
+	adminListener *adminListener
+	built         bool
+	listens       bool
+	// quarantined: the store was restored from a backup and not released. released says that it was, meanwhile.
+	quarantined bool
+	released    chan struct{}
+	opened      atomic.Bool
+	ended       chan error
+	run         context.Context //nolint:containedctx // ends with the process
+	stop        context.CancelFunc
+
+	building sync.Mutex // held while a seat is being made and none is there yet
+	mu       sync.Mutex
+	shards   []*shard
+}
+
+// shutdownLeast is how long requests under way have at least to finish.
+const shutdownLeast = 5 * time.Second
+
+// Start opens, wires and starts everything of a process that is the only one.
+// On an error nothing is left.
+func Start(ctx context.Context, cfg *configs.Config, log *slog.Logger, more Options) (*Service, error) {
+	s := newService(ctx, cfg, log, more)
+	if err := s.startShard(ctx, &shard{}); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, more Options) *Service {
+	s := &Service{cfg: cfg, log: log, options: more, ended: make(chan error, 8), released: make(chan struct{}, 1), meters: metrics.New(more.Version)}
+	s.run, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	return s
+}
+
+// fail ends the process with an error.
+func (s *Service) fail(err error) {
+	select {
+	case s.ended <- err:
+	default: // it ends already
+	}
+}
+
+// build opens what the process has once: SIP, sound and the engines. root is the
+// store's, of which SIP has its secret. On an error nothing of it is left, and the
+// next seat may try.
+func (s *Service) build(root []byte) (err error) {
+	if s.built {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			s.unbuild()
+		}
+	}()
+	if s.roots, err = egress.Roots(s.cfg, s.options.RootCA); err != nil {
+		return err
+	}
+	if s.engines, err = readEngines(s.cfg, s.roots, s.egress().May); err != nil {
+		return err
+	}
+	if s.synthesizer, err = s.newSynthesizer(s.engines); err != nil {
+		return err
+	}
+	s.recognizer, s.models = s.newRecognizer(s.engines), languageModels(&s.engines.file)
+	if s.mail, err = s.mailer(); err != nil {
+		return err
+	}
+	if s.spans, err = s.openTracing(context.Background()); err != nil {
+		return err
+	}
+	if err = s.telephony(root); err != nil {
+		return err
+	}
+	s.built = true
+	return nil
+}
+
+func (s *Service) unbuild() {
+	s.spans.close()
+	s.spans = nil
+	s.listens = false
+	if s.sip != nil {
+		_ = s.sip.Close()
+		s.sip = nil
+	}
+	if s.media != nil {
+		_ = s.media.Close()
+		s.media = nil
+	}
+}
+
+// open lets SIP in, and whoever looks after the process.
+func (s *Service) open() (err error) {
+	if s.adminSocket != nil {
+		return nil
+	}
+	if err = s.listen(); err != nil {
+		return err
+	}
+	if s.node == nil { // else it reads for itself
+		s.meters.Read(s.readMetrics)
+	}
+	pages := adminPages(s.readCounters, s.meters.Handler())
+	if s.adminSocket, err = administration.OpenSocket(s.cfg.Data, s.administration(), pages, s.log); err != nil {
+		return err
+	}
+	if s.opened.Store(true); s.node != nil {
+		return nil
+	}
+	s.adminListener, err = openAdminListener(s.run, s.cfg.AdminAddr, pages, s.log)
+	return err
+}
+
+// runningShards are the seats.
+func (s *Service) runningShards() []*shard {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.shards)
+}
+
+// folder makes a folder in the data folder.
+func (s *Service) folder(name string) string {
+	path := filepath.Join(s.cfg.Data, name)
+	_ = os.MkdirAll(path, 0o700) // whoever uses it reports
+	return path
+}
+
+// Close ends what runs, in the reverse order of its start.
+func (s *Service) Close() {
+	s.adminListener.close()
+	if s.adminSocket != nil {
+		s.adminSocket.Close()
+	}
+	for _, one := range s.runningShards() {
+		one.stop()
+	}
+	s.spans.close()
+	s.stop()
+	if s.sip != nil {
+		_ = s.sip.Close()
+	}
+	if s.media != nil {
+		_ = s.media.Close()
+	}
+	if s.driver != nil && s.node.driver == nil { // else it is the node's, and goes with it
+		_ = s.driver.Close()
+	}
+}

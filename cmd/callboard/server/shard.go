@@ -1,0 +1,107 @@
+package server
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/blobstore"
+	"github.com/callboard/callboard/cmd/callboard/store"
+	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// shard is the work of one shard, of which a process may have several: its
+// store, its tree and its front door. A process that is alone has one, of
+// everything. What a seat keeps in memory ends with it, so that a shard that
+// comes back later is read anew.
+type shard struct {
+	*Service
+	number        int
+	token         lease.Token // "": the process is alone
+	store         *store.Store
+	shared        blobstore.Store // where recordings lie; nil: in the data folder
+	actors        *actors.Node
+	http          *httpapi.Server
+	listener      net.Listener // of clients, or of what nodes pass on
+	first         *actors.First
+	listenerEnded chan error      // a listener has ended
+	life          context.Context //nolint:containedctx // ends with the seat
+	cancel        context.CancelFunc
+
+	drainEnds   time.Time    // what is under way then is cut off; zero: nothing drains
+	handingOver atomic.Bool  // it takes no calls any more, and is to be given back
+	heldSince   atomic.Int64 // since when requests wait for the next node, in nanoseconds since 1970; 0: they do not
+	leaving     atomic.Bool  // it is being given back
+	stopping    sync.Once    // it has ended
+	lost        bool         // another node has the work: what is under way cannot be kept
+	handsOver   bool         // another node is to go on with the calls that live
+}
+
+// startShard takes a shard up. On an error nothing of it is left but what the process
+// has once.
+func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
+	t.Service, t.listenerEnded = s, make(chan error, 8)
+	if t.token == "" {
+		t.listenerEnded = s.ended
+	}
+	t.life, t.cancel = context.WithCancel(s.run)
+	defer func() {
+		if err != nil {
+			t.stop()
+		}
+	}()
+	defer context.AfterFunc(ctx, t.cancel)() // another node has the shard meanwhile: what has begun ends
+	if t.token != "" {                       // who comes from now on waits for the seat
+		t.listener = t.node.doors.Lend(t.number)
+	}
+	if err = t.openStore(ctx); err != nil {
+		return err
+	}
+	if t.number == 0 {
+		if err = t.bootstrap(ctx); err != nil {
+			return err
+		}
+	}
+	if err = t.readQuarantine(ctx); err != nil {
+		return err
+	}
+	if err = t.listen(ctx); err != nil {
+		return err
+	}
+	if err = t.buildOnce(func() error { return s.build(t.store.Records.Root()) }); err != nil {
+		return err
+	}
+	if err = t.newActors(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.shards = append(s.shards, t)
+	s.mu.Unlock()
+	s.router.Add(t.actors)
+	if err = t.buildOnce(s.open); err != nil {
+		return err
+	}
+	if !t.quarantined { // the bucket may be that of another service
+		go t.sweepUploads(t.life)
+	}
+	return t.serveAPI()
+}
+
+// buildOnce does what the first seat does for all of the process.
+func (t *shard) buildOnce(do func() error) error {
+	t.building.Lock()
+	defer t.building.Unlock()
+	return do()
+}
+
+// restart has the process close everything and start anew.
+func (s *Service) restart() {
+	select {
+	case s.released <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,186 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/administration"
+	"github.com/callboard/callboard/cmd/callboard/backup"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/persistence"
+)
+
+// shardAdministration is what the local socket answers: by the seat that has what is asked
+// for. What other nodes have is theirs to do.
+type shardAdministration struct{ s *Service }
+
+func (s *Service) administration() administration.Administration { return shardAdministration{s} }
+
+var errNoShard = errors.New("this node has no part of the work at the moment: run the command on one that has")
+
+// shards are those of the seats; there is one at least.
+func (c shardAdministration) shards() ([]*shard, error) {
+	all := c.s.runningShards()
+	if len(all) == 0 {
+		return nil, errNoShard
+	}
+	return all, nil
+}
+
+func (t *shard) administration() administration.Administration {
+	return administration.NewRunning(t.store, t.actors.Desk(), t.cfg.BaseURL(t.Front))
+}
+
+// forWorkspace is the desk of a workspace; "": of the only one.
+func (c shardAdministration) forWorkspace(ctx context.Context, workspace string) (administration.Administration, error) {
+	all, err := c.shards()
+	if err != nil {
+		return nil, err
+	}
+	if all[0].ownsWorkspace() == nil {
+		return all[0].administration(), nil
+	}
+	if workspace, err = administration.WorkspaceID(ctx, all[0].store, workspace); err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if t.ownsWorkspace()(workspace) {
+			return t.administration(), nil
+		}
+	}
+	where := "another node"
+	if at, ok := c.s.node.owner(domain.ShardOf(workspace, c.s.cfg.Shards)); ok {
+		where = "the node at " + at
+	}
+	return nil, fmt.Errorf("--workspace %s: it is on %s: run the command there", workspace, where)
+}
+
+// firstShard does something at the first desk that can.
+func firstShard[T any](c shardAdministration, do func(administration.Administration) (T, error)) (out T, err error) {
+	all, err := c.shards()
+	for _, t := range all {
+		if out, err = do(t.administration()); err == nil {
+			return out, nil
+		}
+	}
+	return out, err
+}
+
+// eachWorkspace does something for a workspace, or for all that this process has.
+func eachWorkspace[T any](ctx context.Context, c shardAdministration, workspace string, do func(d administration.Administration, workspace string) ([]T, error)) (out []T, err error) {
+	all, err := c.shards()
+	if err != nil {
+		return nil, err
+	}
+	if workspace != "" || all[0].ownsWorkspace() == nil {
+		d, none := c.forWorkspace(ctx, workspace)
+		if none != nil {
+			return nil, none
+		}
+		return do(d, workspace)
+	}
+	known, err := actors.Workspaces(ctx, all[0].store.Records)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		for _, w := range known {
+			if !t.ownsWorkspace()(w.ID) {
+				continue
+			}
+			some, err := do(t.administration(), w.ID)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, some...)
+		}
+	}
+	return out, nil
+}
+
+func (c shardAdministration) CreateKey(ctx context.Context, k administration.NewKey) (administration.CreatedKey, error) {
+	d, err := c.forWorkspace(ctx, k.Workspace)
+	if err != nil {
+		return administration.CreatedKey{}, err
+	}
+	return d.CreateKey(ctx, k)
+}
+
+func (c shardAdministration) ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error) {
+	return eachWorkspace(ctx, c, workspace, func(d administration.Administration, workspace string) ([]*domain.APIKey, error) {
+		return d.ListKeys(ctx, workspace)
+	})
+}
+
+func (c shardAdministration) RevokeKey(ctx context.Context, o administration.KeyRevocation) (administration.RevokedKey, error) {
+	return firstShard(c, func(d administration.Administration) (administration.RevokedKey, error) { return d.RevokeKey(ctx, o) })
+}
+
+func (c shardAdministration) Recount(ctx context.Context, o administration.RecountRequest) ([]ask.Recount, error) {
+	return eachWorkspace(ctx, c, o.Workspace, func(d administration.Administration, workspace string) ([]ask.Recount, error) {
+		o.Workspace = workspace
+		return d.Recount(ctx, o)
+	})
+}
+
+func (c shardAdministration) Backup(ctx context.Context, o administration.BackupRequest) (backup.Manifest, error) {
+	return firstShard(c, func(d administration.Administration) (backup.Manifest, error) { return d.Backup(ctx, o) })
+}
+
+func (c shardAdministration) Quarantine(ctx context.Context) (*ask.Quarantine, error) {
+	return firstShard(c, func(d administration.Administration) (*ask.Quarantine, error) { return d.Quarantine(ctx) })
+}
+
+// ReleaseQuarantine has the service start anew once its store is released.
+func (c shardAdministration) ReleaseQuarantine(ctx context.Context) (*ask.Quarantine, error) {
+	q, err := firstShard(c, func(d administration.Administration) (*ask.Quarantine, error) { return d.ReleaseQuarantine(ctx) })
+	if err == nil && q.BackupAt != nil {
+		c.s.restart()
+	}
+	return q, err
+}
+
+func (c shardAdministration) StoreRequirement(ctx context.Context) (persistence.Requirement, error) {
+	return firstShard(c, func(d administration.Administration) (persistence.Requirement, error) { return d.StoreRequirement(ctx) })
+}
+
+func (c shardAdministration) CreateWorkspace(ctx context.Context, n administration.NewWorkspace) (administration.CreatedWorkspace, error) {
+	return firstShard(c, func(d administration.Administration) (administration.CreatedWorkspace, error) {
+		return d.CreateWorkspace(ctx, n)
+	})
+}
+
+func (c shardAdministration) ListWorkspaces(ctx context.Context) ([]*domain.Workspace, error) {
+	return firstShard(c, func(d administration.Administration) ([]*domain.Workspace, error) { return d.ListWorkspaces(ctx) })
+}
+
+func (c shardAdministration) DeleteWorkspace(ctx context.Context, id string) error {
+	d, err := c.forWorkspace(ctx, id)
+	if err != nil {
+		return err
+	}
+	return d.DeleteWorkspace(ctx, id)
+}
+
+func (c shardAdministration) CreateUser(ctx context.Context, n administration.NewUser) (*domain.User, error) {
+	d, err := c.forWorkspace(ctx, n.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	return d.CreateUser(ctx, n)
+}
+
+func (c shardAdministration) ListUsers(ctx context.Context, workspace string) ([]*domain.User, error) {
+	return eachWorkspace(ctx, c, workspace, func(d administration.Administration, workspace string) ([]*domain.User, error) {
+		return d.ListUsers(ctx, workspace)
+	})
+}
+
+func (c shardAdministration) CreateSignInLink(ctx context.Context, userID string) (administration.SignInLink, error) {
+	return firstShard(c, func(d administration.Administration) (administration.SignInLink, error) {
+		return d.CreateSignInLink(ctx, userID)
+	})
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/forward"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// listen opens the doors; nobody is answered yet.
+func (t *shard) listen(ctx context.Context) error {
+	if t.token != "" {
+		return nil
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", t.cfg.HTTPAddr.String())
+	if err != nil {
+		return fmt.Errorf("http_addr: %w", err)
+	}
+	t.listener = ln
+	t.Front = netip.MustParseAddrPort(ln.Addr().String())
+	return nil
+}
+
+// answer begins to take requests: of clients, or what nodes pass on.
+func (t *shard) answer() {
+	serve := t.http.ServeNodes
+	if t.token == "" {
+		serve = t.http.Serve
+	}
+	go func() { t.listenerEnded <- serve(t.listener) }()
+}
+
+// serveAPI starts the API and the tree.
+func (t *shard) serveAPI() error {
+	d := t.actors.Desk()
+	var certificate func() (*tls.Certificate, error)
+	if t.cfg.TLSCert != "" {
+		certificate = transport.CertificateFiles(t.cfg.TLSCert, t.cfg.TLSKey, t.log)
+	}
+	t.http = httpapi.New(httpapi.Config{
+		Log: t.log, PublicURL: t.cfg.BaseURL(t.Front), TrustedProxies: t.cfg.TrustedProxies,
+		Certificate: certificate, Version: t.options.Version, Ears: t.recognizer != nil, Text: t.recognizer != nil && t.recognizer.Transcribes("en-US"), Observe: t.meters.Request,
+		Elsewhere: t.elsewhere(), Nodes: t.liveNodes(), Moves: t.holdsRequests,
+	}, portsOf(d))
+	if t.token == "" {
+		t.answer()
+	}
+	err := t.actors.Start(t.life)
+	if err == nil && t.token != "" {
+		t.answer() // until now requests wait
+	}
+	return err
+}
+
+// holdLimit is how long requests wait for another node when a seat begins to be
+// given back: most are by then. A seat that waits for calls which cannot be handed
+// over takes longer: after that time it answers them itself, except those that
+// begin a call.
+const holdLimit = 3 * time.Second
+
+// holdRequests has requests that would begin something wait for the next node from
+// now on.
+func (t *shard) holdRequests() { t.heldSince.Store(time.Now().UnixNano()) }
+
+// holdsRequests says whether requests wait for the next node.
+func (t *shard) holdsRequests() bool {
+	at := t.heldSince.Load()
+	return at != 0 && time.Since(time.Unix(0, at)) < holdLimit
+}
+
+// stopHTTP takes no request any more and lets those under way finish.
+func (t *shard) stopHTTP() {
+	if t.http != nil {
+		limit := max(shutdownLeast, time.Until(t.drainEnds))
+		if t.lost {
+			limit = 0
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		_ = t.http.Shutdown(ctx)
+		cancel()
+	}
+	if t.listener == nil {
+		return
+	}
+	_ = t.listener.Close() // the server has closed it, unless it never served
+	if lent, ok := t.listener.(*forward.Lent); ok {
+		lent.Sever()
+	}
+}

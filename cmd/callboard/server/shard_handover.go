@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// How a node gives its shards to others.
+
+// keepsShard says whether a shard stays on this node though another one has joined:
+// the only one does, and of several those with live calls, which would be cut
+// off from their workspaces.
+func (m *node) keepsShard(shard int, to string) bool {
+	if m.cfg.Shards == 1 {
+		return true
+	}
+	m.mu.Lock()
+	c, s := m.shards[shard], m.service
+	m.mu.Unlock()
+	if c == nil {
+		return false
+	}
+	if s.router.Drained() { // or the one who has said so could not take it back
+		return true
+	}
+	at := time.Since(m.born)
+	c.noteWaitingNode(to, at)
+	return !c.wasIdle(at)
+}
+
+// stopShard gives a shard back: live calls may end before that. lost: another node
+// may have it, and nothing can be kept any more.
+func (m *node) stopShard(shard int, lost bool) {
+	if _, looks := fencing(""); lost && !looks {
+		return
+	}
+	if !lost && skipsDrain() {
+		m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
+		return
+	}
+	m.mu.Lock()
+	c := m.shards[shard]
+	m.mu.Unlock()
+	c.holdRequests()
+	c.handingOver.Store(true)
+	if !lost {
+		lost = m.drain(c)
+	}
+	c.lost = lost
+	c.drainEnds = time.Time{} // whoever downloads still has the least time
+	c.leaving.Store(true)
+	m.mu.Lock()
+	delete(m.shards, shard)
+	m.mu.Unlock()
+	c.stop()
+	m.closeUnusedService(false)
+	m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
+}
+
+// cutOffLimit is how long live calls may go on that cannot be handed over, at a
+// node that sees none of the others: for as long nobody reaches their workspaces
+// from elsewhere, and about as many callers are turned away as calls could end.
+const cutOffLimit = 5 * time.Second
+
+// drain lets live calls end, at a node that is cut off from the others not for
+// long; true: another node has the shard meanwhile.
+func (m *node) drain(c *ownedShard) (lost bool) {
+	began := time.Now()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.drain(ctx)
+	}()
+	tick := time.NewTicker(heartbeatInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return lost
+		case <-tick.C:
+		}
+		if n, ok := m.leases.Owner(c.number); ok && n.ID != m.self.ID {
+			lost = true
+			cancel(nil)
+		} else if m.holder.CutOff() && time.Since(began) > cutOffLimit {
+			cancel(context.DeadlineExceeded)
+		}
+	}
+}
+
+// hasSuccessor says whether another node lives that takes up what this one gives away.
+func (m *node) hasSuccessor() bool {
+	return slices.ContainsFunc(m.leases.Nodes(), func(n lease.Node) bool { return n.ID != m.self.ID && !n.Draining })
+}

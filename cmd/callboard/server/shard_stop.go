@@ -1,0 +1,55 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// drain takes no new calls and lets the live ones end within the limit.
+func (t *shard) drain(ctx context.Context) {
+	t.drainEnds = time.Now().Add(t.cfg.Drain)
+	ctx, cancel := context.WithDeadline(ctx, t.drainEnds)
+	defer cancel()
+	if t.token == "" {
+		t.actors.Drain(ctx)
+		return
+	}
+	t.handsOver = t.actors.DrainTo(ctx, t.node.hasSuccessor)
+	t.holdRequests()
+	t.actors.RefuseWrites()
+}
+
+// handOver lets go of the calls that another node goes on with: last of all, for
+// their far ends hear nothing until it does.
+func (t *shard) handOver() {
+	if !t.handsOver || t.lost {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), handOverLimit)
+	defer cancel()
+	t.actors.HandOver(ctx)
+}
+
+// handOverLimit is how long calls that have just become such that nobody else can go
+// on with them hold up those of others.
+const handOverLimit = 3 * time.Second
+
+// stop ends the seat, in the reverse order of its start; once.
+func (t *shard) stop() { t.stopping.Do(t.stopOnce) }
+
+func (t *shard) stopOnce() {
+	t.stopHTTP()
+	t.handOver()
+	if t.actors != nil {
+		t.router.Remove(t.actors)
+		t.actors.Stop()
+	}
+	t.cancel()
+	t.mu.Lock()
+	t.shards = slices.DeleteFunc(t.shards, func(x *shard) bool { return x == t })
+	t.mu.Unlock()
+	if t.store != nil {
+		t.store.Close()
+	}
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/store"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/persistence"
+)
+
+// ownsLease says, each time it is asked, whether the node still has the shard; nil: it
+// always has.
+func (t *shard) ownsLease() func() bool {
+	if t.token == "" {
+		return nil
+	}
+	if _, looks := fencing(""); !looks {
+		return nil
+	}
+	return func() bool { return t.node.ownsShard(t.number) }
+}
+
+// ownsWorkspace says which workspaces are of the shard; nil: all are.
+func (t *shard) ownsWorkspace() func(string) bool {
+	if t.token == "" || t.cfg.Shards < 2 {
+		return nil
+	}
+	return func(workspace string) bool { return domain.ShardOf(workspace, t.cfg.Shards) == t.number }
+}
+
+// reportFenced lets the node hear where a commit was refused because another one has
+// the shard.
+func (t *shard) reportFenced(of actors.Store) actors.Store {
+	if t.token == "" {
+		return of
+	}
+	return &fencedStore{of, func() { t.node.holder.Lost(t.number, t.token) }}
+}
+
+type fencedStore struct {
+	actors.Store
+	lost func()
+}
+
+// Apply is the store's.
+func (f *fencedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	events, err := f.Store.Apply(ctx, c)
+	if errors.Is(err, domain.ErrFenced) && !errors.Is(err, persistence.ErrElsewhere) {
+		f.lost()
+	}
+	return events, err
+}
+
+func (t *shard) openStore(ctx context.Context) (err error) {
+	if t.token == "" {
+		return t.options.wait.untilOpen(ctx, func() (err error) {
+			t.store, err = store.Open(ctx, t.storeOptions())
+			return err
+		})
+	}
+	err = t.buildOnce(func() (err error) {
+		if t.driver == nil {
+			t.driver, err = store.OpenDriver(ctx, t.storeOptions())
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	token, _ := fencing(string(t.token))
+	t.store, err = store.OpenShard(ctx, t.storeOptions(), t.driver, store.Owner{Master: t.node.master, Token: token, Shard: t.number})
+	return err
+}
+
+// readQuarantine says in the log where the store was restored and nothing leaves the service.
+func (t *shard) readQuarantine(ctx context.Context) error {
+	q, err := actors.StoreQuarantine(ctx, t.store.Records)
+	if err != nil || q == nil {
+		return err
+	}
+	t.quarantined = true
+	t.log.Warn("the store was restored from a backup and is in quarantine: nothing leaves the service until callboard release",
+		slog.Time("backup_at", q.BackupAt), slog.Time("restored_at", q.RestoredAt))
+	return nil
+}
+
+func (s *Service) storeOptions() store.Options {
+	return store.Options{Config: s.cfg, Version: s.options.Version, Log: s.log, Refused: s.fail}
+}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+func sipListeners(cfg *configs.Config) []sip.Listener {
+	var all []sip.Listener
+	for _, l := range cfg.SIP {
+		for _, network := range l.Networks() {
+			all = append(all, sip.Listener{Network: network, Addr: l.Addr.String()})
+		}
+	}
+	return all
+}
+
+// ownAddrs are the addresses of this machine that SIP listens at by name, from
+// which it then sends, to loopback too.
+func ownAddrs(cfg *configs.Config) []netip.Addr {
+	var all []netip.Addr
+	for _, l := range cfg.SIP {
+		if a := l.Addr.Addr().Unmap(); !a.IsUnspecified() {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// mediaAddr is where sound is taken: at the one address of all SIP listeners,
+// else at every address of their families.
+func mediaAddr(cfg *configs.Config) netip.Addr {
+	one, six := true, false
+	for _, at := range append([]netip.AddrPort{cfg.SIPAddr}, sipAddrs(cfg)...) {
+		ip := at.Addr().Unmap()
+		one = one && ip == cfg.SIPAddr.Addr().Unmap()
+		six = six || ip.Is6()
+	}
+	switch {
+	case one:
+		return cfg.SIPAddr.Addr()
+	case six:
+		return netip.IPv6Unspecified()
+	}
+	return netip.IPv4Unspecified()
+}
+
+func sipAddrs(cfg *configs.Config) (out []netip.AddrPort) {
+	for _, l := range cfg.SIP {
+		out = append(out, l.Addr)
+	}
+	return out
+}
+
+// sipTLS is what secures SIP. Calls may go out over TLS without any of it.
+func sipTLS(cfg *configs.Config, log *slog.Logger) (*transport.TLS, error) {
+	t := new(transport.TLS)
+	for i, f := range cfg.SIPFiles() {
+		if read := transport.CertificateFiles(f.Chain, f.Key, log); i == 0 {
+			t.Certificate = read
+		} else {
+			t.Others = append(t.Others, read)
+		}
+	}
+	if cfg.SIPRoots != "" {
+		roots, err := x509.SystemCertPool()
+		if err != nil {
+			roots = x509.NewCertPool()
+		}
+		if t.Roots, err = addPEM(roots, "sip_tls_ca_file", cfg.SIPRoots); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.SIPClients != "" {
+		var err error
+		if t.Clients, err = addPEM(x509.NewCertPool(), "sip_tls_client_ca_file", cfg.SIPClients); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func addPEM(pool *x509.CertPool, setting, path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, err
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s = %s: must hold certificates in PEM", setting, path)
+	}
+	return pool, nil
+}
+
+// sipURI is where carriers send calls.
+func sipURI(cfg *configs.Config) string {
+	at := cfg.SIPAddr
+	if cfg.PublicIP.IsValid() {
+		at = netip.AddrPortFrom(cfg.PublicIP, at.Port())
+	}
+	return "sip:" + at.String()
+}

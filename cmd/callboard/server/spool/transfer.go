@@ -1,0 +1,314 @@
+// Package spool moves recordings from the spool of a node that does not serve their
+// workspace to the node that does, through the blob store.
+package spool
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/actors/call/recording"
+	"github.com/callboard/callboard/cmd/callboard/blobstore"
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/domain"
+)
+
+// Bounds of a spoolTransfer.
+const (
+	transferEvery = 15 * time.Second
+	transferLimit = 30 * time.Second // of a request of the blob store; a file has more, by its length
+	transferRate  = 64 << 10         // bytes a second, at which a file is still moved
+	lastPushLimit = 15 * time.Second // when the node ends
+	unwrittenFor  = 10 * time.Second // a file that nobody has written to for so long is finished
+	deletedFor    = 7 * 24 * time.Hour
+)
+
+// PartJoiner is what a spoolTransfer needs of the node of a shard.
+type PartJoiner interface {
+	HasWorkspace(id string) bool
+	IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error)
+	JoinRecordingParts(workspaceID string)
+}
+
+// Transfer moves recordings from the spool of a node that does not serve their
+// workspace to the node that does, through the blob store. A file is in one of the
+// two places at any moment; after a crash it may be in both, which the join of the
+// parts of a recording allows for.
+type Transfer struct {
+	Config
+
+	ended chan struct{} // run has
+	id    string        // of this process
+}
+
+// Config is what a spoolTransfer is made of.
+type Config struct {
+	Dir    string          // the spool of this node, with a folder for each workspace
+	Blobs  blobstore.Store // opens on every node
+	Serves func(workspace string) bool
+	Joiner func(workspace string) PartJoiner // of the shard of a workspace; nil: another node has it
+	Log    *slog.Logger
+}
+
+// New makes the Transfer of a node.
+func New(c Config) *Transfer {
+	return &Transfer{Config: c, ended: make(chan struct{}), id: rand.Text()}
+}
+
+// Run moves files until ctx is done.
+func (t *Transfer) Run(ctx context.Context) {
+	defer close(t.ended)
+	tick := time.NewTicker(transferEvery)
+	defer tick.Stop()
+	for failed := false; ; {
+		err := errors.Join(t.push(ctx, t.Serves, unwrittenFor), t.pull(ctx))
+		if err != nil && !failed && ctx.Err() == nil {
+			t.Log.Warn("recordings in the spools of nodes cannot be moved to the node of their workspace; trying again", slog.Any("error", err), slog.Duration("after", transferEvery))
+		}
+		failed = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// PushRemaining puts all that is left into the blob store, once the node serves nothing.
+func (t *Transfer) PushRemaining() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastPushLimit)
+	defer cancel()
+	done := make(chan struct{})
+	go func() { // a file system that hangs holds up no end
+		defer close(done)
+		select {
+		case <-t.ended:
+		case <-ctx.Done():
+			return
+		}
+		if err := t.push(ctx, func(string) bool { return false }, 0); err != nil {
+			t.Log.Warn("recordings wait in the spool until this node starts again", slog.Any("error", err))
+		}
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// push moves finished recordings of workspaces that this node does not serve into
+// the blob store, and removes their folders.
+func (t *Transfer) push(ctx context.Context, serves func(workspace string) bool, unwritten time.Duration) (err error) {
+	folders, wrong := os.ReadDir(t.Dir)
+	if wrong != nil && !errors.Is(wrong, os.ErrNotExist) {
+		return wrong
+	}
+	for _, folder := range folders {
+		workspace := folder.Name()
+		if !folder.IsDir() || serves(workspace) {
+			continue
+		}
+		files, wrong := os.ReadDir(filepath.Join(t.Dir, workspace))
+		err = errors.Join(err, wrong)
+		for _, file := range files {
+			info, gone := file.Info()
+			switch {
+			case gone != nil:
+				continue
+			case recording.IsAbandoned(info.Name(), info.ModTime(), time.Now()):
+				err = errors.Join(err, os.Remove(filepath.Join(t.Dir, workspace, info.Name())))
+				continue
+			case !recording.IsSpoolFile(info.Name()) || time.Since(info.ModTime()) < unwritten:
+				continue
+			}
+			wrong := t.pushFile(ctx, workspace, info, serves)
+			if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrAway) || ctx.Err() != nil {
+				return err
+			}
+		}
+		if !serves(workspace) {
+			_ = os.Remove(filepath.Join(t.Dir, workspace)) // it stays where something is in it
+		}
+	}
+	return err
+}
+
+func (t *Transfer) pushFile(ctx context.Context, workspace string, info os.FileInfo, serves func(workspace string) bool) error {
+	path := filepath.Join(t.Dir, workspace, info.Name())
+	f, err := os.Open(path) //nolint:gosec // our own spool
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	bound, cancel := context.WithTimeout(ctx, transferTimeout(info.Size()))
+	defer cancel()
+	if _, err = t.Blobs.Put(bound, datafolder.SpoolDir, t.objectName(workspace, info), f); err != nil {
+		return err
+	}
+	now, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if serves(workspace) || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
+		return nil // it changed or is in use again: it stays, and the join of its parts drops the copy
+	}
+	if err = os.Remove(path); err != nil {
+		return err
+	}
+	t.Log.Info("a recording goes to the node of its workspace", slog.String("workspace_id", workspace), slog.String("file", info.Name()))
+	return nil
+}
+
+// objectName returns a name of this process and this file: several nodes may have parts of
+// one call in files of the same name, and a second try replaces the object of the first.
+func (t *Transfer) objectName(workspace string, info os.FileInfo) string {
+	return workspace + "." + info.Name() + "." + t.id + strconv.FormatInt(info.ModTime().UnixNano(), 36)
+}
+
+// parseObjectName returns what objectName was given.
+func parseObjectName(object string) (workspace, file string, ok bool) {
+	workspace, rest, _ := strings.Cut(object, ".")
+	end := strings.LastIndex(rest, ".")
+	if end < 0 || !recording.IsSpoolFile(rest[:end]) {
+		return "", "", false
+	}
+	return workspace, rest[:end], true
+}
+
+func transferTimeout(size int64) time.Duration {
+	return transferLimit + time.Duration(size/transferRate)*time.Second
+}
+
+// list names the recordings in the blob store that wait for their node.
+func (t *Transfer) list(ctx context.Context) ([]string, error) {
+	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	defer cancel()
+	return t.Blobs.List(bound, datafolder.SpoolDir)
+}
+
+// pull fetches the recordings of workspaces that this node serves.
+func (t *Transfer) pull(ctx context.Context) error {
+	objects, err := t.list(ctx)
+	for _, object := range objects {
+		workspace, file, ok := parseObjectName(object)
+		if !ok {
+			continue
+		}
+		node := t.Joiner(workspace)
+		switch {
+		case node == nil:
+			continue
+		case !node.HasWorkspace(workspace):
+			err = errors.Join(err, t.dropDeleted(ctx, node, workspace, file, object))
+			continue
+		}
+		wrong := t.pullFile(ctx, workspace, file, object)
+		if err = errors.Join(err, wrong); errors.Is(wrong, domain.ErrAway) || ctx.Err() != nil {
+			return err
+		}
+		node.JoinRecordingParts(workspace)
+	}
+	return err
+}
+
+func (t *Transfer) pullFile(ctx context.Context, workspace, file, object string) error {
+	path := recording.FreePartPath(filepath.Join(t.Dir, workspace), file)
+	if path == "" {
+		return nil // another part of the call waits there: this one is fetched after it has been joined
+	}
+	err := t.fetch(ctx, object, path)
+	if errors.Is(err, domain.ErrNotFound) || errors.Is(err, fs.ErrExist) {
+		return nil // another node has it, which served the workspace a moment ago; or another part came to lie there
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", object, err)
+	}
+	t.Log.Info("a recording was fetched that another node had in its spool", slog.String("workspace_id", workspace), slog.String("file", file))
+	return t.remove(ctx, object)
+}
+
+// fetch makes a file of an object, whole or not at all.
+func (t *Transfer) fetch(ctx context.Context, object, path string) (err error) {
+	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	defer cancel()
+	from, size, err := t.Blobs.Open(bound, datafolder.SpoolDir, object)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()
+	late := time.AfterFunc(transferTimeout(size), func() { _ = from.Close() })
+	defer late.Stop()
+	to, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(to.Name())
+		}
+	}()
+	_, err = io.Copy(to, from)
+	if err == nil {
+		err = to.Sync()
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	if err = recording.RenameToFree(to.Name(), path); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// dropDeleted removes a recording of a workspace that was deleted while its node was
+// away, once the call is old: a store that was restored may have the workspace again.
+func (t *Transfer) dropDeleted(ctx context.Context, node PartJoiner, workspace, file, object string) error {
+	if file > domain.ID(domain.PrefixCall, time.Now().Add(-deletedFor), [10]byte{}) {
+		return nil
+	}
+	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	defer cancel()
+	if deleted, err := node.IsWorkspaceDeleted(bound, workspace); err != nil || !deleted {
+		return err
+	}
+	return t.remove(ctx, object)
+}
+
+func (t *Transfer) remove(ctx context.Context, object string) error {
+	bound, cancel := context.WithTimeout(ctx, transferLimit)
+	defer cancel()
+	return t.Blobs.Delete(bound, datafolder.SpoolDir, object)
+}
+
+// WorkspaceBlobs deletes with the blobs of a workspace also its recordings that wait
+// in the blob store for the node that serves it.
+type WorkspaceBlobs struct {
+	actors.Blobs
+
+	Transfer *Transfer
+}
+
+// DeleteAll is an actors.Blobs'.
+func (b WorkspaceBlobs) DeleteAll(ctx context.Context, workspace string) error {
+	objects, err := b.Transfer.list(ctx)
+	for _, object := range objects {
+		if of, _, ok := parseObjectName(object); ok && of == workspace {
+			err = errors.Join(err, b.Transfer.remove(ctx, object))
+		}
+	}
+	return errors.Join(err, b.Blobs.DeleteAll(ctx, workspace))
+}

@@ -1,0 +1,39 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// watch tells the service manager that the process has started, and from then on
+// that it works, as long as alive is nil in time. It ends when stop is called.
+func (p *Process) watch(alive func(context.Context) error) (stop func()) {
+	p.Manager.Ready()
+	every := p.Manager.WatchdogEvery()
+	if every == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for silent := false; ; {
+			bound, done := context.WithTimeout(ctx, every)
+			err := alive(bound)
+			done()
+			if err == nil {
+				p.Manager.Watchdog()
+			} else if !silent && ctx.Err() == nil {
+				p.Log.Error("the service does not answer itself: the service manager will restart it", slog.Any("error", err))
+			}
+			silent = err != nil
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return cancel
+}

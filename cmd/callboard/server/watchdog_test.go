@@ -1,0 +1,55 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/cmd/callboard/systemd"
+)
+
+func TestWatchdogIsToldOnlyWhileTheActorsAnswer(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: at, Net: "unixgram"})
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	next := func() string {
+		var b [256]byte
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
+		n, err := conn.Read(b[:])
+		require.NoError(t, err)
+		return string(b[:n])
+	}
+	t.Setenv("NOTIFY_SOCKET", at)
+	t.Setenv("WATCHDOG_USEC", "20000")
+	p := &Process{Log: slog.New(slog.DiscardHandler)}
+	p.Manager, err = systemd.New()
+	require.NoError(t, err)
+	asked, answers := make(chan struct{}), make(chan error)
+	defer p.watch(func(ctx context.Context) error {
+		select {
+		case asked <- struct{}{}:
+			return <-answers
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})()
+	answer := func(err error) { <-asked; answers <- err }
+	assert.Equal(t, "READY=1\nSTATUS=", next())
+	answer(nil)
+	assert.Equal(t, "WATCHDOG=1", next())
+	answer(errors.New("silent"))
+	answer(errors.New("silent"))
+	<-asked
+	p.Manager.Stopping() // nothing was sent before it
+	assert.Equal(t, "STOPPING=1", next())
+	answers <- nil
+	assert.Equal(t, "WATCHDOG=1", next())
+}

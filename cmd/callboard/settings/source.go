@@ -1,0 +1,116 @@
+// Package settings reads the settings of a command from its flags, the environment and
+// the files that they name.
+package settings
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/callboard/callboard/cmd/callboard/setup"
+	"github.com/callboard/callboard/configs"
+)
+
+// AddFlags gives a command the flags of the settings.
+func AddFlags(cmd *cobra.Command) {
+	cmd.Flags().String("config", "", "YAML file with settings")
+	cmd.Flags().String("env-file", "", "file with variables of the environment, as callboard init writes it; those that are set win")
+	for _, s := range configs.Settings() {
+		if s.Flag == "" {
+			continue
+		}
+		if s.Default == "true" || s.Default == "false" {
+			cmd.Flags().Bool(s.Flag, s.Default == "true", s.Doc)
+			continue
+		}
+		cmd.Flags().String(s.Flag, s.Default, s.Doc)
+	}
+}
+
+// Source is where a command's settings come from, so that a service can
+// read them again.
+type Source struct {
+	file    string // YAML; "": none
+	envFile string // "": none
+	environ []string
+	flags   map[string]string
+}
+
+// SourceOf reads from a command where its settings come from.
+func SourceOf(cmd *cobra.Command) (s Source, err error) {
+	s = Source{environ: os.Environ(), flags: make(map[string]string)}
+	known := make(map[string]bool)
+	for _, setting := range configs.Settings() {
+		known[setting.Flag] = true
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if known[f.Name] {
+			s.flags[f.Name] = f.Value.String()
+		}
+	})
+	if s.file, err = cmd.Flags().GetString("config"); err != nil {
+		return s, err
+	}
+	s.envFile, err = cmd.Flags().GetString("env-file")
+	return s, err
+}
+
+// Read reads the settings. fromFile are the variables of the file of variables
+// that the environment does not set.
+func (s Source) Read() (cfg *configs.Config, fromFile []string, err error) {
+	if s.envFile != "" {
+		if fromFile, err = s.unsetVariables(); err != nil {
+			return nil, nil, err
+		}
+	}
+	cfg, err = configs.Load(s.file, slices.Concat(s.environ, fromFile), s.flags)
+	return cfg, fromFile, err
+}
+
+// unsetVariables are the lines of the file of variables whose variable the environment
+// does not set; the first line of several counts.
+func (s Source) unsetVariables() (out []string, err error) {
+	lines, err := setup.ReadEnv(s.envFile)
+	if err != nil {
+		return nil, err
+	}
+	set := make(map[string]bool)
+	for _, line := range s.environ {
+		name, _, _ := strings.Cut(line, "=")
+		set[name] = true
+	}
+	for _, line := range lines {
+		if name, _, _ := strings.Cut(line, "="); !set[name] {
+			set[name] = true
+			out = append(out, line)
+		}
+	}
+	return out, nil
+}
+
+// Load reads what the flags, the environment and the files say. Variables of
+// the file are set for the process: keys of engines are read there.
+func Load(cmd *cobra.Command) (*configs.Config, error) {
+	s, err := SourceOf(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return s.LoadAndSet()
+}
+
+// LoadAndSet reads the settings and sets the variables of the file of variables for the
+// process: keys of engines are read there.
+func (s Source) LoadAndSet() (*configs.Config, error) {
+	cfg, fromFile, err := s.Read()
+	for _, line := range fromFile {
+		name, value, _ := strings.Cut(line, "=")
+		if failed := os.Setenv(name, value); failed != nil {
+			return nil, fmt.Errorf("%s: %w", s.envFile, failed)
+		}
+	}
+	return cfg, err
+}

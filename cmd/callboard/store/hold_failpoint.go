@@ -1,0 +1,110 @@
+//go:build failpoints
+
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// withHold lets a test kill the service between two steps of its work. With
+// FAILPOINT_HOLD whoever does what a line of that file names is held there for
+// good, and the line is told in the file of that name with ".held". Lines:
+//
+//	KIND+KIND 3 before    the third change, and each later one, that puts rows
+//	                      of all these kinds, before it is made
+//	KIND+KIND 3 after     the same, once it is made
+//	read:KIND 2 before    the second row of a kind that is read, and later ones
+//
+// The kind "answer" is the stored answer to an Idempotency-Key.
+func withHold(s actors.Store) actors.Store {
+	path := os.Getenv("FAILPOINT_HOLD")
+	if path == "" {
+		return s
+	}
+	return &holdStore{Store: s, path: path, seen: make(map[string]int)}
+}
+
+type holdStore struct {
+	actors.Store
+	path string
+	mu   sync.Mutex
+	seen map[string]int // by line: how often what it names was done
+}
+
+// reached is the line, with its end cut off, that holds whoever does this now.
+func (h *holdStore) reached(kinds func(string) bool) (line string, after bool) {
+	text, _ := os.ReadFile(h.path)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range strings.Lines(string(text)) {
+		var names, when string
+		n := 0
+		if _, err := fmt.Sscanf(l, "%s %d %s", &names, &n, &when); err != nil {
+			continue
+		}
+		missing := func(name string) bool { return !kinds(name) }
+		if slices.ContainsFunc(strings.Split(names, "+"), missing) {
+			continue
+		}
+		h.seen[l]++
+		if h.seen[l] >= n {
+			line, after = strings.TrimSpace(l), when == "after"
+		}
+	}
+	return line, after
+}
+
+// hold tells a line and never returns.
+func (h *holdStore) hold(line string) {
+	h.mu.Lock()
+	held, _ := os.ReadFile(h.path + ".held")
+	_ = os.WriteFile(h.path+".held", append(held, line+"\n"...), 0o600)
+	h.mu.Unlock()
+	select {}
+}
+
+// Apply is commit.Store's.
+func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	line, after := h.reached(func(kind string) bool {
+		return slices.ContainsFunc(c.Puts, func(r domain.Record) bool {
+			return r.Key().Kind == kind || kind == "answer" && answered(r)
+		})
+	})
+	if line != "" && !after {
+		h.hold(line)
+	}
+	events, err := h.Store.Apply(ctx, c)
+	if line != "" && err == nil {
+		h.hold(line)
+	}
+	return events, err
+}
+
+// Get is commit.Store's.
+func (h *holdStore) Get(ctx context.Context, into domain.Record) (uint64, error) {
+	if line, _ := h.reached(func(kind string) bool { return kind == "read:"+into.Key().Kind }); line != "" {
+		h.hold(line)
+	}
+	return h.Store.Get(ctx, into)
+}
+
+// answered says whether a row is the answer to an Idempotency-Key.
+func answered(r domain.Record) bool {
+	if r.Key().Kind != "once" {
+		return false
+	}
+	text, err := json.Marshal(r)
+	return err == nil && bytes.Contains(text, []byte(`"done":true`))
+}

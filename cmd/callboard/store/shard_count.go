@@ -1,0 +1,32 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/callboard/callboard/cmd/callboard/membership"
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// EnsureShardCount sees to it that the store is divided into as many shards as the
+// settings say. That changes only while no node lives.
+func EnsureShardCount(ctx context.Context, cfg *configs.Config, log *slog.Logger, driver persistence.Driver) error {
+	have, err := persistence.Shards(ctx, driver)
+	if err != nil || have == 0 || have == cfg.Shards {
+		return err
+	}
+	nodes, err := membership.LiveNodes(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
+	}
+	if len(nodes) > 0 {
+		return lease.DisagreeOnShards(cfg.Shards, have, nodes)
+	}
+	if err = persistence.Divide(ctx, driver, cfg.Shards); err == nil {
+		log.Warn("the work is divided anew", slog.Int("shards", cfg.Shards), slog.Int("before", have))
+	}
+	return err
+}

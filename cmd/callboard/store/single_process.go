@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
+	"github.com/callboard/callboard/cmd/callboard/membership"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// joinSingle takes the lease of a process without node_addr, which no other
+// process on the same store may have beside it. Refused is called when the
+// lease ended meanwhile and another process has it. The embedded store has one process by
+// the lock of its folder.
+func joinSingle(ctx context.Context, o Options) (leave func(), err error) {
+	cfg := o.Config
+	if cfg.RedisURL.Reveal() == "" {
+		return func() {}, nil
+	}
+	id, err := datafolder.ProcessID(cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Lease, Refused: o.Refused, Logger: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	leave = func() {
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), membership.LeaveTimeout)
+		defer cancel()
+		_ = engine.Leave(bound) // or the lease ends by itself
+	}
+	self := membership.Describe(lease.Node{ID: id, Single: true}, cfg, o.Version)
+	if err = membership.Join(ctx, cfg, o.Log, func(ctx context.Context) error { return engine.Join(ctx, self, func() {}) }); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}

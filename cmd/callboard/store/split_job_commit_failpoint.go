@@ -1,0 +1,58 @@
+//go:build failpoints
+
+package store
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// splitJobCommits is the control of the kill test of the jobs: with FAILPOINT_PART what
+// an item of a bulk job does is stored before the item's end, and not with it,
+// so that a kill in between must do the item twice.
+func splitJobCommits(s actors.Store) actors.Store {
+	if os.Getenv("FAILPOINT_PART") == "" {
+		return s
+	}
+	return splitJobCommitStore{s}
+}
+
+type splitJobCommitStore struct{ actors.Store }
+
+// Apply is commit.Store's.
+func (p splitJobCommitStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	ofJob := func(kind string) bool { return slices.Contains([]string{"bulk", "bulk_item", "bulk_errors"}, kind) }
+	end := commit.Change{Workspace: c.Workspace}
+	work := c
+	work.Puts, work.Guards = nil, nil
+	for _, r := range c.Puts {
+		part := &work
+		if ofJob(r.Key().Kind) {
+			part = &end
+		}
+		part.Puts = append(part.Puts, r)
+	}
+	for _, g := range c.Guards {
+		part := &work
+		if ofJob(g.Key.Kind) {
+			part = &end
+		}
+		part.Guards = append(part.Guards, g)
+	}
+	item := slices.ContainsFunc(end.Puts, func(r domain.Record) bool { return r.Key().Kind == "bulk_item" })
+	if !item || len(work.Puts) == 0 {
+		return p.Store.Apply(ctx, c)
+	}
+	events, err := p.Store.Apply(ctx, work)
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.Store.Apply(ctx, end)
+	return events, err
+}
