@@ -69,100 +69,77 @@ func (s *Session) join(l *link) {
 		l.out.end()
 		return
 	}
-	l.from = s.media
-	s.link = l
+	l.from = s.recording.position
+	s.mixer.link = l
 }
 
 func (s *Session) leave(l *link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.link == l {
+	if s.mixer.link == l {
 		s.unlink()
 	}
 }
 
 // unlink ends the session's bridge; the other end sees it at its next frame.
 func (s *Session) unlink() {
-	l := s.link
+	l := s.mixer.link
 	if l == nil {
 		return
 	}
-	s.link = nil
+	s.mixer.link = nil
 	l.in.end()
 	l.out.end()
-	if l.preview {
-		return
+	if !l.preview {
+		s.recording.addHuman(l.from)
 	}
-	s.human = append(s.human, Span{samples(uint64(l.from)), samples(uint64(s.media))}) //nolint:gosec // never negative
 }
 
-// Human are the parts of the media time in which the session was bridged, the last up to now.
-func (s *Session) Human() []Span {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := append([]Span(nil), s.human...)
-	if s.link != nil && !s.link.preview {
-		out = append(out, Span{samples(uint64(s.link.from)), samples(uint64(s.media))}) //nolint:gosec // never negative
-	}
-	return out
-}
-
-// gather takes what the other side says, and what it presses; false: the bridge has ended.
-func (l *link) gather(s *Session, n int) bool {
+// gather takes what the other side says, and the digits pressed there; over: the bridge has ended.
+func (l *link) gather(n int) (digits string, over bool) {
 	if l.in.over() {
-		return false
+		return "", true
 	}
 	l.speaks = l.in.get(l.voice[:n])
 	l.heard = l.heard || l.speaks
-	if keys := l.in.digits(); keys != "" {
-		s.passKeys(keys)
-	}
-	return true
+	return l.in.digits(), false
 }
 
-// pass hands over what our far end says and what is whispered to the other side.
-func (l *link) pass(s *Session, left []byte) {
-	if l.preview {
-		l.foretell(s, left)
-		return
-	}
-	n := len(left)
-	whispered := s.taps != nil && s.taps.active > 0
-	l.out.mix(whispered || s.hold.on)
-	if !whispered {
-		if !s.hold.on {
-			l.out.put(left)
+// next is the next packet to relay of a frame of n samples in a codec.
+func (l *link) next(codec Codec, n int) (p *relayed, ok bool) {
+	for l.in.next(&l.packet) {
+		if l.packet.codec == codec && l.packet.n == n {
+			return &l.packet, true
 		}
-		return
 	}
-	l.bus.Begin(n)
-	if !s.hold.on {
-		l.bus.Add(left)
-	}
-	s.taps.add(&l.bus, n, Whisper, Barge)
-	l.bus.Sum(s.taps.heard[:n])
-	l.out.put(s.taps.heard[:n])
+	return nil, false
 }
 
-// relay sends the packets of the other far end as they came, and says whether it did: not while our own voice is in it.
-// right is what the far end hears.
+// renumber finds the numbers under which a packet goes on, so that what the network lost stays lost and nothing else.
+func (l *link) renumber(o *sender, p *relayed, stamp uint32) rtp.Header {
+	ahead := int32(p.stamp + l.stamp - stamp) //nolint:gosec // modular
+	if !l.anchored || l.ssrc != p.ssrc || ahead >= leapMost || ahead <= -leapMost {
+		l.anchored, l.ssrc = true, p.ssrc
+		l.stamp, l.seq = stamp-p.stamp, o.seq-p.seq
+		p.marker = true
+	}
+	return rtp.Header{Version: rtpVersion, Marker: p.marker, PayloadType: o.kind, SequenceNumber: p.seq + l.seq, Timestamp: p.stamp + l.stamp, SSRC: o.ssrc}
+}
+
+// relay sends the packets of the other peer as they came, and says whether it did: not while our own audio is in it. right is
+// what the peer hears.
 func (s *Session) relay(buf, right []byte, stamp uint32, now time.Duration) bool {
-	l := s.link
+	l := s.mixer.link
 	if l == nil {
 		return false
 	}
-	own := s.hold.on || s.play.active || s.sending || len(s.play.keys) > 0 || s.taps != nil && s.taps.active > 0
+	own := s.playback.hold.on || s.playback.active || s.digits.isSending() || s.mixer.isSpeaking()
 	if l.in.drop(own) {
 		l.anchored, l.dry = false, dryMost
 		return false
 	}
-	for l.in.next(&l.packet) {
-		p := &l.packet
-		if p.codec != s.out.codec || p.n != len(right) {
-			continue
-		}
-		l.follow(s, p, stamp)
-		s.relayOne(buf, p, now)
+	for p, ok := l.next(s.out.codec, len(right)); ok; p, ok = l.next(s.out.codec, len(right)) {
+		s.relayPacket(buf, p, l.renumber(&s.out, p, stamp), now)
 		l.dry = 0
 	}
 	if l.dry >= dryMost {
@@ -174,29 +151,12 @@ func (s *Session) relay(buf, right []byte, stamp uint32, now time.Duration) bool
 	return true
 }
 
-// follow finds the numbers under which a packet goes on, so that what the network lost stays lost and nothing else.
-func (l *link) follow(s *Session, p *relayed, stamp uint32) {
-	ahead := int32(p.stamp + l.stamp - stamp) //nolint:gosec // modular
-	if l.anchored && l.ssrc == p.ssrc && ahead < leapMost && ahead > -leapMost {
-		return
-	}
-	l.anchored, l.ssrc = true, p.ssrc
-	l.stamp, l.seq = stamp-p.stamp, s.out.seq-p.seq
-	p.marker = true
-}
-
-func (s *Session) relayOne(buf []byte, p *relayed, now time.Duration) {
-	l, o := s.link, &s.out
-	packet := rtp.Header{Version: rtpVersion, Marker: p.marker, PayloadType: o.kind, SequenceNumber: p.seq + l.seq, Timestamp: p.stamp + l.stamp, SSRC: o.ssrc}
+// relayPacket sends a packet of the other peer under its new header.
+func (s *Session) relayPacket(buf []byte, p *relayed, header rtp.Header, now time.Duration) {
 	copy(buf[rtpHeaderLen:], p.data[:p.n])
-	if sealed := s.wrap(buf, packet, p.n, p.n); sealed != nil {
-		s.sound.send(sealed, &o.to)
-		o.interval.tick(now)
+	if sealed := s.out.seal(buf, header, p.n, p.n, &s.srtp); sealed != nil {
+		s.sound.send(sealed, &s.out.to)
+		s.out.interval.tick(now)
 	}
-	if next := packet.SequenceNumber + 1; int16(next-o.seq) > 0 { //nolint:gosec // modular
-		o.seq = next
-	}
-	if next := packet.Timestamp + uint32(p.n); int32(next-o.stamp) > 0 { //nolint:gosec // modular
-		o.stamp = next
-	}
+	s.out.advance(&header, p.n)
 }

@@ -160,7 +160,7 @@ func (c *clock) welcome() {
 // round serves some sessions, at most together.
 func (c *clock) round(some []*Session) {
 	for i, s := range some {
-		c.got[i] = s.look(c.first[i])
+		c.got[i] = s.readFirst(c.first[i])
 	}
 	c.now = c.engine.now()
 	for i, s := range some {
@@ -180,7 +180,7 @@ func (c *clock) serve(s *Session) (turns int) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			turns = 0
-			s.broke(cause, debug.Stack())
+			s.closeBroken(cause, debug.Stack())
 		}
 	}()
 	turns = s.frame(c)

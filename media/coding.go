@@ -95,23 +95,22 @@ func (c *coding) close() {
 	}
 }
 
-// anew forgets the far end's sound so far: another source speaks.
-func (c *coding) anew() {
+// reset forgets the peer's audio so far: another source speaks.
+func (c *coding) reset() {
 	if c.narrowIn != nil {
 		*c.narrowIn = *g722.NewDecoder()
 	}
 }
 
 // encode writes a frame in the codec agreed on, or comfort noise in its place, and says which payload type it bears; no
-// octets: nothing is sent.
-func (s *Session) encode(dst, right []byte) (payloadType uint8, octets int) {
-	o, c := &s.out, &s.code
-	if s.desc.agreed.Noise.Name != "" && c.lulled(right) {
+// octets: nothing is sent. noise is the format of comfort noise; its name is empty where it was not agreed.
+func (c *coding) encode(dst, right []byte, o *sender, noise *sdp.Format) (payloadType uint8, octets int) {
+	if noise.Name != "" && c.isLull(right) {
 		if past := c.lull - lullAfter; past > len(right) && past%lullEvery >= len(right) {
 			return 0, 0
 		}
 		dst[0] = lullLevel
-		return s.desc.agreed.Noise.Type, 1
+		return noise.Type, 1
 	}
 	switch o.codec {
 	case PCMU:
@@ -127,8 +126,8 @@ func (s *Session) encode(dst, right []byte) (payloadType uint8, octets int) {
 	return o.kind, 0
 }
 
-// lulled says whether a frame belongs to a pause that comfort noise fills.
-func (c *coding) lulled(right []byte) bool {
+// isLull says whether a frame belongs to a pause that comfort noise fills.
+func (c *coding) isLull(right []byte) bool {
 	if silent(right) {
 		c.lull, c.resumed = c.lull+len(right), false
 	} else {
@@ -147,11 +146,11 @@ func (c *coding) linear(mu []byte) []int16 {
 }
 
 // decode reads a packet's sound as µ-law of 8 kHz, in its place or in the session's scratch.
-func (s *Session) decode(k kind, payload []byte) []byte {
+func (c *coding) decode(k kind, payload []byte) []byte {
 	if len(payload) > soundMost {
 		return nil
 	}
-	c, n := &s.code, 0
+	n := 0
 	switch k {
 	case muKind:
 		return payload

@@ -153,7 +153,8 @@ func (e *Engine) Close() error {
 	return failed
 }
 
-func (e *Engine) forget(s *Session) {
+// release takes a session off the engine, and frees its ports.
+func (e *Engine) release(s *Session) {
 	e.mu.Lock()
 	delete(e.sessions, s)
 	e.mu.Unlock()

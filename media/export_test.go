@@ -64,7 +64,7 @@ func (t *Turns) Once() { t.c.once() }
 func (s *Session) Take(data []byte, from netip.AddrPort, at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.packet(data, from, int64(at), at)
+	s.receivePacket(data, from, int64(at), at)
 }
 
 // Now is the session's time.

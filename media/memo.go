@@ -39,7 +39,7 @@ func (s *Session) Memo() Memo {
 	}
 	return Memo{
 		ID: s.desc.id, Version: s.desc.version, Origin: origin, Formats: append([]sdp.Format(nil), s.desc.formats...),
-		Secure: s.keys.out != nil, Mark: samples(uint64(s.media)), At: time.Now().UTC(), //nolint:gosec // never negative
+		Secure: s.srtp.out != nil, Mark: s.recording.now(), At: time.Now().UTC(),
 	}
 }
 
@@ -52,14 +52,13 @@ func (s *Session) origin() netip.Addr {
 	return netip.Addr{}
 }
 
-// recall lets a session go on where another one was when the memo was made,
-// and the time since then has passed in silence.
-func (s *Session) recall(m *Memo) {
+// restore lets a session go on where another one was when the memo was made. The time since then has passed in silence.
+func (s *Session) restore(m *Memo) {
 	s.desc.id, s.desc.version = m.ID, m.Version
 	if len(m.Formats) > 0 {
 		s.desc.formats = append([]sdp.Format(nil), m.Formats...)
 	}
 	lost := max(time.Since(m.At), 0)
-	s.media = int64((m.Mark + lost) / (time.Second / sampleRate))
-	s.media -= s.media % (sampleRate / 50) // whole frames
+	position := int64((m.Mark + lost) / (time.Second / sampleRate))
+	s.recording.position = position - position%(sampleRate/50) // whole frames
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pion/rtp"
 
+	"github.com/callboard/callboard/media/dtmf"
 	"github.com/callboard/callboard/media/jitter"
 	"github.com/callboard/callboard/media/reception"
 	"github.com/callboard/callboard/media/sdp"
@@ -34,12 +35,15 @@ const (
 	eventKind
 )
 
-// receiver takes the packets of the one source that is heard, and counts them. See source.go for whose they are.
+// receiver is the peer's RTP stream: the one source that is heard, what was counted of it, and the jitter buffer. See
+// source_learning.go for how the source is found.
 type receiver struct {
 	confirmed netip.AddrPort // the source that is heard, and that our audio goes to; zero: none has proved itself
 	ssrc      uint32
 	arrived   int64         // when its last packet came, by the wall clock
 	heardAt   time.Duration // the same on the engine's time
+	events    dtmf.Receiver
+	buffer    jitter.Buffer
 	count     reception.Receiver
 	late      uint64
 	refused   uint64
@@ -64,10 +68,11 @@ func codecOf(k kind) Codec {
 	return PCMU
 }
 
-// sound says whether packets of a kind are sound, whose timestamps tell of the network.
-func (k kind) sound() bool { return k >= muKind && k <= opusKind }
+// isAudio says whether packets of a kind are audio, whose timestamps show the network's jitter.
+func (k kind) isAudio() bool { return k >= muKind && k <= opusKind }
 
-func (r *receiver) learn(f sdp.Format) {
+// setKind says what a payload type stands for.
+func (r *receiver) setKind(f sdp.Format) {
 	t := f.Type & 127
 	switch f.Name {
 	case "PCMU":
@@ -86,14 +91,15 @@ func (r *receiver) learn(f sdp.Format) {
 	r.khz[t] = uint8(min(max(f.Clock/1000, 1), 255))
 }
 
-// forget drops what payload types mean, but for comfort noise: its type is static, and some send it unasked.
-func (r *receiver) forget() {
+// clearKinds forgets what payload types stand for, but for comfort noise: its type is static, and some send it unasked.
+func (r *receiver) clearKinds() {
 	r.kinds = [128]kind{}
-	r.learn(sdp.Format{Type: 13, Name: sdp.Noise, Clock: sampleRate})
+	r.setKind(sdp.Format{Type: 13, Name: sdp.Noise, Clock: sampleRate})
 }
 
-// look reads what has arrived on the RTP socket, for receive. Before a description nothing is meant for us, and stays unread.
-func (s *Session) look(into *batch) (packets int) {
+// readFirst reads what has arrived on the RTP socket, for receive. Before a description nothing is meant for us, and stays
+// unread.
+func (s *Session) readFirst(into *batch) (packets int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || !s.in.open {
@@ -108,7 +114,7 @@ func (s *Session) receive(c *clock) {
 	for looks := 1; n >= 0; looks++ {
 		for i := range n {
 			data, sender, arrived := from.packet(i)
-			s.packet(data, sender, arrived, c.now)
+			s.receivePacket(data, sender, arrived, c.now)
 		}
 		if n < most || looks == looksMost {
 			return
@@ -118,55 +124,56 @@ func (s *Session) receive(c *clock) {
 	}
 }
 
-func (s *Session) packet(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
+// receivePacket takes a packet of the RTP socket.
+func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
 	data, ok := s.unseal(data, from, arrived, now)
 	if !ok {
 		return
 	}
 	var p rtp.Packet
 	if p.Unmarshal(data) != nil || p.Version != rtpVersion {
-		s.refuse(from, notRTP)
+		s.in.refuse(from, notRTP)
 		return
 	}
 	k := s.in.kinds[p.PayloadType&127]
 	if !s.admit(from, &p, k, arrived, now) {
 		return
 	}
-	s.idle.heard(now)
+	s.idle.setAlive(now)
 	if k == opusKind {
 		s.code.narrow(&p)
 	}
 	units := arrived / int64(time.Second/sampleRate)
-	switch s.in.count.Got(&p.Header, units, k.sound()) {
+	switch s.in.count.Got(&p.Header, units, k.isAudio()) {
 	case reception.Repeated:
 		return
 	case reception.Anew:
-		s.buffer.Reset()
-		s.code.anew()
+		s.in.buffer.Reset()
+		s.code.reset()
 	case reception.Next:
 	}
 	switch k {
 	case unknownKind: // counted, for it has its place in the sequence
 	case noiseKind:
 		if len(p.Payload) > 0 {
-			s.buffer.Noise(p.Timestamp, p.Payload[0])
+			s.in.buffer.Noise(p.Timestamp, p.Payload[0])
 		}
 	case eventKind:
-		s.press(&p)
+		s.receiveEvent(&p)
 	case muKind, aKind, g722Kind, opusKind:
-		s.heard.Sound(p.SequenceNumber)
-		s.keep(&p, k)
+		s.in.events.Sound(p.SequenceNumber)
+		s.bufferAudio(&p, k)
 	}
 }
 
-// keep puts sound into the buffer.
-func (s *Session) keep(p *rtp.Packet, k kind) {
-	if s.link != nil && !s.link.preview && k != opusKind { // whose packets do not tell how long they are
-		s.link.out.forward(p, codecOf(k))
+// bufferAudio puts audio into the jitter buffer, and relays it over a bridge.
+func (s *Session) bufferAudio(p *rtp.Packet, k kind) {
+	if l := s.mixer.link; l != nil && !l.preview && k != opusKind { // whose packets do not show how long they are
+		l.out.forward(p, codecOf(k))
 	}
-	mu := s.decode(k, p.Payload)
+	mu := s.code.decode(k, p.Payload)
 	s.in.samples += uint64(len(mu))
-	if s.buffer.Put(p.Timestamp, mu) == jitter.Late {
+	if s.in.buffer.Put(p.Timestamp, mu) == jitter.Late {
 		s.in.late++
 	}
 }

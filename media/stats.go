@@ -44,6 +44,13 @@ func (i *intervals) p99() time.Duration {
 	return 0
 }
 
+// Stats are the figures so far.
+func (s *Session) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats()
+}
+
 func (s *Session) stats() Stats {
 	t := s.in.count.Totals()
 	out := Stats{
@@ -51,17 +58,17 @@ func (s *Session) stats() Stats {
 		PacketsRepeated: t.Repeated, PacketsRefused: s.in.refused, JitterMs: s.in.count.Jitter() * 1000 / sampleRate, RoundTripMs: millis(s.report.trip),
 		SentFor: samples(s.out.samples), ReceivedFor: samples(s.in.samples),
 		AudioIssue:    s.audioIssue(),
-		Recorded:      s.recorder != nil && s.begun,
-		Course:        s.course.stretches(s.mark()),
+		Recorded:      s.recording.recorder != nil && s.begun,
+		Course:        s.quality.stretches(s.measure()),
 		IntervalP99Ms: millis(s.out.interval.p99()), IntervalMaxMs: millis(s.out.interval.most),
 	}
 	if s.desc.settled {
-		out.Codec, out.SRTP = s.out.codec.String(), s.keys.ours.Key.Suite.String()
+		out.Codec, out.SRTP = s.out.codec.String(), s.srtp.ours.Key.Suite.String()
 	}
 	if due := t.Received + t.Lost; t.Received > 0 {
 		out.LossPercent = 100 * float64(t.Lost) / float64(due)
 		missed := 100 * float64(t.Lost+s.in.late) / float64(due)
-		wait := float64(s.buffer.Delay()) * 1000 / sampleRate
+		wait := float64(s.in.buffer.Delay()) * 1000 / sampleRate
 		out.MOS = mos(min(missed, 100), out.RoundTripMs/2+wait+float64(s.out.ptime))
 	}
 	return out

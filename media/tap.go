@@ -58,13 +58,12 @@ func (s *Session) Tap(mode TapMode, out func(frame []byte)) (*Tap, error) {
 	switch {
 	case s.closed:
 		return nil, ErrClosed
-	case s.taps == nil:
-		s.taps = new(taps)
-	case len(s.taps.all) >= tapsMost:
+	case s.mixer.taps == nil:
+		s.mixer.taps = new(taps)
+	case len(s.mixer.taps.all) >= tapsMost:
 		return nil, ErrTaps
 	}
-	s.taps.all = append(slices.Clip(s.taps.all), t)
-	s.taps.count()
+	s.mixer.taps.insert(t)
 	return t, nil
 }
 
@@ -81,13 +80,10 @@ func (t *Tap) Close() {
 	s := t.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taps == nil {
-		return
-	}
-	s.taps.all = slices.DeleteFunc(slices.Clone(s.taps.all), func(other *Tap) bool { return other == t })
-	s.taps.count()
-	if len(s.taps.all) == 0 {
-		s.taps = nil
+	if all := s.mixer.taps; all != nil {
+		if all.remove(t); len(all.all) == 0 {
+			s.mixer.taps = nil
+		}
 	}
 }
 
@@ -98,6 +94,18 @@ type taps struct {
 	blended bool
 	bus     mix.Bus
 	heard   [frameMost]byte
+}
+
+// insert adds a listener. The list is copied: it may be walked at this moment.
+func (t *taps) insert(tap *Tap) {
+	t.all = append(slices.Clip(t.all), tap)
+	t.count()
+}
+
+// remove takes a listener off a copy of the list.
+func (t *taps) remove(tap *Tap) {
+	t.all = slices.DeleteFunc(slices.Clone(t.all), func(other *Tap) bool { return other == tap })
+	t.count()
 }
 
 func (t *taps) count() {
@@ -126,8 +134,8 @@ func (t *taps) add(bus *mix.Bus, n int, modes ...TapMode) {
 	}
 }
 
-// tell hands each what the others say. What the far end says is left, what it hears is right.
-func (t *taps) tell(left, right []byte, secret bool) {
+// report hands each what the others say. What the peer says is left, what it hears is right.
+func (t *taps) report(left, right []byte, secret bool) {
 	n := len(left)
 	t.bus.Begin(n)
 	if !secret {
@@ -144,12 +152,12 @@ func (t *taps) tell(left, right []byte, secret bool) {
 		} else {
 			t.bus.Sum(t.heard[:n])
 		}
-		one.hand(t.heard[:n])
+		one.write(t.heard[:n])
 	}
 }
 
-// hand cuts into frames.
-func (t *Tap) hand(mu []byte) {
+// write hands the listener whole frames.
+func (t *Tap) write(mu []byte) {
 	for len(mu) > 0 {
 		n := copy(t.frame[t.n:], mu)
 		t.n += n
@@ -161,57 +169,9 @@ func (t *Tap) hand(mu []byte) {
 	}
 }
 
-// end tells everybody that it is over.
+// end ends the listening of all.
 func (t *taps) end() {
 	for _, one := range t.all {
 		one.out(nil)
-	}
-}
-
-// blend puts what the other side and those who barge in say to what is in right already, if there is anything.
-func (s *Session) blend(right []byte, something bool) {
-	n := len(right)
-	barging := s.taps != nil && s.taps.active > 0
-	bridged := s.link != nil && s.link.speaks
-	var bus *mix.Bus
-	switch {
-	case barging:
-		bus, s.taps.blended = &s.taps.bus, true
-	case !bridged:
-		return
-	case !something:
-		copy(right, s.link.voice[:n])
-		return
-	default:
-		bus = &s.link.bus
-	}
-	bus.Begin(n)
-	bus.Add(right)
-	if bridged {
-		bus.Add(s.link.voice[:n])
-	}
-	if barging {
-		s.taps.add(bus, n, Barge)
-	}
-	bus.Sum(right)
-}
-
-// share hands the frame on: to the other side of a bridge and to those who listen.
-func (s *Session) share(left, right []byte) {
-	if s.link != nil {
-		s.link.pass(s, left)
-	}
-	if s.taps != nil {
-		s.taps.tell(left, right, s.hush.secret > 0)
-	}
-}
-
-// gather takes what others say in this frame of n samples.
-func (s *Session) gather(n int) {
-	if s.taps != nil {
-		s.taps.gather(n)
-	}
-	if s.link != nil && !s.link.gather(s, n) {
-		s.unlink()
 	}
 }

@@ -18,11 +18,11 @@ const (
 	switchWithin   = 2 * time.Second  // our answer has arrived by then, if it ever does
 )
 
-// secrecy is the keys of a session. Keys go into descriptions and nowhere else.
+// srtpKeys are the SRTP keys of a session (RFC 3711, RFC 4568). Keys go into descriptions and nowhere else.
 //
 // No key of ours ever begins anew: its stream is kept as long as an answer may name it, and one that was in use is not
 // offered again once the session went on in the clear.
-type secrecy struct {
+type srtpKeys struct {
 	privacy sdp.Privacy
 	renew   bool
 	spent   bool             // of those offered, some were in use and are no more: the next offer has new ones
@@ -33,26 +33,26 @@ type secrecy struct {
 	// next takes the place of out once the far end has our answer: it is heard under its own new key, or time is up.
 	next   *srtp.Stream
 	nextBy time.Duration
-	used   []spoken
+	used   []usedKey
 	in     srtp.Opener
 	life   time.Duration
 	since  time.Duration // that the key is in use
 	sealed uint64        // packets under it
-	told   time.Duration // that it is worn; zero: not yet
+	wornAt time.Duration // when it was reported as worn; zero: it was not
 }
 
-// spoken is a key of ours and the stream that it encrypts.
-type spoken struct {
+// usedKey is a key of ours and the stream that it encrypts.
+type usedKey struct {
 	key    srtp.Key
 	stream *srtp.Stream
 }
 
-// newSecrecy says what may be agreed on.
-func newSecrecy(o *Options) secrecy {
+// newSRTPKeys says what may be agreed on.
+func newSRTPKeys(o *Options) srtpKeys {
 	if !o.Confidential && !o.KeysInClear {
-		return secrecy{privacy: sdp.Clear}
+		return srtpKeys{privacy: sdp.Clear}
 	}
-	return secrecy{privacy: sdp.Privacy(o.SRTP), life: o.KeyLife}
+	return srtpKeys{privacy: sdp.Privacy(o.SRTP), life: o.KeyLife}
 }
 
 // Rekey makes the next Offer name a new key for what we send, as the owner wants after KeyWorn. The far end answers with a
@@ -60,11 +60,11 @@ func newSecrecy(o *Options) secrecy {
 func (s *Session) Rekey() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keys.renew = true
+	s.srtp.renew = true
 }
 
 // offer lists the keys of an offer: first all suites of ours, then the one in use, so that a later offer changes nothing.
-func (k *secrecy) offer() []srtp.Attribute {
+func (k *srtpKeys) offer() []srtp.Attribute {
 	switch {
 	case k.privacy == sdp.Clear:
 		return nil
@@ -81,29 +81,17 @@ func (k *secrecy) offer() []srtp.Attribute {
 	return k.offered
 }
 
-// settleKeys takes what was agreed. As answerer we change our key where they change theirs; what we send changes later, for
-// it would be heard before our answer is.
-func (s *Session) settleKeys(a *sdp.Agreed, now time.Duration) error {
-	k := &s.keys
+// setAgreed takes what was agreed. As answerer we change our key where the peer changes its own; what we send changes later, for
+// it would be heard before our answer is. known: packets still go to the address of before.
+func (k *srtpKeys) setAgreed(a *sdp.Agreed, known bool, now time.Duration, o *sender) error {
 	if !a.Secure {
 		k.spent = k.spent || k.out != nil
 		k.out, k.next, k.ours, k.theirs, k.renew = nil, nil, srtp.Attribute{}, srtp.Key{}, false
 		k.in.Clear()
 		return nil
 	}
-	ours, changed := k.ours, k.in.Set() && k.theirs != a.Key.Key
-	if a.Offered {
-		if ours.Key.Suite != a.Key.Key.Suite || changed {
-			ours.Key = srtp.NewKey(a.Key.Key.Suite)
-		}
-		ours.Tag = a.Key.Tag
-	} else {
-		for _, c := range k.offered {
-			if c.Tag == a.Key.Tag {
-				ours = c
-			}
-		}
-	}
+	changed := k.in.Set() && k.theirs != a.Key.Key
+	ours := k.agreedKey(a, changed)
 	if ours.Key == a.Key.Key {
 		return errors.New("media: our own key was handed back") // one key must not encrypt both ways (RFC 3711 section 9.1)
 	}
@@ -119,19 +107,37 @@ func (s *Session) settleKeys(a *sdp.Agreed, now time.Duration) error {
 	case out == k.out:
 		k.next = nil
 		if changed {
-			s.turned()
+			k.changeSource(o)
 		}
-	case a.Offered && k.out != nil && a.Remote == s.in.source.described: // whoever takes another's place knows no earlier key of ours
+	case a.Offered && k.out != nil && known: // a peer that takes another's place knows no earlier key of ours
 		k.next, k.nextBy = out, now+switchWithin
 	default:
-		s.encrypt(out, now)
+		k.change(out, now, o)
 	}
 	return nil
 }
 
+// agreedKey is our key of what was agreed.
+func (k *srtpKeys) agreedKey(a *sdp.Agreed, changed bool) srtp.Attribute {
+	ours := k.ours
+	if a.Offered {
+		if ours.Key.Suite != a.Key.Key.Suite || changed {
+			ours.Key = srtp.NewKey(a.Key.Key.Suite)
+		}
+		ours.Tag = a.Key.Tag
+		return ours
+	}
+	for _, c := range k.offered {
+		if c.Tag == a.Key.Tag {
+			ours = c
+		}
+	}
+	return ours
+}
+
 // stream is that of a key of ours, new or as it was left. Keys that can be named no more are forgotten.
-func (k *secrecy) stream(key srtp.Key) (*srtp.Stream, error) {
-	k.used = slices.DeleteFunc(k.used, func(u spoken) bool {
+func (k *srtpKeys) stream(key srtp.Key) (*srtp.Stream, error) {
+	k.used = slices.DeleteFunc(k.used, func(u usedKey) bool {
 		offered := slices.ContainsFunc(k.offered, func(a srtp.Attribute) bool { return a.Key == u.key })
 		return !offered && u.key != k.ours.Key && u.key != key
 	})
@@ -144,71 +150,73 @@ func (k *secrecy) stream(key srtp.Key) (*srtp.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.used = append(k.used, spoken{key, out})
+	k.used = append(k.used, usedKey{key, out})
 	return out, nil
 }
 
-// encrypt goes on under another key.
-func (s *Session) encrypt(out *srtp.Stream, now time.Duration) {
-	k := &s.keys
+// change goes on under another key.
+func (k *srtpKeys) change(out *srtp.Stream, now time.Duration, o *sender) {
 	if k.out != nil {
-		s.turned()
+		k.changeSource(o)
 	}
-	k.out, k.next, k.since, k.sealed, k.told = out, nil, now, 0, 0
+	k.out, k.next, k.since, k.sealed, k.wornAt = out, nil, now, 0, 0
 }
 
-// turned begins another source where the sequence has turned over: whether the turns outlive a change of keys is read both
+// changeSource begins another source where the sequence has turned over: whether the turns outlive a change of keys is read both
 // ways, and a new source has none.
-func (s *Session) turned() {
-	if s.keys.out.Turns(s.out.ssrc) > 0 {
-		s.out.ssrc = random()
+func (k *srtpKeys) changeSource(o *sender) {
+	if k.out.Turns(o.ssrc) > 0 {
+		o.ssrc = random()
 	}
 }
 
-// mindKeys changes to the next key when it is time, and tells once in a while that the one in use is worn.
-func (s *Session) mindKeys(now time.Duration) {
-	k := &s.keys
+// maintain changes to the next key when it is time, and reports every wornEvery that the one in use is worn.
+func (k *srtpKeys) maintain(now time.Duration, begun bool, o *sender, events *eventList) {
 	if k.next != nil && now >= k.nextBy {
-		s.encrypt(k.next, now)
+		k.change(k.next, now, o)
 	}
 	worn := k.out != nil && k.next == nil && (now-k.since >= k.life || k.sealed >= keyPackets)
-	if worn && s.begun && (k.told == 0 || now-k.told >= wornEvery) {
-		k.told = now
-		s.events = append(s.events, KeyWorn{})
+	if worn && begun && (k.wornAt == 0 || now-k.wornAt >= wornEvery) {
+		k.wornAt = now
+		events.add(KeyWorn{})
 	}
 }
 
-// seal encrypts a packet where keys were agreed; false: it must not be sent.
-func (s *Session) seal(b []byte) ([]byte, bool) {
-	if s.keys.out == nil {
-		return b, true
+// seal encrypts a packet where keys were agreed; nil: it must not be sent.
+func (k *srtpKeys) seal(b []byte) []byte {
+	if k.out == nil {
+		return b
 	}
-	s.keys.sealed++
-	sealed, err := s.keys.out.Protect(b)
-	return sealed, err == nil
+	k.sealed++
+	sealed, err := k.out.Protect(b)
+	if err != nil {
+		return nil
+	}
+	return sealed
 }
 
-// unseal takes reports off the sound's socket, and decrypts sound where keys were agreed; false: there is nothing to hear.
-// Whoever cannot be heard anyway costs no decryption.
+// unseal takes reports off the RTP socket, and decrypts audio where keys were agreed; false: there is nothing to hear. Packets
+// that are not heard anyway cost no decryption.
 func (s *Session) unseal(data []byte, from netip.AddrPort, arrived int64, now time.Duration) ([]byte, bool) {
 	if s.desc.agreed.Mux && len(data) > 1 && data[1] >= 192 && data[1] <= 223 {
-		s.reported(data, from, arrived, now)
+		s.receiveReport(data, from, arrived, now)
 		return nil, false
 	}
-	if s.keys.out == nil {
+	k := &s.srtp
+	if k.out == nil {
 		return data, true
 	}
-	if s.in.confirmed.IsValid() && from != s.in.confirmed && !s.mayLearnAnother(now) {
-		s.refuse(from, otherSource)
+	if s.in.confirmed.IsValid() && from != s.in.confirmed && !s.in.mayLearnAnother(now, s.desc.agreed.Silent) {
+		s.in.refuse(from, otherSource)
 		return nil, false
 	}
-	opened, err := s.keys.in.Open(data)
+	opened, err := k.in.Open(data)
 	if err != nil {
-		s.refuse(from, notAuthentic)
+		s.in.refuse(from, notAuthentic)
 		return nil, false
 	}
-	if s.keys.next != nil && s.keys.in.Turned() {
-		s.encrypt(s.keys.next, now)
+	if k.next != nil && k.in.Turned() {
+		k.change(k.next, now, &s.out)
 	}
 	return opened, true
 }

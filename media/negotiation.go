@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// description is what was said of the session, by us and by them.
+// description is the SDP of a session: what we offer and what was agreed.
 type description struct {
 	formats   []sdp.Format // what we speak, in our order, with the payload types of our offers
 	id        uint64
@@ -71,12 +71,12 @@ func (d *description) adopt(f sdp.Format) {
 }
 
 // terms are what we want of a description of theirs.
-func (s *Session) terms(offered bool) sdp.Terms {
+func terms(o *Options, keys *srtpKeys, offered bool) sdp.Terms {
 	t := sdp.Terms{
-		Events: s.o.DTMF != DTMFInband, Noise: s.o.ComfortNoise, Offered: offered, TheirOrder: s.o.TheirOrder, PTime: s.o.PTime,
-		Privacy: s.keys.privacy, Keys: s.keys.offered,
+		Events: o.DTMF != DTMFInband, Noise: o.ComfortNoise, Offered: offered, TheirOrder: o.TheirOrder, PTime: o.PTime,
+		Privacy: keys.privacy, Keys: keys.offered,
 	}
-	for _, c := range s.o.Codecs {
+	for _, c := range o.Codecs {
 		t.Codecs = append(t.Codecs, c.format())
 	}
 	return t
@@ -105,12 +105,12 @@ func (s *Session) Offer() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.desc.formats {
-		s.in.learn(f)
+		s.in.setKind(f)
 	}
-	keys := s.keys.offer()
+	keys := s.srtp.offer()
 	return s.desc.versioned(func(v uint64) []byte {
 		l := s.local(s.desc.formats, s.desc.direction, v)
-		l.Crypto, l.Secure = keys, s.keys.privacy == sdp.Private || s.keys.out != nil || s.o.After != nil && s.o.After.Secure && len(keys) > 0
+		l.Crypto, l.Secure = keys, s.srtp.privacy == sdp.Private || s.srtp.out != nil || s.o.After != nil && s.o.After.Secure && len(keys) > 0
 		return l.Offer()
 	})
 }
@@ -158,7 +158,7 @@ func (s *Session) Answer(offer []byte) ([]byte, error) {
 		l := s.local(formats, a.Ours, v)
 		l.Mux = a.Mux
 		if a.Secure {
-			l.Crypto = []srtp.Attribute{s.keys.ours}
+			l.Crypto = []srtp.Attribute{s.srtp.ours}
 		}
 		return l.Answer(theirs, a.Stream)
 	}), nil
@@ -177,7 +177,7 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 		s.removeStream()
 		return theirs, nil
 	}
-	a, err := sdp.Agree(theirs, s.terms(offered))
+	a, err := sdp.Agree(theirs, terms(&s.o, &s.srtp, offered))
 	if errors.Is(err, sdp.ErrNoAudio) || errors.Is(err, sdp.ErrNoKeys) {
 		return nil, fmt.Errorf("%w: %w", ErrNoCodec, err)
 	}
@@ -190,14 +190,14 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 		return nil, fmt.Errorf("%w: %s", ErrRefusedAddress, cmp.Or(a.Host, a.Remote.Addr().String()))
 	}
 	now := s.engine.now()
-	if err = s.settleKeys(&a, now); err != nil {
+	if err = s.srtp.setAgreed(&a, a.Remote == s.in.source.described, now, &s.out); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoCodec, err)
 	}
-	s.told(&a, now)
+	s.reportHold(&a, now)
 	s.desc.agreed, s.desc.settled = a, true
-	s.out.settle(&a)
+	s.out.setAgreed(&a)
 	s.code.prepare(s.out.codec)
-	s.listen(&a)
+	s.setKinds(&a)
 	if f := s.in.source; somewhere && (!s.in.open || a.Remote != f.described || a.Host != f.host) {
 		s.expect(a.Remote, a.Host, reachable && s.o.NAT != NATOn, now)
 	}
@@ -205,41 +205,59 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	return theirs, nil
 }
 
+// sendsTones says whether digits are sent as tones in the audio.
+func (d *description) sendsTones(mode DTMFMode) bool {
+	switch mode {
+	case DTMFInband:
+		return true
+	case DTMFInfo:
+		return false
+	case DTMFAuto, DTMFRFC4733:
+	}
+	return d.settled && d.agreed.Event.Name == ""
+}
+
+// detectsTones says whether tones are detected: only where no better way was agreed.
+func (d *description) detectsTones(mode DTMFMode) bool {
+	return mode == DTMFInband || mode == DTMFAuto && d.agreed.Event.Name == ""
+}
+
 // removeStream takes an offer that ends the audio stream by port 0 (RFC 3264 §8.2). The call goes on as if it were on
 // hold until a later offer brings a stream.
 func (s *Session) removeStream() {
 	a := s.desc.agreed
 	a.Held, a.Silent, a.Stream = true, true, sdp.NoStream
-	s.told(&a, s.engine.now())
+	s.reportHold(&a, s.engine.now())
 	s.desc.agreed = a
-	s.out.settle(&a)
+	s.out.setAgreed(&a)
 }
 
-// told tells the owner of a hold that begins, changes or ends.
-func (s *Session) told(a *sdp.Agreed, now time.Duration) {
+// reportHold reports a hold that begins, changes or ends.
+func (s *Session) reportHold(a *sdp.Agreed, now time.Duration) {
 	before := &s.desc.agreed
 	if before.Held && !a.Held || before.Silent && !a.Silent {
-		s.idle.heard(now)
+		s.idle.setAlive(now)
 	}
 	if before.Held != a.Held || before.Silent != a.Silent {
-		s.events = append(s.events, Hold{Deaf: a.Held, Mute: a.Silent})
+		s.events.add(Hold{Deaf: a.Held, Mute: a.Silent})
 	}
 }
 
-// listen learns what payload types mean. Theirs are ours too where they offered; where we did, they may use ours or their own.
-func (s *Session) listen(a *sdp.Agreed) {
+// setKinds sets what payload types stand for. Theirs are ours too where they offered; where we did, they may use ours or their
+// own.
+func (s *Session) setKinds(a *sdp.Agreed) {
 	if a.Offered {
-		s.in.forget()
+		s.in.clearKinds()
 	}
 	for _, f := range append([]sdp.Format{a.Event, a.Noise}, a.Listen...) {
 		if f.Name == "" {
 			continue
 		}
-		s.in.learn(f)
+		s.in.setKind(f)
 		s.code.prepare(codecNamed(f.Name))
 		if a.Offered {
 			s.desc.adopt(f)
 		}
 	}
-	s.detect()
+	s.keys.setDetection(s.desc.detectsTones(s.o.DTMF))
 }

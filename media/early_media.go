@@ -5,24 +5,3 @@ package media
 // again afterwards. Nothing goes the other way, neither sound nor digits, and nobody counts as a human. The recording of the
 // held session goes on, with what is heard on the right. It ends as a Bridge does, or by one.
 func Preview(held, early *Session) (undo func()) { return connect(held, early, true) }
-
-// foretell hands over early sound once there is any.
-func (l *link) foretell(s *Session, left []byte) {
-	if !s.hold.on && s.in.samples > 0 {
-		l.out.put(left)
-	}
-}
-
-// foretold fills a frame with early sound, if any has come.
-func (s *Session) foretold(right []byte) bool {
-	l := s.link
-	if l == nil || !l.preview || !l.heard {
-		return false
-	}
-	if l.speaks {
-		copy(right, l.voice[:len(right)])
-	} else {
-		quiet(right)
-	}
-	return true
-}

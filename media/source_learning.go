@@ -175,9 +175,9 @@ func (s *Session) sendTo(to netip.AddrPort) {
 }
 
 // refuse counts a packet that is not heard.
-func (s *Session) refuse(from netip.AddrPort, why refusalCause) {
-	s.in.refused++
-	s.in.source.cause, s.in.source.from = why, from
+func (r *receiver) refuse(from netip.AddrPort, why refusalCause) {
+	r.refused++
+	r.source.cause, r.source.from = why, from
 }
 
 // admit says whether a packet is heard, and confirms its source once that has proved itself.
@@ -185,34 +185,35 @@ func (s *Session) admit(from netip.AddrPort, p *rtp.Packet, k kind, arrived int6
 	r, f := &s.in, s.in.source
 	switch {
 	case r.confirmed.IsValid() && from == r.confirmed:
-		return s.admitConfirmed(p, arrived, now)
-	case r.confirmed.IsValid() && !s.mayLearnAnother(now):
-		s.refuse(from, otherSource)
+		return r.admitConfirmed(p, arrived, now)
+	case r.confirmed.IsValid() && !r.mayLearnAnother(now, s.desc.agreed.Silent):
+		r.refuse(from, otherSource)
 		return false
 	case k == unknownKind || k == noiseKind:
-		s.refuse(from, payloadNotAgreed)
+		r.refuse(from, payloadNotAgreed)
 		return false
 	}
 	described := f.reachable && from == f.described
 	if described {
 		f.spokeAt = now
 	} else if why := s.unlearnable(from, now); why != notRefused {
-		s.refuse(from, why)
+		r.refuse(from, why)
 		return false
 	}
 	c := r.candidate(from, p.SSRC)
 	c.countPacket(p.SequenceNumber, arrived)
-	if proved := s.keys.out != nil || c.isFast() || described && c.packets >= describedPackets; !proved {
+	if proved := s.srtp.out != nil || c.isFast() || described && c.packets >= describedPackets; !proved {
 		return described && !r.confirmed.IsValid()
 	}
-	s.confirm(from, p.SSRC, arrived, now)
+	if r.confirm(from, p.SSRC, arrived, now); s.out.to.addr != from {
+		s.sendTo(from)
+	}
 	return true
 }
 
 // admitConfirmed takes a packet from the confirmed address. Its address is easily forged: another stream is heard only once
 // the one of before is over.
-func (s *Session) admitConfirmed(p *rtp.Packet, arrived int64, now time.Duration) bool {
-	r := &s.in
+func (r *receiver) admitConfirmed(p *rtp.Packet, arrived int64, now time.Duration) bool {
 	if p.SSRC != r.ssrc {
 		c := r.candidate(r.confirmed, p.SSRC)
 		c.countPacket(p.SequenceNumber, arrived)
@@ -227,31 +228,28 @@ func (s *Session) admitConfirmed(p *rtp.Packet, arrived int64, now time.Duration
 	return true
 }
 
-// confirm accepts audio from this source alone, and sends audio to it.
-func (s *Session) confirm(from netip.AddrPort, ssrc uint32, arrived int64, now time.Duration) {
-	r, f := &s.in, s.in.source
+// confirm accepts audio from this source alone.
+func (r *receiver) confirm(from netip.AddrPort, ssrc uint32, arrived int64, now time.Duration) {
+	f := r.source
 	if r.confirmed.IsValid() {
 		copy(f.learntAt[1:], f.learntAt[:])
 		f.learntAt[0] = now
 	}
 	r.confirmed, r.ssrc, r.arrived, r.heardAt = from, ssrc, arrived, now
 	r.clearCandidates()
-	if s.out.to.addr != from {
-		s.sendTo(from)
-	}
 }
 
 // mayLearnAnother says whether the confirmed source has been silent for so long that another may take its place, as where a
-// NAT has bound its stream anew. A peer that said that it would not send is expected to be silent.
-func (s *Session) mayLearnAnother(now time.Duration) bool {
-	oldest := s.in.source.learntAt[learnMost-1]
-	return now-s.in.heardAt >= sourceSilent && !s.desc.agreed.Silent && (oldest == 0 || now-oldest >= learnPeriod)
+// NAT has bound its stream anew. expected: the peer said that it would not send.
+func (r *receiver) mayLearnAnother(now time.Duration, expected bool) bool {
+	oldest := r.source.learntAt[learnMost-1]
+	return now-r.heardAt >= sourceSilent && !expected && (oldest == 0 || now-oldest >= learnPeriod)
 }
 
 // unlearnable says why a source that the description does not name cannot be learnt.
 func (s *Session) unlearnable(from netip.AddrPort, now time.Duration) refusalCause {
 	f := s.in.source
-	secure := s.keys.out != nil // its packet was authenticated
+	secure := s.srtp.out != nil // its packet was authenticated
 	known := f.reachable && s.o.NAT != NATOn && !secure
 	near := from.Addr() == f.described.Addr() || from.Addr() == s.o.Far || within(from.Addr(), s.o.Networks)
 	switch {
@@ -280,7 +278,7 @@ func (s *Session) audioIssue() string {
 	case s.out.packets == 0 && !f.reachable:
 		return fmt.Sprintf("No audio was heard or sent: the SDP names %s, where no audio may go, and no RTP came from another address.", f.describedHost())
 	}
-	if s.media < audioExpected*sampleRate {
+	if s.recording.position < audioExpected*sampleRate {
 		return ""
 	}
 	return "No audio was heard: no RTP packet came."

@@ -15,55 +15,56 @@ type Stretch struct {
 	RoundTripMs float64       `json:"round_trip_ms"`
 }
 
-// mark is where a stretch ends: the counters of the whole so far, and what was worst since the mark before.
-type mark struct {
+// qualityMark is where a stretch ends: the counters of the whole so far, and what was worst since the mark before.
+type qualityMark struct {
 	at                   int64 // samples
 	received, lost, late uint64
 	jitter, trip, delay  float64 // ms
 }
 
-// course are the marks of a session, one at each report. Once there are too many each two become one, and from then on
+// quality is how a session went over time: one mark at each report. Once there are too many each two become one, and from then on
 // a stretch is as long as two were before.
-type course struct {
-	marks []mark
+type quality struct {
+	final *Stats // once the session is closed
+	marks []qualityMark
 	each  int // reports in a stretch; 0 before the first
 	have  int // of those in the last one
 }
 
-func (c *course) add(m mark) {
-	if c.have > 0 {
-		last := &c.marks[len(c.marks)-1]
+func (q *quality) add(m qualityMark) {
+	if q.have > 0 {
+		last := &q.marks[len(q.marks)-1]
 		*last = worse(*last, m)
 	} else {
-		c.marks = append(c.marks, m)
+		q.marks = append(q.marks, m)
 	}
-	c.each = max(1, c.each)
-	if c.have++; c.have < c.each {
+	q.each = max(1, q.each)
+	if q.have++; q.have < q.each {
 		return
 	}
-	c.have = 0
-	if len(c.marks) < mostStretches {
+	q.have = 0
+	if len(q.marks) < mostStretches {
 		return
 	}
-	half := c.marks[:0]
-	for i := 0; i+1 < len(c.marks); i += 2 {
-		half = append(half, worse(c.marks[i], c.marks[i+1]))
+	half := q.marks[:0]
+	for i := 0; i+1 < len(q.marks); i += 2 {
+		half = append(half, worse(q.marks[i], q.marks[i+1]))
 	}
-	c.marks, c.each = half, 2*c.each
+	q.marks, q.each = half, 2*q.each
 }
 
 // worse is one stretch of two that follow each other.
-func worse(a, b mark) mark {
+func worse(a, b qualityMark) qualityMark {
 	b.jitter, b.trip, b.delay = max(a.jitter, b.jitter), max(a.trip, b.trip), max(a.delay, b.delay)
 	return b
 }
 
 // stretches are those between the marks. What came after the last of them belongs to it where it is under way; else it
 // is one of its own if it has lasted a second.
-func (c *course) stretches(now mark) []Stretch {
-	all := make([]Stretch, 0, len(c.marks)+1)
-	var from mark
-	add := func(to mark) {
+func (q *quality) stretches(now qualityMark) []Stretch {
+	all := make([]Stretch, 0, len(q.marks)+1)
+	var from qualityMark
+	add := func(to qualityMark) {
 		part := Stretch{At: samples(uint64(from.at)), For: samples(uint64(to.at - from.at)), JitterMs: to.jitter, RoundTripMs: to.trip} //nolint:gosec // never negative
 		received, lost, late := to.received-from.received, less(to.lost, from.lost), less(to.late, from.late)
 		if received > 0 {
@@ -74,13 +75,13 @@ func (c *course) stretches(now mark) []Stretch {
 		all = append(all, part)
 		from = to
 	}
-	for i, m := range c.marks {
-		if c.have > 0 && i == len(c.marks)-1 {
+	for i, m := range q.marks {
+		if q.have > 0 && i == len(q.marks)-1 {
 			m = worse(m, now)
 		}
 		add(m)
 	}
-	if c.have == 0 && now.at-from.at >= sampleRate {
+	if q.have == 0 && now.at-from.at >= sampleRate {
 		add(now)
 	}
 	return all
@@ -89,12 +90,12 @@ func (c *course) stretches(now mark) []Stretch {
 // less is a difference of counters, of which late packets may have taken some back.
 func less(a, b uint64) uint64 { return max(a, b) - b }
 
-// mark is where the session is now.
-func (s *Session) mark() mark {
+// measure is the quality since the last mark.
+func (s *Session) measure() qualityMark {
 	t := s.in.count.Totals()
-	wait := float64(s.buffer.Delay()) * 1000 / sampleRate
-	return mark{
-		at: s.media, received: t.Received, lost: t.Lost, late: s.in.late,
+	wait := float64(s.in.buffer.Delay()) * 1000 / sampleRate
+	return qualityMark{
+		at: s.recording.position, received: t.Received, lost: t.Lost, late: s.in.late,
 		jitter: s.in.count.Worst() * 1000 / sampleRate, trip: millis(s.report.trip), delay: millis(s.report.trip)/2 + wait + float64(s.out.ptime),
 	}
 }

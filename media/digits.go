@@ -1,0 +1,102 @@
+package media
+
+import (
+	"github.com/callboard/callboard/media/dtmf"
+	"github.com/callboard/callboard/media/tone"
+)
+
+// digitSender sends DTMF digits: as telephone events, by INFO through the owner, or as tones in the audio.
+type digitSender struct {
+	active  bool // events are being sent, or asked for as INFO
+	relayed bool // the digits come from the other side of a bridge: nobody is told of their end
+	id      uint64
+	queue   dtmf.Sender
+	tones   []byte
+}
+
+// isSending says whether digits are being sent in any way.
+func (d *digitSender) isSending() bool { return d.active || len(d.tones) > 0 }
+
+// start sends digits in place of those being sent.
+func (d *digitSender) start(id uint64, digits string, inband bool, events *eventList) {
+	*d = digitSender{id: id}
+	switch {
+	case !d.queue.Start(digits):
+		events.add(DigitsSent{ID: id})
+	case inband:
+		d.tones, d.queue = tone.Keys(digits), dtmf.Sender{}
+	default:
+		d.active = true
+	}
+}
+
+// relay sends digits of the other side of a bridge after those being sent.
+func (d *digitSender) relay(digits string, inband bool) {
+	if !d.isSending() {
+		d.relayed = true
+	}
+	if inband {
+		d.tones = append(d.tones, tone.Keys(digits)...)
+		return
+	}
+	d.queue.Add(digits)
+	d.active = true
+}
+
+// fillTones fills a frame with tones, and says how far.
+func (d *digitSender) fillTones(right []byte, events *eventList) (n int) {
+	n = copy(right, d.tones)
+	if d.tones = d.tones[n:]; len(d.tones) == 0 {
+		d.reportEnd(events)
+	}
+	return n
+}
+
+func (d *digitSender) reportEnd(events *eventList) {
+	if !d.relayed {
+		events.add(DigitsSent{ID: d.id})
+	}
+}
+
+// changeToTones sends the rest as tones: the peer's description came after the digits and takes no events.
+func (d *digitSender) changeToTones() {
+	d.active, d.tones, d.queue = false, tone.Keys(d.queue.Left()), dtmf.Sender{}
+}
+
+// nextEvent is the telephone event of this frame, if any. info: the owner is asked to send it by INFO instead.
+func (d *digitSender) nextEvent(stamp uint32, n int, info bool, events *eventList) (dtmf.Packet, bool) {
+	p, ok := d.queue.Next(stamp, n)
+	if !d.queue.Busy() {
+		d.active = false
+		d.reportEnd(events)
+	}
+	if info {
+		if ok && p.Marker {
+			events.add(SendInfo{ContentType: dtmf.InfoType, Body: dtmf.Info(p.Event.Code)})
+		}
+		return dtmf.Packet{}, false
+	}
+	return p, ok
+}
+
+// SendDigits sends digits in place of those being sent, in the way of Options.DTMF. What plays waits meanwhile. 'w' and ','
+// wait for half a second.
+func (s *Session) SendDigits(id uint64, digits string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.digits.start(id, digits, s.desc.sendsTones(s.o.DTMF), &s.events)
+	}
+}
+
+// nextEvent is the telephone event of this frame, if any.
+func (s *Session) nextEvent(stamp uint32, n int) (dtmf.Packet, bool) {
+	if !s.digits.active {
+		return dtmf.Packet{}, false
+	}
+	if s.desc.sendsTones(s.o.DTMF) {
+		s.digits.changeToTones()
+		return dtmf.Packet{}, false
+	}
+	return s.digits.nextEvent(stamp, n, s.o.DTMF == DTMFInfo, &s.events)
+}

@@ -1,0 +1,123 @@
+package media
+
+import "github.com/callboard/callboard/media/mix"
+
+// mixer is the audio of other parties: the other side of a bridge and the listeners.
+type mixer struct {
+	link *link // nil: not bridged
+	taps *taps // nil: there is no listener
+}
+
+// isSpeaking says whether listeners may speak.
+func (m *mixer) isSpeaking() bool { return m.taps != nil && m.taps.active > 0 }
+
+// gather takes what others say in this frame of n samples. digits are those pressed on the other side of the bridge; over: the
+// bridge has ended.
+func (m *mixer) gather(n int) (digits string, over bool) {
+	if m.taps != nil {
+		m.taps.gather(n)
+	}
+	if m.link == nil {
+		return "", false
+	}
+	return m.link.gather(n)
+}
+
+// blend adds what the other side and the listeners who barge in say to what is in right already, if there is anything.
+func (m *mixer) blend(right []byte, something bool) {
+	n := len(right)
+	barging := m.isSpeaking()
+	bridged := m.link != nil && m.link.speaks
+	var bus *mix.Bus
+	switch {
+	case barging:
+		bus, m.taps.blended = &m.taps.bus, true
+	case !bridged:
+		return
+	case !something:
+		copy(right, m.link.voice[:n])
+		return
+	default:
+		bus = &m.link.bus
+	}
+	bus.Begin(n)
+	bus.Add(right)
+	if bridged {
+		bus.Add(m.link.voice[:n])
+	}
+	if barging {
+		m.taps.add(bus, n, Barge)
+	}
+	bus.Sum(right)
+}
+
+// share hands the frame to the other side of the bridge and to the listeners. heard: audio of the peer has come; held: it is on
+// hold; secret: listeners hear silence.
+func (m *mixer) share(left, right []byte, heard, held, secret bool) {
+	if m.link != nil {
+		m.passLeft(left, heard, held)
+	}
+	if m.taps != nil {
+		m.taps.report(left, right, secret)
+	}
+}
+
+// passLeft hands what the peer says, and what is whispered, to the other side of the bridge.
+func (m *mixer) passLeft(left []byte, heard, held bool) {
+	l := m.link
+	if l.preview {
+		if !held && heard {
+			l.out.put(left)
+		}
+		return
+	}
+	n := len(left)
+	whispered := m.isSpeaking()
+	l.out.mix(whispered || held)
+	if !whispered {
+		if !held {
+			l.out.put(left)
+		}
+		return
+	}
+	l.bus.Begin(n)
+	if !held {
+		l.bus.Add(left)
+	}
+	m.taps.add(&l.bus, n, Whisper, Barge)
+	l.bus.Sum(m.taps.heard[:n])
+	l.out.put(m.taps.heard[:n])
+}
+
+// fillEarly fills a frame with early audio of the other side, if any has come.
+func (m *mixer) fillEarly(right []byte) bool {
+	l := m.link
+	if l == nil || !l.preview || !l.heard {
+		return false
+	}
+	if l.speaks {
+		copy(right, l.voice[:len(right)])
+	} else {
+		quiet(right)
+	}
+	return true
+}
+
+// closeTaps ends all listening.
+func (m *mixer) closeTaps() {
+	if m.taps != nil {
+		m.taps.end()
+		m.taps = nil
+	}
+}
+
+// gatherOthers takes what others say in this frame of n samples, and relays the digits that are pressed on the other side.
+func (s *Session) gatherOthers(n int) {
+	digits, over := s.mixer.gather(n)
+	switch {
+	case over:
+		s.unlink()
+	case digits != "":
+		s.digits.relay(digits, s.desc.sendsTones(s.o.DTMF))
+	}
+}

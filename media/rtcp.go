@@ -1,0 +1,173 @@
+package media
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"github.com/pion/rtcp"
+)
+
+const (
+	reportEvery  = 5 * sampleRate // samples between two reports, ± a half (RFC 3550 section 6.2)
+	controlEvery = 4000           // samples between two reads of the RTCP socket; the kernel notes when packets came
+	ntpEpoch     = 2208988800     // 1900 to 1970
+)
+
+// reporter is the RTCP of a session.
+type reporter struct {
+	readIn   int // samples until the socket is read
+	sendIn   int // samples until the next report
+	to       target
+	lastSR   uint32 // middle of the NTP time of the peer's last sender report
+	lastSRAt int64  // when it arrived
+	trip     time.Duration
+}
+
+func newReporter() reporter {
+	return reporter{sendIn: reportEvery / 2, readIn: controlEvery}
+}
+
+// isReadDue says whether the socket is to be read, after n samples.
+func (r *reporter) isReadDue(n int) bool {
+	if r.readIn -= n; r.readIn > 0 {
+		return false
+	}
+	r.readIn = controlEvery
+	return true
+}
+
+// isSendDue says whether a report is to be sent, after n samples.
+func (r *reporter) isSendDue(n int) bool {
+	if r.sendIn -= n; r.sendIn > 0 {
+		return false
+	}
+	r.sendIn = reportEvery/2 + rand.IntN(reportEvery) //nolint:gosec // no secret
+	return true
+}
+
+// take takes the packets of the peer. ssrc is our stream's.
+func (r *reporter) takePackets(packets []rtcp.Packet, ssrc uint32, arrived int64) {
+	for _, p := range packets {
+		switch p := p.(type) {
+		case *rtcp.SenderReport:
+			r.lastSR, r.lastSRAt = uint32(p.NTPTime>>16), arrived //nolint:gosec // the middle 32 bits
+			r.measureTrip(p.Reports, ssrc, arrived)
+		case *rtcp.ReceiverReport:
+			r.measureTrip(p.Reports, ssrc, arrived)
+		}
+	}
+}
+
+// measureTrip takes the round trip from a report on our stream.
+func (r *reporter) measureTrip(reports []rtcp.ReceptionReport, ssrc uint32, arrived int64) {
+	for _, b := range reports {
+		if b.SSRC != ssrc || b.LastSenderReport == 0 {
+			continue
+		}
+		trip := int32(uint32(ntp(arrived)>>16) - b.LastSenderReport - b.Delay) //nolint:gosec // modular, 1/65536 s
+		if trip >= 0 && trip < 30<<16 {
+			r.trip = time.Duration(trip) * time.Second >> 16
+		}
+	}
+}
+
+// packets are a report on both streams and our name.
+func (r *reporter) packets(out *sender, in *receiver) []rtcp.Packet {
+	now := time.Now().UnixNano()
+	var blocks []rtcp.ReceptionReport
+	if b, ok := in.count.Report(); ok {
+		block := rtcp.ReceptionReport{
+			SSRC: b.SSRC, FractionLost: b.Fraction, TotalLost: b.Lost, LastSequenceNumber: b.Highest, Jitter: b.Jitter * out.scale,
+		}
+		if r.lastSRAt > 0 {
+			block.LastSenderReport = r.lastSR
+			block.Delay = uint32((now - r.lastSRAt) << 16 / int64(time.Second)) //nolint:gosec // 18 hours
+		}
+		blocks = []rtcp.ReceptionReport{block}
+	}
+	name := &rtcp.SourceDescription{Chunks: []rtcp.SourceDescriptionChunk{{
+		Source: out.ssrc, Items: []rtcp.SourceDescriptionItem{{Type: rtcp.SDESCNAME, Text: out.cname()}},
+	}}}
+	if !out.running {
+		return []rtcp.Packet{&rtcp.ReceiverReport{SSRC: out.ssrc, Reports: blocks}, name}
+	}
+	return []rtcp.Packet{&rtcp.SenderReport{
+		SSRC: out.ssrc, NTPTime: ntp(now), RTPTime: out.stamp * out.scale, Reports: blocks,
+		PacketCount: uint32(out.packets), OctetCount: uint32(out.octets), //nolint:gosec // they wrap by design
+	}, name}
+}
+
+// ntp is a wall-clock time in the format of RTCP.
+func ntp(nanos int64) uint64 {
+	seconds, rest := uint64(nanos/int64(time.Second))+ntpEpoch, uint64(nanos%int64(time.Second)) //nolint:gosec // after 1970
+	return seconds<<32 | rest<<32/uint64(time.Second)
+}
+
+// exchangeReports takes the peer's reports and sends ours when they are due.
+func (s *Session) exchangeReports(c *clock, n int, now time.Duration) {
+	if s.report.isReadDue(n) {
+		got := s.control.receive(c.in, batchLen)
+		for i := range got {
+			data, from, arrived := c.in.packet(i)
+			s.receiveReport(data, from, arrived, now)
+		}
+	}
+	s.srtp.maintain(now, s.begun, &s.out, &s.events)
+	if s.report.isSendDue(n) {
+		if s.report.to.addr.IsValid() {
+			s.sendReport(s.report.packets(&s.out, &s.in))
+		}
+		if s.isRunning() {
+			s.quality.add(s.measure())
+			s.in.count.Afresh()
+		}
+	}
+}
+
+// receiveReport takes a compound packet of the peer. Nothing in it ends a call.
+func (s *Session) receiveReport(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
+	known := from.Addr() == s.in.source.described.Addr() || from.Addr() == s.in.confirmed.Addr() || from.Addr() == s.report.to.addr.Addr()
+	if !known {
+		s.in.refused++
+		return
+	}
+	if s.srtp.out != nil {
+		opened, errOpen := s.srtp.in.OpenControl(data)
+		if errOpen != nil {
+			s.in.refused++
+			return
+		}
+		data = opened
+	}
+	packets, err := rtcp.Unmarshal(data)
+	if err != nil {
+		return
+	}
+	s.idle.setAlive(now)
+	s.report.takePackets(packets, s.out.ssrc, arrived)
+}
+
+// sendGoodbye ends the stream for the peer.
+func (s *Session) sendGoodbye() {
+	if s.report.to.addr.IsValid() && s.out.packets > 0 {
+		s.sendReport(append(s.report.packets(&s.out, &s.in), &rtcp.Goodbye{Sources: []uint32{s.out.ssrc}}))
+	}
+}
+
+func (s *Session) sendReport(packets []rtcp.Packet) {
+	b, err := rtcp.Marshal(packets)
+	if err != nil || len(b) == 0 {
+		return
+	}
+	if s.srtp.out != nil {
+		if b, err = s.srtp.out.ProtectControl(b); err != nil {
+			return
+		}
+	}
+	if s.desc.agreed.Mux {
+		s.sound.send(b, &s.report.to)
+	} else {
+		s.control.send(b, &s.report.to)
+	}
+}
