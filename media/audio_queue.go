@@ -8,9 +8,9 @@ import (
 
 const queueLen = 4096 // samples: half a second; a power of two
 
-// queue carries sound from one goroutine to another at an even pace: it gives nothing until enough is waiting, and lets the
+// audioQueue carries audio from one goroutine to another at an even pace: it gives nothing until enough is waiting, and lets the
 // oldest go where too much is. Its memory is bounded and nobody waits for it.
-type queue struct {
+type audioQueue struct {
 	mu    sync.Mutex
 	ring  [queueLen]byte
 	at, n int
@@ -21,7 +21,7 @@ type queue struct {
 }
 
 // put adds sound.
-func (q *queue) put(mu []byte) {
+func (q *audioQueue) put(mu []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.chunk = max(len(mu), q.chunk)
@@ -38,7 +38,7 @@ func (q *queue) put(mu []byte) {
 }
 
 // get fills a frame, with silence where there is no sound.
-func (q *queue) get(dst []byte) (sound bool) {
+func (q *audioQueue) get(dst []byte) (sound bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.flows && q.n >= max(len(dst), min(q.chunk, frameMost))+q.slack {

@@ -19,8 +19,8 @@ type Span struct{ From, To time.Duration }
 
 // link is one session's end of a bridge.
 type link struct {
-	in, out *line
-	voice   [frameMost]byte // what the other far end says in this frame
+	in, out *direction
+	voice   [frameMost]byte // audio of the other peer in this frame
 	speaks  bool
 	bus     mix.Bus
 	packet  relayed
@@ -35,15 +35,14 @@ type link struct {
 	dry      int
 }
 
-// Bridge lets the far ends of two sessions hear each other, and passes on the digits that they press. Where both speak the
-// same codec in packets of the same length, the packets go through as they are; where something plays besides, is mixed in or
-// is written otherwise, the sound is written anew. Recordings go on: what the far end says on the left, what it hears on the
-// right. What plays is mixed in. A session that was bridged before leaves that bridge. undo ends it, as often as it is
-// called, and leaves both sessions to their owners as they are; so does the end of either.
+// Bridge lets the peers of two sessions hear each other, and relays the digits that they press. Packets of the same codec and
+// length are relayed as they came. Otherwise, or while something plays or is mixed in, the audio is encoded anew. Recordings go
+// on: the peer's audio on the left, ours on the right. A session that was bridged before leaves that bridge. undo ends the
+// bridge, as often as it is called, and leaves both sessions to their owners; so does the end of either session.
 func Bridge(a, b *Session) (undo func()) { return connect(a, b, false) }
 
 func connect(a, b *Session, preview bool) (undo func()) {
-	there, back := newLine(), newLine()
+	there, back := newDirection(), newDirection()
 	there.mixed, back.mixed = preview, preview
 	la := &link{in: back, out: there, dry: dryMost, preview: preview}
 	lb := &link{in: there, out: back, dry: dryMost, preview: preview}

@@ -3,13 +3,13 @@ package media
 import "github.com/pion/rtp"
 
 const (
-	lineSlack = 40   // 5 ms: what the clocks may be apart
-	lineMost  = 1280 // 160 ms
-	relayMost = 8    // packets that may wait to be passed on
-	pressMost = 16   // digits that may wait to be passed on
+	directionSlack = 40   // 5 ms: what the clocks may be apart
+	directionMost  = 1280 // 160 ms
+	relayMost      = 8    // packets that may wait to be passed on
+	pressMost      = 16   // digits that may wait to be passed on
 )
 
-// relayed is a packet of one far end on its way to the other.
+// relayed is a packet of one peer on its way to the other.
 type relayed struct {
 	codec  Codec
 	marker bool
@@ -20,10 +20,10 @@ type relayed struct {
 	data   [frameMost]byte
 }
 
-// line is one direction of a bridge: the sound of one far end, its packets as they came, and its digits. The session of that
-// far end puts in, the other takes out, each from its own clock.
-type line struct {
-	queue
+// direction is one direction of a bridge: the audio of one peer, its packets as they came, and its digits. The session of that
+// peer puts in, the other takes out, each from its own clock.
+type direction struct {
+	audioQueue
 	ended   bool
 	mixed   bool // the sound is not that of the packets
 	packets [relayMost]relayed
@@ -33,86 +33,88 @@ type line struct {
 	pressed int
 }
 
-func newLine() *line { return &line{queue: queue{slack: lineSlack, most: lineMost}} }
-
-// end says that the bridge is no more.
-func (l *line) end() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ended = true
+func newDirection() *direction {
+	return &direction{audioQueue: audioQueue{slack: directionSlack, most: directionMost}}
 }
 
-func (l *line) over() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ended
+// end says that the bridge is no more.
+func (d *direction) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended = true
+}
+
+func (d *direction) over() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ended
 }
 
 // mix says whether the packets are what shall be heard.
-func (l *line) mix(on bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.mixed = on
+func (d *direction) mix(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mixed = on
 }
 
 // press takes a digit; too many are let go.
-func (l *line) press(key byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.pressed < pressMost {
-		l.keys[l.pressed] = key
-		l.pressed++
+func (d *direction) press(key byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.pressed < pressMost {
+		d.keys[d.pressed] = key
+		d.pressed++
 	}
 }
 
 // digits are those that wait.
-func (l *line) digits() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.pressed == 0 {
+func (d *direction) digits() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.pressed == 0 {
 		return ""
 	}
-	keys := string(l.keys[:l.pressed])
-	l.pressed = 0
+	keys := string(d.keys[:d.pressed])
+	d.pressed = 0
 	return keys
 }
 
 // forward takes a packet; the oldest is let go where too many wait, and one that is too long always.
-func (l *line) forward(p *rtp.Packet, codec Codec) {
+func (d *direction) forward(p *rtp.Packet, codec Codec) {
 	if len(p.Payload) > frameMost {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.waiting == relayMost {
-		l.first, l.waiting = (l.first+1)%relayMost, l.waiting-1
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting == relayMost {
+		d.first, d.waiting = (d.first+1)%relayMost, d.waiting-1
 	}
-	r := &l.packets[(l.first+l.waiting)%relayMost]
-	l.waiting++
+	r := &d.packets[(d.first+d.waiting)%relayMost]
+	d.waiting++
 	r.codec, r.marker, r.seq, r.stamp, r.ssrc = codec, p.Marker, p.SequenceNumber, p.Timestamp, p.SSRC
 	r.n = copy(r.data[:], p.Payload)
 }
 
 // next takes the oldest packet out.
-func (l *line) next(into *relayed) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.waiting == 0 {
+func (d *direction) next(into *relayed) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.waiting == 0 {
 		return false
 	}
-	r := &l.packets[l.first]
+	r := &d.packets[d.first]
 	into.codec, into.marker, into.seq, into.stamp, into.ssrc, into.n = r.codec, r.marker, r.seq, r.stamp, r.ssrc, r.n
 	copy(into.data[:], r.data[:r.n])
-	l.first, l.waiting = (l.first+1)%relayMost, l.waiting-1
+	d.first, d.waiting = (d.first+1)%relayMost, d.waiting-1
 	return true
 }
 
 // drop lets all packets go where they are not what shall be heard, which it says.
-func (l *line) drop(own bool) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if own || l.mixed {
-		l.waiting = 0
+func (d *direction) drop(own bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if own || d.mixed {
+		d.waiting = 0
 		return true
 	}
 	return false

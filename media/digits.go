@@ -8,7 +8,7 @@ import (
 // digitSender sends DTMF digits: as telephone events, by INFO through the owner, or as tones in the audio.
 type digitSender struct {
 	active  bool // events are being sent, or asked for as INFO
-	relayed bool // the digits come from the other side of a bridge: nobody is told of their end
+	relayed bool // the digits come from the other side of a bridge: their end is not reported
 	id      uint64
 	queue   dtmf.Sender
 	tones   []byte

@@ -158,7 +158,7 @@ func (e *Engine) release(s *Session) {
 	e.mu.Lock()
 	delete(e.sessions, s)
 	e.mu.Unlock()
-	e.ports.free(s.port, s.sound, s.control, e.now())
+	e.ports.free(s.port, s.sound, s.report.socket, e.now())
 }
 
 // now is the engine's monotonic time.

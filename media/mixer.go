@@ -51,8 +51,8 @@ func (m *mixer) blend(right []byte, something bool) {
 	bus.Sum(right)
 }
 
-// share hands the frame to the other side of the bridge and to the listeners. heard: audio of the peer has come; held: it is on
-// hold; secret: listeners hear silence.
+// share hands the frame to the other side of the bridge and to the listeners. heard says that audio of the peer has come, held
+// that it is on hold, and secret that listeners hear silence.
 func (m *mixer) share(left, right []byte, heard, held, secret bool) {
 	if m.link != nil {
 		m.passLeft(left, heard, held)

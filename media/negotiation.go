@@ -14,17 +14,17 @@ import (
 
 // description is the SDP of a session: what we offer and what was agreed.
 type description struct {
-	formats   []sdp.Format // what we speak, in our order, with the payload types of our offers
+	formats   []sdp.Format // our formats, in our order, with the payload types of our offers
 	id        uint64
 	version   uint64
 	last      []byte
-	direction sdp.Direction // what our offers say
+	direction sdp.Direction // of our offers
 	settled   bool
 	agreed    sdp.Agreed
 }
 
 const (
-	eventType     = 101 // our payload type for telephone events beside codecs of 8 kHz, until the far end offers another
+	eventType     = 101 // our payload type for telephone events beside codecs of 8 kHz, until the peer offers another
 	wideEventType = 102 // and beside Opus
 	dynamicFirst  = 96
 	dynamicLast   = 127
@@ -115,7 +115,7 @@ func (s *Session) Offer() []byte {
 	})
 }
 
-// Direct sets what our next Offer says of the direction: whether the far end is heard, and whether we mean to be.
+// Direct sets what our next Offer says of the direction: whether the peer is heard, and whether we mean to be.
 func (s *Session) Direct(hear, speak bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

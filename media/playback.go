@@ -104,8 +104,8 @@ func (s *Session) setPaused(paused bool) {
 	s.playback.paused = paused
 }
 
-// Hold plays music to the peer, over and over, in place of everything else; without music it hears silence. What it says goes
-// to no bridge meanwhile, and what plays waits. The peer's signalling is the owner's.
+// Hold plays music to the peer, over and over, in place of everything else; without music it hears silence. Its audio
+// goes to no bridge meanwhile, and a clip that plays waits. The owner signals the hold to the peer.
 func (s *Session) Hold(music Clip) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,8 +59,8 @@ func worse(a, b qualityMark) qualityMark {
 	return b
 }
 
-// stretches are those between the marks. What came after the last of them belongs to it where it is under way; else it
-// is one of its own if it has lasted a second.
+// stretches are those between the marks. The time after the last mark belongs to its stretch if that is under
+// way; else it is one of its own if it has lasted a second.
 func (q *quality) stretches(now qualityMark) []Stretch {
 	all := make([]Stretch, 0, len(q.marks)+1)
 	var from qualityMark

@@ -168,7 +168,7 @@ func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64,
 
 // bufferAudio puts audio into the jitter buffer, and relays it over a bridge.
 func (s *Session) bufferAudio(p *rtp.Packet, k kind) {
-	if l := s.mixer.link; l != nil && !l.preview && k != opusKind { // whose packets do not show how long they are
+	if l := s.mixer.link; l != nil && !l.preview && k != opusKind { // Opus packets do not show how long they are
 		l.out.forward(p, codecOf(k))
 	}
 	mu := s.code.decode(k, p.Payload)

@@ -63,8 +63,8 @@ func (s *Session) record(left, right []byte) {
 // bridge, and a frame between them.
 const lingerFor = 2*1600 + frameMost
 
-// privacy is what must not be recorded, or heard by listeners. What was private when it was said stays so when it arrives late:
-// the counters are samples, and do not fall while the reason lasts.
+// privacy is what must not be recorded, or heard by listeners. Private audio that arrives late stays private: the
+// counters are samples, and do not fall while the reason lasts.
 type privacy struct {
 	paused     bool
 	sensitive  bool

@@ -16,6 +16,7 @@ const (
 
 // reporter is the RTCP of a session.
 type reporter struct {
+	socket   socket
 	readIn   int // samples until the socket is read
 	sendIn   int // samples until the next report
 	to       target
@@ -24,8 +25,8 @@ type reporter struct {
 	trip     time.Duration
 }
 
-func newReporter() reporter {
-	return reporter{sendIn: reportEvery / 2, readIn: controlEvery}
+func newReporter(control socket) reporter {
+	return reporter{socket: control, sendIn: reportEvery / 2, readIn: controlEvery}
 }
 
 // isReadDue says whether the socket is to be read, after n samples.
@@ -46,7 +47,7 @@ func (r *reporter) isSendDue(n int) bool {
 	return true
 }
 
-// take takes the packets of the peer. ssrc is our stream's.
+// takePackets takes the packets of the peer. ssrc is our stream's.
 func (r *reporter) takePackets(packets []rtcp.Packet, ssrc uint32, arrived int64) {
 	for _, p := range packets {
 		switch p := p.(type) {
@@ -107,7 +108,7 @@ func ntp(nanos int64) uint64 {
 // exchangeReports takes the peer's reports and sends ours when they are due.
 func (s *Session) exchangeReports(c *clock, n int, now time.Duration) {
 	if s.report.isReadDue(n) {
-		got := s.control.receive(c.in, batchLen)
+		got := s.report.socket.receive(c.in, batchLen)
 		for i := range got {
 			data, from, arrived := c.in.packet(i)
 			s.receiveReport(data, from, arrived, now)
@@ -168,6 +169,6 @@ func (s *Session) sendReport(packets []rtcp.Packet) {
 	if s.desc.agreed.Mux {
 		s.sound.send(b, &s.report.to)
 	} else {
-		s.control.send(b, &s.report.to)
+		s.report.socket.send(b, &s.report.to)
 	}
 }

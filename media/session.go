@@ -37,7 +37,6 @@ type Session struct {
 
 	o       Options
 	port    int
-	control socket
 	desc    description
 	quality quality
 	keys    keyPresses
@@ -79,7 +78,7 @@ func (s *Session) Await() int {
 }
 
 func newSession(e *Engine, o Options, port int, sound, control socket) *Session {
-	s := &Session{engine: e, o: o, port: port, sound: sound, control: control}
+	s := &Session{engine: e, o: o, port: port, sound: sound}
 	s.desc = newDescription(&s.o)
 	if o.After != nil {
 		s.restore(o.After)
@@ -89,7 +88,7 @@ func newSession(e *Engine, o Options, port int, sound, control socket) *Session 
 	s.in.clearKinds()
 	// A sequence that begins in its lower half leaves no doubt about its first turn (RFC 3711 section 3.3.1).
 	s.out = sender{ssrc: random(), seq: uint16(random() & 0x7FFF), stamp: random(), ptime: s.o.PTime, scale: 1}
-	s.report = newReporter()
+	s.report = newReporter(control)
 	return s
 }
 
@@ -112,7 +111,7 @@ func (s *Session) Begin() {
 }
 
 // Early says that our audio is heard before the answer, as with 183: the recording and its time begin now, with the next
-// frame, and not with Begin. Where Begin never comes, no file is left.
+// frame, and not with Begin. Without a later Begin no file is left.
 func (s *Session) Early() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -144,7 +144,7 @@ func (s *Session) expect(described netip.AddrPort, host string, reachable bool, 
 	f := s.in.source
 	if !s.in.open {
 		s.sound.drain()
-		s.control.drain()
+		s.report.socket.drain()
 	}
 	if f.previous = s.in.confirmed; !f.previous.IsValid() && f.reachable {
 		f.previous = f.described
@@ -168,9 +168,9 @@ func (s *Session) sendTo(to netip.AddrPort) {
 	}
 	switch {
 	case s.desc.agreed.Mux:
-		s.report.to = s.control.target(to)
+		s.report.to = s.report.socket.target(to)
 	case s.engine.mayReach(control, s.o.Networks):
-		s.report.to = s.control.target(control)
+		s.report.to = s.report.socket.target(control)
 	}
 }
 
@@ -258,7 +258,7 @@ func (s *Session) unlearnable(from netip.AddrPort, now time.Duration) refusalCau
 	case f.spokeAt > 0 && now-f.spokeAt < sourceSilent && !s.in.confirmed.IsValid():
 		return otherSource // the described source is proving itself
 	case from == f.previous && now-f.describedAt < previousWait && !secure:
-		return otherSource // what it still sends is meant for the description of before
+		return otherSource // its packets are meant for the description of before
 	case !s.engine.mayReach(from, s.o.Networks):
 		return addressNotAllowed
 	}

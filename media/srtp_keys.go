@@ -30,7 +30,7 @@ type srtpKeys struct {
 	ours    srtp.Attribute   // in our descriptions; what we send is encrypted with it, or will be
 	theirs  srtp.Key
 	out     *srtp.Stream // nil: in the clear
-	// next takes the place of out once the far end has our answer: it is heard under its own new key, or time is up.
+	// next takes the place of out once the peer has our answer: the peer is heard under its own new key, or time is up.
 	next   *srtp.Stream
 	nextBy time.Duration
 	used   []usedKey
@@ -55,7 +55,7 @@ func newSRTPKeys(o *Options) srtpKeys {
 	return srtpKeys{privacy: sdp.Privacy(o.SRTP), life: o.KeyLife}
 }
 
-// Rekey makes the next Offer name a new key for what we send, as the owner wants after KeyWorn. The far end answers with a
+// Rekey makes the next Offer name a new key for what we send, as the owner wants after KeyWorn. The peer answers with a
 // new one of its own, or keeps its. It does nothing where sound goes in the clear.
 func (s *Session) Rekey() {
 	s.mu.Lock()

@@ -37,7 +37,7 @@ type Tap struct {
 	session *Session
 	mode    TapMode
 	out     func(frame []byte)
-	said    *queue // nil where the mode is silent
+	said    *audioQueue // nil where the mode is silent
 	voice   [frameMost]byte
 	speaks  bool // voice holds sound in this frame
 	frame   [TapFrame]byte
@@ -46,12 +46,12 @@ type Tap struct {
 
 // Tap lets somebody listen to what both sides of the session say, mixed. out is handed frames of TapFrame bytes which are
 // overwritten afterwards, and nil once, at the session's end; it is called from the media clock and must neither block nor
-// call the session. What the listener says itself it does not hear. While the session is Sensitive, all is silence.
+// call the session. The listener does not hear itself. While the session is Sensitive, all is silence.
 // Errors: ErrClosed, ErrTaps.
 func (s *Session) Tap(mode TapMode, out func(frame []byte)) (*Tap, error) {
 	t := &Tap{session: s, mode: mode, out: out}
 	if mode != Listen {
-		t.said = &queue{slack: tapSlack, most: tapMost}
+		t.said = &audioQueue{slack: tapSlack, most: tapMost}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (t *taps) add(bus *mix.Bus, n int, modes ...TapMode) {
 	}
 }
 
-// report hands each what the others say. What the peer says is left, what it hears is right.
+// report hands each what the others say. left is the peer's audio, right is ours.
 func (t *taps) report(left, right []byte, secret bool) {
 	n := len(left)
 	t.bus.Begin(n)
@@ -143,7 +143,7 @@ func (t *taps) report(left, right []byte, secret bool) {
 		t.bus.Add(right)
 	}
 	t.add(&t.bus, n, Whisper)
-	if !t.blended || secret { // what is barged in is part of right, unless that was not sent
+	if !t.blended || secret { // barging is part of right, unless that was not sent
 		t.add(&t.bus, n, Barge)
 	}
 	for _, one := range t.all {
