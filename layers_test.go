@@ -51,6 +51,8 @@ func siblings() map[string][]string {
 		// The registrar resolves the addresses of phones; the built-in carrier speaks SIP and RTP.
 		"sip/auth":        {"sip/message", "sip/ratelimit"},
 		"sip/registrar":   {"sip/message", "sip/resolve"},
+		"sip/transport":   {"sip/message", "sip/ratelimit", "sip/resolve"},
+		"sip/cluster":     {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
 		"sip/testcarrier": {"sip", "media"},
 		// An actor and its children, or the actor that it reports to.
 		"actors/numbers":  {"actors/dnc"},

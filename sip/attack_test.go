@@ -22,6 +22,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/siptest"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -40,9 +41,9 @@ func (l *quietLog) Enabled(context.Context, slog.Level) bool  { return true }
 func (l *quietLog) Handle(context.Context, slog.Record) error { l.lines.Add(1); return nil }
 func (l *quietLog) WithAttrs([]slog.Attr) slog.Handler        { return l }
 func (l *quietLog) WithGroup(string) slog.Handler             { return l }
-func onlyFrom(host string) func(sip.Source) sip.Admission {
+func onlyFrom(host string) func(transport.Source) sip.Admission {
 	a := netip.MustParseAddr(host)
-	return func(s sip.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr() == a} }
+	return func(s transport.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr() == a} }
 }
 
 // from dials with an address of our choice.
@@ -99,7 +100,7 @@ func TestAttackByStrangersIsNotAnswered(t *testing.T) {
 		callUs(), asked("OPTIONS"), asked("REGISTER"), asked("BYE"), strings.Repeat("\x00\xff", 700), "\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
 		strings.Repeat("A", 60000), "SIP/2.0 200 OK\r\n" + callUs(), strings.Replace(callUs(), "INVITE", "invite", 1),
 	}
-	for _, b := range tortureMessages(t) {
+	for _, b := range siptest.TortureMessages(t) {
 		kinds = append(kinds, string(b))
 	}
 	before, routines := liveBytes(), runtime.NumGoroutine()
@@ -128,7 +129,7 @@ func TestAttackAmplification(t *testing.T) {
 			ua.Admit(onlyFrom("127.0.0.2"))
 			ua.Registrar(sip.Registrar{
 				Account: func(string) (auth.Account, bool) { return auth.Account{}, false },
-				At:      func(sip.Source) sip.Presence { return sip.Absent },
+				At:      func(transport.Source) sip.Presence { return sip.Absent },
 				Update:  func(*sip.Update) { t.Error("registered without a password") },
 			})
 		}
@@ -165,7 +166,7 @@ func TestAttackByFloodOfOneSource(t *testing.T) {
 	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.SourceRate = 100
 		if ua != nil {
-			ua.Admit(func(s sip.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr().IsLoopback()} })
+			ua.Admit(func(s transport.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr().IsLoopback()} })
 		}
 	})
 	c := from(t, "127.0.0.9", "udp", ua.Addr("udp").String())
@@ -196,7 +197,7 @@ func TestAttackBySlowSenders(t *testing.T) {
 				c.MaxPerHost, c.MaxTCPConns = each, most
 				if ua != nil {
 					ua.Hurry(4*time.Second, 4*time.Second) // the good one has to be heard within it
-					ua.Admit(func(s sip.Source) sip.Admission {
+					ua.Admit(func(s transport.Source) sip.Admission {
 						return sip.Admission{Allow: s.Addr.Addr().IsLoopback() && s.Addr.Addr().String() != "127.0.0.66"}
 					})
 				}
@@ -252,7 +253,7 @@ func TestAttackByHalfOpenCalls(t *testing.T) {
 	const most, flood = 40, 2000
 	synctest.Test(t, func(t *testing.T) {
 		n := newWire()
-		ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: ourAddr}}, MaxHalfOpen: most})
+		ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: ourAddr}}, MaxHalfOpen: most})
 		require.NoError(t, err)
 		ua.BindTo(n.open(ourAddr))
 		ua.OnInvite(func(*sip.Incoming) {})

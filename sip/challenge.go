@@ -12,14 +12,14 @@ func (d *Dialog) answerChallenge(m *received, method string, first bool, body []
 		return nil
 	}
 	if d.signer == nil {
-		d.signer = auth.NewSigner(d.creds, d.flow.addr.Addr())
+		d.signer = auth.NewSigner(d.creds, d.flow.Addr.Addr())
 	}
 	if d.phase == early {
-		d.signer.SetHost(d.flow.addr.Addr())
+		d.signer.SetHost(d.flow.Addr.Addr())
 	} else if first {
 		d.signer.FreezeRealms()
 	}
-	if !d.signer.LearnChallenges(&m.Message, m.flow.addr.Addr(), first) {
+	if !d.signer.LearnChallenges(&m.Message, m.Flow.Addr.Addr(), first) {
 		return nil
 	}
 	uri, _, _ := d.far.route()

@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // The timers of RFC 3261 17 and 13, and ours.
@@ -66,7 +67,7 @@ type Dialog struct {
 	queue      []told
 	telling    bool
 	phase      phase
-	flow       flow
+	flow       transport.Flow
 	held       []netip.Addr
 	far        remote
 	localCSeq  uint32
@@ -233,17 +234,6 @@ func (d *Dialog) Bye(q850 int, text string) {
 	})
 }
 
-// register files the dialog, once its key is known to be free.
-func (u *UserAgent) register(d *Dialog) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.dialogs[d.key] != nil {
-		return false
-	}
-	u.dialogs[d.key] = d
-	return true
-}
-
 // hold lets packets of a host through the gate while the dialog lives.
 func (d *Dialog) hold(a netip.Addr) {
 	if slices.Contains(d.held, a) {
@@ -251,7 +241,7 @@ func (d *Dialog) hold(a netip.Addr) {
 	}
 	if len(d.held) < 8 {
 		d.held = append(d.held, a)
-		d.ua.gate.hold(a)
+		d.ua.transport.Filter.AddPeer(a)
 	}
 }
 
@@ -284,22 +274,12 @@ func (d *Dialog) forget() {
 		time.AfterFunc(left, d.forget)
 		return
 	}
-	u.mu.Lock()
-	if u.dialogs[d.key] == d {
-		delete(u.dialogs, d.key)
-	}
-	if d.invite != nil {
-		k := dialogKey{d.key.callID, d.invite.From.Tag}
-		if u.pending[k] == d {
-			delete(u.pending, k)
-		}
-	}
-	u.mu.Unlock()
+	u.dialogs.remove(d)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stop()
 	for _, a := range d.held {
-		u.gate.release(a)
+		u.transport.Filter.RemovePeer(a)
 	}
 	d.held = nil
 }
@@ -361,12 +341,12 @@ func (d *Dialog) sendBye(e Ended, auth []message.Header) {
 	extra = append(extra, auth...)
 	d.localCSeq++
 	cseq := d.localCSeq
-	d.withHop(d.far, func(to flow) {
+	d.withHop(d.far, func(to transport.Flow) {
 		d.start(&clientTx{method: message.MethodBye, cseq: cseq, far: d.far, to: to, extra: extra}, func(_ *clientTx, m *received, err error) {
 			if m != nil && m.Code < 200 {
 				return
 			}
-			if m != nil && m.isChallenge() {
+			if m != nil && m.IsChallenge() {
 				if again := d.answerChallenge(m, message.MethodBye, auth == nil, nil); again != nil {
 					d.sendBye(e, again)
 					return
@@ -380,25 +360,25 @@ func (d *Dialog) sendBye(e Ended, auth []message.Header) {
 
 // withHop finds where requests to a far end go, and runs f with it under the
 // lock: at once, or after the name was looked up.
-func (d *Dialog) withHop(r remote, f func(flow)) {
+func (d *Dialog) withHop(r remote, f func(transport.Flow)) {
 	_, _, hop := r.route()
 	if d.pinned && len(r.routes) == 0 {
 		f(d.flow)
 		return
 	}
-	p := d.ua.placeOf(hop, d.flow)
-	if p.ask == nil {
-		d.hold(p.addr.Addr())
-		f(p.flow)
+	p := d.ua.transport.NextHop(hop, d.flow)
+	if p.Lookup == nil {
+		d.hold(p.Addr.Addr())
+		f(p.Flow)
 		return
 	}
-	found := d.ua.resolver.ResolveCached(*p.ask)
+	found := d.ua.resolver.ResolveCached(*p.Lookup)
 	use := func() {
 		to := d.flow
 		if len(found) > 0 {
-			to = d.ua.reach(found[0], d.flow)
+			to = d.ua.transport.FlowOrKeep(found[0], d.flow)
 		}
-		d.hold(to.addr.Addr())
+		d.hold(to.Addr.Addr())
 		f(to)
 	}
 	if found != nil {
@@ -407,7 +387,7 @@ func (d *Dialog) withHop(r remote, f func(flow)) {
 	}
 	go func() {
 		defer d.ua.recovered("lookup", nil)
-		found = d.ua.resolve(*p.ask)
+		found = d.ua.resolve(*p.Lookup)
 		d.do(use)
 	}()
 }
@@ -429,11 +409,11 @@ func (r remote) route() (uri string, routes []string, hop string) {
 func (d *Dialog) build(tx *clientTx) ([]byte, error) {
 	uri, routes, _ := tx.far.route()
 	w := message.NewRequest(tx.method, uri)
-	by := d.ua.sentBy(tx.to)
+	by := d.ua.transport.SentBy(tx.to)
 	if tx.method == message.MethodCancel || tx.method == message.MethodAck && !tx.ackOf2xx { // answers come back to us by rport
 		by = cmp.Or(d.sentBy, by)
 	}
-	w.AddHeader("Via", "SIP/2.0/", strings.ToUpper(tx.to.network), " ", by, ";rport;branch=", d.branch(tx))
+	w.AddHeader("Via", "SIP/2.0/", strings.ToUpper(tx.to.Network), " ", by, ";rport;branch=", d.branch(tx))
 	w.AddHeader("From", d.localParty, ";tag=", d.key.tag)
 	if tx.far.tag != "" {
 		w.AddHeader("To", "<", d.remoteURI, ">;tag=", tx.far.tag)

@@ -19,8 +19,8 @@ func (d *Dialog) state() DialogState {
 	switch {
 	case s.Confirmed:
 		d.onward(&s)
-	case d.out != nil && d.out.tx != nil && d.out.tx.to.network != "":
-		s.SentBy, s.Route = cmp.Or(d.sentBy, d.ua.sentBy(d.out.tx.to)), d.preset
+	case d.out != nil && d.out.tx != nil && d.out.tx.to.Network != "":
+		s.SentBy, s.Route = cmp.Or(d.sentBy, d.ua.transport.SentBy(d.out.tx.to)), d.preset
 	}
 	return s
 }

@@ -2,43 +2,34 @@ package sip
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/transport"
 )
 
-// PacketConn is what a test brings instead of a UDP socket.
-type PacketConn interface {
-	net.PacketConn
-	ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error)
-	WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error)
-}
-
 // BindTo makes the user agent use a socket of the test's.
-func (u *UserAgent) BindTo(c PacketConn) {
-	u.bind = func(context.Context, string) (packetConn, error) { return c, nil }
+func (u *UserAgent) BindTo(c transport.PacketConn) {
+	u.transport.Bind = func(context.Context, string) (transport.PacketConn, error) { return c, nil }
 }
 
-// Pass is the gate's verdict on one datagram.
+// Pass is the verdict of the ingress filter on one datagram.
 func (u *UserAgent) Pass(b []byte, from netip.AddrPort) bool {
-	_, ok := u.pass(b, from, "udp", maxDatagram)
-	return ok
+	return u.transport.PassDatagram(b, from)
 }
 
-// Remembered tells how much the gate and sipgo's pool hold.
+// Remembered tells how much the ingress filter and sipgo's pool hold.
 func (u *UserAgent) Remembered() (sources, peers, pool int) {
-	u.gate.mu.Lock()
-	defer u.gate.mu.Unlock()
-	return u.gate.rates.Len(), len(u.gate.peers), u.layer.Pool("udp").Size()
+	sources, peers = u.transport.Filter.Size()
+	return sources, peers, u.transport.ParserPoolSize()
 }
 
 // SpendFor takes n tokens of one source at one moment and tells how many there were.
 func SpendFor(rate, n int, a netip.Addr, now time.Time) int {
-	g, had := newGate(rate), 0
+	f, had := transport.NewIngressFilter(rate), 0
 	for range n {
-		if g.rates.Spend(a, 1, now) {
+		if f.SpendRate(a, now) {
 			had++
 		}
 	}
@@ -47,14 +38,14 @@ func SpendFor(rate, n int, a netip.Addr, now time.Time) int {
 
 // Verdict parses a request and tells which rule it breaks.
 func Verdict(b []byte) (code int, name string) {
-	if !wellFormed(b) {
+	if !transport.IsWellFormed(b) {
 		return 0, "malformed"
 	}
-	u, err := New(Config{Listen: []Listener{{Network: "udp"}}})
+	u, err := New(Config{Listen: []transport.Listener{{Network: "udp"}}})
 	if err != nil {
 		return 0, err.Error()
 	}
-	in, err := u.parser.ParseSIP(b)
+	in, err := u.transport.Parse(b)
 	if err != nil {
 		return 0, "unparsable"
 	}

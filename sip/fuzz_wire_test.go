@@ -7,39 +7,13 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/siptest"
 )
-
-// A stream is cut into messages where its headers say so, and nowhere else: what
-// comes out is what came in, but for the keep-alives in between.
-func FuzzStream(f *testing.F) {
-	for _, b := range tortureMessages(f) {
-		f.Add(b)
-	}
-	for _, s := range []string{
-		"\r\n\r\n" + callUs() + "\r\n" + callUs(), "A b SIP/2.0\r\nl: 3\r\n\r\nabcB c SIP/2.0\nContent-Length : 0\n\n", "A\r\nl: 1\r\nl: 1\r\n\r\nx",
-		"A\r\nContent-Length: -1\r\n\r\n", "A\r\nContent-Length: 99999999999\r\n\r\n", "A\r\n\r\n", "A\r\nl: 2\r\n\r\nx", strings.Repeat("a: b\r\n", 300), "",
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		rest := b
-		for _, frame := range sip.Frames(b) {
-			rest = bytes.TrimLeft(rest, "\r\n")
-			if len(frame) == 0 || !bytes.HasPrefix(rest, frame) {
-				t.Fatalf("%q is not what comes next in %q", frame, rest)
-			}
-			if len(frame) > 2*sip.MaxStream {
-				t.Fatalf("a message of %d bytes", len(frame))
-			}
-			rest = rest[len(frame):]
-		}
-	})
-}
 
 // What a trace keeps is as long as the message, has the same lines, and hides
 // whatever it changes.
 func FuzzMasked(f *testing.F) {
-	for _, b := range tortureMessages(f) {
+	for _, b := range siptest.TortureMessages(f) {
 		f.Add(b)
 	}
 	for _, s := range []string{

@@ -25,9 +25,9 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 		asked := s.peer.expect("INVITE")
 		s.ua.HoldCalls(true)
 		_, err := s.ua.Invite(sip.Invite{Attempt: "att_2", Leg: 1, Target: target, To: "+15550002", From: "+15559999", Notify: s.ears.hear})
-		require.ErrorIs(t, err, sip.ErrHeld)
+		require.ErrorIs(t, err, transport.ErrHeld)
 		_, err = s.ua.Ring(sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []registrar.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.ears.hear})
-		require.ErrorIs(t, err, sip.ErrHeld)
+		require.ErrorIs(t, err, transport.ErrHeld)
 		s.peer.send(asked.reply(401, "p1", `WWW-Authenticate: Digest realm="r", nonce="n", qop="auth"`), s.us())
 		s.peer.expect("ACK")
 		f := next[sip.Refused](t, s.ears).Final
@@ -74,7 +74,7 @@ func mayNotAnyMore(t *testing.T, own bool) {
 	assert.True(t, f.Held)
 	in.Attempt = "b"
 	_, err = near.Invite(in)
-	require.ErrorIs(t, err, sip.ErrHeld)
+	require.ErrorIs(t, err, transport.ErrHeld)
 	assert.Zero(t, far.Counters().Incoming)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // desk takes inbound calls in a test.
@@ -393,7 +394,7 @@ func TestInviteCapAndUnknownSources(t *testing.T) {
 		calls := make(chan *sip.Incoming, 1)
 		s := onStage(t, func(ua *sip.UserAgent) {
 			ua.OnInvite(func(i *sip.Incoming) { calls <- i })
-			ua.Admit(func(src sip.Source) sip.Admission {
+			ua.Admit(func(src transport.Source) sip.Admission {
 				return sip.Admission{Allow: src.Addr.Port() == 5070, TrunkID: "trunk_1"}
 			})
 		})
@@ -412,7 +413,7 @@ func TestInviteCapAndUnknownSources(t *testing.T) {
 func TestHostOfALiveCallIsHeardWithoutAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, func(ua *sip.UserAgent) {
-			ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+			ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
 			ua.OnInvite(func(*sip.Incoming) { t.Error("a call from nowhere") })
 		})
 		_, inv, _ := s.answered()
@@ -471,7 +472,7 @@ func TestCallerMayTryAgainWithTheNextCSeq(t *testing.T) {
 func TestHalfOpenCallsAreCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newWire()
-		ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: ourAddr}}, MaxHalfOpen: 2})
+		ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: ourAddr}}, MaxHalfOpen: 2})
 		require.NoError(t, err)
 		ua.BindTo(n.open(ourAddr))
 		ua.OnInvite(func(*sip.Incoming) {})

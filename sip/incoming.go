@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
@@ -67,28 +69,24 @@ func (u *UserAgent) incoming(m *received, a Admission) {
 		return
 	}
 	in := u.newInbound(m)
-	in.prove, in.size = u.trunks.WithAccounts(a.Realm, a.Account), m.maxResponseSize()
+	in.prove, in.size = u.trunks.WithAccounts(a.Realm, a.Account), m.MaxResponseSize()
 	d := in.d
 	if !in.replacesHeader(m) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 400)
 		return
 	}
-	u.mu.Lock()
-	caller := dialogKey{m.CallID, m.From.Tag}
-	if u.dialogs[d.key] != nil || u.pending[caller] != nil {
-		u.mu.Unlock()
+	m.traced, m.traceTag = true, d.traceTag() // before another socket can find the dialog
+	if !u.dialogs.addInbound(d) {
+		m.traced = false
 		u.reject(m, 482)
 		return
 	}
-	m.traced, m.traceTag = true, d.traceTag() // before another socket can find the dialog
-	u.dialogs[d.key], u.pending[caller] = d, d
-	u.mu.Unlock()
-	u.trace(m.CallID, m.traceTag, m.observedFlow(), false, m.raw)
+	u.trace(m.CallID, m.traceTag, m.ObservedFlow(), false, m.Raw)
 	u.stats.incoming.Add(1)
-	u.halfOpened(m.source().Addr.Addr(), 1)
+	u.load.addHalfOpen(m.Source().Addr.Addr(), 1)
 	d.do(func() {
-		d.hold(m.source().Addr.Addr())
+		d.hold(m.Source().Addr.Addr())
 		d.holdFlow()
 		d.provisional(100, nil, nil)
 		d.after(untaken, func() { d.refuseCaller(480, nil, Final{Code: 480, Phrase: "nobody took the call"}) })
@@ -102,11 +100,11 @@ func (u *UserAgent) incoming(m *received, a Admission) {
 }
 
 func (u *UserAgent) newInbound(m *received) *Incoming {
-	source := m.source()
+	source := m.Source()
 	in := &Incoming{
 		PhoneID: m.phone, Proved: m.proved, Verstat: verstatOf(m),
 		From: message.URIUser(m.From.URI), FromName: m.From.Name, To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk,
-		Source: source.Addr, Network: source.Network, Through: m.relayNode(), Body: m.Body, Header: make(map[string]string),
+		Source: source.Addr, Network: source.Network, Through: m.RelayNode(), Body: m.Body, Header: make(map[string]string),
 		MatchFields: m.MatchFields(),
 	}
 	for _, h := range m.Headers {
@@ -126,7 +124,7 @@ func (u *UserAgent) newInbound(m *received) *Incoming {
 		}
 	}
 	d := &Dialog{
-		ua: u, key: dialogKey{m.CallID, u.marked(u.id.ToTag(m.CallID, m.From.Tag))}, inbound: true, pinned: m.phone != "", invite: m, flow: u.flowBack(m),
+		ua: u, key: dialogKey{m.CallID, cluster.Mark(u.cfg.NodeMark).MarkTag(u.id.ToTag(m.CallID, m.From.Tag))}, inbound: true, pinned: m.phone != "", invite: m, flow: u.flowBack(m),
 		localURI: m.To.URI.String(), remoteURI: m.From.URI.String(), remoteCSeq: int64(m.CSeq),
 		contactUser: "callboard", inviteBranch: m.Branch(), srv: &serverTx{request: m, offerless: len(m.Body) == 0},
 		rel:     &reliable{supported: m.Supports("100rel"), required: m.Requires("100rel"), offered: len(m.Body) > 0},
@@ -182,7 +180,7 @@ func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 }
 
 func (d *Dialog) takeCall(body []byte) {
-	d.ua.halfOpened(d.invite.source().Addr.Addr(), -1)
+	d.ua.load.addHalfOpen(d.invite.Source().Addr.Addr(), -1)
 	for _, t := range d.timers {
 		t.Stop()
 	}
@@ -231,7 +229,7 @@ func (d *Dialog) refuseCaller(code int, extra []message.Header, why Final) {
 	if d.phase != early || d.srv.code != 0 {
 		return
 	}
-	d.ua.halfOpened(d.invite.source().Addr.Addr(), -1)
+	d.ua.load.addHalfOpen(d.invite.Source().Addr.Addr(), -1)
 	waiting := d.rel.answer != nil
 	d.rel.stop()
 	d.retire(d.ua.cfg.Linger)
@@ -302,7 +300,7 @@ func (d *Dialog) repeatAnswer(srv *serverTx) {
 		d.neverAcked(srv)
 		return
 	}
-	if srv.code < 300 || srv.request.flow.network == "udp" {
+	if srv.code < 300 || srv.request.Flow.Network == "udp" {
 		d.ua.stats.retransmitted.Add(1)
 		d.ua.respond(srv.request, srv.last)
 	}
@@ -319,6 +317,9 @@ func (d *Dialog) neverAcked(srv *serverTx) {
 	d.confirmed, d.wantBye, d.phase = true, nil, closing
 	d.sendBye(Ended{Text: "no ACK", Fault: true}, nil)
 }
+
+// callerKey names an inbound dialog by the tag of the caller.
+func (d *Dialog) callerKey() dialogKey { return dialogKey{d.key.callID, d.invite.From.Tag} }
 
 // inviteAgain takes an INVITE whose Call-ID and From-tag are in use: the same
 // one repeated, or one that came by another way (482, RFC 3261 8.2.2.2).
@@ -340,14 +341,6 @@ func (d *Dialog) inviteAgain(m *received) (fresh bool) {
 	return false
 }
 
-// unfile makes room for the caller's next try.
-func (u *UserAgent) unfile(d *Dialog) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.dialogs, d.key)
-	delete(u.pending, dialogKey{d.key.callID, d.invite.From.Tag})
-}
-
 // cancelled takes the caller's CANCEL: 200 to it, 487 to the INVITE unless
 // that has its final answer.
 func (d *Dialog) cancelled(m *received) {
@@ -364,7 +357,7 @@ func (u *UserAgent) answer(m *received, code int, tag string, extra []message.He
 			w.AddHeader("Via", via.Value())
 			continue
 		}
-		w.AddHeader("Via", m.viaWithReceived())
+		w.AddHeader("Via", m.ViaWithReceived())
 	}
 	for _, h := range m.Headers {
 		if code < 300 && code > 100 && message.CanonicalName(h.Name()) == "record-route" {
@@ -396,15 +389,15 @@ func (u *UserAgent) answer(m *received, code int, tag string, extra []message.He
 // respond sends an answer where the request came from (RFC 3581), or, without
 // rport, to the port that its Via names.
 func (u *UserAgent) respond(m *received, b []byte) {
-	to := m.responseFlow()
+	to := m.ResponseFlow()
 	if m.traced {
 		seen := to
-		if m.passed != nil {
-			seen = m.observedFlow()
+		if m.Relay != nil {
+			seen = m.ObservedFlow()
 		}
 		u.trace(m.CallID, m.traceTag, seen, true, b)
 	}
-	if err := u.send(to, b, nil); err != nil {
+	if err := u.transport.Send(to, transport.Outgoing{Bytes: b}); err != nil {
 		u.stats.transport.Add(1)
 	}
 }

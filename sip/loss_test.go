@@ -18,6 +18,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const farAddr = "127.0.0.1:5070"
@@ -33,7 +34,7 @@ func pair(t *testing.T, lost float64) (near *sip.UserAgent, calls chan *sip.Inco
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	for _, addr := range []string{ourAddr, farAddr} {
-		ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: addr}}, Secret: []byte(addr), SessionExpires: 4 * time.Minute})
+		ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: addr}}, Secret: []byte(addr), SessionExpires: 4 * time.Minute})
 		require.NoError(t, err)
 		ua.BindTo(n.open(addr))
 		ua.OnInvite(func(i *sip.Incoming) { calls <- i })

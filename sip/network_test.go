@@ -15,6 +15,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // served is a user agent of ours on real sockets of the loopback. It takes a
@@ -23,7 +24,7 @@ import (
 func served(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
 	cfg := sip.Config{
-		Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}, {Network: "tcp", Addr: "127.0.0.1:0"}},
+		Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}, {Network: "tcp", Addr: "127.0.0.1:0"}},
 		Secret: []byte(t.Name()), UserAgent: "Callboard/test", OverloadAfter: time.Minute,
 	}
 	if set != nil {

@@ -153,7 +153,7 @@ func (d *Dialog) offerHeard(o *offer, method string, m *received, err error) {
 	case d.crossed(m) && o.glares < maxGlare:
 		o.glares++
 		d.after(d.glareWait(), func() { d.offerAgain(o) })
-	case m.isChallenge():
+	case m.IsChallenge():
 		auth := d.answerChallenge(m, method, o.auth == nil, o.body)
 		if auth == nil {
 			d.conclude(o, Reanswer{Code: m.Code})

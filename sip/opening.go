@@ -5,17 +5,15 @@ package sip
 // it rings: by Orphan. Of one whose INVITE cannot be foretold it is the name alone.
 func (u *UserAgent) Opening(in Invite) DialogState {
 	s := DialogState{CallID: u.id.LegCallID(in.Attempt, in.Leg), Target: in.Target}
-	select {
-	case <-u.ready:
-	default:
+	if !u.isReady() {
 		return s
 	}
 	d, err := u.newOutbound(&in)
-	if err != nil || in.URI != "" || !d.flow.addr.IsValid() { // a phone, a far end that moved, a name
+	if err != nil || in.URI != "" || !d.flow.Addr.IsValid() { // a phone, a far end that moved, a name
 		return s
 	}
 	s.Target = d.target
-	s.LocalURI, s.RemoteURI, s.Route, s.SentBy = d.localURI, d.remoteURI, d.preset, u.sentBy(d.flow)
+	s.LocalURI, s.RemoteURI, s.Route, s.SentBy = d.localURI, d.remoteURI, d.preset, u.transport.SentBy(d.flow)
 	s.Proves = in.Credentials != nil
 	return s
 }

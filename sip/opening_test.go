@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // openings are INVITEs whose process is killed before it has heard a thing.
@@ -144,7 +145,7 @@ func cutURI(text string) (uri, rest string, found bool) {
 // BenchmarkOpening is what each call costs that is opened, and the row's bytes.
 func BenchmarkOpening(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, Secret: []byte("secret")})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, Secret: []byte("secret")})
 	require.NoError(b, err)
 	ended := make(chan struct{})
 	go func() { _ = ua.Serve(ctx); close(ended) }()

@@ -7,6 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // afterCrash lifts the CSeq of a dialog above whatever was sent after its
@@ -35,13 +36,11 @@ func (u *UserAgent) Orphan(s DialogState, done func(answered bool)) {
 		finished = true
 		d.queue = append(d.queue, told{func(Event) { done(answered) }, nil})
 	}
-	select {
-	case <-u.ready:
-	default:
+	if !u.isReady() {
 		d.do(func() { report(false) })
 		return
 	}
-	if s.CallID == "" || s.Inbound && !s.Confirmed || !u.register(d) {
+	if s.CallID == "" || s.Inbound && !s.Confirmed || !u.dialogs.add(d) {
 		d.do(func() { report(false) })
 		return
 	}
@@ -109,9 +108,9 @@ func (d *Dialog) endUnheard(invite uint32, cancelled func() bool) {
 	if d.out.final || d.forks > 0 {
 		return // its answer came here
 	}
-	answer := &received{Message: message.Message{CSeq: invite, To: &message.Party{Tag: d.far.tag}}}
+	answer := &received{Received: transport.Received{Message: message.Message{CSeq: invite, To: &message.Party{Tag: d.far.tag}}}}
 	d.acknowledge(d.far, answer, nil, func() {
-		d.withHop(d.far, func(to flow) {
+		d.withHop(d.far, func(to transport.Flow) {
 			d.start(&clientTx{
 				method: message.MethodBye, cseq: invite + afterCrash, far: d.far, to: to,
 				extra: []message.Header{{Name: "Reason", Value: message.FormatReason(41, restarted)}},
@@ -138,7 +137,7 @@ func (u *UserAgent) fromState(s DialogState) *Dialog {
 	d := &Dialog{
 		ua: u, key: dialogKey{s.CallID, s.LocalTag}, inbound: s.Inbound, pinned: s.Pinned, remoteCSeq: -1, contactUser: "callboard",
 		localURI: s.LocalURI, localParty: "<" + s.LocalURI + ">", remoteURI: s.RemoteURI, target: t, phase: early, environment: s.Environment,
-		flow: flow{network: t.Transport}, localCSeq: s.LocalCSeq, sentBy: s.SentBy, preset: s.Route,
+		flow: transport.Flow{Network: t.Transport}, localCSeq: s.LocalCSeq, sentBy: s.SentBy, preset: s.Route,
 		far: remote{tag: s.RemoteTag, target: s.RemoteTarget, routes: s.Routes},
 	}
 	if s.Confirmed {
@@ -151,20 +150,20 @@ func (u *UserAgent) fromState(s DialogState) *Dialog {
 // that is answered now. All that is needed stands in the answer.
 func (u *UserAgent) endStranded(m *received) {
 	d := &Dialog{
-		ua: u, key: m.key(), remoteCSeq: -1, contactUser: "callboard", phase: over, flow: m.flow, localCSeq: m.CSeq,
+		ua: u, key: m.key(), remoteCSeq: -1, contactUser: "callboard", phase: over, flow: m.Flow, localCSeq: m.CSeq,
 		environment: domain.Live, // the answer came from where our INVITE went, which was permitted then
 		localURI:    m.From.URI.String(), remoteURI: m.To.URI.String(),
 		target: resolve.Target{
-			Host: m.flow.addr.Addr().String(), Port: int(m.flow.addr.Port()), Transport: strings.ToLower(m.flow.network),
+			Host: m.Flow.Addr.Addr().String(), Port: int(m.Flow.Addr.Port()), Transport: strings.ToLower(m.Flow.Network),
 		},
 	}
 	d.localParty = "<" + d.localURI + ">"
 	d.far = remote{target: d.remoteURI}
-	if !u.register(d) {
+	if !u.dialogs.add(d) {
 		return
 	}
 	d.do(func() {
-		d.hold(m.flow.addr.Addr())
+		d.hold(m.Flow.Addr.Addr())
 		d.retire(d.ua.cfg.Linger)
 		d.lateAnswer(m)
 	})

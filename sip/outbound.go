@@ -11,6 +11,7 @@ import (
 
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
@@ -48,13 +49,11 @@ type outbound struct {
 // Invite starts an outbound leg. Bad input is refused at once; everything
 // else, a name that does not resolve included, is told by Notify.
 func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
-	select {
-	case <-u.ready:
-	default:
+	if !u.isReady() {
 		return nil, errNotReady
 	}
-	if u.holds(in.May) {
-		return nil, ErrHeld
+	if u.calls.isHeld(in.May) {
+		return nil, transport.ErrHeld
 	}
 	d, err := u.newOutbound(&in)
 	if err != nil {
@@ -63,7 +62,7 @@ func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 	if err = u.checkEnvironment(in.Environment, d.target); err != nil {
 		return nil, err
 	}
-	if !u.register(d) {
+	if !u.dialogs.add(d) {
 		return nil, fmt.Errorf("sip: attempt %s leg %d is on the wire already", in.Attempt, in.Leg)
 	}
 	u.stats.invites.Add(1)
@@ -89,13 +88,13 @@ func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
 		hop = *in.Proxy
 		routes = []string{"sip:" + hop.HostPort() + hop.TransportParam() + ";lr"}
 	}
-	f := flow{network: hop.Transport}
+	f := transport.Flow{Network: hop.Transport}
 	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
-		f = flowOf(resolve.WithAddress(hop, ip))
+		f = transport.FlowTo(resolve.WithAddress(hop, ip))
 	}
 	domain := in.FromDomain
 	if domain == "" {
-		domain = u.publicHost(f)
+		domain = u.transport.PublicHost(f)
 	}
 	callID := u.id.LegCallID(in.Attempt, in.Leg)
 	d := &Dialog{
@@ -217,10 +216,10 @@ func (d *Dialog) nextAddress() {
 
 func (d *Dialog) sendInvite() {
 	o := d.out
-	leaves := d.ua.leaves(o.inv.May)
-	defer d.ua.sent()
+	leaves := d.ua.calls.Enter(o.inv.May)
+	defer d.ua.calls.Leave()
 	if !leaves {
-		d.refuse(Final{Held: true, Phrase: ErrHeld.Error()})
+		d.refuse(Final{Held: true, Phrase: transport.ErrHeld.Error()})
 		return
 	}
 	if o.sentAt.IsZero() {
@@ -246,8 +245,8 @@ func (d *Dialog) sendInvite() {
 // inviteHeard takes what comes back to the INVITE, or that nothing did.
 func (d *Dialog) inviteHeard(_ *clientTx, m *received, err error) {
 	o := d.out
-	if m == nil && errors.Is(err, ErrHeld) { // says nothing of the address
-		d.refuse(Final{Held: true, Phrase: ErrHeld.Error()})
+	if m == nil && errors.Is(err, transport.ErrHeld) { // says nothing of the address
+		d.refuse(Final{Held: true, Phrase: transport.ErrHeld.Error()})
 		return
 	}
 	d.remember(m != nil)
@@ -421,7 +420,7 @@ func (d *Dialog) answeredBy(m *received) {
 // refusedBy takes a final answer that is no 2xx; a challenge is answered.
 func (d *Dialog) refusedBy(m *received) {
 	o := d.out
-	if m.isChallenge() && !o.cancelWanted {
+	if m.IsChallenge() && !o.cancelWanted {
 		if auth := d.answerChallenge(m, message.MethodInvite, o.tries == 0, o.inv.Body); auth != nil {
 			d.auth = auth
 			o.tries++

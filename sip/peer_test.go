@@ -17,6 +17,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const sdp = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n"
@@ -225,7 +226,7 @@ func onStage(t *testing.T, set func(*sip.UserAgent)) *stage {
 	t.Helper()
 	n := newWire()
 	ua, err := sip.New(sip.Config{
-		Listen: []sip.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"), UserAgent: "Callboard/test",
+		Listen: []transport.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"), UserAgent: "Callboard/test",
 	})
 	require.NoError(t, err)
 	ua.BindTo(n.open(ourAddr))

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/ratelimit"
 	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
@@ -37,7 +38,7 @@ type Registrar struct {
 	Realm   string      // of the challenges; "": callboard
 	Open    func() bool // whether there is any phone; nil: there is. Without one strangers are not heard
 	Account func(user string) (auth.Account, bool)
-	At      func(Source) Presence
+	At      func(transport.Source) Presence
 	Update  func(*Update) // Accept or Refuse answers it, from any goroutine
 }
 
@@ -73,7 +74,7 @@ type registerKey struct {
 
 // welcome lets the first messages of phones pass: REGISTER from anywhere, as
 // often as strangers may, and what comes from where a phone is registered.
-func (r *phoneRegistrar) welcome(b []byte, s Source, now time.Time) bool {
+func (r *phoneRegistrar) welcome(b []byte, s transport.Source, now time.Time) bool {
 	if !r.open() {
 		return false
 	}
@@ -87,11 +88,11 @@ func (r *phoneRegistrar) open() bool { return r != nil && (r.Open == nil || r.Op
 
 // callable lets a stranger connect: phones may come over TCP and TLS from
 // anywhere.
-func (r *phoneRegistrar) callable(s Source, now time.Time) bool {
+func (r *phoneRegistrar) callable(s transport.Source, now time.Time) bool {
 	return r.open() && (r.presence(s) != Absent || r.each.Spend(s.Addr.Addr(), 1, now))
 }
 
-func (r *phoneRegistrar) presence(s Source) (p Presence) {
+func (r *phoneRegistrar) presence(s transport.Source) (p Presence) {
 	if r == nil {
 		return Absent
 	}
@@ -101,7 +102,7 @@ func (r *phoneRegistrar) presence(s Source) (p Presence) {
 
 // isPhone tells whether a request comes from a phone: from where one is
 // registered, unless a trunk sends from the same host.
-func (r *phoneRegistrar) isPhone(s Source, trunk bool) bool {
+func (r *phoneRegistrar) isPhone(s transport.Source, trunk bool) bool {
 	switch r.presence(s) {
 	case Exactly:
 		return true
@@ -125,7 +126,7 @@ type Update struct {
 // register takes a REGISTER. stranger: nobody knows the source, which bounds the
 // size of the answer.
 func (r *phoneRegistrar) register(m *received, stranger bool) {
-	key := registerKey{m.Branch(), m.CallID, m.CSeq, m.source().Addr}
+	key := registerKey{m.Branch(), m.CallID, m.CSeq, m.Source().Addr}
 	if answer, known := r.answered(key); known {
 		if answer != nil {
 			r.u.stats.retransmitted.Add(1)
@@ -134,7 +135,7 @@ func (r *phoneRegistrar) register(m *received, stranger bool) {
 		return
 	}
 	now := time.Now()
-	account, v := r.auth.CheckRequest(&m.Message, m.source().Addr.Addr(), now)
+	account, v := r.auth.CheckRequest(&m.Message, m.Source().Addr.Addr(), now)
 	switch v {
 	case auth.TooManyFailures:
 		r.u.stats.rate.Add(1)
@@ -147,7 +148,7 @@ func (r *phoneRegistrar) register(m *received, stranger bool) {
 		return
 	case auth.Proven:
 	}
-	if message.URIUser(m.To.URI) != account.User || !account.AllowsNetwork(m.source().Network) {
+	if message.URIUser(m.To.URI) != account.User || !account.AllowsNetwork(m.Source().Network) {
 		r.refuse(m, 403)
 		return
 	}
@@ -156,12 +157,12 @@ func (r *phoneRegistrar) register(m *received, stranger bool) {
 		r.refuse(m, code)
 		return
 	}
-	change.Source, change.Network, change.Through = m.source().Addr, m.source().Network, m.relayNode()
+	change.Source, change.Network, change.Through = m.Source().Addr, m.Source().Network, m.RelayNode()
 	switch {
-	case m.passed != nil:
-		change.Local = m.passed.local
-	case m.flow.udp != nil:
-		change.Local = m.flow.udp.local
+	case m.Relay != nil:
+		change.Local = m.Relay.Local
+	case m.Flow.Socket != nil:
+		change.Local = m.Flow.Socket.Local()
 	}
 	r.pending(key)
 	update := &Update{AccountID: account.ID, Change: change, r: r, m: m, key: key}
@@ -183,11 +184,11 @@ func (r *phoneRegistrar) refuse(m *received, code int) {
 // address gains an attacker little, and a short REGISTER still fits.
 func (r *phoneRegistrar) challenge(m *received, stale, stranger bool, now time.Time) {
 	r.u.stats.rejected.Add(1)
-	offers := r.auth.Challenges(&m.Message, m.source().Addr.Addr(), stale, now)
+	offers := r.auth.Challenges(&m.Message, m.Source().Addr.Addr(), stale, now)
 	tag := r.u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
 	most := math.MaxInt
-	if stranger && !m.flow.stream() {
-		most = m.maxResponseSize() * 3 / 2
+	if stranger && !m.Flow.IsStream() {
+		most = m.MaxResponseSize() * 3 / 2
 	}
 	for some := offers; len(some) > 0; some = fewer(offers, some) {
 		b, err := r.u.answer(m, 401, tag, some, nil)
@@ -218,7 +219,7 @@ func fewer(all, some []message.Header) []message.Header {
 // when the request was answered.
 func (r *phoneRegistrar) invite(m *received) (accountID string, ok bool) {
 	now := time.Now()
-	account, v := r.auth.CheckRequest(&m.Message, m.source().Addr.Addr(), now)
+	account, v := r.auth.CheckRequest(&m.Message, m.Source().Addr.Addr(), now)
 	switch v {
 	case auth.TooManyFailures:
 		r.u.stats.rate.Add(1)
@@ -231,7 +232,7 @@ func (r *phoneRegistrar) invite(m *received) (accountID string, ok bool) {
 		return "", false
 	case auth.Proven:
 	}
-	if message.URIUser(m.From.URI) != account.User || !account.AllowsNetwork(m.source().Network) {
+	if message.URIUser(m.From.URI) != account.User || !account.AllowsNetwork(m.Source().Network) {
 		r.refuse(m, 403)
 		return "", false
 	}

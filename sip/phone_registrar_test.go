@@ -21,6 +21,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // roll is who may register in a test, and where they are.
@@ -36,7 +37,7 @@ func newRoll() *roll { return &roll{bound: make(map[string][]registrar.Binding)}
 func opened(t *testing.T, r *roll) *stage {
 	t.Helper()
 	return onStage(t, func(ua *sip.UserAgent) {
-		ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+		ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
 		ua.OnInvite(func(in *sip.Incoming) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -47,7 +48,7 @@ func opened(t *testing.T, r *roll) *stage {
 			Account: func(user string) (auth.Account, bool) {
 				return auth.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001" || user == "1002"
 			},
-			At: func(s sip.Source) sip.Presence {
+			At: func(s transport.Source) sip.Presence {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				for _, list := range r.bound {

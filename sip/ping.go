@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Pong is what a target answered to OPTIONS.
@@ -30,9 +31,7 @@ var errNoTarget = errors.New("sip: no address of the target may be reached")
 // Ping asks a target by OPTIONS whether it lives (RFC 3261 11); any answer but
 // 408 means that it does. It waits for the answer or the end of ctx.
 func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.Target) (Pong, error) {
-	select {
-	case <-u.ready:
-	default:
+	if !u.isReady() {
 		return Pong{}, errNotReady
 	}
 	if err := u.checkTarget(&t); err != nil {
@@ -49,14 +48,14 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 	if len(where) == 0 {
 		return Pong{}, errNoTarget
 	}
-	f := flowOf(where[0])
-	callID, host := u.id.StandaloneCallID(rand.Text()), u.publicHost(f)
+	f := transport.FlowTo(where[0])
+	callID, host := u.id.StandaloneCallID(rand.Text()), u.transport.PublicHost(f)
 	d := &Dialog{
 		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1,
 		localURI: "sip:" + host, localParty: "<sip:" + host + ">", remoteURI: "sip:" + t.WithName().HostPort(), contactUser: "callboard", target: where[0], environment: env,
 	}
 	d.far.target = d.remoteURI
-	if !u.register(d) {
+	if !u.dialogs.add(d) {
 		return Pong{}, errors.New("sip: a request of this name is on the wire already")
 	}
 	limit := giveUp
@@ -69,7 +68,7 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 	}
 	answer, sent := make(chan result, 1), time.Now()
 	d.do(func() {
-		d.hold(f.addr.Addr())
+		d.hold(f.Addr.Addr())
 		tx := &clientTx{
 			method: message.MethodOptions, cseq: 1, far: remote{target: d.remoteURI}, to: f, patience: limit,
 			extra: []message.Header{{Name: "Accept", Value: message.ContentSDP}},
@@ -83,7 +82,7 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 				r.err = nil
 				r.pong = Pong{
 					Code: m.Code, Phrase: m.Phrase, Server: first(m, "Server", "User-Agent"), Allow: strings.Join(m.HeaderValues("Allow"), ", "),
-					RTT: time.Since(sent), Addr: f.addr,
+					RTT: time.Since(sent), Addr: f.Addr,
 				}
 				if m.Code == 408 {
 					r.err = errTimeout

@@ -20,7 +20,7 @@ func (u *UserAgent) demanded(m *received, a Admission) (ok bool) {
 	}
 	now := time.Now()
 	verifier := u.trunks.WithAccounts(a.Realm, a.Account)
-	account, v := verifier.CheckRequest(&m.Message, m.source().Addr.Addr(), now)
+	account, v := verifier.CheckRequest(&m.Message, m.Source().Addr.Addr(), now)
 	switch v {
 	case auth.Proven:
 		m.trunk, m.proved = account.ID, true
@@ -32,8 +32,8 @@ func (u *UserAgent) demanded(m *received, a Admission) (ok bool) {
 	}
 	u.stats.rejected.Add(1)
 	tag := u.id.ToTag(m.CallID, m.From.Tag+m.Branch())
-	for _, some := range verifier.ChallengeFallbacks(&m.Message, m.source().Addr.Addr(), v == auth.StaleNonce, now) {
-		if b, err := u.answer(m, 401, tag, some, nil); err == nil && (m.flow.stream() || len(b) <= m.maxResponseSize()) {
+	for _, some := range verifier.ChallengeFallbacks(&m.Message, m.Source().Addr.Addr(), v == auth.StaleNonce, now) {
+		if b, err := u.answer(m, 401, tag, some, nil); err == nil && (m.Flow.IsStream() || len(b) <= m.MaxResponseSize()) {
 			u.respond(m, b)
 			return false
 		}
@@ -52,9 +52,9 @@ func (i *Incoming) Challenge() {
 		return
 	}
 	d.do(func() {
-		for _, some := range i.prove.ChallengeFallbacks(&m.Message, m.source().Addr.Addr(), false, time.Now()) {
+		for _, some := range i.prove.ChallengeFallbacks(&m.Message, m.Source().Addr.Addr(), false, time.Now()) {
 			b, err := d.ua.answer(d.srv.request, 401, d.key.tag, some, nil)
-			if err == nil && (m.flow.stream() || len(b) <= i.size) {
+			if err == nil && (m.Flow.IsStream() || len(b) <= i.size) {
 				d.ua.stats.rejected.Add(1)
 				d.refuseCaller(401, some, Final{})
 				return

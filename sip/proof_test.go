@@ -12,13 +12,14 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // agentAt is a user agent on a free loopback port, until the test ends.
 func agentAt(t *testing.T, set func(*sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
 	u, err := sip.New(sip.Config{
-		Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, UserAgent: "carrier/1.0",
+		Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, UserAgent: "carrier/1.0",
 		OverloadAfter: time.Minute, // no call is refused because the machine stood still
 	})
 	require.NoError(t, err)
@@ -48,7 +49,7 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 	}
 	came := make(chan caller, 1)
 	house := agentAt(t, func(u *sip.UserAgent) {
-		u.Admit(func(sip.Source) sip.Admission {
+		u.Admit(func(transport.Source) sip.Admission {
 			return sip.Admission{Allow: true, TrunkID: "first", Demand: true, Account: func(user string) (auth.Account, bool) {
 				return auth.Account{ID: "second", User: "carrier", Password: "proof"}, user == "carrier"
 			}}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
@@ -57,8 +58,8 @@ func (d *Dialog) Refer(r ReferTo, told func(ReferProgress)) {
 			refuse(400, err.Error())
 		case d.phase != up:
 			refuse(481, "no call to transfer")
-		case d.barred(): // somebody else would ring for us
-			refuse(503, ErrHeld.Error())
+		case d.isHeld(): // somebody else would ring for us
+			refuse(503, transport.ErrHeld.Error())
 		case d.referral != nil && !d.referral.over:
 			refuse(491, "another transfer is under way")
 		default:

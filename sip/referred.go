@@ -158,7 +158,7 @@ func (d *Dialog) noticed() {
 // replacing takes an INVITE with Replaces: it is told to the dialog that it
 // names, and to nobody else.
 func (u *UserAgent) replacing(in *Incoming) {
-	old := u.lookup(dialogKey{in.Replaces.CallID, in.Replaces.LocalTag})
+	old := u.dialogs.find(dialogKey{in.Replaces.CallID, in.Replaces.LocalTag})
 	code := 481
 	in.old = old
 	if old != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
@@ -78,16 +79,14 @@ type Registration struct {
 	done    func()
 	timer   *time.Timer
 	stopped chan struct{}
-	watched *tcpConn
+	watched *transport.Connection
 	told    RegistrationStatus
 }
 
 // Register begins a registration. Bad input is refused at once; everything
 // else is told by Notify, and tried again until Stop.
 func (u *UserAgent) Register(to RegisterTo) (*Registration, error) {
-	select {
-	case <-u.ready:
-	default:
+	if !u.isReady() {
 		return nil, errNotReady
 	}
 	user, err := aorUser(to.User)
@@ -119,7 +118,7 @@ func (u *UserAgent) Register(to RegisterTo) (*Registration, error) {
 	aor := "sip:" + user + "@" + uriHost(to.Domain)
 	r := &Registration{to: to, expires: min(to.Expires, longestGrant), stopped: make(chan struct{})}
 	r.d = &Dialog{
-		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: flow{network: to.Target.Transport}, remoteCSeq: -1,
+		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: transport.Flow{Network: to.Target.Transport}, remoteCSeq: -1,
 		localURI: aor, localParty: "<" + aor + ">", remoteURI: aor, contactUser: contact, target: to.Target, environment: to.Environment,
 	}
 	r.d.notify = func(e Event) {
@@ -127,7 +126,7 @@ func (u *UserAgent) Register(to RegisterTo) (*Registration, error) {
 			to.Notify(RegistrationState(s))
 		}
 	}
-	if !u.register(r.d) {
+	if !u.dialogs.add(r.d) {
 		return nil, errors.New("sip: a registration of this name is on the wire already")
 	}
 	r.d.do(func() {
@@ -173,8 +172,8 @@ func (u *UserAgent) checkTarget(t *resolve.Target) error {
 		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
 	case !slices.Contains([]string{"", resolve.UDP, resolve.TCP, resolve.TLS}, t.Transport):
 		return fmt.Errorf("sip: no transport %q", t.Transport)
-	case t.Transport == resolve.UDP && len(u.udp) == 0:
-		return errNoRoute
+	case t.Transport == resolve.UDP && !u.transport.HasUDP():
+		return transport.ErrNoListener
 	case t.Name != "" && !message.IsHost(t.Name):
 		return fmt.Errorf("sip: %q is no name", t.Name)
 	}
@@ -259,11 +258,11 @@ func (r *Registration) round() {
 func (u *UserAgent) reachable(found []resolve.Target) []resolve.Target {
 	var out []resolve.Target
 	for _, one := range found {
-		f := flowOf(one)
-		if !f.stream() && u.socketTo(f.addr) == nil {
+		f := transport.FlowTo(one)
+		if !f.IsStream() && u.transport.SocketTo(f.Addr) == nil {
 			continue
 		}
-		if u.cfg.MayReach == nil || u.cfg.MayReach(f.addr) {
+		if u.cfg.MayReach == nil || u.cfg.MayReach(f.Addr) {
 			out = append(out, one)
 		}
 	}
@@ -272,15 +271,15 @@ func (u *UserAgent) reachable(found []resolve.Target) []resolve.Target {
 
 // next tries the next address of the registrar.
 func (r *Registration) next() {
-	to := flowOf(r.addrs[0])
+	to := transport.FlowTo(r.addrs[0])
 	r.addrs = r.addrs[1:]
-	if r.d.flow.addr != to.addr || r.d.flow.network != to.network {
+	if r.d.flow.Addr != to.Addr || r.d.flow.Network != to.Network {
 		r.d.flow, r.signer = to, nil
 	}
 	if r.signer == nil && r.to.Credentials != nil {
-		r.signer = auth.NewSigner(r.to.Credentials, to.addr.Addr())
+		r.signer = auth.NewSigner(r.to.Credentials, to.Addr.Addr())
 	}
-	r.d.hold(to.addr.Addr())
+	r.d.hold(to.Addr.Addr())
 	r.send(r.expires)
 }
 
@@ -329,7 +328,7 @@ func (r *Registration) heard(m *received, err error, asked time.Duration) {
 
 // challenged takes the challenge of an answer and tells whether the REGISTER can be sent again.
 func (r *Registration) challenged(m *received) bool {
-	if !m.isChallenge() || !r.signer.LearnChallenges(&m.Message, m.flow.addr.Addr(), !r.learned) {
+	if !m.IsChallenge() || !r.signer.LearnChallenges(&m.Message, m.Flow.Addr.Addr(), !r.learned) {
 		return false
 	}
 	r.learned = true
@@ -349,7 +348,7 @@ func (r *Registration) longer(m *received) bool {
 
 func (r *Registration) registered(m *received, asked time.Duration) {
 	r.busy, r.fails = false, 0
-	r.signer.RenewNonce(&m.Message, m.flow.addr.Addr())
+	r.signer.RenewNonce(&m.Message, m.Flow.Addr.Addr())
 	granted := r.granted(m, asked)
 	// Refreshed between 70 and 90 % of the time, so that a crowd that was
 	// registered in one moment does not come back in one moment.
@@ -359,7 +358,7 @@ func (r *Registration) registered(m *received, asked time.Duration) {
 	r.tell(RegistrationState{
 		Status: RegistrationActive, Code: m.Code, Reason: m.Phrase, Expires: now.Add(granted), RetryAt: now.Add(wait),
 	})
-	r.watch(m.flow.tcp)
+	r.watch(m.Flow.Connection)
 }
 
 // granted is how long the registrar keeps our contact: as it says at the
@@ -384,7 +383,7 @@ func (r *Registration) granted(m *received, asked time.Duration) time.Duration {
 
 // watch registers anew once the connection that carries our registration is
 // gone: calls could not reach us on it any more.
-func (r *Registration) watch(c *tcpConn) {
+func (r *Registration) watch(c *transport.Connection) {
 	if c == nil || c == r.watched {
 		return
 	}
@@ -392,7 +391,7 @@ func (r *Registration) watch(c *tcpConn) {
 	go func() {
 		select {
 		case <-r.stopped:
-		case <-c.gone:
+		case <-c.Closed():
 			r.d.do(func() {
 				if r.watched == c && !r.ended && !r.busy {
 					r.failed(0, "the connection was lost", 0)

@@ -15,16 +15,18 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // twoNodes are two of us on real sockets: near has nothing and passes all on.
-func twoNodes(t testing.TB, take func(*sip.Incoming), admit func(sip.Source) sip.Admission) (near, owner *sip.UserAgent) {
+func twoNodes(t testing.TB, take func(*sip.Incoming), admit func(transport.Source) sip.Admission) (near, owner *sip.UserAgent) {
 	t.Helper()
 	node := func(c *sip.Config, mark string) {
 		at := net.JoinHostPort("127.0.0.1", strconv.Itoa(siptest.Port(t)))
-		c.Listen = []sip.Listener{{Network: "udp", Addr: at}, {Network: "tcp", Addr: at}}
+		c.Listen = []transport.Listener{{Network: "udp", Addr: at}, {Network: "tcp", Addr: at}}
 		c.Secret, c.RelayKey, c.NodeMark = []byte("secret"), []byte("key"), mark
 	}
 	owner = served(t, func(c *sip.Config, ua *sip.UserAgent) {
@@ -40,7 +42,7 @@ func twoNodes(t testing.TB, take func(*sip.Incoming), admit func(sip.Source) sip
 	near = served(t, func(c *sip.Config, ua *sip.UserAgent) {
 		if ua == nil {
 			node(c, "near")
-			c.Elsewhere = func(sip.Whose) (netip.AddrPort, bool) { return owner.Addr("udp"), true }
+			c.Elsewhere = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return owner.Addr("udp"), true }
 			return
 		}
 		ua.OnInvite(func(i *sip.Incoming) { i.Reject(500, 0) })
@@ -70,9 +72,9 @@ func TestSIPpCallsThroughANode(t *testing.T) { //nolint:tparallel // beside its 
 			}
 			t.Run(scenario+" "+network, func(t *testing.T) {
 				t.Parallel()
-				admit := func(sip.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} }
+				admit := func(transport.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} }
 				if scenario == "uac-digest" {
-					admit = func(sip.Source) sip.Admission {
+					admit = func(transport.Source) sip.Admission {
 						return sip.Admission{Allow: true, Demand: true, Account: func(user string) (auth.Account, bool) {
 							return auth.Account{ID: "trunk", User: user, Password: "proof"}, true
 						}}
@@ -132,7 +134,7 @@ func TestLargeCallsGoThroughANode(t *testing.T) {
 			})
 			near = served(t, func(c *sip.Config, _ *sip.UserAgent) {
 				c.RelayKey = []byte("key")
-				c.Elsewhere = func(sip.Whose) (netip.AddrPort, bool) { return only.Addr("udp"), true }
+				c.Elsewhere = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return only.Addr("udp"), true }
 			})
 			owner = only
 		}

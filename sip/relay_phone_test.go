@@ -11,6 +11,8 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/cluster"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // phonesAtOwner lets phones register at the owner, wherever they ask.
@@ -19,12 +21,12 @@ func phonesAtOwner(r *roll) func(*nodes, string, *sip.Config, *sip.UserAgent) {
 		if name != "owner" || ua == nil {
 			return
 		}
-		ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+		ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
 		ua.Registrar(sip.Registrar{
 			Account: func(user string) (auth.Account, bool) {
 				return auth.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001"
 			},
-			At: func(s sip.Source) sip.Presence {
+			At: func(s transport.Source) sip.Presence {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				for _, b := range r.bound["phone-1001"] {
@@ -60,7 +62,7 @@ func TestAPhoneBehindANodeIsCalled(t *testing.T) {
 		b := r.bound["phone-1001"][0]
 		assert.Equal(t, []string{peerAddr, "udp", ourAddr, ourAddr}, []string{b.Source.String(), b.Network, b.Local.String(), b.Through.String()})
 		w, _ := n.whose.Load("REGISTER")
-		assert.Equal(t, "1001", w.(sip.Whose).To)
+		assert.Equal(t, "1001", w.(cluster.OwnerQuery).To)
 		d, err := n.owner.Invite(sip.Invite{
 			Attempt: "a", Leg: 1, URI: b.URI, Target: b.Contact().Target, To: "1001", From: "+15559999", Body: []byte(sdp), Notify: n.ears.hear,
 		})

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/cluster"
 )
 
 const snifferAddr = "127.0.0.4:5060" // where a test reads what one node sends to another
 
 // sniffed lets a node send to the test what it passes on.
 func (n *nodes) sniffed() *peer {
-	n.at = func(sip.Whose) (netip.AddrPort, bool) { return netip.MustParseAddrPort(snifferAddr), true }
+	n.at = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.MustParseAddrPort(snifferAddr), true }
 	return &peer{n.t, n.net.open(snifferAddr)}
 }
 
@@ -134,7 +135,7 @@ func TestStrangersCauseFewLookups(t *testing.T) {
 		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.us())
 		synctest.Wait()
 		n.asked.Store(0)
-		n.at = func(sip.Whose) (netip.AddrPort, bool) { return n.there(), true }
+		n.at = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return n.there(), true }
 		var strangers []*peer
 		for k := range 40 {
 			strangers = append(strangers, &peer{t, n.net.open(fmt.Sprintf("127.0.1.%d:5070", k+1))})

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/cluster"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // A source that is known has a share of the look-ups, so that another one finds
@@ -21,7 +23,7 @@ func TestASourceThatIsKnownHasItsShareOfLookups(t *testing.T) {
 		amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
 			switch {
 			case name == "near" && ua != nil:
-				ua.Admit(func(s sip.Source) sip.Admission {
+				ua.Admit(func(s transport.Source) sip.Admission {
 					return sip.Admission{Allow: s.Addr.Addr().IsLoopback(), TrunkID: "trunk"}
 				})
 			case name == "near" && dispatcher:
@@ -30,7 +32,7 @@ func TestASourceThatIsKnownHasItsShareOfLookups(t *testing.T) {
 		}, func(n *nodes) {
 			var alone atomic.Int64
 			hold := make(chan struct{})
-			n.at = func(w sip.Whose) (netip.AddrPort, bool) {
+			n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 				if w.Ask != nil && !w.Ask() {
 					alone.Add(1)
 				}

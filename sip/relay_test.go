@@ -16,7 +16,9 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const ownerAddr = "127.0.0.3:5060" // of the node that has the call
@@ -31,10 +33,10 @@ type nodes struct {
 	asked atomic.Int64 // of Elsewhere
 	whose sync.Map     // what it was asked last, by method
 	slow  time.Duration
-	at    func(sip.Whose) (netip.AddrPort, bool) // nil: the owner has all of it
+	at    func(cluster.OwnerQuery) (netip.AddrPort, bool) // nil: the owner has all of it
 }
 
-func (n *nodes) elsewhere(w sip.Whose) (netip.AddrPort, bool) {
+func (n *nodes) elsewhere(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 	n.asked.Add(1)
 	n.whose.Store(w.Method, w)
 	if n.slow > 0 {
@@ -48,7 +50,7 @@ func (n *nodes) elsewhere(w sip.Whose) (netip.AddrPort, bool) {
 
 // carrierOnly admits the carrier by address and port: the nodes send from the
 // same host.
-func carrierOnly(s sip.Source) sip.Admission {
+func carrierOnly(s transport.Source) sip.Admission {
 	return sip.Admission{Allow: s.Addr == netip.MustParseAddrPort(peerAddr), TrunkID: "trunk"}
 }
 
@@ -64,11 +66,11 @@ func amongNodes(t *testing.T, set func(n *nodes, name string, c *sip.Config, ua 
 		n.stage = &stage{t: t, net: wire, peer: &peer{t, wire.open(peerAddr)}, ears: newEars()}
 		for name, addr := range map[string]string{"near": ourAddr, "owner": ownerAddr} {
 			cfg := sip.Config{
-				Listen: []sip.Listener{{Network: "udp", Addr: addr}}, Secret: []byte("secret"), UserAgent: "Callboard/test",
+				Listen: []transport.Listener{{Network: "udp", Addr: addr}}, Secret: []byte("secret"), UserAgent: "Callboard/test",
 				RelayKey: []byte("key"), NodeMark: name, Elsewhere: n.elsewhere,
 			}
 			if name == "owner" {
-				cfg.Elsewhere = func(sip.Whose) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
+				cfg.Elsewhere = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
 			}
 			if set != nil {
 				set(n, name, &cfg, nil)
@@ -76,7 +78,7 @@ func amongNodes(t *testing.T, set func(n *nodes, name string, c *sip.Config, ua 
 			ua, err := sip.New(cfg)
 			require.NoError(t, err)
 			ua.BindTo(wire.open(addr))
-			ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+			ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
 			if name == "owner" {
 				n.owner = ua
 				ua.Admit(carrierOnly)
@@ -113,9 +115,9 @@ func TestACallFindsItsNode(t *testing.T) {
 			[]string{i.From, i.FromName, i.To, i.CallID, string(i.Body), i.Source.String(), i.Network, i.TrunkID, i.Through.String()})
 		assert.Equal(t, map[string]string{"Diversion": "<sip:+15553000@x>"}, i.Header, "what a stranger said of a node is gone")
 		w, _ := n.whose.Load("INVITE")
-		assert.Equal(t, sip.Whose{
+		assert.Equal(t, cluster.OwnerQuery{
 			Method: "INVITE", To: "+15551000", From: "+15552000", CallID: "in-1",
-			Source: sip.Source{Addr: netip.MustParseAddrPort(peerAddr), Network: "udp"},
+			Source: transport.Source{Addr: netip.MustParseAddrPort(peerAddr), Network: "udp"},
 		}, w)
 		i.Ring()
 		n.peer.expect("SIP/2.0 180 Ringing")
@@ -239,14 +241,14 @@ func TestWhatIsOursIsServedHere(t *testing.T) {
 				return
 			}
 			if c != nil && sure {
-				c.Placed = func(sip.Whose) (netip.AddrPort, bool, bool) { return netip.AddrPort{}, false, true }
+				c.Placed = func(cluster.OwnerQuery) (netip.AddrPort, bool, bool) { return netip.AddrPort{}, false, true }
 			}
 			if ua != nil {
 				ua.Admit(carrierOnly)
 				ua.OnInvite(func(i *sip.Incoming) { n.calls <- i })
 			}
 		}, func(n *nodes) {
-			n.at = func(sip.Whose) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
+			n.at = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
 			n.peer.send(callUs(), n.us())
 			n.peer.expect("SIP/2.0 100")
 			i := <-n.calls
@@ -268,7 +270,7 @@ func TestWhatIsOursIsServedHere(t *testing.T) {
 func TestNodesThatPointAtEachOtherEndIt(t *testing.T) {
 	amongNodes(t, func(n *nodes, name string, c *sip.Config, ua *sip.UserAgent) {
 		if name == "owner" && c != nil {
-			c.Elsewhere = func(sip.Whose) (netip.AddrPort, bool) {
+			c.Elsewhere = func(cluster.OwnerQuery) (netip.AddrPort, bool) {
 				n.asked.Add(1)
 				return netip.MustParseAddrPort(ourAddr), true
 			}
@@ -305,7 +307,7 @@ func TestWhoHasNoNodeNowIsToldToComeAgain(t *testing.T) {
 		(<-n.calls).Reject(486, 0)
 		n.peer.send(ackTo(n.peer.expect("SIP/2.0 486")), n.us())
 		synctest.Wait()
-		n.at = func(sip.Whose) (netip.AddrPort, bool) { return netip.AddrPort{}, true }
+		n.at = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.AddrPort{}, true }
 		again := strings.NewReplacer("z9hG4bKin1", "z9hG4bKin2", "Call-ID: in-1", "Call-ID: in-2").Replace(callUs())
 		n.peer.send(again, n.us())
 		assert.Equal(t, "5", n.peer.expect("SIP/2.0 503").get("Retry-After"), "the node knows it by the answer it has passed back")
@@ -333,7 +335,7 @@ func TestTheOwnersRefusalsComeThrough(t *testing.T) {
 func TestDigestThroughANode(t *testing.T) {
 	amongNodes(t, func(_ *nodes, name string, _ *sip.Config, ua *sip.UserAgent) {
 		if name == "owner" && ua != nil {
-			ua.Admit(func(s sip.Source) sip.Admission {
+			ua.Admit(func(s transport.Source) sip.Admission {
 				a := carrierOnly(s)
 				a.Demand = true
 				a.Account = func(string) (auth.Account, bool) {
@@ -346,7 +348,7 @@ func TestDigestThroughANode(t *testing.T) {
 		a := asking{method: "INVITE", user: "1001", uri: "sip:1001@127.0.0.1", contact: "<sip:peer@127.0.0.1:5070>", cseq: 1}
 		a.nonce = n.challenge(a)
 		first, _ := n.whose.Load("INVITE")
-		assert.Empty(t, first.(sip.Whose).User)
+		assert.Empty(t, first.(cluster.OwnerQuery).User)
 		a.cseq, a.nc, a.algorithm, a.password = 2, 1, "SHA-256", "secret of 1001"
 		n.peer.send(a.text(), n.us())
 		n.peer.expect("SIP/2.0 100")
@@ -354,7 +356,7 @@ func TestDigestThroughANode(t *testing.T) {
 		assert.True(t, i.Proved)
 		assert.Equal(t, "trunk-2", i.TrunkID)
 		second, _ := n.whose.Load("INVITE")
-		assert.Equal(t, "1001", second.(sip.Whose).User, "whom it says to be tells the node")
+		assert.Equal(t, "1001", second.(cluster.OwnerQuery).User, "whom it says to be tells the node")
 		i.Reject(486, 0)
 		n.peer.expect("SIP/2.0 486")
 		// What was proved once is not proved by saying it again.
@@ -388,7 +390,7 @@ func TestAMessageFindsItsNode(t *testing.T) {
 func TestRequestsWithinACallFindTheirNode(t *testing.T) {
 	for _, by := range []string{"the tag", "the Contact"} {
 		amongNodes(t, nil, func(n *nodes) {
-			n.at = func(w sip.Whose) (netip.AddrPort, bool) {
+			n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 				if w.Within && w.Mark != "owner" {
 					return netip.AddrPort{}, false
 				}
@@ -427,7 +429,7 @@ func TestRequestsWithinACallFindTheirNode(t *testing.T) {
 func TestTheContactTellsTheNodeBeforeTheTag(t *testing.T) {
 	amongNodes(t, nil, func(n *nodes) {
 		marks := make(chan string, 4)
-		n.at = func(w sip.Whose) (netip.AddrPort, bool) {
+		n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 			marks <- w.Mark
 			return n.there(), true
 		}

@@ -31,9 +31,7 @@ type Revival struct {
 // it by the owner's Reoffer, which is to come at once: until then it sends to
 // where the other process was. It waits for a look-up of the next hop's name.
 func (u *UserAgent) Revive(r Revival) (*Dialog, error) {
-	select {
-	case <-u.ready:
-	default:
+	if !u.isReady() {
 		return nil, errNotReady
 	}
 	s := r.State
@@ -57,7 +55,7 @@ func (u *UserAgent) Revive(r Revival) (*Dialog, error) {
 	if s.LocalParty != "" {
 		d.localParty = s.LocalParty
 	}
-	if !u.register(d) {
+	if !u.dialogs.add(d) {
 		return nil, errors.New("sip: the dialog lives here already")
 	}
 	d.do(func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
@@ -23,12 +24,12 @@ func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own 
 					if ua == nil {
 						return
 					}
-					ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+					ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
 					ua.Registrar(sip.Registrar{
 						Account: func(user string) (auth.Account, bool) {
 							return auth.Account{ID: user, User: user, Password: "correct-horse-battery"}, user == "1001"
 						},
-						At: func(sip.Source) sip.Presence { return sip.Absent },
+						At: func(transport.Source) sip.Presence { return sip.Absent },
 						Update: func(u *sip.Update) {
 							after, _ := u.Change.Apply(nil, time.Now())
 							kept <- after

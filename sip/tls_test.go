@@ -91,7 +91,7 @@ func secured(conf *transport.TLS, more func(*sip.Config, *sip.UserAgent)) func(*
 		if ua == nil {
 			c.TLS = conf
 			if conf != nil && conf.Certificate != nil {
-				c.Listen = append(c.Listen, sip.Listener{Network: "tls", Addr: "127.0.0.1:0"})
+				c.Listen = append(c.Listen, transport.Listener{Network: "tls", Addr: "127.0.0.1:0"})
 			}
 		}
 		if more != nil {
@@ -297,7 +297,7 @@ func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {
 		Certificate: ca.of("one.example.com", time.Hour),
 		Others:      []func() (*tls.Certificate, error){transport.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)},
 	}
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "tls", Addr: "127.0.0.1:0"}}, TLS: broken})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "tls", Addr: "127.0.0.1:0"}}, TLS: broken})
 	require.NoError(t, err)
 	require.ErrorContains(t, ua.Serve(t.Context()), "certificate")
 }
@@ -305,7 +305,7 @@ func TestWhoConnectsIsShownTheCertificateOfTheNameHeAsksFor(t *testing.T) {
 func TestTLSNeedsACertificateToListen(t *testing.T) {
 	t.Parallel()
 	for _, conf := range []*transport.TLS{nil, {}, {Certificate: transport.CertificateFiles("/nowhere.pem", "/nowhere.key", nil)}} {
-		ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "tls", Addr: "127.0.0.1:0"}}, TLS: conf})
+		ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "tls", Addr: "127.0.0.1:0"}}, TLS: conf})
 		require.NoError(t, err)
 		require.ErrorContains(t, ua.Serve(t.Context()), "ertificate")
 	}

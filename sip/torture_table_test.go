@@ -23,6 +23,7 @@ import (
 	mediasdp "github.com/callboard/callboard/media/sdp"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // updateTable writes the table of docs/interoperability.md anew.
@@ -276,9 +277,9 @@ func reactionsTCP(t *testing.T, all map[string][]byte) (said, audio map[string]s
 		address := fmt.Sprintf("127.0.0.1:%d", siptest.Port(t))
 		agent := &audioAgent{engine, make(chan *media.Session, 1)}
 		served(t, func(cfg *sip.Config, ua *sip.UserAgent) {
-			cfg.Listen = []sip.Listener{{Network: "tcp", Addr: address}}
+			cfg.Listen = []transport.Listener{{Network: "tcp", Addr: address}}
 			if ua != nil {
-				ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} })
+				ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{Allow: true, TrunkID: "trunk"} })
 				ua.OnInvite(agent.accept)
 			}
 		})
@@ -301,7 +302,7 @@ func reactionsTCP(t *testing.T, all map[string][]byte) (said, audio map[string]s
 }
 
 func TestTortureMessagesGetTheirReactions(t *testing.T) {
-	all := tortureMessages(t)
+	all := siptest.TortureMessages(t)
 	byTCP, audio := reactionsTCP(t, all)
 	rows := torture()
 	require.Len(t, rows, len(all))

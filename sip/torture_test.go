@@ -2,11 +2,6 @@ package sip_test
 
 import (
 	"bytes"
-	"encoding/hex"
-	"maps"
-	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,81 +10,16 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/transport"
 )
-
-// messagesOf reads a file in the notation of RFC 4475, section 2.
-func messagesOf(t testing.TB, path string) map[string][]byte {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	_, text, _ = bytes.Cut(text, []byte("\n=== "))
-	all := make(map[string][]byte)
-	for part := range strings.SplitSeq(strings.TrimSuffix(string(text), "\n"), "\n\n=== ") {
-		title, body, _ := strings.Cut(part, "\n")
-		name, _, _ := strings.Cut(title, " ")
-		all[name] = spellOut(t, body)
-	}
-	return all
-}
-
-var (
-	hexes   = regexp.MustCompile(`<hex>([0-9A-F]*)</hex>`)
-	repeats = regexp.MustCompile(`<repeat count=(\d+)>(.*?)</repeat>`)
-)
-
-func spellOut(t testing.TB, body string) []byte {
-	t.Helper()
-	var lines []string
-	long := false
-	open := false // the message ends without CRLF
-	for line := range strings.SplitSeq(body, "\n") {
-		switch {
-		case line == "<allOneLine>":
-			long = true
-			lines = append(lines, "")
-		case line == "</allOneLine>":
-			long = false
-		case line == "<noCRLF>":
-			open = true
-		case long:
-			lines[len(lines)-1] += line
-		default:
-			lines = append(lines, line)
-		}
-	}
-	s := strings.Join(lines, "\r\n")
-	if !open {
-		s += "\r\n"
-	}
-	s = repeats.ReplaceAllStringFunc(s, func(r string) string {
-		found := repeats.FindStringSubmatch(r)
-		n, err := strconv.Atoi(found[1])
-		require.NoError(t, err)
-		return strings.Repeat(found[2], n)
-	})
-	return []byte(hexes.ReplaceAllStringFunc(s, func(h string) string {
-		b, err := hex.DecodeString(hexes.FindStringSubmatch(h)[1])
-		require.NoError(t, err)
-		return string(b)
-	}))
-}
 
 // farEnd is a host of many ports on the wire of a test.
 const farEnd = "127.0.0.2"
 
-func tortureMessages(t testing.TB) map[string][]byte {
-	t.Helper()
-	all := messagesOf(t, "testdata/rfc4475.txt")
-	require.Len(t, all, 49)
-	six := messagesOf(t, "testdata/rfc5118.txt")
-	require.Len(t, six, 12)
-	maps.Copy(all, six)
-	return all
-}
-
 // Where phones may register, each REGISTER is challenged.
 func TestTortureMessagesGetNoBindingOfARegistrar(t *testing.T) {
-	want, got, all := map[string]string{}, map[string]string{}, tortureMessages(t)
+	want, got, all := map[string]string{}, map[string]string{}, siptest.TortureMessages(t)
 	for _, row := range torture() {
 		if row.udp == "405" && bytes.HasPrefix(all[row.name], []byte("REGISTER ")) {
 			want[row.name] = "401"
@@ -102,7 +32,7 @@ func TestTortureMessagesGetNoBindingOfARegistrar(t *testing.T) {
 				Account: func(user string) (auth.Account, bool) {
 					return auth.Account{ID: "phone", User: user, Password: "secret"}, true
 				},
-				At: func(sip.Source) sip.Presence { return sip.Absent },
+				At: func(transport.Source) sip.Presence { return sip.Absent },
 				Update: func(u *sip.Update) {
 					t.Errorf("%s: a binding for %s, who proved nothing", name, u.AccountID)
 					u.Refuse(500, 0)
@@ -116,7 +46,7 @@ func TestTortureMessagesGetNoBindingOfARegistrar(t *testing.T) {
 // TestUnreadableRequestsAreAnsweredOnce: an answer to what the parser refuses
 // is no larger than the question, and repeats nothing that was not in it.
 func TestUnreadableRequestsAreAnsweredOnce(t *testing.T) {
-	for name, b := range tortureMessages(t) {
+	for name, b := range siptest.TortureMessages(t) {
 		answer := sip.Refusal(b)
 		if answer == nil {
 			continue
@@ -137,7 +67,7 @@ func TestUnreadableRequestsAreAnsweredOnce(t *testing.T) {
 }
 
 func FuzzUnreadable(f *testing.F) {
-	for _, b := range tortureMessages(f) {
+	for _, b := range siptest.TortureMessages(f) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Trace hears each message of a dialog, in the order in which this process
@@ -27,17 +28,19 @@ type TracedMessage struct {
 }
 
 // send puts a message of the dialog on the wire.
-func (d *Dialog) send(to flow, b []byte) error { return d.post(to, parcel{b: b}) }
+func (d *Dialog) send(to transport.Flow, b []byte) error {
+	return d.post(to, transport.Outgoing{Bytes: b})
+}
 
 // post sends a parcel and traces it, unless the environment forbids the flow.
-func (d *Dialog) post(to flow, p parcel) error {
+func (d *Dialog) post(to transport.Flow, p transport.Outgoing) error {
 	if !d.inbound && !d.ua.allowsTarget(d.environment, to) {
 		return ErrTestEnvironment
 	}
 	if !d.untold {
-		d.ua.trace(d.key.callID, d.traceTag(), to, true, p.b)
+		d.ua.trace(d.key.callID, d.traceTag(), to, true, p.Bytes)
 	}
-	return d.ua.post(to, p)
+	return d.ua.transport.Send(to, p)
 }
 
 // traceTag tells dialogs that came in with the same Call-ID apart. That of a
@@ -49,13 +52,13 @@ func (d *Dialog) traceTag() string {
 	return ""
 }
 
-func (u *UserAgent) trace(callID, tag string, f flow, out bool, b []byte) {
+func (u *UserAgent) trace(callID, tag string, f transport.Flow, out bool, b []byte) {
 	if u.cfg.Trace == nil || len(b) == 0 {
 		return
 	}
 	defer u.recovered("trace", nil)
 	u.cfg.Trace(callID, TracedMessage{
-		At: time.Now(), Out: out, Local: u.localOf(f), Remote: f.addr, Network: f.network, Tag: tag, Data: message.MaskSecrets(b),
+		At: time.Now(), Out: out, Local: u.transport.LocalAddr(f), Remote: f.Addr, Network: f.Network, Tag: tag, Data: message.MaskSecrets(b),
 	})
 }
 
@@ -65,5 +68,5 @@ func (d *Dialog) heard(m *received) {
 		return
 	}
 	m.traced, m.traceTag = true, d.traceTag()
-	d.ua.trace(m.CallID, m.traceTag, m.observedFlow(), false, m.raw)
+	d.ua.trace(m.CallID, m.traceTag, m.ObservedFlow(), false, m.Raw)
 }

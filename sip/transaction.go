@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 var (
@@ -20,8 +21,8 @@ type clientTx struct {
 	method   string
 	cseq     uint32
 	far      remote
-	to       flow
-	narrow   *flow // over UDP, which a large request has left for TCP
+	to       transport.Flow
+	narrow   *transport.Flow // over UDP, which a large request has left for TCP
 	extra    []message.Header
 	body     []byte
 	fork     string // tells the requests to several forks apart
@@ -62,18 +63,18 @@ func (d *Dialog) start(tx *clientTx, heard func(*clientTx, *received, error)) {
 }
 
 func (d *Dialog) firstWait(tx *clientTx) time.Duration {
-	if tx.to.stream() {
+	if tx.to.IsStream() {
 		return tx.patience
 	}
 	return min(tx.wait, tx.patience)
 }
 
 func (d *Dialog) transmit(tx *clientTx) {
-	p := parcel{b: tx.bytes, failed: func(err error) { d.do(func() { d.fail(tx, err) }) }}
+	p := transport.Outgoing{Bytes: tx.bytes, Failed: func(err error) { d.do(func() { d.fail(tx, err) }) }}
 	if d.out != nil && d.out.tx == tx && !tx.left {
-		p.begins, p.may = true, d.out.inv.May
+		p.BeginsCall, p.May = true, d.out.inv.May
 	}
-	tx.left = tx.left || !tx.to.stream()
+	tx.left = tx.left || !tx.to.IsStream()
 	err := d.post(tx.to, p)
 	if err != nil {
 		// Not at once: the owner may not know the dialog yet.
@@ -144,7 +145,7 @@ func (d *Dialog) ask(r ownRequest, heard func(m *received, err error)) {
 		if r.fork == nil {
 			d.asking = false
 		}
-		if m != nil && !r.unchallenged && m.isChallenge() {
+		if m != nil && !r.unchallenged && m.IsChallenge() {
 			if auth := d.answerChallenge(m, r.method, r.auth == nil, r.body); auth != nil {
 				r.auth = auth
 				d.ask(r, heard)
@@ -173,7 +174,7 @@ func (d *Dialog) sendOwn(r ownRequest, heard func(m *received, err error)) {
 	if r.sentAs != nil {
 		*r.sentAs = tx.cseq
 	}
-	d.withHop(tx.far, func(to flow) {
+	d.withHop(tx.far, func(to transport.Flow) {
 		tx.to = to
 		d.start(tx, func(tx *clientTx, m *received, err error) {
 			if m != nil && m.Code < 200 {
@@ -198,7 +199,7 @@ func (d *Dialog) due(tx *clientTx) {
 		d.fail(tx, errTimeout)
 		return
 	}
-	if tx.to.stream() || tx.answered && tx.method == message.MethodInvite {
+	if tx.to.IsStream() || tx.answered && tx.method == message.MethodInvite {
 		tx.timer.Reset(left)
 		return
 	}
@@ -253,7 +254,7 @@ func (d *Dialog) advance(tx *clientTx, m *received) {
 }
 
 // ackRefusal acknowledges a non-2xx answer hop by hop (RFC 3261 17.1.1.3).
-func (d *Dialog) ackRefusal(far remote, to flow, m *received) {
+func (d *Dialog) ackRefusal(far remote, to transport.Flow, m *received) {
 	far.tag = m.To.Tag
 	b, err := d.build(&clientTx{method: message.MethodAck, cseq: m.CSeq, far: far, to: to, extra: d.auth})
 	if err == nil {
@@ -269,7 +270,7 @@ func (d *Dialog) acknowledge(far remote, m *received, body []byte, then func()) 
 		d.acks = make(map[string]*sentAck, 1)
 	}
 	d.acks[key] = &sentAck{}
-	d.withHop(far, func(to flow) {
+	d.withHop(far, func(to transport.Flow) {
 		tx := &clientTx{method: message.MethodAck, cseq: m.CSeq, far: far, to: to, extra: d.auth, body: body, ackOf2xx: true, fork: far.tag}
 		b, err := d.build(tx)
 		if err == nil {
@@ -282,7 +283,7 @@ func (d *Dialog) acknowledge(far remote, m *received, body []byte, then func()) 
 
 type sentAck struct {
 	b  []byte
-	to flow
+	to transport.Flow
 }
 
 func ackKey(m *received) string { return strconv.FormatUint(uint64(m.CSeq), 10) + " " + m.To.Tag }
@@ -301,7 +302,7 @@ func (d *Dialog) acknowledged(m *received) bool {
 func (d *Dialog) undelivered(method, branch string) {
 	for _, tx := range d.txs {
 		if tx.method == method && d.branch(tx) == branch && !tx.answered {
-			d.fail(tx, fmt.Errorf("sip: %s is unreachable: %w", tx.to.addr, errUnreachable))
+			d.fail(tx, fmt.Errorf("sip: %s is unreachable: %w", tx.to.Addr, errUnreachable))
 			return
 		}
 	}

@@ -7,22 +7,16 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Listener names one socket to open, for example {Network: "udp", Addr: "127.0.0.1:5060"}.
-type Listener struct {
-	Network string         // udp, tcp or tls
-	Addr    string         // host:port; port 0 takes a free one
-	TLS     *transport.TLS // of a tls listener; nil: Config.TLS
-}
-
 // Config is what a user agent needs to know. Everything but Listen may stay zero.
 type Config struct {
-	Listen     []Listener
+	Listen     []transport.Listener
 	PublicIP   netip.Addr                // host of Via and Contact; zero: the listener's address
 	PublicPort int                       // port of Via and Contact; 0: the listener's port
 	Private    []netip.Prefix            // far ends in these networks, and on loopback, get the listener's own address all the same
@@ -34,7 +28,7 @@ type Config struct {
 	UserAgent  string                    // "Callboard/<version>"
 	Secret     []byte                    // keys the HMACs of Call-ID, tags and branches; nil: drawn at random
 	MayReach   func(netip.AddrPort) bool // egress check for targets learnt from Contact, Record-Route or DNS; nil allows
-	Silent     bool                      // no request leaves, whatever asks for it (ErrSilent); requests of others are answered
+	Silent     bool                      // no request leaves, whatever asks for it (transport.ErrSilent); requests of others are answered
 	MayCall    func() bool               // asked right before an INVITE leaves that begins a call, see HoldCalls, and before one is taken; it must not wait; nil: always
 	Log        *slog.Logger              // nil: silence
 
@@ -57,8 +51,8 @@ type Config struct {
 	// beside the readers of the sockets; of OPTIONS only whether any other node
 	// knows its source, and then it is answered here. Placed, which may be nil, is asked
 	// first and answers from memory, or that it is not sure.
-	Elsewhere func(Whose) (netip.AddrPort, bool)
-	Placed    func(Whose) (at netip.AddrPort, elsewhere, sure bool)
+	Elsewhere func(cluster.OwnerQuery) (netip.AddrPort, bool)
+	Placed    func(cluster.OwnerQuery) (at netip.AddrPort, elsewhere, sure bool)
 	CutOff    func() bool // whether none of the other nodes is reached: then OPTIONS is answered with 503, and calls are taken and passed on as ever; it must not wait; nil: never
 	RelayKey  []byte      // of the install: proves what nodes say of requests that they pass on; nil: they are believed nothing
 	NodeMark  string      // names this node in tags and Contacts of its dialogs, 16 letters and digits at most, the same after a restart
@@ -238,12 +232,6 @@ type DialogState struct {
 	Update         bool   `json:"update,omitempty"`          // the far end takes UPDATE
 
 	Environment domain.Environment `json:"-"` // as in Invite; set by the caller of Revive and Orphan, from the row of the call
-}
-
-// Source is who sent a message.
-type Source struct {
-	Addr    netip.AddrPort
-	Network string
 }
 
 // Admission says whether a source is answered at all.

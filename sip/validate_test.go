@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // hostile is what the parser lets through, and the answer it gets; 0 is none.
@@ -144,7 +145,9 @@ func TestJunkSourcesCostNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		allowed := netip.MustParsePrefix("10.0.0.0/8")
 		s := onStage(t, func(ua *sip.UserAgent) {
-			ua.Admit(func(src sip.Source) sip.Admission { return sip.Admission{Allow: allowed.Contains(src.Addr.Addr())} })
+			ua.Admit(func(src transport.Source) sip.Admission {
+				return sip.Admission{Allow: allowed.Contains(src.Addr.Addr())}
+			})
 		})
 		send := func(first byte, n int, text string) {
 			for i := range n {

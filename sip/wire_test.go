@@ -19,6 +19,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // traced collects what a user agent tells of its messages.
@@ -155,7 +156,7 @@ func TestLargeRequestsGoOverTCPWhereTheTargetTakesIt(t *testing.T) {
 	there, here := newEars(), newEars()
 	var theirs traced
 	far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
-		c.Listen = []sip.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}, {Network: "tcp", Addr: "127.0.0.1:" + port}}
+		c.Listen = []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}, {Network: "tcp", Addr: "127.0.0.1:" + port}}
 		c.Trace = theirs.hear
 		answering(there)(c, ua)
 	})
@@ -178,7 +179,7 @@ func TestTargetWithoutTCPIsRemembered(t *testing.T) {
 	t.Parallel()
 	there := newEars()
 	far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
-		c.Listen = []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}
+		c.Listen = []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}
 		answering(there)(c, ua)
 	})
 	near := served(t, nil)
@@ -219,7 +220,7 @@ func TestSeveralListenersSpeakForThemselves(t *testing.T) {
 		c.Listen = nil
 		for _, network := range []string{"udp", "tcp"} {
 			for _, host := range hosts {
-				c.Listen = append(c.Listen, sip.Listener{Network: network, Addr: net.JoinHostPort(host, "0")})
+				c.Listen = append(c.Listen, transport.Listener{Network: network, Addr: net.JoinHostPort(host, "0")})
 			}
 		}
 	}
@@ -229,7 +230,7 @@ func TestSeveralListenersSpeakForThemselves(t *testing.T) {
 			there, here := newEars(), newEars()
 			var theirs traced
 			far := served(t, func(c *sip.Config, ua *sip.UserAgent) {
-				c.Listen = []sip.Listener{{Network: network, Addr: net.JoinHostPort(host, "0")}}
+				c.Listen = []transport.Listener{{Network: network, Addr: net.JoinHostPort(host, "0")}}
 				c.Trace = theirs.hear
 				answering(there)(c, ua)
 			})
@@ -270,7 +271,7 @@ func TestDatagramsCarryTheirMark(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, unix.IP_TOS, h.Type)
 	assert.EqualValues(t, 24<<2, data[0])
-	_, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp"}}, DSCP: 64})
+	_, err = sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp"}}, DSCP: 64})
 	require.Error(t, err)
 }
 

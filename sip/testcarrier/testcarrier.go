@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Config of a simulator. The zero value works.
@@ -91,7 +92,7 @@ func New(cfg Config) (*Simulator, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", OverloadAfter: patience, Log: cfg.Log})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: cfg.Addr}}, UserAgent: "Callboard-Simulator", OverloadAfter: patience, Log: cfg.Log})
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
@@ -105,7 +106,7 @@ func New(cfg Config) (*Simulator, error) {
 	}
 	s := &Simulator{cfg: cfg, ua: ua, engine: engine, talks: make(map[*phone]*media.Session)}
 	s.stop, s.end = context.WithCancel(context.Background())
-	ua.Admit(func(src sip.Source) sip.Admission {
+	ua.Admit(func(src transport.Source) sip.Admission {
 		return sip.Admission{Allow: cfg.ours(src.Addr.Addr()), TrunkID: "simulator"}
 	})
 	ua.OnInvite(s.invited)

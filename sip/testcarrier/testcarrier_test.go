@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/siptest"
 	"github.com/callboard/callboard/sip/testcarrier"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // caller is a user agent with sound that calls the carrier.
@@ -54,7 +55,7 @@ func startAt(t *testing.T, at netip.Addr) *caller {
 	go func() { c.ended <- c.sim.Serve(ctx) }()
 	t.Cleanup(cancel)
 	<-c.sim.Ready()
-	c.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: netip.AddrPortFrom(at, 0).String()}}})
+	c.ua, err = sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: netip.AddrPortFrom(at, 0).String()}}})
 	require.NoError(t, err)
 	go func() { _ = c.ua.Serve(t.Context()) }()
 	<-c.ua.Ready()

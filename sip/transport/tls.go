@@ -1,5 +1,3 @@
-// Package transport holds what SIP sockets need of TLS and of the kernel:
-// certificates that are read anew, DSCP, ICMP errors and arrival times.
 package transport
 
 import (

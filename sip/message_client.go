@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Text is one MESSAGE of ours outside of any dialog (RFC 3428).
@@ -43,9 +44,7 @@ const firstAddress = 10 * time.Second
 // refusal: Final.Code is 0 where none came. An error says that nothing was
 // sent, or that ctx is over.
 func (u *UserAgent) SendText(ctx context.Context, t *Text) (Final, error) {
-	select {
-	case <-u.ready:
-	default:
+	if !u.isReady() {
 		return Final{}, errNotReady
 	}
 	d, err := u.newText(t)
@@ -62,7 +61,7 @@ func (u *UserAgent) SendText(ctx context.Context, t *Text) (Final, error) {
 	if len(found) == 0 {
 		return Final{Transport: true, Phrase: "no address for the target"}, nil
 	}
-	if !u.register(d) {
+	if !u.dialogs.add(d) {
 		return Final{}, fmt.Errorf("sip: message %s is on the wire already", t.Name)
 	}
 	s := &sending{d: d, t: t, addrs: found, answer: make(chan Final, 1)}
@@ -111,13 +110,13 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 	case len(t.Body) == 0 || len(t.Body) > maxBody || t.ContentType == "":
 		return nil, errors.New("sip: a message has a body of 1 to 8192 bytes and its type")
 	}
-	f := flow{network: hop.Transport}
+	f := transport.Flow{Network: hop.Transport}
 	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
-		f = flowOf(resolve.WithAddress(hop, ip))
+		f = transport.FlowTo(resolve.WithAddress(hop, ip))
 	}
 	domain := t.FromDomain
 	if domain == "" {
-		domain = u.publicHost(f)
+		domain = u.transport.PublicHost(f)
 	}
 	callID := u.id.StandaloneCallID("text " + t.Name)
 	d := &Dialog{
@@ -140,11 +139,11 @@ type sending struct {
 
 func (s *sending) next() {
 	d := s.d
-	d.target, d.flow = s.addrs[0], flowOf(s.addrs[0])
-	d.flow.udp = d.ua.socketAt(d.target.Local)
+	d.target, d.flow = s.addrs[0], transport.FlowTo(s.addrs[0])
+	d.flow.Socket = d.ua.transport.SocketAt(d.target.Local)
 	s.addrs = s.addrs[1:]
 	s.tries, d.auth, d.signer = 0, nil, nil
-	d.hold(d.flow.addr.Addr())
+	d.hold(d.flow.Addr.Addr())
 	s.send()
 }
 
@@ -169,7 +168,7 @@ func (s *sending) heard(_ *clientTx, m *received, err error) {
 		return
 	case m != nil && m.Code >= 200 && m.Code < 300:
 		s.tell(Final{Code: m.Code, Phrase: m.Phrase})
-	case m != nil && m.isChallenge() && s.authenticate(m):
+	case m != nil && m.IsChallenge() && s.authenticate(m):
 		s.tries++
 		d.localCSeq++
 		s.send()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // A dispatcher in front asks each of its nodes by OPTIONS whether that takes
@@ -20,7 +21,7 @@ func (u *UserAgent) dispatches(a netip.Addr) bool {
 }
 
 // isProbe tells whether the bytes of a stranger are such a question.
-func (u *UserAgent) isProbe(b []byte, s Source) bool {
+func (u *UserAgent) isProbe(b []byte, s transport.Source) bool {
 	return bytes.HasPrefix(b, []byte(message.MethodOptions+" ")) && u.dispatches(s.Addr.Addr())
 }
 
@@ -28,14 +29,14 @@ func (u *UserAgent) isProbe(b []byte, s Source) bool {
 // dialog and came from no other node. Of several nodes each answers whom any of
 // them knows.
 func (u *UserAgent) probe(m *received) bool {
-	return m.Method == message.MethodOptions && m.To.Tag == "" && m.passed == nil &&
-		(u.dispatches(m.source().Addr.Addr()) || u.relay.isKnownElsewhere(m.source(), time.Now()))
+	return m.Method == message.MethodOptions && m.To.Tag == "" && m.Relay == nil &&
+		(u.dispatches(m.Source().Addr.Addr()) || u.relay.KnowsSource(m.Source(), time.Now()))
 }
 
 // asked answers OPTIONS: whether calls are taken here, or passed on to nodes that
 // are reached.
 func (u *UserAgent) asked(m *received) {
-	if u.drains() || u.cfg.CutOff != nil && u.cfg.CutOff() {
+	if u.calls.isDraining() || u.cfg.CutOff != nil && u.cfg.CutOff() {
 		u.reject(m, 503)
 		return
 	}

@@ -1,4 +1,4 @@
-package sip
+package cluster
 
 import (
 	"net/netip"

@@ -5,20 +5,17 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
-
-// maxNarrow is the largest request for a datagram while nothing is known of
-// the path (RFC 3261 18.1.1).
-const maxNarrow = 1300
 
 // widen turns a large request from UDP to TCP, unless the address refused
 // that of late.
 func (d *Dialog) widen(tx *clientTx) error {
-	if tx.to.stream() || d.pinned || len(tx.bytes) <= maxNarrow || d.ua.resolver.FailedRecently(tcpAt(tx.to), time.Now()) {
+	if tx.to.IsStream() || d.pinned || len(tx.bytes) <= transport.MaxDatagramRequest || d.ua.resolver.FailedRecently(tx.to.TCPTarget(), time.Now()) {
 		return nil
 	}
 	was := tx.to
-	tx.narrow, tx.to = &was, flow{network: resolve.TCP, addr: was.addr, hurry: true}
+	tx.narrow, tx.to = &was, transport.Flow{Network: resolve.TCP, Addr: was.Addr, ShortDial: true}
 	b, err := d.build(tx)
 	if err != nil {
 		tx.to, tx.narrow = was, nil
@@ -34,7 +31,7 @@ func (d *Dialog) narrow(tx *clientTx, why error) bool {
 	if tx.narrow == nil || tx.answered || errors.Is(why, errTimeout) || errors.Is(why, errEnded) {
 		return false
 	}
-	d.ua.resolver.MarkFailed(tcpAt(tx.to))
+	d.ua.resolver.MarkFailed(tx.to.TCPTarget())
 	tx.to, tx.narrow = *tx.narrow, nil
 	b, err := d.build(tx)
 	if err != nil {
@@ -46,12 +43,8 @@ func (d *Dialog) narrow(tx *clientTx, why error) bool {
 	return true
 }
 
-func tcpAt(f flow) resolve.Target {
-	return resolve.Target{Host: f.addr.Addr().String(), Port: int(f.addr.Port()), Transport: resolve.TCP}
-}
-
 // home is the way by which the dialog wants to be reached.
-func (tx *clientTx) home() flow {
+func (tx *clientTx) home() transport.Flow {
 	if tx.narrow != nil {
 		return *tx.narrow
 	}

@@ -91,9 +91,9 @@ func (u *UserAgent) texted(m *received, phone bool, a Admission) {
 		return
 	}
 	t := &IncomingText{
-		From: message.URIUser(m.From.URI), To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk, Proved: m.proved, Source: m.source().Addr, Network: m.source().Network,
+		From: message.URIUser(m.From.URI), To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk, Proved: m.proved, Source: m.Source().Addr, Network: m.Source().Network,
 		ContentType: cmp.Or(m.PartType, m.HeaderValue("Content-Type")), Body: bytes.Clone(m.Body), Key: m.CallID + " " + m.From.Tag + " " + strconv.FormatUint(uint64(m.CSeq), 10),
-		MatchFields: m.MatchFields(), u: u, m: m, s: s, prove: u.trunks.WithAccounts(a.Realm, a.Account), size: m.maxResponseSize(),
+		MatchFields: m.MatchFields(), u: u, m: m, s: s, prove: u.trunks.WithAccounts(a.Realm, a.Account), size: m.MaxResponseSize(),
 	}
 	m.Body = nil
 	defer u.recovered("on_text", func() { t.Reply(500, 0) })
@@ -102,7 +102,7 @@ func (u *UserAgent) texted(m *received, phone bool, a Admission) {
 
 func textKey(m *received) string {
 	via := m.SenderVia()
-	return strings.Join([]string{m.Branch(), via.Host, strconv.Itoa(via.Port), m.CallID, strconv.FormatUint(uint64(m.CSeq), 10), m.source().Addr.Addr().String()}, "\x00")
+	return strings.Join([]string{m.Branch(), via.Host, strconv.Itoa(via.Port), m.CallID, strconv.FormatUint(uint64(m.CSeq), 10), m.Source().Addr.Addr().String()}, "\x00")
 }
 
 // begin is the transaction of a MESSAGE; nil: there is no room for one.
@@ -166,9 +166,9 @@ func (t *IncomingText) Challenge() {
 		t.Reply(403, 0)
 		return
 	}
-	for _, some := range t.prove.ChallengeFallbacks(&t.m.Message, t.m.source().Addr.Addr(), false, time.Now()) {
+	for _, some := range t.prove.ChallengeFallbacks(&t.m.Message, t.m.Source().Addr.Addr(), false, time.Now()) {
 		b, err := t.u.answer(t.m, 401, "", some, nil)
-		if err == nil && (t.m.flow.stream() || len(b)+tagRoom <= t.size) {
+		if err == nil && (t.m.Flow.IsStream() || len(b)+tagRoom <= t.size) {
 			t.answer(401, some)
 			return
 		}

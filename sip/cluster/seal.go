@@ -1,4 +1,4 @@
-package sip
+package cluster
 
 import (
 	"bytes"
@@ -16,60 +16,41 @@ import (
 
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
-	sealLen  = 22               // letters of its proof
-	sealAge  = 10 * time.Minute // the most between the clocks of two nodes: who has read one cannot use it for ever
-	tokenMAC = 10               // bytes that prove where an answer goes back to
+	sealLen  = 22               // characters of its proof
+	sealAge  = 10 * time.Minute // largest difference between the clocks of two nodes; it bounds the replay of a seal
+	tokenMAC = 10               // bytes that prove the return path of a response
 )
-
-// passage is which way a message is passed on.
-type passage byte
-
-const (
-	passedIn   passage = 'i' // a request, to the node that it belongs to
-	passedOut  passage = 'o' // a request of that node, to a phone
-	passedBack passage = 'b' // an answer, to who sent the request
-)
-
-// passed is what a node says, and has proved to say by the key of the install,
-// of a message that it passes on.
-type passed struct {
-	way    passage
-	peer   Source         // who sent the request, or who is to get the message
-	local  netip.AddrPort // UDP: the socket of the node that passes it on; zero: its connection
-	port   uint16         // in: at which that node listens for datagrams
-	size   int            // in: of the request as it came
-	socket *udpSocket     // back: to send from
-}
 
 // appendSeal writes the header, all but its proof, for which it leaves room.
-func appendSeal(b []byte, p *passed, now time.Time) []byte {
-	b = append(append(b, message.RelayHeader+": "...), byte(p.way), ' ')
-	b = append(append(b, p.peer.Network...), ' ')
-	b = append(p.peer.Addr.AppendTo(b), ' ')
-	if p.local.IsValid() {
-		b = p.local.AppendTo(b)
+func appendSeal(b []byte, p *transport.RelayInfo, now time.Time) []byte {
+	b = append(append(b, message.RelayHeader+": "...), byte(p.Direction), ' ')
+	b = append(append(b, p.Peer.Network...), ' ')
+	b = append(p.Peer.Addr.AppendTo(b), ' ')
+	if p.Local.IsValid() {
+		b = p.Local.AppendTo(b)
 	} else {
 		b = append(b, '-')
 	}
-	for _, n := range []int64{int64(p.port), int64(p.size), now.Unix()} {
+	for _, n := range []int64{int64(p.NodePort), int64(p.Size), now.Unix()} {
 		b = strconv.AppendInt(append(b, ' '), n, 10)
 	}
 	b = append(b, ' ')
 	return append(append(b, make([]byte, sealLen)...), '\r', '\n')
 }
 
-// sealed proves a message whose seal ends before at; the proof covers all of it.
-func (r *relay) sealed(b []byte, at int) []byte {
+// completeSeal writes the proof into a message whose seal ends before at. The proof covers the whole message.
+func (r *Relay) completeSeal(b []byte, at int) []byte {
 	proof := b[at-2-sealLen : at-2]
-	r.sum(proof, b[:at-2-sealLen], b[at-2:])
+	r.sealProof(proof, b[:at-2-sealLen], b[at-2:])
 	return b
 }
 
-// sum writes the proof of a message that lies in two pieces around it.
-func (r *relay) sum(to, head, tail []byte) {
+// sealProof writes the proof of a message that lies in two pieces around it.
+func (r *Relay) sealProof(to, head, tail []byte) {
 	m, _ := r.macs.Get().(*sealMAC)
 	defer r.macs.Put(m)
 	m.hash.Reset()
@@ -79,12 +60,15 @@ func (r *relay) sum(to, head, tail []byte) {
 	base64.RawURLEncoding.Encode(to, m.hash.Sum(m.sum[:0])[:sealLen*3/4])
 }
 
-// opened reads what a node says of a message; nil: nobody does, or it is not
-// true. It looks at the raw bytes, before the gate judges the source.
-func (r *relay) opened(b []byte, now time.Time) *passed {
+// ReadRelayInfo reads the statement of another node from the raw bytes of a message; nil: there is
+// none, or its proof is wrong.
+func (r *Relay) ReadRelayInfo(b []byte, now time.Time) *transport.RelayInfo {
+	if r == nil {
+		return nil
+	}
 	_, rest, _ := bytes.Cut(b, []byte("\r\n"))
 	if bytes.HasPrefix(b, []byte("SIP/")) {
-		return r.answered(rest)
+		return r.readReturnToken(rest)
 	}
 	line, found := bytes.CutPrefix(rest, []byte(message.RelayHeader+": "))
 	if !found {
@@ -92,33 +76,33 @@ func (r *relay) opened(b []byte, now time.Time) *passed {
 	}
 	end := bytes.Index(line, []byte("\r\n"))
 	if end < sealLen+1 {
-		r.u.stats.forged.Add(1)
+		r.counts.forged.Add(1)
 		return nil
 	}
 	at := len(b) - len(line) + end // of the end of the line
 	proof := make([]byte, sealLen)
-	r.sum(proof, b[:at-sealLen], b[at:])
+	r.sealProof(proof, b[:at-sealLen], b[at:])
 	p := readSeal(line[:end-sealLen-1], now)
 	if p == nil || !hmac.Equal(proof, b[at-sealLen:at]) {
-		r.u.stats.forged.Add(1)
+		r.counts.forged.Add(1)
 		return nil
 	}
 	return p
 }
 
-func readSeal(text []byte, now time.Time) *passed {
+func readSeal(text []byte, now time.Time) *transport.RelayInfo {
 	f := bytes.Fields(text)
 	if len(f) != 7 || len(f[0]) != 1 {
 		return nil
 	}
-	p := &passed{way: passage(f[0][0])}
-	p.peer.Network = networkOf(string(f[1]))
+	p := &transport.RelayInfo{Direction: transport.RelayDirection(f[0][0])}
+	p.Peer.Network = networkOf(string(f[1]))
 	var err error
-	if p.peer.Addr, err = netip.ParseAddrPort(string(f[2])); err != nil {
+	if p.Peer.Addr, err = netip.ParseAddrPort(string(f[2])); err != nil {
 		return nil
 	}
 	if text := string(f[3]); text != "-" {
-		if p.local, err = netip.ParseAddrPort(text); err != nil {
+		if p.Local, err = netip.ParseAddrPort(text); err != nil {
 			return nil
 		}
 	}
@@ -134,8 +118,8 @@ func readSeal(text []byte, now time.Time) *passed {
 	if age := now.Sub(time.Unix(at, 0)); err != nil || age > sealAge || age < -sealAge {
 		return nil
 	}
-	p.port, p.size = uint16(port), int(size)
-	if p.peer.Network == "" || p.way != passedIn && p.way != passedOut {
+	p.NodePort, p.Size = uint16(port), int(size)
+	if p.Peer.Network == "" || p.Direction != transport.RelayIn && p.Direction != transport.RelayOut {
 		return nil
 	}
 	return p
@@ -150,18 +134,18 @@ func networkOf(s string) string {
 
 func networks() []string { return []string{resolve.UDP, resolve.TCP, resolve.TLS} }
 
-// token says in the Via of a request that is passed on where its answer goes
-// back to, so that nothing is kept for it. Our branch is proved along with it.
-func (r *relay) token(back flow, branch string) string {
+// returnToken is the parameter of our Via that carries the return path of the response, so that
+// nothing is stored for it. Its proof covers our branch as well.
+func (r *Relay) returnToken(back transport.Flow, branch string) string {
 	raw := make([]byte, 0, 4+16+tokenMAC)
-	raw = append(raw, uint8(slices.Index(networks(), back.network)&0xFF), r.socketIndex(back.udp))
-	raw = binary.BigEndian.AppendUint16(raw, back.addr.Port())
-	raw = append(raw, back.addr.Addr().AsSlice()...)
-	raw = append(raw, r.tokenSum(raw, branch)...)
+	raw = append(raw, uint8(slices.Index(networks(), back.Network)&0xFF), r.socketIndex(back.Socket))
+	raw = binary.BigEndian.AppendUint16(raw, back.Addr.Port())
+	raw = append(raw, back.Addr.Addr().AsSlice()...)
+	raw = append(raw, r.returnTokenProof(raw, branch)...)
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-func (r *relay) tokenSum(raw []byte, branch string) []byte {
+func (r *Relay) returnTokenProof(raw []byte, branch string) []byte {
 	m, _ := r.macs.Get().(*sealMAC)
 	defer r.macs.Put(m)
 	m.hash.Reset()
@@ -171,15 +155,16 @@ func (r *relay) tokenSum(raw []byte, branch string) []byte {
 	return m.hash.Sum(sum[:0])[:tokenMAC]
 }
 
-func (r *relay) socketIndex(s *udpSocket) byte {
-	if i := slices.Index(r.u.udp, s); i >= 0 && i < math.MaxUint8 {
+// socketIndex is the place of a socket among ours; 255: none.
+func (r *Relay) socketIndex(s *transport.UDPSocket) byte {
+	if i := r.cfg.Transport.SocketIndex(s); i >= 0 && i < math.MaxUint8 {
 		return byte(i)
 	}
 	return math.MaxUint8
 }
 
-// answered reads the token in the topmost Via of an answer.
-func (r *relay) answered(head []byte) *passed {
+// readReturnToken reads the token in the topmost Via of a response.
+func (r *Relay) readReturnToken(head []byte) *transport.RelayInfo {
 	via := topVia(head)
 	text, branch := viaParam(via, ";cb="), viaParam(via, ";branch=")
 	var raw [64]byte
@@ -188,21 +173,19 @@ func (r *relay) answered(head []byte) *passed {
 	}
 	n, err := base64.RawURLEncoding.Decode(raw[:], text)
 	if err != nil || n < 4+4+tokenMAC {
-		r.u.stats.forged.Add(1)
+		r.counts.forged.Add(1)
 		return nil
 	}
 	body := raw[:n-tokenMAC]
 	addr, ok := netip.AddrFromSlice(body[4:])
-	if !ok || int(body[0]) >= len(networks()) || !hmac.Equal(raw[n-tokenMAC:n], r.tokenSum(body, string(branch))) {
-		r.u.stats.forged.Add(1)
+	if !ok || int(body[0]) >= len(networks()) || !hmac.Equal(raw[n-tokenMAC:n], r.returnTokenProof(body, string(branch))) {
+		r.counts.forged.Add(1)
 		return nil
 	}
-	p := &passed{way: passedBack, peer: Source{
+	p := &transport.RelayInfo{Direction: transport.RelayBack, Peer: transport.Source{
 		Network: networks()[body[0]], Addr: netip.AddrPortFrom(addr, binary.BigEndian.Uint16(body[2:])),
 	}}
-	if i := int(body[1]); i < len(r.u.udp) {
-		p.socket = r.u.udp[i]
-	}
+	p.Socket = r.cfg.Transport.SocketByIndex(int(body[1]))
 	return p
 }
 

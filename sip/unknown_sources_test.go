@@ -14,6 +14,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // TestAttackByStrangersWhoStay: phones may connect from anywhere, and whoever
@@ -23,16 +24,18 @@ func TestAttackByStrangersWhoStay(t *testing.T) {
 	const most = 8
 	var home atomic.Pointer[netip.AddrPort] // where a phone is registered
 	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
-		c.Listen = []sip.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
+		c.Listen = []transport.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
 		c.MaxTCPConns, c.MaxPerHost = most, most
 		if ua == nil {
 			return
 		}
 		ua.Hurry(8*time.Second, 8*time.Second) // all have to be in before the first is let go
-		ua.Admit(func(s sip.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr().String() == "127.0.0.2"} })
+		ua.Admit(func(s transport.Source) sip.Admission {
+			return sip.Admission{Allow: s.Addr.Addr().String() == "127.0.0.2"}
+		})
 		ua.Registrar(sip.Registrar{
 			Account: func(string) (auth.Account, bool) { return auth.Account{}, false },
-			At: func(s sip.Source) sip.Presence {
+			At: func(s transport.Source) sip.Presence {
 				if at := home.Load(); at != nil && *at == s.Addr {
 					return sip.Exactly
 				}

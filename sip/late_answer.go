@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // lateAnswer takes an answer to an INVITE that is finished for us.
@@ -56,7 +57,7 @@ func (d *Dialog) endFork(m *received) {
 		}
 	}
 	d.acknowledge(far, m, nil, func() {
-		d.withHop(far, func(to flow) {
+		d.withHop(far, func(to transport.Flow) {
 			d.start(&clientTx{
 				method: message.MethodBye, cseq: cseq + 1, far: far, to: to, fork: far.tag,
 			}, func(_ *clientTx, m *received, _ error) {
@@ -86,7 +87,7 @@ func (d *Dialog) cancelThen(cseq uint32, reason string, heard func(*clientTx, *r
 		extra = []message.Header{{Name: "Reason", Value: "SIP;cause=487;text=" + message.QuoteString(strings.Map(message.ReplaceControlChar, reason))}}
 	}
 	to := d.flow
-	if d.out != nil && d.out.tx != nil && d.out.tx.to.network != "" {
+	if d.out != nil && d.out.tx != nil && d.out.tx.to.Network != "" {
 		to = d.out.tx.to // the way its INVITE went
 	}
 	d.start(&clientTx{

@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/cluster"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // A dispatcher takes a node for dead that does not answer OPTIONS, also one
@@ -26,12 +28,12 @@ func TestADispatcherIsToldWhoTakesCalls(t *testing.T) {
 		var alone atomic.Bool
 		ua, err := sip.New(sip.Config{
 			CutOff: alone.Load,
-			Listen: []sip.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"),
+			Listen: []transport.Listener{{Network: "udp", Addr: ourAddr}}, Secret: []byte("secret"),
 			Probes: []netip.Prefix{netip.MustParsePrefix("127.0.0.3/32"), netip.MustParsePrefix("10.0.0.0/8")},
 		})
 		require.NoError(t, err)
 		ua.BindTo(n.open(ourAddr))
-		ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+		ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
 		ua.OnInvite(func(*sip.Incoming) { t.Error("a dispatcher may ask, and not call") })
 		ctx, cancel := context.WithCancel(t.Context())
 		var ended sync.WaitGroup
@@ -74,10 +76,10 @@ func TestADispatcherIsToldWhoTakesCalls(t *testing.T) {
 func TestADispatcherMayAskByTCP(t *testing.T) {
 	t.Parallel()
 	ua := served(t, func(c *sip.Config, ua *sip.UserAgent) {
-		c.Listen = []sip.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
+		c.Listen = []transport.Listener{{Network: "tcp", Addr: "127.0.0.1:0"}}
 		c.Probes = []netip.Prefix{netip.MustParsePrefix("127.0.0.3/32")}
 		if ua != nil {
-			ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{} })
+			ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
 		}
 	})
 	read := func(c net.Conn) string {
@@ -96,7 +98,7 @@ func TestADispatcherMayAskByTCP(t *testing.T) {
 // has other workspaces, or none.
 func TestADispatcherThatAnotherNodeKnowsIsToldToo(t *testing.T) {
 	amongNodes(t, nil, func(n *nodes) {
-		n.at = func(w sip.Whose) (netip.AddrPort, bool) {
+		n.at = func(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 			return n.there(), w.Source.Addr.Addr() == netip.MustParseAddr("127.0.0.1")
 		}
 		ping := func(i int) string {

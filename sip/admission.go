@@ -1,0 +1,40 @@
+package sip
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// admitsMessage tells whether a message of a source is read at all. What another node
+// relays back, or out to a phone, it has proved; what it relays in is judged by its own source.
+func (u *UserAgent) admitsMessage(b []byte, s transport.Source, relay *transport.RelayInfo) bool {
+	if relay != nil && relay.Direction != transport.RelayIn || u.known(s) {
+		return true
+	}
+	now := time.Now()
+	return u.phones.welcome(b, s, now) || relay == nil && (u.isProbe(b, s) || u.relay.Admit(b, s, now))
+}
+
+// admitsConnection tells whether a host may connect, and whether it is known.
+func (u *UserAgent) admitsConnection(s transport.Source) (known, admitted bool) {
+	now := time.Now()
+	if u.known(s) || u.dispatches(s.Addr.Addr()) || u.phones.presence(s) != Absent || u.relay.KnowsSource(s, now) {
+		return true, true
+	}
+	return false, u.phones.callable(s, now) || u.relay.AdmitConnection(s, now)
+}
+
+// known tells whether a source is admitted or the host of a live dialog.
+func (u *UserAgent) known(s transport.Source) bool {
+	return u.transport.Filter.HasPeer(s.Addr.Addr()) || u.admission(s).Allow
+}
+
+// admission is what Admit decides on a source; a panic refuses it.
+func (u *UserAgent) admission(s transport.Source) (a Admission) {
+	defer u.recovered("admit", func() { a = Admission{} })
+	if u.admit == nil {
+		return Admission{Allow: s.Addr.Addr().IsLoopback()}
+	}
+	return u.admit(s)
+}

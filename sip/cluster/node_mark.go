@@ -1,0 +1,64 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/callboard/callboard/sip/message"
+)
+
+const (
+	tagLength     = 16     // characters of a tag of ours, before the mark
+	maxMarkLength = 16     // characters of a Mark
+	markParameter = "node" // of our Contact
+)
+
+// Mark names a node in tags and Contacts of its dialogs: 16 letters and digits at most. "": the only node.
+type Mark string
+
+// check refuses a mark that cannot be part of a tag.
+func (mark Mark) check() error {
+	for i := range len(mark) {
+		if !message.IsAlnum(mark[i]) || len(mark) > maxMarkLength {
+			return fmt.Errorf("sip: %q is no mark of a node", string(mark))
+		}
+	}
+	return nil
+}
+
+// MarkTag adds the mark to a tag of this node.
+func (mark Mark) MarkTag(tag string) string {
+	if mark == "" {
+		return tag
+	}
+	return tag + "-" + string(mark)
+}
+
+// MarkContact adds the mark to the URI of a Contact of this node.
+func (mark Mark) MarkContact(uri string) string {
+	if mark == "" {
+		return uri
+	}
+	return uri + ";" + markParameter + "=" + string(mark)
+}
+
+// markOfTag is the mark in a tag; "": there is none.
+func markOfTag(tag string) string {
+	if len(tag) <= tagLength+1 || len(tag) > tagLength+1+maxMarkLength || tag[tagLength] != '-' || strings.Trim(tag[:tagLength], "0123456789abcdef") != "" {
+		return ""
+	}
+	if mark := Mark(tag[tagLength+1:]); mark.check() == nil {
+		return string(mark)
+	}
+	return ""
+}
+
+// markOfDialog is the mark of the node that has the dialog of a request: in our Contact, to which
+// the request is sent, or in our tag. A call that another node resumed has the tag of its first
+// node and the Contact of the second.
+func markOfDialog(m *message.Message) string {
+	if mark := Mark(message.ParamValue(m.URI.UriParams, markParameter)); mark != "" && mark.check() == nil {
+		return string(mark)
+	}
+	return markOfTag(m.To.Tag)
+}

@@ -1,0 +1,291 @@
+// Package cluster relays messages between the nodes that share the SIP traffic of an installation
+// (docs/adr/0077-a-call-finds-its-node.md).
+//
+// The relaying node stores nothing about a call: its Via carries the return path of the response.
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+const (
+	unknownRate         = 10  // messages per second of one source that no node knows
+	unknownBurst        = 30  // of them at once
+	unknownTotalRate    = 500 // messages per second of all such sources
+	unknownLookupRate   = 200 // lookups per second that they may cause together
+	unknownOptionsRate  = 20  // OPTIONS of them per second, each of which is a lookup
+	knownSourceNodeRate = 200 // times per second that other nodes are asked for one known source
+)
+
+// OwnerQuery asks to which node a request belongs.
+type OwnerQuery struct {
+	Method string
+	To     string // the user that is called, as in Incoming.To; of a REGISTER the user of its To, which is the account's
+	From   string // the user of the From: of a phone that calls the account's
+	User   string // that the credentials of a call or message name, unverified
+	Mark   string // Config.NodeMark of the node that has the dialog; "": none is named
+	Within bool   // of a dialog that is not on this node
+	CallID string
+	Source transport.Source
+	// MatchFields are those of a call or a message, as in Incoming.
+	MatchFields map[string]string
+	// Ask takes one query of other nodes from the rate of the source; false: the rate is exceeded. nil: no limit.
+	Ask func() bool
+}
+
+// Config is the configuration of a Relay.
+type Config struct {
+	Key           []byte // shared by all nodes: proves what they state about relayed messages
+	NodeMark      Mark
+	OverloadAfter time.Duration // an INVITE that waited longer is refused instead of relayed
+
+	// Owner finds the node of a request; false: it belongs to this node. True without an address: no
+	// node owns it now. It may block for half a second and is called on a goroutine of its own. nil: no lookups.
+	Owner func(OwnerQuery) (netip.AddrPort, bool)
+	// CachedOwner is called first and answers from memory; sure is false where it does not know. May be nil.
+	CachedOwner func(OwnerQuery) (at netip.AddrPort, elsewhere, sure bool)
+
+	Transport    *transport.Transport
+	Resolver     *resolve.Resolver
+	IsKnown      func(transport.Source) bool // admitted, with a live dialog, or a registered phone
+	IsDispatcher func(netip.Addr) bool
+	Serve        func(*transport.Received) // takes a request that belongs to this node
+	Reject       func(m *transport.Received, code int)
+	Recover      func(where string, then func()) // deferred: keeps a panic to one message
+}
+
+// CheckConfig refuses lookups without a key, and a mark that cannot be part of a tag.
+func CheckConfig(cfg *Config) error {
+	if cfg.Owner != nil && len(cfg.Key) == 0 {
+		return errors.New("sip: nothing is passed on without a key")
+	}
+	return cfg.NodeMark.check()
+}
+
+type counts struct {
+	relayed, returned, lookups, forged                          atomic.Uint64
+	refusedLate, refusedFull, rejected, malformed, rateExceeded atomic.Uint64
+	transportErrors                                             atomic.Uint64
+}
+
+// Relay relays requests to the nodes that they belong to. A nil Relay is that of a single node.
+type Relay struct {
+	cfg            Config
+	id             message.Identifiers // of the shared key
+	macs           *sync.Pool          // of *sealMAC, of the same key
+	unknown        *ratelimit.Limiter  // unknown sources, each
+	unknownTotal   *ratelimit.Limiter  // and together
+	unknownLookups *ratelimit.Limiter
+	unknownOptions *ratelimit.Limiter
+	nodeQueries    *ratelimit.Limiter // queries of other nodes, by known source
+	remote         *remoteSources
+	lookups        ownerLookups
+	counts         counts
+}
+
+// New makes a relay; nil without a key.
+func New(cfg Config) *Relay {
+	if len(cfg.Key) == 0 {
+		return nil
+	}
+	return &Relay{
+		cfg: cfg, id: message.NewIdentifiers(cfg.Key), macs: newSealMACs(cfg.Key), remote: newRemoteSources(), lookups: newOwnerLookups(),
+		unknown: ratelimit.NewLimiter(unknownRate, unknownBurst), unknownTotal: ratelimit.NewLimiter(unknownTotalRate, unknownTotalRate),
+		unknownLookups: ratelimit.NewLimiter(unknownLookupRate, unknownLookupRate), unknownOptions: ratelimit.NewLimiter(unknownOptionsRate, unknownOptionsRate),
+		nodeQueries: ratelimit.NewLimiter(knownSourceNodeRate, knownSourceNodeRate),
+	}
+}
+
+// hasLookups tells whether a message here may belong to another node.
+func (r *Relay) hasLookups() bool { return r != nil && r.cfg.Owner != nil }
+
+// KnowsSource tells whether another node has answered a source.
+func (r *Relay) KnowsSource(s transport.Source, now time.Time) bool {
+	return r.hasLookups() && r.remote.has(s.Addr.Addr(), now)
+}
+
+// Admit lets messages pass whose source another node may know.
+func (r *Relay) Admit(b []byte, s transport.Source, now time.Time) bool {
+	if !r.hasLookups() {
+		return false
+	}
+	method, _, _ := bytes.Cut(b[:min(len(b), 16)], []byte(" "))
+	if !slices.Contains(message.KnownMethods(), string(method)) {
+		return false
+	}
+	if string(method) == message.MethodOptions { // most scans are OPTIONS
+		return r.remote.has(s.Addr.Addr(), now) || r.unknown.Spend(s.Addr.Addr(), 1, now) && r.unknownOptions.Spend(netip.Addr{}, 1, now)
+	}
+	return r.AdmitConnection(s, now)
+}
+
+// AdmitConnection lets a source that this node does not know connect, within a rate.
+func (r *Relay) AdmitConnection(s transport.Source, now time.Time) bool {
+	return r.hasLookups() && (r.remote.has(s.Addr.Addr(), now) || r.unknown.Spend(s.Addr.Addr(), 1, now) && r.unknownTotal.Spend(netip.Addr{}, 1, now))
+}
+
+// TakeRequest relays a request of no dialog of this node, or looks its node up.
+// false: it belongs to this node, or to none.
+func (r *Relay) TakeRequest(m *transport.Received) bool {
+	if !r.hasLookups() || m.Relay != nil {
+		return false
+	}
+	q, ok := r.queryOf(m)
+	if !ok {
+		return false
+	}
+	key := transactionKey{m.CallID, m.From.Tag, m.Branch(), m.CSeq}
+	if r.lookups.running.Load() > 0 && r.lookups.enqueue(key, m) {
+		return true
+	}
+	if r.cfg.CachedOwner != nil && q.Method != message.MethodOptions {
+		if at, elsewhere, sure := r.cachedOwner(q); sure {
+			return elsewhere && r.relayOrRefuse(m, at)
+		}
+	}
+	r.lookUp(key, q, m)
+	return true
+}
+
+// queryOf is the query for a request; ok is false when the request can only belong to this node.
+func (r *Relay) queryOf(m *transport.Received) (q OwnerQuery, ok bool) {
+	if m.Version != "SIP/2.0" || m.RepeatedHeader != "" || m.CSeqMethod != m.Method || len(m.Vias) >= message.MaxVias {
+		return q, false
+	}
+	own := string(r.cfg.NodeMark)
+	q = OwnerQuery{Method: m.Method, To: message.URIUser(m.URI), From: message.URIUser(m.From.URI), CallID: m.CallID, Source: m.Source()}
+	switch {
+	case m.To.Tag != "" && m.Method != message.MethodCancel && m.Method != message.MethodRegister:
+		q.Within, q.Mark = true, markOfDialog(&m.Message)
+		return q, q.Mark == "" || q.Mark != own
+	case m.Method == message.MethodRegister:
+		q.To = message.URIUser(m.To.URI)
+	case m.Method == message.MethodInvite:
+		q.User, q.MatchFields = auth.ClaimedUser(&m.Message), m.MatchFields()
+		if _, to, _, _, ok := message.ParseReplaces(m.HeaderValue("Replaces")); ok {
+			q.Mark = markOfTag(to)
+		}
+		return q, q.Mark == "" || q.Mark != own
+	case m.Method == message.MethodOptions: // answered here, once any node knows the source
+		return q, r.isUnknown(m, time.Now()) && !r.cfg.IsDispatcher(m.Source().Addr.Addr())
+	case m.Method == message.MethodMessage:
+		q.User, q.MatchFields = auth.ClaimedUser(&m.Message), m.MatchFields()
+	case m.Method != message.MethodCancel:
+		return q, false
+	}
+	return q, true
+}
+
+// lookUp looks the node of a request up, on a goroutine of its own.
+func (r *Relay) lookUp(key transactionKey, q OwnerQuery, m *transport.Received) {
+	now := time.Now()
+	unknown := r.isUnknown(m, now)
+	if unknown && m.Method != message.MethodOptions && !r.unknownLookups.Spend(netip.Addr{}, 1, now) {
+		r.counts.rateExceeded.Add(1)
+		return
+	}
+	l := &ownerLookup{waiting: append(make([]*transport.Received, 0, 1), m.Clone()), unknown: unknown}
+	if from := m.Source().Addr.Addr(); !unknown && !r.cfg.IsDispatcher(from) { // a dispatcher brings the calls of all
+		l.subnet = ratelimit.Subnet(from)
+		q.Ask = func() bool { return r.nodeQueries.Spend(from, 1, time.Now()) }
+	}
+	if !r.lookups.begin(key, l) {
+		r.counts.refusedFull.Add(1)
+		r.refuse(m)
+		return
+	}
+	r.counts.lookups.Add(1)
+	go func() {
+		at, elsewhere := r.owner(q)
+		for m := r.lookups.next(key, l); m != nil; m = r.lookups.next(key, l) {
+			r.continueRequest(m, at, elsewhere)
+		}
+	}()
+}
+
+// isUnknown tells whether neither this node nor another one knows the source of a message.
+func (r *Relay) isUnknown(m *transport.Received, now time.Time) bool {
+	s := m.Source()
+	return !r.cfg.IsKnown(s) && !r.remote.has(s.Addr.Addr(), now)
+}
+
+// continueRequest takes a request whose node has been looked up.
+func (r *Relay) continueRequest(m *transport.Received, at netip.AddrPort, elsewhere bool) {
+	defer r.cfg.Recover("relay", nil)
+	switch {
+	case m.Method == message.MethodOptions && m.To.Tag == "":
+		if elsewhere && at.IsValid() {
+			r.remote.add(m.Source().Addr.Addr(), time.Now())
+		}
+	case elsewhere && r.relayOrRefuse(m, at):
+		return
+	}
+	r.cfg.Serve(m)
+}
+
+// owner calls Config.Owner; after a panic no node owns the request.
+func (r *Relay) owner(q OwnerQuery) (at netip.AddrPort, elsewhere bool) {
+	defer r.cfg.Recover("elsewhere", func() { at, elsewhere = netip.AddrPort{}, true })
+	return r.cfg.Owner(q)
+}
+
+func (r *Relay) cachedOwner(q OwnerQuery) (at netip.AddrPort, elsewhere, sure bool) {
+	defer r.cfg.Recover("placed", func() { at, elsewhere, sure = netip.AddrPort{}, true, true })
+	return r.cfg.CachedOwner(q)
+}
+
+// relayOrRefuse relays a request to its node. Where no node owns it, or this node is overloaded, a
+// known source gets 503.
+func (r *Relay) relayOrRefuse(m *transport.Received, at netip.AddrPort) bool {
+	switch {
+	case !at.IsValid():
+		r.refuse(m)
+	case m.Method == message.MethodInvite && m.QueueDelay > r.cfg.OverloadAfter:
+		r.counts.refusedLate.Add(1)
+		r.refuse(m)
+	default:
+		r.relayIn(m, at)
+	}
+	return true
+}
+
+// refuse answers 503 to a source that this node or another one knows.
+func (r *Relay) refuse(m *transport.Received) {
+	r.counts.rejected.Add(1)
+	if m.Method != message.MethodAck && !r.isUnknown(m, time.Now()) {
+		r.cfg.Reject(m, 503)
+	}
+}
+
+// Totals are what happened since the start.
+type Totals struct {
+	Relayed, Returned, Lookups, Forged uint64
+	RefusedLate, RefusedFull, Rejected uint64
+	Malformed, RateExceeded            uint64
+	TransportErrors                    uint64
+}
+
+// Totals returns the totals since the start; zero for a single node.
+func (r *Relay) Totals() Totals {
+	if r == nil {
+		return Totals{}
+	}
+	c := &r.counts
+	return Totals{
+		Relayed: c.relayed.Load(), Returned: c.returned.Load(), Lookups: c.lookups.Load(), Forged: c.forged.Load(),
+		RefusedLate: c.refusedLate.Load(), RefusedFull: c.refusedFull.Load(), Rejected: c.rejected.Load(),
+		Malformed: c.malformed.Load(), RateExceeded: c.rateExceeded.Load(), TransportErrors: c.transportErrors.Load(),
+	}
+}

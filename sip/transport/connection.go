@@ -1,0 +1,360 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+)
+
+const (
+	dialTimeout             = 4 * time.Second
+	shortDialTimeout        = 1500 * time.Millisecond // for a request that could go by UDP as well
+	writeTimeout            = 5 * time.Second
+	defaultHeaderTimeout    = 10 * time.Second // from the first byte of a message to its last, and from the connection to its first message
+	defaultHandshakeTimeout = 5 * time.Second  // for a whole handshake
+	idleTimeout             = 10 * time.Minute
+	sendQueueSize           = 1024
+)
+
+var (
+	errFraming  = errors.New("sip: no message boundary")
+	errNoLength = errors.New("sip: no Content-Length on a stream")
+)
+
+// Connection is one TCP or TLS connection. To sipgo each Read yields one message.
+type Connection struct {
+	net.Conn
+	pool        *connectionPool
+	key         connKey
+	remote      netip.AddrPort
+	name        socketName
+	local       netip.AddrPort
+	limit       time.Duration // for dialling
+	inbound     bool          // opened by the peer
+	awaitsFirst bool          // inbound, and no message came yet
+	unknownHost bool          // perhaps a phone that will register
+	since       time.Time
+	r           *bufio.Reader
+	raw         []byte // the message being handled
+	relay       *RelayInfo
+	out         chan Outgoing
+	once        sync.Once
+	closed      chan struct{}
+}
+
+func (c *Connection) dial() {
+	ctx, cancel := c.untilClosed(c.limit)
+	defer cancel()
+	d := net.Dialer{Control: c.pool.t.markSocket}
+	raw, err := d.DialContext(ctx, "tcp", c.remote.String())
+	if err == nil && c.key.network == resolve.TLS {
+		conf := c.pool.client.Clone()
+		conf.ServerName = c.key.name
+		raw, err = handshake(ctx, tls.Client(raw, conf))
+	}
+	if err != nil {
+		c.fail(fmt.Errorf("sip: connect %s: %w", c.remote, err))
+		return
+	}
+	c.start(raw)
+}
+
+// untilClosed is a context that ends after limit, or with the connection.
+func (c *Connection) untilClosed(limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	go func() {
+		select {
+		case <-c.closed:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+// acceptTLS waits for the handshake of an inbound connection.
+func (c *Connection) acceptTLS(raw *tls.Conn) {
+	defer c.pool.t.cfg.Recover("handshake", c.drop)
+	ctx, cancel := c.untilClosed(c.pool.handshakeTimeout)
+	defer cancel()
+	conn, err := handshake(ctx, raw)
+	if err != nil {
+		c.pool.t.Counts.DroppedMalformed.Add(1)
+		c.fail(err)
+		return
+	}
+	c.start(conn)
+}
+
+func handshake(ctx context.Context, conn *tls.Conn) (net.Conn, error) {
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// start starts to read and write.
+func (c *Connection) start(raw net.Conn) {
+	c.Conn, c.r, c.local = raw, bufio.NewReaderSize(raw, 4096), addrPortOf(raw.LocalAddr())
+	c.pool.t.sockets.Store(string(c.name), c)
+	go c.writeLoop()
+	select {
+	case c.pool.accepted <- c:
+	case <-c.pool.closed:
+		c.fail(net.ErrClosed)
+	case <-c.closed:
+	}
+}
+
+// fail ends the connection and reports all queued messages as failed.
+func (c *Connection) fail(err error) {
+	c.drop()
+	c.pool.t.Counts.Errors.Add(1)
+	c.failQueued(err)
+}
+
+func (c *Connection) failQueued(err error) {
+	for {
+		select {
+		case job := <-c.out:
+			if job.Failed != nil {
+				job.Failed(err)
+			}
+		default:
+			return
+		}
+	}
+}
+
+// drop removes the connection. It may be called from any goroutine, more than once.
+func (c *Connection) drop() {
+	c.once.Do(func() {
+		close(c.closed)
+		go func() {
+			c.pool.remove(c)
+			c.pool.t.sockets.Delete(string(c.name))
+		}()
+	})
+}
+
+// send queues a message.
+func (c *Connection) send(p Outgoing) error {
+	if c.isClosed() {
+		return net.ErrClosed
+	}
+	select {
+	case c.out <- p:
+		if c.isClosed() {
+			go c.failQueued(net.ErrClosed)
+		}
+		return nil
+	default:
+		return errOverflow
+	}
+}
+
+func (c *Connection) writeLoop() {
+	defer func() { _ = c.Conn.Close() }()
+	for {
+		select {
+		case <-c.closed:
+			return
+		case job := <-c.out:
+			err := c.writeMessage(job)
+			if err != nil && job.Failed != nil {
+				job.Failed(fmt.Errorf("sip: send to %s: %w", c.remote, err))
+			}
+			if err != nil && !errors.Is(err, ErrHeld) {
+				c.fail(err)
+				return
+			}
+		}
+	}
+}
+
+// writeMessage writes a message, unless it begins a call and the call gate is closed
+// by now: the message may have waited long for the connection.
+func (c *Connection) writeMessage(p Outgoing) error {
+	if p.BeginsCall {
+		enters := c.pool.t.cfg.CallGate.Enter(p.May)
+		defer c.pool.t.cfg.CallGate.Leave()
+		if !enters {
+			return ErrHeld
+		}
+	}
+	if err := c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	if _, err := c.Write(p.Bytes); err != nil {
+		return err
+	}
+	c.pool.t.Counts.Sent.Add(1)
+	return nil
+}
+
+func (c *Connection) arrival() Arrival {
+	return Arrival{Flow{Network: c.key.network, Addr: c.remote, Connection: c, Name: c.key.name}, c.raw, 0, c.relay}
+}
+
+func (c *Connection) isClosed() bool {
+	select {
+	case <-c.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Closed is closed when the connection ends.
+func (c *Connection) Closed() <-chan struct{} { return c.closed }
+
+// Close is called by sipgo when its reader has ended.
+func (c *Connection) Close() error {
+	c.fail(net.ErrClosed)
+	return nil
+}
+
+// RemoteAddr is the key under which sipgo stores the connection.
+func (c *Connection) RemoteAddr() net.Addr { return c.name }
+
+// LocalAddr is unique as well: sipgo stores it too.
+func (c *Connection) LocalAddr() net.Addr { return c.name + "/local" }
+
+// Read yields exactly one message that passed the filter and that the parser
+// accepts without a panic: sipgo parses streams on a goroutine of its own, where
+// a panic cannot be recovered.
+func (c *Connection) Read(b []byte) (int, error) {
+	for {
+		frame, err := c.readFrame()
+		if err != nil && !errors.Is(err, errNoLength) {
+			return 0, err
+		}
+		if len(frame) > len(b) {
+			continue
+		}
+		relay, ok := c.pool.t.pass(frame, c.remote, c.key.network, maxStream)
+		if !ok {
+			continue
+		}
+		if c.raw, c.relay = frame, relay; err != nil || !c.pool.t.canParse(frame) {
+			c.pool.t.refuseUnreadable(c.arrival())
+			continue
+		}
+		c.awaitsFirst = false
+		c.unknownHost = c.unknownHost && relay == nil
+		return copy(b, frame), nil
+	}
+}
+
+// readFrame reads one message, within headerTimeout from its first byte. errNoLength
+// says that the end of the message is unknown; the message is refused.
+func (c *Connection) readFrame() ([]byte, error) {
+	if err := c.skipKeepAlive(); err != nil {
+		return nil, err
+	}
+	if err := c.SetReadDeadline(time.Now().Add(c.pool.headerTimeout)); err != nil {
+		return nil, err
+	}
+	var frame []byte
+	length, lines := -1, 0
+	for {
+		line, err := c.r.ReadSlice('\n')
+		if err != nil {
+			return nil, err
+		}
+		frame = append(frame, line...)
+		if lines++; lines > maxLines || len(frame) > maxStream {
+			return nil, errFraming
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 {
+			break
+		}
+		if len(line) == 0 || line[0]|0x20 != 'c' && line[0]|0x20 != 'l' {
+			continue
+		}
+		name, value, _ := strings.Cut(string(line), ":")
+		if message.CanonicalName(strings.TrimSpace(name)) != "content-length" {
+			continue
+		}
+		n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 31)
+		if err != nil || length >= 0 {
+			return nil, errFraming
+		}
+		length = int(n)
+	}
+	if length < 0 {
+		return frame, errNoLength
+	}
+	if length > maxStream {
+		return nil, errFraming
+	}
+	body := make([]byte, length)
+	if _, err := io.ReadFull(c.r, body); err != nil {
+		return nil, err
+	}
+	return append(frame, body...), nil
+}
+
+// skipKeepAlive waits for a message and answers pings (RFC 5626 3.5.1).
+func (c *Connection) skipKeepAlive() error {
+	for crlf := 0; ; crlf++ {
+		limit := idleTimeout
+		if c.awaitsFirst {
+			limit = c.pool.headerTimeout - time.Since(c.since)
+		} else if c.unknownHost {
+			limit = c.pool.headerTimeout
+		}
+		if err := c.SetReadDeadline(time.Now().Add(limit)); err != nil {
+			return err
+		}
+		first, err := c.r.Peek(1)
+		if err != nil && c.unknownHost && !c.awaitsFirst && errors.Is(err, os.ErrDeadlineExceeded) && c.isRegistered() {
+			c.unknownHost = false
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if first[0] != '\r' && first[0] != '\n' {
+			return nil
+		}
+		if _, err := c.r.Discard(1); err != nil {
+			return err
+		}
+		if crlf%4 == 3 {
+			_ = c.send(Outgoing{Bytes: []byte("\r\n")})
+		}
+	}
+}
+
+// isRegistered tells whether a phone is registered at the peer by now, here or at another node.
+func (c *Connection) isRegistered() bool {
+	return c.pool.t.cfg.IsRegistered(Source{Addr: c.remote, Network: c.key.network})
+}
+
+func addrPortOf(a net.Addr) netip.AddrPort {
+	if t, ok := a.(*net.TCPAddr); ok {
+		p := t.AddrPort()
+		return netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
+	}
+	if t, ok := a.(*net.UDPAddr); ok {
+		p := t.AddrPort()
+		return netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
+	}
+	return netip.AddrPort{}
+}

@@ -1,0 +1,101 @@
+package transport
+
+import (
+	"bytes"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
+)
+
+const (
+	maxDatagram  = 16 << 10
+	maxStream    = 24 << 10 // the head and the body of a message, each
+	maxLines     = 160
+	maxMethod    = 64
+	burstSeconds = 2
+)
+
+// IngressFilter decides on raw bytes, before the parser and before anything is
+// stored: is the rate of the source kept, and is its host the peer of a live dialog.
+type IngressFilter struct {
+	rates *ratelimit.Limiter // of messages, by source
+	mu    sync.Mutex
+	peers map[netip.Addr]int // hosts of live dialogs, counted
+}
+
+// NewIngressFilter makes a filter with a rate in messages per second of one source.
+func NewIngressFilter(rate int) *IngressFilter {
+	return &IngressFilter{rates: ratelimit.NewLimiter(float64(rate), float64(rate)*burstSeconds), peers: make(map[netip.Addr]int)}
+}
+
+// SpendRate takes one message from the rate of a source; false: the rate is exceeded.
+func (g *IngressFilter) SpendRate(a netip.Addr, now time.Time) bool { return g.rates.Spend(a, 1, now) }
+
+// HasPeer tells whether a host is the peer of a live dialog.
+func (g *IngressFilter) HasPeer(a netip.Addr) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.peers[a] > 0
+}
+
+// AddPeer counts a live dialog of a host.
+func (g *IngressFilter) AddPeer(a netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.peers[a]++
+}
+
+// RemovePeer takes AddPeer back.
+func (g *IngressFilter) RemovePeer(a netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.peers[a]--; g.peers[a] <= 0 {
+		delete(g.peers, a)
+	}
+}
+
+// Size is the number of sources with a rate and of hosts with a live dialog.
+func (g *IngressFilter) Size() (sources, peers int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.rates.Len(), len(g.peers)
+}
+
+// IsWellFormed rejects bytes that the parser would accept wrongly: lines that end in a
+// bare CR or LF, NUL, too many lines.
+func IsWellFormed(b []byte) bool {
+	end := bytes.Index(b, []byte("\r\n\r\n"))
+	if end < 0 {
+		return false
+	}
+	head := b[:end+2]
+	space := bytes.IndexByte(head, ' ')
+	if space <= 0 || space > maxMethod {
+		return false
+	}
+	if !bytes.HasPrefix(head, []byte("SIP/")) && !message.IsMethod(head[:space]) {
+		return false
+	}
+	lines := 0
+	for i, c := range head {
+		switch c {
+		case 0:
+			if i == 0 || head[i-1] != '\\' { // but in a quoted pair (RFC 3261 section 25.1)
+				return false
+			}
+		case '\n':
+			if i == 0 || head[i-1] != '\r' {
+				return false
+			}
+			lines++
+		case '\r':
+			if i+1 >= len(head) || head[i+1] != '\n' {
+				return false
+			}
+		}
+	}
+	return lines <= maxLines
+}

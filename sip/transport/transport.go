@@ -1,0 +1,384 @@
+// Package transport is the transport layer of SIP (RFC 3261 §18): UDP sockets, TCP and TLS
+// connections, and the filter that decides which messages are parsed.
+//
+// Sipgo reads the sockets and parses. A message is handled on the goroutine that read it.
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+)
+
+// Defaults of Config.
+const (
+	defaultSourceRate     = 20000
+	defaultMaxConnections = 512
+	defaultMaxPerHost     = 64
+)
+
+// ErrSilent says that no request leaves: see Config.Silent.
+var ErrSilent = errors.New("sip: no request leaves this user agent")
+
+// ErrNoListener says that no listener can reach a target.
+var ErrNoListener = errors.New("sip: no listener for this transport")
+
+var errOverflow = errors.New("sip: connection does not keep up")
+
+// ErrHeld says that no call may begin now: see CallGate.
+var ErrHeld = errors.New("sip: calls are held back")
+
+// Config is the configuration of a Transport. Its zero value, with a Listen, admits nothing.
+// The functions are called by the goroutines that read the sockets: they must not block.
+type Config struct {
+	Listen         []Listener
+	TLS            *TLS           // for connections and for listeners without their own; nil: the roots of the machine
+	PublicIP       netip.Addr     // host of Via and Contact; zero: the listener's address
+	PublicPort     int            // port of Via and Contact; 0: the listener's port
+	Private        []netip.Prefix // peers in these networks, and on loopback, see the listener's own address
+	DSCP           int            // of all sockets, 0 to 63
+	Silent         bool           // requests are refused with ErrSilent; responses leave
+	MaxConnections int            // inbound TCP and TLS connections. Default: 512
+	MaxPerHost     int            // inbound TCP and TLS connections of one host. Default: 64
+	SourceRate     int            // messages per second of one source. Default: 20000
+	Log            *slog.Logger   // nil: no log
+
+	MayReach func(netip.AddrPort) bool // egress check for addresses that a peer has named; nil allows all
+	Recover  func(where string, then func())
+
+	Handle          func(sipmsg.Message, Arrival) bool // takes a parsed message; false: it cannot be read
+	Undelivered     func(datagram []byte)              // the beginning of a datagram of ours that ICMP returned
+	Admit           func(b []byte, s Source, relay *RelayInfo) bool
+	AdmitConnection func(Source) (known, admitted bool)
+	IsAdmitted      func(Source) bool // its unreadable requests are answered
+	IsRegistered    func(Source) bool // a phone is registered from there
+	ReadRelayInfo   func(b []byte, now time.Time) *RelayInfo
+	SealForRemote   func(b []byte, to *RemotePhone) []byte
+	CallGate        CallGate
+}
+
+// CallGate decides whether an INVITE that begins a call may leave now.
+type CallGate interface {
+	// Enter is called before the INVITE is written, Leave after it, whatever Enter returned.
+	// may is the call's own check; nil: none.
+	Enter(may func() bool) bool
+	Leave()
+}
+
+// Counts are totals since the start.
+type Counts struct {
+	Received, Sent, Rejected, Errors                           atomic.Uint64
+	DroppedUnknown, DroppedRate, DroppedSize, DroppedMalformed atomic.Uint64
+}
+
+// Outgoing is a message to be sent.
+type Outgoing struct {
+	Bytes      []byte
+	Failed     func(error) // called later, from another goroutine, if delivery failed; may be nil
+	BeginsCall bool        // an INVITE that begins a call: CallGate decides
+	May        func() bool // the call's own check for CallGate; nil: none
+}
+
+// Transport owns the sockets of a user agent.
+type Transport struct {
+	Counts Counts
+	Filter *IngressFilter
+	// Bind opens a UDP socket; tests replace it before Open.
+	Bind func(ctx context.Context, addr string) (PacketConn, error)
+
+	cfg       Config
+	parser    *sipmsg.Parser
+	layer     *sipmsg.TransportLayer
+	sockets   sync.Map // socket name → *UDPSocket or *Connection
+	udp       []*UDPSocket
+	pool      *connectionPool
+	listeners []streamListener
+	addresses localAddresses
+	running   sync.WaitGroup
+	closing   sync.Once
+	closed    chan struct{}
+}
+
+// New prepares a transport; it opens no socket yet.
+func New(cfg Config) (*Transport, error) {
+	if len(cfg.Listen) == 0 {
+		return nil, errors.New("sip: nothing to listen on")
+	}
+	for _, l := range cfg.Listen {
+		if !slices.Contains([]string{resolve.UDP, resolve.TCP, resolve.TLS}, l.Network) {
+			return nil, fmt.Errorf("sip: cannot listen on %q", l.Network)
+		}
+	}
+	if cfg.DSCP < 0 || cfg.DSCP > 63 {
+		return nil, fmt.Errorf("sip: %d is no DSCP", cfg.DSCP)
+	}
+	cfg.SourceRate = orDefault(cfg.SourceRate, defaultSourceRate)
+	cfg.MaxConnections = orDefault(cfg.MaxConnections, defaultMaxConnections)
+	cfg.MaxPerHost = orDefault(cfg.MaxPerHost, defaultMaxPerHost)
+	silent := slog.New(slog.DiscardHandler)
+	if cfg.Log == nil {
+		cfg.Log = silent
+	}
+	t := &Transport{
+		cfg: cfg, Filter: NewIngressFilter(cfg.SourceRate), parser: sipmsg.NewParser(sipmsg.WithHeadersParsers(message.HeaderParsers())),
+		addresses: localAddresses{byPeer: make(map[netip.Addr]localAddress)}, closed: make(chan struct{}),
+	}
+	t.Bind, t.pool = t.bindUDP, newConnectionPool(t)
+	// Sipgo logs whole messages of unknown sources: silenced.
+	t.layer = sipmsg.NewTransportLayer(net.DefaultResolver, t.parser, nil, sipmsg.WithTransportLayerLogger(silent))
+	t.layer.OnMessage(t.handle)
+	return t, nil
+}
+
+func orDefault(n, def int) int {
+	if n > 0 {
+		return n
+	}
+	return def
+}
+
+// Open binds all sockets.
+func (t *Transport) Open(ctx context.Context) error {
+	for _, l := range t.cfg.Listen {
+		if l.Network != resolve.UDP {
+			if err := t.openListener(ctx, l); err != nil {
+				return err
+			}
+			continue
+		}
+		conn, err := t.Bind(ctx, l.Addr)
+		if err != nil {
+			return err
+		}
+		s := newUDPSocket(t, conn)
+		t.sockets.Store(string(s.name), s)
+		t.udp = append(t.udp, s)
+	}
+	return nil
+}
+
+// Start reads all sockets, until Close.
+func (t *Transport) Start() {
+	for _, s := range t.udp {
+		t.running.Go(func() { t.read(func() error { return t.layer.ServeUDP(s) }) })
+	}
+	for _, l := range t.listeners {
+		t.running.Go(func() { t.pool.acceptFrom(l) })
+	}
+	t.running.Go(func() { t.read(func() error { return t.layer.ServeTCP(t.pool) }) })
+}
+
+// Wait returns once all readers have ended.
+func (t *Transport) Wait() { t.running.Wait() }
+
+// Closed is closed by Close.
+func (t *Transport) Closed() <-chan struct{} { return t.closed }
+
+// Close closes all sockets, once.
+func (t *Transport) Close() error {
+	var err error
+	t.closing.Do(func() {
+		close(t.closed)
+		for _, s := range t.udp {
+			err = errors.Join(err, s.Close())
+		}
+		for _, l := range t.listeners {
+			err = errors.Join(err, l.Close())
+		}
+		err = errors.Join(err, t.pool.Close())
+	})
+	return err
+}
+
+// read serves one socket; a panic in the parser costs one message.
+func (t *Transport) read(serve func() error) {
+	for {
+		func() {
+			defer t.cfg.Recover("read", nil)
+			if err := serve(); err != nil && !errors.Is(err, net.ErrClosed) {
+				t.cfg.Log.Error("sip_listener_failed", slog.Any("error", err))
+			}
+		}()
+		select {
+		case <-t.closed:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Addr is the bound address of the first listener of a network, once Open.
+func (t *Transport) Addr(network string) netip.AddrPort {
+	if network == resolve.UDP && len(t.udp) > 0 {
+		return t.udp[0].local
+	}
+	for _, l := range t.listeners {
+		if l.network == network {
+			return l.local
+		}
+	}
+	return netip.AddrPort{}
+}
+
+// Connections is the number of open TCP and TLS connections.
+func (t *Transport) Connections() int { return t.pool.size() }
+
+// HasUDP tells whether a UDP socket is open.
+func (t *Transport) HasUDP() bool { return len(t.udp) > 0 }
+
+// Network is the network if there is a listener on it, else UDP.
+func (t *Transport) Network(network string) string {
+	if network != resolve.UDP && !slices.ContainsFunc(t.listeners, func(l streamListener) bool { return l.network == network }) {
+		return resolve.UDP
+	}
+	return network
+}
+
+// Parse parses one message. It panics where the parser does.
+func (t *Transport) Parse(b []byte) (sipmsg.Message, error) { return t.parser.ParseSIP(b) }
+
+// ParserPoolSize is the number of UDP addresses that sipgo stores, which never forgets one.
+func (t *Transport) ParserPoolSize() int { return t.layer.Pool(resolve.UDP).Size() }
+
+// canParse tries the parser where a panic can be recovered.
+func (t *Transport) canParse(b []byte) (ok bool) {
+	defer t.cfg.Recover("parse", func() { ok = false })
+	_, err := t.parser.ParseSIP(b)
+	return err == nil
+}
+
+// handle takes one parsed message, on the goroutine that read it.
+func (t *Transport) handle(in sipmsg.Message) {
+	defer t.cfg.Recover("handle", nil)
+	found, ok := t.sockets.Load(in.Source())
+	if !ok {
+		return
+	}
+	from, ok := found.(arrivalSource)
+	if !ok {
+		return
+	}
+	t.Counts.Received.Add(1)
+	a := from.arrival()
+	if !t.cfg.Handle(in, a) {
+		t.refuseUnreadable(a)
+	}
+}
+
+// pass decides whether one message is parsed, and returns the statement of the node that relayed it.
+func (t *Transport) pass(b []byte, from netip.AddrPort, network string, limit int) (relay *RelayInfo, ok bool) {
+	if len(b) <= 4 {
+		return nil, false // keep-alive
+	}
+	s := Source{Addr: from, Network: network}
+	if relay = t.cfg.ReadRelayInfo(b, time.Now()); relay != nil && relay.Direction == RelayIn {
+		s = relay.Peer
+	}
+	if !t.cfg.Admit(b, s, relay) {
+		t.Counts.DroppedUnknown.Add(1)
+		return nil, false
+	}
+	switch {
+	case !t.Filter.SpendRate(s.Addr.Addr(), time.Now()):
+		t.Counts.DroppedRate.Add(1)
+	case len(b) > limit:
+		t.Counts.DroppedSize.Add(1)
+	case !IsWellFormed(b):
+		t.Counts.DroppedMalformed.Add(1)
+	default:
+		return relay, true
+	}
+	return nil, false
+}
+
+// PassDatagram decides whether a datagram is parsed.
+func (t *Transport) PassDatagram(b []byte, from netip.AddrPort) bool {
+	_, ok := t.pass(b, from, resolve.UDP, maxDatagram)
+	return ok
+}
+
+// refuseUnreadable answers a request that passed the filter but cannot be parsed (RFC 3261 section
+// 8.2), if its source is admitted. The answer is not larger than the request.
+func (t *Transport) refuseUnreadable(a Arrival) {
+	defer t.cfg.Recover("unreadable", nil)
+	t.Counts.DroppedMalformed.Add(1)
+	if !t.cfg.IsAdmitted(Source{Addr: a.Flow.Addr, Network: a.Flow.Network}) {
+		return
+	}
+	b := message.BuildParseErrorResponse(a.Raw)
+	if b == nil || len(b) > len(a.Raw) {
+		return
+	}
+	t.Counts.Rejected.Add(1)
+	if err := t.Send(a.Flow, Outgoing{Bytes: b}); err != nil {
+		t.Counts.Errors.Add(1)
+	}
+}
+
+// Send puts a message on the wire without waiting.
+func (t *Transport) Send(to Flow, o Outgoing) error {
+	select {
+	case <-t.closed:
+		return net.ErrClosed
+	default:
+	}
+	if t.cfg.Silent && !bytes.HasPrefix(o.Bytes, []byte("SIP/")) {
+		return ErrSilent
+	}
+	if to.RemotePhone != nil {
+		o.Bytes = t.cfg.SealForRemote(o.Bytes, to.RemotePhone)
+	}
+	if !to.IsStream() {
+		return t.sendDatagram(to, o)
+	}
+	if to.Connection != nil {
+		if err := to.Connection.send(o); err == nil {
+			return nil
+		}
+	}
+	conn := t.pool.connect(to)
+	if conn == nil {
+		t.Counts.Errors.Add(1)
+		return errOverflow
+	}
+	return conn.send(o)
+}
+
+func (t *Transport) sendDatagram(to Flow, o Outgoing) error {
+	s := to.Socket
+	if s == nil {
+		s = t.SocketTo(to.Addr)
+	}
+	if s == nil {
+		return ErrNoListener
+	}
+	if o.BeginsCall {
+		enters := t.cfg.CallGate.Enter(o.May)
+		defer t.cfg.CallGate.Leave()
+		if !enters {
+			return ErrHeld
+		}
+	}
+	return s.write(o.Bytes, to.Addr)
+}
+
+// InboundConnection is the connection that the peer of a flow has opened; nil: it is closed.
+func (t *Transport) InboundConnection(f Flow) *Connection { return t.pool.inboundFrom(f) }
+
+// SetTimeouts replaces the time limits for the header of a message and for a TLS handshake; before Open.
+func (t *Transport) SetTimeouts(header, handshake time.Duration) {
+	t.pool.headerTimeout, t.pool.handshakeTimeout = header, handshake
+}

@@ -1,0 +1,241 @@
+// Package sip is one SIP user agent: it makes and takes calls, and keeps the
+// dialogs of both until they are over. Of SDP it reads only the hold attributes; it knows
+// no media, no campaign and no actor.
+//
+// Transactions and dialogs are ours (docs/adr/0002-sip-transactions.md). A message is
+// handled on the goroutine that read it, a dialog under its own lock. Events are reported
+// to the owner after the lock is released.
+package sip
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/cluster"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// Defaults of Config.
+const (
+	defaultMaxHalfOpen   = 2000
+	defaultOverloadAfter = 500 * time.Millisecond
+)
+
+// UserAgent is one SIP endpoint with its listeners and dialogs.
+type UserAgent struct {
+	cfg       Config
+	log       *slog.Logger
+	id        message.Identifiers
+	transport *transport.Transport
+	resolver  *resolve.Resolver
+	relay     *cluster.Relay // nil: there is no other node
+	calls     callGate
+	load      inboundLoad
+	stats     counts
+	phones    *phoneRegistrar // nil: no phone may register
+	trunks    *auth.Verifier  // challenges trunks
+
+	onInvite func(*Incoming)
+	onText   func(*IncomingText)
+	texts    texts
+	admit    func(transport.Source) Admission
+
+	dialogs dialogTable
+	bound   atomic.Bool
+	ready   chan struct{}
+	close   sync.Once
+
+	leastSession time.Duration // minSession; shorter in tests
+}
+
+type counts struct {
+	retransmitted, unknown, rate, size, malformed, stray       atomic.Uint64
+	rejected, panics, transport, invites, incoming, late, full atomic.Uint64
+}
+
+// New prepares a user agent; it opens no socket yet.
+func New(cfg Config) (*UserAgent, error) {
+	if !message.IsSingleLine(cfg.UserAgent) {
+		return nil, fmt.Errorf("sip: %w in the user agent's name", message.ErrControlCharacter)
+	}
+	if len(cfg.Secret) == 0 {
+		cfg.Secret = make([]byte, 32)
+		if _, err := rand.Read(cfg.Secret); err != nil {
+			return nil, fmt.Errorf("sip: draw a secret: %w", err)
+		}
+	}
+	if cfg.MaxHalfOpen <= 0 {
+		cfg.MaxHalfOpen = defaultMaxHalfOpen
+	}
+	if cfg.Linger == 0 {
+		cfg.Linger = linger
+	}
+	if cfg.OverloadAfter == 0 {
+		cfg.OverloadAfter = defaultOverloadAfter
+	}
+	if cfg.Resolver == nil {
+		cfg.Resolver = resolve.New(resolve.Config{})
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	u := &UserAgent{
+		cfg: cfg, log: cfg.Log, id: message.NewIdentifiers(cfg.Secret), resolver: cfg.Resolver, trunks: auth.NewTrunkVerifier(cfg.Secret),
+		calls:   callGate{silent: cfg.Silent, mayCall: cfg.MayCall},
+		load:    inboundLoad{maxDelay: cfg.OverloadAfter, maxHalfOpen: cfg.MaxHalfOpen, byHost: make(map[netip.Addr]int)},
+		texts:   texts{of: make(map[string]*serverText)},
+		dialogs: dialogTable{byKey: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog)},
+		ready:   make(chan struct{}), leastSession: minSession,
+	}
+	var err error
+	if u.transport, err = transport.New(u.transportConfig()); err != nil {
+		return nil, err
+	}
+	relay := u.relayConfig()
+	if err = cluster.CheckConfig(&relay); err != nil {
+		return nil, err
+	}
+	u.relay = cluster.New(relay)
+	return u, nil
+}
+
+func (u *UserAgent) transportConfig() transport.Config {
+	c := &u.cfg
+	return transport.Config{
+		Listen: c.Listen, TLS: c.TLS, PublicIP: c.PublicIP, PublicPort: c.PublicPort, Private: c.Private, DSCP: c.DSCP, Silent: c.Silent,
+		MaxConnections: c.MaxTCPConns, MaxPerHost: c.MaxPerHost, SourceRate: c.SourceRate, Log: c.Log, MayReach: c.MayReach,
+		Recover: u.recovered, Handle: u.handle, Undelivered: u.undelivered, CallGate: &u.calls,
+		Admit: u.admitsMessage, AdmitConnection: u.admitsConnection,
+		IsAdmitted: func(s transport.Source) bool { return u.admission(s).Allow },
+		IsRegistered: func(s transport.Source) bool {
+			return u.phones.presence(s) != Absent || u.relay.KnowsSource(s, time.Now())
+		},
+		ReadRelayInfo: func(b []byte, now time.Time) *transport.RelayInfo { return u.relay.ReadRelayInfo(b, now) },
+		SealForRemote: func(b []byte, to *transport.RemotePhone) []byte { return u.relay.SealForRemote(b, to) },
+	}
+}
+
+func (u *UserAgent) relayConfig() cluster.Config {
+	c := &u.cfg
+	return cluster.Config{
+		Key: c.RelayKey, NodeMark: cluster.Mark(c.NodeMark), OverloadAfter: c.OverloadAfter, Owner: c.Elsewhere, CachedOwner: c.Placed,
+		Transport: u.transport, Resolver: u.resolver, IsDispatcher: u.dispatches, Recover: u.recovered,
+		IsKnown: func(s transport.Source) bool { return u.known(s) || u.phones.presence(s) != Absent },
+		Serve: func(m *transport.Received) {
+			own := &received{Received: *m}
+			u.serve(own, u.dialogs.ofRequest(own))
+		},
+		Reject: func(m *transport.Received, code int) { u.reject(&received{Received: *m}, code) },
+	}
+}
+
+// OnInvite sets who takes inbound calls; before Serve. It must not block.
+// 100 Trying has been sent.
+func (u *UserAgent) OnInvite(f func(*Incoming)) { u.onInvite = f }
+
+// Admit sets who decides which sources are answered at all; before Serve.
+// Without it only loopback is.
+func (u *UserAgent) Admit(f func(transport.Source) Admission) { u.admit = f }
+
+// Serve listens until ctx ends or Close is called.
+func (u *UserAgent) Serve(ctx context.Context) error {
+	if !u.bound.CompareAndSwap(false, true) {
+		return errors.New("sip: already served")
+	}
+	if err := u.transport.Open(ctx); err != nil {
+		return errors.Join(err, u.Close())
+	}
+	close(u.ready)
+	u.transport.Start()
+	select {
+	case <-ctx.Done():
+	case <-u.transport.Closed():
+	}
+	err := u.Close()
+	u.transport.Wait()
+	return err
+}
+
+// Ready is closed once all sockets are bound.
+func (u *UserAgent) Ready() <-chan struct{} { return u.ready }
+
+// isReady tells whether all sockets are bound.
+func (u *UserAgent) isReady() bool {
+	select {
+	case <-u.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// Addr is the bound address of the first listener of a network, once Ready.
+func (u *UserAgent) Addr(network string) netip.AddrPort {
+	if !u.isReady() {
+		return netip.AddrPort{}
+	}
+	return u.transport.Addr(network)
+}
+
+// Host is our address as a peer sees it in Via and Contact, and as its media finds it: the
+// public one, or the address listened on for private peers. Zero: there is no route.
+func (u *UserAgent) Host(network string, peer netip.AddrPort) netip.Addr {
+	at, err := netip.ParseAddrPort(u.transport.SentBy(transport.Flow{Network: network, Addr: peer}))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr()
+}
+
+// Close ends the listeners. Live dialogs are not ended: end them first.
+func (u *UserAgent) Close() error {
+	var err error
+	u.close.Do(func() {
+		err = u.transport.Close()
+		for _, d := range u.dialogs.all() {
+			d.do(d.stop)
+		}
+	})
+	return err
+}
+
+// Counters returns totals and what is live.
+func (u *UserAgent) Counters() Counters {
+	dialogs, pending := u.dialogs.size()
+	s, t, r := &u.stats, &u.transport.Counts, u.relay.Totals()
+	return Counters{
+		Received: t.Received.Load(), Sent: t.Sent.Load(), Retransmitted: s.retransmitted.Load(),
+		DroppedUnknown: s.unknown.Load() + t.DroppedUnknown.Load(), DroppedRate: s.rate.Load() + t.DroppedRate.Load() + r.RateExceeded,
+		DroppedSize: s.size.Load() + t.DroppedSize.Load(), DroppedMalformed: s.malformed.Load() + t.DroppedMalformed.Load() + r.Malformed,
+		DroppedStray: s.stray.Load(), Rejected: s.rejected.Load() + t.Rejected.Load() + r.Rejected,
+		Panics: s.panics.Load(), TransportErrors: s.transport.Load() + t.Errors.Load() + r.TransportErrors, Invites: s.invites.Load(),
+		Incoming: s.incoming.Load(), Dialogs: dialogs, HalfOpen: int(u.load.halfOpen.Load()), TCP: u.transport.Connections(),
+		Pending: pending, HalfHosts: u.load.hosts(), RefusedLate: s.late.Load() + r.RefusedLate, RefusedFull: s.full.Load() + r.RefusedFull,
+		Relayed: r.Relayed, Returned: r.Returned, Lookups: r.Lookups, Forged: r.Forged,
+	}
+}
+
+// CallID is the Call-ID of a leg, known before its INVITE is sent.
+func (u *UserAgent) CallID(attempt string, leg int) string { return u.id.LegCallID(attempt, leg) }
+
+// recovered keeps a panic to the message or callback that caused it.
+func (u *UserAgent) recovered(where string, then func()) {
+	if p := recover(); p != nil {
+		u.stats.panics.Add(1)
+		u.log.Error("sip_panic", slog.String("where", where), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+		if then != nil {
+			then()
+		}
+	}
+}
