@@ -19,33 +19,46 @@ const (
 	engineProbeLimit = 20 * time.Second
 )
 
-// engineOutage remembers that the agents of the campaign could not speak, hear
-// or think. The campaign places no call until the engines answer; then one call
-// at a time.
+// engineOutage is a failure of the speech engines or the language model of the campaign's agent. The campaign places
+// no call until the engines answer; then one call at a time.
 type engineOutage struct {
 	failures int       // calls and probes in a row that failed; calls that were live together count once
-	until    time.Time // nobody is rung before
+	until    time.Time // no call is placed before
 	answers  bool      // the engines have answered since the last failure
 }
 
-// ended notes the end of a call.
-func (o *engineOutage) ended(e *call.Ended, now time.Time) {
+// callEnded notes the end of a call.
+func (o *engineOutage) callEnded(e *call.Ended, now time.Time) {
 	switch {
 	case e.Verdict.Reason == domain.ReasonAgent:
 		if !o.until.After(now) {
-			o.failed(now)
+			o.addFailure(now)
 		}
 	case e.Call.AnsweredAt != nil && e.Verdict.Spent():
 		*o = engineOutage{}
 	}
 }
 
-func (o *engineOutage) failed(now time.Time) {
+func (o *engineOutage) addFailure(now time.Time) {
 	o.until, o.answers = now.Add(min(firstEngineProbe<<min(o.failures, 8), maxEngineProbe)), false
 	o.failures++
 }
 
-// engineProbeResult tells whether the engines answered.
+// probeDue says whether the engines are to be probed now.
+func (o *engineOutage) probeDue(now time.Time) bool {
+	return o.failures > 0 && !o.answers && !o.until.After(now)
+}
+
+// addProbe notes the result of a probe.
+func (o *engineOutage) addProbe(err error, now time.Time) {
+	if err != nil {
+		o.addFailure(now)
+		return
+	}
+	o.until, o.answers = time.Time{}, true
+}
+
+// engineProbeResult says whether the engines answered.
 type engineProbeResult struct {
 	incarnation uint64
 	err         error
@@ -54,27 +67,25 @@ type engineProbeResult struct {
 // Control: there is one at a time.
 func (engineProbeResult) Control() {}
 
-// probeEngines asks the engines when a probe is due. During an outage it takes the
-// place of a call.
+// probeEngines tests the engines when a probe is due. During an outage it takes the place of a call.
 func (a *Campaign) probeEngines(ctx actor.Context, now time.Time) {
-	o := &a.engine
-	if a.cfg.ProbeEngines == nil || a.script == nil || o.failures == 0 || o.answers || o.until.After(now) {
+	o := &a.feedback.engines
+	if a.cfg.ProbeEngines == nil || a.script.current == nil || !o.probeDue(now) {
 		return
 	}
 	o.until = now.Add(engineProbeLimit)
-	answer, script, incarnation := a.cfg.ProbeEngines, a.script, a.incarnation
+	probe, script, incarnation := a.cfg.ProbeEngines, a.script.current, a.incarnation
 	mailbox.Work(ctx, engineProbeLimit, func(bound context.Context) any {
-		return engineProbeResult{incarnation, answer(bound, script)}
+		return engineProbeResult{incarnation, probe(bound, script)}
 	})
 }
 
-func (a *Campaign) probed(m engineProbeResult, now time.Time) {
-	switch {
-	case m.incarnation != a.incarnation || a.engine.failures == 0:
-	case m.err != nil:
-		a.log.Warn("the engines of the agent do not answer; the campaign places no calls", slog.Any("error", m.err))
-		a.engine.failed(now)
-	default:
-		a.engine.until, a.engine.answers = time.Time{}, true
+func (a *Campaign) onEngineProbe(m engineProbeResult, now time.Time) {
+	if m.incarnation != a.incarnation || a.feedback.engines.failures == 0 {
+		return
 	}
+	if m.err != nil {
+		a.log.Warn("the engines of the agent do not answer; the campaign places no calls", slog.Any("error", m.err))
+	}
+	a.feedback.engines.addProbe(m.err, now)
 }

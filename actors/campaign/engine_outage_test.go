@@ -18,17 +18,17 @@ func TestACampaignTriesLessOftenTheLongerItsAgentsAreOfNoUse(t *testing.T) {
 	good := &call.Ended{Verdict: domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: domain.ReasonCompleted}, Call: domain.Call{AnsweredAt: &now}}
 	var o engineOutage
 	for _, wait := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 2 * time.Minute, 2 * time.Minute} {
-		o.ended(unable, now)
-		o.ended(unable, now.Add(time.Second)) // was live at the same time
-		o.ended(busy, now.Add(time.Second))   // tells nothing of agents
+		o.callEnded(unable, now)
+		o.callEnded(unable, now.Add(time.Second)) // was live at the same time
+		o.callEnded(busy, now.Add(time.Second))   // tells nothing of agents
 		assert.Equal(t, now.Add(wait), o.until)
 		now = o.until
 	}
 	assert.Equal(t, 6, o.failures)
 	o.answers = true
-	o.ended(unable, now)
+	o.callEnded(unable, now)
 	assert.False(t, o.answers, "they answered, and were of no use all the same")
 	now = o.until
-	o.ended(good, now)
+	o.callEnded(good, now)
 	assert.Equal(t, engineOutage{}, o)
 }

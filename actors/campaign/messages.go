@@ -1,6 +1,5 @@
-// Package campaign is one campaign at work: it decides whom to ring, remembers
-// what came of it and owns no call. What it knows survives it: a new one loads
-// the store and goes on.
+// Package campaign is the actor of one campaign: it decides which contacts are called and commits every attempt.
+// It owns no call. All its state is in the store: after a restart a new actor loads it and goes on.
 package campaign
 
 import (
@@ -8,17 +7,16 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// What a campaign hears. Begin, Pause, Resume, Cancel and Status are answered
-// with a domain.CampaignStatusObject or a *domain.Error. A Rider is the row of
-// the audit log that their commit takes along; nil: none.
+// Messages to a campaign. The answer to Begin, Pause, Resume, Cancel and Status is a domain.CampaignStatusObject or a
+// *domain.Error. A Rider is the row of the audit log that is part of their commit; nil: none.
 type (
 	// Begin starts a draft, or arms it for the start of its schedule.
 	Begin struct{ Rider *commit.Rider }
 	// Pause stops new calls; live ones go on.
 	Pause struct{ Rider *commit.Rider }
-	// Resume goes on after Pause.
+	// Resume continues a paused campaign.
 	Resume struct{ Rider *commit.Rider }
-	// Cancel ends the campaign for good; HangupActive ends its live calls too.
+	// Cancel ends the campaign for good; HangupActive ends its live calls as well.
 	Cancel struct {
 		HangupActive bool
 		Rider        *commit.Rider
@@ -31,32 +29,30 @@ type (
 	Changed struct{}
 	// Deleted says that the campaign is gone from the store.
 	Deleted struct{}
-	// Edit changes a contact that waits. The answer is Revised or a
-	// *domain.Error.
+	// Edit changes a waiting contact. The answer is Revised or a *domain.Error.
 	Edit struct {
 		Ordinal int
 		Contact domain.Contact
 		Rider   *commit.Rider
 	}
-	// Remove takes a contact that waits out for good; answered like Edit.
+	// Remove cancels a waiting contact for good; answered like Edit.
 	Remove struct {
 		Ordinal int
-		Phone   string // its number, for the log
+		Phone   string // its number, for the decision log
 		Rider   *commit.Rider
 	}
-	// Revised answers Edit and Remove once that is durable.
+	// Revised answers Edit and Remove once the change is durable.
 	Revised struct{}
-	// Drain ends the opening of attempts; ends are committed as before.
+	// Drain stops new attempts; the ends of live calls are still committed.
 	Drain struct{}
-	// Gone says that the dialog of an interrupted attempt has ended: until then,
-	// or for 32 s, it counts for the campaign's most calls at a time.
+	// Gone says that the dialog of an interrupted attempt has ended. Until then, or for 32 s, the dialog counts as a
+	// concurrent call of the campaign.
 	Gone struct{ CallID string }
-	// Decide asks the campaign to look again now, because rules outside of it
-	// have changed.
+	// Decide asks for a new decision now, because rules outside of the campaign have changed.
 	Decide struct{}
 )
 
-// Skip is the rule that a contact was never rung by.
+// Skip is the rule that excludes a contact from being called.
 type Skip string
 
 // The rules.
@@ -66,7 +62,7 @@ const (
 	SkipInvalid Skip = "invalid"
 )
 
-// Check says whether a contact may be rung now, or by which rule not.
+// Check says whether a contact may be called now, or which rule forbids it.
 type Check func(domain.Contact) (by Skip, ok bool)
 
 // Control: their number is bound by the API's limits.
@@ -83,19 +79,19 @@ func (Drain) Control()   {}
 func (Gone) Control()    {}
 func (Decide) Control()  {}
 
-// What a campaign tells itself.
+// Messages of a campaign to itself.
 type (
 	loaded struct {
 		generation uint64
 		snapshot   *snapshot
 		err        error
 	}
-	read struct {
-		of     *people
+	bodiesRead struct {
+		of     *contactQueue
 		chunks map[int]*chunk
 		err    error
 	}
-	scripted struct {
+	scriptRead struct {
 		incarnation uint64
 		script      domain.Script
 		err         error
@@ -104,15 +100,16 @@ type (
 		generation uint64
 		err        error
 	}
-	wake    struct{ n uint64 }          // its number; those before it are of no use
-	release struct{ generation uint64 } // the spacing gate opens
-	reload  struct{ generation uint64 }
+	wakeUpDue struct{ number uint64 }     // of the timer; earlier timers are ignored
+	sendDue   struct{ timer uint64 }      // the pace allows the next attempt
+	reloadDue struct{ generation uint64 } // the backoff after a failure of the store is over
 )
 
-func (loaded) Control()    {}
-func (read) Control()      {}
-func (scripted) Control()  {}
-func (committed) Control() {}
-func (wake) Control()      {}
-func (release) Control()   {}
-func (reload) Control()    {}
+// Control: at most one of each is under way.
+func (loaded) Control()     {}
+func (bodiesRead) Control() {}
+func (scriptRead) Control() {}
+func (committed) Control()  {}
+func (wakeUpDue) Control()  {}
+func (sendDue) Control()    {}
+func (reloadDue) Control()  {}

@@ -27,9 +27,9 @@ type mutant struct {
 func mutants() []mutant {
 	return []mutant{
 		{
-			"a retry takes the number of the attempt before", "actors/campaign/dial.go",
-			`number := int(a.people.attempts[who.ordinal]) + 1`,
-			`number := int(a.people.attempts[who.ordinal]) + 1; if mutant("a retry takes the number of the attempt before") { number = max(1, number-1) }`,
+			"a retry takes the number of the attempt before", "actors/campaign/batch.go",
+			`number := int(b.contacts.attempts[who.ordinal]) + 1`,
+			`number := int(b.contacts.attempts[who.ordinal]) + 1; if mutant("a retry takes the number of the attempt before") { number = max(1, number-1) }`,
 			`attempt 1 .* after 1`,
 		},
 		{
@@ -51,33 +51,33 @@ func mutants() []mutant {
 			`at a pace of`,
 		},
 		{
-			"a retry is due at any hour", "actors/campaign/people.go",
-			`z := p.zoneOf(c, i, now)`,
-			`z := p.zoneOf(c, i, now); if mutant("a retry is due at any hour") && s == domain.ContactRetryWait { z = &zone{} }`,
+			"a retry is due at any hour", "actors/campaign/contact_queue.go",
+			`z := q.zoneOf(c, i, now)`,
+			`z := q.zoneOf(c, i, now); if mutant("a retry is due at any hour") && s == domain.ContactRetryWait { z = &zone{} }`,
 			`rung at .*(hours are|excluded|schedule)`,
 		},
 		{
-			"an end is counted twice", "actors/campaign/commit.go",
+			"an end is counted twice", "actors/campaign/batch.go",
 			`b.progress.Outcomes[domain.Outcome(fate.State.String())]++`,
 			`b.progress.Outcomes[domain.Outcome(fate.State.String())] += 1 + planted("an end is counted twice")`,
 			`in the counters, a recount finds`,
 		},
 		{
 			"an unknown outcome counts as done", "actors/campaign/commit.go",
-			`case m.err == nil:`,
-			`case m.err == nil, mutant("an unknown outcome counts as done"):`,
+			`if m.err == nil {`,
+			`if m.err == nil || mutant("an unknown outcome counts as done") {`,
 			`without an attempt that is durable|in the counters|is not closed|went from|forgotten`,
 		},
 		{
-			"an interrupted attempt is placed again", "actors/campaign/campaign.go",
-			`case t.row.Boot != a.cfg.Boot:`,
-			`case t.row.Boot != a.cfg.Boot && !mutant("an interrupted attempt is placed again"):`,
+			"an interrupted attempt is placed again", "actors/campaign/open_attempts.go",
+			`case t.row.Boot != boot:`,
+			`case t.row.Boot != boot && !mutant("an interrupted attempt is placed again"):`,
 			`closed as never sent|rung twice`,
 		},
 		{
-			"a listed number is rung", "actors/campaign/may.go",
-			`if a.cfg.Check != nil {`,
-			`if a.cfg.Check != nil && !mutant("a listed number is rung") {`,
+			"a listed number is rung", "actors/campaign/number_requests.go",
+			`if n.cfg.Check != nil {`,
+			`if n.cfg.Check != nil && !mutant("a listed number is rung") {`,
 			`after the number was listed`,
 		},
 		{

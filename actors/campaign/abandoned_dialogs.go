@@ -1,0 +1,52 @@
+package campaign
+
+import "time"
+
+// abandonedLimit is the longest that BYE or CANCEL may go unanswered (RFC 3261 §17.1.2.2, timer F).
+const abandonedLimit = 32 * time.Second
+
+// abandonedDialogs are calls of earlier processes that may still be live. They count for the campaign's concurrent
+// calls until they are known to have ended, or until their limit.
+type abandonedDialogs struct {
+	until map[string]time.Time // by call
+	due   time.Time            // no limit is reached before
+	ended map[string]bool      // reported as ended, possibly before they were added
+}
+
+func newAbandonedDialogs() abandonedDialogs {
+	return abandonedDialogs{until: make(map[string]time.Time), ended: make(map[string]bool)}
+}
+
+// add counts a call as live until its limit, unless it is known to have ended.
+func (d *abandonedDialogs) add(callID string, until time.Time) {
+	if !d.ended[callID] {
+		d.until[callID] = until
+		d.due = earlier(d.due, until)
+	}
+}
+
+// end notes that the dialog of a call has ended.
+func (d *abandonedDialogs) end(callID string) {
+	d.ended[callID] = true
+	delete(d.until, callID)
+}
+
+// expire removes the calls whose limit is reached; checked are the entries that it looked at.
+func (d *abandonedDialogs) expire(now time.Time) (checked int) {
+	if !reached(d.due, now) {
+		return 0
+	}
+	d.due = time.Time{}
+	for id, until := range d.until {
+		checked++
+		if now.Before(until) {
+			d.due = earlier(d.due, until)
+			continue
+		}
+		delete(d.until, id)
+	}
+	return checked
+}
+
+// reached says whether a bound was reached; a zero bound never is.
+func reached(bound, now time.Time) bool { return !bound.IsZero() && !now.Before(bound) }

@@ -1,0 +1,311 @@
+package campaign
+
+import (
+	"maps"
+	"time"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dialer"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// batch is one commit, and all that has to follow once it is durable. Its methods fill it; they read the campaign's
+// components, but change only the contacts that are skipped or changed.
+type batch struct {
+	cfg       *Config
+	rows      *storedRows
+	script    *domain.Script
+	contacts  *contactQueue
+	decisions *decisionLog
+
+	change    commit.Change
+	campaign  *domain.Campaign // where its row changes
+	pin       *domain.PinnedScript
+	progress  domain.Progress
+	deltas    []contactDelta
+	log       []domain.Decision
+	opens     []*pendingAttempt
+	ends      []call.Ended
+	skips     []skippedContact
+	changes   []contactChange
+	operation *operation
+	riders    []*commit.Rider
+	startedAt time.Time // UTC
+	now       time.Time // startedAt with its monotonic clock
+}
+
+func newBatch(a *Campaign, now time.Time) *batch {
+	b := &batch{
+		cfg: &a.cfg, rows: &a.rows, script: a.script.current, contacts: a.contacts, decisions: a.decisions,
+		progress: a.rows.progress, startedAt: now.UTC(), now: now,
+	}
+	b.change.Workspace = a.cfg.Workspace
+	b.progress.Outcomes = maps.Clone(a.rows.progress.Outcomes)
+	return b
+}
+
+func (b *batch) put(r domain.Record) { b.change.Puts = append(b.change.Puts, r) }
+
+// addRider adds the row of the audit log about a request.
+func (b *batch) addRider(r *commit.Rider) {
+	if r != nil {
+		b.riders = append(b.riders, r)
+		b.put(r.Row())
+	}
+}
+
+// addEvent adds an event of the campaign.
+func (b *batch) addEvent(t event.Type, data any) {
+	unit := b.rows.campaign.AgentID
+	if unit == "" {
+		unit = b.cfg.Workspace
+	}
+	b.change.Events = append(b.change.Events, event.Draft{
+		ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: b.startedAt, WorkspaceID: b.cfg.Workspace,
+		Environment: b.rows.campaign.Environment, SvcID: domain.Unit(unit), Subject: b.rows.campaign.ID, Data: data,
+	})
+}
+
+// status is the campaign's status once the batch is durable.
+func (b *batch) status() domain.CampaignStatus {
+	if b.campaign != nil {
+		return b.campaign.Status
+	}
+	return b.rows.campaign.Status
+}
+
+// openAttempts opens attempts. After this commit only the pace stands between them and their INVITE: the first can be
+// sent at sendTime, the others an interval apart.
+func (b *batch) openAttempts(attempts []*pendingAttempt, sendTime time.Time, interval time.Duration) {
+	b.opens = attempts
+	for i, t := range attempts {
+		b.describe(t)
+		number := t.row.Number
+		d := contactDelta{ordinal: t.candidate.ordinal, state: domain.ContactOpen, attempts: byte(min(number, 255)), zone: t.candidate.zone} //nolint:gosec // bounded
+		b.deltas = append(b.deltas, d)
+		if number == 1 {
+			b.progress.Attempted++
+		}
+		if t.candidate.retry {
+			b.progress.Waits--
+			b.put(&domain.ContactResult{
+				CampaignID: b.rows.campaign.ID, WorkspaceID: b.cfg.Workspace, Ordinal: d.ordinal, State: d.state.String(),
+				Attempts: number, CallID: t.callID, Duration: b.contacts.durations[d.ordinal],
+			})
+		}
+		b.progress.InProgress++
+		b.progress.LastOpenAt = sendTime.Add(interval * time.Duration(i)).UTC()
+		b.change.Guards = append(b.change.Guards, commit.Absent(t.row.Key()))
+		b.change.Guards = append(b.change.Guards, t.grant.Guards...)
+		b.change.Puts = append(b.change.Puts, t.grant.Puts...)
+		b.log = append(b.log, b.dialDecision(t))
+		b.put(&t.row)
+		b.put(&t.call)
+		b.change.Events = append(b.change.Events, event.Draft{
+			ID: mailbox.NewID(domain.PrefixEvent), Type: event.CallStarted, CreatedAt: b.startedAt, WorkspaceID: b.cfg.Workspace,
+			Environment: t.call.Environment, SvcID: b.script.UnitID, Subject: t.callID, Data: event.CallOf(&t.call),
+		})
+	}
+}
+
+// describe makes the rows of an attempt.
+func (b *batch) describe(t *pendingAttempt) {
+	c, who, now := &b.rows.campaign, &t.candidate, b.startedAt
+	from := t.slot.From
+	number := int(b.contacts.attempts[who.ordinal]) + 1
+	id := domain.AttemptID(c.ID, who.ordinal, number)
+	leg := domain.AttemptLeg{Number: 1, TrunkID: t.slot.Trunk().ID}
+	if b.cfg.Leg != nil {
+		leg = b.cfg.Leg(t.callID, &t.slot, who.contact.Phone, from) // named after the call: an attempt that was given back is another call
+	}
+	t.attemptRows = new(attemptRows)
+	t.call = domain.Call{
+		Meta: domain.Meta{
+			ID: t.callID, Object: "call", WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: now, UpdatedAt: now,
+		},
+		Direction: domain.Outbound, From: from, To: who.contact.Phone, AgentID: c.AgentID, AgentVersion: b.script.Version, PathwayID: c.PathwayID,
+		CampaignID: c.ID, ContactID: domain.ContactID(c.ID, who.ordinal), Status: domain.CallInitiated,
+		Attempt: number, StartedAt: &now, Variables: map[string]string{}, Context: who.contact.Context, Record: true,
+		Legs: []domain.Leg{{
+			TrunkID: t.slot.Trunk().ID, Target: t.slot.Target.String(), SIPCallID: leg.SIPCallID, StartedAt: now,
+		}},
+	}
+	t.row = domain.Attempt{
+		ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: t.callID, CampaignID: c.ID,
+		Ordinal: who.ordinal, Number: number, Direction: domain.Outbound, Boot: b.cfg.Boot, OpenedAt: now,
+		Legs: []domain.AttemptLeg{leg},
+	}
+	if b.cfg.Tariff != nil {
+		t.row.Tariff = b.cfg.Tariff()
+	}
+}
+
+// endAttempts closes attempts: the call, the contact, the counters and the bill.
+func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
+	b.ends = ends
+	for _, e := range ends {
+		t := open.attempts[e.AttemptID]
+		ordinal := t.row.Ordinal
+		common := call.EndChange(e, b.startedAt)
+		b.change.Guards = append(b.change.Guards, common.Guards...)
+		b.change.Puts = append(b.change.Puts, common.Puts...)
+		b.change.Adds = append(b.change.Adds, common.Adds...)
+		b.change.Deletes = append(b.change.Deletes, common.Deletes...)
+		b.change.Events = append(b.change.Events, common.Events...)
+
+		spent := int(b.contacts.attempts[ordinal])
+		b.progress.InProgress--
+		if !e.Verdict.Spent() {
+			if spent--; spent == 0 {
+				b.progress.Attempted--
+			}
+		} else {
+			b.progress.Attempts++
+		}
+		fate := b.fate(&e, spent)
+		d := contactDelta{ordinal: ordinal, state: fate.State, attempts: byte(spent), retryAt: fate.RetryAt, duration: b.contacts.durations[ordinal], zone: t.zone} //nolint:gosec // 0 to 255
+		if e.Call.AnsweredAt != nil {
+			d.duration = e.Call.DurationSeconds
+		}
+		if !d.retryAt.IsZero() { // the wait is measured by the monotonic clock
+			d.retryAt = b.now.Add(fate.RetryAt.Sub(b.startedAt))
+		}
+		b.deltas = append(b.deltas, d)
+		switch {
+		case fate.State == domain.ContactRetryWait:
+			b.progress.Waits++
+		case fate.State.Final():
+			b.progress.Outcomes[domain.Outcome(fate.State.String())]++
+		}
+		b.put(b.result(&e, d))
+		if e.Verdict.Spent() {
+			b.addEvent(event.CampaignCallCompleted, b.callCompleted(&e, fate.State, spent))
+			b.change.Events[len(b.change.Events)-1].About = event.AboutCall(&e.Call)
+		}
+	}
+}
+
+// fate is what follows for the contact; after the end of the campaign there is no retry.
+func (b *batch) fate(e *call.Ended, spent int) dialer.Fate {
+	f := dialer.After(e.Verdict, spent, b.rows.campaign.Retried(), b.startedAt)
+	if !b.status().Final() || f.State.Final() {
+		return f
+	}
+	if e.Verdict.Spent() {
+		return dialer.Fate{State: domain.ContactStateOf(e.Verdict.Outcome)}
+	}
+	return dialer.Fate{State: domain.ContactCancelled}
+}
+
+func (b *batch) result(e *call.Ended, d contactDelta) *domain.ContactResult {
+	r := &domain.ContactResult{
+		CampaignID: b.rows.campaign.ID, WorkspaceID: b.cfg.Workspace, Ordinal: d.ordinal, State: d.state.String(),
+		Attempts: int(d.attempts), CallID: e.CallID, Duration: d.duration,
+	}
+	if !d.retryAt.IsZero() {
+		at := d.retryAt.UTC()
+		r.RetryAt = &at
+	}
+	if !e.Verdict.Spent() {
+		return r
+	}
+	r.Outcome, r.Reason, r.Intent, r.EndedAt = e.Verdict.Outcome, e.Verdict.Reason, e.Call.Intent, e.Call.EndedAt
+	if e.Call.Outcome != nil {
+		r.Notes = e.Call.Outcome.Notes
+		if r.Intent == "" {
+			r.Intent = e.Call.Outcome.Intent
+		}
+	}
+	return r
+}
+
+func (b *batch) callCompleted(e *call.Ended, s domain.ContactState, spent int) event.CampaignCallData {
+	name, _ := e.Call.Context.Text("name")
+	d := event.CampaignCallData{
+		CampaignID: b.rows.campaign.ID, CallID: e.CallID, Contact: event.ContactData{Phone: e.Call.To, Name: name},
+		Outcome: e.Verdict.Outcome, Reason: e.Verdict.Reason, AnsweredBy: e.Call.AnsweredBy, Attempts: spent, Final: s.Final(),
+	}
+	d.Progress.Completed, d.Progress.Remaining = b.progress.Final(), b.progress.Remaining()
+	d.Progress.PercentComplete = b.progress.Percent()
+	return d
+}
+
+// skipContacts counts contacts as skipped: a rule excludes them.
+func (b *batch) skipContacts(skips []skippedContact) {
+	b.skips = skips
+	for _, s := range skips {
+		switch s.by {
+		case SkipDNC:
+			b.progress.Skipped.DNC++
+		case SkipHours:
+			b.progress.Skipped.Hours++
+		case SkipInvalid:
+			b.progress.Skipped.Invalid++
+		}
+		b.log = append(b.log, b.skipDecision(s))
+		b.closeContact(s.ordinal, domain.ContactSkipped, domain.Reason(s.by))
+	}
+}
+
+// closeContact ends a waiting contact without a call.
+func (b *batch) closeContact(ordinal int, state domain.ContactState, reason domain.Reason) {
+	if b.contacts.state(ordinal) == domain.ContactRetryWait {
+		b.progress.Waits--
+	}
+	d := contactDelta{ordinal: ordinal, state: state, attempts: b.contacts.attempts[ordinal]}
+	b.deltas = append(b.deltas, d)
+	at := b.startedAt
+	b.put(&domain.ContactResult{
+		CampaignID: b.rows.campaign.ID, WorkspaceID: b.cfg.Workspace, Ordinal: ordinal, State: d.state.String(),
+		Reason: reason, Attempts: int(d.attempts), Duration: b.contacts.durations[ordinal], EndedAt: &at,
+	})
+}
+
+// publishProgress adds campaign.progress where it is due, and campaign.completed. unpublished: something has changed
+// since the last campaign.progress.
+func (b *batch) publishProgress(unpublished bool) {
+	status := b.status()
+	if due, _ := dialer.Tell(&b.progress, unpublished || len(b.deltas) > 0, b.startedAt); due && status == domain.CampaignRunning {
+		b.progress.ToldAt, b.progress.ToldPercent = b.startedAt, int(b.progress.Percent())
+		b.addEvent(event.CampaignProgress, event.ProgressData{
+			Event: event.CampaignProgress, CampaignID: b.rows.campaign.ID, ProgressPercent: b.progress.Percent(),
+			Outcomes: domain.StatusObject(&b.rows.campaign, &b.progress).Outcomes,
+		})
+		b.put(domain.MarkOf(&b.progress, b.startedAt))
+	}
+	if status.Final() && (b.campaign != nil || len(b.deltas) > 0) { // live calls end later
+		b.put(domain.MarkOf(&b.progress, b.startedAt))
+	}
+	if b.campaign != nil && status == domain.CampaignCompleted {
+		b.addEvent(event.CampaignCompleted, domain.StatusObject(b.campaign, &b.progress))
+	}
+}
+
+// complete adds what every commit has: the guards, the counters, the pages and the decisions.
+func (b *batch) complete(lastSent time.Time) {
+	b.change.Guards = append(b.change.Guards,
+		commit.Guard{Key: b.rows.campaign.Key(), Version: b.rows.campaignVersion}, commit.Guard{Key: b.rows.progress.Key(), Version: b.rows.progressVersion})
+	pages := make(map[int]bool)
+	for _, d := range b.deltas {
+		pages[d.ordinal/domain.PageSize] = true
+	}
+	for i := range pages {
+		b.put(b.contacts.page(&b.rows.campaign, i, b.deltas))
+	}
+	b.progress.LastOpenAt = later(b.progress.LastOpenAt, lastSent.UTC())
+	b.progress.Cursor = b.contacts.cursor(b.progress.Cursor, b.deltas)
+	b.putDecisions()
+	progress := b.progress
+	progress.Outcomes = maps.Clone(b.progress.Outcomes)
+	b.put(&progress)
+	if b.campaign != nil {
+		row := *b.campaign
+		b.put(&row)
+	}
+	if b.pin != nil {
+		b.put(b.pin)
+	}
+}

@@ -1,0 +1,119 @@
+package campaign
+
+import (
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// contactChange replaces one waiting contact, or cancels it.
+type contactChange struct {
+	ordinal int
+	contact *domain.Contact // nil: it is cancelled
+	phone   string          // of a cancelled contact
+	reply   *actor.PID
+	rider   *commit.Rider
+}
+
+func (r contactChange) answer(ctx actor.Context, m any) {
+	if r.reply != nil {
+		ctx.Send(r.reply, m)
+	}
+}
+
+func (a *Campaign) onContactChange(ctx actor.Context, r contactChange) {
+	r.reply = ctx.Sender()
+	if a.phase == gone && a.rows.campaign.Status.Final() {
+		r.answer(ctx, a.contactError(r.ordinal, nil))
+		return
+	}
+	if a.commits.storeDown {
+		r.answer(ctx, a.commits.storeError())
+		return
+	}
+	if a.phase == gone || len(a.requests.contactChanges) >= maxContactChanges {
+		r.answer(ctx, domain.Errorf(domain.CodeUnavailable, "the contact cannot be changed right now; try again").With("retry_after", 2))
+		return
+	}
+	a.requests.contactChanges = append(a.requests.contactChanges, r)
+}
+
+// refuseContactChanges refuses the changes that are not possible any more.
+func (a *Campaign) refuseContactChanges(ctx actor.Context) {
+	if len(a.requests.contactChanges) == 0 {
+		return
+	}
+	dialed := a.pending.ordinals()
+	a.requests.contactChanges = slices.DeleteFunc(a.requests.contactChanges, func(r contactChange) bool {
+		err := a.contactError(r.ordinal, dialed)
+		if err != nil {
+			r.answer(ctx, err)
+		}
+		return err != nil
+	})
+}
+
+// contactError says why a contact cannot be changed: only a waiting one can. dialed are the contacts of pending
+// attempts.
+func (a *Campaign) contactError(ordinal int, dialed map[int]bool) *domain.Error {
+	if a.rows.campaign.Status.Final() {
+		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", a.rows.campaign.Status)
+	}
+	if ordinal < 0 || ordinal >= len(a.contacts.states) {
+		return domain.Errorf(domain.CodeNotFound, "there is no such contact")
+	}
+	s := a.contacts.state(ordinal)
+	if s == domain.ContactPending || s == domain.ContactRetryWait {
+		switch {
+		case a.contacts.skipped[ordinal]:
+			s = domain.ContactSkipped
+		case dialed[ordinal]:
+			s = domain.ContactOpen
+		default:
+			return nil
+		}
+	}
+	return domain.Errorf(domain.CodeInvalidState, "a contact can be changed only while it waits, not when it is %s", s).
+		With("current_status", s.String()).With("allowed_from", []string{domain.ContactPending.String(), domain.ContactRetryWait.String()})
+}
+
+// changeContacts makes changes of contacts, one of each contact; the others are returned.
+func (b *batch) changeContacts(changes []contactChange) (others []contactChange) {
+	for _, r := range changes {
+		if b.contacts.skipped[r.ordinal] {
+			others = append(others, r)
+			continue
+		}
+		b.contacts.skipped[r.ordinal] = true // not called meanwhile
+		b.changes = append(b.changes, r)
+		b.addRider(r.rider)
+		if r.contact != nil {
+			b.progress.Edits++
+			b.put(&domain.ContactEdit{CampaignID: b.rows.campaign.ID, WorkspaceID: b.cfg.Workspace, Ordinal: r.ordinal, Contact: *r.contact})
+			continue
+		}
+		b.progress.Outcomes[domain.OutcomeCancelled]++
+		b.log = append(b.log, b.removeDecision(r))
+		b.closeContact(r.ordinal, domain.ContactCancelled, domain.ReasonRemoved)
+	}
+	return others
+}
+
+// afterContactChanges queues changed contacts anew, once the changes are durable.
+func (a *Campaign) afterContactChanges(ctx actor.Context, b *batch, now time.Time) {
+	for _, r := range b.changes {
+		delete(a.contacts.skipped, r.ordinal)
+		due := a.contacts.remove(r.ordinal)
+		if r.contact == nil {
+			a.decisions.takeHolds(r.ordinal)
+		} else {
+			a.contacts.bodies.invalidate(r.ordinal)
+			a.contacts.requeue(r.ordinal, later(now, due))
+		}
+		r.answer(ctx, Revised{})
+	}
+}

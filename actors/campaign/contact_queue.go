@@ -1,0 +1,393 @@
+package campaign
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/dialer"
+)
+
+// maxReady is the number of first attempts that are kept ready, and likewise of due retries.
+const maxReady = 64
+
+// How long a contact waits whose number is in another call, or about whose number nothing is known.
+const (
+	busyHold    = 5 * time.Second
+	unknownHold = time.Second
+)
+
+// contactQueue are the contacts of a campaign: of each its state and its count of attempts, and queues of those that
+// wait. A contact is looked at when its turn is near: then it is ready, waits for its zone, or is skipped.
+type contactQueue struct {
+	states, attempts []byte // by ordinal
+	rules            calendar.Rules
+	hours            domain.CallingHours
+	scheduleEnds     bool // contacts that are left at the end of the schedule expire
+
+	unseen       int         // the first ordinal that was not looked at yet
+	requeued     []int       // to be looked at once more
+	retries      contactHeap // by the time of their retry
+	held         contactHeap // may not be called just now
+	capped       contactHeap // their numbers were called often enough today
+	zones        map[string]*zone
+	ready, due   []candidate // due: retries
+	bodies       contactBodies
+	skips        []skippedContact // for the next commit
+	skipped      map[int]bool     // contacts whose skip or change is not durable yet
+	durations    map[int]int      // in seconds, of the last answered attempt
+	observed     dialer.Observed
+	cohorts      dialer.Cohorts // of retries whose zone is not known
+}
+
+// candidate may be called now.
+type candidate struct {
+	ordinal int
+	contact domain.Contact
+	zone    *zone
+	country string // of the number; "": none
+	retry   bool
+	since   time.Time // when a retry was due; zero: before the zone opened
+}
+
+// contactDelta is the new state of a contact.
+type contactDelta struct {
+	ordinal  int
+	state    domain.ContactState
+	attempts byte
+	retryAt  time.Time
+	duration int
+	zone     *zone // nil: not known
+}
+
+// skippedContact is a contact that a rule excludes.
+type skippedContact struct {
+	ordinal int
+	by      Skip
+	phone   string
+	ruling  domain.Ruling
+}
+
+func newContactQueue(total int, rules calendar.Rules) *contactQueue {
+	return &contactQueue{
+		states: make([]byte, total), attempts: make([]byte, total), rules: rules,
+		zones: make(map[string]*zone), bodies: newContactBodies(), skipped: make(map[int]bool), durations: make(map[int]int),
+	}
+}
+
+// clear empties the queues of a campaign that calls no contact any more.
+func (q *contactQueue) clear() {
+	q.unseen, q.requeued, q.retries, q.held, q.capped, q.ready, q.due = len(q.states), nil, nil, nil, nil, nil, nil
+	clear(q.zones)
+	q.bodies.clear()
+}
+
+func (q *contactQueue) state(ordinal int) domain.ContactState {
+	return domain.ContactState(q.states[ordinal])
+}
+
+// addRetry lets a contact wait for its next attempt.
+func (q *contactQueue) addRetry(ordinal int, at time.Time) { q.retries.add(ordinal, at) }
+
+// nextRetry is when the first retry is due, or the first hold ends.
+func (q *contactQueue) nextRetry() time.Time {
+	return earlier(q.retries.first(), q.held.first())
+}
+
+// nextOpening is when the first zone opens in which contacts wait.
+func (q *contactQueue) nextOpening() time.Time {
+	var first time.Time
+	for _, z := range q.zones {
+		if !z.empty() && !z.opens.IsZero() && (first.IsZero() || z.opens.Before(first)) {
+			first = z.opens
+		}
+	}
+	return first
+}
+
+// hasUnread says whether a contact may be ready that is not in memory yet.
+func (q *contactQueue) hasUnread(now time.Time) bool {
+	if len(q.bodies.missing) > 0 || q.unseen < len(q.states) || len(q.requeued) > 0 {
+		return true
+	}
+	for _, z := range q.zones {
+		if z.opened(now) {
+			return true
+		}
+	}
+	return q.retries.due(now) || q.held.due(now) || q.capped.due(now)
+}
+
+// fill looks at contacts until the ready queues are full, or contacts are not in memory.
+func (q *contactQueue) fill(now time.Time) {
+	for len(q.due) < maxReady && q.retries.due(now) {
+		if !q.place(q.retries[0].ordinal, q.retries[0].at, now) {
+			break
+		}
+		heap.Pop(&q.retries)
+	}
+	q.endHolds(now)
+	for len(q.requeued) > 0 && len(q.ready) < maxReady && q.place(q.requeued[0], time.Time{}, now) {
+		q.requeued = q.requeued[1:]
+	}
+	for _, z := range q.zones {
+		q.placeOpened(z, now)
+	}
+	for q.unseen < len(q.states) && len(q.ready) < maxReady {
+		if q.state(q.unseen) == domain.ContactPending && !q.place(q.unseen, time.Time{}, now) {
+			break
+		}
+		q.unseen++
+	}
+}
+
+// placeOpened looks at the contacts of a zone that has opened.
+func (q *contactQueue) placeOpened(z *zone, now time.Time) {
+	if !z.opened(now) {
+		return
+	}
+	if !z.window.Allows(now) { // it has closed again meanwhile
+		z.refresh(now)
+		return
+	}
+	for len(z.due) > 0 && len(q.due) < maxReady && q.place(int(z.due[0]), time.Time{}, now) {
+		z.due = z.due[1:]
+	}
+	for len(z.wait) > 0 && len(q.ready) < maxReady && q.place(int(z.wait[0]), time.Time{}, now) {
+		z.wait = z.wait[1:]
+	}
+}
+
+// endHolds looks at the contacts whose hold is over.
+func (q *contactQueue) endHolds(now time.Time) {
+	for _, held := range []*contactHeap{&q.held, &q.capped} {
+		for len(q.ready) < maxReady && len(q.due) < maxReady && held.due(now) {
+			if !q.place((*held)[0].ordinal, (*held)[0].at, now) {
+				return
+			}
+			heap.Pop(held)
+		}
+	}
+}
+
+// place decides about one waiting contact, which has been due since then: it is ready, waits for its zone or is
+// skipped. false: the contact is not in memory.
+func (q *contactQueue) place(ordinal int, since, now time.Time) bool {
+	s := q.state(ordinal)
+	if s != domain.ContactPending && s != domain.ContactRetryWait {
+		return true // it does not wait any more
+	}
+	c, i := q.bodies.use(ordinal)
+	if c == nil {
+		return false
+	}
+	if i >= len(c.contacts) || c.invalid[i] {
+		q.skip(ordinal, SkipInvalid)
+		return true
+	}
+	if c.hits[i] != nil {
+		q.skip(ordinal, SkipDNC)
+		return true
+	}
+	z := q.zoneOf(c, i, now)
+	if ordinal == q.unseen {
+		z.seen++
+	}
+	who := candidate{ordinal: ordinal, contact: c.contacts[i], zone: z, country: c.countries[i], retry: s == domain.ContactRetryWait, since: since}
+	switch {
+	case z.window.Allows(now):
+		q.enqueue(who, false)
+	case z.opens.IsZero() && (!q.scheduleEnds || q.rules.Local() && c.zones[i] == ""):
+		q.skip(ordinal, SkipHours)
+	default:
+		z.add(ordinal, who.retry)
+	}
+	return true
+}
+
+// zoneOf is the zone of a contact, with its opening up to date.
+func (q *contactQueue) zoneOf(c *chunk, i int, now time.Time) *zone {
+	key := c.zones[i]
+	z := q.zones[key]
+	if z == nil {
+		z = &zone{key: key, window: c.windows[key]}
+		q.zones[key] = z
+	}
+	z.refresh(now)
+	return z
+}
+
+// enqueue makes a candidate ready, in front of the others or behind them.
+func (q *contactQueue) enqueue(c candidate, first bool) {
+	list := &q.ready
+	if c.retry {
+		list = &q.due
+	}
+	if first {
+		*list = slices.Insert(*list, 0, c)
+		return
+	}
+	*list = append(*list, c)
+}
+
+// next takes out the contact to be called next: due retries come first. A contact whose zone has closed waits there;
+// one that is being changed is passed over.
+func (q *contactQueue) next(now time.Time) (candidate, bool) {
+	for _, list := range []*[]candidate{&q.due, &q.ready} {
+		for len(*list) > 0 {
+			c := (*list)[0]
+			*list = (*list)[1:]
+			switch {
+			case !c.zone.window.Allows(now):
+				q.waitForZone(c, now)
+			case !q.skipped[c.ordinal]:
+				return c, true
+			}
+		}
+	}
+	return candidate{}, false
+}
+
+// giveBack makes a candidate the next one again, or lets it wait for its zone.
+func (q *contactQueue) giveBack(c candidate, now time.Time) {
+	if c.zone.window.Allows(now) {
+		q.enqueue(c, true)
+		return
+	}
+	q.waitForZone(c, now)
+}
+
+func (q *contactQueue) waitForZone(c candidate, now time.Time) {
+	c.zone.refresh(now)
+	c.zone.add(c.ordinal, c.retry)
+}
+
+// skip excludes a contact in the next commit.
+func (q *contactQueue) skip(ordinal int, by Skip) {
+	q.exclude(skippedContact{ordinal, by, q.bodies.phoneOf(ordinal), q.rulingOf(ordinal, by)})
+}
+
+// exclude is like skip, for a rule that is known in detail.
+func (q *contactQueue) exclude(s skippedContact) {
+	if !q.skipped[s.ordinal] {
+		q.skipped[s.ordinal] = true
+		q.skips = append(q.skips, s)
+	}
+}
+
+// takeSkips takes out at most so many skips for a commit.
+func (q *contactQueue) takeSkips(most int) []skippedContact {
+	n := min(len(q.skips), most)
+	skips := q.skips[:n:n]
+	q.skips = q.skips[n:]
+	return skips
+}
+
+// rulingOf words the rule that skips a contact.
+func (q *contactQueue) rulingOf(ordinal int, by Skip) domain.Ruling {
+	c, i := q.bodies.at(ordinal)
+	switch by {
+	case SkipDNC:
+		r := domain.Ruling{Rule: ruleDNC}
+		if c != nil && c.hits[i] != nil {
+			r.Lists, r.Source = []string{c.hits[i].ListID}, c.hits[i].Origin.Source
+		}
+		return r
+	case SkipHours:
+		r := domain.Ruling{Rule: ruleHours, Window: q.hours.Start + "-" + q.hours.End, Zone: q.hours.Timezone}
+		if c != nil && q.rules.Local() {
+			r.Zone = c.zones[i]
+		}
+		return r
+	case SkipInvalid:
+	}
+	r := domain.Ruling{Rule: ruleDestination}
+	if c != nil && i < len(c.countries) {
+		r.Country = c.countries[i]
+	}
+	return r
+}
+
+// remove takes a contact out of all queues; due is when its retry was to be.
+func (q *contactQueue) remove(ordinal int) (due time.Time) {
+	same := func(c candidate) bool { return c.ordinal == ordinal }
+	q.ready, q.due = slices.DeleteFunc(q.ready, same), slices.DeleteFunc(q.due, same)
+	q.requeued = slices.DeleteFunc(q.requeued, func(o int) bool { return o == ordinal })
+	q.held.remove(ordinal)
+	q.capped.remove(ordinal)
+	for _, z := range q.zones {
+		here := func(o int32) bool { return int(o) == ordinal }
+		z.wait, z.due = slices.DeleteFunc(z.wait, here), slices.DeleteFunc(z.due, here)
+	}
+	return q.retries.remove(ordinal)
+}
+
+// requeue queues a contact that was removed from the queues.
+func (q *contactQueue) requeue(ordinal int, due time.Time) {
+	switch {
+	case q.state(ordinal) == domain.ContactRetryWait:
+		q.addRetry(ordinal, due)
+	case q.state(ordinal) == domain.ContactPending && ordinal < q.unseen:
+		q.requeued = append(q.requeued, ordinal)
+	}
+}
+
+// page is one page of states with changes made to it.
+func (q *contactQueue) page(c *domain.Campaign, index int, changes []contactDelta) *domain.ContactPage {
+	from := index * domain.PageSize
+	to := min(from+domain.PageSize, len(q.states))
+	page := &domain.ContactPage{
+		CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: index,
+		States:   append([]byte(nil), q.states[from:to]...),
+		Attempts: append([]byte(nil), q.attempts[from:to]...),
+	}
+	for _, d := range changes {
+		if d.ordinal >= from && d.ordinal < to {
+			page.States[d.ordinal-from], page.Attempts[d.ordinal-from] = byte(d.state), d.attempts
+		}
+	}
+	return page
+}
+
+// apply makes changes that are durable.
+func (q *contactQueue) apply(changes []contactDelta) {
+	for _, d := range changes {
+		q.learnChange(d)
+		q.states[d.ordinal], q.attempts[d.ordinal] = byte(d.state), d.attempts
+		if d.duration > 0 && !d.state.Final() {
+			q.durations[d.ordinal] = d.duration
+		} else if d.state.Final() {
+			delete(q.durations, d.ordinal)
+		}
+		switch {
+		case d.state == domain.ContactPending && d.ordinal < q.unseen: // otherwise its turn comes
+			q.requeued = append(q.requeued, d.ordinal)
+		case d.state == domain.ContactRetryWait:
+			q.addRetry(d.ordinal, d.retryAt)
+		}
+	}
+}
+
+// cursor is the first ordinal that is still pending once changes are made.
+func (q *contactQueue) cursor(from int, changes []contactDelta) int {
+	later := make(map[int]domain.ContactState, len(changes))
+	for _, d := range changes {
+		later[d.ordinal] = d.state
+		if d.state == domain.ContactPending {
+			from = min(from, d.ordinal)
+		}
+	}
+	for from < len(q.states) {
+		s, changed := later[from]
+		if !changed {
+			s = q.state(from)
+		}
+		if s == domain.ContactPending {
+			break
+		}
+		from++
+	}
+	return from
+}

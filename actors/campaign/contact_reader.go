@@ -1,0 +1,84 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/domain"
+	lists "github.com/callboard/callboard/domain/dnc"
+)
+
+// bodies reads chunks and assesses their numbers, which is too slow for the actor itself.
+func (r reader) bodies(ctx context.Context, indexes []int, e eligibility) (map[int]*chunk, error) {
+	read := make(map[int]*chunk, len(indexes))
+	for _, i := range indexes {
+		row := domain.ContactChunk{WorkspaceID: r.workspace, CampaignID: r.id, Index: i}
+		if _, err := r.store.Get(ctx, &row); err != nil {
+			return nil, fmt.Errorf("campaign: read contacts: %w", err)
+		}
+		if r.edited {
+			if err := r.applyEdits(ctx, &row); err != nil {
+				return nil, err
+			}
+		}
+		c := e.assess(row.Contacts)
+		var err error
+		if c.hits, err = r.listHits(ctx, e, row.Contacts); err != nil {
+			return nil, fmt.Errorf("campaign: look into lists: %w", err)
+		}
+		read[i] = c
+	}
+	return read, nil
+}
+
+// applyEdits replaces the contacts of a chunk that were changed after the upload.
+func (r reader) applyEdits(ctx context.Context, chunk *domain.ContactChunk) error {
+	first := chunk.Index * domain.ChunkSize
+	after := ""
+	if first > 0 {
+		after = (&domain.ContactEdit{CampaignID: r.id, Ordinal: first - 1}).Key().ID
+	}
+	prefix := domain.Key{Kind: "edit", Workspace: r.workspace, ID: r.id + "/"}
+	err := r.store.Under(ctx, prefix, after, len(chunk.Contacts),
+		func() domain.Record { return &domain.ContactEdit{} },
+		func(row domain.Record) error {
+			e, ok := row.(*domain.ContactEdit)
+			if !ok {
+				return fmt.Errorf("campaign: row of type %T", row)
+			}
+			if i := e.Ordinal - first; i < len(chunk.Contacts) {
+				chunk.Contacts[i] = e.Contact
+			}
+			return nil
+		})
+	if err != nil {
+		return fmt.Errorf("campaign: read edits: %w", err)
+	}
+	return nil
+}
+
+// listHits finds the contacts of a chunk that are on a do-not-call list, by their index.
+func (r reader) listHits(ctx context.Context, e eligibility, contacts []domain.Contact) (map[int]*dnc.Hit, error) {
+	if e.lists == nil {
+		return nil, nil
+	}
+	var hits map[int]*dnc.Hit
+	for i, who := range contacts {
+		n, err := lists.Number(who.Phone)
+		if err != nil || !e.lists.Quick(r.workspace, e.scrub, n) {
+			continue
+		}
+		hit, err := e.lists.Look(ctx, r.workspace, e.scrub, n)
+		if err != nil {
+			return nil, err
+		}
+		if hit != nil {
+			if hits == nil {
+				hits = make(map[int]*dnc.Hit)
+			}
+			hits[i] = hit
+		}
+	}
+	return hits, nil
+}

@@ -1,0 +1,50 @@
+package campaign
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/dialer"
+)
+
+// closedLimit is how long a zone that does not open within a year is not computed again: that takes long.
+const closedLimit = 24 * time.Hour
+
+// zone has the contacts that wait for the same opening of their calling hours.
+type zone struct {
+	key       string
+	closed    closures
+	window    calendar.Window
+	opens     time.Time // zero: never
+	computeAt time.Time // of a zone that never opens: when to compute it again
+	wait, due []int32   // due: retries, which come first
+	seen      int       // contacts of the zone that were looked at
+	cohorts   dialer.Cohorts
+}
+
+// refresh computes when the zone opens, where that may have changed.
+func (z *zone) refresh(now time.Time) {
+	if z.opens.After(now) || z.opens.IsZero() && now.Before(z.computeAt) {
+		return
+	}
+	var ok bool
+	if z.opens, ok = z.window.Next(now); !ok {
+		z.opens, z.computeAt = time.Time{}, now.Add(closedLimit)
+	}
+}
+
+func (z *zone) empty() bool { return len(z.wait) == 0 && len(z.due) == 0 }
+
+// opened says whether contacts wait for an opening that has come.
+func (z *zone) opened(now time.Time) bool {
+	return !z.empty() && !z.opens.IsZero() && !z.opens.After(now)
+}
+
+// add lets a contact wait for the opening.
+func (z *zone) add(ordinal int, retry bool) {
+	q := &z.wait
+	if retry {
+		q = &z.due
+	}
+	*q = append(*q, int32(ordinal)) //nolint:gosec // below a million
+}

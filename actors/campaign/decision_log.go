@@ -1,0 +1,130 @@
+package campaign
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+)
+
+// maxHeld is the number of contacts for whom the rules that hold them are remembered.
+const maxHeld = 10_000
+
+// The rules as the decision log names them.
+const (
+	ruleSchedule    = "schedule"
+	ruleHours       = "calling_hours"
+	ruleDNC         = "dnc"
+	ruleFrequency   = "frequency"
+	ruleDestination = "destination"
+	ruleLine        = "line" // the number is in another call
+	ruleCancelled   = "cancelled"
+	ruleRemoved     = "removed"
+	ruleUnknown     = "unknown"
+)
+
+// decisionLog remembers which rules hold waiting contacts until their decision is committed, and words the rules.
+type decisionLog struct {
+	rows *storedRows
+	log  *slog.Logger
+
+	held  map[int][]domain.Ruling // by contact
+	full  bool                    // a contact found no room in held
+	zones *calendar.Zones
+	times map[string]localTime // by zone
+}
+
+func newDecisionLog(rows *storedRows, log *slog.Logger) *decisionLog {
+	return &decisionLog{rows: rows, log: log, held: make(map[int][]domain.Ruling), zones: calendar.NewZones(), times: make(map[string]localTime)}
+}
+
+// addHold notes that a rule holds a contact. Repetitions of one rule are one note with a count.
+func (d *decisionLog) addHold(ordinal int, r domain.Ruling, now time.Time) {
+	now = now.UTC()
+	notes := d.held[ordinal]
+	for i := range notes {
+		if notes[i].Rule == r.Rule {
+			notes[i].Held++
+			notes[i].Last, notes[i].Count, notes[i].Limit = &now, r.Count, r.Limit
+			return
+		}
+	}
+	if notes == nil && len(d.held) >= maxHeld {
+		if !d.full {
+			d.full = true
+			d.log.Warn("more contacts are held at once than the log of decisions can say why", slog.Int("remembered", maxHeld))
+		}
+		return
+	}
+	r.Held, r.First, r.Last = 1, &now, &now
+	d.held[ordinal] = append(notes, r)
+}
+
+// takeHolds takes out the rules that held a contact.
+func (d *decisionLog) takeHolds(ordinal int) []domain.Ruling {
+	notes := d.held[ordinal]
+	delete(d.held, ordinal)
+	return notes
+}
+
+// hoursRuling words the calling hours of a zone; local: each contact has the hours of its own zone.
+func (d *decisionLog) hoursRuling(z *zone, local bool, now time.Time, passed bool) domain.Ruling {
+	h := d.rows.campaign.Compliance.CallingHours
+	r := domain.Ruling{Rule: ruleHours, Passed: passed, Window: h.Start + "-" + h.End, Zone: h.Timezone}
+	if local {
+		r.Zone = z.key
+	}
+	first, _, _ := strings.Cut(r.Zone, " ")
+	r.Local = d.timeIn(first, now)
+	return r
+}
+
+// closedRuling words the closed times through which a contact waited that is called now. Before a first attempt these
+// are all since the campaign began, as one ruling with their count; before a retry the last one, if the retry was due
+// by then.
+func (d *decisionLog) closedRuling(who *candidate, local bool, now time.Time) (domain.Ruling, bool) {
+	start, z := d.rows.campaign.StartedAt, who.zone
+	if start == nil {
+		return domain.Ruling{}, false
+	}
+	z.closed.update(&z.window, *start, now)
+	c := &z.closed
+	from, held := c.first, c.count
+	if who.retry {
+		if c.until.Before(who.since) {
+			return domain.Ruling{}, false
+		}
+		from, held = c.from, min(1, c.count)
+	}
+	if held == 0 {
+		return domain.Ruling{}, false
+	}
+	r := d.hoursRuling(z, local, from, false)
+	first, last := from.UTC(), c.until.UTC()
+	r.Held, r.First, r.Last = held, &first, &last
+	return r, true
+}
+
+// localTime is a time of day, formatted once in a minute.
+type localTime struct {
+	minute int64
+	text   string
+}
+
+// timeIn is the time of day in a zone, by the campaign's clock.
+func (d *decisionLog) timeIn(zone string, now time.Time) string {
+	at := d.rows.campaign.Clock().Shown(now)
+	minute := at.Unix() / 60
+	if s, ok := d.times[zone]; ok && s.minute == minute {
+		return s.text
+	}
+	l := d.zones.Load(zone)
+	if l == nil {
+		return ""
+	}
+	s := localTime{minute, at.In(l).Format("Mon 15:04")}
+	d.times[zone] = s
+	return s.text
+}

@@ -1,0 +1,53 @@
+package campaign
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+	lists "github.com/callboard/callboard/domain/dnc"
+)
+
+// eligibility assesses numbers by the rules that depend on the number alone: destination, calling hours, lists.
+type eligibility struct {
+	rules   calendar.Rules
+	zones   *calendar.Zones
+	calling domain.DestinationRules
+	country string
+	env     domain.Environment
+	anyone  bool // only the general destination rules apply
+	lists   *dnc.Register
+	scrub   lists.Scrub
+}
+
+// assess makes the chunk of contacts.
+func (e eligibility) assess(contacts []domain.Contact) *chunk {
+	c := &chunk{
+		contacts: contacts, zones: make([]string, len(contacts)), invalid: make([]bool, len(contacts)), countries: make([]string, len(contacts)),
+		windows: map[string]calendar.Window{"": e.rules.For(nil)},
+	}
+	for i, who := range contacts {
+		number, err := e.zones.Number(who.Phone)
+		c.countries[i] = number.Country
+		_, forbidden := domain.DialForbidden(who.Phone, e.country)
+		c.invalid[i] = err != nil || forbidden || !e.anyone && number.Allowed(e.calling, e.country, e.env) != nil
+		if !e.rules.Local() {
+			continue
+		}
+		key, zones := e.zonesOf(who, number, err == nil)
+		if _, known := c.windows[key]; !known {
+			c.windows[key] = e.rules.For(zones)
+		}
+		c.zones[i] = key
+	}
+	return c
+}
+
+// zonesOf are the time zones of a contact: its own, else those of its number.
+func (e eligibility) zonesOf(who domain.Contact, number domain.Number, known bool) (string, []*time.Location) {
+	if who.Timezone != "" || !known {
+		return e.zones.Of(who)
+	}
+	return e.zones.OfNumber(number)
+}

@@ -1,0 +1,165 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+)
+
+const loadLimit = time.Minute
+
+// load reads the campaign from the store. Attempts that are not committed yet are given up first.
+func (a *Campaign) load(ctx actor.Context) {
+	if a.phase == gone {
+		return
+	}
+	a.phase, a.commits.readAgain = loading, false
+	a.withdraw(ctx)
+	a.commits.generation++
+	generation := a.commits.generation
+	r := a.reader(ctx)
+	mailbox.Work(ctx, loadLimit, func(bound context.Context) any {
+		s, err := r.load(bound)
+		return loaded{generation, s, err}
+	})
+}
+
+func (a *Campaign) reader(ctx actor.Context) reader {
+	return reader{
+		store: a.cfg.Store, sys: ctx.ActorSystem(), calls: a.cfg.Calls, workspace: a.cfg.Workspace, id: a.cfg.CampaignID,
+		edited: a.rows.progress.Edits > 0, script: a.cfg.Script,
+	}
+}
+
+func (a *Campaign) onLoaded(ctx actor.Context, m loaded) {
+	if m.generation != a.commits.generation || a.phase != loading {
+		return
+	}
+	switch {
+	case errors.Is(m.err, domain.ErrNotFound):
+		a.log.Error("campaign is not in the store", slog.Any("error", m.err))
+		a.leave(ctx)
+		return
+	case m.err != nil:
+		a.log.Warn("campaign could not be read", slog.Any("error", m.err))
+		a.waitForStore(ctx)
+		return
+	}
+	a.commits.storeAnswered()
+	a.adopt(ctx, m.snapshot)
+	a.requests.answerStatus(ctx, a.object(time.Now()))
+	if a.commits.readAgain {
+		a.load(ctx)
+	}
+}
+
+// waitForStore refuses all requests and reads the store again after a backoff. A full store still takes the
+// operations that stop the campaign: for these it is read at once.
+func (a *Campaign) waitForStore(ctx actor.Context) {
+	a.phase, a.commits.storeDown = loading, true
+	a.contacts.observed.Meter.Look(false, time.Now())
+	a.withdraw(ctx)
+	var stops []operation
+	if a.commits.storeFull {
+		stops = a.requests.takeStops()
+	}
+	a.requests.refuse(ctx, a.commits.storeError())
+	if a.commits.storeFull {
+		a.requests.operations, a.commits.backoff = stops, maxBackoff
+	}
+	if len(a.requests.operations) > 0 {
+		a.load(ctx)
+		return
+	}
+	mailbox.After(ctx, a.commits.nextBackoff(), reloadDue{a.commits.generation})
+}
+
+// onReadFailure reads the store again, after the commit that is in flight.
+func (a *Campaign) onReadFailure(ctx actor.Context) {
+	if a.commits.inFlight != nil {
+		a.commits.readAgain = true
+		return
+	}
+	a.waitForStore(ctx)
+}
+
+func (a *Campaign) onReloadDue(ctx actor.Context, m reloadDue) {
+	if m.generation == a.commits.generation && a.phase == loading {
+		a.load(ctx)
+	}
+}
+
+// readAgain reads the store again, once no commit is in flight.
+func (a *Campaign) readAgain(ctx actor.Context) {
+	switch {
+	case a.phase == loading || a.commits.inFlight != nil: // the reading under way may be older than the change
+		a.commits.readAgain = true
+	default:
+		a.load(ctx)
+	}
+}
+
+// leave ends the actor: another node owns the campaign.
+func (a *Campaign) leave(ctx actor.Context) {
+	a.phase = gone
+	a.requests.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "another part of the service runs this campaign now; try again").With("retry_after", 1))
+	a.releaseAll(ctx)
+	ctx.Poison(ctx.Self())
+}
+
+// adopt replaces the state by a snapshot. Attempts of a process that ended are closed as interrupted, those whose
+// calls no actor knows as never placed.
+func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
+	now := time.Now()
+	a.phase = ready
+	s.contacts.observed.Carry(&a.contacts.observed, a.rows.campaign.Pacing == s.rows.campaign.Pacing)
+	a.rows, a.contacts = s.rows, s.contacts
+	if a.rows.progress.Outcomes == nil {
+		a.rows.progress.Outcomes = make(map[domain.Outcome]int)
+	}
+	a.script.adopt(s.script)
+	a.publisher.adopt(&a.rows.progress)
+	a.queue.adopt(a.rows.progress.LastOpenAt, len(s.attempts) > 0, now)
+	if a.cfg.Left != nil {
+		for id, until := range a.cfg.Left() {
+			a.abandoned.add(id, until)
+		}
+	}
+	queued := a.queue.callIDs()
+	interrupted, committed := a.open.adopt(s.attempts, a.cfg.Boot, func(callID string) bool { return s.live[callID] || queued[callID] }, now)
+	for _, id := range interrupted {
+		a.abandoned.add(id, now.Add(abandonedLimit))
+	}
+	for _, id := range committed {
+		a.acknowledge(ctx, id)
+	}
+	if a.rows.progress.InProgress != len(a.open.attempts) {
+		a.log.Error("counters and open attempts disagree", slog.Int("in_progress", a.rows.progress.InProgress), slog.Int("open", len(a.open.attempts)))
+	}
+}
+
+func (a *Campaign) acknowledge(ctx actor.Context, callID string) {
+	ctx.Send(a.cfg.Calls, call.Ack{CallID: callID})
+}
+
+// later is the later of two times; earlier is the earlier one, where zero is no time at all.
+func later(x, y time.Time) time.Time {
+	if y.After(x) {
+		return y
+	}
+	return x
+}
+
+func earlier(x, y time.Time) time.Time {
+	if x.IsZero() || !y.IsZero() && y.Before(x) {
+		return y
+	}
+	return x
+}

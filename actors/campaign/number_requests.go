@@ -1,0 +1,99 @@
+package campaign
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dnc"
+)
+
+// numberRepeat is the time after which the numbers actor is asked again: it has restarted and lost the request.
+const numberRepeat = 2 * time.Second
+
+// numberRequests reserves the number of an attempt with the numbers actor and checks that it may still be called.
+type numberRequests struct {
+	cfg  *Config
+	rows *storedRows
+}
+
+// check says whether a contact may be called, or which rule forbids it.
+func (n *numberRequests) check(t *pendingAttempt) (by Skip, ok bool) {
+	if n.cfg.Check != nil {
+		return n.cfg.Check(t.candidate.contact)
+	}
+	return by, true
+}
+
+// request asks for the number of an attempt. Only the answer to the last request counts.
+func (n *numberRequests) request(ctx actor.Context, t *pendingAttempt) {
+	t.numberRequested = true
+	t.numberRequest++
+	t.numberAskedAt = time.Now()
+	ctx.Request(n.cfg.Numbers, numbers.May{
+		Generation: t.numberRequest,
+		CallID:     t.callID, Number: t.candidate.contact.Phone, Environment: n.rows.campaign.Environment,
+		Scrub: n.rows.scrub(), Alone: true, Until: t.permit.Expires,
+	})
+}
+
+// giveBack returns a number that will not be called.
+func (n *numberRequests) giveBack(ctx actor.Context, t *pendingAttempt) {
+	if t.numberRequested {
+		t.numberRequested = false
+		ctx.Send(n.cfg.Numbers, numbers.Return{CallID: t.callID})
+	}
+}
+
+// opened tells the numbers actor that the attempt of a granted number is durable.
+func (n *numberRequests) opened(ctx actor.Context, t *pendingAttempt) {
+	if t.numberRequested {
+		ctx.Send(n.cfg.Numbers, numbers.Opened{CallID: t.callID})
+	}
+}
+
+// stillAllowed says whether a contact may be called now: its calling hours are open, and no list names its number
+// since the grant.
+func (n *numberRequests) stillAllowed(t *pendingAttempt, now time.Time) bool {
+	return t.candidate.zone.window.Allows(now) && n.stillUnlisted(t)
+}
+
+func (n *numberRequests) stillUnlisted(t *pendingAttempt) bool {
+	if _, ok := n.check(t); !ok {
+		return false
+	}
+	if n.cfg.Lists == nil || !t.numberRequested {
+		return true
+	}
+	number, err := dnc.Number(t.candidate.contact.Phone)
+	return err == nil && n.cfg.Lists.Stands(n.cfg.Workspace, n.rows.scrub(), number, t.grant.Mark)
+}
+
+// uncount takes a call that reached no callee out of the count of its number. A call whose agent could not speak
+// reached its callee.
+func (n *numberRequests) uncount(ctx actor.Context, e *call.Ended) {
+	if n.cfg.Numbers != nil && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
+		ctx.Send(n.cfg.Numbers, numbers.Unspent{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment})
+	}
+}
+
+// rulingOfDenial is the refusal of the numbers actor in the words of the decision log.
+func rulingOfDenial(m numbers.Denied) domain.Ruling {
+	switch m.By {
+	case numbers.DNC:
+		r := domain.Ruling{Rule: ruleDNC}
+		if m.Hit != nil {
+			r.Lists, r.Source = []string{m.Hit.ListID}, m.Hit.Origin.Source
+		}
+		return r
+	case numbers.Frequency:
+		return domain.Ruling{Rule: ruleFrequency, Count: m.Count, Limit: m.Cap}
+	case numbers.Busy:
+		return domain.Ruling{Rule: ruleLine}
+	case numbers.Unknown:
+	}
+	return domain.Ruling{Rule: ruleUnknown}
+}

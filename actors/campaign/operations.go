@@ -1,0 +1,199 @@
+package campaign
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dialer"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/lifecycle"
+)
+
+// operation changes the campaign's status; a commit takes one at a time.
+type operation struct {
+	on     lifecycle.Operation
+	hangup bool
+	reason string
+	reply  *actor.PID // nil: an operation of the campaign itself
+	rider  *commit.Rider
+}
+
+func operationOf(m any) operation {
+	switch m := m.(type) {
+	case Begin:
+		return operation{on: lifecycle.Start, rider: m.Rider}
+	case Pause:
+		return operation{on: lifecycle.Pause, rider: m.Rider}
+	case Resume:
+		return operation{on: lifecycle.Resume, rider: m.Rider}
+	case Cancel:
+		return operation{on: lifecycle.Cancel, hangup: m.HangupActive, rider: m.Rider}
+	}
+	return operation{}
+}
+
+func (o operation) answer(ctx actor.Context, m any) {
+	if o.reply != nil {
+		ctx.Send(o.reply, m)
+	}
+}
+
+// stops says whether a request ends the dialing: it is written to a full store as well.
+func (o operation) stops() bool {
+	return o.reply != nil && (o.on == lifecycle.Pause || o.on == lifecycle.Cancel)
+}
+
+func (a *Campaign) onOperation(ctx actor.Context, op operation) {
+	op.reply = ctx.Sender()
+	switch {
+	case a.phase == gone || len(a.requests.operations) >= maxOperations:
+		op.answer(ctx, domain.Errorf(domain.CodeUnavailable, "the campaign cannot be changed right now; try again").With("retry_after", 2))
+	case a.commits.storeDown && (!a.commits.storeFull || !op.stops()):
+		op.answer(ctx, a.commits.storeError())
+	case a.commits.storeDown: // a full store takes it
+		a.requests.operations = append(a.requests.operations, op)
+		a.load(ctx)
+	default:
+		a.requests.operations = append(a.requests.operations, op)
+	}
+}
+
+// nextOperation takes out the first operation that changes the status; those that do not are answered. nil: there is
+// none, or it waits for the script.
+func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operation, to domain.CampaignStatus) {
+	c := &a.rows.campaign
+	for len(a.requests.operations) > 0 {
+		op := a.requests.operations[0]
+		start := c.Schedule.Start
+		to, allowed, ok := lifecycle.Campaign(c.Status, op.on, start != nil && c.Clock().Moment(*start).After(now))
+		switch {
+		case !ok:
+			op.answer(ctx, invalidState(c.Status, op.on, allowed))
+		case to == c.Status:
+			op.answer(ctx, a.object(now))
+			a.hangUp(ctx, op)
+		case op.reply == nil && !a.isStillDue(op.on, now):
+		case to == domain.CampaignRunning && a.rows.progress.Total == 0 && c.AutoComplete:
+			op.answer(ctx, domain.Errorf(domain.CodeNoContacts, "the campaign has no contacts"))
+		case to == domain.CampaignRunning && a.script.current == nil:
+			a.script.read(ctx, &a.cfg, a.rows.campaign, a.incarnation)
+			return nil, to
+		default:
+			a.requests.operations = a.requests.operations[1:]
+			return &op, to
+		}
+		a.requests.operations = a.requests.operations[1:]
+	}
+	return nil, c.Status
+}
+
+// isStillDue checks an operation of the campaign itself against a new decision.
+func (a *Campaign) isStillDue(on lifecycle.Operation, now time.Time) bool {
+	switch do := dialer.Next(a.view(now), now).Do; on {
+	case lifecycle.Due:
+		return do == dialer.Begin
+	case lifecycle.Exhaust:
+		return do == dialer.Exhaust
+	case lifecycle.Expire:
+		return do == dialer.Expire
+	case lifecycle.Start, lifecycle.Pause, lifecycle.Resume, lifecycle.Cancel, lifecycle.Trip:
+	}
+	return true
+}
+
+func (a *Campaign) onScriptRead(ctx actor.Context, m scriptRead) {
+	if m.incarnation != a.incarnation {
+		return
+	}
+	a.script.reading = false
+	if m.err == nil {
+		a.script.current = &m.script
+		return
+	}
+	if domain.CodeOf(m.err) == "" {
+		a.log.Warn("agent or pathway could not be read", slog.Any("error", m.err))
+		a.onReadFailure(ctx)
+		return
+	}
+	if len(a.requests.operations) == 0 {
+		return
+	}
+	op := a.requests.operations[0]
+	a.requests.operations = a.requests.operations[1:]
+	op.answer(ctx, m.err)
+	if op.reply == nil {
+		a.log.Error("campaign cannot start", slog.Any("error", m.err))
+		a.requests.operations = append(a.requests.operations, operation{on: lifecycle.Pause, reason: domain.PausedWithoutScript})
+	}
+}
+
+// hangUp ends the live calls of a campaign that was cancelled with HangupActive.
+func (a *Campaign) hangUp(ctx actor.Context, op operation) {
+	if op.on != lifecycle.Cancel || !op.hangup {
+		return
+	}
+	for _, id := range a.open.live() {
+		ctx.Request(a.cfg.Calls, call.Hangup{CallID: id, Cancelled: true})
+	}
+}
+
+// changeStatus changes the campaign's status.
+func (b *batch) changeStatus(op *operation, to domain.CampaignStatus, pinned bool) {
+	b.operation = op
+	b.addRider(op.rider)
+	c, now := b.rows.campaign, b.startedAt
+	from := c.Status
+	c.Status, c.UpdatedAt, c.PauseReason = to, now, ""
+	if c.Test != nil && c.Test.Since == nil && from == domain.CampaignDraft && !to.Final() {
+		c.Test = &domain.TestMode{TimeFactor: c.Test.TimeFactor, Since: &now}
+	}
+	first := to == domain.CampaignRunning && c.StartedAt == nil
+	if first {
+		c.StartedAt = &now
+		b.progress.ToldAt = now
+	}
+	if to == domain.CampaignRunning && !pinned {
+		b.pin = &domain.PinnedScript{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Script: *b.script}
+	}
+	b.campaign = &c
+	switch to {
+	case domain.CampaignRunning, domain.CampaignScheduled:
+		if from == domain.CampaignPaused {
+			b.addEvent(event.CampaignResumed, campaignData(&c, op))
+		}
+		if first {
+			b.addEvent(event.CampaignStarted, campaignData(&c, op))
+		}
+	case domain.CampaignPaused:
+		c.PauseReason = op.reason
+		b.addEvent(event.CampaignPaused, campaignData(&c, op))
+	case domain.CampaignCancelled:
+		c.EndedAt = &now
+		if n := b.progress.Remaining(); n > 0 {
+			b.progress.Outcomes[domain.OutcomeCancelled] += n
+			b.log = append(b.log, b.remainingDecision(domain.DecidedCancel, n))
+		}
+		b.progress.Waits = 0
+		b.addEvent(event.CampaignCancelled, campaignData(&c, op))
+	case domain.CampaignCompleted:
+		c.EndedAt, c.CompletionReason = &now, domain.CompletedExhausted
+		if op.on == lifecycle.Expire {
+			c.CompletionReason = domain.CompletedWindowEnded
+		}
+		if n := b.progress.Remaining(); n > 0 {
+			b.progress.Expired += n
+			b.log = append(b.log, b.remainingDecision(domain.DecidedExpire, n))
+		}
+		b.progress.Waits = 0
+	case domain.CampaignDraft:
+	}
+}
+
+func campaignData(c *domain.Campaign, op *operation) event.CampaignData {
+	return event.CampaignData{CampaignID: c.ID, Name: c.Name, Status: c.Status, Reason: op.reason}
+}

@@ -1,0 +1,96 @@
+package campaign
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/lines"
+)
+
+// permitRepeat is the time after which permits are requested again: a restarted lines actor has lost the request.
+const permitRepeat = 10 * time.Second
+
+// permitRequests are the permits that the campaign has requested of the lines actor. A permit of an earlier
+// generation, or one too many, goes back.
+type permitRequests struct {
+	cfg  *Config
+	rows *storedRows
+
+	requested   int       // not granted yet
+	received    int       // of this generation
+	requestedAt time.Time // last
+	generation  int
+}
+
+func newPermitRequests(cfg *Config, rows *storedRows) permitRequests {
+	return permitRequests{cfg: cfg, rows: rows, generation: int(rand.Int32())} //nolint:gosec // no secret; permits of a predecessor carry another number
+}
+
+func (p *permitRequests) lines() *actor.PID { return p.cfg.Lines(p.rows.campaign.Environment) }
+
+// request asks for more permits; at most so many of all are for retries.
+func (p *permitRequests) request(ctx actor.Context, more, retries int, now time.Time) {
+	p.requested += more
+	p.requestedAt = now
+	p.send(ctx, retries)
+}
+
+func (p *permitRequests) send(ctx actor.Context, retries int) {
+	ctx.Request(p.lines(), lines.Want{
+		Weight: p.cfg.Weight, Count: p.requested, Retries: min(p.requested, retries), Generation: p.generation, Come: p.received, Speed: p.rows.campaign.Clock().Factor,
+	})
+}
+
+// repeat asks again for all that did not come in time. Permits that are on their way may be lost: none is counted on.
+func (p *permitRequests) repeat(ctx actor.Context, retries int, now time.Time) {
+	if p.requested > 0 && !now.Before(p.repeatAt()) {
+		p.requestedAt = now
+		p.generation++
+		p.received = 0
+		p.send(ctx, retries)
+	}
+}
+
+// repeatAt is when the request is repeated.
+func (p *permitRequests) repeatAt() time.Time { return p.requestedAt.Add(permitRepeat) }
+
+// accept says whether a permit is one of those requested.
+func (p *permitRequests) accept(m lines.Permit) bool {
+	if m.Generation != p.generation {
+		return false
+	}
+	p.received++
+	if p.requested == 0 {
+		return false
+	}
+	p.requested--
+	return true
+}
+
+// withdraw takes the request back.
+func (p *permitRequests) withdraw(ctx actor.Context) {
+	if p.requested > 0 {
+		ctx.Request(p.lines(), lines.Unwant{})
+		p.requested, p.received = 0, 0
+		p.generation++
+	}
+}
+
+func (p *permitRequests) giveBack(ctx actor.Context, permit lines.Permit) {
+	ctx.Send(p.lines(), lines.Return{Permit: permit})
+}
+
+// trunkPause is the time during which no trunk slot is requested.
+type trunkPause struct {
+	until    time.Time
+	spendCap bool // the daily_spend_cap is the reason
+}
+
+// extend pauses the requests until a time, unless they pause longer already.
+func (p *trunkPause) extend(until time.Time, spendCap bool) {
+	if until.After(p.until) {
+		p.until, p.spendCap = until, spendCap
+	}
+}

@@ -1,0 +1,69 @@
+package campaign
+
+import (
+	"slices"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/lifecycle"
+)
+
+// Limits of what waits for a commit.
+const (
+	maxOperations     = 64
+	maxContactChanges = 1000
+)
+
+// apiRequests are the requests that wait for a commit or for the first reading of the store. Each gets one answer.
+type apiRequests struct {
+	operations     []operation
+	contactChanges []contactChange
+	status         []*actor.PID
+}
+
+// empty says whether no request waits.
+func (r *apiRequests) empty() bool {
+	return len(r.operations) == 0 && len(r.contactChanges) == 0 && len(r.status) == 0
+}
+
+// refuse answers all requests with an error.
+func (r *apiRequests) refuse(ctx actor.Context, err *domain.Error) {
+	for _, op := range r.operations {
+		op.answer(ctx, err)
+	}
+	for _, sender := range r.status {
+		ctx.Send(sender, err)
+	}
+	for _, c := range r.contactChanges {
+		c.answer(ctx, err)
+	}
+	r.operations, r.status, r.contactChanges = nil, nil, nil
+}
+
+// answerStatus answers the requests for the status.
+func (r *apiRequests) answerStatus(ctx actor.Context, object domain.CampaignStatusObject) {
+	for _, sender := range r.status {
+		ctx.Send(sender, object)
+	}
+	r.status = nil
+}
+
+// takeStops takes out the operations that a full store still takes.
+func (r *apiRequests) takeStops() (stops []operation) {
+	for _, op := range r.operations {
+		if op.stops() {
+			stops = append(stops, op)
+		}
+	}
+	r.operations = slices.DeleteFunc(r.operations, operation.stops)
+	return stops
+}
+
+// queueOwn queues an operation of the campaign itself, unless it waits or is in flight already.
+func (r *apiRequests) queueOwn(on lifecycle.Operation, reason string, inFlight *batch) {
+	same := func(op operation) bool { return op.on == on && op.reply == nil }
+	if !slices.ContainsFunc(r.operations, same) && (inFlight == nil || inFlight.operation == nil || !same(*inFlight.operation)) {
+		r.operations = append(r.operations, operation{on: on, reason: reason})
+	}
+}

@@ -1,0 +1,71 @@
+package campaign
+
+import (
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dialer"
+)
+
+// learnHistory takes from the loaded contacts what an estimate needs.
+func (q *contactQueue) learnHistory() {
+	for i, b := range q.states {
+		spent := int(q.attempts[i])
+		switch s := domain.ContactState(b); {
+		case spent == 0:
+		case s == domain.ContactOpen:
+			q.observed.Yields.Seen(spent-1, true)
+		default:
+			q.observed.Yields.Seen(spent, s == domain.ContactRetryWait)
+		}
+	}
+	for _, w := range q.retries {
+		q.cohorts.Add(int(q.attempts[w.ordinal]), w.at)
+	}
+}
+
+// learnChange takes from a change what an estimate needs.
+func (q *contactQueue) learnChange(d contactDelta) {
+	was, spent := q.state(d.ordinal), q.attempts[d.ordinal]
+	if was == domain.ContactRetryWait {
+		q.dropFromCohorts(d.zone, int(spent))
+	}
+	waits := d.state == domain.ContactRetryWait
+	switch {
+	case waits && d.zone != nil:
+		d.zone.cohorts.Add(int(d.attempts), d.retryAt)
+	case waits:
+		q.cohorts.Add(int(d.attempts), d.retryAt)
+	}
+	if was == domain.ContactOpen && d.attempts == spent && (waits || d.state.Final()) { // otherwise the attempt does not count
+		q.observed.Yields.Add(int(spent), waits)
+	}
+}
+
+// dropFromCohorts takes a contact that waits no longer out of the cohorts of its zone or, if the zone is not known,
+// out of any cohorts that have one of its kind.
+func (q *contactQueue) dropFromCohorts(z *zone, spent int) {
+	if z != nil && z.cohorts.Drop(spent) || q.cohorts.Drop(spent) {
+		return
+	}
+	for _, z := range q.zones {
+		if z.cohorts.Drop(spent) {
+			return
+		}
+	}
+}
+
+// crowds are the contacts by their calling hours, as far as they have been looked at; live are the open attempts of
+// the zones by their numbers.
+func (q *contactQueue) crowds(live map[*zone][]int) []dialer.Crowd {
+	var all []dialer.Crowd
+	for _, z := range q.zones {
+		if q.scheduleEnds || !z.opens.IsZero() { // otherwise they are skipped
+			all = append(all, dialer.Crowd{
+				Window: z.window, Waiting: len(z.wait), Weight: z.seen, Waits: z.cohorts.All(), Live: live[z],
+			})
+		}
+	}
+	if len(all) == 0 {
+		return []dialer.Crowd{{Window: q.rules.Global(), Weight: 1}}
+	}
+	return all
+}

@@ -1,0 +1,28 @@
+package campaign
+
+import (
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dnc"
+)
+
+// storedRows are the campaign and its counters as last committed, with the versions that guard the next commit.
+type storedRows struct {
+	campaign        domain.Campaign
+	campaignVersion uint64 // 0: not read yet
+	progress        domain.Progress
+	progressVersion uint64
+}
+
+// scrub says which do-not-call lists apply to the contacts.
+func (r *storedRows) scrub() dnc.Scrub { return dnc.ScrubOf(&r.campaign) }
+
+// optOutKeywords are the words and keys by which a callee refuses further calls.
+func (r *storedRows) optOutKeywords() []string {
+	if o := r.campaign.Compliance.OptOut; o != nil {
+		return o.Keywords
+	}
+	return nil
+}
+
+// running says whether the campaign's status allows calls.
+func (r *storedRows) running() bool { return r.campaign.Status == domain.CampaignRunning }
