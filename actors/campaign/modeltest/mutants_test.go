@@ -45,7 +45,7 @@ func mutants() []mutant {
 			`live calls of a workspace that has`,
 		},
 		{
-			"the pace is one too fast", "domain/dialer/dialplan.go",
+			"the pace is one too fast", "domain/dialer/dialer.go",
 			`n := time.Duration(p.CallsPerMinute)`,
 			`n := time.Duration(p.CallsPerMinute + planted("the pace is one too fast"))`,
 			`at a pace of`,
