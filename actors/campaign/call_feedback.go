@@ -44,7 +44,9 @@ func (f *callFeedback) isFree(e *call.Ended) bool {
 }
 
 // interval is the time between two calls.
-func (f *callFeedback) interval(c *domain.Campaign) time.Duration { return dialer.Interval(f.pacing(c)) }
+func (f *callFeedback) interval(c *domain.Campaign) time.Duration {
+	return dialer.Interval(f.pacing(c))
+}
 
 // pacing is the campaign's pacing as adapted to its trunk.
 func (f *callFeedback) pacing(c *domain.Campaign) domain.Pacing { return f.pace.Of(c.Paced()) }

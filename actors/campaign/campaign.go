@@ -56,6 +56,14 @@ type Config struct {
 	Log                   *slog.Logger
 }
 
+// dialStop is the reason of the operator's dial stop; "": none.
+func (c *Config) dialStop() string {
+	if c.Stopped == nil {
+		return ""
+	}
+	return c.Stopped()
+}
+
 type phase uint8
 
 const (
@@ -81,14 +89,11 @@ type Campaign struct {
 	commits   commitPipeline
 	publisher statusPublisher
 
-	permits   permitRequests
-	trunks    trunkPause
-	pending   pendingAttempts
-	numbers   numberRequests
-	queue     sendQueue
-	open      openAttempts
-	abandoned abandonedDialogs
-	feedback  callFeedback
+	preparation attemptPreparation
+	queue       sendQueue
+	open        openAttempts
+	abandoned   abandonedDialogs
+	feedback    callFeedback
 
 	wakeUp    wakeUp
 	dueChecks atomic.Int64 // entries looked at because something was due, for tests
@@ -102,11 +107,11 @@ func New(cfg Config) *Campaign {
 	a := &Campaign{
 		cfg: cfg, log: cfg.Log.With(slog.String("campaign_id", cfg.CampaignID)), incarnation: rand.Uint64(), //nolint:gosec // no secret
 		contacts: newContactQueue(0, calendar.Rules{}),
-		commits:  newCommitPipeline(), queue: newSendQueue(), open: newOpenAttempts(), abandoned: newAbandonedDialogs(), pending: newPendingAttempts(),
+		commits:  newCommitPipeline(), queue: newSendQueue(), open: newOpenAttempts(), abandoned: newAbandonedDialogs(),
 	}
 	a.decisions = newDecisionLog(&a.rows, a.log)
-	a.permits = newPermitRequests(&a.cfg, &a.rows)
-	a.numbers = numberRequests{cfg: &a.cfg, rows: &a.rows}
+	a.preparation = newAttemptPreparation(&a.cfg, &a.rows, a.decisions)
+	a.preparation.contacts = a.contacts
 	return a
 }
 
@@ -144,7 +149,7 @@ func (a *Campaign) Receive(ctx actor.Context) {
 	case Gone:
 		a.abandoned.end(m.CallID)
 	case lines.Permit, trunk.Slot, trunk.NoSlot, numbers.Granted, numbers.Denied:
-		a.onGrant(ctx, m)
+		a.preparation.receive(ctx, m)
 	case call.Ended:
 		a.onCallEnded(ctx, m)
 	case loaded:
@@ -174,20 +179,4 @@ func isRequest(m any) bool {
 		return true
 	}
 	return false
-}
-
-// onGrant handles the answers to what an attempt needs: its permit, its trunk slot and its number.
-func (a *Campaign) onGrant(ctx actor.Context, m any) {
-	switch m := m.(type) {
-	case lines.Permit:
-		a.onPermit(ctx, m)
-	case trunk.Slot:
-		a.onSlot(ctx, m)
-	case trunk.NoSlot:
-		a.onNoSlot(ctx, m)
-	case numbers.Granted:
-		a.onNumberGranted(ctx, m)
-	case numbers.Denied:
-		a.onNumberDenied(ctx, m)
-	}
 }

@@ -34,7 +34,7 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	a.refuseContactChanges(ctx)
 	due, _ := a.publisher.due(&a.rows.progress, now)
 	due = due && a.rows.running()
-	if op == nil && len(a.requests.contactChanges) == 0 && len(a.pending.granted) == 0 && len(a.open.ends) == 0 && len(a.contacts.skips) == 0 && !due {
+	if op == nil && len(a.requests.contactChanges) == 0 && len(a.preparation.pending.granted) == 0 && len(a.open.ends) == 0 && len(a.contacts.skips) == 0 && !due {
 		return
 	}
 	b := a.gather(op, to, now)
@@ -59,7 +59,7 @@ func (a *Campaign) gather(op *operation, to domain.CampaignStatus, now time.Time
 	if b.campaign == nil || b.campaign.Status == domain.CampaignRunning { // otherwise they are given up next
 		interval := a.feedback.interval(&a.rows.campaign)
 		sendTime := a.queue.sendTime(interval, b.startedAt)
-		b.openAttempts(a.pending.takeGranted(maxOpens), sendTime, interval)
+		b.openAttempts(a.preparation.pending.takeGranted(maxOpens), sendTime, interval)
 	}
 	b.endAttempts(a.open.takeEnds(maxEnds), &a.open)
 	if b.campaign == nil || !b.campaign.Status.Final() { // otherwise they count with the contacts that remain
@@ -116,7 +116,7 @@ func (a *Campaign) onCommitted(ctx actor.Context, m committed) {
 // open shows the store.
 func (a *Campaign) undo(ctx actor.Context, b *batch) {
 	for _, t := range b.opens {
-		a.returnGrants(ctx, t)
+		a.preparation.returnGrants(ctx, t)
 	}
 	a.open.returnEnds(b.ends)
 	a.requests.contactChanges = append(b.changes, a.requests.contactChanges...)
@@ -141,13 +141,13 @@ func (a *Campaign) afterCommit(ctx actor.Context, b *batch) {
 	for _, t := range b.opens {
 		a.open.add(t.attemptRows, t.candidate.zone)
 		a.queue.push(t)
-		a.numbers.opened(ctx, t)
+		a.preparation.numbers.opened(ctx, t)
 	}
 	a.afterEnds(ctx, b, now)
 	if b.operation != nil {
 		a.feedback.trunkFailures.Reset()
 		b.operation.answer(ctx, a.object(now))
-		a.hangUp(ctx, *b.operation)
+		b.operation.hangUp(ctx, a.cfg.Calls, &a.open)
 	}
 	if a.cfg.Committed != nil {
 		a.cfg.Committed()
@@ -176,14 +176,14 @@ func (a *Campaign) afterEnds(ctx actor.Context, b *batch, now time.Time) {
 	for i := range b.ends {
 		e := &b.ends[i]
 		a.open.remove(e.AttemptID)
-		a.acknowledge(ctx, e.CallID)
-		a.numbers.uncount(ctx, e)
+		acknowledge(ctx, a.cfg.Calls, e.CallID)
+		a.preparation.numbers.uncount(ctx, e)
 		a.feedback.callEnded(e, now)
 		if e.Verdict.Spent() && e.Call.StartedAt != nil && e.Call.EndedAt != nil {
 			a.contacts.observed.Held(e.Call.EndedAt.Sub(*e.Call.StartedAt))
 		}
 		if e.Verdict.Reason == domain.ReasonNotSent {
-			a.trunks.extend(now.Add(unsentPause), false)
+			a.preparation.trunks.extend(now.Add(unsentPause), false)
 		}
 	}
 	if a.rows.running() && a.feedback.trunkFailures.Tripped(now) {
@@ -197,7 +197,7 @@ func (a *Campaign) onCallEnded(ctx actor.Context, m call.Ended) {
 		return
 	}
 	if a.phase == ready && !a.open.has(m.AttemptID, m.CallID) {
-		a.acknowledge(ctx, m.CallID)
+		acknowledge(ctx, a.cfg.Calls, m.CallID)
 		return
 	}
 	if a.open.closing[m.AttemptID] {
@@ -205,4 +205,9 @@ func (a *Campaign) onCallEnded(ctx actor.Context, m call.Ended) {
 	}
 	m.Verdict.Throttled = m.Verdict.Throttled || a.feedback.isFree(&m)
 	a.open.queueEnd(m)
+}
+
+// acknowledge tells a call that its end is in the store.
+func acknowledge(ctx actor.Context, calls *actor.PID, callID string) {
+	ctx.Send(calls, call.Ack{CallID: callID})
 }

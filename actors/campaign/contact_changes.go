@@ -28,7 +28,7 @@ func (r contactChange) answer(ctx actor.Context, m any) {
 func (a *Campaign) onContactChange(ctx actor.Context, r contactChange) {
 	r.reply = ctx.Sender()
 	if a.phase == gone && a.rows.campaign.Status.Final() {
-		r.answer(ctx, a.contactError(r.ordinal, nil))
+		r.answer(ctx, a.contacts.changeError(a.rows.campaign.Status, r.ordinal, nil))
 		return
 	}
 	if a.commits.storeDown {
@@ -47,9 +47,9 @@ func (a *Campaign) refuseContactChanges(ctx actor.Context) {
 	if len(a.requests.contactChanges) == 0 {
 		return
 	}
-	dialed := a.pending.ordinals()
+	dialed := a.preparation.pending.ordinals()
 	a.requests.contactChanges = slices.DeleteFunc(a.requests.contactChanges, func(r contactChange) bool {
-		err := a.contactError(r.ordinal, dialed)
+		err := a.contacts.changeError(a.rows.campaign.Status, r.ordinal, dialed)
 		if err != nil {
 			r.answer(ctx, err)
 		}
@@ -57,19 +57,19 @@ func (a *Campaign) refuseContactChanges(ctx actor.Context) {
 	})
 }
 
-// contactError says why a contact cannot be changed: only a waiting one can. dialed are the contacts of pending
-// attempts.
-func (a *Campaign) contactError(ordinal int, dialed map[int]bool) *domain.Error {
-	if a.rows.campaign.Status.Final() {
-		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", a.rows.campaign.Status)
+// changeError says why a contact cannot be changed: only a waiting one can, while the campaign has not ended. dialed
+// are the contacts of pending attempts.
+func (q *contactQueue) changeError(status domain.CampaignStatus, ordinal int, dialed map[int]bool) *domain.Error {
+	if status.Final() {
+		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that is over cannot be changed").With("current_status", status)
 	}
-	if ordinal < 0 || ordinal >= len(a.contacts.states) {
+	if ordinal < 0 || ordinal >= len(q.states) {
 		return domain.Errorf(domain.CodeNotFound, "there is no such contact")
 	}
-	s := a.contacts.state(ordinal)
+	s := q.state(ordinal)
 	if s == domain.ContactPending || s == domain.ContactRetryWait {
 		switch {
-		case a.contacts.skipped[ordinal]:
+		case q.skipped[ordinal]:
 			s = domain.ContactSkipped
 		case dialed[ordinal]:
 			s = domain.ContactOpen

@@ -27,19 +27,19 @@ type contactQueue struct {
 	hours            domain.CallingHours
 	scheduleEnds     bool // contacts that are left at the end of the schedule expire
 
-	unseen       int         // the first ordinal that was not looked at yet
-	requeued     []int       // to be looked at once more
-	retries      contactHeap // by the time of their retry
-	held         contactHeap // may not be called just now
-	capped       contactHeap // their numbers were called often enough today
-	zones        map[string]*zone
-	ready, due   []candidate // due: retries
-	bodies       contactBodies
-	skips        []skippedContact // for the next commit
-	skipped      map[int]bool     // contacts whose skip or change is not durable yet
-	durations    map[int]int      // in seconds, of the last answered attempt
-	observed     dialer.Observed
-	cohorts      dialer.Cohorts // of retries whose zone is not known
+	unseen     int         // the first ordinal that was not looked at yet
+	requeued   []int       // to be looked at once more
+	retries    contactHeap // by the time of their retry
+	held       contactHeap // may not be called just now
+	capped     contactHeap // their numbers were called often enough today
+	zones      map[string]*zone
+	ready, due []candidate // due: retries
+	bodies     contactBodies
+	skips      []skippedContact // for the next commit
+	skipped    map[int]bool     // contacts whose skip or change is not durable yet
+	durations  map[int]int      // in seconds, of the last answered attempt
+	observed   dialer.Observed
+	cohorts    dialer.Cohorts // of retries whose zone is not known
 }
 
 // candidate may be called now.

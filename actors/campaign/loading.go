@@ -8,7 +8,6 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 )
@@ -21,21 +20,14 @@ func (a *Campaign) load(ctx actor.Context) {
 		return
 	}
 	a.phase, a.commits.readAgain = loading, false
-	a.withdraw(ctx)
+	a.preparation.withdraw(ctx)
 	a.commits.generation++
 	generation := a.commits.generation
-	r := a.reader(ctx)
+	r := newReader(ctx, &a.cfg, a.rows.progress.Edits > 0)
 	mailbox.Work(ctx, loadLimit, func(bound context.Context) any {
 		s, err := r.load(bound)
 		return loaded{generation, s, err}
 	})
-}
-
-func (a *Campaign) reader(ctx actor.Context) reader {
-	return reader{
-		store: a.cfg.Store, sys: ctx.ActorSystem(), calls: a.cfg.Calls, workspace: a.cfg.Workspace, id: a.cfg.CampaignID,
-		edited: a.rows.progress.Edits > 0, script: a.cfg.Script,
-	}
 }
 
 func (a *Campaign) onLoaded(ctx actor.Context, m loaded) {
@@ -65,7 +57,7 @@ func (a *Campaign) onLoaded(ctx actor.Context, m loaded) {
 func (a *Campaign) waitForStore(ctx actor.Context) {
 	a.phase, a.commits.storeDown = loading, true
 	a.contacts.observed.Meter.Look(false, time.Now())
-	a.withdraw(ctx)
+	a.preparation.withdraw(ctx)
 	var stops []operation
 	if a.commits.storeFull {
 		stops = a.requests.takeStops()
@@ -120,7 +112,7 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	now := time.Now()
 	a.phase = ready
 	s.contacts.observed.Carry(&a.contacts.observed, a.rows.campaign.Pacing == s.rows.campaign.Pacing)
-	a.rows, a.contacts = s.rows, s.contacts
+	a.rows, a.contacts, a.preparation.contacts = s.rows, s.contacts, s.contacts
 	if a.rows.progress.Outcomes == nil {
 		a.rows.progress.Outcomes = make(map[domain.Outcome]int)
 	}
@@ -138,15 +130,11 @@ func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 		a.abandoned.add(id, now.Add(abandonedLimit))
 	}
 	for _, id := range committed {
-		a.acknowledge(ctx, id)
+		acknowledge(ctx, a.cfg.Calls, id)
 	}
 	if a.rows.progress.InProgress != len(a.open.attempts) {
 		a.log.Error("counters and open attempts disagree", slog.Int("in_progress", a.rows.progress.InProgress), slog.Int("open", len(a.open.attempts)))
 	}
-}
-
-func (a *Campaign) acknowledge(ctx actor.Context, callID string) {
-	ctx.Send(a.cfg.Calls, call.Ack{CallID: callID})
 }
 
 // later is the later of two times; earlier is the earlier one, where zero is no time at all.

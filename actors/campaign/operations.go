@@ -48,6 +48,16 @@ func (o operation) stops() bool {
 	return o.reply != nil && (o.on == lifecycle.Pause || o.on == lifecycle.Cancel)
 }
 
+// hangUp ends the live calls of a campaign that was cancelled with HangupActive.
+func (o operation) hangUp(ctx actor.Context, calls *actor.PID, open *openAttempts) {
+	if o.on != lifecycle.Cancel || !o.hangup {
+		return
+	}
+	for _, id := range open.live() {
+		ctx.Request(calls, call.Hangup{CallID: id, Cancelled: true})
+	}
+}
+
 func (a *Campaign) onOperation(ctx actor.Context, op operation) {
 	op.reply = ctx.Sender()
 	switch {
@@ -76,8 +86,8 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 			op.answer(ctx, invalidState(c.Status, op.on, allowed))
 		case to == c.Status:
 			op.answer(ctx, a.object(now))
-			a.hangUp(ctx, op)
-		case op.reply == nil && !a.isStillDue(op.on, now):
+			op.hangUp(ctx, a.cfg.Calls, &a.open)
+		case op.reply == nil && !op.allowedBy(dialer.Next(a.view(now), now).Do):
 		case to == domain.CampaignRunning && a.rows.progress.Total == 0 && c.AutoComplete:
 			op.answer(ctx, domain.Errorf(domain.CodeNoContacts, "the campaign has no contacts"))
 		case to == domain.CampaignRunning && a.script.current == nil:
@@ -92,9 +102,9 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 	return nil, c.Status
 }
 
-// isStillDue checks an operation of the campaign itself against a new decision.
-func (a *Campaign) isStillDue(on lifecycle.Operation, now time.Time) bool {
-	switch do := dialer.Next(a.view(now), now).Do; on {
+// allowedBy says whether an operation of the campaign itself agrees with what the dialer decides now.
+func (o operation) allowedBy(do dialer.Action) bool {
+	switch o.on {
 	case lifecycle.Due:
 		return do == dialer.Begin
 	case lifecycle.Exhaust:
@@ -129,16 +139,6 @@ func (a *Campaign) onScriptRead(ctx actor.Context, m scriptRead) {
 	if op.reply == nil {
 		a.log.Error("campaign cannot start", slog.Any("error", m.err))
 		a.requests.operations = append(a.requests.operations, operation{on: lifecycle.Pause, reason: domain.PausedWithoutScript})
-	}
-}
-
-// hangUp ends the live calls of a campaign that was cancelled with HangupActive.
-func (a *Campaign) hangUp(ctx actor.Context, op operation) {
-	if op.on != lifecycle.Cancel || !op.hangup {
-		return
-	}
-	for _, id := range a.open.live() {
-		ctx.Request(a.cfg.Calls, call.Hangup{CallID: id, Cancelled: true})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/call"
-		"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
@@ -39,6 +39,13 @@ type reader struct {
 	id        string
 	edited    bool // contacts were changed after their upload
 	script    func(context.Context, *domain.Campaign) (domain.Script, error)
+}
+
+func newReader(ctx actor.Context, cfg *Config, edited bool) reader {
+	return reader{
+		store: cfg.Store, sys: ctx.ActorSystem(), calls: cfg.Calls, workspace: cfg.Workspace, id: cfg.CampaignID,
+		edited: edited, script: cfg.Script,
+	}
 }
 
 // load reads everything but the contacts themselves. The counters come first: a later commit of a predecessor raises

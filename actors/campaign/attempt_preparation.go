@@ -1,0 +1,213 @@
+package campaign
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+)
+
+// attemptPreparation takes attempts from their permit to their commit: each gets a contact, a trunk slot and its
+// number. An attempt that is given up returns all that it was granted.
+type attemptPreparation struct {
+	cfg       *Config
+	rows      *storedRows
+	contacts  *contactQueue
+	decisions *decisionLog
+
+	permits permitRequests
+	trunks  trunkPause
+	numbers numberRequests
+	pending pendingAttempts
+}
+
+func newAttemptPreparation(cfg *Config, rows *storedRows, decisions *decisionLog) attemptPreparation {
+	return attemptPreparation{
+		cfg: cfg, rows: rows, decisions: decisions,
+		permits: newPermitRequests(cfg, rows), numbers: numberRequests{cfg: cfg, rows: rows}, pending: newPendingAttempts(),
+	}
+}
+
+// receive handles the answers to what an attempt needs: its permit, its trunk slot and its number.
+func (p *attemptPreparation) receive(ctx actor.Context, m any) {
+	switch m := m.(type) {
+	case lines.Permit:
+		p.onPermit(ctx, m)
+	case trunk.Slot:
+		p.onSlot(ctx, m)
+	case trunk.NoSlot:
+		p.onNoSlot(ctx, m)
+	case numbers.Granted:
+		p.onNumberGranted(ctx, m)
+	case numbers.Denied:
+		p.onNumberDenied(ctx, m)
+	}
+}
+
+// onPermit takes a permit: the next contact is chosen, and a trunk slot requested for it.
+func (p *attemptPreparation) onPermit(ctx actor.Context, m lines.Permit) {
+	now := time.Now()
+	if !p.permits.accept(m) {
+		p.permits.giveBack(ctx, m)
+		return
+	}
+	who, ok := p.contacts.next(now)
+	if !ok {
+		p.permits.giveBack(ctx, m)
+		return
+	}
+	t := &pendingAttempt{callID: mailbox.NewID(domain.PrefixCall), candidate: who, permit: m}
+	p.pending.addWaiting(t)
+	ctx.Request(p.cfg.Trunks, trunk.Want{
+		To: who.contact.Phone, From: p.rows.campaign.CallerID.Number, Environment: p.rows.campaign.Environment, CallID: t.callID,
+		Generation: p.permits.generation, Checked: p.cfg.Calling != nil, Probes: true,
+	})
+}
+
+// onSlot takes a trunk slot, and requests the number.
+func (p *attemptPreparation) onSlot(ctx actor.Context, m trunk.Slot) {
+	t := p.pending.takeWaiting(m.CallID)
+	if t == nil {
+		ctx.Send(p.cfg.Trunks, trunk.Return{CallID: m.CallID, Key: m.Key})
+		return
+	}
+	t.slot, t.hasSlot = m, true
+	if !p.isUsable(ctx, t) {
+		return
+	}
+	if by, ok := p.numbers.check(t); !ok {
+		p.skipPending(ctx, t, by, p.contacts.rulingOf(t.candidate.ordinal, by))
+		return
+	}
+	if p.cfg.Numbers == nil {
+		p.pending.addGranted(t)
+		return
+	}
+	p.numbers.request(ctx, t)
+	p.pending.addWaiting(t)
+}
+
+// isUsable gives a pending attempt back whose permit is about to expire or whose calling hours have closed.
+func (p *attemptPreparation) isUsable(ctx actor.Context, t *pendingAttempt) bool {
+	now := time.Now()
+	if t.permit.Expires.Before(now.Add(leaseMargin)) || !t.candidate.zone.window.Allows(now) {
+		p.giveBack(ctx, t, now)
+		return false
+	}
+	return true
+}
+
+func (p *attemptPreparation) onNoSlot(ctx actor.Context, m trunk.NoSlot) {
+	t := p.pending.takeWaiting(m.CallID)
+	if t == nil {
+		return
+	}
+	if m.Reason == trunk.Forbidden {
+		p.skipPending(ctx, t, SkipInvalid, p.contacts.rulingOf(t.candidate.ordinal, SkipInvalid))
+		return
+	}
+	now := time.Now()
+	until := m.Until
+	if !until.After(now) {
+		until = now.Add(unsentPause)
+	}
+	p.trunks.extend(until, m.Reason == trunk.SpendCap)
+	p.giveBack(ctx, t, now)
+}
+
+// onNumberGranted lets an attempt wait for its commit, if its calling hours are still open.
+func (p *attemptPreparation) onNumberGranted(ctx actor.Context, m numbers.Granted) {
+	t, known := p.pending.takeRequested(m.CallID, m.Generation)
+	if !known {
+		ctx.Send(p.cfg.Numbers, numbers.Return{CallID: m.CallID})
+		return
+	}
+	if t == nil || !p.isUsable(ctx, t) { // nil: a later request is answered as well
+		return
+	}
+	t.grant = m
+	p.pending.addGranted(t)
+}
+
+// onNumberDenied skips a contact, or holds it: if its number was called often enough today, until the number's next
+// day.
+func (p *attemptPreparation) onNumberDenied(ctx actor.Context, m numbers.Denied) {
+	t, _ := p.pending.takeRequested(m.CallID, m.Generation)
+	if t == nil {
+		return
+	}
+	t.numberRequested = false // there is nothing to return
+	now, ordinal, ruling := time.Now(), t.candidate.ordinal, rulingOfDenial(m)
+	if m.By == numbers.DNC {
+		p.skipPending(ctx, t, SkipDNC, ruling)
+		return
+	}
+	p.returnGrants(ctx, t)
+	switch m.By {
+	case numbers.Frequency:
+		p.contacts.capped.add(ordinal, m.Until)
+	case numbers.Busy:
+		p.contacts.held.add(ordinal, now.Add(busyHold))
+	case numbers.Unknown:
+		p.contacts.held.add(ordinal, now.Add(unknownHold))
+	case numbers.DNC:
+	}
+	p.decisions.addHold(ordinal, ruling, now)
+}
+
+// skipPending gives a pending attempt up and skips its contact.
+func (p *attemptPreparation) skipPending(ctx actor.Context, t *pendingAttempt, by Skip, ruling domain.Ruling) {
+	p.returnGrants(ctx, t)
+	p.contacts.exclude(skippedContact{t.candidate.ordinal, by, t.candidate.contact.Phone, ruling})
+}
+
+// giveBack gives a pending attempt up; its contact is the next in turn.
+func (p *attemptPreparation) giveBack(ctx actor.Context, t *pendingAttempt, now time.Time) {
+	p.returnGrants(ctx, t)
+	p.contacts.giveBack(t.candidate, now)
+}
+
+// returnGrants gives number, permit and slot of an attempt back.
+func (p *attemptPreparation) returnGrants(ctx actor.Context, t *pendingAttempt) {
+	p.numbers.giveBack(ctx, t)
+	p.permits.giveBack(ctx, t.permit)
+	if t.hasSlot {
+		ctx.Send(p.cfg.Trunks, trunk.Return{CallID: t.callID, Key: t.slot.Key})
+	}
+}
+
+// withdraw gives all pending attempts and permit requests up.
+func (p *attemptPreparation) withdraw(ctx actor.Context) {
+	now := time.Now()
+	p.permits.withdraw(ctx)
+	for _, t := range p.pending.takeAll() {
+		p.giveBack(ctx, t, now)
+	}
+}
+
+// expirePending gives pending attempts up whose permit has expired, and repeats requests that were not
+// answered. checked are the entries that it looked at.
+func (p *attemptPreparation) expirePending(ctx actor.Context, now time.Time) (checked int) {
+	expire := func(t *pendingAttempt) { p.giveBack(ctx, t, now) }
+	checked = p.pending.checkWaiting(now, expire, func(t *pendingAttempt) { p.numbers.request(ctx, t) })
+	checked += p.pending.checkGranted(now, expire)
+	p.permits.repeat(ctx, len(p.contacts.due), now)
+	return checked
+}
+
+// dropForbidden gives granted attempts up whose contacts may not be called any more, however long they wait for a
+// commit.
+func (p *attemptPreparation) dropForbidden(ctx actor.Context, now time.Time) {
+	p.pending.dropGranted(func(t *pendingAttempt) bool {
+		allowed := p.numbers.stillAllowed(t, now)
+		if !allowed {
+			p.giveBack(ctx, t, now)
+		}
+		return !allowed
+	})
+}

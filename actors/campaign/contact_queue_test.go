@@ -1,0 +1,155 @@
+package campaign
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+)
+
+// readQueue is a queue of n contacts in Washington, all in memory, with calling hours from 9 to 17 in UTC.
+func readQueue(t *testing.T, n int) *contactQueue {
+	t.Helper()
+	zones := calendar.NewZones()
+	rules, err := calendar.New(domain.Schedule{Timezone: "UTC"}, domain.CallingHours{Start: "09:00", End: "17:00", Timezone: "UTC"}, zones)
+	require.NoError(t, err)
+	q := newContactQueue(n, rules)
+	contacts := make([]domain.Contact, n)
+	for i := range contacts {
+		contacts[i].Phone = fmt.Sprintf("+1202555%04d", i)
+	}
+	e := eligibility{rules: rules, zones: zones, country: "US", anyone: true}
+	q.bodies.missing[0] = true
+	assert.Equal(t, []int{0}, q.bodies.startReading())
+	q.bodies.endReading(map[int]*chunk{0: e.assess(contacts)})
+	return q
+}
+
+var (
+	noon    = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+	evening = time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+)
+
+func nextOf(q *contactQueue, now time.Time) []int {
+	var ordinals []int
+	for {
+		c, ok := q.next(now)
+		if !ok {
+			return ordinals
+		}
+		ordinals = append(ordinals, c.ordinal)
+	}
+}
+
+func TestContactQueueOrder(t *testing.T) {
+	t.Parallel()
+	q := readQueue(t, 4)
+	q.states[3], q.attempts[3] = byte(domain.ContactRetryWait), 1
+	q.addRetry(3, noon.Add(-time.Minute))
+	q.fill(noon)
+	first, ok := q.next(noon)
+	require.True(t, ok)
+	assert.Equal(t, 3, first.ordinal, "due retries come first")
+	assert.True(t, first.retry)
+	second, _ := q.next(noon)
+	q.giveBack(second, noon)
+	assert.Equal(t, []int{0, 1, 2}, nextOf(q, noon), "a contact that was given back is the next")
+}
+
+func TestContactQueueWaitsForItsZone(t *testing.T) {
+	t.Parallel()
+	q := readQueue(t, 2)
+	q.fill(noon)
+	assert.Empty(t, nextOf(q, evening), "the hours closed meanwhile")
+	morning := time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC)
+	assert.Equal(t, morning, q.nextOpening())
+	assert.False(t, q.hasUnread(evening))
+	assert.True(t, q.hasUnread(morning))
+	q.fill(morning)
+	assert.Equal(t, []int{0, 1}, nextOf(q, morning))
+}
+
+func TestContactQueueSkipsOnce(t *testing.T) {
+	t.Parallel()
+	q := readQueue(t, 3)
+	q.fill(noon)
+	q.skip(1, SkipDNC)
+	q.skip(1, SkipInvalid)
+	assert.Equal(t, []int{0, 2}, nextOf(q, noon))
+	skips := q.takeSkips(10)
+	require.Len(t, skips, 1)
+	assert.Equal(t, SkipDNC, skips[0].by)
+	assert.Equal(t, "+12025550001", skips[0].phone)
+	assert.Empty(t, q.skips)
+}
+
+func TestContactQueueRemovesFromEveryQueue(t *testing.T) {
+	t.Parallel()
+	q := readQueue(t, 5)
+	q.fill(noon)
+	q.states[4] = byte(domain.ContactRetryWait)
+	q.addRetry(4, evening)
+	q.held.add(2, noon)
+	q.capped.add(3, noon)
+	for ordinal := range 5 {
+		due := q.remove(ordinal)
+		assert.Equal(t, ordinal == 4, due.Equal(evening))
+	}
+	assert.Empty(t, nextOf(q, noon))
+	assert.Empty(t, append(append(q.retries, q.held...), q.capped...))
+	q.requeue(0, time.Time{})
+	q.requeue(4, evening)
+	q.fill(noon)
+	assert.Equal(t, []int{0}, nextOf(q, noon))
+	assert.Equal(t, evening, q.nextRetry())
+}
+
+func TestContactQueueAppliesChanges(t *testing.T) {
+	t.Parallel()
+	q := readQueue(t, 3)
+	q.fill(noon)
+	nextOf(q, noon)
+	deltas := []contactDelta{{ordinal: 0, state: domain.ContactRetryWait, attempts: 1, retryAt: evening, duration: 7}, {ordinal: 1, state: domain.ContactPending}}
+	page := q.page(&domain.Campaign{}, 0, deltas)
+	assert.Equal(t, []byte{byte(domain.ContactRetryWait), byte(domain.ContactPending), byte(domain.ContactPending)}, page.States)
+	assert.Equal(t, 1, q.cursor(0, deltas))
+	assert.Equal(t, domain.ContactPending, q.state(0), "a page changes nothing yet")
+	q.apply(deltas)
+	assert.Equal(t, domain.ContactRetryWait, q.state(0))
+	assert.Equal(t, 7, q.durations[0])
+	assert.Equal(t, evening, q.nextRetry())
+	q.fill(noon)
+	assert.Equal(t, []int{1}, nextOf(q, noon), "it is pending again")
+}
+
+func TestContactBodiesKeepTheChunksUsedLast(t *testing.T) {
+	t.Parallel()
+	b := newContactBodies()
+	for i := range maxChunks + 1 {
+		c, _ := b.use(i * domain.ChunkSize)
+		assert.Nil(t, c)
+		assert.Equal(t, []int{i}, b.startReading())
+		assert.Nil(t, b.startReading(), "one reading at a time")
+		b.endReading(map[int]*chunk{i: {contacts: []domain.Contact{{Phone: fmt.Sprint(i)}}}})
+		b.use(0)
+	}
+	assert.Len(t, b.chunks, maxChunks)
+	assert.Equal(t, "0", b.phoneOf(0))
+	assert.Empty(t, b.phoneOf(domain.ChunkSize), "used longest ago")
+}
+
+func TestContactBodiesDropAChunkThatChangedDuringItsReading(t *testing.T) {
+	t.Parallel()
+	b := newContactBodies()
+	b.use(0)
+	b.startReading()
+	b.invalidate(0)
+	b.endReading(map[int]*chunk{0: {contacts: []domain.Contact{{Phone: "old"}}}})
+	assert.Empty(t, b.phoneOf(0))
+	assert.Equal(t, []int{0}, b.startReading(), "it is read once more")
+}
