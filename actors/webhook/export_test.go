@@ -15,7 +15,7 @@ func Held(a actor.Actor) int {
 	if !ok {
 		return -1
 	}
-	return len(e.q.retries)
+	return len(e.queue.retries)
 }
 
 // Resting is a configuration whose connections are kept for a time of one's own

@@ -88,8 +88,8 @@ func (s *sendSlots) take(k sendKind) bool {
 	return false
 }
 
-// try takes a slot or does without.
-func (s *sendSlots) try(k sendKind) bool {
+// takeFree takes a slot if one is free; it never waits.
+func (s *sendSlots) takeFree(k sendKind) bool {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	return !s.closed && s.pool.acquire(s, k)

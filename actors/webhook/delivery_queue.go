@@ -2,45 +2,46 @@ package webhook
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 )
 
-// item is one open delivery. Neither row nor event ever changes: another row
-// takes the place of this one.
+// item is one open delivery. Neither row nor event changes: another row replaces it.
 type item struct {
 	row   *domain.Delivery
 	event *event.Event // nil: read when it is sent
 	place int          // in the heap of retries; -1: not in it
 }
 
-// queue orders the open deliveries of one endpoint that are in memory: first
-// attempts as they were queued, but of each subject only one at a time, and
-// retries by their due time.
-type queue struct {
+// deliveryQueue orders the open deliveries of one endpoint that are in memory: first attempts as they were queued, but
+// of each subject only one at a time, and retries by their due time.
+type deliveryQueue struct {
 	known   map[string]*item   // every delivery in memory, by event
 	ready   []*item            // may be sent, in order
 	urgent  []*item            // released by the end of the one before: sent first
 	waiting map[string][]*item // behind a subject's first attempt; a key: the subject is busy
 	queued  int                // first attempts not yet under way
 	retries retryHeap
+
+	parkedUntil time.Time // when the first retry is due that only the store has; zero: none
 }
 
-func newQueue() *queue {
-	return &queue{known: make(map[string]*item), waiting: make(map[string][]*item)}
+func newDeliveryQueue() *deliveryQueue {
+	return &deliveryQueue{known: make(map[string]*item), waiting: make(map[string][]*item)}
 }
 
-// add takes in an open delivery, unless it is known.
-func (q *queue) add(it *item) {
+// add queues an open delivery, unless it is known.
+func (q *deliveryQueue) add(it *item) {
 	if _, known := q.known[it.row.EventID]; known {
 		return
 	}
 	it.place = -1
 	q.known[it.row.EventID] = it
 	if it.row.State == domain.DeliveryRetrying {
-		q.later(it)
+		q.addRetry(it)
 		return
 	}
 	q.queued++
@@ -53,11 +54,11 @@ func (q *queue) add(it *item) {
 	q.ready = append(q.ready, it)
 }
 
-// waits says whether next has one.
-func (q *queue) waits() bool { return len(q.urgent)+len(q.ready) > 0 }
+// hasFirst says whether takeFirst has one.
+func (q *deliveryQueue) hasFirst() bool { return len(q.urgent)+len(q.ready) > 0 }
 
-// next takes out the first attempt that is to be sent now, or nil.
-func (q *queue) next() *item {
+// takeFirst takes out the first attempt that is to be sent now, or nil.
+func (q *deliveryQueue) takeFirst() *item {
 	from := &q.ready
 	if len(q.urgent) > 0 {
 		from = &q.urgent
@@ -72,15 +73,14 @@ func (q *queue) next() *item {
 	return it
 }
 
-// back undoes next: nothing was sent.
-func (q *queue) back(it *item) {
+// returnFirst undoes takeFirst: nothing was sent.
+func (q *deliveryQueue) returnFirst(it *item) {
 	q.urgent = append([]*item{it}, q.urgent...)
 	q.queued++
 }
 
-// ended tells that the first attempt of a subject's event is over: the next
-// one may go.
-func (q *queue) ended(subject string) {
+// firstEnded notes the end of a first attempt: the next delivery of its subject may be sent.
+func (q *deliveryQueue) firstEnded(subject string) {
 	behind := q.waiting[subject]
 	if len(behind) == 0 {
 		delete(q.waiting, subject)
@@ -90,11 +90,11 @@ func (q *queue) ended(subject string) {
 	q.waiting[subject] = behind[1:]
 }
 
-// later puts a delivery among the retries, at its due time.
-func (q *queue) later(it *item) { heap.Push(&q.retries, it) }
+// addRetry adds a delivery to the retries, at its due time.
+func (q *deliveryQueue) addRetry(it *item) { heap.Push(&q.retries, it) }
 
-// due takes out a retry whose time has come, or nil.
-func (q *queue) due(now time.Time) *item {
+// takeRetry takes out a retry whose time has come, or nil.
+func (q *deliveryQueue) takeRetry(now time.Time) *item {
 	if len(q.retries) == 0 || q.retries[0].dueAt().After(now) {
 		return nil
 	}
@@ -103,19 +103,27 @@ func (q *queue) due(now time.Time) *item {
 }
 
 // nextDue is when the earliest retry is due; zero: there is none.
-func (q *queue) nextDue() time.Time {
+func (q *deliveryQueue) nextDue() time.Time {
 	if len(q.retries) == 0 {
 		return time.Time{}
 	}
 	return q.retries[0].dueAt()
 }
 
-// forget drops a delivery that is settled in the store.
-func (q *queue) forget(eventID string) { delete(q.known, eventID) }
+// forget drops a delivery that needs no more attempts.
+func (q *deliveryQueue) forget(eventID string) { delete(q.known, eventID) }
+
+// park leaves a retry, which was taken out before, to the store.
+func (q *deliveryQueue) park(it *item) {
+	delete(q.known, it.row.EventID)
+	if due := it.dueAt(); q.parkedUntil.IsZero() || due.Before(q.parkedUntil) {
+		q.parkedUntil = due
+	}
+}
 
 // expire takes out every delivery that is not under way and was queued before
 // the time given.
-func (q *queue) expire(before time.Time) []*item {
+func (q *deliveryQueue) expire(before time.Time) []*item {
 	var old []*item
 	keep := func(list []*item) []*item {
 		var young []*item
@@ -135,7 +143,7 @@ func (q *queue) expire(before time.Time) []*item {
 	first := len(old)
 	q.ready, q.urgent = keep(q.ready), keep(q.urgent)
 	for _, it := range old[first:] {
-		q.ended(it.row.Subject)
+		q.firstEnded(it.row.Subject)
 	}
 	var late []*item
 	for _, it := range q.retries {
@@ -147,6 +155,22 @@ func (q *queue) expire(before time.Time) []*item {
 		heap.Remove(&q.retries, it.place)
 	}
 	return append(old, late...)
+}
+
+// takeLast takes out the n retries that are due last.
+func (q *deliveryQueue) takeLast(n int) []*item {
+	slices.SortFunc(q.retries, func(a, b *item) int { return a.dueAt().Compare(b.dueAt()) }) // a sorted slice is a heap as well
+	from := len(q.retries) - n
+	out := slices.Clone(q.retries[from:])
+	clear(q.retries[from:])
+	q.retries = q.retries[:from]
+	for i, it := range q.retries {
+		it.place = i
+	}
+	for _, it := range out {
+		it.place = -1
+	}
+	return out
 }
 
 // retryHeap is container/heap's, by due time.
