@@ -209,8 +209,8 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 	t.Parallel()
 	const n = 24
 	kinds := []string{
-		"campaign.Begin", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.read", "campaign.loaded",
-		"campaign.scripted", "campaign.release", "campaign.wake", "call.Ended", "campaign.Status", "campaign.Changed",
+		"campaign.Begin", "lines.Permit", "trunk.Slot", "campaign.committed", "campaign.bodiesRead", "campaign.loaded",
+		"campaign.scriptRead", "campaign.sendDue", "campaign.wakeUpDue", "call.Ended", "campaign.Status", "campaign.Changed",
 	}
 	for _, kind := range kinds {
 		for _, which := range []int{1, 4} {
@@ -233,6 +233,9 @@ func TestAPanicAtAnyMessageForgetsNobody(t *testing.T) {
 					_, _ = w.ask(campaign.Begin{})
 				}
 				w.complete(n)
+				if which == 1 {
+					assert.Positive(w, thrown, kind)
+				}
 			})
 		}
 	}

@@ -1,0 +1,202 @@
+package webhook
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+
+func TestDeliveryReaderReadsOnePageAtATime(t *testing.T) {
+	t.Parallel()
+	r := newDeliveryReader()
+	require.True(t, r.start(false), "everything, at first")
+	assert.True(t, r.withRow)
+	assert.False(t, r.start(true), "a page is under way")
+	r.settle("evt_1")
+	settled, arrived := r.end()
+	assert.Equal(t, map[string]bool{"evt_1": true}, settled)
+	assert.False(t, arrived)
+	r.last = "d1"
+	r.read(true)
+	assert.False(t, r.start(false), "the queue has enough")
+	require.True(t, r.start(true), "there is more")
+	assert.False(t, r.withRow)
+	r.end()
+	r.read(false)
+	assert.False(t, r.fromStart)
+	assert.False(t, r.start(true))
+	assert.True(t, r.follows("d1"))
+	assert.False(t, r.follows("d0"))
+}
+
+func TestDeliveryReaderReadsAgainAfterAFailure(t *testing.T) {
+	t.Parallel()
+	r := newDeliveryReader()
+	r.start(true)
+	r.end()
+	r.failed(true)
+	require.True(t, r.start(true))
+	assert.True(t, r.withRow, "nothing was read: from the start")
+	r.end()
+	r.last = "d1"
+	r.failed(true)
+	require.True(t, r.start(true))
+	assert.False(t, r.withRow, "behind the last one")
+	r.end()
+	r.readAt = noon
+	r.refreshDue(noon.Add(-1))
+	assert.False(t, r.stale)
+	r.refreshDue(noon)
+	assert.True(t, r.stale)
+}
+
+func rowOf(id string, s domain.DeliveryState) *domain.Delivery {
+	return &domain.Delivery{EventID: id, State: s}
+}
+
+func TestResultLogGathersWhileRequestsAreUnderWay(t *testing.T) {
+	t.Parallel()
+	l := newResultLog()
+	assert.False(t, l.due(false, noon), "there is none")
+	l.add(rowOf("evt_1", domain.DeliveryDelivered))
+	assert.False(t, l.due(true, noon))
+	assert.True(t, l.due(true, noon.Add(gatherFor)))
+	assert.True(t, l.due(false, noon), "no other is to come")
+	l.start()
+	l.add(rowOf("evt_2", domain.DeliveryDelivered))
+	assert.False(t, l.due(false, noon), "a commit is under way")
+	assert.True(t, l.has("evt_1"))
+	assert.True(t, l.has("evt_2"))
+}
+
+func TestResultLogSettlesWhatNeedsNoMoreAttempts(t *testing.T) {
+	t.Parallel()
+	l := newResultLog()
+	l.add(rowOf("done", domain.DeliveryDelivered))
+	l.add(rowOf("again", domain.DeliveryRetrying))
+	l.add(rowOf("replayed", domain.DeliveryDelivered))
+	l.start()
+	l.add(rowOf("replayed", domain.DeliveryDelivered))
+	assert.Equal(t, []string{"done"}, l.succeeded())
+	assert.False(t, l.has("done"))
+	assert.True(t, l.has("replayed"))
+}
+
+func TestResultLogComparesAfterACommitOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	l := newResultLog()
+	l.add(rowOf("evt_1", domain.DeliveryRetrying))
+	l.start()
+	newer := rowOf("evt_1", domain.DeliveryDelivered)
+	l.add(newer)
+	l.add(rowOf("evt_2", domain.DeliveryDelivered))
+	l.failed()
+	rows, uncertain := l.start()
+	assert.Equal(t, []*domain.Delivery{newer}, uncertain, "the newer result wins")
+	assert.Len(t, rows, 1)
+	assert.ElementsMatch(t, []string{"evt_1", "evt_2"}, l.succeeded())
+	assert.Empty(t, l.uncertain)
+}
+
+func TestEndpointHealthCountsFailuresInARow(t *testing.T) {
+	t.Parallel()
+	var h endpointHealth
+	h.adopt(nil, &domain.Webhook{FailureCount: 2, FailingSince: &noon})
+	assert.True(t, h.failing())
+	h.addFailure(rowOf("evt_1", domain.DeliveryRetrying), noon.Add(time.Hour))
+	assert.Equal(t, 3, h.failures)
+	assert.Equal(t, noon, *h.failingSince)
+	assert.True(t, h.addSuccess(rowOf("evt_1", domain.DeliveryDelivered)), "it answers again")
+	assert.False(t, h.addSuccess(rowOf("evt_2", domain.DeliveryDelivered)))
+	assert.Zero(t, h.failures)
+	assert.Nil(t, h.failingSince)
+	assert.NotEmpty(t, h.addFailure(&domain.Delivery{State: domain.DeliveryFailed, ResponseStatus: 410}, noon), "the endpoint is gone")
+}
+
+func TestEndpointHealthIsForgottenForANewURL(t *testing.T) {
+	t.Parallel()
+	before := &domain.Webhook{URL: "https://a", Status: domain.WebhookActive}
+	for _, c := range []struct {
+		before, after domain.Webhook
+		failures      int
+	}{
+		{*before, domain.Webhook{URL: "https://a", Status: domain.WebhookActive}, 3},
+		{*before, domain.Webhook{URL: "https://b", Status: domain.WebhookActive}, 0},
+		{domain.Webhook{URL: "https://a", Status: domain.WebhookDisabled}, *before, 0},
+	} {
+		h := endpointHealth{failures: 3, disableReason: "failures"}
+		h.adopt(&c.before, &c.after)
+		assert.Equal(t, c.failures, h.failures)
+		assert.Equal(t, c.failures == 0, h.disableReason == "")
+	}
+}
+
+func TestEndpointHealthIsSavedAtABoundedRate(t *testing.T) {
+	t.Parallel()
+	var h endpointHealth
+	assert.False(t, h.startSaving(noon), "nothing has changed")
+	h.unsaved = true
+	assert.True(t, h.startSaving(noon))
+	h.unsaved = true
+	assert.False(t, h.startSaving(noon.Add(statsEvery)), "one at a time")
+	h.saving = false
+	assert.False(t, h.startSaving(noon.Add(statsEvery-1)))
+	h.disableReason = "failures"
+	assert.True(t, h.startSaving(noon.Add(statsEvery-1)), "it is disabled at once")
+}
+
+func TestSendWindowGrowsByOneAndShrinksByHalf(t *testing.T) {
+	t.Parallel()
+	w := sendWindow{limit: 3}
+	for range 9 {
+		w.grow(6)
+	}
+	assert.InDelta(t, 6, w.limit, 0)
+	w.shrink()
+	assert.InDelta(t, 3, w.limit, 0)
+	for range 9 {
+		w.shrink()
+	}
+	assert.InDelta(t, 1, w.limit, 0)
+	w.firsts, w.retries = 1, 1
+	w.end(true)
+	assert.Equal(t, 1, w.count())
+	assert.Equal(t, 1, w.retries)
+}
+
+func TestStoreBackoffDoubles(t *testing.T) {
+	t.Parallel()
+	var b storeBackoff
+	for want := minPause; want < maxPause; want *= 2 {
+		b.failed(noon)
+		assert.Equal(t, noon.Add(want), b.until)
+	}
+	b.failed(noon)
+	assert.Equal(t, maxPause, b.pause)
+	assert.True(t, b.active(noon))
+	assert.False(t, b.active(noon.Add(maxPause)))
+	b.succeeded()
+	b.failed(noon)
+	assert.Equal(t, minPause, b.pause)
+}
+
+func TestDeliveryQueueRemembersTheFirstParkedRetry(t *testing.T) {
+	t.Parallel()
+	q := newDeliveryQueue()
+	for i, id := range []string{"a", "b", "c", "d"} {
+		due := noon.Add(time.Duration(i) * time.Minute)
+		q.add(&item{row: &domain.Delivery{EventID: id, State: domain.DeliveryRetrying, DueAt: &due}})
+	}
+	for _, it := range q.takeLast(2) {
+		q.park(it)
+	}
+	assert.Equal(t, noon.Add(2*time.Minute), q.parkedUntil)
+	assert.Equal(t, noon, q.nextDue())
+	assert.Len(t, q.known, 2)
+}
