@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -135,7 +136,7 @@ func TestContactBodiesKeepTheChunksUsedLast(t *testing.T) {
 		assert.Nil(t, c)
 		assert.Equal(t, []int{i}, b.startReading())
 		assert.Nil(t, b.startReading(), "one reading at a time")
-		b.endReading(map[int]*chunk{i: {contacts: []domain.Contact{{Phone: fmt.Sprint(i)}}}})
+		b.endReading(map[int]*chunk{i: {contacts: []domain.Contact{{Phone: strconv.Itoa(i)}}}})
 		b.use(0)
 	}
 	assert.Len(t, b.chunks, maxChunks)
