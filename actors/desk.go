@@ -7,26 +7,42 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/service/agentruntime"
+	"github.com/callboard/callboard/service/analysis"
+	"github.com/callboard/callboard/service/sms"
+
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/service/agents"
+	"github.com/callboard/callboard/service/appointments"
 	"github.com/callboard/callboard/service/contacts"
 	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/knowledge"
+	"github.com/callboard/callboard/service/numbers"
 	"github.com/callboard/callboard/service/pathways"
+	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 	"github.com/callboard/callboard/service/tools"
+	"github.com/callboard/callboard/service/trunks"
 )
 
 // Services that the desk passes on until the front door has each of them.
 type (
-	agentsService   = agents.Service
-	contactService  = contacts.Service
-	dncService      = dnc.Service
-	pathwaysService = pathways.Service
-	toolsService    = tools.Service
+	contactService      = contacts.Service
+	dncService          = dnc.Service
+	agentruntimeService = agentruntime.Service
+	analysisService     = analysis.Service
+	agentsService       = agents.Service
+	pathwaysService     = pathways.Service
+	appointmentsService = appointments.Service
+	knowledgeService    = knowledge.Service
+	smsService          = sms.Service
+	phonesService       = phones.Service
+	numbersService      = numbers.Service
+	trunksService       = trunks.Service
+	toolsService        = tools.Service
 )
 
 // Desk answers the front door. It commits plain records itself, guarded by
@@ -38,6 +54,14 @@ type Desk struct {
 	*dncService
 	*pathwaysService
 	*toolsService
+	*agentruntimeService
+	*analysisService
+	*appointmentsService
+	*knowledgeService
+	*numbersService
+	*phonesService
+	*smsService
+	*trunksService
 	node       *Node
 	store      *counting
 	keys       *Keyring
@@ -47,28 +71,12 @@ type Desk struct {
 	log        *slog.Logger
 	list       contactlist.Reader
 	references *record.References
-	revising   record.KeyedMutex // contacts
-	booking    record.KeyedMutex // by provider
-	searches   sync.Map          // in transcripts, by workspace: one at a time
-	logs       sync.Map          // logEnd, by workspace
+	searches   sync.Map // in transcripts, by workspace: one at a time
+	logs       sync.Map // logEnd, by workspace
 	scripts    record.Cache[domain.Script]
 	called     record.Cache[*domain.PhoneNumber]
-	inUse      record.Cache[[]*domain.PhoneNumber] // the live numbers
-	callerIDs  record.Cache[[]string]
 	zones      *calendar.Shared
 	plays      rehearsals
-	messages   record.WorkspaceTask // what is to be done with text messages
-	carriage   *carriage
-	gateways   *webhook.Client // gives text messages to gateways
-	asked      asked
-	shelves    shelves
-	readings   record.WorkspaceTask // sources of knowledge bases that are to be read
-	meanings   record.WorkspaceTask // passages of knowledge bases that have no meaning yet
-	analyses   record.WorkspaceTask // of calls that are over
-	reminders  record.WorkspaceTask // of appointments
-	texting    record.WorkspaceTask // messages that agents answer
-	writing    writing
-	alarms     alarms
 	jobs       *jobs.Runner
 	waits      sync.Map   // *bulkStand of each bulk job that runs, by its id
 	founding   sync.Mutex // of workspaces

@@ -115,14 +115,8 @@ func (d *Desk) numbersFit(ctx context.Context, p domain.Principal, w *domain.Wor
 // messagesFit refuses a job that nothing would carry. Of a message to which no
 // way leads its item tells it.
 func (d *Desk) messagesFit(ctx context.Context, p domain.Principal, w *domain.Workspace, o *ask.NewBulk) error {
-	if p.Environment != domain.Test {
-		all, _, err := d.carriers(ctx, p.WorkspaceID, p.Environment)
-		if err != nil {
-			return err
-		}
-		if len(all) == 0 {
-			return errNoSMSRoute()
-		}
+	if err := d.CheckSMSRoutes(ctx, p); err != nil {
+		return err
 	}
 	for i := range o.Items {
 		if m := o.Items[i].Message; m != nil && o.Items[i].Error == nil {
@@ -421,7 +415,7 @@ func (d *Desk) dropBulk(ctx context.Context, b *domain.Bulk) error {
 		{"bulk_item", func() domain.Record { return &domain.BulkItem{} }},
 		{"bulk_chunk", func() domain.Record { return &domain.BulkChunk{} }},
 	} {
-		if err := d.eraseUnder(ctx, domain.Key{Kind: k.kind, Workspace: b.WorkspaceID, ID: b.ID + "/"}, k.fresh); err != nil {
+		if err := record.DeleteUnder(ctx, d.store, domain.Key{Kind: k.kind, Workspace: b.WorkspaceID, ID: b.ID + "/"}, k.fresh); err != nil {
 			return err
 		}
 	}

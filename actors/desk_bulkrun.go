@@ -261,7 +261,7 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.Ne
 			return ctx.Err()
 		case kept != nil: // the commit was tried: what is stored says what became of it
 			return err
-		case !passes(err), domain.CodeOf(err) == "" && strange == strangeMost:
+		case !record.IsRetryable(err), domain.CodeOf(err) == "" && strange == strangeMost:
 			if until, closed := closedUntil(err); closed {
 				r.stand.hold(index, until)
 				return nil
@@ -290,7 +290,7 @@ func (r *bulkRun) messages(ctx context.Context) error {
 		}
 		var kept func()
 		id := mailbox.NewID(domain.PrefixMessage)
-		_, err := r.desk.sendMessage(ctx, r.by, *o.Message, id, func(c *commit.Change) {
+		_, err := r.desk.QueueMessage(ctx, r.by, *o.Message, id, func(c *commit.Change) {
 			item := r.item(index, nil)
 			item.ResultID = id
 			kept = r.settle(c, item)
@@ -298,7 +298,7 @@ func (r *bulkRun) messages(ctx context.Context) error {
 		switch {
 		case err == nil:
 			kept()
-		case kept != nil || passes(err):
+		case kept != nil || record.IsRetryable(err):
 			return err // what is stored says what became of it
 		default:
 			if err = r.fail(ctx, index, err); err != nil {
@@ -307,11 +307,6 @@ func (r *bulkRun) messages(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// passes says whether an error may be gone the next time.
-func passes(err error) bool {
-	return slices.Contains([]domain.Code{domain.CodeUnavailable, domain.CodeRateLimit, domain.CodeConcurrentLimit, ""}, domain.CodeOf(err))
 }
 
 // catchAllNumber is when it is worth to try again.
@@ -365,7 +360,7 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 			over(b, c, blank)
 		})
 	})
-	if err == nil || passes(err) || ctx.Err() != nil {
+	if err == nil || record.IsRetryable(err) || ctx.Err() != nil {
 		return err
 	}
 	if c, gone := r.desk.Campaign(ctx, r.by, r.row.TargetID); gone == nil && !c.Status.Final() && domain.CodeOf(err) == domain.CodeInvalidState {
@@ -423,7 +418,7 @@ func (r *bulkRun) numbers(ctx context.Context) error {
 			}
 		}
 	})
-	if err == nil || passes(err) || domain.CodeOf(err) == domain.CodeInvalidState {
+	if err == nil || record.IsRetryable(err) || domain.CodeOf(err) == domain.CodeInvalidState {
 		return err
 	}
 	return r.failAll(ctx, err)

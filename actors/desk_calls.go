@@ -57,6 +57,12 @@ type placing struct {
 	with   func(*commit.Change, *domain.Call)                               // nil: nothing
 }
 
+// PlaceCallWith places a call under an id if a permit is free now, in one commit with
+// more.
+func (d *Desk) PlaceCallWith(ctx context.Context, p domain.Principal, o ask.NewCall, id string, more func(*commit.Change, *domain.Call)) (*domain.Call, error) {
+	return d.placeBy(ctx, p, o, placing{id: id, permit: d.tryLine, with: more})
+}
+
 // placeBy is PlaceCall with another way to a line.
 func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, how placing) (*domain.Call, error) {
 	w := d.node.Workspace(p.WorkspaceID)
@@ -176,7 +182,7 @@ func (w parties) inside() bool { return len(w.contacts) > 0 }
 // parties reads who is to call whom. Inside the workspace the rules for
 // destinations do not apply.
 func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (parties, error) {
-	phone, inside, err := d.ring(ctx, p, o.To)
+	phone, inside, err := d.FindRegistered(ctx, p, o.To)
 	if err != nil {
 		return parties{}, err
 	}

@@ -13,7 +13,6 @@ import (
 )
 
 const (
-	eraseRows  = 250 // that one commit deletes
 	eraseWait  = 2 * time.Second
 	eraseMost  = 10 * time.Minute // that a recording may take until it is kept
 	eraseCalls = 100
@@ -165,31 +164,13 @@ func kindsOfCampaign() []kindOfCampaign {
 }
 
 func (d *Desk) eraseKind(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
-	return d.eraseUnder(ctx, domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}, fresh)
-}
-
-// eraseUnder deletes the rows whose keys begin with one.
-func (d *Desk) eraseUnder(ctx context.Context, prefix domain.Key, fresh func() domain.Record) error {
-	for after := ""; ; {
-		change := commit.Change{Workspace: prefix.Workspace}
-		err := d.store.Under(ctx, prefix, after, eraseRows, fresh, func(r domain.Record) error {
-			change.Deletes = append(change.Deletes, r.Key())
-			return nil
-		})
-		if err != nil || len(change.Deletes) == 0 {
-			return err
-		}
-		if _, err = d.store.Apply(ctx, change); err != nil {
-			return err
-		}
-		after = change.Deletes[len(change.Deletes)-1].ID // what was deleted is not read past again
-	}
+	return record.DeleteUnder(ctx, d.store, domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}, fresh)
 }
 
 func (d *Desk) eraseListed(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
 	for {
 		change := commit.Change{Workspace: x.WorkspaceID}
-		q := commit.Query{Kind: kind, Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Limit: eraseRows}
+		q := commit.Query{Kind: kind, Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Limit: record.BatchRows}
 		_, err := d.store.List(ctx, q, fresh, func(r domain.Record) error {
 			change.Deletes = append(change.Deletes, r.Key())
 			return nil

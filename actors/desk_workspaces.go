@@ -264,7 +264,7 @@ func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	d.shelves.leave(id) // nothing is left of which another could be built
+	d.ForgetWorkspace(id) // nothing is left of which another could be built
 	_, err := d.store.Apply(ctx, commit.Change{Deletes: []domain.Key{(&domain.GoneWorkspace{ID: id}).Key()}})
 	return err
 }
@@ -276,9 +276,9 @@ func (d *Desk) yield(ctx context.Context, id string) error {
 	var names []*domain.UsernameClaim
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		index := "env=" + string(env)
-		err := commit.Each(ctx, d.store, "number", id, index, func(n *domain.PhoneNumber) { numbers = append(numbers, claimOf(n)) })
+		err := commit.Each(ctx, d.store, "number", id, index, func(n *domain.PhoneNumber) { numbers = append(numbers, n.Claim()) })
 		if err == nil {
-			err = commit.Each(ctx, d.store, "phone", id, index, func(x *domain.Phone) { names = append(names, usernameClaim(x)) })
+			err = commit.Each(ctx, d.store, "phone", id, index, func(x *domain.Phone) { names = append(names, x.UsernameClaim()) })
 		}
 		if err == nil {
 			err = commit.Each(ctx, d.store, "dnc_list", id, index, func(l *domain.DNCList) { d.node.dnc.Forget(id, l.ID) })

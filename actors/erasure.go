@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // erasureStep is a part of an erasure that is done once.
@@ -184,8 +185,8 @@ func (j *dataRequestJob) eraseTraces(ctx context.Context) error {
 // eraseAttemptCounts deletes what is counted of the number.
 func (j *dataRequestJob) eraseAttemptCounts(ctx context.Context) error {
 	days := &domain.NumberDays{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment, Number: j.number.E164()}
-	stop := &stopRow{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment, Number: j.number.E164()}
-	_, err := j.d.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{days.Key(), stop.Key()}})
+	optOut := sms.OptOutKey(j.row.WorkspaceID, j.row.Environment, j.number.E164())
+	_, err := j.d.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{days.Key(), optOut}})
 	return err
 }
 
@@ -312,10 +313,9 @@ func (j *dataRequestJob) deleteAppointment(ctx context.Context, a *domain.Appoin
 	for range record.MaxTries {
 		due := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID}
 		c := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key(), due.Key()}, ForgetSubjects: []string{a.ID}}
-		if err := j.d.release(ctx, &c, a); err != nil {
+		if err := j.d.FreeTime(ctx, &c, a); err != nil {
 			return err
 		}
-		dropEmpty(&c)
 		if _, err := j.d.store.Apply(ctx, c); !errors.Is(err, domain.ErrConflict) {
 			return err
 		}

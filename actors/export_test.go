@@ -85,7 +85,7 @@ func (d *Desk) SweepExports(ctx context.Context, workspaceID string, now time.Ti
 
 // LookUp is what a model is told of the knowledge bases of a node.
 func (d *Desk) LookUp(ctx context.Context, p domain.Principal, t pathway.Think) (text string, from []domain.Passage) {
-	return (&mind{d: d, p: p}).lookUp(ctx, t)
+	return d.Retrieve(ctx, p, t.Bases, t.History[len(t.History)-1].Text)
 }
 
 // ScriptOf is what calls of an agent speak.

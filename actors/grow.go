@@ -328,6 +328,9 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 	}), 10_000)
 }
 
+// thinks says whether there is a language model for an agent.
+func (n *Node) thinks(l *domain.AgentLLM) bool { return len(n.cfg.Models.For(l)) > 0 }
+
 // engines says what an agent's calls have besides the rules of its pathway.
 func (n *Node) engines(s *domain.Script) pathway.Engines {
 	if n == nil {
@@ -365,7 +368,7 @@ func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.
 		},
 		Ours:     func(env domain.Environment, in *sip.Incoming) (string, bool) { return n.trunkInWorkspace(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.mindOf, Analyse: func() { n.desk.analyses.Wake(ws) },
+		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.ForCall, Analyse: func() { n.desk.analysisService.Wake(ws) },
 		Survive: n.cfg.Survive, Survivors: survivors, Cut: n.cutOff, TookUp: n.cfg.TookUp,
 	})
 }
@@ -380,7 +383,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 				s, err := n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
 				if err == nil {
-					n.rehearse(ctx, &s)
+					n.desk.PrefetchPrompts(ctx, &s)
 					n.warnDeaf(c, &s)
 				}
 				return s, err

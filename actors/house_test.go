@@ -32,6 +32,7 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/tone"
@@ -79,7 +80,7 @@ type house struct {
 	before   func(actor string, msg any)
 	wrap     func(actors.Store) actors.Store // stands between the node and its store; nil: nothing
 	log      *journal
-	models   actors.Models
+	models   llm.Models
 	ears     speech.Recogniser
 	lives    *speech.Lives
 	speaker  speech.Speaker   // nil: hum

@@ -135,6 +135,14 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	return n.admit(ctx, t, in, c, permit, &entry, &script)
 }
 
+// lookUpInbound requests variables of a call. Meanwhile the call holds a permit, but does
+// not count among the INVITEs being routed.
+func (n *Node) lookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
+	n.taking.Add(-1)
+	defer n.taking.Add(1)
+	return n.desk.LookUpInbound(ctx, h, c)
+}
+
 // admit opens a call that has a line, and lets it go on. No campaign rings the
 // caller from now on.
 func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
@@ -147,7 +155,7 @@ func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.C
 	}()
 	var also func(*commit.Change, *domain.Call)
 	if script.Hook != nil {
-		also = n.lookUp(ctx, script.Hook, c)
+		also = n.lookUpInbound(ctx, script.Hook, c)
 		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), inboundLimit) // it had its own time
 		defer cancel()
 		ctx = bound

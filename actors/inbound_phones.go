@@ -124,3 +124,22 @@ func (n *Node) phoneProps(workspaceID string) *actor.Props {
 		})
 	}), 10_000)
 }
+
+// ListContacts returns the registered contacts of a workspace's phones.
+func (n *Node) ListContacts(ctx context.Context, workspaceID string) (registrar.Listed, error) {
+	t, err := n.workspaceActors(workspaceID)
+	if err != nil {
+		return registrar.Listed{}, err
+	}
+	return mailbox.Ask[registrar.Listed](ctx, n.sys, t.phones, registrar.List{})
+}
+
+// FindPhone returns a phone of a workspace by its extension or user name. Errors:
+// not_found.
+func (n *Node) FindPhone(ctx context.Context, workspaceID string, f registrar.Find) (registrar.Found, error) {
+	t, err := n.workspaceActors(workspaceID)
+	if err != nil {
+		return registrar.Found{}, err
+	}
+	return mailbox.Ask[registrar.Found](ctx, n.sys, t.phones, f)
+}

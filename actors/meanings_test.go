@@ -88,7 +88,7 @@ func TestKnowledgeIsFoundByWhatItMeansAndByItsWordsWhereNoModelAnswers(t *testin
 	h := build(t, nil)
 	h.shut()
 	meanings := &llm.Engine{Name: "near", URL: far.URL + "/v1", Key: "sk-secret", Model: "one"}
-	h.models.Meanings = meanings
+	h.models.Embedding = meanings
 	h.open()
 	ctx := t.Context()
 	var many strings.Builder
@@ -139,14 +139,14 @@ func TestKnowledgeIsFoundByWhatItMeansAndByItsWordsWhereNoModelAnswers(t *testin
 	h.shut()
 	other := *meanings
 	other.Model = "two"
-	h.models.Meanings = &other
+	h.models.Embedding = &other
 	h.open()
 	meant("near/two")
 	assert.Equal(t, "house.txt", first("where may my car stay"))
 	asked := s.models()
 	assert.Equal(t, "two", asked[len(asked)-1])
 	h.shut()
-	h.models.Meanings = nil
+	h.models.Embedding = nil
 	h.open()
 	assert.Equal(t, "noon.txt", first("where may I leave my car"), "nobody is asked where nobody is configured")
 	assert.Len(t, s.models(), len(asked))
@@ -163,7 +163,7 @@ func TestSeveralBasesAreSearchedAsOneAndASlowModelHoldsUpNoUpload(t *testing.T) 
 	t.Cleanup(far.Close)
 	h := build(t, nil)
 	h.shut()
-	h.models.Meanings = &llm.Engine{Name: "near", URL: far.URL + "/v1", Key: "sk-secret", Model: "one"}
+	h.models.Embedding = &llm.Engine{Name: "near", URL: far.URL + "/v1", Key: "sk-secret", Model: "one"}
 	h.open()
 	ctx := t.Context()
 	var many strings.Builder

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
@@ -47,10 +46,10 @@ func (t *turn) End() {
 }
 
 // models are two: the first one is down.
-func modelsAt(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (actors.Models, *llmtest.Server) {
+func modelsAt(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (llm.Models, *llmtest.Server) {
 	t.Helper()
 	up, down := llmtest.New(t, answer), llmtest.New(t, llmtest.Replies(llmtest.Reply{Status: 503}))
-	return actors.Models{
+	return llm.Models{
 		List: []llm.Engine{{Name: "down", URL: down.URL, Key: "sk-secret", Model: "m"}, {Name: "up", URL: up.URL, Model: "m", First: 20 * time.Second}}, Order: []string{"down", "up"},
 	}, up
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -37,14 +38,22 @@ import (
 	"github.com/callboard/callboard/engines/tracing"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/service/agentruntime"
 	"github.com/callboard/callboard/service/agents"
+	"github.com/callboard/callboard/service/analysis"
+	"github.com/callboard/callboard/service/appointments"
 	"github.com/callboard/callboard/service/contacts"
 	dncservice "github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/knowledge"
+	"github.com/callboard/callboard/service/numbers"
 	"github.com/callboard/callboard/service/pathways"
+	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
+	"github.com/callboard/callboard/service/sms"
 	servicetools "github.com/callboard/callboard/service/tools"
+	"github.com/callboard/callboard/service/trunks"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
@@ -77,7 +86,7 @@ type Config struct {
 	Speaker   speech.Speaker
 	Ears      speech.Recogniser                              // nil: nobody hears words
 	Lives     *speech.Lives                                  // engines that hear and speak by themselves; nil: there is none
-	Models    Models                                         // language models; none: no model takes part in calls
+	Models    llm.Models                                     // language models; none: no model takes part in calls
 	Papers    Papers                                         // reads PDF files; nil: nobody does
 	Simulator func() (resolve.Target, bool)                  // where the built-in carrier listens
 	Carrier   func() netip.AddrPort                          // where the built-in carrier sends from; nil: there is none
@@ -219,9 +228,9 @@ func New(cfg Config) *Node {
 	n.sender = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, Timeout: cfg.WebhookTimeout, May: cfg.May, Quarantined: cfg.Quarantined})
 	n.sends = webhook.NewSendPool(cfg.WebhookSends)
 	n.ledger = webhook.NewLedger(cfg.Store)
-	n.models = &llm.Client{Free: openWeb(cfg.RootCAs), Guarded: n.sender.Web()}
+	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
-	n.desk = &Desk{Idempotency: record.NewIdempotency(store), messages: record.NewWorkspaceTask(), readings: record.NewWorkspaceTask(), meanings: record.NewWorkspaceTask(), analyses: record.NewWorkspaceTask(), reminders: record.NewWorkspaceTask(), texting: record.NewWorkspaceTask(), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce), dataSlots: make(chan struct{}, dataAtOnce)}
+	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce), dataSlots: make(chan struct{}, dataAtOnce)}
 	references := record.NewReferences(store)
 	n.desk.references = references
 	n.desk.agentsService = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
@@ -232,8 +241,34 @@ func New(cfg Config) *Node {
 	n.desk.contactService = contacts.New(contacts.Config{
 		Store: store, Workspaces: n, Campaigns: n.desk, Actors: n, System: n.sys, DNC: n.desk, Script: n.desk.scriptOf, OnCalls: n.desk.onCalls, Log: cfg.Log,
 	})
-	n.desk.carriage = newCarriage()
-	n.desk.gateways = webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined})
+	n.desk.numbersService = numbers.New(store, n, cfg.Log)
+	n.desk.phonesService = phones.New(phones.Config{Store: store, Count: n.phones.Count, Registrar: n})
+	n.desk.knowledgeService = knowledge.New(knowledge.Config{
+		Store: store, References: references, URLs: n, Web: n.sender, PDF: cfg.Papers, Models: n.models, Embedding: cfg.Models.Embedding, Context: n.Context, Log: cfg.Log,
+	})
+	n.desk.smsService = sms.New(sms.Config{
+		Store: store, Workspaces: n, Outbox: n, URLs: n, Numbers: n.desk.numbersService, Spending: n, Background: n, SIP: cfg.SIP, DNC: n.dnc, Zones: n.desk.zones,
+		Gateways:      webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined}),
+		Redactor:      n.redactor,
+		CheckCallerID: n.desk.mayShow,
+		Script:        n.desk.scriptOf,
+		Mind: func(p domain.Principal, c domain.Call, from string) conversation.Mind {
+			return n.desk.ForMessages(p, c, from)
+		},
+		Log: cfg.Log,
+	})
+	n.desk.appointmentsService = appointments.New(appointments.Config{
+		Store: store, Outbox: n, Script: n.desk.scriptOf, SendSMS: n.desk.QueueMessage, PlaceCall: n.desk.PlaceCallWith, Log: cfg.Log,
+	})
+	n.desk.analysisService = analysis.New(analysis.Config{Store: store, Outbox: n, Models: cfg.Models, Client: n.models, Log: cfg.Log})
+	n.desk.agentruntimeService = agentruntime.New(agentruntime.Config{
+		Store: store, Models: cfg.Models, Client: n.models, Realtime: cfg.Lives, Speaker: cfg.Speaker, Tools: n.toolbox, HTTP: n.toolbox.HTTP,
+		Appointments: n.desk.appointmentsService, Changes: n.desk.appointmentsService, TraceContexts: cfg.TraceContexts, Log: cfg.Log,
+		Engines: n.engines, Script: n.desk.scriptOf, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
+	})
+	n.desk.trunksService = trunks.New(trunks.Config{
+		Store: store, Workspaces: n, Router: n, SIP: cfg.SIP, SIPURI: cfg.SIPURI, MayReach: cfg.MayReach, TestCarrier: cfg.Simulator, Log: cfg.Log,
+	})
 	return n
 }
 
@@ -283,18 +318,13 @@ func (n *Node) Start(ctx context.Context) error {
 		})
 	}
 	for _, w := range all {
-		if err := n.desk.rememberOptOuts(ctx, w.ID); err != nil {
+		if err := n.desk.smsService.Restore(ctx, w.ID); err != nil {
 			return err
 		}
-		if err := n.desk.rememberCarried(ctx, w.ID); err != nil {
-			return err
-		}
-		n.desk.messages.Wake(w.ID)
-		n.desk.readings.Wake(w.ID)
-		n.desk.meanings.Wake(w.ID)
-		n.desk.analyses.Wake(w.ID)
-		n.desk.reminders.Wake(w.ID)
-		n.desk.texting.Wake(w.ID)
+		n.desk.smsService.Resume(w.ID)
+		n.desk.knowledgeService.Resume(w.ID)
+		n.desk.analysisService.Wake(w.ID)
+		n.desk.appointmentsService.Resume(w.ID)
 	}
 	if err := errors.Join(n.growPulse(), n.growAlerts()); err != nil {
 		return err
@@ -318,12 +348,10 @@ func (n *Node) attend(run context.Context) {
 	if n.Quarantined() {
 		return
 	}
-	n.RunInBackground(func() { n.desk.messages.Run(run, n.cfg.Log, "text messages", n.desk.doMessages) })
-	n.RunInBackground(func() { n.desk.readings.Run(run, n.cfg.Log, "knowledge bases", n.desk.readSources) })
-	n.RunInBackground(func() { n.desk.meanings.Run(run, n.cfg.Log, "meanings", n.desk.giveMeanings) })
-	n.RunInBackground(func() { n.desk.analyses.Run(run, n.cfg.Log, "analyses of calls", n.desk.analyse) })
-	n.RunInBackground(func() { n.desk.reminders.Run(run, n.cfg.Log, "reminders of appointments", n.desk.remind) })
-	n.RunInBackground(func() { n.desk.texting.Run(run, n.cfg.Log, "answers to text messages", n.desk.answerTexts) })
+	n.RunInBackground(func() { n.desk.smsService.Run(run) })
+	n.RunInBackground(func() { n.desk.knowledgeService.Run(run) })
+	n.RunInBackground(func() { n.desk.analysisService.Run(run) })
+	n.RunInBackground(func() { n.desk.appointmentsService.Run(run) })
 }
 
 // Context ends with the node.
@@ -418,6 +446,19 @@ func (n *Node) AnyWorkspace(holds func(*domain.Workspace) bool) bool {
 	}
 	rest, _ := n.others()
 	return slices.ContainsFunc(rest, holds)
+}
+
+// HasSeveralWorkspaces says whether the installation has, or may have, more than one
+// workspace.
+func (n *Node) HasSeveralWorkspaces() bool {
+	if _, known := n.others(); !known {
+		return true
+	}
+	count := 0
+	return n.AnyWorkspace(func(*domain.Workspace) bool {
+		count++
+		return count > 1
+	})
 }
 
 // SetWorkspace tells the actors of a workspace its new settings and limits.

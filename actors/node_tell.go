@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -195,12 +194,12 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 func (n *Node) trunksOf(ctx context.Context, workspaceID string) ([]domain.Trunk, error) {
 	var out []domain.Trunk
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
-		numbers, err := liveNumbers(ctx, n.cfg.Store, workspaceID, env)
+		numbers, err := trunk.LiveNumbers(ctx, n.cfg.Store, workspaceID, env)
 		if err != nil {
 			return nil, err
 		}
 		err = commit.Each(ctx, n.cfg.Store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
-			t.CallerIDs = callerIDsOf(t, numbers)
+			t.CallerIDs = trunk.CallerIDs(t, numbers)
 			out = append(out, *t)
 		})
 		if err != nil {
@@ -208,30 +207,4 @@ func (n *Node) trunksOf(ctx context.Context, workspaceID string) ([]domain.Trunk
 		}
 	}
 	return out, nil
-}
-
-// liveNumbers are the numbers of a workspace that are in use.
-func liveNumbers(ctx context.Context, store commit.Store, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
-	var out []*domain.PhoneNumber
-	err := commit.Each(ctx, store, "number", workspaceID, "env="+string(env), func(n *domain.PhoneNumber) {
-		if n.Number != "*" && n.Status == domain.NumberLive {
-			out = append(out, n)
-		}
-	})
-	return out, err
-}
-
-// callerIDsOf are the numbers that a trunk may show: those in caller_ids, then the
-// numbers of the workspace that are registered with it, then those registered with
-// no trunk.
-func callerIDsOf(t *domain.Trunk, numbers []*domain.PhoneNumber) []string {
-	out := slices.Clip(t.CallerIDs)
-	for _, trunkID := range []string{t.ID, ""} {
-		for _, n := range numbers {
-			if n.TrunkID == trunkID {
-				out = append(out, n.Number)
-			}
-		}
-	}
-	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/record"
@@ -214,7 +215,7 @@ func giveUpUncertain(ctx context.Context, store commit.Store, row domain.Record,
 		r.Todo, r.UpdatedAt = "", at
 		if !answers {
 			r.Status, r.FailedAt, r.ErrorCode, r.ErrorMessage = domain.MessageFailed, &at, string(codeRestored), restoredText
-			c.Events = append(c.Events, smsEvent(r, event.SMSFailed))
+			c.Events = append(c.Events, record.NewSMSEvent(r, event.SMSFailed))
 		}
 	case *domain.Appointment:
 		r.UpdatedAt, r.Reminders = at, slices.Clone(r.Reminders)
@@ -223,7 +224,11 @@ func giveUpUncertain(ctx context.Context, store commit.Store, row domain.Record,
 				one.Status, one.Reason = domain.ReminderFailed, codeRestored
 			}
 		}
-		keepDue(&c, r, true, nil)
+		if due, pending := booking.ReminderDue(r, now); pending {
+			c.Puts = append(c.Puts, due)
+		} else {
+			c.Deletes = append(c.Deletes, due.Key())
+		}
 	default:
 		return nil // campaigns are paused already
 	}

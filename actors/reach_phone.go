@@ -23,7 +23,7 @@ func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param strin
 		}
 		to = x.Extension
 	}
-	found, inside, err := n.desk.ring(ctx, p, to)
+	found, inside, err := n.desk.FindRegistered(ctx, p, to)
 	switch {
 	case err != nil:
 		return transferleg.Target{}, blaming(param, err)

@@ -23,3 +23,12 @@ func (t *tree) redactor() *domain.Redactor {
 	}
 	return t.redacts.redactor
 }
+
+// redactor returns the redactor of a workspace.
+func (n *Node) redactor(workspaceID string) (*domain.Redactor, error) {
+	t, err := n.workspaceActors(workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	return t.redactor(), nil
+}

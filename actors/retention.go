@@ -62,7 +62,7 @@ func (n *Node) sweep(ctx context.Context) {
 			{"rows of the ledger", func() error { return n.desk.sweepLedger(ctx, id, time.Now()) }},
 			{"audit log and uploads", func() error { return n.desk.sweepAccounts(ctx, id, time.Now()) }},
 			{"messages and appointments", func() error { return n.desk.sweepOld(ctx, id, time.Now()) }},
-			{"names of messages", func() error { return n.desk.sweepSeen(ctx, id, time.Now()) }},
+			{"names of messages", func() error { return n.desk.DeleteSeenMessages(ctx, id, time.Now()) }},
 			{"events", func() error { return n.desk.sweepEvents(ctx, id, time.Now()) }},
 			{"counts of attempts", func() error { return n.forgetRings(ctx, id) }},
 			{"revocations of tokens", func() error { return n.desk.guests.sweep(ctx, id, time.Now()) }},
@@ -157,14 +157,13 @@ func (d *Desk) sweepKind(
 			return err
 		}
 		for _, a := range gone {
-			if err = d.release(ctx, &c, a); err != nil {
+			if err = d.FreeTime(ctx, &c, a); err != nil {
 				return err
 			}
 		}
 		if len(c.Deletes) == 0 {
 			continue
 		}
-		dropEmpty(&c)
 		if _, err = d.store.Apply(ctx, c); err != nil {
 			return err
 		}

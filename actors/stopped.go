@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -16,7 +17,7 @@ type Stopped struct{ desk *Desk }
 func NewStopped(ctx context.Context, store Store, keys *Keyring, log *slog.Logger) (*Stopped, error) {
 	counted := newCounting(store)
 	keys.store = counted
-	d := &Desk{store: counted, keys: keys, guests: newGuests(counted, keys), log: log}
+	d := &Desk{store: counted, keys: keys, guests: newGuests(counted, keys), phonesService: phones.New(phones.Config{Store: counted}), log: log}
 	all, err := Workspaces(ctx, store)
 	if err != nil {
 		return nil, err

@@ -107,6 +107,15 @@ func CodeOf(err error) Code {
 	return ""
 }
 
+// ErrorText is an error as models and events show it: the code and the message of an
+// Error, or the text of err.
+func ErrorText(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return string(e.Code) + ": " + e.Message
+	}
+	return err.Error()
+}
+
 // Problems collects what is wrong with a request, all of it at once.
 type Problems []Detail
 

@@ -130,6 +130,11 @@ type UsernameClaim struct {
 	PhoneID     string `json:"phone_id"`
 }
 
+// UsernameClaim returns the row that makes the username unique.
+func (p *Phone) UsernameClaim() *UsernameClaim {
+	return &UsernameClaim{Username: p.Username, WorkspaceID: p.WorkspaceID, PhoneID: p.ID}
+}
+
 // Key names the row.
 func (c *UsernameClaim) Key() Key { return Key{"phone_username", "", c.Username} }
 

@@ -277,13 +277,23 @@ func (n *PhoneNumber) Indexes() []string {
 // Sort is by age.
 func (n *PhoneNumber) Sort() string { return n.ID }
 
-// NumberClaim makes a number unique in the install: its row is guarded to be
+// NumberClaim makes a number unique in the installation: its row is guarded to be
 // absent when the number is taken.
 type NumberClaim struct {
 	Number      string    `json:"number"`
 	WorkspaceID string    `json:"workspace_id"`
 	NumberID    string    `json:"number_id"`
 	ClaimedAt   time.Time `json:"claimed_at"`
+}
+
+// Claim returns the row that makes the number unique in the installation; "*" is
+// unique for each trunk.
+func (n *PhoneNumber) Claim() *NumberClaim {
+	number := n.Number
+	if number == "*" {
+		number = "*@" + n.TrunkID
+	}
+	return &NumberClaim{Number: number, WorkspaceID: n.WorkspaceID, NumberID: n.ID, ClaimedAt: n.CreatedAt}
 }
 
 // Key names the row.

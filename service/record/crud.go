@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -96,6 +97,11 @@ func CreateWithSecret[R domain.Record](ctx context.Context, store commit.Store, 
 	}
 	_, err := store.Apply(ctx, commit.Change{Workspace: r.Key().Workspace, Puts: []domain.Record{r}})
 	return StoreError(err)
+}
+
+// IsRetryable says whether an error may be gone at the next try.
+func IsRetryable(err error) bool {
+	return slices.Contains([]domain.Code{domain.CodeUnavailable, domain.CodeRateLimit, domain.CodeConcurrentLimit, ""}, domain.CodeOf(err))
 }
 
 // ErrUnchanged stops an Update that changes nothing: nothing is committed.

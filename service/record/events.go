@@ -61,3 +61,8 @@ func JSONFields(v any) map[string]json.RawMessage {
 	}
 	return m
 }
+
+// NewSMSEvent returns an event about an SMS message.
+func NewSMSEvent(m *domain.Message, t event.Type) event.Draft {
+	return WithTrace(NewEvent(&m.Meta, t, m.ID, domain.Unit(m.WorkspaceID), event.SMSOf(m)), m.RequestTrace)
+}

@@ -83,3 +83,11 @@ func checkReference[T any, R Resource[T]](ctx context.Context, store commit.Stor
 	}
 	return err
 }
+
+// RefuseTestNumber adds a problem if a number of the test environment stands where
+// a real one is required.
+func RefuseTestNumber(problems *domain.Problems, param, number string) {
+	if domain.IsMagic(number) {
+		problems.Add(param, domain.CodeCallerIDNotAllowed, "%s is a number of the test environment, which no trunk shows", number)
+	}
+}

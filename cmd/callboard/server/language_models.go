@@ -3,18 +3,17 @@ package server
 import (
 	"time"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/engines/llm"
 )
 
 // languageModels are the operator's engines that think.
-func languageModels(file *configs.Engines) actors.Models {
-	m := actors.Models{Order: file.LLM}
+func languageModels(file *configs.Engines) llm.Models {
+	m := llm.Models{Order: file.LLM}
 	for i := range file.List {
 		e := &file.List[i]
 		if len(file.Embeddings) == 1 && e.Name == file.Embeddings[0] {
-			m.Meanings = &llm.Engine{Name: e.Name, URL: e.URL, Key: e.Key.Reveal(), Model: e.Embeddings.Model}
+			m.Embedding = &llm.Engine{Name: e.Name, URL: e.URL, Key: e.Key.Reveal(), Model: e.Embeddings.Model}
 		}
 		if e.LLM == nil || e.Kind != configs.EngineOpenAI {
 			continue

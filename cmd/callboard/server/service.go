@@ -20,6 +20,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/egress"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/persistence"
@@ -46,7 +47,7 @@ type Service struct {
 	synthesizer   speech.Speaker
 	recognizer    speech.Recogniser // nil: nobody hears words
 	engines       *speechEngines
-	models        actors.Models
+	models        llm.Models
 	roots         *x509.CertPool // beside those of the machine; nil: these alone
 	mail          alerts.Mailer
 	router        actors.Switchboard

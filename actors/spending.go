@@ -1,0 +1,116 @@
+package actors
+
+import (
+	"context"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/billing"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// checkWait bounds how long a check of a destination or of the spend cap may take.
+const checkWait = 5 * time.Second
+
+// spent is what the ledger says of the outbound calls since the beginning of a
+// day, by their trunks' costs and by the plan's price of an attempt where those
+// name none, and what the text messages have cost since then.
+func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) (domain.Amount, error) {
+	micros := billing.TariffOf(w).Micros
+	sum, err := n.spentOnTexts(ctx, w, since)
+	if err != nil {
+		return 0, err
+	}
+	q := commit.Query{
+		Kind: "ledger", Workspace: w.ID, Index: "month=" + since.UTC().Format("2006-01"), Oldest: true, Limit: 1000,
+		From: since.UTC().Format("20060102T150405.000000000"),
+	}
+	for {
+		next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.LedgerRow{} }, func(r domain.Record) error {
+			if l, ok := r.(*domain.LedgerRow); ok && l.Direction != domain.Inbound {
+				if sum = sum.Plus(l.CostMicros); !l.Priced {
+					sum = sum.Plus(micros)
+				}
+			}
+			return nil
+		})
+		if err != nil || next == "" {
+			return sum, err
+		}
+		q.Cursor = next
+	}
+}
+
+// spentOnTexts is what the text messages of a day have cost.
+func (n *Node) spentOnTexts(ctx context.Context, w *domain.Workspace, day time.Time) (sum domain.Amount, err error) {
+	of, err := tariffs(ctx, n.cfg.Store, w)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := counters(ctx, n.cfg.Store, w.ID, day, day)
+	for _, u := range rows {
+		sum = sum.Plus(of[u.Tariff].Segment.Times(u.Segments()))
+	}
+	return sum, err
+}
+
+// SettleSMS settles the reservation of an SMS message. The process that has stored the
+// result of the message calls it. found says that the message was found ended: the
+// answer to the commit was lost, or a delivery report was faster.
+func (n *Node) SettleSMS(m *domain.Message, sent, found bool) {
+	t := n.tree(m.WorkspaceID)
+	if t == nil || m.Environment != domain.Live {
+		return
+	}
+	p := trunk.SettleSMS{Message: m.ID, Found: found}
+	if sent {
+		p.Micros = smsCost(t.record.Load(), m.Segments)
+	}
+	n.sys.Root.Send(t.trunks, p)
+}
+
+// ReserveSMS reserves the cost of a message even beyond the cap: a carrier may have it.
+func (n *Node) ReserveSMS(m *domain.Message) {
+	if t := n.tree(m.WorkspaceID); t != nil && m.Environment == domain.Live {
+		n.sys.Root.Send(t.trunks, trunk.ReserveSMS{Message: m.ID, Micros: smsCost(t.record.Load(), m.Segments)})
+	}
+}
+
+// smsCost is the current price of an SMS message.
+func smsCost(w *domain.Workspace, segments int) domain.Amount {
+	return billing.TariffOf(w).Segment.Times(segments)
+}
+
+// ReserveWithinCap reserves the cost of a message until SettleSMS. Errors:
+// destination_not_allowed, spend_cap_reached.
+func (n *Node) ReserveWithinCap(ctx context.Context, w *domain.Workspace, env domain.Environment, id, to string, segments int) error {
+	_, err := n.mayReach(ctx, w.ID, trunk.Check{To: to, Environment: env, Message: id, Micros: smsCost(w, segments)})
+	return err
+}
+
+// mayCall says whether a number, as a person or a far end writes it, may be
+// called by the rules of a workspace: destination_not_allowed or
+// spend_cap_reached otherwise. Transfers and REFER ask it; what asks the trunks
+// for a slot is asked there besides.
+func (n *Node) mayCall(ctx context.Context, p domain.Principal, to string) (e164 string, err error) {
+	return n.mayReach(ctx, p.WorkspaceID, trunk.Check{To: to, Environment: p.Environment})
+}
+
+func (n *Node) mayReach(ctx context.Context, workspaceID string, check trunk.Check) (e164 string, err error) {
+	t := n.tree(workspaceID)
+	if t == nil {
+		return "", n.WorkspaceNotFound()
+	}
+	bound, cancel := context.WithTimeout(ctx, checkWait)
+	defer cancel()
+	got, err := mailbox.Ask[trunk.Checked](bound, n.sys, t.trunks, check)
+	if err != nil {
+		return "", err
+	}
+	if got.Err != nil {
+		return "", got.Err
+	}
+	return got.To, nil
+}

@@ -1,0 +1,35 @@
+package trunk
+
+import (
+	"context"
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// LiveNumbers returns the numbers of a workspace that are in use.
+func LiveNumbers(ctx context.Context, store commit.Store, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
+	var out []*domain.PhoneNumber
+	err := commit.Each(ctx, store, "number", workspaceID, "env="+string(env), func(n *domain.PhoneNumber) {
+		if n.Number != "*" && n.Status == domain.NumberLive {
+			out = append(out, n)
+		}
+	})
+	return out, err
+}
+
+// CallerIDs returns the numbers that a trunk may show: those in caller_ids, then the
+// numbers of the workspace that are registered with the trunk, then those registered
+// with no trunk.
+func CallerIDs(t *domain.Trunk, numbers []*domain.PhoneNumber) []string {
+	out := slices.Clip(t.CallerIDs)
+	for _, trunkID := range []string{t.ID, ""} {
+		for _, n := range numbers {
+			if n.TrunkID == trunkID {
+				out = append(out, n.Number)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,58 @@
+package llm
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Models are the language models of the installation.
+type Models struct {
+	List []Engine // each of another name
+	// Embedding is the model of /v1/embeddings by which knowledge bases are searched
+	// besides words; nil: none.
+	Embedding *Engine
+	Order     []string // names, tried after the one that an agent names
+}
+
+// For returns the engines for an agent in the order in which they are tried. l may be
+// nil.
+func (m Models) For(l *domain.AgentLLM) []Engine {
+	names := m.Order
+	model := ""
+	if l != nil {
+		model = l.Model
+		if l.Engine != "" {
+			names = append([]string{l.Engine}, names...)
+		}
+	}
+	var out []Engine
+	for _, name := range names {
+		i := slices.IndexFunc(m.List, func(e Engine) bool { return e.Name == name })
+		if i < 0 || slices.ContainsFunc(out, func(e Engine) bool { return e.Name == name }) {
+			continue
+		}
+		e := m.List[i]
+		if len(out) == 0 && model != "" && (l.Engine == "" || l.Engine == name) {
+			e.Model = model
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// NewHTTPClient returns a client for the engines that the operator has configured, at any
+// address. roots may be nil: those of the system.
+func NewHTTPClient(roots *x509.CertPool) *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: 10 * time.Second,
+			ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

@@ -1,0 +1,53 @@
+package agentruntime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/engines/llm"
+)
+
+// Think answers for the language model of a chat.
+func (s *Service) Think(ctx context.Context, p domain.Principal, agent *domain.AgentLLM, brief string, t pathway.Think) (sentences []string, end pathway.Answered) {
+	a := &Runtime{cfg: &s.cfg, p: p}
+	answer := a.Think(ctx, conversation.Thought{Script: &domain.Script{LLM: agent}, Brief: brief, Ask: t}, func(text string, _ time.Duration) {
+		sentences = append(sentences, text)
+	})
+	return sentences, pathway.Answered{Round: t.Round, Calls: answer.Calls, Failed: answer.Failed}
+}
+
+// Thinks says whether there is a language model for an agent.
+func (s *Service) Thinks(_ context.Context, _ domain.Principal, l *domain.AgentLLM) bool {
+	return len(s.cfg.Models.For(l)) > 0
+}
+
+// maxCallerTokens bounds what a language model writes as a caller.
+const maxCallerTokens = 200
+
+// PlayCaller returns what a caller says next, by the first language model that answers.
+// For the model the agent is the user.
+func (s *Service) PlayCaller(ctx context.Context, _ domain.Principal, brief string, said []pathway.Message) (string, error) {
+	r := llm.Request{Messages: []llm.Message{{Role: llm.System, Text: brief}}, MaxTokens: maxCallerTokens}
+	if len(said) == 0 || said[0].By != pathway.ByAgent {
+		r.Messages = append(r.Messages, llm.Message{Role: llm.User, Text: "(the agent says nothing yet)"})
+	}
+	for _, m := range said {
+		role := llm.User
+		if m.By == pathway.ByCaller {
+			role = llm.Assistant
+		}
+		r.Messages = append(r.Messages, llm.Message{Role: role, Text: m.Text})
+	}
+	if r.Messages[len(r.Messages)-1].Role == llm.Assistant {
+		r.Messages = append(r.Messages, llm.Message{Role: llm.User, Text: "(the agent says nothing)"})
+	}
+	got, err := s.cfg.Client.Ask(ctx, s.cfg.Models.For(nil), r, nil, nil)
+	if f, ok := errors.AsType[*llm.Fault](err); ok {
+		return "", errors.New(f.Code + ": engine " + f.Engine + ": " + f.Message)
+	}
+	return got.Text, err
+}

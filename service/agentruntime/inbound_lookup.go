@@ -1,0 +1,133 @@
+package agentruntime
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
+)
+
+// maxLookup bounds the answer of on_inbound, in bytes.
+const maxLookup = 64 << 10
+
+// lookupRequest is the body of a request to on_inbound.
+type lookupRequest struct {
+	CallID      string             `json:"call_id"`
+	Direction   domain.Direction   `json:"direction"`
+	From        string             `json:"from"`
+	To          string             `json:"to"`
+	AgentID     string             `json:"agent_id"`
+	Environment domain.Environment `json:"environment"`
+	Caller      *domain.Caller     `json:"caller,omitempty"`
+	StartedAt   *time.Time         `json:"started_at"`
+}
+
+// LookUpInbound requests variables of an inbound call from the on_inbound URL of its
+// agent, before the call is answered, and sets them as the context of the call. Without
+// a usable answer in time the call continues without them: the result then adds the
+// event agent.error to the commit that opens the call.
+func (s *Service) LookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
+	bound := trace.ContextWithSpanContext(context.WithoutCancel(ctx), s.cfg.TraceContexts.Call(c.ID, c.TraceParent))
+	bound, cancel := context.WithTimeout(bound, time.Duration(h.TimeoutMs)*time.Millisecond)
+	defer cancel()
+	known, code, err := s.requestVariables(bound, h.URL, c)
+	if err == nil {
+		c.Context = known
+		return nil
+	}
+	s.cfg.Log.Warn("on_inbound did not answer for a call", slog.String("call_id", c.ID), slog.String("code", code), slog.Any("error", err))
+	return func(change *commit.Change, c *domain.Call) {
+		change.Events = append(change.Events, record.NewCallEvent(c, event.AgentError, event.AgentErrorData{
+			CallID: c.ID, AgentID: c.AgentID, Stage: "on_inbound", Code: code, Message: "on_inbound " + err.Error() + "; the call goes on without its variables", Recovered: true,
+		}))
+	}
+}
+
+// requestVariables returns the variables of a call and, with an error, its code. The error
+// contains no secret.
+func (s *Service) requestVariables(ctx context.Context, url string, c *domain.Call) (known domain.Context, code string, err error) {
+	body, err := domain.EncodeJSON(lookupRequest{
+		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To, AgentID: c.AgentID, Environment: c.Environment, Caller: c.Caller, StartedAt: c.StartedAt,
+	})
+	if err != nil {
+		return nil, "bad_answer", errors.New("cannot be asked")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, "unreachable", errors.New("cannot be asked")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "callboard")
+	if err = s.signLookup(ctx, req, c, body); err != nil {
+		return nil, timeoutOr(ctx, "unreachable"), errors.New("cannot be asked: its secret cannot be read")
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := s.cfg.HTTP.Do(req)
+	if err != nil {
+		return nil, timeoutOr(ctx, "unreachable"), errors.New("did not answer in time or could not be reached")
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, "http_status", fmt.Errorf("answered %d", resp.StatusCode)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxLookup+1))
+	switch {
+	case err != nil:
+		return nil, timeoutOr(ctx, "unreachable"), errors.New("broke off its answer")
+	case len(text) > maxLookup:
+		return nil, "bad_answer", fmt.Errorf("answered more than %d bytes", maxLookup)
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, "", nil
+	}
+	var answer struct {
+		Variables domain.Context `json:"variables"`
+	}
+	if domain.DecodeLenient(text, &answer) != nil {
+		return nil, "bad_answer", errors.New("answered no JSON object with variables")
+	}
+	var problems domain.Problems
+	validation.Context(&problems, "variables", answer.Variables)
+	if len(problems) > 0 {
+		return nil, "bad_answer", fmt.Errorf("answered %s that %s", problems[0].Param, problems[0].Message)
+	}
+	return answer.Variables, "", nil
+}
+
+// signLookup signs a request like a webhook delivery with the id of the call as event id,
+// if the agent has a secret.
+func (s *Service) signLookup(ctx context.Context, req *http.Request, c *domain.Call, body []byte) error {
+	k := &domain.LookupKey{WorkspaceID: c.WorkspaceID, AgentID: c.AgentID}
+	_, err := s.cfg.Store.Get(ctx, k)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, h := range (webhook.Attempt{EventID: c.ID, Number: 1, First: now, At: now, Secret: k.Secret}).Headers(body) {
+		req.Header.Set(h.Name, h.Value)
+	}
+	return nil
+}
+
+// timeoutOr returns timeout if ctx has ended, else code.
+func timeoutOr(ctx context.Context, code string) string {
+	if ctx.Err() != nil {
+		return "timeout"
+	}
+	return code
+}

@@ -1,0 +1,55 @@
+package agentruntime
+
+import (
+	"context"
+	"time"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+)
+
+const (
+	maxPrompts    = 100             // texts
+	prefetchLimit = 6 * time.Second // the first call waits no longer
+	promptsAtOnce = 4
+)
+
+// preparer is a synthesizer that caches its audio.
+type preparer interface {
+	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
+}
+
+// PrefetchPrompts synthesizes the fixed texts of a script, before the first call of a
+// campaign rings. Errors are ignored: a call that needs a text tries again.
+func (s *Service) PrefetchPrompts(ctx context.Context, script *domain.Script) {
+	voice, ok := s.cfg.Speaker.(preparer)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, prefetchLimit)
+	defer cancel()
+	texts := pathway.Fixed(script)
+	texts = texts[:min(len(texts), maxPrompts)]
+	slots, done := make(chan struct{}, promptsAtOnce), make(chan struct{}, len(texts))
+	for _, text := range texts {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+				_, _ = voice.Prepare(ctx, conversation.Request(script, text))
+			case <-ctx.Done():
+			}
+		}()
+	}
+	for range texts {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

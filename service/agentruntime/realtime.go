@@ -1,0 +1,80 @@
+package agentruntime
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// Live connects the caller to a realtime engine, which hears and speaks by itself.
+func (a *Runtime) Live(ctx context.Context, s *domain.Script, brief string, d pathway.Live, told func(speech.LiveEvent)) (conversation.LiveTalk, error) {
+	if s.Realtime == nil || a.cfg.Realtime == nil {
+		return conversation.LiveTalk{}, errors.New("no engine is configured that hears and speaks by itself")
+	}
+	r, names := a.request(ctx, &conversation.Thought{Script: s, Brief: brief, Ask: d.Think})
+	o := speech.LiveOrder{
+		Model: s.Realtime.Model, Voice: s.Realtime.Voice, Language: s.Hearing(), Interruptible: d.Interruptible, Speak: d.Speak,
+	}
+	if s.STT != nil {
+		o.Keywords = s.STT.Keywords
+	}
+	if t := s.Turns; t != nil {
+		o.EndOfTurn = time.Duration(t.EndOfTurnMs) * time.Millisecond
+	}
+	done := make(map[string]llm.Call)
+	for _, x := range r.Messages {
+		for _, c := range x.Calls {
+			done[c.ID] = c
+		}
+		switch x.Role {
+		case llm.System:
+			o.Brief = x.Text
+		case llm.User:
+			o.History = append(o.History, speech.LiveLine{Caller: true, Text: x.Text})
+		case llm.Assistant:
+			if x.Text != "" {
+				o.History = append(o.History, speech.LiveLine{Text: x.Text})
+			}
+		case llm.ToolRole:
+			c := done[x.ID]
+			o.History = append(o.History, speech.LiveLine{Text: x.Text, Call: &speech.LiveCall{ID: x.ID, Name: c.Name, Arguments: c.Arguments}})
+		}
+	}
+	for _, t := range r.Tools {
+		o.Tools = append(o.Tools, speech.LiveTool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+	}
+	o.About = a.about(s, &d)
+	talk, from, err := a.cfg.Realtime.Open(s.Realtime.Engine, o, told)
+	return conversation.LiveTalk{Live: talk, Engine: from.Name, Alone: from.Alone, Tools: names}, err
+}
+
+// maxVariable bounds a variable that an external media stream gets, in bytes.
+const maxVariable = 1 << 10
+
+// about returns what an external media stream gets of the call besides its audio.
+func (a *Runtime) about(s *domain.Script, d *pathway.Live) map[string]string {
+	all := make(map[string]string, len(d.Known)+8)
+	for name, value := range d.Known {
+		if len(value) <= maxVariable {
+			all[name] = value
+		}
+	}
+	maps.Copy(all, map[string]string{
+		"call_id": a.call.ID, "workspace_id": a.p.WorkspaceID, "agent_id": s.AgentID, "node": d.Node, "language": s.Hearing(),
+		"direction": string(a.call.Direction), "from": a.call.From, "to": a.call.To,
+	})
+	return all
+}
+
+// Instead says whether a language model can take over from the realtime engine.
+func (a *Runtime) Instead(s *domain.Script) bool {
+	has := a.cfg.Engines(s)
+	return has.Model && has.Text
+}

@@ -1,0 +1,30 @@
+package agentruntime
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Runtime responds and acts for the agent of one call or chat. It implements conversation.Mind.
+type Runtime struct {
+	cfg  *Config
+	p    domain.Principal
+	call domain.Call // empty in a chat
+	from string      // the number that it sends messages from; "": chosen by the route
+}
+
+// watchedRuntime is the runtime of a call whose transcript somebody reads live.
+type watchedRuntime struct {
+	*Runtime
+
+	wrote func(domain.Segment)
+}
+
+// Wrote implements conversation.Watcher.
+func (w *watchedRuntime) Wrote(s domain.Segment) { w.wrote(s) }
+
+// Agent returns what another agent of the workspace speaks.
+func (a *Runtime) Agent(ctx context.Context, id string) (domain.Script, error) {
+	return a.cfg.Script(ctx, a.p, id, "")
+}

@@ -1,0 +1,96 @@
+// Package agentruntime lets agents respond and act in calls and chats: language models,
+// realtime engines, tools, messages and appointments.
+package agentruntime
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/service/record"
+)
+
+// languageModels ask language models.
+type languageModels interface {
+	// Ask asks the first engine that answers. lost gets the faults of engines before.
+	Ask(ctx context.Context, engines []llm.Engine, r llm.Request, sentence func(text string, first time.Duration), lost func(*llm.Fault)) (llm.Answer, error)
+}
+
+// toolClient calls tools.
+type toolClient interface {
+	Call(ctx context.Context, t *domain.Tool, arguments map[string]any) (string, error)
+}
+
+// appointments books and finds appointments.
+type appointments interface {
+	Book(ctx context.Context, p domain.Principal, o ask.NewAppointment) (*domain.Appointment, error)
+	Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
+	Availability(ctx context.Context, p domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error)
+}
+
+// appointmentChanges change appointments.
+type appointmentChanges interface {
+	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
+	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
+	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error)
+}
+
+// Config is what the service needs.
+type Config struct {
+	Store         commit.Store
+	Models        llm.Models
+	Client        languageModels
+	Realtime      *speech.Lives // nil: none
+	Speaker       speech.Speaker
+	Tools         toolClient
+	HTTP          *http.Client // calls on_inbound of agents
+	Appointments  appointments
+	Changes       appointmentChanges
+	TraceContexts *tracing.SpanContexts
+	Log           *slog.Logger
+	// Engines says what the engines of an agent can do.
+	Engines func(*domain.Script) pathway.Engines
+	// Script returns what an agent speaks.
+	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
+	// Retrieve returns passages of knowledge bases that fit a query.
+	Retrieve func(ctx context.Context, p domain.Principal, ids []string, query string) (string, []domain.Passage)
+	SendSMS  func(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error)
+	// Watch returns who reads the transcript of a call live; nil: nobody.
+	Watch func(callID string) func(domain.Segment)
+}
+
+// tool returns a tool of the workspace.
+func (c *Config) tool(ctx context.Context, p domain.Principal, id string) (*domain.Tool, error) {
+	t, _, err := record.Get[domain.Tool](ctx, c.Store, p, domain.PrefixTool, id)
+	return t, err
+}
+
+// Service makes the runtimes of calls and chats.
+type Service struct{ cfg Config }
+
+// New returns the service.
+func New(cfg Config) *Service { return &Service{cfg: cfg} }
+
+// ForCall returns the runtime of a call.
+func (s *Service) ForCall(c domain.Call) conversation.Mind {
+	a := &Runtime{cfg: &s.cfg, p: domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}, call: c}
+	if wrote := s.cfg.Watch(c.ID); wrote != nil {
+		return &watchedRuntime{Runtime: a, wrote: wrote}
+	}
+	return a
+}
+
+// ForMessages returns the runtime of an SMS conversation, which is shown as a call. from
+// is the number that it sends from.
+func (s *Service) ForMessages(p domain.Principal, c domain.Call, from string) conversation.Mind {
+	return &Runtime{cfg: &s.cfg, p: p, call: c, from: from}
+}

@@ -1,0 +1,131 @@
+package appointments
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/booking"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// Reasons of slot_unavailable.
+const (
+	slotBooked = "booked" // another appointment has it
+	slotClosed = "closed" // outside the hours of the provider
+)
+
+// maxSuggestions is how many free times slot_unavailable offers instead.
+const maxSuggestions = 3
+
+// addBooking adds the booking of an appointment to a commit. Errors: slot_unavailable.
+func (s *Service) addBooking(ctx context.Context, c *commit.Change, x *domain.Provider, a *domain.Appointment) error {
+	hours, err := booking.Of(x)
+	if err != nil {
+		return err
+	}
+	span := booking.Span{Start: a.Datetime, End: a.EndsAt}
+	if !hours.Open(span) {
+		return s.slotUnavailable(ctx, x, &hours, span, slotClosed)
+	}
+	for _, name := range booking.Days(span) {
+		day, version, err := s.bookingDay(ctx, c, x.WorkspaceID, x.ID, name)
+		if err != nil {
+			return err
+		}
+		if !booking.Free(day.Booked, span, a.ID) {
+			return s.slotUnavailable(ctx, x, &hours, span, slotBooked)
+		}
+		day.Booked = append(slices.DeleteFunc(day.Booked, func(b domain.Booked) bool { return b.AppointmentID == a.ID }),
+			domain.Booked{Start: span.Start, End: span.End, AppointmentID: a.ID})
+		slices.SortFunc(day.Booked, func(a, b domain.Booked) int { return a.Start.Compare(b.Start) })
+		putDay(c, day, version)
+	}
+	return nil
+}
+
+// removeBooking removes the booking of an appointment in a commit.
+func (s *Service) removeBooking(ctx context.Context, c *commit.Change, a *domain.Appointment) error {
+	for _, name := range booking.Days(booking.Span{Start: a.Datetime, End: a.EndsAt}) {
+		day, version, err := s.bookingDay(ctx, c, a.WorkspaceID, a.ProviderID, name)
+		if err != nil {
+			return err
+		}
+		n := len(day.Booked)
+		day.Booked = slices.DeleteFunc(day.Booked, func(b domain.Booked) bool { return b.AppointmentID == a.ID })
+		if len(day.Booked) < n {
+			putDay(c, day, version)
+		}
+	}
+	return nil
+}
+
+// bookingDay returns a day as the commit so far leaves it.
+func (s *Service) bookingDay(ctx context.Context, c *commit.Change, workspaceID, providerID, name string) (*domain.BookingDay, uint64, error) {
+	day := &domain.BookingDay{WorkspaceID: workspaceID, ProviderID: providerID, Day: name}
+	for _, r := range c.Puts {
+		if known, ok := r.(*domain.BookingDay); ok && known.Key() == day.Key() {
+			return known, 0, nil
+		}
+	}
+	version, err := s.store.Get(ctx, day)
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, 0, record.StoreError(err)
+	}
+	return day, version, nil
+}
+
+// putDay adds a day to a commit once.
+func putDay(c *commit.Change, day *domain.BookingDay, version uint64) {
+	if slices.ContainsFunc(c.Guards, func(g commit.Guard) bool { return g.Key == day.Key() }) {
+		return // it is in the commit already
+	}
+	c.Guards = append(c.Guards, commit.Guard{Key: day.Key(), Version: version})
+	c.Puts = append(c.Puts, day)
+}
+
+// FreeTime adds to a commit that the time of an appointment is free again.
+func (s *Service) FreeTime(ctx context.Context, c *commit.Change, a *domain.Appointment) error {
+	if err := s.removeBooking(ctx, c, a); err != nil {
+		return err
+	}
+	deleteEmptyDays(c)
+	return nil
+}
+
+// deleteEmptyDays turns days without bookings into deletions, once a commit is
+// complete.
+func deleteEmptyDays(c *commit.Change) {
+	c.Puts = slices.DeleteFunc(c.Puts, func(r domain.Record) bool {
+		day, ok := r.(*domain.BookingDay)
+		if ok = ok && len(day.Booked) == 0; ok {
+			c.Deletes = append(c.Deletes, day.Key())
+		}
+		return ok
+	})
+}
+
+// slotUnavailable returns slot_unavailable with a reason and the next free times.
+func (s *Service) slotUnavailable(ctx context.Context, x *domain.Provider, h *booking.Hours, span booking.Span, reason string) error {
+	text := "the provider has another appointment then"
+	if reason == slotClosed {
+		text = "the provider cannot be booked then"
+	}
+	e := &domain.Error{Code: domain.CodeSlotUnavailable, Param: "datetime", Message: text}
+	next := []string{}
+	to := withinLimit(span.Start.Add(defaultRange), time.Now())
+	if days, err := s.bookedDays(ctx, x, booking.Span{Start: span.Start, End: to.AddDate(0, 0, 1)}); err == nil {
+		var booked []domain.Booked
+		for _, day := range days {
+			booked = append(booked, day.Booked...)
+		}
+		free, _ := h.Slots(span.Start, to, span.End.Sub(span.Start), booked, maxSuggestions)
+		for _, f := range free {
+			next = append(next, f.Start.UTC().Format(domain.TimeFormat))
+		}
+	}
+	return e.With("reason", reason).With("next_available", next)
+}

@@ -1,0 +1,165 @@
+package appointments
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// maxProviders bounds the providers of a workspace and environment.
+const maxProviders = 1000
+
+// normalizeName returns the name of a provider as it is compared: lower case, single spaces.
+func normalizeName(name string) string {
+	return strings.ToLower(strings.Join(strings.Fields(name), " "))
+}
+
+// nameClaim returns the row that makes a name unique in an environment.
+func nameClaim(x *domain.Provider) *domain.ProviderName {
+	return &domain.ProviderName{WorkspaceID: x.WorkspaceID, Environment: x.Environment, Name: normalizeName(x.Name), ProviderID: x.ID}
+}
+
+func nameTaken() error {
+	return &domain.Error{Code: domain.CodeAlreadyExists, Param: "name", Message: "another provider has this name already"}
+}
+
+// CreateProvider creates a provider.
+func (s *Service) CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error) {
+	if created, err := record.CreatedBySameRequest[domain.Provider](ctx, s.store, p, domain.PrefixProvider); created != nil || err != nil {
+		return created, err
+	}
+	if err := s.validateReminders(ctx, p, x.Reminders); err != nil {
+		return nil, err
+	}
+	unlock, err := s.locks.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	n := 0
+	if err = commit.Each(ctx, s.store, "provider", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.Provider) { n++ }); err != nil {
+		return nil, record.StoreError(err)
+	}
+	if n >= maxProviders {
+		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d providers at most", maxProviders)
+	}
+	record.SetMeta(&x.Meta, "provider", p, record.NewID(ctx, domain.PrefixProvider), record.Now())
+	err = record.Create(ctx, s.store, x, func(c *commit.Change) { record.PutNew(c, nameClaim(x)) })
+	if errors.Is(err, domain.ErrConflict) {
+		return nil, nameTaken()
+	}
+	return x, err
+}
+
+// Provider returns a provider.
+func (s *Service) Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error) {
+	x, _, err := record.Get[domain.Provider](ctx, s.store, p, domain.PrefixProvider, id)
+	return x, err
+}
+
+// ListProviders returns a page of providers.
+func (s *Service) ListProviders(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Provider], error) {
+	return record.List[domain.Provider](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixProvider, q, nil)
+}
+
+// UpdateProvider changes a provider. Its appointments stay.
+func (s *Service) UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error) {
+	for range record.MaxTries {
+		x, version, err := record.Get[domain.Provider](ctx, s.store, p, domain.PrefixProvider, id)
+		if err != nil {
+			return nil, err
+		}
+		before := *x
+		if err = change(x); err != nil {
+			return nil, err
+		}
+		if err = s.validateReminders(ctx, p, x.Reminders); err != nil {
+			return nil, err
+		}
+		x.UpdatedAt = record.Now()
+		c := commit.Change{Workspace: x.WorkspaceID, Guards: []commit.Guard{{Key: x.Key(), Version: version}}, Puts: []domain.Record{x}}
+		if was, is := nameClaim(&before), nameClaim(x); was.Name != is.Name {
+			if _, err = s.store.Get(ctx, nameClaim(x)); err == nil {
+				return nil, nameTaken()
+			}
+			record.PutNew(&c, is)
+			c.Deletes = append(c.Deletes, was.Key())
+		}
+		if _, err = s.store.Apply(ctx, c); errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		return x, record.StoreError(err)
+	}
+	return nil, record.Busy()
+}
+
+// DeleteProvider deletes a provider without future appointments. Past appointments
+// stay.
+func (s *Service) DeleteProvider(ctx context.Context, p domain.Principal, id string) error {
+	x, err := s.Provider(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	unlock, err := s.locks.Lock(ctx, x.ID) // nothing is booked meanwhile: a store has one process
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now := time.Now()
+	prefix := domain.Key{Kind: "booking", Workspace: x.WorkspaceID, ID: x.ID + "/"}
+	ahead, change := "", commit.Change{Workspace: x.WorkspaceID}
+	for after, n := "", record.BatchRows; n == record.BatchRows; {
+		n = 0
+		err = s.store.Under(ctx, prefix, after, record.BatchRows, func() domain.Record { return &domain.BookingDay{} }, func(r domain.Record) error {
+			n++
+			after = r.Key().ID
+			change.Deletes = append(change.Deletes, r.Key())
+			if day, ok := r.(*domain.BookingDay); ok {
+				for _, b := range day.Booked {
+					if b.End.After(now) {
+						ahead = b.AppointmentID
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return record.StoreError(err)
+		}
+	}
+	if ahead != "" {
+		return domain.Errorf(domain.CodeInvalidState, "the provider has appointments ahead; cancel or move them first").With("appointment_id", ahead)
+	}
+	err = record.Delete(ctx, s.store, p, domain.PrefixProvider, x.ID, func(c *commit.Change, x *domain.Provider) error {
+		c.Deletes = append(c.Deletes, nameClaim(x).Key())
+		return nil
+	})
+	if err != nil || len(change.Deletes) == 0 {
+		return err
+	}
+	_, err = s.store.Apply(ctx, change)
+	return record.StoreError(err)
+}
+
+// findProvider returns a provider by its id or its name.
+func (s *Service) findProvider(ctx context.Context, p domain.Principal, text string) (*domain.Provider, error) {
+	id := text
+	if _, err := domain.ParseID(domain.PrefixProvider, text); err != nil {
+		known := &domain.ProviderName{WorkspaceID: p.WorkspaceID, Environment: p.Environment, Name: normalizeName(text)}
+		if _, err = s.store.Get(ctx, known); err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return nil, record.StoreError(err)
+		}
+		id = known.ProviderID
+	}
+	x, _, err := record.Get[domain.Provider](ctx, s.store, p, domain.PrefixProvider, id)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return nil, record.FieldError("provider", domain.CodeValidation, "there is no such provider; name one by its id or its name, and make them with POST /v1/providers")
+	}
+	return x, err
+}

@@ -1,0 +1,188 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/service/record"
+)
+
+const (
+	embedLimit = 20 * time.Second // of a request for passages
+	queryLimit = 1200 * time.Millisecond
+	maxQueries = 256 // vectors of queries that are cached
+)
+
+// queryVectors caches the embeddings of queries: one turn of a conversation searches
+// several knowledge bases.
+type queryVectors struct {
+	mu  sync.Mutex
+	all map[string][]byte
+}
+
+func (q *queryVectors) get(key string) []byte {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.all[key]
+}
+
+func (q *queryVectors) put(key string, vector []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.all == nil || len(q.all) >= maxQueries {
+		q.all = make(map[string][]byte)
+	}
+	q.all[key] = vector
+}
+
+// queryVector returns the embedding of a query; nil: search by words only, because there is
+// no model, it does not answer in time, or a knowledge base is not embedded yet.
+func (svc *Service) queryVector(ctx context.Context, all []*domain.KnowledgeBase, query string) []byte {
+	e, name := svc.embedder()
+	has := func(k *domain.KnowledgeBase) bool { return k.EmbeddingModel == name }
+	lacks := func(k *domain.KnowledgeBase) bool { return !has(k) && k.Passages > 0 }
+	if e == nil || !slices.ContainsFunc(all, has) || slices.ContainsFunc(all, lacks) { // scores with and without embeddings cannot be compared
+		return nil
+	}
+	if known := svc.queries.get(query); known != nil {
+		return known
+	}
+	bound, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	got, err := svc.cfg.Models.Embed(bound, e, []string{query})
+	if err != nil {
+		svc.cfg.Log.Warn("a question is looked up by its words alone", slog.String("knowledge_base_id", all[0].ID), slog.Any("error", err))
+		return nil
+	}
+	packed := knowledge.Pack(got[0])
+	svc.queries.put(query, packed)
+	return packed
+}
+
+// embedDue embeds the passages of a workspace by the configured model, one knowledge
+// base after the other.
+func (svc *Service) embedDue(ctx context.Context, workspaceID string) error {
+	e, name := svc.embedder()
+	if e == nil {
+		return nil
+	}
+	for _, environment := range []domain.Environment{domain.Live, domain.Test} {
+		var due []*domain.KnowledgeBase
+		err := commit.Each(ctx, svc.store, "knowledge_base", workspaceID, record.EnvironmentIndex(domain.Principal{WorkspaceID: workspaceID, Environment: environment}), func(k *domain.KnowledgeBase) {
+			if k.EmbeddingModel != name && k.Passages > 0 {
+				due = append(due, k)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for _, k := range due {
+			if err = svc.embedBase(ctx, k, e, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// embedBase embeds the passages of a knowledge base and marks it as embedded, unless it
+// was changed meanwhile.
+func (svc *Service) embedBase(ctx context.Context, k *domain.KnowledgeBase, e *llm.Engine, name string) error {
+	prefix := domain.Key{Kind: "knowledge_passage", Workspace: k.WorkspaceID, ID: k.ID + "/"}
+	for after, n := "", llm.EmbedMost; n == llm.EmbedMost; {
+		n = 0
+		var due []*domain.KnowledgePassage
+		err := svc.store.Under(ctx, prefix, after, llm.EmbedMost, func() domain.Record { return &domain.KnowledgePassage{} }, func(r domain.Record) error {
+			n++
+			after = r.Key().ID
+			if x, ok := r.(*domain.KnowledgePassage); ok && x.Embedder != name {
+				due = append(due, x)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err = svc.embedPassages(ctx, e, name, due); err != nil {
+			return err
+		}
+	}
+	end, err := svc.locks.Lock(ctx, k.ID)
+	if err != nil {
+		return err
+	}
+	defer end()
+	is := &domain.KnowledgeBase{Meta: domain.Meta{ID: k.ID, WorkspaceID: k.WorkspaceID}}
+	version, err := svc.store.Get(ctx, is)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && !is.UpdatedAt.Equal(k.UpdatedAt) {
+		svc.embedding.Wake(k.WorkspaceID) // its sources changed: once more
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	is.EmbeddingModel = name
+	_, err = svc.store.Apply(ctx, commit.Change{Workspace: k.WorkspaceID, Guards: []commit.Guard{{Key: is.Key(), Version: version}}, Puts: []domain.Record{is}})
+	return err
+}
+
+// embedPassages stores the embeddings of passages that are unchanged.
+func (svc *Service) embedPassages(ctx context.Context, e *llm.Engine, name string, due []*domain.KnowledgePassage) error {
+	if len(due) == 0 {
+		return nil
+	}
+	texts := make([]string, len(due))
+	for i, x := range due {
+		texts[i] = x.Text
+		if x.Heading != "" {
+			texts[i] = x.Heading + "\n" + x.Text
+		}
+	}
+	bound, cancel := context.WithTimeout(ctx, embedLimit)
+	defer cancel()
+	got, err := svc.cfg.Models.Embed(bound, e, texts)
+	if err != nil {
+		return err
+	}
+	end, err := svc.locks.Lock(ctx, due[0].KnowledgeBaseID)
+	if err != nil {
+		return err
+	}
+	defer end()
+	c := commit.Change{Workspace: due[0].WorkspaceID}
+	for i, x := range due {
+		is := &domain.KnowledgePassage{WorkspaceID: x.WorkspaceID, KnowledgeBaseID: x.KnowledgeBaseID, SourceID: x.SourceID, Number: x.Number}
+		version, failed := svc.store.Get(ctx, is)
+		if errors.Is(failed, domain.ErrNotFound) || failed == nil && (is.Text != x.Text || is.Heading != x.Heading) {
+			continue
+		}
+		if failed != nil {
+			return failed
+		}
+		is.Embedder, is.Vector = name, knowledge.Pack(got[i])
+		c.Guards = append(c.Guards, commit.Guard{Key: is.Key(), Version: version})
+		c.Puts = append(c.Puts, is)
+	}
+	if len(c.Puts) == 0 {
+		return nil
+	}
+	_, err = svc.store.Apply(ctx, c)
+	return err
+}
+
+// embedder returns the embedding model and its name in rows; nil: none.
+func (svc *Service) embedder() (*llm.Engine, string) {
+	e := svc.cfg.Embedding
+	if e == nil {
+		return nil, ""
+	}
+	return e, e.Name + "/" + e.Model
+}

@@ -1,0 +1,272 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/service/record"
+)
+
+// maxIndexBytes bounds the memory of all indexes: about ten full knowledge bases by
+// words, three with embeddings. An index that does not fit is built for each search.
+const (
+	maxIndexBytes = 96 << 20
+	buildLimit    = 30 * time.Second // of building an index
+	maxBuilds     = 2                // indexes built at once
+)
+
+// versionedBase is a knowledge base with the version of its row. The row is written
+// whenever a source becomes ready, fails or is deleted, and when all passages are
+// embedded: the version identifies the passages.
+type versionedBase struct {
+	*domain.KnowledgeBase
+
+	version uint64
+}
+
+func (svc *Service) versioned(ctx context.Context, p domain.Principal, id string) (versionedBase, error) {
+	k, version, err := record.Get[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge, id)
+	return versionedBase{k, version}, err
+}
+
+// baseIndex is the index of a knowledge base at one version. It is immutable.
+type baseIndex struct {
+	index   *knowledge.Index
+	sources []*domain.KnowledgeSource // the ready ones, without their texts
+	version uint64
+	used    int
+}
+
+// indexCache keeps the indexes of searched knowledge bases in memory and evicts the
+// least recently used. Another version of a knowledge base is another index. The zero
+// value is ready.
+type indexCache struct {
+	mu     sync.Mutex
+	all    map[string]*baseIndex // by workspace and base
+	bytes  int
+	clock  int
+	builds map[string]*build // by workspace, base and version
+	room   chan struct{}     // limits builds at once
+}
+
+func (s *indexCache) get(key string, version uint64) *baseIndex {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.all[key]
+	if have == nil || have.version != version {
+		return nil
+	}
+	s.clock++
+	have.used = s.clock
+	return have
+}
+
+// keep puts an index in the place of an older one and evicts the least recently used
+// ones.
+func (s *indexCache) keep(key string, made *baseIndex) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(key)
+	if made.index.Bytes() > maxIndexBytes {
+		return
+	}
+	for s.bytes+made.index.Bytes() > maxIndexBytes {
+		oldest := ""
+		for k, have := range s.all {
+			if oldest == "" || have.used < s.all[oldest].used {
+				oldest = k
+			}
+		}
+		s.drop(oldest)
+	}
+	if s.all == nil {
+		s.all = make(map[string]*baseIndex)
+	}
+	s.clock++
+	made.used = s.clock
+	s.all[key] = made
+	s.bytes += made.index.Bytes()
+}
+
+// drop removes an index. The caller holds the lock.
+func (s *indexCache) drop(key string) {
+	if have := s.all[key]; have != nil {
+		s.bytes -= have.index.Bytes()
+		delete(s.all, key)
+	}
+}
+
+// forget removes the index of a knowledge base of which something was deleted.
+func (s *indexCache) forget(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(key)
+}
+
+// forgetWorkspace removes the indexes of a workspace.
+func (s *indexCache) forgetWorkspace(workspace string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.all {
+		if strings.HasPrefix(key, workspace+"/") {
+			s.drop(key)
+		}
+	}
+}
+
+func indexKey(k *domain.KnowledgeBase) string { return k.WorkspaceID + "/" + k.ID }
+
+// build is an index being built, shared by all searches that need it.
+type build struct {
+	done chan struct{}
+	made *baseIndex
+	err  error
+}
+
+// index returns the index of a knowledge base. A missing index is built in the
+// background, so that a later search finds it even if ctx ends first.
+func (svc *Service) index(ctx context.Context, k versionedBase) (*baseIndex, error) {
+	key := indexKey(k.KnowledgeBase)
+	if have := svc.indexes.get(key, k.version); have != nil {
+		return have, nil
+	}
+	b, first := svc.indexes.join(key, k.version)
+	if first {
+		go svc.runBuild(b, k)
+	}
+	select {
+	case <-b.done:
+		return b.made, b.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// versionKey returns the key of an index at a version.
+func versionKey(key string, version uint64) string {
+	return key + "@" + strconv.FormatUint(version, 10)
+}
+
+// join returns the build of an index; first says that the caller has to run it.
+func (s *indexCache) join(key string, version uint64) (b *build, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b = s.builds[versionKey(key, version)]; b != nil {
+		return b, false
+	}
+	if s.builds == nil {
+		s.builds, s.room = make(map[string]*build), make(chan struct{}, maxBuilds)
+	}
+	b = &build{done: make(chan struct{})}
+	s.builds[versionKey(key, version)] = b
+	return b, true
+}
+
+// finish removes a build that has ended.
+func (s *indexCache) finish(key string, version uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.builds, versionKey(key, version))
+}
+
+// runBuild builds an index and reports it to all who wait for it.
+func (svc *Service) runBuild(b *build, k versionedBase) {
+	defer close(b.done)
+	defer func() {
+		if v := recover(); v != nil {
+			b.err = fmt.Errorf("knowledge: an index could not be built: %v", v)
+		}
+		svc.indexes.finish(indexKey(k.KnowledgeBase), k.version)
+	}()
+	ctx, cancel := context.WithTimeout(svc.cfg.Context(), buildLimit)
+	defer cancel()
+	select {
+	case svc.indexes.room <- struct{}{}:
+		defer func() { <-svc.indexes.room }()
+	case <-ctx.Done():
+		b.err = ctx.Err()
+		return
+	}
+	b.made, b.err = svc.buildIndex(ctx, k.KnowledgeBase)
+}
+
+// buildIndex builds the index of a knowledge base as it is now, which may have
+// changed while others were built.
+func (svc *Service) buildIndex(ctx context.Context, of *domain.KnowledgeBase) (*baseIndex, error) {
+	key := indexKey(of)
+	read := func() (versionedBase, error) {
+		k := &domain.KnowledgeBase{Meta: domain.Meta{ID: of.ID, WorkspaceID: of.WorkspaceID}}
+		version, err := svc.store.Get(ctx, k)
+		return versionedBase{k, version}, err
+	}
+	k, err := read()
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil, record.NotFound("knowledge base")
+	}
+	if err != nil {
+		return nil, record.StoreError(err)
+	}
+	if have := svc.indexes.get(key, k.version); have != nil {
+		return have, nil
+	}
+	made, err := svc.readIndex(ctx, k)
+	if err != nil {
+		return nil, record.StoreError(err)
+	}
+	// If the knowledge base has changed meanwhile, some passages may be those of another
+	// version; if it was deleted, nobody will ask for it again. This check comes after
+	// keep, because a deletion forgets the index after its commit.
+	svc.indexes.keep(key, made)
+	if now, failed := read(); failed != nil || now.version != made.version {
+		svc.indexes.forget(key)
+	}
+	return made, nil
+}
+
+// readIndex indexes all passages of the ready sources of a knowledge base.
+func (svc *Service) readIndex(ctx context.Context, k versionedBase) (*baseIndex, error) {
+	made := &baseIndex{index: new(knowledge.Index), version: k.version}
+	ready := make(map[string]int)
+	err := commit.Each(ctx, svc.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
+		if s.Status == domain.KnowledgeReady {
+			ready[s.ID] = len(made.sources)
+			made.sources = append(made.sources, s.Public())
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, model := svc.embedder()
+	prefix := domain.Key{Kind: "knowledge_passage", Workspace: k.WorkspaceID, ID: k.ID + "/"}
+	for after, n := "", record.BatchRows; n == record.BatchRows; {
+		n = 0
+		err = svc.store.Under(ctx, prefix, after, record.BatchRows, func() domain.Record { return &domain.KnowledgePassage{} }, func(r domain.Record) error {
+			n++
+			after = r.Key().ID
+			x, ok := r.(*domain.KnowledgePassage)
+			if !ok {
+				return nil
+			}
+			if source, is := ready[x.SourceID]; is {
+				var meaning []byte
+				if k.EmbeddingModel == model && x.Embedder == model {
+					meaning = x.Vector
+				}
+				made.index.Add(source, x.Number, knowledge.Passage{Heading: x.Heading, Text: x.Text}, meaning)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}

@@ -1,0 +1,347 @@
+// Package knowledge manages knowledge bases: it reads their sources, embeds their
+// passages and searches them.
+package knowledge
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"net/url"
+	"strconv"
+	"sync"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/service/record"
+)
+
+// maxBases bounds the knowledge bases of a workspace and environment.
+const maxBases = 200
+
+// webClient fetches pages from the public web.
+type webClient interface {
+	// Fetch returns a page of at most limit bytes. Its error can be shown.
+	Fetch(ctx context.Context, url string, limit int64) (webhook.Fetched, error)
+}
+
+// pdfReader extracts the text of PDF files as Markdown. Its error can be shown.
+type pdfReader interface {
+	Text(ctx context.Context, file []byte) (string, error)
+}
+
+// embeddingModels compute embeddings of texts.
+type embeddingModels interface {
+	Embed(ctx context.Context, e *llm.Engine, texts []string) ([][]float32, error)
+}
+
+// Config is what the service needs.
+type Config struct {
+	Store      commit.Store
+	References *record.References
+	URLs       record.URLChecker
+	Web        webClient
+	PDF        pdfReader // nil: PDF files are refused
+	Models     embeddingModels
+	Embedding  *llm.Engine            // the embedding model; nil: search by words only
+	Context    func() context.Context // ends when the service stops
+	Log        *slog.Logger
+}
+
+// Service manages and searches knowledge bases.
+type Service struct {
+	store      commit.Store
+	references *record.References
+	cfg        Config
+	locks      record.KeyedMutex    // by workspace while one is created, by knowledge base while its passages change
+	reading    record.WorkspaceTask // reads sources
+	embedding  record.WorkspaceTask // embeds passages
+	indexes    indexCache
+	queries    queryVectors
+}
+
+// New returns the service; Run reads and embeds.
+func New(cfg Config) *Service {
+	return &Service{store: cfg.Store, references: cfg.References, cfg: cfg, reading: record.NewWorkspaceTask(), embedding: record.NewWorkspaceTask()}
+}
+
+// Resume continues what an earlier process left undone in a workspace.
+func (svc *Service) Resume(workspaceID string) {
+	svc.reading.Wake(workspaceID)
+	svc.embedding.Wake(workspaceID)
+}
+
+// Run reads sources and embeds passages until ctx ends.
+func (svc *Service) Run(ctx context.Context) {
+	var wait sync.WaitGroup
+	wait.Go(func() { svc.reading.Run(ctx, svc.cfg.Log, "knowledge bases", svc.readDueSources) })
+	wait.Go(func() { svc.embedding.Run(ctx, svc.cfg.Log, "meanings", svc.embedDue) })
+	wait.Wait()
+}
+
+// ForgetWorkspace drops the indexes of a workspace that was deleted.
+func (svc *Service) ForgetWorkspace(workspaceID string) { svc.indexes.forgetWorkspace(workspaceID) }
+
+// CreateKnowledge creates a knowledge base with its first sources in one commit. The
+// sources are read after the answer.
+func (svc *Service) CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error) {
+	if created, err := record.CreatedBySameRequest[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge); created != nil || err != nil {
+		return created, err
+	}
+	end, err := svc.locks.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	n := 0
+	if err = commit.Each(ctx, svc.store, "knowledge_base", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.KnowledgeBase) { n++ }); err != nil {
+		return nil, record.StoreError(err)
+	}
+	if n >= maxBases {
+		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d knowledge bases at most", maxBases)
+	}
+	record.SetMeta(&k.Meta, "knowledge_base", p, record.NewID(ctx, domain.PrefixKnowledge), record.Now())
+	rows := make([]domain.Record, 0, len(sources))
+	for i := range sources {
+		var s *domain.KnowledgeSource
+		if s, err = svc.newSource(ctx, k, mailbox.NewID(domain.PrefixSource), sources[i], "sources["+strconv.Itoa(i)+"]."); err != nil {
+			return nil, err
+		}
+		rows = append(rows, s)
+		k.Bytes += s.Bytes
+	}
+	if err = checkSize(k); err != nil {
+		return nil, err
+	}
+	k.Sources, k.Status = len(rows), domain.KnowledgeReady
+	if len(rows) > 0 {
+		k.Status = domain.KnowledgeProcessing
+	}
+	if err = record.Create(ctx, svc.store, k, func(c *commit.Change) { c.Puts = append(c.Puts, rows...) }); err != nil {
+		return nil, err
+	}
+	svc.reading.Wake(p.WorkspaceID)
+	return k, nil
+}
+
+func checkSize(k *domain.KnowledgeBase) error {
+	if k.Sources > knowledge.MaxSources {
+		return domain.Errorf(domain.CodeInvalidState, "a knowledge base has %d sources at most", knowledge.MaxSources)
+	}
+	if k.Bytes > knowledge.MaxBase {
+		return domain.Errorf(domain.CodePayloadTooLarge, "a knowledge base has %d bytes of text at most", knowledge.MaxBase).With("limit", knowledge.MaxBase)
+	}
+	return nil
+}
+
+// newSource returns the row of a source. prefix stands before the names of its fields
+// in errors.
+func (svc *Service) newSource(ctx context.Context, k *domain.KnowledgeBase, id string, o ask.NewSource, prefix string) (*domain.KnowledgeSource, error) {
+	s := &domain.KnowledgeSource{
+		KnowledgeBaseID: k.ID, Type: o.Type, Name: o.Name, URL: o.URL, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: o.Text, Bytes: len(o.Text),
+	}
+	if o.Type == domain.SourceURL {
+		if err := svc.cfg.URLs.CheckURL(ctx, prefix+"url", o.URL); err != nil {
+			return nil, err
+		}
+		if u, err := url.Parse(o.URL); err == nil && s.Name == "" {
+			s.Name = u.Host + u.Path
+		}
+	}
+	if s.Name == "" {
+		s.Name = "text"
+	}
+	if s.Raw != "" && s.ContentType == pdf {
+		s.Raw = base64.StdEncoding.EncodeToString([]byte(o.Text)) // rows hold text
+	}
+	record.SetMeta(&s.Meta, "knowledge_source", domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}, id, record.Now())
+	return s, nil
+}
+
+// KnowledgeBase returns a knowledge base.
+func (svc *Service) KnowledgeBase(ctx context.Context, p domain.Principal, id string) (*domain.KnowledgeBase, error) {
+	k, _, err := record.Get[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge, id)
+	return k, err
+}
+
+// ListKnowledge returns a page of knowledge bases.
+func (svc *Service) ListKnowledge(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.KnowledgeBase], error) {
+	return record.List[domain.KnowledgeBase](ctx, svc.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixKnowledge, q, nil)
+}
+
+// UpdateKnowledge changes name and metadata.
+func (svc *Service) UpdateKnowledge(ctx context.Context, p domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error) {
+	return record.Update(ctx, svc.store, p, domain.PrefixKnowledge, id, change)
+}
+
+// DeleteKnowledge deletes a knowledge base: passages and sources first, so that an
+// interrupted deletion can be repeated.
+func (svc *Service) DeleteKnowledge(ctx context.Context, p domain.Principal, id string) error {
+	k, err := svc.KnowledgeBase(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	free, err := svc.references.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	defer free()
+	if err = svc.references.CheckUnused(ctx, p, "knowledge base", k.ID); err != nil {
+		return err
+	}
+	end, err := svc.locks.Lock(ctx, k.ID) // no source is read meanwhile
+	if err != nil {
+		return err
+	}
+	defer end()
+	under := func(kind string) domain.Key { return domain.Key{Kind: kind, Workspace: k.WorkspaceID, ID: k.ID + "/"} }
+	err = record.DeleteUnder(ctx, svc.store, under("knowledge_passage"), func() domain.Record { return &domain.KnowledgePassage{} })
+	if err == nil {
+		err = record.DeleteUnder(ctx, svc.store, under("knowledge_source"), func() domain.Record { return &domain.KnowledgeSource{} })
+	}
+	if err != nil {
+		return record.StoreError(err)
+	}
+	defer svc.indexes.forget(indexKey(k))
+	return record.Delete[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge, k.ID)
+}
+
+// AddSource adds a source. Its text is read after the answer.
+func (svc *Service) AddSource(ctx context.Context, p domain.Principal, id string, o ask.NewSource) (*domain.KnowledgeSource, error) {
+	k, err := svc.KnowledgeBase(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	sourceID := record.NewID(ctx, domain.PrefixSource)
+	if t := record.KeyedRequestOf(ctx); t != nil && t.Repeated {
+		if made, _, failed := svc.source(ctx, k, sourceID); domain.CodeOf(failed) != domain.CodeNotFound {
+			return made, failed
+		}
+	}
+	s, err := svc.newSource(ctx, k, sourceID, o, "")
+	if err != nil {
+		return nil, err
+	}
+	_, err = record.Update(ctx, svc.store, p, domain.PrefixKnowledge, k.ID, func(k *domain.KnowledgeBase) error {
+		k.Sources++
+		k.Bytes += s.Bytes
+		k.Status = domain.KnowledgeProcessing
+		return checkSize(k)
+	}, func(c *commit.Change, _ *domain.KnowledgeBase) error {
+		c.Guards = append(c.Guards, commit.Absent(s.Key()))
+		c.Puts = append(c.Puts, s)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	svc.reading.Wake(p.WorkspaceID)
+	return s, nil
+}
+
+// source returns a source with its version.
+func (svc *Service) source(ctx context.Context, k *domain.KnowledgeBase, sourceID string) (*domain.KnowledgeSource, uint64, error) {
+	id, err := domain.ParseID(domain.PrefixSource, sourceID)
+	if err != nil {
+		return nil, 0, record.NotFound("source")
+	}
+	s := &domain.KnowledgeSource{Meta: domain.Meta{ID: id, WorkspaceID: k.WorkspaceID}, KnowledgeBaseID: k.ID}
+	version, err := svc.store.Get(ctx, s)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil, 0, record.NotFound("source")
+	}
+	return s, version, record.StoreError(err)
+}
+
+// Source returns a source.
+func (svc *Service) Source(ctx context.Context, p domain.Principal, id, sourceID string) (*domain.KnowledgeSource, error) {
+	k, err := svc.KnowledgeBase(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := svc.source(ctx, k, sourceID)
+	return s, err
+}
+
+// ListSources returns a page of sources.
+func (svc *Service) ListSources(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.KnowledgeSource], error) {
+	k, err := svc.KnowledgeBase(ctx, p, id)
+	if err != nil {
+		return ask.List[*domain.KnowledgeSource]{}, err
+	}
+	return record.List[domain.KnowledgeSource](ctx, svc.store, p.WorkspaceID, "of="+k.ID, domain.PrefixSource, q, nil)
+}
+
+// DeleteSource deletes a source with its passages.
+func (svc *Service) DeleteSource(ctx context.Context, p domain.Principal, id, sourceID string) error {
+	k, err := svc.KnowledgeBase(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	end, err := svc.locks.Lock(ctx, k.ID)
+	if err != nil {
+		return err
+	}
+	defer end()
+	s, version, err := svc.source(ctx, k, sourceID)
+	if err != nil {
+		return err
+	}
+	if err = svc.deletePassages(ctx, s); err != nil {
+		return record.StoreError(err)
+	}
+	defer svc.indexes.forget(indexKey(k))
+	return svc.updateTotals(ctx, k, func(c *commit.Change) {
+		c.Guards = append(c.Guards, commit.Guard{Key: s.Key(), Version: version})
+		c.Deletes = append(c.Deletes, s.Key())
+	}, nil, s)
+}
+
+// updateTotals counts a knowledge base anew in the commit that changes one of its
+// sources: is takes the place of was; nil: there is none.
+func (svc *Service) updateTotals(ctx context.Context, k *domain.KnowledgeBase, more func(*commit.Change), is, was *domain.KnowledgeSource) error {
+	p := domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}
+	_, err := record.Update(ctx, svc.store, p, domain.PrefixKnowledge, k.ID, func(k *domain.KnowledgeBase) error {
+		var all []*domain.KnowledgeSource
+		err := commit.Each(ctx, svc.store, "knowledge_source", k.WorkspaceID, "of="+k.ID, func(s *domain.KnowledgeSource) {
+			if s.ID != was.ID {
+				all = append(all, s)
+			}
+		})
+		if err != nil {
+			return record.StoreError(err)
+		}
+		if is != nil {
+			all = append(all, is)
+		}
+		k.Status, k.Sources, k.Passages, k.Bytes = domain.KnowledgeReady, len(all), 0, 0
+		if is != nil {
+			k.EmbeddingModel = "" // its new passages are not embedded yet
+		}
+		failed := 0
+		for _, s := range all {
+			k.Passages += s.Passages
+			k.Bytes += s.Bytes
+			switch s.Status {
+			case domain.KnowledgeProcessing:
+				k.Status = domain.KnowledgeProcessing
+			case domain.KnowledgeFailed:
+				failed++
+			case domain.KnowledgeReady:
+			}
+		}
+		if failed > 0 && failed == len(all) {
+			k.Status = domain.KnowledgeFailed
+		}
+		return nil
+	}, func(c *commit.Change, _ *domain.KnowledgeBase) error {
+		more(c)
+		return nil
+	})
+	return err
+}

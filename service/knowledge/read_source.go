@@ -1,0 +1,196 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"mime"
+	"net/url"
+	"path"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/engines/content"
+	"github.com/callboard/callboard/service/record"
+)
+
+// Content types of sources.
+const (
+	plainText = "text/plain"
+	markdown  = "text/markdown"
+	hypertext = "text/html"
+	pdf       = "application/pdf"
+)
+
+// readDueSources reads the due sources of a workspace one after the other. A source
+// that is ready is searchable by words; its passages are embedded later.
+func (svc *Service) readDueSources(ctx context.Context, workspaceID string) error {
+	for {
+		var due *domain.KnowledgeSource
+		q := commit.Query{Kind: "knowledge_source", Workspace: workspaceID, Index: "todo", Oldest: true, Limit: 1}
+		_, err := svc.store.List(ctx, q, func() domain.Record { return &domain.KnowledgeSource{} }, func(r domain.Record) error {
+			due, _ = r.(*domain.KnowledgeSource)
+			return nil
+		})
+		if due == nil || err != nil {
+			return err
+		}
+		if err = svc.readSource(ctx, due); err != nil {
+			return err
+		}
+		svc.embedding.Wake(workspaceID)
+	}
+}
+
+// readSource fetches a source, splits it into passages, stores them and sets the
+// source to ready. A source without usable text becomes failed.
+func (svc *Service) readSource(ctx context.Context, s *domain.KnowledgeSource) error {
+	text, kind, title, problem := svc.sourceText(ctx, s)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	end, err := svc.locks.Lock(ctx, s.KnowledgeBaseID)
+	if err != nil {
+		return err
+	}
+	defer end()
+	k := &domain.KnowledgeBase{Meta: domain.Meta{ID: s.KnowledgeBaseID, WorkspaceID: s.WorkspaceID}}
+	if _, err = svc.store.Get(ctx, k); errors.Is(err, domain.ErrNotFound) {
+		_, err = svc.store.Apply(ctx, commit.Change{Workspace: s.WorkspaceID, Deletes: []domain.Key{s.Key()}})
+		return err
+	} else if err != nil {
+		return err
+	}
+	is := &domain.KnowledgeSource{Meta: domain.Meta{ID: s.ID, WorkspaceID: s.WorkspaceID}, KnowledgeBaseID: s.KnowledgeBaseID}
+	version, err := svc.store.Get(ctx, is)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil // deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	was := *is
+	now := record.Now()
+	is.UpdatedAt, is.Raw = now, ""
+	passages := knowledge.Cut(text, kind != plainText)
+	switch {
+	case problem == "" && len(passages) == 0:
+		problem = "there are no words in it"
+	case problem == "" && k.Bytes-was.Bytes+len(text) > knowledge.MaxBase:
+		problem = "the knowledge base is full"
+	}
+	if problem != "" {
+		is.Status, is.Error, passages, is.Bytes = domain.KnowledgeFailed, problem, nil, 0
+	} else {
+		is.Status, is.ReadyAt, is.ContentType, is.Title, is.Passages, is.Bytes = domain.KnowledgeReady, &now, kind, title, len(passages), len(text)
+	}
+	if err = svc.putPassages(ctx, is, passages); err != nil {
+		return err
+	}
+	return svc.updateTotals(ctx, k, func(c *commit.Change) {
+		c.Guards = append(c.Guards, commit.Guard{Key: is.Key(), Version: version})
+		c.Puts = append(c.Puts, is)
+	}, is, &was)
+}
+
+// deletePassages deletes the passages of a source.
+func (svc *Service) deletePassages(ctx context.Context, s *domain.KnowledgeSource) error {
+	prefix := domain.Key{Kind: "knowledge_passage", Workspace: s.WorkspaceID, ID: s.KnowledgeBaseID + "/" + s.ID + "/"}
+	return record.DeleteUnder(ctx, svc.store, prefix, func() domain.Record { return &domain.KnowledgePassage{} })
+}
+
+// putPassages replaces the passages of a source, also those that an interrupted
+// reading left.
+func (svc *Service) putPassages(ctx context.Context, s *domain.KnowledgeSource, all []knowledge.Passage) error {
+	if err := svc.deletePassages(ctx, s); err != nil {
+		return err
+	}
+	for from := 0; from < len(all); from += record.BatchRows {
+		c := commit.Change{Workspace: s.WorkspaceID}
+		for i := from; i < min(from+record.BatchRows, len(all)); i++ {
+			c.Puts = append(c.Puts, &domain.KnowledgePassage{
+				WorkspaceID: s.WorkspaceID, KnowledgeBaseID: s.KnowledgeBaseID, SourceID: s.ID, Number: i, Heading: all[i].Heading, Text: all[i].Text,
+			})
+		}
+		if _, err := svc.store.Apply(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sourceText returns the text of a source, its content type and title. problem says
+// why there is no usable text.
+func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (text, kind, title, problem string) {
+	text, kind = s.Raw, s.ContentType
+	if s.Type == domain.SourceURL {
+		page, err := svc.cfg.Web.Fetch(ctx, s.URL, knowledge.MaxPaper)
+		if err != nil {
+			return "", "", "", err.Error()
+		}
+		switch kind = contentType(page.ContentType, s.URL); {
+		case kind == "":
+			return "", "", "", "the page is neither HTML nor Markdown nor plain text nor PDF"
+		case kind == pdf:
+			text = string(page.Body)
+		case len(page.Body) > 4*knowledge.MaxBytes:
+			return "", "", "", "the page has more than " + strconv.Itoa(4*knowledge.MaxBytes) + " bytes"
+		default:
+			if text, err = content.DecodeText(page.ContentType, page.Body); err != nil {
+				return "", "", "", "the page cannot be read: " + err.Error()
+			}
+		}
+	} else if kind == pdf {
+		file, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return "", "", "", "it cannot be read"
+		}
+		text = string(file)
+	}
+	switch kind {
+	case hypertext:
+		title, text = parseHTML(text)
+	case pdf:
+		if svc.cfg.PDF == nil {
+			return "", "", "", "PDF files are not read here"
+		}
+		var err error
+		if text, err = svc.cfg.PDF.Text(ctx, []byte(text)); err != nil {
+			return "", "", "", err.Error()
+		}
+	}
+	switch {
+	case !utf8.ValidString(text):
+		return "", "", "", "it is not text in UTF-8"
+	case len(text) > knowledge.MaxBytes:
+		return "", "", "", "it has more than " + strconv.Itoa(knowledge.MaxBytes) + " bytes of text"
+	}
+	return text, kind, title, ""
+}
+
+// contentType returns the content type of a page by its Content-Type header and its
+// address; "": not supported.
+func contentType(header, address string) string {
+	kind, _, err := mime.ParseMediaType(header)
+	if err != nil {
+		return ""
+	}
+	switch kind {
+	case hypertext, "application/xhtml+xml":
+		return hypertext
+	case pdf:
+		return pdf
+	case markdown, "text/x-markdown":
+		return markdown
+	case plainText:
+		u, err := url.Parse(address)
+		if err == nil && (path.Ext(u.Path) == ".md" || path.Ext(u.Path) == ".markdown") {
+			return markdown
+		}
+		return plainText
+	}
+	return ""
+}

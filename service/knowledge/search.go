@@ -1,0 +1,73 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/service/record"
+)
+
+// spareHits is how many more hits are requested than needed, for passages deleted
+// meanwhile.
+const spareHits = 100
+
+// scoredPassage is a passage with its source and its score.
+type scoredPassage struct {
+	*domain.KnowledgePassage
+
+	source *domain.KnowledgeSource
+	score  float64
+}
+
+// SearchKnowledge searches the passages of a knowledge base. It returns at most limit
+// passages; limit is raised to 1 or lowered to knowledge.MaxTop.
+func (svc *Service) SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, limit int) (ask.KnowledgeFound, error) {
+	out := ask.KnowledgeFound{Object: "knowledge_search", Query: query, Data: []ask.KnowledgeHit{}}
+	k, err := svc.versioned(ctx, p, id)
+	if err != nil {
+		return out, err
+	}
+	out.KnowledgeBaseID = k.ID
+	limit = min(max(limit, 1), knowledge.MaxTop)
+	search := knowledge.NewSearch[*baseIndex](query)
+	s, err := svc.index(ctx, k)
+	if err != nil {
+		return out, err
+	}
+	search.Look(s, s.index, svc.queryVector(ctx, []*domain.KnowledgeBase{k.KnowledgeBase}, query))
+	found, err := svc.readBest(ctx, search, limit)
+	if err != nil {
+		return out, err
+	}
+	for _, x := range found {
+		out.Data = append(out.Data, ask.KnowledgeHit{
+			SourceID: x.SourceID, SourceName: x.source.Name, URL: x.source.URL, Heading: x.Heading, Text: x.Text, Score: x.score,
+		})
+	}
+	return out, nil
+}
+
+// readBest reads the best hits of a search, without passages deleted meanwhile. With
+// an error it returns those read before.
+func (svc *Service) readBest(ctx context.Context, search *knowledge.Search[*baseIndex], limit int) ([]scoredPassage, error) {
+	out := make([]scoredPassage, 0, limit)
+	for _, h := range search.Best(limit + spareHits) {
+		if len(out) == limit {
+			break
+		}
+		source := h.Of.sources[h.Source]
+		x := &domain.KnowledgePassage{WorkspaceID: source.WorkspaceID, KnowledgeBaseID: source.KnowledgeBaseID, SourceID: source.ID, Number: h.Number}
+		_, err := svc.store.Get(ctx, x)
+		if errors.Is(err, domain.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return out, record.StoreError(err)
+		}
+		out = append(out, scoredPassage{x, source, h.Score})
+	}
+	return out, nil
+}

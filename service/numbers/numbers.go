@@ -1,0 +1,177 @@
+// Package numbers manages the phone numbers of workspaces and answers which of them
+// are in use.
+package numbers
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// Store is the store with a count of changes, by which cached values expire.
+type Store interface {
+	commit.Store
+	// Changes counts the changes of a workspace's agents, pathways, numbers and
+	// trunks.
+	Changes(workspace string) uint64
+}
+
+// node applies numbers to routing.
+type node interface {
+	// ReloadTrunks applies the stored trunks and numbers of a workspace.
+	ReloadTrunks(ctx context.Context, workspaceID string) error
+	// HasSeveralWorkspaces says whether the installation has, or may have, more than
+	// one workspace.
+	HasSeveralWorkspaces() bool
+}
+
+// Service creates, changes, approves and deletes numbers.
+type Service struct {
+	store     Store
+	node      node
+	log       *slog.Logger
+	live      record.Cache[[]*domain.PhoneNumber] // by environment
+	callerIDs record.Cache[[]string]              // by environment
+}
+
+// New returns the service.
+func New(store Store, node node, log *slog.Logger) *Service {
+	return &Service{store: store, node: node, log: log}
+}
+
+// validate checks that the agent and the trunk of a number exist, and that a live
+// number is none of the test environment.
+func (s *Service) validate(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) error {
+	if err := record.CheckAgent(ctx, s.store, p, n.AgentID); err != nil {
+		return err
+	}
+	if p.Environment == domain.Live {
+		var problems domain.Problems
+		if record.RefuseTestNumber(&problems, "number", n.Number); len(problems) > 0 {
+			return problems.Err()
+		}
+	}
+	if n.TrunkID == "" {
+		return nil
+	}
+	_, _, err := record.Get[domain.Trunk](ctx, s.store, p, domain.PrefixTrunk, n.TrunkID)
+	if domain.CodeOf(err) == domain.CodeNotFound {
+		return record.FieldError("trunk_id", domain.CodeValidation, "there is no such trunk")
+	}
+	return err
+}
+
+// CreateNumber creates a number, which is unique in the installation.
+func (s *Service) CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error) {
+	if created, err := record.CreatedBySameRequest[domain.PhoneNumber](ctx, s.store, p, domain.PrefixNumber); created != nil || err != nil {
+		return created, err
+	}
+	if err := s.validate(ctx, p, n); err != nil {
+		return nil, err
+	}
+	record.SetMeta(&n.Meta, "phone_number", p, record.NewID(ctx, domain.PrefixNumber), record.Now())
+	n.Status = s.initialStatus(p)
+	claim := n.Claim()
+	err := record.Create(ctx, s.store, n, func(c *commit.Change) {
+		c.Guards = append(c.Guards, commit.Absent(claim.Key()))
+		c.Puts = append(c.Puts, claim)
+	})
+	if errors.Is(err, domain.ErrConflict) {
+		return nil, &domain.Error{Code: domain.CodeAlreadyExists, Param: "number", Message: "this number is taken already"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return n, s.node.ReloadTrunks(ctx, p.WorkspaceID)
+}
+
+// Number returns a number.
+func (s *Service) Number(ctx context.Context, p domain.Principal, id string) (*domain.PhoneNumber, error) {
+	n, _, err := record.Get[domain.PhoneNumber](ctx, s.store, p, domain.PrefixNumber, id)
+	return n, err
+}
+
+// ListNumbers returns a page of numbers.
+func (s *Service) ListNumbers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
+	return record.List[domain.PhoneNumber](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixNumber, q, nil)
+}
+
+// UpdateNumber changes a number; its digits cannot be changed.
+func (s *Service) UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error) {
+	n, err := record.Update(ctx, s.store, p, domain.PrefixNumber, id, func(n *domain.PhoneNumber) error {
+		number, trunkID := n.Number, n.TrunkID
+		if err := change(n); err != nil {
+			return err
+		}
+		if n.Number != number {
+			return record.FieldError("number", domain.CodeValidation, "a number cannot be changed; delete it and create another one")
+		}
+		if number == "*" && n.TrunkID != trunkID {
+			return record.FieldError("trunk_id", domain.CodeValidation, "the rest of a trunk cannot be moved; delete it and create another one")
+		}
+		return s.validate(ctx, p, n)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n, s.node.ReloadTrunks(ctx, p.WorkspaceID)
+}
+
+// DeleteNumber deletes a number, which others may create from then on.
+func (s *Service) DeleteNumber(ctx context.Context, p domain.Principal, id string) error {
+	err := record.Delete(ctx, s.store, p, domain.PrefixNumber, id, func(c *commit.Change, n *domain.PhoneNumber) error {
+		c.Deletes = append(c.Deletes, n.Claim().Key())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.node.ReloadTrunks(ctx, p.WorkspaceID)
+}
+
+// LiveNumbers returns the workspace's numbers that are in use.
+func (s *Service) LiveNumbers(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
+	return s.live.Current(s.store, workspaceID, string(env), func() ([]*domain.PhoneNumber, error) {
+		numbers, err := trunk.LiveNumbers(ctx, s.store, workspaceID, env)
+		return numbers, record.StoreError(err)
+	})
+}
+
+// CallerIDs returns the workspace's live numbers and those that its trunks list.
+func (s *Service) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
+	return s.callerIDs.Current(s.store, p.WorkspaceID, string(p.Environment), func() ([]string, error) {
+		numbers, err := s.LiveNumbers(ctx, p.WorkspaceID, p.Environment)
+		if err != nil {
+			return nil, err
+		}
+		var out []string
+		for _, n := range numbers {
+			out = append(out, n.Number)
+		}
+		err = commit.Each(ctx, s.store, "trunk", p.WorkspaceID, record.EnvironmentIndex(p), func(t *domain.Trunk) { out = append(out, t.CallerIDs...) })
+		return slices.Clip(out), record.StoreError(err)
+	})
+}
+
+// LiveNumber returns the live number of a workspace with these digits (E.164); nil:
+// none.
+func (s *Service) LiveNumber(ctx context.Context, workspaceID string, env domain.Environment, e164 string) (own *domain.PhoneNumber, err error) {
+	if e164 == "" {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	q := commit.Query{Kind: "number", Workspace: workspaceID, Index: "number=" + e164, Oldest: true, Limit: 10}
+	_, err = s.store.List(ctx, q, func() domain.Record { return &domain.PhoneNumber{} }, func(r domain.Record) error {
+		if n, ok := r.(*domain.PhoneNumber); ok && n.Environment == env && n.Status == domain.NumberLive && own == nil {
+			own = n
+		}
+		return nil
+	})
+	return own, record.StoreError(err)
+}

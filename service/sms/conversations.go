@@ -1,0 +1,158 @@
+package sms
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// addConversation lets the agent of a number answer a message that came in, where it
+// does. Who wants no more ends the conversation.
+func (svc *Service) addConversation(ctx context.Context, c *commit.Change, p domain.Principal, m *domain.Message) error {
+	if m.OptOut {
+		t, version, err := svc.openConversation(ctx, m)
+		if err != nil || t == nil {
+			return err
+		}
+		t.End(domain.TextingClosed, "opt_out", record.Now())
+		c.Guards = append(c.Guards, commit.Guard{Key: t.Key(), Version: version})
+		c.Puts = append(c.Puts, t)
+		return nil
+	}
+	if m.Body == "" {
+		return nil
+	}
+	s, err := svc.answeringScript(ctx, p, m.To)
+	if s != nil {
+		m.Todo = domain.TodoAnswer
+	}
+	return err
+}
+
+func timeout(s *domain.Script) time.Duration {
+	return time.Duration(s.SMS.TimeoutMinutes) * time.Minute
+}
+
+// reachedMaxReplies says whether the sender of a message has had as many replies as
+// one conversation may have, in those that began within its timeout: two
+// machines may write to each other along a pathway that ends at each message.
+func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s *domain.Script, now time.Time) (bool, error) {
+	replies, over := 0, false
+	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.ContactTexting(m.Environment, m.From), Limit: conversationsPage}
+	for range maxPages {
+		next, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
+			t, ok := r.(*domain.Texting)
+			switch {
+			case !ok:
+			case now.Sub(t.CreatedAt) > timeout(s):
+				over = true
+			case t.Number == m.To:
+				replies += t.Replies
+			}
+			return nil
+		})
+		if err != nil {
+			return false, record.StoreError(err)
+		}
+		if replies >= s.SMS.MaxReplies {
+			return true, nil
+		}
+		if q.Cursor = next; over || next == "" {
+			break
+		}
+	}
+	return false, nil
+}
+
+// conversationsPage bounds the conversations that are read at a time.
+const conversationsPage = 20
+
+// answeringScript is what the agent of a number speaks where it answers messages;
+// nil: it does not.
+func (svc *Service) answeringScript(ctx context.Context, p domain.Principal, to string) (*domain.Script, error) {
+	number, err := svc.cfg.Numbers.LiveNumber(ctx, p.WorkspaceID, p.Environment, to)
+	if err != nil || number == nil || number.AgentID == "" {
+		return nil, err
+	}
+	s, err := svc.cfg.Script(ctx, p, number.AgentID, "")
+	if err == nil && s.SMS != nil && s.SMS.Enabled {
+		return &s, nil
+	}
+	if code := domain.CodeOf(err); code == domain.CodeUnavailable || code == "" {
+		return nil, err
+	}
+	return nil, nil //nolint:nilnil // an agent that cannot speak does not answer
+}
+
+// openConversation is the open conversation to which a message belongs; nil: none.
+func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t *domain.Texting, version uint64, err error) {
+	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTexting(m.Environment, m.To, m.From), Limit: 1}
+	_, err = svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
+		t, _ = r.(*domain.Texting)
+		return nil
+	})
+	if err != nil || t == nil {
+		return nil, 0, record.StoreError(err)
+	}
+	t = &domain.Texting{Meta: domain.Meta{ID: t.ID, WorkspaceID: t.WorkspaceID}}
+	if version, err = svc.store.Get(ctx, t); errors.Is(err, domain.ErrNotFound) || err == nil && t.Status != domain.TextingOpen {
+		return nil, 0, nil
+	}
+	return t, version, record.StoreError(err)
+}
+
+// Texting reads a conversation by text message.
+func (svc *Service) Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
+	t, _, err := record.Get[domain.Texting](ctx, svc.store, p, domain.PrefixTexting, id)
+	if err != nil {
+		return nil, err
+	}
+	return t.Public(time.Now()), nil
+}
+
+// ListTextings reads a page.
+func (svc *Service) ListTextings(ctx context.Context, p domain.Principal, q ask.TextingQuery) (ask.List[*domain.Texting], error) {
+	index := record.EnvironmentIndex(p)
+	if q.Contact != "" {
+		index = domain.ContactTexting(p.Environment, q.Contact)
+	}
+	now := time.Now()
+	l, err := record.List(ctx, svc.store, p.WorkspaceID, index, domain.PrefixTexting, q.Page, func(t *domain.Texting) bool {
+		return q.Status == "" || t.Now(now) == q.Status
+	})
+	for i, t := range l.Data {
+		l.Data[i] = t.Public(now)
+	}
+	return l, err
+}
+
+// CloseTexting ends a conversation; the next message of the contact begins
+// another one.
+func (svc *Service) CloseTexting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
+	t, err := record.Update(ctx, svc.store, p, domain.PrefixTexting, id, nil, func(_ *commit.Change, t *domain.Texting) error {
+		if t.Status != domain.TextingOpen {
+			return record.ErrUnchanged
+		}
+		t.End(domain.TextingClosed, "api", record.Now())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.Public(time.Now()), nil
+}
+
+// DeleteTexting removes a conversation that is over. Its messages stay.
+func (svc *Service) DeleteTexting(ctx context.Context, p domain.Principal, id string) error {
+	return record.Delete(ctx, svc.store, p, domain.PrefixTexting, id, func(_ *commit.Change, t *domain.Texting) error {
+		if status := t.Now(time.Now()); status == domain.TextingOpen {
+			return domain.Errorf(domain.CodeInvalidState, "a conversation that is open cannot be deleted; close it first").With("current_status", status)
+		}
+		return nil
+	})
+}

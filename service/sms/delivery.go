@@ -1,0 +1,387 @@
+package sms
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/routing"
+	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/service/record"
+)
+
+const (
+	storeRetry    = 500 * time.Millisecond
+	storeTimeout  = 5 * time.Second // of one try to store an outcome
+	maxDeliveries = 16              // of a workspace
+	deliveryRetry = time.Second
+)
+
+// deliveriesInProgress are the messages being delivered. Messages to one number are
+// delivered one at a time, so that they arrive in order.
+type deliveriesInProgress struct {
+	mu   sync.Mutex
+	of   map[string]*workspaceDeliveries // by workspace
+	over bool                            // no more begin
+	wait sync.WaitGroup
+}
+
+type workspaceDeliveries struct{ ids, to map[string]bool }
+
+func newDeliveriesInProgress() *deliveriesInProgress {
+	return &deliveriesInProgress{of: make(map[string]*workspaceDeliveries)}
+}
+
+// begin starts a delivery; full says that the workspace can start no other one.
+func (c *deliveriesInProgress) begin(m *domain.Message) (begun, full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := c.of[m.WorkspaceID]
+	if x == nil {
+		x = &workspaceDeliveries{ids: make(map[string]bool), to: make(map[string]bool)}
+	}
+	to := string(m.Environment) + m.To
+	switch {
+	case c.over || len(x.ids) >= maxDeliveries:
+		return false, true
+	case x.ids[m.ID] || x.to[to]:
+		return false, false
+	}
+	c.of[m.WorkspaceID] = x
+	x.ids[m.ID], x.to[to] = true, true
+	c.wait.Add(1)
+	return true, false
+}
+
+func (c *deliveriesInProgress) end(m *domain.Message) {
+	defer c.wait.Done()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := c.of[m.WorkspaceID]
+	delete(x.ids, m.ID)
+	if delete(x.to, string(m.Environment)+m.To); len(x.ids) == 0 {
+		delete(c.of, m.WorkspaceID)
+	}
+}
+
+// finish starts no more deliveries and waits for those in progress, or for ctx.
+func (c *deliveriesInProgress) finish(ctx context.Context) {
+	c.mu.Lock()
+	c.over = true
+	c.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		c.wait.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// deliverDue delivers the due messages of a workspace in the background.
+func (svc *Service) deliverDue(ctx context.Context, workspaceID string) error {
+	q := commit.Query{Kind: "message", Workspace: workspaceID, Index: "carry", Oldest: true, Limit: batchSize}
+	for {
+		var due []*domain.Message
+		next, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Message{} }, func(r domain.Record) error {
+			if m, ok := r.(*domain.Message); ok {
+				due = append(due, m)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range due {
+			begun, full := svc.deliveries.begin(m)
+			if full {
+				return nil // a delivery that ends wakes the task
+			}
+			if begun {
+				svc.cfg.Background.RunInBackground(func() { svc.deliverInBackground(m) })
+			}
+		}
+		if q.Cursor = next; next == "" {
+			return nil
+		}
+	}
+}
+
+// deliverInBackground delivers one message and wakes the task.
+func (svc *Service) deliverInBackground(m *domain.Message) {
+	again := deliveryRetry
+	defer func() {
+		svc.deliveries.end(m)
+		if svc.cfg.Background.Context().Err() == nil {
+			time.AfterFunc(again, func() { svc.messages.Wake(m.WorkspaceID) })
+		}
+	}()
+	err := svc.deliver(svc.cfg.Background.Context(), m.Key())
+	switch {
+	case err == nil:
+		again = 0
+	case svc.cfg.Background.Context().Err() == nil:
+		svc.cfg.Log.Warn("a message could not be handed over; it is tried again", slog.String("message_id", m.ID), slog.Any("error", err))
+	}
+}
+
+// deliver gives a message to a carrier: the attempt is stored before, its outcome after. A
+// message that a rule or its trunk refuses fails. An error leaves the message as it was.
+func (svc *Service) deliver(ctx context.Context, key domain.Key) error {
+	m, version, err := svc.MessageByKey(ctx, key)
+	if err != nil || m == nil {
+		return err
+	}
+	if m.Todo != domain.TodoCarry && m.Todo != domain.TodoAwait {
+		svc.cfg.Spending.SettleSMS(m, m.SentAt != nil, true)
+		return nil
+	}
+	// An answer comes from the number that was written to, whatever its trunk lists.
+	routes, err := svc.routes(ctx, m.WorkspaceID, m.Environment, routing.Call{From: m.From, To: m.To, AnyCallerID: m.ReplyTo != ""})
+	refused := refusalOf(err)
+	if err != nil && refused == nil {
+		return err
+	}
+	if m.Todo == domain.TodoAwait { // by a process that ended
+		if by := resumableRoute(routes, m); by != nil {
+			return svc.resumeDelivery(ctx, m, by, len(routes))
+		}
+		return svc.fail(ctx, m, version, domain.CodeUnknownFate, "the service ended while a carrier was given the message: nobody knows whether it has it")
+	}
+	if refused == nil {
+		if refused, err = svc.currentRefusal(ctx, m); err != nil {
+			return err
+		}
+	}
+	switch {
+	case refused != nil:
+		return svc.fail(ctx, m, version, string(refused.Code), refused.Message)
+	case len(routes) == 0:
+		return svc.fail(ctx, m, version, string(domain.CodeNoSMSRoute), "no trunk and no gateway carries messages to this number any more")
+	}
+	by, now := &routes[m.Tries%len(routes)], record.Now()
+	m.Tries++
+	m.Todo, m.RouteID, m.TriedAt, m.UpdatedAt = domain.TodoAwait, by.id(), &now, now
+	_, err = svc.store.Apply(ctx, commit.Change{
+		Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: key, Version: version}}, Puts: []domain.Record{m},
+	})
+	if errors.Is(err, domain.ErrConflict) {
+		return nil // somebody has changed it: it is looked at again
+	}
+	if err != nil {
+		return err
+	}
+	return svc.sendAndStore(ctx, m, by, len(routes))
+}
+
+// resumeDelivery repeats a delivery that an earlier process began. Its cost is reserved first;
+// a report may have ended it before.
+func (svc *Service) resumeDelivery(ctx context.Context, m *domain.Message, by *route, routes int) error {
+	svc.cfg.Spending.ReserveSMS(m)
+	now, _, err := svc.MessageByKey(ctx, m.Key())
+	if err != nil {
+		return err
+	}
+	if now == nil || now.Todo != domain.TodoAwait {
+		svc.cfg.Spending.SettleSMS(m, false, false)
+		return nil
+	}
+	return svc.sendAndStore(ctx, now, by, routes)
+}
+
+// sendAndStore gives a message to its carrier and stores the outcome. After an error the
+// process ends, and the next one resumes the delivery.
+func (svc *Service) sendAndStore(ctx context.Context, m *domain.Message, by *route, routes int) error {
+	answer, err := svc.send(ctx, m, by)
+	if err != nil {
+		return err
+	}
+	return svc.storeOutcome(ctx, m.Key(), answer.Of(), routes)
+}
+
+// currentRefusal returns why a message must not be sent any more; nil: it may.
+func (svc *Service) currentRefusal(ctx context.Context, m *domain.Message) (*domain.Error, error) {
+	if m.Notice {
+		return nil, nil //nolint:nilnil // the one notice of an opt-out always may
+	}
+	p := domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}
+	err := svc.CheckRecipient(ctx, p, m.To)
+	if err == nil {
+		err = svc.checkSpending(ctx, m)
+	}
+	if refused := refusalOf(err); refused != nil {
+		return refused, nil
+	}
+	return nil, err
+}
+
+// refusalOf is the refusal of a rule, which fails a message; nil: no error, or one
+// after which the message is tried again.
+func refusalOf(err error) *domain.Error {
+	refused, ok := errors.AsType[*domain.Error](err)
+	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestination, domain.CodeCallerIDNotAllowed, domain.CodeCallerIDRequired}, refused.Code) {
+		return refused
+	}
+	return nil
+}
+
+// MessageByKey returns a message with its version; nil: there is none.
+func (svc *Service) MessageByKey(ctx context.Context, key domain.Key) (*domain.Message, uint64, error) {
+	m := &domain.Message{Meta: domain.Meta{ID: key.ID, WorkspaceID: key.Workspace}}
+	version, err := svc.store.Get(ctx, m)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil, 0, nil
+	}
+	return m, version, err
+}
+
+// fail fails a message that no carrier took.
+func (svc *Service) fail(ctx context.Context, m *domain.Message, version uint64, code, text string) error {
+	now := record.Now()
+	m.Todo, m.NextAt, m.UpdatedAt = "", nil, now
+	m.Status, m.FailedAt, m.ErrorCode, m.ErrorMessage = domain.MessageFailed, &now, code, text
+	err := svc.applyStep(ctx, commit.Change{
+		Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: m.Key(), Version: version}}, Puts: []domain.Record{m},
+		Events: []event.Draft{record.NewSMSEvent(m, event.SMSFailed)},
+	})
+	if err == nil {
+		svc.cfg.Spending.SettleSMS(m, false, false)
+	}
+	return err
+}
+
+// applyStep commits a step of a message. After a conflict the message stays due.
+func (svc *Service) applyStep(ctx context.Context, c commit.Change) error {
+	_, err := svc.store.Apply(ctx, c)
+	if errors.Is(err, domain.ErrConflict) {
+		return nil
+	}
+	if err == nil {
+		svc.cfg.Outbox.Committed(c.Workspace)
+	}
+	return err
+}
+
+// storeOutcome stores the outcome of a delivery. It retries while the process lives: otherwise
+// the message could be sent twice.
+func (svc *Service) storeOutcome(ctx context.Context, key domain.Key, o sms.Outcome, routes int) error {
+	wait := time.NewTicker(storeRetry)
+	defer wait.Stop()
+	for {
+		bound, cancel := context.WithTimeout(ctx, storeTimeout)
+		done, err := svc.tryStoreOutcome(bound, key, o, routes)
+		cancel()
+		if done || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, domain.ErrFenced) {
+			return err
+		}
+		if err != nil {
+			svc.cfg.Log.Error("what became of a message is not stored yet", slog.String("message_id", key.ID), slog.Any("error", err))
+		}
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (svc *Service) tryStoreOutcome(ctx context.Context, key domain.Key, o sms.Outcome, routes int) (done bool, err error) {
+	m, version, err := svc.MessageByKey(ctx, key)
+	if err != nil || m == nil {
+		return err == nil, err
+	}
+	if m.Todo != domain.TodoAwait { // the store's answer was lost, or a report has overtaken that of the carrier
+		if m.NextAt != nil {
+			svc.retryLater(key, max(0, time.Until(*m.NextAt)))
+		}
+		if m.Todo != domain.TodoCarry {
+			svc.cfg.Spending.SettleSMS(m, m.SentAt != nil, true)
+		}
+		return true, nil
+	}
+	now := record.Now()
+	c := commit.Change{Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: key, Version: version}}, Puts: []domain.Record{m}}
+	m.Todo, m.NextAt, m.UpdatedAt = "", nil, now
+	var again time.Duration
+	switch pause, more := sms.Next(m.Tries, routes, o); {
+	case o.Sent:
+		m.Status, m.SentAt, m.ErrorCode, m.ErrorMessage = domain.MessageSent, &now, "", ""
+		c.Events, c.Adds = []event.Draft{record.NewSMSEvent(m, event.SMSSent)}, svc.usageOf(m, now)
+	case more:
+		m.Todo, m.ErrorCode, m.ErrorMessage = domain.TodoCarry, o.Code, o.Text
+		if again = pause; pause > 0 {
+			at := now.Add(pause)
+			m.NextAt = &at
+		}
+	default:
+		m.Status, m.FailedAt, m.ErrorCode, m.ErrorMessage = domain.MessageFailed, &now, o.Code, o.Text
+		c.Events = []event.Draft{record.NewSMSEvent(m, event.SMSFailed)}
+	}
+	if _, err = svc.store.Apply(ctx, c); err != nil {
+		return false, err
+	}
+	if len(c.Events) > 0 {
+		svc.cfg.Outbox.Committed(m.WorkspaceID)
+		svc.cfg.Spending.SettleSMS(m, o.Sent, false)
+	}
+	if m.NextAt != nil {
+		svc.retryLater(key, again)
+	}
+	return true, nil
+}
+
+// usageOf counts a message that a carrier took in the usage of its workspace.
+func (svc *Service) usageOf(m *domain.Message, now time.Time) []domain.Tally {
+	if m.Environment != domain.Live {
+		return nil
+	}
+	u := &domain.Usage{WorkspaceID: m.WorkspaceID, Day: domain.Day(now)}
+	if w := svc.cfg.Workspaces.Workspace(m.WorkspaceID); w != nil {
+		u.Tariff = w.Tariff
+	}
+	u.CountMessage(m.Segments)
+	return []domain.Tally{u}
+}
+
+// retryLater lets a message be delivered again after a pause.
+func (svc *Service) retryLater(key domain.Key, pause time.Duration) {
+	time.AfterFunc(pause, func() {
+		life := svc.cfg.Background.Context()
+		if life.Err() != nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(life, storeTimeout)
+		defer cancel()
+		m, version, err := svc.MessageByKey(ctx, key)
+		if err == nil && m != nil && m.Todo == domain.TodoCarry && m.NextAt != nil {
+			m.NextAt = nil
+			_, err = svc.store.Apply(ctx, commit.Change{
+				Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: key, Version: version}}, Puts: []domain.Record{m},
+			})
+		}
+		if err != nil {
+			svc.retryLater(key, deliveryRetry)
+			return
+		}
+		svc.messages.Wake(key.Workspace)
+	})
+}
+
+// resumeRetries sets the timers of the messages that wait for another try.
+func (svc *Service) resumeRetries(ctx context.Context, workspaceID string) error {
+	return commit.Each(ctx, svc.store, "message", workspaceID, "carry_later", func(m *domain.Message) {
+		if m.NextAt != nil {
+			svc.retryLater(m.Key(), max(0, time.Until(*m.NextAt)))
+		}
+	})
+}

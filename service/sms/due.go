@@ -1,0 +1,163 @@
+package sms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/service/record"
+)
+
+// batchSize bounds the messages of one commit.
+const batchSize = 100
+
+// processDue lets carriers have what is for them, and does the rest.
+func (svc *Service) processDue(ctx context.Context, workspaceID string) error {
+	return errors.Join(svc.deliverDue(ctx, workspaceID), svc.advanceMessages(ctx, workspaceID))
+}
+
+// advanceMessages does what is to be done with the messages of a workspace, each
+// step durable before the next: what a process leaves, another one finds. What
+// cannot be done now holds nobody else back, and is the error.
+func (svc *Service) advanceMessages(ctx context.Context, workspaceID string) error {
+	var failed error
+	stuck := make(map[string]bool)
+	for cursor := ""; ; {
+		due, next, err := svc.dueMessages(ctx, workspaceID, cursor)
+		if err != nil {
+			return err
+		}
+		c := commit.Change{Workspace: workspaceID}
+		for _, key := range due {
+			if stuck[key.ID] {
+				continue
+			}
+			before := c
+			if err = svc.advanceMessage(ctx, &c, key); err == nil {
+				continue
+			}
+			c = before
+			if svc.store.Healthy() != nil || ctx.Err() != nil {
+				return err
+			}
+			failed, stuck[key.ID] = fmt.Errorf("message %s: %w", key.ID, err), true
+		}
+		if len(c.Puts) == 0 {
+			if cursor = next; cursor == "" {
+				return failed
+			}
+			continue
+		}
+		_, err = svc.store.Apply(ctx, c)
+		if err != nil && !errors.Is(err, domain.ErrConflict) {
+			return err
+		}
+		if err == nil {
+			svc.cfg.Outbox.Committed(workspaceID)
+			svc.replies.Wake(workspaceID) // phones of the simulator may have answered
+		}
+	}
+}
+
+func (svc *Service) dueMessages(ctx context.Context, workspaceID, cursor string) (out []domain.Key, next string, err error) {
+	q := commit.Query{Kind: "message", Workspace: workspaceID, Index: "todo", Oldest: true, Limit: batchSize, Cursor: cursor}
+	next, err = svc.store.List(ctx, q, func() domain.Record { return &domain.Message{} }, func(r domain.Record) error {
+		out = append(out, r.Key())
+		return nil
+	})
+	return out, next, err
+}
+
+var errUnknownStep = errors.New("nobody knows what is to be done")
+
+// advanceMessage adds the next step of a message to a commit. After an error the
+// commit is of no use.
+func (svc *Service) advanceMessage(ctx context.Context, c *commit.Change, key domain.Key) error {
+	m := &domain.Message{Meta: domain.Meta{ID: key.ID, WorkspaceID: key.Workspace}}
+	version, err := svc.store.Get(ctx, m)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	told, now := event.Type(""), record.Now()
+	fate := sms.FateOf(m.To)
+	switch m.Todo {
+	case domain.TodoSend:
+		told, err = svc.sendByTestCarrier(ctx, m, fate)
+	case domain.TodoReport:
+		m.Status, m.DeliveredAt, m.Todo = fate.Report, &now, ""
+		told = event.SMSDelivered
+		if fate.Report == domain.MessageUndelivered {
+			m.DeliveredAt, m.FailedAt, m.ErrorCode, m.ErrorMessage = nil, &now, fate.Code, fate.Message
+			told = event.SMSFailed
+		}
+		if fate.Reply != "" && !m.Notice {
+			m.Todo = domain.TodoReply
+		}
+	case domain.TodoReply:
+		err = svc.addTestReply(ctx, c, m, fate.Reply)
+	case domain.TodoOptOut:
+		err = svc.storeOptOut(ctx, m)
+		c.Deletes = append(c.Deletes, optOutClaim(m).Key())
+	case "", domain.TodoCarry, domain.TodoAwait, domain.TodoAnswer: // done since it was listed, or for a carrier
+		return nil
+	default:
+		return fmt.Errorf("%w: %q", errUnknownStep, m.Todo)
+	}
+	if err != nil {
+		return err
+	}
+	m.UpdatedAt = now
+	c.Guards = append(c.Guards, commit.Guard{Key: m.Key(), Version: version})
+	c.Puts = append(c.Puts, m)
+	if told != "" {
+		c.Events = append(c.Events, record.NewSMSEvent(m, told))
+	}
+	return nil
+}
+
+// sendByTestCarrier gives a message to the built-in carrier. Whoever opted out since it
+// was queued gets nothing but the notice.
+func (svc *Service) sendByTestCarrier(ctx context.Context, m *domain.Message, fate sms.Fate) (event.Type, error) {
+	now := record.Now()
+	m.Todo = ""
+	if !m.Notice {
+		err := svc.CheckRecipient(ctx, domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}, m.To)
+		var refused *domain.Error
+		switch {
+		case err == nil:
+		case errors.As(err, &refused) && (refused.Code == domain.CodeOptedOut || refused.Code == domain.CodeDNCBlocked):
+			m.Status, m.FailedAt, m.ErrorCode, m.ErrorMessage = domain.MessageFailed, &now, string(refused.Code), refused.Message
+			return event.SMSFailed, nil
+		default:
+			return "", err
+		}
+	}
+	if !fate.Sent {
+		m.Status, m.FailedAt, m.ErrorCode, m.ErrorMessage = domain.MessageFailed, &now, fate.Code, fate.Message
+		return event.SMSFailed, nil
+	}
+	m.Status, m.SentAt = domain.MessageSent, &now
+	if fate.Report != "" {
+		m.Todo = domain.TodoReport
+	}
+	return event.SMSSent, nil
+}
+
+// addTestReply adds to a commit what a phone of the simulator answers.
+func (svc *Service) addTestReply(ctx context.Context, c *commit.Change, m *domain.Message, text string) error {
+	err := svc.addReceived(ctx, c, &domain.Message{
+		Meta: domain.Meta{WorkspaceID: m.WorkspaceID, Environment: m.Environment}, From: m.To, To: m.From, Body: text, ReplyTo: m.ID,
+	})
+	if err != nil {
+		return err
+	}
+	m.Todo = ""
+	return nil
+}

@@ -1,0 +1,130 @@
+package sms
+
+import (
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
+)
+
+// maxGateways bounds the SMS gateways of a workspace.
+const maxGateways = 50
+
+// CreateSMSGateway keeps a new gateway and answers it with its secret.
+func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error) {
+	if created, err := record.CreatedBySameRequest[domain.SMSGateway](ctx, svc.store, p, domain.PrefixGateway); created != nil || err != nil {
+		return created, err
+	}
+	if p.Environment == domain.Test {
+		return nil, domain.Errorf(domain.CodeInvalidState, "messages of a test key go to the built-in carrier; a gateway is for a live one")
+	}
+	if err := svc.cfg.URLs.CheckURL(ctx, "url", g.URL); err != nil {
+		return nil, err
+	}
+	n := 0
+	if err := commit.Each(ctx, svc.store, "sms_gateway", p.WorkspaceID, record.EnvironmentIndex(p), func(*domain.SMSGateway) { n++ }); err != nil {
+		return nil, record.StoreError(err)
+	}
+	if n >= maxGateways {
+		return nil, domain.Errorf(domain.CodeInvalidState, "a workspace has %d SMS gateways at most", maxGateways)
+	}
+	if g.Secret == "" {
+		g.Secret = record.NewSigningSecret()
+	}
+	g.SecretHint = webhook.Hint(g.Secret)
+	record.SetMeta(&g.Meta, "sms_gateway", p, record.NewID(ctx, domain.PrefixGateway), record.Now())
+	g.CreatedBy = p.Creator()
+	return g, record.Create(ctx, svc.store, g)
+}
+
+// SMSGateway reads one.
+func (svc *Service) SMSGateway(ctx context.Context, p domain.Principal, id string) (*domain.SMSGateway, error) {
+	g, _, err := record.Get[domain.SMSGateway](ctx, svc.store, p, domain.PrefixGateway, id)
+	return g, err
+}
+
+// ListSMSGateways reads a page.
+func (svc *Service) ListSMSGateways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.SMSGateway], error) {
+	return record.List[domain.SMSGateway](ctx, svc.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixGateway, q, nil)
+}
+
+// UpdateSMSGateway changes a gateway. A secret that is emptied is made anew.
+func (svc *Service) UpdateSMSGateway(ctx context.Context, p domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error) {
+	return record.Update(ctx, svc.store, p, domain.PrefixGateway, id, func(g *domain.SMSGateway) error {
+		url := g.URL
+		if err := change(g); err != nil {
+			return err
+		}
+		if g.Secret == "" {
+			g.Secret = record.NewSigningSecret()
+		}
+		g.SecretHint = webhook.Hint(g.Secret)
+		if g.URL == url {
+			return nil
+		}
+		return svc.cfg.URLs.CheckURL(ctx, "url", g.URL)
+	})
+}
+
+// DeleteSMSGateway removes a gateway. What it was given and has not answered
+// yet fails as unknown.
+func (svc *Service) DeleteSMSGateway(ctx context.Context, p domain.Principal, id string) error {
+	return record.Delete[domain.SMSGateway](ctx, svc.store, p, domain.PrefixGateway, id)
+}
+
+// SMSGatewayEvents takes what a gateway tells, one after the other. What it has
+// told before changes nothing; what cannot be taken holds nothing else back.
+func (svc *Service) SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []ask.GatewayEvent) ([]ask.GatewayTaken, error) {
+	g, err := svc.SMSGateway(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ask.GatewayTaken, 0, len(all))
+	for i := range all {
+		taken, err := svc.applyGatewayEvent(ctx, p, g, &all[i])
+		if err != nil {
+			e, ok := errors.AsType[*domain.Error](err)
+			if !ok || e.Code == domain.CodeInternal || e.Code == domain.CodeUnavailable {
+				return nil, err
+			}
+			taken = ask.GatewayTaken{Code: e.Code, Message: e.Message, Param: e.Param}
+		}
+		taken.Index = i
+		out = append(out, taken)
+	}
+	return out, nil
+}
+
+func (svc *Service) applyGatewayEvent(ctx context.Context, p domain.Principal, g *domain.SMSGateway, e *ask.GatewayEvent) (ask.GatewayTaken, error) {
+	if e.Type != ask.GatewayReceived {
+		m, err := svc.Message(ctx, p, e.MessageID)
+		if domain.CodeOf(err) == domain.CodeNotFound || err == nil && m.RouteID != g.ID {
+			err = &domain.Error{Code: domain.CodeNotFound, Param: "message_id", Message: "there is no such message"}
+		}
+		if err != nil {
+			return ask.GatewayTaken{}, err
+		}
+		return ask.GatewayTaken{MessageID: m.ID}, svc.ApplyReport(ctx, m.Key(), &sms.Report{MessageID: m.ID, Status: domain.MessageStatus(e.Type), Code: e.ErrorCode, Text: e.ErrorMessage})
+	}
+	number, err := svc.cfg.Numbers.LiveNumber(ctx, p.WorkspaceID, p.Environment, e.To)
+	if err != nil {
+		return ask.GatewayTaken{}, err
+	}
+	if number == nil {
+		return ask.GatewayTaken{}, record.FieldError("to", domain.CodeValidation, "this is no number of the workspace")
+	}
+	m := &domain.Message{
+		Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, From: e.From, To: e.To, Body: e.Body, Media: e.Media, RouteID: g.ID,
+	}
+	seen := NewSeen(p.WorkspaceID, g.ID, e.ID)
+	known, err := svc.ReceiveMessage(ctx, m, seen)
+	if known {
+		return ask.GatewayTaken{MessageID: seen.MessageID, Duplicate: true}, nil
+	}
+	return ask.GatewayTaken{MessageID: m.ID}, err
+}

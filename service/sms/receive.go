@@ -1,0 +1,101 @@
+package sms
+
+import (
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/service/record"
+)
+
+// TestInboundMessage receives a message of the built-in test carrier.
+func (svc *Service) TestInboundMessage(ctx context.Context, p domain.Principal, o ask.InboundMessage) (*domain.Message, error) {
+	if p.Environment != domain.Test {
+		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier sends messages with a test key only")
+	}
+	if created, err := record.CreatedBySameRequest[domain.Message](ctx, svc.store, p, domain.PrefixMessage); created != nil || err != nil {
+		return created, err
+	}
+	m := &domain.Message{
+		Meta: domain.Meta{ID: record.NewID(ctx, domain.PrefixMessage), WorkspaceID: p.WorkspaceID, Environment: p.Environment},
+		From: o.From, To: o.To, Body: o.Body, Media: o.Media,
+	}
+	_, err := svc.ReceiveMessage(ctx, m, nil)
+	return m, err
+}
+
+// ReceiveMessage stores an inbound message with what follows from it. seen, if not nil,
+// lets a message be received once: known says that it was received before.
+func (svc *Service) ReceiveMessage(ctx context.Context, m *domain.Message, seen *domain.TextSeen) (known bool, err error) {
+	end, err := svc.senders.Lock(ctx, m.WorkspaceID+m.From)
+	if err != nil {
+		return false, err
+	}
+	defer end()
+	fresh := *m
+	for range record.MaxTries { // an opt-out may end a conversation that is being answered
+		*m = fresh
+		if known, err = svc.tryReceive(ctx, m, seen); !errors.Is(err, domain.ErrConflict) {
+			return known, record.StoreError(err)
+		}
+	}
+	return false, record.StoreError(err)
+}
+
+// tryReceive commits an inbound message. Errors: conflict.
+func (svc *Service) tryReceive(ctx context.Context, m *domain.Message, seen *domain.TextSeen) (known bool, err error) {
+	c := commit.Change{Workspace: m.WorkspaceID}
+	if seen != nil {
+		if _, err = svc.store.Get(ctx, seen); err == nil {
+			return true, nil
+		} else if !errors.Is(err, domain.ErrNotFound) {
+			return false, err
+		}
+		c.Guards = append(c.Guards, commit.Absent(seen.Key()))
+		c.Puts = append(c.Puts, seen)
+	}
+	if err = svc.addReceived(ctx, &c, m); err != nil {
+		return false, err
+	}
+	if seen != nil {
+		seen.MessageID = m.ID
+	}
+	if _, err = svc.store.Apply(ctx, c); err != nil {
+		return false, err
+	}
+	svc.cfg.Outbox.Committed(m.WorkspaceID)
+	svc.messages.Wake(m.WorkspaceID)
+	svc.replies.Wake(m.WorkspaceID)
+	return false, nil
+}
+
+// addReceived adds an inbound message to a commit, with its event and the one notice that
+// answers an opt-out. An opt-out takes effect at once, whether or not the commit
+// succeeds.
+func (svc *Service) addReceived(ctx context.Context, c *commit.Change, m *domain.Message) error {
+	redactor, err := svc.cfg.Redactor(m.WorkspaceID)
+	if err != nil { // not started or ended here: what must be redacted is unknown
+		return domain.Errorf(domain.CodeUnavailable, "the workspace is not ready to take messages; try again").With("retry_after", 1)
+	}
+	p := domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}
+	m.Direction, m.Status = domain.Inbound, domain.MessageReceived
+	svc.setMessageMeta(m, p)
+	number, err := dnc.Number(m.From)
+	if m.OptOut = err == nil && sms.OptOut(m.Body); m.OptOut {
+		if err = svc.addOptOut(ctx, c, m, number); err != nil {
+			return err
+		}
+	}
+	m.Body = redactor.Text(m.Body) // after the check for an opt-out
+	if err = svc.addConversation(ctx, c, p, m); err != nil {
+		return err
+	}
+	c.Puts = append(c.Puts, m)
+	c.Events = append(c.Events, record.NewEvent(&m.Meta, event.SMSReceived, m.ID, domain.Unit(m.WorkspaceID), event.ReceivedOf(m)))
+	return nil
+}

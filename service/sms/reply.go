@@ -1,0 +1,490 @@
+package sms
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/sms"
+	"github.com/callboard/callboard/service/record"
+)
+
+const (
+	maxReplies      = 8 // conversations of a workspace that are answered at a time
+	replyRetry      = time.Second
+	replyLimit      = 90 * time.Second // of one answer: models and tools have times of their own
+	maxSteps        = 12               // questions to models, and things done, of one answer
+	storeLimit      = 10 * time.Second // to store what came of it
+	maxPages        = 10               // of waiting messages that are looked at in one go
+	interruptedText = "the service ended while this was done: nobody knows whether it was"
+)
+
+// repliesInProgress are the conversations that are being answered now: of one contact with
+// one number one message at a time.
+type repliesInProgress struct {
+	mu sync.Mutex
+	of map[string]map[string]bool // by workspace
+}
+
+func (w *repliesInProgress) begin(workspaceID, who string) (begun, full bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	x := w.of[workspaceID]
+	switch {
+	case x[who]:
+		return false, false
+	case len(x) >= maxReplies:
+		return false, true
+	case w.of == nil:
+		w.of = make(map[string]map[string]bool)
+	}
+	if x == nil {
+		x = make(map[string]bool)
+		w.of[workspaceID] = x
+	}
+	x[who] = true
+	return true, false
+}
+
+func (w *repliesInProgress) end(workspaceID, who string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if delete(w.of[workspaceID], who); len(w.of[workspaceID]) == 0 {
+		delete(w.of, workspaceID)
+	}
+}
+
+// answerDue answers the messages of a workspace that wait for it, beside: it
+// waits for none.
+func (svc *Service) answerDue(ctx context.Context, workspaceID string) error {
+	q := commit.Query{Kind: "message", Workspace: workspaceID, Index: "answer", Oldest: true, Limit: batchSize}
+	seen := make(map[string]bool) // contacts: only the oldest message of each, even where it fails meanwhile
+	for range maxPages {
+		var due []*domain.Message
+		next, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Message{} }, func(r domain.Record) error {
+			if m, ok := r.(*domain.Message); ok {
+				due = append(due, m)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range due {
+			who := domain.OpenTexting(m.Environment, m.To, m.From)
+			if seen[who] {
+				continue
+			}
+			seen[who] = true
+			begun, full := svc.replying.begin(workspaceID, who)
+			if full {
+				return nil // whichever ends wakes us
+			}
+			if begun {
+				svc.cfg.Background.RunInBackground(func() { svc.answerInBackground(m.Key(), who) })
+			}
+		}
+		if q.Cursor = next; next == "" {
+			return nil
+		}
+	}
+	return nil // whoever was answered wakes us
+}
+
+func (svc *Service) answerInBackground(key domain.Key, who string) {
+	again := replyRetry
+	defer func() {
+		svc.replying.end(key.Workspace, who)
+		if svc.cfg.Background.Context().Err() == nil {
+			time.AfterFunc(again, func() { svc.replies.Wake(key.Workspace) })
+		}
+	}()
+	ctx, cancel := context.WithTimeout(svc.cfg.Background.Context(), replyLimit)
+	defer cancel()
+	err := svc.answerMessage(ctx, key)
+	switch {
+	case err == nil:
+		again = 0
+	case svc.cfg.Background.Context().Err() == nil:
+		svc.cfg.Log.Warn("a text message could not be answered; it is tried again", slog.String("message_id", key.ID), slog.Any("error", err))
+	}
+}
+
+// answerMessage answers one message.
+func (svc *Service) answerMessage(ctx context.Context, key domain.Key) error {
+	m, version, err := svc.MessageByKey(ctx, key)
+	if err != nil || m == nil || m.Todo != domain.TodoAnswer {
+		return err
+	}
+	p := domain.Principal{WorkspaceID: m.WorkspaceID, Environment: m.Environment}
+	t, known, err := svc.openConversation(ctx, m)
+	if err != nil {
+		return err
+	}
+	a := &reply{svc: svc, p: p, message: m, messageVersion: version, talk: t, version: known}
+	if m.Answering != "" && (t == nil || t.ID != m.Answering) { // it ended in progress: nothing is done again
+		m.ConversationID, a.talk = m.Answering, nil
+		return a.done(nil)
+	}
+	if t != nil && !t.Answers(m.ID) && t.Now(m.CreatedAt) == domain.TextingTimedOut {
+		t.End(domain.TextingTimedOut, "", t.ExpiresAt)
+		if err = a.keep(nil); err != nil {
+			return err
+		}
+		a.talk = nil
+	}
+	if a.talk == nil {
+		s, err := svc.answeringScript(ctx, p, m.To)
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			return a.done(nil)
+		}
+		now := record.Now()
+		if many, err := svc.reachedMaxReplies(ctx, m, s, now); err != nil {
+			return err
+		} else if many {
+			svc.cfg.Log.Info("a text message is not answered: its sender has had max_replies", slog.String("message_id", m.ID))
+			return a.done(nil)
+		}
+		a.begin(s, now)
+	}
+	return a.answer(ctx)
+}
+
+// reply is one message that is being answered.
+type reply struct {
+	svc            *Service
+	p              domain.Principal
+	message        *domain.Message
+	messageVersion uint64
+	talk           *domain.Texting
+	version        uint64 // of the talk; 0: it is not stored yet
+	turn           *domain.TextingTurn
+	models, acts   int // of the turn that were asked for
+	asked          int // anew
+	err            error
+	optOut         bool
+}
+
+// begin makes a conversation.
+func (a *reply) begin(s *domain.Script, now time.Time) {
+	m := a.message
+	a.version = 0
+	a.talk = &domain.Texting{
+		AgentID: s.AgentID, AgentVersion: s.Version, PathwayID: s.Pathway.ID, Number: m.To, Contact: m.From, Status: domain.TextingOpen,
+		LastAt: now, ExpiresAt: now.Add(timeout(s)), Variables: map[string]string{}, Script: s,
+	}
+	record.SetMeta(&a.talk.Meta, "sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
+}
+
+// answer walks the conversation from its beginning to what the message leads to,
+// and stores that with the reply.
+func (a *reply) answer(ctx context.Context) error {
+	t, now := a.talk, record.Now()
+	if refused, err := a.refused(ctx); err != nil || refused != "" {
+		if err == nil {
+			t.End(domain.TextingFailed, refused, now)
+			err = a.done(nil)
+		}
+		return err
+	}
+	if t.Replies >= t.Script.SMS.MaxReplies || len(t.Turns) > 2*t.Script.SMS.MaxReplies { // silent until it times out: two machines could write to each other for ever
+		t.Reason = "max_replies"
+		return a.done(nil)
+	}
+	if !t.Answers(a.message.ID) {
+		t.Turns = append(t.Turns, domain.TextingTurn{MessageID: a.message.ID, Text: a.message.Body})
+	}
+	values := pathway.Given(t.Script, t.CreatedAt)
+	values["phone"], values["caller_number"], values["called_number"] = t.Contact, t.Contact, t.Number
+	play := &pathway.Play{State: pathway.New(*t.Script, values)}
+	play.Model, play.Hand = a.model(ctx, play), a.hand(ctx)
+	var dos []pathway.Do
+	for i := range t.Turns {
+		a.turn, a.models, a.acts = &t.Turns[i], 0, 0
+		dos = nil
+		if i == 0 {
+			dos = play.Begin()
+		}
+		dos = append(dos, a.feed(play, i == 0)...)
+	}
+	if a.err != nil {
+		return a.err
+	}
+	body := a.body(dos)
+	redactor, err := a.svc.cfg.Redactor(a.p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	r := play.State.Result() // unredacted values are recomputed for the next reply
+	t.Outcome, t.Intent, t.Notes, t.Variables = r.Outcome, r.Intent, redactor.Text(r.Notes), maps.Clone(redactor.Texts(r.Variables))
+	now = record.Now()
+	t.LastAt, t.UpdatedAt = now, now
+	t.ExpiresAt = now.Add(timeout(t.Script))
+	switch {
+	case play.State.Over():
+		t.End(domain.TextingCompleted, "", now)
+	case a.optOut:
+		t.End(domain.TextingClosed, "opt_out", now)
+	}
+	return a.done(a.reply(body))
+}
+
+// refused says why the contact must not or cannot be written to; "": it may.
+func (a *reply) refused(ctx context.Context) (string, error) {
+	w := a.svc.cfg.Workspaces.Workspace(a.p.WorkspaceID)
+	if w == nil {
+		return "", a.svc.cfg.Workspaces.WorkspaceNotFound()
+	}
+	number, err := domain.ReadNumber(a.talk.Contact, w.DefaultCountry)
+	if err == nil {
+		err = number.Allowed(w.Calling, w.DefaultCountry, a.p.Environment)
+	} else {
+		err = record.FieldError("to", domain.CodeDestination, "there is nobody to be written to")
+	}
+	if err == nil {
+		err = a.svc.CheckRecipient(ctx, a.p, number.E164)
+	}
+	if err == nil {
+		err = a.svc.checkRoute(ctx, a.p, a.talk.Number, number.E164)
+	}
+	if err == nil || record.IsRetryable(err) {
+		return "", err
+	}
+	return string(domain.CodeOf(err)), nil
+}
+
+// feed tells the pathway what the contact wrote. With their first message they
+// begin a conversation: it counts as an answer where it is one.
+func (a *reply) feed(play *pathway.Play, first bool) []pathway.Do {
+	text := a.turn.Text
+	dos := unreached(play)
+	if play.State.Over() {
+		return dos
+	}
+	keyed, keys := pathway.Keys(text)
+	keys = keys && keyed != "" && !strings.ContainsAny(keyed, "ABCD")
+	switch {
+	case first && !play.Talks() && !play.State.Understands(text):
+		return dos
+	case keys:
+		dos = append(dos, play.Press(keyed)...)
+	case play.Hears():
+		dos = append(dos, play.Speak(text)...)
+	default:
+		dos = append(dos, play.Press("")...)
+	}
+	return append(dos, unreached(play)...)
+}
+
+// unreached tells that nobody is reached: nobody is called because of a text.
+func unreached(play *pathway.Play) (dos []pathway.Do) {
+	for range maxSteps {
+		if !play.Handing() {
+			break
+		}
+		dos = append(dos, play.Back(false)...)
+	}
+	return dos
+}
+
+// model answers from memory as far as that goes, then by asking.
+func (a *reply) model(ctx context.Context, play *pathway.Play) func(pathway.Think) ([]string, pathway.Answered) {
+	return func(t pathway.Think) ([]string, pathway.Answered) {
+		a.models++
+		if a.models > len(a.turn.Models) {
+			var got domain.TextingModel
+			switch a.asked++; {
+			case a.err != nil:
+				return nil, pathway.Answered{Failed: "too_many"}
+			case a.asked > maxSteps:
+				got.Failed = "too_many" // stored: the next walk is to come to the same
+			default:
+				got = a.think(ctx, play, t)
+			}
+			a.turn.Models = append(a.turn.Models, got)
+		}
+		known := a.turn.Models[a.models-1]
+		end := pathway.Answered{Failed: known.Failed}
+		for _, c := range known.Calls {
+			end.Calls = append(end.Calls, pathway.Called(c))
+		}
+		return known.Sentences, end
+	}
+}
+
+func (a *reply) mind() conversation.Mind {
+	return a.svc.cfg.Mind(a.p, a.asCall(), a.talk.Number)
+}
+
+// asCall is the conversation as those who act know one.
+func (a *reply) asCall() domain.Call {
+	return domain.Call{
+		Meta:      domain.Meta{WorkspaceID: a.p.WorkspaceID, Environment: a.p.Environment},
+		Direction: domain.Inbound, From: a.talk.Contact, To: a.talk.Number, AgentID: a.talk.AgentID,
+	}
+}
+
+func (a *reply) think(ctx context.Context, play *pathway.Play, t pathway.Think) (out domain.TextingModel) {
+	s := a.talk.Script
+	got := a.mind().Think(ctx, conversation.Thought{Script: s, Brief: play.State.Brief(s.System, t), Ask: t}, func(text string, _ time.Duration) {
+		out.Sentences = append(out.Sentences, text)
+	})
+	for _, c := range got.Calls {
+		out.Calls = append(out.Calls, domain.TextingCall(c))
+	}
+	out.Failed = got.Failed
+	return out
+}
+
+// send does what is to be done. That it is begun is stored first: what was
+// interrupted is not done again.
+func (a *reply) hand(ctx context.Context) func(pathway.Act) pathway.Acted {
+	return func(x pathway.Act) pathway.Acted {
+		out := pathway.Acted{Round: x.Round, ID: x.ID}
+		a.acts++
+		if a.acts > len(a.turn.Acts) {
+			switch a.asked++; {
+			case a.err != nil:
+				return out
+			case a.asked > maxSteps:
+				a.turn.Acts = append(a.turn.Acts, domain.TextingAct{Over: true})
+			default:
+				a.act(ctx, x)
+			}
+		}
+		if a.err != nil {
+			return out
+		}
+		known := a.turn.Acts[a.acts-1]
+		if out.OK, out.Result = known.OK, known.Result; !known.Over {
+			out.Result = interruptedText
+		}
+		return out
+	}
+}
+
+func (a *reply) act(ctx context.Context, x pathway.Act) {
+	a.turn.Acts = append(a.turn.Acts, domain.TextingAct{})
+	if a.err = a.keep(a.claim); a.err != nil {
+		return
+	}
+	if a.message.Answering == "" {
+		a.message.Answering = a.talk.ID
+		a.messageVersion++
+	}
+	got := a.mind().Act(ctx, a.talk.Script, x)
+	a.turn.Acts[len(a.turn.Acts)-1] = domain.TextingAct{Over: true, OK: got.OK, Result: pathway.CutResult(got.Text)}
+	a.err = a.keep(nil)
+}
+
+// claim notes on the message, once, in which conversation something is done for it.
+func (a *reply) claim(c *commit.Change) {
+	if a.message.Answering != "" {
+		return
+	}
+	m := *a.message
+	m.Answering = a.talk.ID
+	c.Guards = append(c.Guards, commit.Guard{Key: m.Key(), Version: a.messageVersion})
+	c.Puts = append(c.Puts, &m)
+}
+
+// body is what the agent says, as one message.
+func (a *reply) body(dos []pathway.Do) string {
+	var said []string
+	for _, do := range dos {
+		switch do := do.(type) {
+		case pathway.Say:
+			if text := strings.TrimSpace(do.Text); text != "" {
+				said = append(said, text)
+			}
+		case pathway.OptOut:
+			a.optOut = true
+		}
+	}
+	body := strings.Join(said, "\n")
+	if utf8.RuneCountInString(body) > sms.MaxBody {
+		body = string([]rune(body)[:sms.MaxBody-1]) + "…"
+	}
+	return body
+}
+
+// reply is the message that answers; nil: nothing was said.
+func (a *reply) reply(body string) *domain.Message {
+	if body == "" {
+		return nil
+	}
+	a.talk.Replies++
+	m := &domain.Message{
+		Direction: domain.Outbound, From: a.talk.Number, To: a.talk.Contact, Body: body, Status: domain.MessageQueued, ReplyTo: a.message.ID,
+		Notice: a.optOut, ConversationID: a.talk.ID, Todo: firstStep(a.p.Environment),
+	}
+	a.svc.setMessageMeta(m, a.p)
+	return m
+}
+
+// done stores the conversation and that the message is answered, in one commit
+// with the reply.
+func (a *reply) done(reply *domain.Message) error {
+	m := a.message
+	m.Todo, m.Answering, m.UpdatedAt = "", "", record.Now()
+	if a.talk != nil {
+		m.ConversationID = a.talk.ID
+	}
+	if a.optOut {
+		m.Todo = domain.TodoOptOut
+	}
+	err := a.keep(func(c *commit.Change) {
+		c.Guards = append(c.Guards, commit.Guard{Key: m.Key(), Version: a.messageVersion})
+		c.Puts = append(c.Puts, m)
+		if reply != nil {
+			c.Guards = append(c.Guards, commit.Absent(reply.Key()))
+			c.Puts = append(c.Puts, reply)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if number, err := dnc.Number(m.From); err == nil && a.optOut { // not before: who is tried again must find them writable
+		a.svc.cfg.DNC.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
+	}
+	a.svc.cfg.Outbox.Committed(m.WorkspaceID)
+	a.svc.messages.Wake(m.WorkspaceID)
+	return nil
+}
+
+// keep stores the conversation as it stands, with what more adds. It has a time
+// of its own: what took too long is stored, too. What the end of the service cut
+// off is not.
+func (a *reply) keep(more func(*commit.Change)) error {
+	life := a.svc.cfg.Background.Context()
+	if err := life.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(life, storeLimit)
+	defer cancel()
+	c := commit.Change{Workspace: a.p.WorkspaceID}
+	if t := a.talk; t != nil {
+		c.Guards, c.Puts = []commit.Guard{{Key: t.Key(), Version: a.version}}, []domain.Record{t.Copy()}
+	}
+	if more != nil {
+		more(&c)
+	}
+	if _, err := a.svc.store.Apply(ctx, c); err != nil {
+		return err
+	}
+	a.version++
+	return nil
+}

@@ -1,0 +1,191 @@
+package sms
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/actors/webhook"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/routing"
+	"github.com/callboard/callboard/domain/sms"
+	domainwebhook "github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/resolve"
+)
+
+// route is what may carry a message: one proxy of a trunk, or a gateway.
+type route struct {
+	trunk   *domain.Trunk
+	proxy   domain.Proxy
+	gateway *domain.SMSGateway
+}
+
+func (w *route) id() string {
+	if w.gateway != nil {
+		return w.gateway.ID
+	}
+	return w.trunk.ID
+}
+
+// routes are the routes of a message, the best first: by the longest prefix and
+// the priority of trunks and gateways, those of one trunk by the priority of its
+// proxies. A number that belongs to a trunk which carries messages goes over
+// that trunk. Errors: destination_not_allowed where the trunks with this prefix
+// must not dial the number, caller_id_not_allowed where none may show its sender,
+// else errors of the store.
+func (svc *Service) routes(ctx context.Context, workspaceID string, env domain.Environment, call routing.Call) ([]route, error) {
+	all, gateways, err := svc.routeSources(ctx, workspaceID, env)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	call.Environment = env
+	own, err := svc.cfg.Numbers.LiveNumber(ctx, workspaceID, env, call.From)
+	if err != nil {
+		return nil, err
+	}
+	if own != nil && slices.ContainsFunc(all, func(t *domain.Trunk) bool { return t.ID == own.TrunkID }) {
+		call.TrunkID = own.TrunkID
+	}
+	var out []route
+	best, refused := routing.Trunks(all, call)
+	for _, i := range best {
+		if g := gateways[all[i].ID]; g != nil {
+			out = append(out, route{gateway: g})
+			continue
+		}
+		proxies := slices.Clone(all[i].Proxies)
+		slices.SortStableFunc(proxies, func(a, b domain.Proxy) int { return a.Priority - b.Priority })
+		for _, p := range proxies {
+			out = append(out, route{trunk: all[i], proxy: p})
+		}
+	}
+	return out, refused
+}
+
+// routeSources are the trunks and gateways that carry messages; gateways, which are
+// named by their ids too, stand among the trunks as the choice sees them. Trunks have
+// all numbers that they may show as caller IDs; a gateway may show every number of the
+// workspace.
+func (svc *Service) routeSources(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.Trunk, map[string]*domain.SMSGateway, error) {
+	var all []*domain.Trunk
+	gateways := make(map[string]*domain.SMSGateway)
+	numbers, err := svc.cfg.Numbers.LiveNumbers(ctx, workspaceID, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	shown, err := svc.cfg.Numbers.CallerIDs(ctx, domain.Principal{WorkspaceID: workspaceID, Environment: env})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = commit.Each(ctx, svc.store, "trunk", workspaceID, "env="+string(env), func(t *domain.Trunk) {
+		if (t.SMS == domain.SMSPlain || t.SMS == domain.SMSIMDN) && !t.Simulator {
+			t.CallerIDs = trunk.CallerIDs(t, numbers)
+			all = append(all, t)
+		}
+	})
+	if err == nil {
+		err = commit.Each(ctx, svc.store, "sms_gateway", workspaceID, "env="+string(env), func(g *domain.SMSGateway) {
+			gateways[g.ID] = g
+			all = append(all, &domain.Trunk{Meta: g.Meta, Prefixes: g.Prefixes, Priority: g.Priority, CallerIDs: shown})
+		})
+	}
+	return all, gateways, record.StoreError(err)
+}
+
+// resumableRoute is the route by which a message that a process left half handed over
+// may go once more without arriving twice; nil: nobody knows whether it would.
+// A gateway knows it by its id; a SIP far end takes it for a retransmission for
+// a while.
+func resumableRoute(routes []route, m *domain.Message) *route {
+	for i := range routes {
+		w := &routes[i]
+		if w.id() != m.RouteID {
+			continue
+		}
+		if w.gateway != nil || m.TriedAt != nil && sms.Known(w.trunk, m.Body, time.Since(*m.TriedAt)) {
+			return w
+		}
+	}
+	return nil
+}
+
+// send gives a message to a carrier and waits for its answer. An error says
+// that the process ends meanwhile.
+func (svc *Service) send(ctx context.Context, m *domain.Message, by *route) (sms.Answer, error) {
+	if by.gateway != nil {
+		return svc.sendByGateway(ctx, m, by.gateway), ctx.Err()
+	}
+	return svc.sendByTrunk(ctx, m, by)
+}
+
+// sendByTrunk sends a message by SIP MESSAGE (RFC 3428).
+func (svc *Service) sendByTrunk(ctx context.Context, m *domain.Message, by *route) (sms.Answer, error) {
+	t, p := by.trunk, by.proxy
+	dialled, err := t.DialString(m.To)
+	if err != nil {
+		return sms.Answer{Unsent: true}, nil //nolint:nilerr // told by the answer
+	}
+	out := &sip.Text{
+		Environment: m.Environment,
+		Name:        m.ID + " " + strconv.Itoa(m.Tries), To: dialled, From: t.Written(m.From), FromDomain: t.FromDomain,
+		Target: resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}, ContentType: sms.TypePlain, Body: []byte(m.Body),
+	}
+	if p := t.OutboundProxy; p != nil {
+		out.Proxy = &resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}
+	}
+	if a := t.Auth; a != nil {
+		out.Credentials = &auth.Credentials{Username: a.Username, Password: a.Password, Realm: a.Realm}
+	}
+	if t.SMS == domain.SMSIMDN {
+		host := t.FromDomain
+		if host == "" {
+			host = p.Host
+		}
+		e := sms.Envelope{ID: m.ID, From: "sip:" + out.From + "@" + host, To: "sip:" + out.To + "@" + p.Host, At: m.CreatedAt, Body: m.Body}
+		out.ContentType, out.Body = sms.TypeCPIM, e.Wrap()
+	}
+	f, err := svc.cfg.SIP.SendText(ctx, out)
+	if ctx.Err() != nil {
+		return sms.Answer{}, ctx.Err()
+	}
+	if err != nil { // it did not leave: what stands in the trunk cannot be sent to
+		return sms.Answer{Unsent: true}, nil //nolint:nilerr // told by the answer
+	}
+	return sms.Answer{Code: f.Code, RetryAfter: f.RetryAfter}, nil
+}
+
+// GatewayMessage is a message as a gateway is given it.
+type GatewayMessage struct {
+	MessageID string                 `json:"message_id"`
+	From      string                 `json:"from"`
+	To        string                 `json:"to"`
+	Body      string                 `json:"body"`
+	Media     []string               `json:"media"`
+	Segments  int                    `json:"segments"`
+	Encoding  domain.MessageEncoding `json:"encoding"`
+	CreatedAt time.Time              `json:"created_at"`
+}
+
+// sendByGateway posts a message to a gateway, signed as deliveries of events are.
+// Sent again, it carries the same Idempotency-Key.
+func (svc *Service) sendByGateway(ctx context.Context, m *domain.Message, g *domain.SMSGateway) sms.Answer {
+	media := m.Media
+	if media == nil {
+		media = []string{}
+	}
+	body, err := domain.EncodeJSON(GatewayMessage{m.ID, m.From, m.To, m.Body, media, m.Segments, m.Encoding, m.CreatedAt})
+	if err != nil {
+		return sms.Answer{HTTP: true, Unsent: true}
+	}
+	signed := domainwebhook.Attempt{EventID: m.ID, Number: max(m.Tries, 1), First: m.CreatedAt, At: time.Now(), Secret: g.Secret}
+	a := svc.cfg.Gateways.Send(ctx, webhook.Request{
+		URL: g.URL, Body: body, Header: append(signed.Headers(body), domainwebhook.Header{Name: "Idempotency-Key", Value: m.ID}),
+	})
+	return sms.Answer{HTTP: true, Code: a.Status, RetryAfter: a.RetryAfter}
+}
