@@ -20,16 +20,16 @@ import (
 // strikeRule bounds requests without a good credential, by address.
 func strikeRule() limit.Rule { return limit.Rule{N: 30, Window: time.Minute} }
 
-// admit lets a request in or says why not: who asks, from where, how often,
+// Admit lets a request in or says why not: who asks, from where, how often,
 // and whether they may. The visit knows the principal afterwards.
-func (s *Server) admit(c *fiber.Ctx, r rule, route string) error {
+func (s *Server) Admit(c *fiber.Ctx, r rule, route string) error {
 	if len(r.need) == 0 {
 		return nil
 	}
 	if err := s.moves(c, route); err != nil {
 		return err
 	}
-	if isLent(c) {
+	if isForwarded(c) {
 		return s.borrow(c)
 	}
 	v := visitOf(c.UserContext())
@@ -88,12 +88,12 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 		return domain.Errorf(domain.CodeInsufficientPermissions, "The key lacks the permission %s.", strings.Join(required, " or ")).
 			With("required", required)
 	}
-	if _, only := s.byOperators[route]; only {
+	if _, only := s.needsOperator[route]; only {
 		if err := byOperator(v.principal); err != nil {
 			return err
 		}
 	}
-	if l, limited := s.ownLimits[route]; limited && !s.countedAsPage(c) {
+	if l, limited := s.limitedRoutes[route]; limited && !s.countedAsPage(c) {
 		v.countPathRequest = func() (refund func(), err error) { return s.countPathRequest(c, l) }
 	}
 	return s.stopping(c, route)
@@ -174,7 +174,7 @@ func neighbourhood(a netip.Addr) string {
 // pace counts a request against the general limit of its workspace, and against
 // the user's share of it. The headers show the tighter one, or the one that refuses.
 func (s *Server) pace(c *fiber.Ctx, p domain.Principal) error {
-	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)
+	w, err := s.Workspace(c.UserContext(), p)
 	if err != nil {
 		return err
 	}
@@ -264,15 +264,15 @@ func audited(c *fiber.Ctx, r rule) (*visit, ask.Act, bool) {
 	return v, act, true
 }
 
-// ride lets the act of a write ride in the commit that the write makes.
-func (s *Server) ride(c *fiber.Ctx, r rule) {
+// RecordWithChange lets the act of a write ride in the commit that the write makes.
+func (s *Server) RecordWithChange(c *fiber.Ctx, r rule) {
 	if v, act, ok := audited(c, r); ok {
 		c.SetUserContext(s.ports.Audit.Ride(c.UserContext(), v.principal, act))
 	}
 }
 
-// admin keeps the act of a write that succeeded, unless it rode.
-func (s *Server) admin(c *fiber.Ctx, r rule) {
+// RecordResponse keeps the act of a write that succeeded, unless it rode.
+func (s *Server) RecordResponse(c *fiber.Ctx, r rule) {
 	if v, act, ok := audited(c, r); ok && c.Response().StatusCode() < http.StatusBadRequest {
 		s.ports.Audit.Record(c.UserContext(), v.principal, act)
 	}

@@ -111,7 +111,7 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 
 func (s *Server) agentRoutes() {
 	const tag, path = "Agents", "/v1/agents"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createAgent", tag: tag, status: http.StatusCreated, summary: "Create an agent",
 		about: "It is published as version 1 and can take calls at once.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewAgent }) (*answer[*domain.Agent], error) {
@@ -125,11 +125,11 @@ func (s *Server) agentRoutes() {
 		}
 		return touched(ctx, made.Public(), nil)
 	})
-	add(s, operation{method: http.MethodGet, path: path, id: "listAgents", tag: tag, summary: "List agents"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAgents", tag: tag, summary: "List agents"},
 		handleList(s.ports.Agents, Agents.ListAgents, (*domain.Agent).Public))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getAgent", tag: tag, summary: "Get an agent", about: "Its draft: unpublished_changes tells what calls do not speak yet."},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getAgent", tag: tag, summary: "Get an agent", about: "Its draft: unpublished_changes tells what calls do not speak yet."},
 		handleByID(domain.PrefixAgent, s.ports.Agents, Agents.Agent, (*domain.Agent).Public))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateAgent", tag: tag, summary: "Change an agent's draft",
 		about: "Calls speak the changes once they are published. name, extension and metadata hold at once.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -141,9 +141,9 @@ func (s *Server) agentRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return public(s.ports.Agents.UpdateAgent(ctx, p, id, patchFunc(s, &in.Body, (*NewAgent).apply)))
+		return public(s.ports.Agents.UpdateAgent(ctx, p, id, patchFunc(s.blueprint, &in.Body, (*NewAgent).apply)))
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteAgent", tag: tag, summary: "Delete an agent with its versions", errors: []int{http.StatusConflict},
 		about: "Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.",
 	}, handleDeleteByID(domain.PrefixAgent, "agent", s.ports.Agents, Agents.DeleteAgent))
@@ -165,7 +165,7 @@ type OnInboundSecret struct {
 }
 
 func (s *Server) versionRoutes(tag, path string) {
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/on-inbound-secret", id: "signOnInbound", credential: keyOrSession, tag: tag, summary: "Make the secret that signs on_inbound",
 		about: "From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. " +
 			"It takes the place of the one before at once, and holds for the draft and all versions. Without one requests are not signed. The secret is in this answer only.",
@@ -177,12 +177,12 @@ func (s *Server) versionRoutes(tag, path string) {
 		secret, err := s.ports.Agents.SignOnInbound(ctx, p, id)
 		return ok(OnInboundSecret{Object: "on_inbound_secret", AgentID: id, Secret: secret, SecretHint: webhook.Hint(secret)}, err)
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/publish", id: "publishAgent", tag: tag, summary: "Publish an agent's draft", errors: []int{http.StatusConflict},
 		about: "Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. " +
 			"Without changes the newest version is answered. An agent has 1000 versions at most: 409 invalid_state.",
 	}, handleByID(domain.PrefixAgent, s.ports.Agents, Agents.PublishAgent, (*domain.AgentVersion).Public))
-	add(s, operation{method: http.MethodGet, path: path + "/versions", id: "listAgentVersions", tag: tag, summary: "List the versions of an agent"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/versions", id: "listAgentVersions", tag: tag, summary: "List the versions of an agent"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging
@@ -195,7 +195,7 @@ func (s *Server) versionRoutes(tag, path string) {
 			l, err := s.ports.Agents.ListAgentVersions(ctx, p, id, in.page())
 			return page(l, err, (*domain.AgentVersion).Public)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/versions/{version}", id: "getAgentVersion", tag: tag, summary: "Get a version of an agent"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/versions/{version}", id: "getAgentVersion", tag: tag, summary: "Get a version of an agent"},
 		func(ctx context.Context, p domain.Principal, in *VersionOne) (*answer[*domain.AgentVersion], error) {
 			id, err := named(domain.PrefixAgent, in.ID)
 			if err != nil {
@@ -214,4 +214,9 @@ func touched[T interface{ Base() *domain.Meta }](ctx context.Context, made T, er
 	}
 	touch(ctx, made.Base().ID)
 	return ok(made, nil)
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewAgent) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.Agent{})
 }

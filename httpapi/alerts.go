@@ -59,7 +59,7 @@ func (n *NewAlertRule) apply(r *domain.AlertRule) error {
 
 func (s *Server) alertRoutes() {
 	const tag, path = "Alerts", "/v1/alert-rules"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createAlertRule", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an alert rule",
 		about: "Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; " +
 			"once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.",
@@ -77,7 +77,7 @@ func (s *Server) alertRoutes() {
 		}
 		return touched(ctx, made, nil)
 	})
-	add(s, operation{method: http.MethodGet, path: path, id: "listAlertRules", tag: tag, summary: "List alert rules"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAlertRules", tag: tag, summary: "List alert rules"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.AlertRule]], error) {
 			if err := byOperator(p); err != nil {
 				return nil, err
@@ -85,7 +85,7 @@ func (s *Server) alertRoutes() {
 			l, err := s.ports.Alerts.ListAlertRules(ctx, p, in.page())
 			return page(l, err, same)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getAlertRule", tag: tag, summary: "Get an alert rule"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getAlertRule", tag: tag, summary: "Get an alert rule"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.AlertRule], error) {
 			id, err := alertRule(p, in.ID)
 			if err != nil {
@@ -93,7 +93,7 @@ func (s *Server) alertRoutes() {
 			}
 			return ok(s.ports.Alerts.AlertRule(ctx, p, id))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAlertRule", credential: keyOrSession, tag: tag, summary: "Change an alert rule"},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAlertRule", credential: keyOrSession, tag: tag, summary: "Change an alert rule"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body Patch[NewAlertRule]
@@ -103,9 +103,9 @@ func (s *Server) alertRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, patchFunc(s, &in.Body, (*NewAlertRule).apply)))
+			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, patchFunc(s.blueprint, &in.Body, (*NewAlertRule).apply)))
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteAlertRule", credential: keyOrSession, tag: tag, summary: "Delete an alert rule",
 		about: "What it has found is over, and nobody is told of that.",
 	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
@@ -115,7 +115,7 @@ func (s *Server) alertRoutes() {
 		}
 		return deleted(id, "alert_rule", s.ports.Alerts.DeleteAlertRule(ctx, p, id))
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/test", id: "testAlertRule", tag: tag, summary: "Try the ways of an alert rule",
 		about: "Sends an alert.firing that says it is a test, and a mail to each address, and tells what the mail server said.",
 	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[ask.AlertTest], error) {
@@ -125,7 +125,7 @@ func (s *Server) alertRoutes() {
 		}
 		return ok(s.ports.Alerts.TestAlertRule(ctx, p, id))
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/v1/alerts", id: "listAlerts", tag: tag, summary: "List the alerts of now",
 		about: "What the rules have found and is so now; what is over is in the events.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Alert]], error) {
@@ -143,4 +143,9 @@ func alertRule(p domain.Principal, text string) (string, error) {
 		return "", err
 	}
 	return named(domain.PrefixAlertRule, text)
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewAlertRule) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.AlertRule{})
 }

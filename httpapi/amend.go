@@ -31,7 +31,7 @@ type RedialRequest struct {
 }
 
 func (s *Server) amendRoutes(tag, path string) {
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateCampaign", tag: tag, summary: "Change a campaign", errors: []int{http.StatusConflict},
 		about: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -43,7 +43,7 @@ func (s *Server) amendRoutes(tag, path string) {
 		if err != nil {
 			return nil, err
 		}
-		house, err := s.house(ctx, p)
+		house, err := house(ctx, s, p)
 		if err != nil {
 			return nil, err
 		}
@@ -53,13 +53,13 @@ func (s *Server) amendRoutes(tag, path string) {
 		}
 		return ok(&CampaignChanged{Campaign: *c, WebhookSecret: secret}, nil)
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteCampaign", tag: tag, summary: "Delete a campaign with everything that belongs to it",
 		errors: []int{http.StatusConflict},
 		about: "A draft, or one that is over and has no call going on. Contacts, results, calls, transcripts, recordings and endpoints go; what was billed stays " +
 			"in the ledger, which holds no number.",
 	}, handleDeleteByID(domain.PrefixCampaign, "campaign", s.ports.Campaigns, Campaigns.DeleteCampaign))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/duplicate", id: "duplicateCampaign", tag: tag, status: http.StatusCreated, summary: "Make a draft of a campaign",
 		about: "The same settings and contacts, and nothing of what happened. A start or an end that has passed is left out.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -76,7 +76,7 @@ func (s *Server) amendRoutes(tag, path string) {
 		}
 		return s.copyCampaign(ctx, p, in.ID, name, states, func(*domain.Campaign) error { return nil })
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/redial", id: "redialCampaign", tag: tag, status: http.StatusCreated,
 		summary: "Make a draft of those whom a campaign has not reached", errors: []int{http.StatusConflict},
 		about: "A duplicate with the contacts that have one of the outcomes now. Do-not-call lists and calling hours are asked again before each of them is rung.",
@@ -107,7 +107,7 @@ func (s *Server) copyCampaign(
 	if err != nil {
 		return nil, err
 	}
-	house, err := s.house(ctx, p)
+	house, err := house(ctx, s, p)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func changedFields(patch *Patch[NewCampaign]) []string {
 // they were stored.
 func changeCampaign(s *Server, patch *Patch[NewCampaign], h validation.House) func(*domain.Campaign) error {
 	fields := changedFields(patch)
-	merged := patchFunc(s, patch, func(n *NewCampaign, c *domain.Campaign) error {
+	merged := patchFunc(s.blueprint, patch, func(n *NewCampaign, c *domain.Campaign) error {
 		n.copyTo(c)
 		validation.CampaignDefaults(c, h)
 		var problems domain.Problems

@@ -91,28 +91,24 @@ func unmarshal(text []byte, v any) error {
 // schemaName is the name of a type in the document.
 func schemaName(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) }
 
-// add registers a JSON route: let in, read, check, ask, answer.
-func add[I, O any](s *Server, op operation, ask func(context.Context, domain.Principal, *I) (*O, error)) {
-	s.ruleOf(op)
-	route := op.key()
-	if s.draws {
-		drawn[I, O](s.blueprint, op)
+// add registers a JSON route: admit, read, validate, handle, respond.
+func add[I, O any](r *Router, op operation, handle func(context.Context, domain.Principal, *I) (*O, error)) {
+	r.ruleOf(op)
+	if r.registering {
+		registerJSON[I, O](r.blueprint, op)
 		return
 	}
-	if _, limited := s.ownLimits[route]; limited {
-		ask = withPathLimit(ask)
-	}
-	s.asks[route] = ask
-	s.serve(op)
+	r.handlers[op.key()] = withPathLimit(handle)
+	r.serve(op)
 }
 
-// ruleOf is the route's line in the table; a route without one cannot be.
-func (s *Server) ruleOf(op operation) rule {
+// ruleOf returns the permissions of a route; a route without them is a fault of the program.
+func (s *Router) ruleOf(op operation) rule {
 	r, ok := s.rules[op.key()]
 	if !ok {
 		panic("httpapi: no rule for " + op.key())
 	}
-	if s.draws {
+	if s.registering {
 		s.credentials[op.key()] = op.credential
 	}
 	return r
@@ -147,17 +143,17 @@ func named(kind domain.Prefix, id string) (string, error) {
 // gate stands before every JSON route.
 func gate(hc huma.Context, next func(huma.Context)) {
 	c := humafiber.UnwrapV2(hc)
-	tripOf(c.Context()).visit.server.gate(c, hc, next)
+	tripOf(c.Context()).visit.router.gate(c, hc, next)
 }
 
-func (s *Server) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
+func (s *Router) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 	op := hc.Operation()
 	route := op.Method + " " + op.Path
 	if op.Method == http.MethodHead {
 		route = http.MethodGet + " " + op.Path
 	}
 	r := s.rules[route]
-	if err := s.admit(c, r, route); err != nil {
+	if err := s.access.Admit(c, r, route); err != nil {
 		_ = s.refuse(c, err) // into memory: cannot fail
 		return
 	}
@@ -166,7 +162,7 @@ func (s *Server) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 		return
 	}
 	b := bodyOf(c)
-	b.limit = s.cfg.JSONLimit
+	b.limit = s.jsonLimit
 	text, err := b.all(c.Request().Header.ContentLength())
 	if err == nil {
 		err = jsonOnly(c, len(text))
@@ -182,21 +178,21 @@ func (s *Server) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 		return
 	}
 	do := func() { next(&read{humaContext: hc, text: text, body: bytes.NewReader(text)}) }
-	if isLent(c) { // another node has done the rest
+	if isForwarded(c) { // another node has done the rest
 		do()
 		return
 	}
-	s.once(c, text, func() {
-		if sent, err := s.away(c, route, text); err != nil {
+	s.idempotency.RunOnce(c, text, func() {
+		if sent, err := s.forwarder.Forward(c, route, text); err != nil {
 			_ = s.refuse(c, err)
 			return
 		} else if sent {
-			s.admin(c, r)
+			s.audit.RecordResponse(c, r)
 			return
 		}
-		s.ride(c, r)
+		s.audit.RecordWithChange(c, r)
 		do()
-		s.admin(c, r)
+		s.audit.RecordResponse(c, r)
 	})
 }
 
@@ -243,17 +239,14 @@ func (r *read) BodyReader() io.Reader { return r.body }
 
 // raw registers a route that is not JSON in and out. The document learns of it
 // from the operation that the caller has described.
-func (s *Server) raw(op operation, describe func(*huma.Operation), handle fiber.Handler) {
-	s.rawBy(op, s.admit, describe, handle)
+func (s *Router) raw(op operation, describe func(*huma.Operation), handle fiber.Handler) {
+	s.rawBy(op, s.access.Admit, describe, handle)
 }
 
 // rawBy is raw with another way in.
-func (s *Server) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
+func (s *Router) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
 	r := s.ruleOf(op)
-	if _, limited := s.ownLimits[op.key()]; limited {
-		panic("httpapi: " + op.key() + " has a limit, which only JSON routes charge")
-	}
-	if s.draws {
+	if s.registering {
 		h := op.huma()
 		s.describeRaw(&h, op, describe)
 		return
@@ -266,11 +259,11 @@ func (s *Server) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error,
 		if err != nil {
 			return s.refuse(c, err)
 		}
-		s.ride(c, r)
+		s.audit.RecordWithChange(c, r)
 		if err = handle(c); err != nil {
 			return s.refuse(c, err)
 		}
-		s.admin(c, r)
+		s.audit.RecordResponse(c, r)
 		return nil
 	})
 }

@@ -49,7 +49,7 @@ type AppointmentUpdate struct {
 // changeAppointment applies a patch to an appointment, and checks it. Reminders
 // that the patch does not name keep what is known of their delivery.
 func (s *Server) changeAppointment(ctx context.Context, p domain.Principal, patch *Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
-	return patchFunc(s, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
+	return patchFunc(s.blueprint, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
 		a.Patient, a.Type, a.CallID, a.Notes, a.Metadata = domain.Patient(n.Patient), n.Type, n.CallID, n.Notes, n.Metadata
 		a.Status = domain.AppointmentStatus(n.Status)
 		var problems domain.Problems
@@ -87,18 +87,18 @@ type RescheduleRequest struct {
 
 func (s *Server) appointmentRoutes() {
 	const tag, path = "Appointments", "/v1/appointments"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "bookAppointment", tag: tag, status: http.StatusCreated, summary: "Book an appointment",
 		about: "The time must lie within the provider's hours and touch no other appointment: else 409 slot_unavailable, with a reason (booked or closed) and next_available. However many ask at once, one gets it.",
 	}, s.book)
-	add(s, operation{method: http.MethodGet, path: path, id: "listAppointments", tag: tag, summary: "List appointments", errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAppointments", tag: tag, summary: "List appointments", errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
 	one := func(method, path, id, summary, about string, do func(Bookings, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
 		op := operation{method: method, path: path, id: id, tag: tag, summary: summary, about: about}
-		add(s, op, handleByID(domain.PrefixAppoint, s.ports.Bookings, do, same))
+		add(s.Router, op, handleByID(domain.PrefixAppoint, s.ports.Bookings, do, same))
 	}
 	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Bookings.Appointment)
 	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Bookings.ConfirmAppointment)
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAppointment", tag: tag, summary: "Change an appointment without moving it"},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAppointment", tag: tag, summary: "Change an appointment without moving it"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body Patch[AppointmentUpdate]
@@ -108,13 +108,13 @@ func (s *Server) appointmentRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			w, err := s.ports.Workspaces.Workspace(ctx, p)
+			w, err := s.Workspace(ctx, p)
 			if err != nil {
 				return nil, err
 			}
 			return ok(s.ports.Bookings.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
 		})
-	add(s, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelAppointment", tag: tag, summary: "Cancel an appointment", about: "Its time is free again. Repeated, it has no effect."},
+	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelAppointment", tag: tag, summary: "Cancel an appointment", about: "Its time is free again. Repeated, it has no effect."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body *CancelAppointmentRequest
@@ -135,11 +135,11 @@ func (s *Server) appointmentRoutes() {
 			}
 			return ok(s.ports.Bookings.CancelAppointment(ctx, p, id, reason))
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/reschedule", id: "rescheduleAppointment", tag: tag, summary: "Move an appointment",
 		about: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
 	}, s.reschedule)
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteAppointment", tag: tag, summary: "Delete an appointment", about: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict}},
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteAppointment", tag: tag, summary: "Delete an appointment", about: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict}},
 		handleDeleteByID(domain.PrefixAppoint, "appointment", s.ports.Bookings, Bookings.DeleteAppointment))
 	s.raw(operation{method: http.MethodGet, path: path + "/{id}/calendar.ics", id: "getAppointmentCalendar", tag: tag, summary: "Get an appointment as a calendar file"},
 		func(h *huma.Operation) {
@@ -165,7 +165,7 @@ func (s *Server) appointmentICS(c *fiber.Ctx) error {
 }
 
 func (s *Server) book(ctx context.Context, p domain.Principal, in *struct{ Body NewAppointment }) (*answer[*domain.Appointment], error) {
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (s *Server) listAppointments(ctx context.Context, p domain.Principal, in *s
 	To       time.Time `query:"to" doc:"Only those that begin before this time."`
 },
 ) (*answer[List[*domain.Appointment]], error) {
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -260,4 +260,14 @@ func optionalPhone(param, text, country string) (string, error) {
 	var p domain.Problems
 	e164 := validation.Phone(&p, param, text, country)
 	return e164, p.Err()
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewAppointment) checkRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+	w, err := s.Workspace(ctx, p)
+	if err != nil {
+		return err
+	}
+	_, err = n.order(w.DefaultCountry)
+	return err
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func (s *Server) auditRoutes() {
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/v1/audit-logs", id: "listAuditLogs", tag: "Audit logs", summary: "Read who did what",
 		about: "Uses of one key from one address within a minute are one entry with a count.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {

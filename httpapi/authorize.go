@@ -196,7 +196,7 @@ func (s *Server) askConsent(c *fiber.Ctx) error {
 	if err != nil || answered {
 		return err
 	}
-	w, err := s.ports.Workspaces.Workspace(c.UserContext(), a.principal())
+	w, err := s.Workspace(c.UserContext(), a.principal())
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	if r.Again && !fresh {
 		return s.lost(c, board, r, http.StatusForbidden, "Sign in once more", "This makes a credential, so it takes a sign-in of the last 15 minutes. Open another sign-in link, then come back. Nothing was made.")
 	}
-	w, err := s.ports.Workspaces.Workspace(c.UserContext(), v.principal)
+	w, err := s.Workspace(c.UserContext(), v.principal)
 	if err != nil {
 		return s.excuse(c, board, r, err)
 	}

@@ -22,7 +22,7 @@ import (
 // these rules, so that a client sees all problems at once.
 type ruleChecker interface {
 	// checkRules returns the violations as *domain.Error, without any effect.
-	checkRules(ctx context.Context, s *Server, p domain.Principal) error
+	checkRules(ctx context.Context, w Workspaces, p domain.Principal) error
 }
 
 // maxRuleBody bounds the bodies, in bytes, whose rules are checked although they
@@ -48,7 +48,7 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	}
 	op := r.Operation()
 	ctx := r.Context()
-	s := tripOf(humafiber.UnwrapV2(r.humaContext).Context()).visit.server
+	s := tripOf(humafiber.UnwrapV2(r.humaContext).Context()).visit.router
 	t, ok := s.ruleBodies[op.Method+" "+op.Path]
 	if !ok {
 		return nil
@@ -94,102 +94,4 @@ func sameOrNested(a, b string) bool {
 	}
 	rest, ok := strings.CutPrefix(b, a)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-func (n *NewAgent) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.Agent{})
-}
-
-func (n *NewAlertRule) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.AlertRule{})
-}
-
-func (n *NewDNCList) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.DNCList{})
-}
-
-func (n *NewSMSGateway) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.SMSGateway{})
-}
-
-func (n *NewPathway) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.Pathway{})
-}
-
-func (n *NewPhone) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.Phone{})
-}
-
-func (n *NewProvider) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.Provider{})
-}
-
-func (n *NewTool) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.Tool{})
-}
-
-func (n *NewTrunk) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.Trunk{})
-}
-
-func (n *NewWorkspace) checkRules(context.Context, *Server, domain.Principal) error {
-	return n.apply(&domain.Workspace{})
-}
-
-func (n *NewUser) checkRules(_ context.Context, _ *Server, p domain.Principal) error {
-	u := &domain.User{}
-	u.Environment = p.Environment
-	return n.apply(u)
-}
-
-func (n *NewKey) checkRules(_ context.Context, _ *Server, p domain.Principal) error {
-	_, err := n.key(p)
-	return err
-}
-
-func (n *NewClient) checkRules(context.Context, *Server, domain.Principal) error {
-	_, err := n.client()
-	return err
-}
-
-func (n *NewWebhook) checkRules(_ context.Context, _ *Server, p domain.Principal) error {
-	_, err := n.webhook(p)
-	return err
-}
-
-func (n *NewExport) checkRules(context.Context, *Server, domain.Principal) error {
-	_, err := n.export()
-	return err
-}
-
-func (n *NewNumber) checkRules(ctx context.Context, s *Server, p domain.Principal) error {
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
-	if err != nil {
-		return err
-	}
-	return n.apply(&domain.PhoneNumber{Number: n.Number}, w.DefaultCountry)
-}
-
-func (n *NewAppointment) checkRules(ctx context.Context, s *Server, p domain.Principal) error {
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
-	if err != nil {
-		return err
-	}
-	_, err = n.order(w.DefaultCountry)
-	return err
-}
-
-func (n *NewCampaign) checkRules(ctx context.Context, s *Server, p domain.Principal) error {
-	_, _, err := s.checked(ctx, p, n)
-	return err
-}
-
-func (b *NewCallRequest) checkRules(ctx context.Context, s *Server, p domain.Principal) error {
-	house, err := s.house(ctx, p)
-	if err != nil {
-		return err
-	}
-	var problems domain.Problems
-	b.order(house, &problems)
-	return problems.Err()
 }

@@ -222,20 +222,20 @@ func (s *Server) bulkRoutes() {
 	const about = "Answers at once. The items are done one after another, each exactly once, also where the service ends in between. " +
 		"What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. " +
 		"An item that is invalid by itself is rejected and stops no other."
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/calls", id: "bulkCalls", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Place many calls",
 		about: about + " Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one. " +
 			"A call outside its compliance.calling_hours is `waiting` until they open, and lets the others pass; do-not-call lists are asked again right before it is placed.",
 	}, s.bulkCalls)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/contacts", id: "bulkContacts", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Add many contacts to a campaign",
 		about: about + " defaults.campaign_id names the campaign.",
 	}, s.bulkContacts)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/dnc", id: "bulkNumbers", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Put many numbers onto a do-not-call list",
 		about: about,
 	}, s.bulkNumbers)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/sms", id: "bulkSMS", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Send many text messages",
 		about: about + " With a live key 409 no_sms_route while no trunk carries messages.",
 	}, s.bulkMessages)
@@ -243,11 +243,11 @@ func (s *Server) bulkRoutes() {
 }
 
 func (s *Server) bulkReadRoutes(tag, path string) {
-	add(s, operation{method: http.MethodGet, path: path, id: "listBulks", tag: tag, summary: "List bulk jobs"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listBulks", tag: tag, summary: "List bulk jobs"},
 		handleList(s.ports.Bulks, Bulks.ListBulks, showBulk))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getBulk", tag: tag, summary: "See how far a bulk job is", about: "A job is kept for 30 days after its end."},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getBulk", tag: tag, summary: "See how far a bulk job is", about: "A job is kept for 30 days after its end."},
 		handleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.Bulk, showBulk))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}/items", id: "listBulkItems", tag: tag, summary: "See what became of the items of a bulk job, in their order"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/items", id: "listBulkItems", tag: tag, summary: "See what became of the items of a bulk job, in their order"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging
@@ -261,7 +261,7 @@ func (s *Server) bulkReadRoutes(tag, path string) {
 			l, err := s.ports.Bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.created()})
 			return page(l, err, showBulkItem)
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelBulk", tag: tag, summary: "Cancel what a bulk job has not begun",
 		about: "What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.",
 	}, handleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.CancelBulk, showBulk))
@@ -312,7 +312,7 @@ func (s *Server) startBulk(ctx context.Context, p domain.Principal, o ask.NewBul
 }
 
 func (s *Server) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkCalls }) (*answer[*domain.Bulk], error) {
-	house, err := s.house(ctx, p)
+	house, err := house(ctx, s, p)
 	if err != nil {
 		return nil, err
 	}

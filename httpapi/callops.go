@@ -66,11 +66,11 @@ type CallMessage struct {
 
 func (s *Server) callOperations() {
 	const tag, path = "Calls", "/v1/calls/{id}"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/transfer", id: "transferCall", tag: tag, summary: "Hand the caller on",
 		about: "Answered at once with the call as transferring; call.transferred tells how it ends. Where nobody is reached, and when the other side of a bridge hangs up, the caller is the agent's again.",
 	}, s.transferCall)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/say", id: "sayInCall", tag: tag, summary: "Have the agent say a text",
 		about: "It is said besides the pathway, once nothing else sounds.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -93,7 +93,7 @@ func (s *Server) callOperations() {
 		}
 		return s.shownCall(s.ports.Calls.SayInCall(ctx, p, id, text))
 	})
-	add(s, operation{method: http.MethodPost, path: path + "/dtmf", id: "pressInCall", tag: tag, summary: "Send digits to the far end"},
+	add(s.Router, operation{method: http.MethodPost, path: path + "/dtmf", id: "pressInCall", tag: tag, summary: "Send digits to the far end"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body PressRequest
@@ -113,7 +113,7 @@ func (s *Server) callOperations() {
 			}
 			return s.shownCall(s.ports.Calls.PressInCall(ctx, p, id, strings.ReplaceAll(digits, "W", "w")))
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/events", id: "listCallEvents", tag: tag, summary: "List the events of a call, oldest first"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/events", id: "listCallEvents", tag: tag, summary: "List the events of a call, oldest first"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging

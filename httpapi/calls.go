@@ -40,29 +40,29 @@ type NewCallRequest struct {
 
 func (s *Server) callRoutes() {
 	const tag, path = "Calls", "/v1/calls"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/outbound", id: "placeCall", tag: tag, status: http.StatusCreated, summary: "Place a call",
 		about: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit. " +
 			"With a test key the built-in carrier answers: +15005550000 and any other number presses 1, …0001 is busy, …0002 does not answer, …0003 is a voicemail, " +
 			"…0004 presses 2, …0005 is no number, …0006 fails in the trunk, …0007 says stop, …0008 is a fax, …0009 says nothing. +1500555nnxx goes by its last two digits: " +
 			"…11 presses 1, …12 presses 2, …13 declines, …14 is busy, …15 does not answer, …16 is a voicemail, …17 presses 7 and 1, …18 hangs up, …19 is no number, …20 does not answer (480).",
 	}, s.placeCall)
-	add(s, operation{method: http.MethodGet, path: path, id: "listCalls", tag: tag, errors: []int{http.StatusNotFound}, summary: "List calls"}, s.listCalls)
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getCall", tag: tag, summary: "Get a call"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listCalls", tag: tag, errors: []int{http.StatusNotFound}, summary: "List calls"}, s.listCalls)
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getCall", tag: tag, summary: "Get a call"},
 		handleByID(domain.PrefixCall, s.ports.Calls, Calls.Call, s.showCall))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteCall", tag: tag, summary: "Delete a call", errors: []int{http.StatusConflict},
 		about: "A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, " +
 			"which holds no number, until retention.ledger_days. While the call is live: 409 invalid_state.",
 	}, handleDeleteByID(domain.PrefixCall, "call", s.ports.Calls, Calls.DeleteCall))
-	add(s, operation{method: http.MethodPost, path: path + "/{id}/hangup", id: "hangUpCall", tag: tag, summary: "Hang up"},
+	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/hangup", id: "hangUpCall", tag: tag, summary: "Hang up"},
 		handleByID(domain.PrefixCall, s.ports.Calls, Calls.HangupCall, s.showCall))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}/transcript", id: "getTranscript", tag: tag, summary: "Read what was said", later: schemaOf[Transcript](s.api)}, s.transcript)
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/transcript", id: "getTranscript", tag: tag, summary: "Read what was said", later: schemaOf[Transcript](s.api)}, s.transcript)
 }
 
 func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*answer[*domain.Call], error) {
 	b := &in.Body
-	house, err := s.house(ctx, p)
+	house, err := house(ctx, s, p)
 	if err != nil {
 		return nil, err
 	}
@@ -225,4 +225,15 @@ func (s *Server) transcript(ctx context.Context, p domain.Principal, in *One) (*
 	return &transcriptAnswer{Status: http.StatusOK, Body: Transcript{
 		CallID: id, Status: "ready", Language: t.Language, Segments: t.Segments, Text: t.Text,
 	}}, nil
+}
+
+// checkRules checks what the schema cannot express.
+func (b *NewCallRequest) checkRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+	house, err := house(ctx, s, p)
+	if err != nil {
+		return err
+	}
+	var problems domain.Problems
+	b.order(house, &problems)
+	return problems.Err()
 }

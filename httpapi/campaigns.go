@@ -172,11 +172,11 @@ type CancelRequest struct {
 
 func (s *Server) campaignRoutes() {
 	const tag, path = "Campaigns", "/v1/campaigns"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createCampaign", tag: tag, status: http.StatusCreated, summary: "Create a campaign",
 		about: "Creating a campaign never rings a phone: it stays a draft until it is started, or scheduled where its start lies ahead.",
 	}, s.createCampaign)
-	add(s, operation{method: http.MethodGet, path: path, id: "listCampaigns", tag: tag, summary: "List campaigns"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listCampaigns", tag: tag, summary: "List campaigns"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			Paging
 			Status string `query:"status" enum:"draft,scheduled,running,paused,completed,cancelled"`
@@ -185,7 +185,7 @@ func (s *Server) campaignRoutes() {
 			l, err := s.ports.Campaigns.ListCampaigns(ctx, p, ask.CampaignQuery{Page: in.page(), Status: domain.CampaignStatus(in.Status)})
 			return page(l, err, deref)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getCampaign", tag: tag, summary: "Get a campaign"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getCampaign", tag: tag, summary: "Get a campaign"},
 		handleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.Campaign, same))
 	s.campaignVerbs(tag, path)
 	s.amendRoutes(tag, path)
@@ -203,15 +203,15 @@ func (s *Server) campaignVerbs(tag, path string) {
 		{"resume", "resumeCampaign", "Go on after a pause", Campaigns.ResumeCampaign},
 	} {
 		op := operation{method: http.MethodPost, path: path + "/{id}/" + v.word, id: v.id, tag: tag, summary: v.summary}
-		add(s, op, handleByID(domain.PrefixCampaign, s.ports.Campaigns, v.do, same))
+		add(s.Router, op, handleByID(domain.PrefixCampaign, s.ports.Campaigns, v.do, same))
 	}
-	add(s, operation{method: http.MethodGet, path: path + "/{id}/status", id: "getCampaignStatus", tag: tag, summary: "Progress, outcomes, and why nothing rings"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/status", id: "getCampaignStatus", tag: tag, summary: "Progress, outcomes, and why nothing rings"},
 		handleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.CampaignStatus, same))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path + "/{id}/progress", id: "getCampaignProgress", tag: tag, summary: "See how far a campaign was when",
 		about: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",
 	}, s.campaignProgress)
-	add(s, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelCampaign", tag: tag, summary: "End a campaign for good"},
+	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelCampaign", tag: tag, summary: "End a campaign for good"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body *CancelRequest
@@ -263,7 +263,7 @@ func (s *Server) campaignProgress(ctx context.Context, p domain.Principal, in *O
 }
 
 func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*answer[*CampaignMade], error) {
-	c, house, err := s.checked(ctx, p, &in.Body)
+	c, house, err := checked(ctx, s, p, &in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -290,8 +290,8 @@ func campaignMade(ctx context.Context, made ask.CampaignCreated, err error) (*an
 
 // checked is what was sent as a campaign with its defaults, and what it was
 // measured against.
-func (s *Server) checked(ctx context.Context, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.House, error) {
-	house, err := s.house(ctx, p)
+func checked(ctx context.Context, s Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.House, error) {
+	house, err := house(ctx, s, p)
 	if err != nil {
 		return nil, house, err
 	}
@@ -305,22 +305,6 @@ func (s *Server) checked(ctx context.Context, p domain.Principal, n *NewCampaign
 	return c, house, problems.Err()
 }
 
-// house is what a campaign or call is measured against.
-func (s *Server) house(ctx context.Context, p domain.Principal) (validation.House, error) {
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
-	if err != nil {
-		return validation.House{}, err
-	}
-	ids, err := s.ports.Numbers.CallerIDs(ctx, p)
-	if err != nil {
-		return validation.House{}, err
-	}
-	return validation.House{
-		Limits: w.Limits, DefaultCountry: w.DefaultCountry, DefaultDNC: w.DefaultDNC,
-		CallerIDs: ids, Test: p.Environment == domain.Test, Now: time.Now().UTC(),
-	}, nil
-}
-
 // inline are the contacts in the body of a request.
 func inline(list []NewContact) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
@@ -331,4 +315,10 @@ func inline(list []NewContact) iter.Seq2[ask.RawContact, error] {
 			}
 		}
 	}
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewCampaign) checkRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+	_, _, err := checked(ctx, s, p, n)
+	return err
 }

@@ -60,7 +60,7 @@ func (s *Server) exportContacts(c *fiber.Ctx, ending, kind string, write func(as
 		p.Add("status", domain.CodeValidation, "is no state of a contact")
 		return p.Err()
 	}
-	return download(s, c, file{id + "-contacts." + ending, kind}, func(ctx context.Context, p domain.Principal) (ask.ContactsExport, error) {
+	return download(s.Router, c, file{id + "-contacts." + ending, kind}, func(ctx context.Context, p domain.Principal) (ask.ContactsExport, error) {
 		return s.ports.Contacts.ExportContacts(ctx, p, id, status)
 	}, write)
 }

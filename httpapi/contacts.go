@@ -41,7 +41,7 @@ func (s *Server) contactRoutes() {
 			"multipart/form-data takes one such file; a second one is 422. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. " +
 			"An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.",
 	}, s.describeUpload, s.addContacts)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/v1/campaigns/{id}/contacts", id: "listContacts", tag: tag, summary: "List a campaign's contacts, in the order of upload",
 		about: "created_at of a contact is when its upload began.",
 	},
@@ -85,7 +85,7 @@ func (n *NewContact) apply(c *domain.Contact) error {
 
 func (s *Server) singleContactRoutes(tag string) {
 	const path = "/v1/campaigns/{id}/contacts/{contact_id}"
-	add(s, operation{method: http.MethodGet, path: path, id: "getContact", tag: tag, summary: "Get a contact of a campaign"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "getContact", tag: tag, summary: "Get a contact of a campaign"},
 		func(ctx context.Context, p domain.Principal, in *OneContact) (*answer[ask.Contact], error) {
 			campaign, contact, err := in.ids()
 			if err != nil {
@@ -93,7 +93,7 @@ func (s *Server) singleContactRoutes(tag string) {
 			}
 			return ok(s.ports.Contacts.Contact(ctx, p, campaign, contact))
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPatch, path: path, id: "updateContact", tag: tag, summary: "Change a contact that waits",
 		about: "Only while it is pending or retry_wait. The very next attempt uses what was changed.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -106,9 +106,9 @@ func (s *Server) singleContactRoutes(tag string) {
 			return nil, err
 		}
 		touch(ctx, contact)
-		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, patchFunc(s, &in.Body, (*NewContact).apply)))
+		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, patchFunc(s.blueprint, &in.Body, (*NewContact).apply)))
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path, id: "deleteContact", tag: tag, errors: []int{http.StatusConflict}, summary: "Take a contact out of a campaign",
 		about: "Only while it is pending or retry_wait. It is not rung any more, counts as cancelled (reason removed), stays in lists and results, and is in no copy of the campaign.",
 	}, func(ctx context.Context, p domain.Principal, in *OneContact) (*answer[Deleted], error) {
@@ -123,7 +123,7 @@ func (s *Server) singleContactRoutes(tag string) {
 
 func (s *Server) uploadRoutes(tag string) {
 	const path = "/v1/campaigns/{id}/uploads"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path, id: "listUploads", tag: tag, summary: "List the uploads of contacts to a campaign",
 		about: "Newest first. One that is still being received shows how far it is.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -138,7 +138,7 @@ func (s *Server) uploadRoutes(tag string) {
 		l, err := s.ports.Contacts.ListUploads(ctx, p, id, in.page())
 		return page(l, err, deref)
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path + "/{upload_id}", id: "getUpload", tag: tag, summary: "See how far an upload is, or what became of it",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		One
@@ -183,7 +183,7 @@ func (s *Server) addContacts(c *fiber.Ctx) error {
 	if enc := c.Get(fiber.HeaderContentEncoding); enc != "" && !strings.EqualFold(enc, "identity") {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
 	}
-	return s.onceStream(c, func() error {
+	return s.RunStreamOnce(c, func() error {
 		v := visitOf(c.UserContext())
 		variables, err := s.ports.Contacts.ContactVariables(c.UserContext(), v.principal, id)
 		if err != nil {

@@ -46,10 +46,10 @@ func (s *Server) isCredentialValid(ctx context.Context, v *visit) bool {
 	return slices.Equal(p.Permissions, v.principal.Permissions)
 }
 
-// withCredentialWatch returns a context for a stream, a socket or a download that
+// WatchCredential returns a context for a stream, a socket or a download that
 // ends with errCredentialEnded once the credential of the visit is invalid. cancel
 // stops the checks.
-func (s *Server) withCredentialWatch(ctx context.Context, v *visit) (_ context.Context, cancel context.CancelFunc) {
+func (s *Server) WatchCredential(ctx context.Context, v *visit) (_ context.Context, cancel context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {
 		t := time.NewTicker(watchEvery)

@@ -34,7 +34,7 @@ const mimeZip = "application/zip"
 
 func (s *Server) dataRequestRoutes() {
 	const tag, path = "Data requests", "/v1/data-requests"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createDataSubjectRequest", tag: tag, status: http.StatusAccepted, summary: "Export or erase what is known of a person",
 		credential: keyOrSession, errors: []int{http.StatusServiceUnavailable},
 		about: "The person is known by a telephone number. The request is carried out in the background, in the environment of the credential, and goes on after a restart. " +
@@ -49,9 +49,9 @@ func (s *Server) dataRequestRoutes() {
 		touch(ctx, r.ID)
 		return ok(s.showDataRequest(r), nil)
 	})
-	add(s, operation{method: http.MethodGet, path: path, id: "listDataSubjectRequests", tag: tag, summary: "List data requests"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listDataSubjectRequests", tag: tag, summary: "List data requests"},
 		handleList(s.ports.Data, DataRequests.ListDataRequests, s.showDataRequest))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDataSubjectRequest", tag: tag, summary: "See how far a data request is"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getDataSubjectRequest", tag: tag, summary: "See how far a data request is"},
 		handleByID(domain.PrefixData, s.ports.Data, DataRequests.DataRequest, s.showDataRequest))
 	s.raw(operation{
 		method: http.MethodGet, path: path + "/{id}/download", id: "downloadDataSubjectRequest", tag: tag, summary: "Download the file of an export",

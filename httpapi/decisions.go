@@ -18,7 +18,7 @@ import (
 
 func (s *Server) decisionRoutes() {
 	const tag, path = "Campaigns", "/v1/campaigns/{id}/decisions"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path, id: "listDecisions", tag: tag, summary: "Why each contact was or was not called",
 		about: "Each rule that let a contact pass, left it out or held it, with what it went by, in the order in which that was written. " +
 			"What held a contact again and again is one rule with a count. The end of a campaign decides at once about all who still wait: " +
@@ -39,7 +39,7 @@ func (s *Server) decisionRoutes() {
 			l, err := s.ports.DNC.ListDecisions(ctx, p, id, in.Phone, in.page())
 			return page(l, err, same)
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path + "/verify", id: "verifyDecisions", tag: tag, summary: "Check that the log of decisions is as it was written",
 		about: "Each row holds the hash of the one before it, and the campaign the hash of the last; the hashes are keyed by the master key of the service, " +
 			"so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. " +
@@ -67,7 +67,7 @@ func (s *Server) exportDecisions(c *fiber.Ctx, ending, kind string, write func(i
 	if err != nil {
 		return err
 	}
-	return download(s, c, file{id + "-decisions." + ending, kind}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.Decision, error], error) {
+	return download(s.Router, c, file{id + "-decisions." + ending, kind}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.Decision, error], error) {
 		return s.ports.DNC.Decisions(ctx, p, id)
 	}, write)
 }

@@ -58,7 +58,7 @@ func (n *NewDNCList) apply(l *domain.DNCList) error {
 
 func (s *Server) dncRoutes() {
 	const tag, path = "Do not call", "/v1/dnc-lists"
-	add(s, operation{method: http.MethodPost, path: path, id: "createDNCList", tag: tag, status: http.StatusCreated, summary: "Create a do-not-call list"},
+	add(s.Router, operation{method: http.MethodPost, path: path, id: "createDNCList", tag: tag, status: http.StatusCreated, summary: "Create a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewDNCList }) (*answer[*domain.DNCList], error) {
 			l := &domain.DNCList{}
 			if err := in.Body.apply(l); err != nil {
@@ -67,13 +67,13 @@ func (s *Server) dncRoutes() {
 			made, err := s.ports.DNC.CreateDNCList(ctx, p, l)
 			return touched(ctx, made, err)
 		})
-	add(s, operation{method: http.MethodGet, path: path, id: "listDNCLists", tag: tag, summary: "List the do-not-call lists", about: "The default list takes the opt-outs; every call is checked against it."},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listDNCLists", tag: tag, summary: "List the do-not-call lists", about: "The default list takes the opt-outs; every call is checked against it."},
 		handleList(s.ports.DNC, DNC.ListDNCLists, same))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getDNCList", tag: tag, summary: "Get a do-not-call list"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getDNCList", tag: tag, summary: "Get a do-not-call list"},
 		handleByID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList, same))
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateDNCList", tag: tag, summary: "Change a do-not-call list"},
-		handlePatchByID(s, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
-	add(s, operation{
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateDNCList", tag: tag, summary: "Change a do-not-call list"},
+		handlePatchByID(s.blueprint, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteDNCList", tag: tag, summary: "Delete a do-not-call list",
 		about: "409 invalid_state for the default list, and while an open campaign names it.", errors: []int{http.StatusConflict},
 	},
@@ -89,7 +89,7 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 			"10 million numbers. Rows that cannot be used are counted and the first 100 of them told. The numbers are added after the whole body was read: " +
 			"a body that is incomplete is 400 and adds none. Each number holds from its import on, also for attempts that are queued.",
 	}, s.describeNumbers, s.importNumbers)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path, id: "listDNCEntries", tag: tag, summary: "List the numbers of a do-not-call list, in an order of its own", errors: []int{http.StatusUnprocessableEntity},
 		about: "With created_after or created_before a page looks through a bounded part of the list: it may hold fewer than limit, or none, while next_cursor goes on.",
 	},
@@ -105,7 +105,7 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 			l, err := s.ports.DNC.ListDNCEntries(ctx, p, id, in.page())
 			return page(l, err, same)
 		})
-	add(s, operation{method: http.MethodDelete, path: path + "/{phone}", id: "deleteDNCEntry", tag: tag, summary: "Take a number off a do-not-call list"},
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{phone}", id: "deleteDNCEntry", tag: tag, summary: "Take a number off a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Phone string `path:"phone" maxLength:"64" doc:"E.164; the plus may be left out."`
@@ -122,7 +122,7 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 			e164, err := s.ports.DNC.DeleteDNCEntry(ctx, p, id, phone)
 			return ok(DNCEntryDeleted{Object: "dnc_entry", Phone: e164, Deleted: true}, err)
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/v1/dnc/check", id: "checkDNC", tag: tag, summary: "Ask whether a number is on a do-not-call list",
 		about: "Looks into every list of the workspace.", errors: []int{http.StatusUnprocessableEntity},
 	},
@@ -152,7 +152,7 @@ func (s *Server) importNumbers(c *fiber.Ctx) error {
 	if enc := c.Get(fiber.HeaderContentEncoding); enc != "" && enc != "identity" {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
 	}
-	return s.onceStream(c, func() error {
+	return s.RunStreamOnce(c, func() error {
 		rows, err := s.numbersOf(c)
 		if err != nil {
 			return err
@@ -193,4 +193,9 @@ func (s *Server) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error
 		return intake.JSONNumbers(text)
 	}
 	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "Numbers come as application/json, text/csv or text/plain.")
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewDNCList) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.DNCList{})
 }

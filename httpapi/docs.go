@@ -65,7 +65,7 @@ func (s *Server) docsRoutes() {
 	}, func(h *huma.Operation) {
 		h.Responses["200"] = response("The reference.", fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
 	}, func(c *fiber.Ctx) error {
-		text, err := s.papers.reference()
+		text, err := s.document.reference()
 		if err != nil {
 			return err
 		}

@@ -25,10 +25,10 @@ type file struct{ name, kind string }
 
 // download answers with a file that is written while it is read: open begins the reading, which goes on after the route has
 // returned, until the last row or until the client has gone.
-func download[T any](s *Server, c *fiber.Ctx, f file, open func(context.Context, domain.Principal) (T, error), write func(T, io.Writer) error) error {
+func download[T any](s *Router, c *fiber.Ctx, f file, open func(context.Context, domain.Principal) (T, error), write func(T, io.Writer) error) error {
 	v := visitOf(c.UserContext())
 	asked := *v
-	ctx, cancel := s.withCredentialWatch(s.begin(v), &asked)
+	ctx, cancel := s.access.WatchCredential(s.begin(v), &asked)
 	rows, err := open(ctx, v.principal)
 	if err != nil {
 		cancel()
@@ -42,7 +42,7 @@ func download[T any](s *Server, c *fiber.Ctx, f file, open func(context.Context,
 
 // stream writes the body of an answer while the client reads it. What fails
 // cuts the connection: half a file must not look like a whole one.
-func (s *Server) stream(ctx context.Context, c *fiber.Ctx, end func(), write func(io.Writer) error) {
+func (s *Router) stream(ctx context.Context, c *fiber.Ctx, end func(), write func(io.Writer) error) {
 	if c.Method() == fiber.MethodHead {
 		end()
 		c.Response().Header.SetContentLength(-1) // nobody knows it before the end
@@ -58,7 +58,7 @@ func (s *Server) stream(ctx context.Context, c *fiber.Ctx, end func(), write fun
 				_ = conn.Close()
 			}
 		}()
-		err := write(&patient{w: w, conn: conn, patience: s.cfg.WriteTimeout})
+		err := write(&patient{w: w, conn: conn, patience: s.writeTimeout})
 		if err == nil {
 			err = w.Flush()
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/httpapi/forward"
 )
 
 // Elsewhere is the rest of an install that is divided among nodes: whom an
@@ -37,8 +36,6 @@ type Elsewhere interface {
 }
 
 const (
-	// lentHeader brings what another node has found out of a request.
-	lentHeader = forward.Own + "Lent"
 	// elsewhereLimit bounds how long another node may take, and mostElsewhere
 	// what it may answer.
 	elsewhereLimit = 20 * time.Second
@@ -54,16 +51,9 @@ type lent struct {
 	Turn      string           `json:"turn"`
 }
 
-// isLent says whether another node has let a request in. The doors of nodes
-// take such a header from nobody else.
-func isLent(c *fiber.Ctx) bool {
-	_, node := c.Context().RemoteAddr().(forward.NodeAddr)
-	return node && len(c.Request().Header.Peek(lentHeader)) > 0
-}
-
 // borrow believes what another node says of a request.
 func (s *Server) borrow(c *fiber.Ctx) error {
-	text, err := base64.StdEncoding.AppendDecode(nil, c.Request().Header.Peek(lentHeader))
+	text, err := base64.StdEncoding.AppendDecode(nil, c.Request().Header.Peek(forwardedHeader))
 	var l lent
 	if err == nil {
 		err = json.Unmarshal(text, &l)
@@ -82,10 +72,10 @@ func (s *Server) borrow(c *fiber.Ctx) error {
 	return nil
 }
 
-// away sends what an operator asks about a workspace, or about a node, to the
+// Forward sends what an operator asks about a workspace, or about a node, to the
 // part that has it; false: it is done here.
-func (s *Server) away(c *fiber.Ctx, route string, body []byte) (bool, error) {
-	if s.cfg.Elsewhere == nil || isLent(c) {
+func (s *Server) Forward(c *fiber.Ctx, route string, body []byte) (bool, error) {
+	if s.cfg.Elsewhere == nil || isForwarded(c) {
 		return false, nil
 	}
 	send, err := s.whither(c, route, body)
@@ -150,7 +140,7 @@ func (s *Server) order(ctx context.Context, v *visit, method, uri string, body [
 		return nil, "", err
 	}
 	r.Header.Set(fiber.HeaderXForwardedFor, v.ip.String())
-	r.Header.Set(lentHeader, base64.StdEncoding.EncodeToString(text))
+	r.Header.Set(forwardedHeader, base64.StdEncoding.EncodeToString(text))
 	if len(body) > 0 {
 		r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	}

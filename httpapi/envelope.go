@@ -268,7 +268,7 @@ func paramOf(location string) string {
 
 // failure turns what a handler or a port returned into an envelope. What is no
 // fault of the client's is logged here, once.
-func (s *Server) failure(ctx context.Context, err error) *Failure {
+func (s *Router) failure(ctx context.Context, err error) *Failure {
 	v := visitOf(ctx)
 	if ready, ok := errors.AsType[*Failure](err); ok {
 		return ready
@@ -311,7 +311,7 @@ func readable(e *domain.Error) *domain.Error {
 }
 
 // refuse answers a request with an error.
-func (s *Server) refuse(c *fiber.Ctx, err error) error {
+func (s *Router) refuse(c *fiber.Ctx, err error) error {
 	f := s.failure(c.UserContext(), err)
 	if f.requestID == "" {
 		f.requestID = requestID(c)

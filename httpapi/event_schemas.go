@@ -71,9 +71,9 @@ func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Sch
 func exampleAt() time.Time { return time.Date(2026, time.January, 31, 9, 30, 0, 0, time.UTC) }
 
 // describeEvents adds the webhooks of the document: the events that endpoints get.
-func (s *Server) describeEvents() {
-	o := s.api.OpenAPI()
-	s.constraints.setEnums()
+func (b *blueprint) describeEvents() {
+	o := b.api.OpenAPI()
+	b.constraints.setEnums()
 	endpoint := &domain.Webhook{URL: "https://example.com/hook"}
 	endpoint.ID, endpoint.WorkspaceID, endpoint.Environment = "wh_"+exampleULID, "ws_"+exampleULID, domain.Live
 	o.Webhooks = make(map[string]*huma.PathItem)

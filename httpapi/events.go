@@ -35,7 +35,7 @@ func showEvent(e event.Event) Event {
 }
 
 func (s *Server) eventRoutes() {
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/v1/events", id: "listEvents", tag: "Events", summary: "Read events forwards, oldest first",
 		about:  "For the next page send the last id as after. Only events of resources that the credential may read are shown.",
 		errors: []int{http.StatusGone},
@@ -61,7 +61,7 @@ func (s *Server) eventRoutes() {
 		return page(l, err, showEvent)
 	})
 	s.streamRoute()
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/v1/events/{id}", id: "getEvent", tag: "Events", summary: "Read an event",
 		about: "403 where the credential may not read the resource that it is about.",
 	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Event], error) {

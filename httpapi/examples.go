@@ -33,9 +33,9 @@ func examples() map[string]Example {
 
 // addExamples adds an example to every request and response body: the recorded
 // one, else one that is made from the schema.
-func (s *Server) addExamples() {
-	all, values := examples(), exampleValues{s.api.OpenAPI().Components.Schemas}
-	for _, item := range s.api.OpenAPI().Paths {
+func (b *blueprint) addExamples() {
+	all, values := examples(), exampleValues{b.api.OpenAPI().Components.Schemas}
+	for _, item := range b.api.OpenAPI().Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
 				addRecordedExamples(op, all)

@@ -137,7 +137,7 @@ func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 
 func (s *Server) exportRoutes() {
 	const tag, path = "Exports", "/v1/exports"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createExport", tag: tag, status: http.StatusAccepted, summary: "Order a file of many rows",
 		about: "Ten per hour. The file is written in the background, oldest rows first, and kept for seven days. In CSV no cell is taken for a formula.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewExport }) (*answer[*domain.Export], error) {
@@ -151,9 +151,9 @@ func (s *Server) exportRoutes() {
 		touch(ctx, e.ID)
 		return ok(s.showExport(e), nil)
 	})
-	add(s, operation{method: http.MethodGet, path: path, id: "listExports", tag: tag, summary: "List exports"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listExports", tag: tag, summary: "List exports"},
 		handleList(s.ports.Exports, Exports.ListExports, s.showExport))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getExport", tag: tag, summary: "See whether a file is ready"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getExport", tag: tag, summary: "See whether a file is ready"},
 		handleByID(domain.PrefixExport, s.ports.Exports, Exports.Export, s.showExport))
 	s.raw(operation{
 		method: http.MethodGet, path: path + "/{id}/download", id: "downloadExport", tag: tag, summary: "Download the file",
@@ -207,4 +207,10 @@ func (s *Server) downloadExport(c *fiber.Ctx) error {
 		kind = mimeNDJSON
 	}
 	return s.sendFile(c, file, kind, `attachment; filename="`+string(e.Type)+"-"+e.File()+`"`)
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewExport) checkRules(context.Context, Workspaces, domain.Principal) error {
+	_, err := n.export()
+	return err
 }

@@ -59,7 +59,7 @@ type SMSGatewayResults struct {
 
 func (s *Server) gatewayRoutes() {
 	const tag, path = "SMS", "/v1/sms-gateways"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createSMSGateway", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an SMS gateway",
 		about: "Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, " +
 			"with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again " +
@@ -76,11 +76,11 @@ func (s *Server) gatewayRoutes() {
 		}
 		return touched(ctx, made, nil)
 	})
-	add(s, operation{method: http.MethodGet, path: path, id: "listSMSGateways", tag: tag, summary: "List SMS gateways"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listSMSGateways", tag: tag, summary: "List SMS gateways"},
 		handleList(s.ports.Gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSGateway", tag: tag, summary: "Get an SMS gateway"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSGateway", tag: tag, summary: "Get an SMS gateway"},
 		handleByID(domain.PrefixGateway, s.ports.Gateways, SMSGateways.SMSGateway, (*domain.SMSGateway).Public))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateSMSGateway", credential: keyOrSession, tag: tag, summary: "Change an SMS gateway",
 		about: "A changed secret is in this answer only.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -92,15 +92,15 @@ func (s *Server) gatewayRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, patchFunc(s, &in.Body, (*NewSMSGateway).apply))
+		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, patchFunc(s.blueprint, &in.Body, (*NewSMSGateway).apply))
 		if err == nil && in.Body.Has("secret") {
 			return &answer[*domain.SMSGateway]{Body: g}, nil
 		}
 		return public(g, err)
 	})
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteSMSGateway", tag: tag, summary: "Delete an SMS gateway"},
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteSMSGateway", tag: tag, summary: "Delete an SMS gateway"},
 		handleDeleteByID(domain.PrefixGateway, "sms_gateway", s.ports.Gateways, SMSGateways.DeleteSMSGateway))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/events", id: "tellSMSGatewayEvents", tag: tag, summary: "Tell of messages, as a gateway",
 		about: "For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. " +
 			"What cannot be taken (an unknown number or message) has an error in its result and holds nothing else back.",
@@ -117,7 +117,7 @@ func (s *Server) gatewayEvents(ctx context.Context, p domain.Principal, in *stru
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -167,4 +167,9 @@ func (e *SMSGatewayEvent) read(p *domain.Problems, at, country string) ask.Gatew
 		p.Add(at+x.Param, x.Code, "%s", x.Message)
 	}
 	return o
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewSMSGateway) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.SMSGateway{})
 }

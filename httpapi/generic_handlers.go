@@ -46,13 +46,13 @@ type patchRequest[S any] struct {
 
 // handlePatchByID returns the handler of a PATCH. set applies the body to the stored value.
 func handlePatchByID[P, S, R any](
-	s *Server, kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string, func(R) error) (R, error), set func(*S, R) error,
+	b *blueprint, kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string, func(R) error) (R, error), set func(*S, R) error,
 ) func(context.Context, domain.Principal, *patchRequest[S]) (*answer[R], error) {
 	return func(ctx context.Context, p domain.Principal, in *patchRequest[S]) (*answer[R], error) {
 		id, err := named(kind, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return ok(do(port, ctx, p, id, patchFunc(s, &in.Body, set)))
+		return ok(do(port, ctx, p, id, patchFunc(b, &in.Body, set)))
 	}
 }

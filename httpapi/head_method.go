@@ -9,7 +9,7 @@ import (
 
 // route registers a Fiber handler. HEAD is answered as GET without the body
 // (RFC 9110 §9.3.2), except for streams and sockets: 405.
-func (s *Server) route(op operation, handle fiber.Handler) {
+func (s *Router) route(op operation, handle fiber.Handler) {
 	path := fiberPath(op.path)
 	s.app.Add(op.method, path, handle)
 	switch {

@@ -313,7 +313,7 @@ func (s *Server) askOne(ctx context.Context, part int, r *http.Request) (*http.R
 // gets an answer here.
 func (s *Server) partDoor() {
 	s.app.Get(partRoute, func(c *fiber.Ctx) error {
-		if !isLent(c) {
+		if !isForwarded(c) {
 			return c.Next()
 		}
 		if err := s.borrow(c); err != nil {

@@ -64,8 +64,8 @@ func shownKey(k *domain.APIKey, err error) (*answer[*APIKey], error) {
 
 func (s *Server) keyRoutes() {
 	const tag, path = "API keys", "/v1/api-keys"
-	add(s, operation{method: http.MethodPost, path: path, id: "createKey", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an API key", about: "The answer holds the key, this once."}, s.createKey)
-	add(s, operation{method: http.MethodGet, path: path, id: "listKeys", tag: tag, summary: "List API keys", about: "A live credential sees the live and the test keys of the workspace, a test credential the test keys."},
+	add(s.Router, operation{method: http.MethodPost, path: path, id: "createKey", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an API key", about: "The answer holds the key, this once."}, s.createKey)
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listKeys", tag: tag, summary: "List API keys", about: "A live credential sees the live and the test keys of the workspace, a test credential the test keys."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			Paging
 			Environment string `query:"environment" enum:"live,test" doc:"Only keys of this environment."`
@@ -74,10 +74,10 @@ func (s *Server) keyRoutes() {
 			l, err := s.ports.Keys.ListKeys(ctx, p, ask.KeyQuery{Page: in.page(), Environment: domain.Environment(in.Environment)})
 			return page(l, err, showKey)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getKey", tag: tag, summary: "Get an API key"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getKey", tag: tag, summary: "Get an API key"},
 		handleByID(domain.PrefixKey, s.ports.Keys, Keys.APIKey, showKey))
-	add(s, operation{method: http.MethodPut, path: path + "/{id}", id: "updateKey", credential: keyOrSession, tag: tag, summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
-	add(s, operation{
+	add(s.Router, operation{method: http.MethodPut, path: path + "/{id}", id: "updateKey", credential: keyOrSession, tag: tag, summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "revokeKey", credential: keyOrSession, tag: tag, summary: "Revoke an API key at once",
 		about: "Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents that came of them. OAuth clients, users, webhooks and phones that the key " +
 			"created, directly or through other credentials, go on and stand in remaining; with cascade=true they end, too. A key that was revoked before, or has expired, can be revoked again with cascade=true.",
@@ -190,4 +190,10 @@ func (s *Server) updateKey(ctx context.Context, p domain.Principal, in *struct {
 		access.CheckAllowedIPs("allowed_ips", k.AllowedIPs, &problems)
 		return problems.Err()
 	}))
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewKey) checkRules(_ context.Context, _ Workspaces, p domain.Principal) error {
+	_, err := n.key(p)
+	return err
 }

@@ -96,19 +96,19 @@ func kindOfName(name string) string {
 
 func (s *Server) knowledgeRoutes() {
 	const tag, path = "Knowledge base", "/v1/knowledge-base"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createKnowledgeBase", tag: tag, status: http.StatusCreated, summary: "Create a knowledge base",
 		about: "Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.",
 	}, s.createKnowledge)
-	add(s, operation{method: http.MethodGet, path: path, id: "listKnowledgeBases", tag: tag, summary: "List knowledge bases"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listKnowledgeBases", tag: tag, summary: "List knowledge bases"},
 		handleList(s.ports.Knowledge, Knowledge.ListKnowledge, same))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getKnowledgeBase", tag: tag, summary: "Get a knowledge base"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getKnowledgeBase", tag: tag, summary: "Get a knowledge base"},
 		handleByID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase, same))
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateKnowledgeBase", tag: tag, summary: "Change a knowledge base"},
-		handlePatchByID(s, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteKnowledgeBase", tag: tag, summary: "Delete a knowledge base with its sources"},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateKnowledgeBase", tag: tag, summary: "Change a knowledge base"},
+		handlePatchByID(s.blueprint, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteKnowledgeBase", tag: tag, summary: "Delete a knowledge base with its sources"},
 		handleDeleteByID(domain.PrefixKnowledge, "knowledge_base", s.ports.Knowledge, Knowledge.DeleteKnowledge))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/search", id: "searchKnowledgeBase", tag: tag, summary: "Search a knowledge base",
 		about: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",
 	}, s.searchKnowledge)
@@ -116,7 +116,7 @@ func (s *Server) knowledgeRoutes() {
 }
 
 func (s *Server) sourceRoutes(tag, path string) {
-	add(s, operation{method: http.MethodPost, path: path, id: "addKnowledgeSource", tag: tag, status: http.StatusCreated, summary: "Add a source to a knowledge base"},
+	add(s.Router, operation{method: http.MethodPost, path: path, id: "addKnowledgeSource", tag: tag, status: http.StatusCreated, summary: "Add a source to a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body NewSource
@@ -134,7 +134,7 @@ func (s *Server) sourceRoutes(tag, path string) {
 			}
 			return public(s.ports.Knowledge.AddSource(ctx, p, id, o))
 		})
-	add(s, operation{method: http.MethodGet, path: path, id: "listKnowledgeSources", tag: tag, summary: "List the sources of a knowledge base"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listKnowledgeSources", tag: tag, summary: "List the sources of a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging
@@ -147,7 +147,7 @@ func (s *Server) sourceRoutes(tag, path string) {
 			l, err := s.ports.Knowledge.ListSources(ctx, p, id, in.page())
 			return page(l, err, (*domain.KnowledgeSource).Public)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{source_id}", id: "getKnowledgeSource", tag: tag, summary: "Get a source of a knowledge base"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{source_id}", id: "getKnowledgeSource", tag: tag, summary: "Get a source of a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *SourceOne) (*answer[*domain.KnowledgeSource], error) {
 			id, err := named(domain.PrefixKnowledge, in.ID)
 			if err != nil {
@@ -155,7 +155,7 @@ func (s *Server) sourceRoutes(tag, path string) {
 			}
 			return public(s.ports.Knowledge.Source(ctx, p, id, in.SourceID))
 		})
-	add(s, operation{method: http.MethodDelete, path: path + "/{source_id}", id: "deleteKnowledgeSource", tag: tag, summary: "Delete a source of a knowledge base"},
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{source_id}", id: "deleteKnowledgeSource", tag: tag, summary: "Delete a source of a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *SourceOne) (*answer[Deleted], error) {
 			id, err := named(domain.PrefixKnowledge, in.ID)
 			if err != nil {

@@ -51,12 +51,12 @@ type RecordingState struct {
 
 func (s *Server) linkRoutes() {
 	const tag, path = "Calls", "/v1/calls/{id}/recording"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/link", id: "linkRecording", tag: tag, status: http.StatusCreated, summary: "Make a link to the recording",
 		about: "The link needs no credential and takes Range. It ends with its time, and with the recording. A token makes links that end with the token at the latest.",
 	}, s.linkRecording)
 	for verb, paused := range map[string]bool{"pause": true, "resume": false} {
-		add(s, operation{
+		add(s.Router, operation{
 			method: http.MethodPost, path: path + "/" + verb, id: verb + "Recording", tag: tag, summary: map[bool]string{true: "Pause the recording", false: "Go on recording"}[paused],
 			about: "As for card numbers: the gap is silence of the same length, and the call goes on. 409 unless somebody is talking and the call is recorded.",
 		}, func(ctx context.Context, p domain.Principal, in *One) (*answer[RecordingState], error) {
@@ -114,7 +114,7 @@ func (s *Server) linkRecording(ctx context.Context, p domain.Principal, in *stru
 func (s *Server) admitLinked(c *fiber.Ctx, r rule, route string) error {
 	token := c.Query(linkParam)
 	if token == "" || c.Get(fiber.HeaderAuthorization) != "" {
-		return s.admit(c, r, route)
+		return s.Admit(c, r, route)
 	}
 	ctx := c.UserContext()
 	v := visitOf(ctx)

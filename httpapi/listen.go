@@ -152,7 +152,7 @@ func (h *hearer) serve(conn net.Conn, r *http.Request) {
 	ws.SetReadLimit(heardMost)
 	ctx, cancel := context.WithCancelCause(h.server.listens())
 	defer cancel(nil)
-	holds, stop := h.server.withCredentialWatch(ctx, &h.visit)
+	holds, stop := h.server.WatchCredential(ctx, &h.visit)
 	defer stop()
 	h.heard.attend(func() { cancel(errSlow) })
 	h.notes.attend(func() { cancel(errSlow) })

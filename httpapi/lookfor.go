@@ -43,7 +43,7 @@ func (s *Server) LookElsewhere(ctx context.Context, rules []*domain.AlertRule) a
 		if err != nil {
 			return nil, err
 		}
-		r.Header.Set(lentHeader, "node")
+		r.Header.Set(forwardedHeader, "node")
 		r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 		return r, nil
 	}, func(l *map[string]alert.Look) bool { return *l != nil })
@@ -75,7 +75,7 @@ func concerned(e Elsewhere, rules []*domain.AlertRule) (parts []int) {
 // nodes of the install gets an answer here.
 func (s *Server) looksDoor() {
 	s.app.Post(looksRoute, func(c *fiber.Ctx) error {
-		if !isLent(c) {
+		if !isForwarded(c) {
 			return c.Next()
 		}
 		b := bodyOf(c)

@@ -73,10 +73,10 @@ func hasMember(members map[string]any, path ...string) bool {
 // the result and writes it to the resource. The store calls the function with the
 // version that it then replaces, so that concurrent patches keep each other's
 // members.
-func patchFunc[S, R any](s *Server, p *Patch[S], set func(*S, R) error) func(R) error {
+func patchFunc[S, R any](b *blueprint, p *Patch[S], set func(*S, R) error) func(R) error {
 	return func(current R) error {
 		next := new(S)
-		if err := s.merge(p.members, current, next); err != nil {
+		if err := b.merge(p.members, current, next); err != nil {
 			return err
 		}
 		return set(next, current)
@@ -90,7 +90,7 @@ type storedPruner interface {
 	pruneStored(current any, stored, patch map[string]any)
 }
 
-func (s *Server) merge(patch map[string]any, current, next any) error {
+func (b *blueprint) merge(patch map[string]any, current, next any) error {
 	text, err := json.Marshal(current)
 	if err != nil {
 		return err
@@ -99,14 +99,14 @@ func (s *Server) merge(patch map[string]any, current, next any) error {
 	if err = domain.DecodeJSON(text, &stored); err != nil {
 		return err
 	}
-	schema := s.settings[reflect.TypeOf(next).Elem()]
-	target, _ := s.settableMembers(schema, stored).(map[string]any)
+	schema := b.settings[reflect.TypeOf(next).Elem()]
+	target, _ := b.settableMembers(schema, stored).(map[string]any)
 	if d, ok := next.(storedPruner); ok {
 		d.pruneStored(current, target, patch)
 	}
 	merged, _ := mergePatch(target, patch).(map[string]any)
 	var problems domain.Problems
-	s.applyDefaults(schema, merged, "", &problems)
+	b.applyDefaults(schema, merged, "", &problems)
 	if err = problems.Err(); err != nil {
 		return err
 	}
@@ -137,8 +137,8 @@ func mergePatch(target, patch any) any {
 
 // settableMembers is the part of a stored value that a schema of settings
 // describes: the members that a client can set.
-func (s *Server) settableMembers(schema *huma.Schema, v any) any {
-	schema = s.resolve(schema)
+func (b *blueprint) settableMembers(schema *huma.Schema, v any) any {
+	schema = b.resolve(schema)
 	switch v := v.(type) {
 	case map[string]any:
 		if len(schema.Properties) == 0 {
@@ -147,7 +147,7 @@ func (s *Server) settableMembers(schema *huma.Schema, v any) any {
 		kept := make(map[string]any)
 		for name, inner := range schema.Properties {
 			if v[name] != nil {
-				kept[name] = s.settableMembers(inner, v[name])
+				kept[name] = b.settableMembers(inner, v[name])
 			}
 		}
 		return kept
@@ -157,7 +157,7 @@ func (s *Server) settableMembers(schema *huma.Schema, v any) any {
 		}
 		kept := make([]any, len(v))
 		for i, item := range v {
-			kept[i] = s.settableMembers(schema.Items, item)
+			kept[i] = b.settableMembers(schema.Items, item)
 		}
 		return kept
 	}
@@ -166,8 +166,8 @@ func (s *Server) settableMembers(schema *huma.Schema, v any) any {
 
 // applyDefaults sets missing members of v to the defaults of a schema. A missing
 // member that is required and has no default is a problem.
-func (s *Server) applyDefaults(schema *huma.Schema, v any, path string, p *domain.Problems) {
-	schema = s.resolve(schema)
+func (b *blueprint) applyDefaults(schema *huma.Schema, v any, path string, p *domain.Problems) {
+	schema = b.resolve(schema)
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
@@ -175,7 +175,7 @@ func (s *Server) applyDefaults(schema *huma.Schema, v any, path string, p *domai
 			inner := schema.Properties[name]
 			switch {
 			case v[name] != nil:
-				s.applyDefaults(inner, v[name], at, p)
+				b.applyDefaults(inner, v[name], at, p)
 			case inner.Default != nil:
 				v[name] = inner.Default
 			case slices.Contains(schema.Required, name):
@@ -184,13 +184,13 @@ func (s *Server) applyDefaults(schema *huma.Schema, v any, path string, p *domai
 		}
 		if each, ok := schema.AdditionalProperties.(*huma.Schema); ok && len(schema.Properties) == 0 {
 			for _, name := range slices.Sorted(maps.Keys(v)) {
-				s.applyDefaults(each, v[name], strings.TrimPrefix(path+"."+name, "."), p)
+				b.applyDefaults(each, v[name], strings.TrimPrefix(path+"."+name, "."), p)
 			}
 		}
 	case []any:
 		if schema.Items != nil {
 			for i, item := range v {
-				s.applyDefaults(schema.Items, item, path+"["+strconv.Itoa(i)+"]", p)
+				b.applyDefaults(schema.Items, item, path+"["+strconv.Itoa(i)+"]", p)
 			}
 		}
 	}
@@ -198,11 +198,11 @@ func (s *Server) applyDefaults(schema *huma.Schema, v any, path string, p *domai
 
 // resolve follows the reference of a schema, also of one that has a description
 // beside it.
-func (s *Server) resolve(schema *huma.Schema) *huma.Schema {
+func (b *blueprint) resolve(schema *huma.Schema) *huma.Schema {
 	for {
 		switch {
 		case schema.Ref != "":
-			schema = s.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+			schema = b.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
 		case len(schema.AllOf) == 1:
 			schema = schema.AllOf[0]
 		default:

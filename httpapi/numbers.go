@@ -29,15 +29,15 @@ func (n *NewNumber) apply(x *domain.PhoneNumber, country string) error {
 
 func (s *Server) numberRoutes() {
 	const tag, path = "Phone numbers", "/v1/phone-numbers"
-	add(s, operation{method: http.MethodPost, path: path, id: "createNumber", tag: tag, status: http.StatusCreated, summary: "Let an agent answer a number", about: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
-	add(s, operation{method: http.MethodGet, path: path, id: "listNumbers", tag: tag, summary: "List numbers"},
+	add(s.Router, operation{method: http.MethodPost, path: path, id: "createNumber", tag: tag, status: http.StatusCreated, summary: "Let an agent answer a number", about: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listNumbers", tag: tag, summary: "List numbers"},
 		handleList(s.ports.Numbers, Numbers.ListNumbers, same))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getNumber", tag: tag, summary: "Get a number"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getNumber", tag: tag, summary: "Get a number"},
 		handleByID(domain.PrefixNumber, s.ports.Numbers, Numbers.Number, same))
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateNumber", tag: tag, summary: "Let somebody else answer a number"}, s.updateNumber)
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteNumber", tag: tag, summary: "Give a number up"},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateNumber", tag: tag, summary: "Let somebody else answer a number"}, s.updateNumber)
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteNumber", tag: tag, summary: "Give a number up"},
 		handleDeleteByID(domain.PrefixNumber, "phone_number", s.ports.Numbers, Numbers.DeleteNumber))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: "/v1/test/inbound-calls", id: "testInboundCall", tag: tag, status: http.StatusCreated,
 		summary: "Let the built-in carrier call a number", about: "With a test key only. The call runs over real SIP and RTP within the machine.",
 	}, s.testInbound)
@@ -57,7 +57,7 @@ var keys = regexp.MustCompile(`^[0-9A-D*#]{0,64}$`)
 
 func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct{ Body TestInbound }) (*answer[*domain.Call], error) {
 	b := &in.Body
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct
 }
 
 func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struct{ Body NewNumber }) (*answer[*domain.PhoneNumber], error) {
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -108,5 +108,14 @@ func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Numbers.UpdateNumber(ctx, p, id, patchFunc(s, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
+	return ok(s.ports.Numbers.UpdateNumber(ctx, p, id, patchFunc(s.blueprint, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewNumber) checkRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+	w, err := s.Workspace(ctx, p)
+	if err != nil {
+		return err
+	}
+	return n.apply(&domain.PhoneNumber{Number: n.Number}, w.DefaultCountry)
 }

@@ -77,7 +77,7 @@ type Introspection struct {
 func (s *Server) oauthRoutes() {
 	s.clientRoutes()
 	s.authorizeRoutes()
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/.well-known/oauth-authorization-server", id: "getOAuthMetadata", tag: oauthTag, open: true,
 		summary: "Get what clients have to know of the authorization server",
 	}, func(context.Context, domain.Principal, *struct{}) (*cached[OAuthMetadata], error) {
@@ -324,7 +324,7 @@ func (s *Server) fromPublicPage(c *fiber.Ctx, client *domain.OAuthClient) error 
 	if origin == "" || !client.Public {
 		return nil
 	}
-	w, err := s.ports.Workspaces.Workspace(c.UserContext(), visitOf(c.UserContext()).principal)
+	w, err := s.Workspace(c.UserContext(), visitOf(c.UserContext()).principal)
 	if err == nil && slices.Contains(w.AllowedOrigins, origin) {
 		allowOrigin(c, origin)
 	}

@@ -77,11 +77,11 @@ func showClient(c *domain.OAuthClient) *Client {
 
 func (s *Server) clientRoutes() {
 	const tag, path = "OAuth clients", "/v1/oauth/clients"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createClient", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an OAuth client",
 		about: "403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.",
 	}, s.createClient)
-	add(s, operation{method: http.MethodGet, path: path, id: "listClients", tag: tag, summary: "List OAuth clients"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listClients", tag: tag, summary: "List OAuth clients"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*Client]], error) {
 			if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
 				return nil, err
@@ -89,7 +89,7 @@ func (s *Server) clientRoutes() {
 			l, err := s.ports.OAuth.ListClients(ctx, p, in.page())
 			return page(l, err, showClient)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getClient", tag: tag, summary: "Get an OAuth client"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getClient", tag: tag, summary: "Get an OAuth client"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*Client], error) {
 			if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
 				return nil, err
@@ -104,7 +104,7 @@ func (s *Server) clientRoutes() {
 			}
 			return ok(showClient(c), nil)
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteClient", credential: keyOrSession, tag: tag, summary: "Delete an OAuth client and refuse its tokens at once",
 		about: "On every plan: what was given can always be taken away.",
 	}, handleDeleteByID(domain.PrefixClient, "oauth_client", s.ports.OAuth, OAuth.DeleteClient))
@@ -138,4 +138,10 @@ func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struc
 	shown := showClient(made)
 	shown.Secret = secret
 	return ok(shown, nil)
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewClient) checkRules(context.Context, Workspaces, domain.Principal) error {
+	_, err := n.client()
+	return err
 }

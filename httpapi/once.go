@@ -43,9 +43,9 @@ type onceRequest struct {
 	digest func() (string, error)
 }
 
-// once runs a request whose body was read; a repeated one is answered from
+// RunOnce runs a request whose body was read; a repeated one is answered from
 // memory.
-func (s *Server) once(c *fiber.Ctx, text []byte, run func()) {
+func (s *Server) RunOnce(c *fiber.Ctx, text []byte, run func()) {
 	digest := func() (string, error) {
 		sum := digestOf(c)
 		sum.Write(text)
@@ -60,8 +60,8 @@ func (s *Server) once(c *fiber.Ctx, text []byte, run func()) {
 	}
 }
 
-// onceStream is once for a body that is digested while it is read.
-func (s *Server) onceStream(c *fiber.Ctx, run func() error) error {
+// RunStreamOnce is once for a body that is digested while it is read.
+func (s *Server) RunStreamOnce(c *fiber.Ctx, run func() error) error {
 	b := bodyOf(c)
 	b.sum = digestOf(c)
 	return s.runOnce(c, "", func() (string, error) {

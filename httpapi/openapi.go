@@ -19,18 +19,6 @@ const documentIntro = "Campaigns and calls by voice agents. A successful respons
 	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
 	"Times are ISO 8601 in UTC. HEAD returns the headers of GET, except for streams and sockets. POST takes an Idempotency-Key, except under /oauth/* and on the sign-in pages, which follow OAuth 2.0: a code is valid once, a refresh token returns the next one, and no response with a token is stored. An optional field of a request may be null, which means the same as leaving it out. PATCH is a JSON merge patch (RFC 7396): null removes the member or resets it to its default. An unknown query parameter of a route under /v1 is 422 unknown_parameter with its name."
 
-func (s *Server) documentRoutes() {
-	s.raw(operation{method: http.MethodGet, path: "/openapi.json", id: "getDocument", tag: "Document", summary: "This document", open: true},
-		func(h *huma.Operation) {
-			h.Responses["200"] = response("OpenAPI 3.1.", fiber.MIMEApplicationJSON, &huma.Schema{Type: huma.TypeObject})
-		},
-		func(c *fiber.Ctx) error {
-			c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-			c.Set(fiber.HeaderCacheControl, "public, max-age=300")
-			return c.Send(s.Document())
-		})
-}
-
 // schemaOf is a type's schema in the document.
 func schemaOf[T any](api huma.API) *huma.Schema {
 	t := reflect.TypeFor[T]()
@@ -42,9 +30,9 @@ func response(about, kind string, schema *huma.Schema) *huma.Response {
 }
 
 // describeRaw puts a route into the document that huma does not serve.
-func (s *Server) describeRaw(h *huma.Operation, op operation, describe func(*huma.Operation)) {
+func (b *blueprint) describeRaw(h *huma.Operation, op operation, describe func(*huma.Operation)) {
 	h.Responses = map[string]*huma.Response{}
-	failure := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Failure](), true, "Failure")
+	failure := b.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Failure](), true, "Failure")
 	for _, status := range op.failures() {
 		h.Responses[strconv.Itoa(status)] = response(http.StatusText(status), fiber.MIMEApplicationJSON, failure)
 	}
@@ -52,8 +40,8 @@ func (s *Server) describeRaw(h *huma.Operation, op operation, describe func(*hum
 		h.Parameters = append(h.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
 	}
 	describe(h)
-	s.constraints.apply(h)
-	s.api.OpenAPI().AddOperation(h)
+	b.constraints.apply(h)
+	b.api.OpenAPI().AddOperation(h)
 }
 
 // operationOf is the operation of a path by its method.
@@ -83,8 +71,8 @@ func pathNames(path string) []string {
 
 // finishDocument adds credentials, the headers of every answer, and where null
 // stands for no object.
-func (s *Server) finishDocument() {
-	o := s.api.OpenAPI()
+func (b *blueprint) finishDocument() {
+	o := b.api.OpenAPI()
 	o.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
 		"token":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of POST /v1/auth/token, for the users of your pages."},
@@ -107,8 +95,8 @@ func (s *Server) finishDocument() {
 	for _, item := range o.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
-				s.queries.note(op)
-				op.Security = s.credentialsOf(op)
+				b.queries.note(op)
+				op.Security = b.credentialsOf(op)
 				finish(op, o.Components.Responses)
 				describeParameters(op)
 			}
@@ -116,20 +104,18 @@ func (s *Server) finishDocument() {
 	}
 	allowNull(o.Components.Schemas)
 	describeFields(o.Components.Schemas.Map())
-	s.writeUpdateSchemas()
-	s.addExamples()
+	b.writeUpdateSchemas()
+	b.addExamples()
+	b.constraints = nil
 }
 
-// Document is the OpenAPI document as it is served.
-func (s *Server) Document() []byte { return s.papers.document() }
-
 // credentialsOf are those that an operation takes, one of which is enough.
-func (s *Server) credentialsOf(op *huma.Operation) []map[string][]string {
+func (b *blueprint) credentialsOf(op *huma.Operation) []map[string][]string {
 	if len(op.Security) == 0 {
 		return op.Security
 	}
 	route := op.Method + " " + op.Path
-	takes := func(p domain.Principal) bool { return s.credentials[route].refuse(p) == nil }
+	takes := func(p domain.Principal) bool { return b.credentials[route].refuse(p) == nil }
 	var list []map[string][]string
 	if takes(domain.Principal{KeyID: "key"}) {
 		list = append(list, map[string][]string{"api_key": {}})
@@ -138,7 +124,7 @@ func (s *Server) credentialsOf(op *huma.Operation) []map[string][]string {
 		list = append(list, map[string][]string{"token": {}})
 	}
 	if takes(domain.Principal{ClientID: "client"}) {
-		for _, scope := range s.rules[route].need {
+		for _, scope := range b.rules[route].need {
 			list = append(list, map[string][]string{"oauth": {string(scope)}})
 		}
 	}

@@ -40,7 +40,7 @@ func (s *Server) operatorRoutes() {
 	s.partDoor()
 	s.looksDoor()
 	s.quarantineRoutes()
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path + "/load", id: "getLoad", tag: tag, summary: "Get how the service does, over all workspaces",
 		about: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +
 			"ready and drain are those of the node that has the operator's own workspace; /v1/operator/nodes tells of all.",
@@ -51,14 +51,14 @@ func (s *Server) operatorRoutes() {
 		}
 		return whole.Node, nil
 	}))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path + "/nodes", id: "listNodes", tag: tag, summary: "List the nodes that live, and how each does",
 		about: "Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.",
 	}, bare(func(ctx context.Context, _ domain.Principal) (List[*ask.NodeNow], error) {
 		_, nodes, err := s.look(ctx)
 		return List[*ask.NodeNow]{Object: "list", Data: nodes}, err
 	}))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path + "/workspaces", id: "listLoads", tag: tag, summary: "List how each workspace does",
 		about: "Operators only. The newest workspace comes first.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -75,7 +75,7 @@ func (s *Server) operatorRoutes() {
 		}
 		return page(whole.Page(Paging{Limit: in.Limit, Cursor: in.Cursor}.page()), nil, same)
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/dialling/stop", id: "stopDialling", tag: tag, summary: "Stop all dialling, in all workspaces",
 		about: "Operators only. From the answer on nobody is rung: no campaign, bulk job, reminder, transfer or call of the API sends an INVITE that begins a call, in both environments. " +
 			"Live calls go on, calls still come in. It holds across restarts. Campaigns stay running and wait: waiting.reason is dialling_stopped; whoever orders a call is told 503 with reason dialling_stopped.",
@@ -90,19 +90,19 @@ func (s *Server) operatorRoutes() {
 		defer s.installs.forget()
 		return ok(s.ports.Operators.StopDialling(ctx, p, reason))
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/dialling/resume", id: "resumeDialling", tag: tag, summary: "Let people be rung again",
 		about: "Operators only. Campaigns go on where they stood, within their hours and pace; what was paused stays so.",
 	}, bare(func(ctx context.Context, p domain.Principal) (ask.DiallingNow, error) {
 		defer s.installs.forget()
 		return s.ports.Operators.ResumeDialling(ctx, p)
 	}))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/drain", id: "drainNode", tag: tag, summary: "Take no calls on a node", errors: []int{http.StatusNotFound, http.StatusConflict},
 		about: "Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. " +
 			"Live calls go on, and may be transferred. It ends by undrain, or with the process. 409 invalid_state for a node that has no part of the work.",
 	}, s.onNode(Operators.DrainNode))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/undrain", id: "undrainNode", tag: tag, summary: "Take calls on a node again", errors: []int{http.StatusNotFound, http.StatusConflict},
 		about: "Operators only.",
 	}, s.onNode(Operators.UndrainNode))

@@ -104,12 +104,12 @@ func (s *Server) pathwayOf(ctx context.Context, p domain.Principal, in One) (*do
 }
 
 func (s *Server) playRoutes(tag, path string) {
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/chat", id: "chatWithPathway", tag: tag, summary: "Walk a pathway in text", errors: []int{http.StatusConflict},
 		about: "By the rules that calls walk it by, but for prompts, which are heard to their end. Transfers, tools, messages and appointments are told of and not done; they count as done well. " +
 			"409 engine_not_configured where it takes an engine.",
 	}, s.chat)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/replay", id: "replayCall", tag: tag, summary: "Walk a pathway as a call went", errors: []int{http.StatusConflict},
 		about: "What was keyed in during a call that is over is keyed in again, and what the pathway says now stands beside what was said then. It shows the words of the call: the key must read calls and agents (*:read).",
 	}, s.replayCall)
@@ -377,7 +377,7 @@ func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct 
 	if err = unable(w, false); err != nil {
 		return nil, err
 	}
-	home, err := s.ports.Workspaces.Workspace(ctx, p)
+	home, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (s *Server) reportOn(ctx context.Context, p domain.Principal, w *domain.Pat
 
 func (s *Server) pathwayRoutes() {
 	const tag, path = "Pathways", "/v1/pathways"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createPathway", tag: tag, status: http.StatusCreated, summary: "Create a pathway",
 		about: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
 			"Tools, knowledge bases and agents that nodes name must belong to the workspace. Edges are taken by key presses, words (needs speech recognition), decisions of a language model (needs one), time-outs, always, else, success and failure. " +
@@ -105,19 +105,19 @@ func (s *Server) pathwayRoutes() {
 		made, err := s.ports.Pathways.CreatePathway(ctx, p, w)
 		return touched(ctx, made, err)
 	})
-	add(s, operation{method: http.MethodPost, path: path + "/validate", id: "validatePathway", tag: tag, unchecked: true, summary: "Check a pathway without saving it", about: "The report lists all problems, those of missing members as well."},
+	add(s.Router, operation{method: http.MethodPost, path: path + "/validate", id: "validatePathway", tag: tag, unchecked: true, summary: "Check a pathway without saving it", about: "The report lists all problems, those of missing members as well."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*answer[PathwayReport], error) {
 			w := &domain.Pathway{}
 			in.Body.copyTo(w)
 			return ok(s.reportOn(ctx, p, w))
 		})
-	add(s, operation{method: http.MethodGet, path: path, id: "listPathways", tag: tag, summary: "List pathways"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listPathways", tag: tag, summary: "List pathways"},
 		handleList(s.ports.Pathways, Pathways.ListPathways, same))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getPathway", tag: tag, summary: "Get a pathway"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getPathway", tag: tag, summary: "Get a pathway"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Pathway], error) {
 			return ok(s.pathwayOf(ctx, p, *in))
 		})
-	add(s, operation{method: http.MethodPost, path: path + "/{id}/validate", id: "validateSavedPathway", tag: tag, summary: "Check a saved pathway"},
+	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/validate", id: "validateSavedPathway", tag: tag, summary: "Check a saved pathway"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[PathwayReport], error) {
 			w, err := s.pathwayOf(ctx, p, *in)
 			if err != nil {
@@ -125,10 +125,15 @@ func (s *Server) pathwayRoutes() {
 			}
 			return ok(s.reportOn(ctx, p, w))
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
-		handlePatchByID(s, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePathway", tag: tag, summary: "Delete a pathway", errors: []int{http.StatusConflict}},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
+		handlePatchByID(s.blueprint, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePathway", tag: tag, summary: "Delete a pathway", errors: []int{http.StatusConflict}},
 		handleDeleteByID(domain.PrefixPathway, "pathway", s.ports.Pathways, Pathways.DeletePathway))
 	s.playRoutes(tag, path)
 	s.testPathwayRoutes(tag, path)
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewPathway) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.Pathway{})
 }

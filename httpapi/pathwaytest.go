@@ -97,7 +97,7 @@ type PathwayTested struct {
 }
 
 func (s *Server) testPathwayRoutes(tag, path string) {
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/test", id: "testPathway", tag: tag, summary: "Hold a pathway to scenarios", errors: []int{http.StatusConflict},
 		about: "Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. One test runs at a time in a workspace, for as long as a request may take: play many scenarios in several. 409 engine_not_configured where it takes an engine.",
 	}, s.testPathway)

@@ -40,15 +40,15 @@ func (*NewPhone) pruneStored(_ any, stored, _ map[string]any) {
 
 func (s *Server) phoneRoutes() {
 	const tag, path = "Phones", "/v1/phones"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createPhone", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Let a phone register",
 		about: "The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only. A phone of the test environment is stored and never used, as its warnings tell.",
 	}, s.createPhone)
-	add(s, operation{method: http.MethodGet, path: path, id: "listPhones", tag: tag, summary: "List phones"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listPhones", tag: tag, summary: "List phones"},
 		handleList(s.ports.Phones, Phones.ListPhones, (*domain.Phone).Public))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getPhone", tag: tag, summary: "Get a phone"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getPhone", tag: tag, summary: "Get a phone"},
 		handleByID(domain.PrefixPhone, s.ports.Phones, Phones.Phone, (*domain.Phone).Public))
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePhone", credential: keyOrSession, tag: tag, summary: "Change a phone", about: "Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only."},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePhone", credential: keyOrSession, tag: tag, summary: "Change a phone", about: "Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body Patch[NewPhone]
@@ -59,7 +59,7 @@ func (s *Server) phoneRoutes() {
 				return nil, err
 			}
 			chosen := ""
-			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, patchFunc(s, &in.Body, func(n *NewPhone, x *domain.Phone) error {
+			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, patchFunc(s.blueprint, &in.Body, func(n *NewPhone, x *domain.Phone) error {
 				chosen = n.Password
 				return n.apply(x)
 			}))
@@ -68,7 +68,7 @@ func (s *Server) phoneRoutes() {
 			}
 			return ok(shownPhone(changed, chosen), nil)
 		})
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePhone", credential: keyOrSession, tag: tag, summary: "Delete a phone"},
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePhone", credential: keyOrSession, tag: tag, summary: "Delete a phone"},
 		handleDeleteByID(domain.PrefixPhone, "phone", s.ports.Phones, Phones.DeletePhone))
 }
 
@@ -91,4 +91,9 @@ func shownPhone(x *domain.Phone, chosen string) *domain.Phone {
 		shown.Password = x.Password
 	}
 	return shown
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewPhone) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.Phone{})
 }

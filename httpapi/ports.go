@@ -45,7 +45,7 @@ type Ports struct {
 	Consents    Consents
 	Users       Users
 	Audit       Audit
-	Workspaces  Workspaces
+	Workspaces  WorkspaceRecord
 	Usages      Usages
 	Bulks       Bulks
 	Exports     Exports
@@ -338,8 +338,8 @@ type Audit interface {
 	ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQuery) (ask.List[*domain.AuditEntry], error)
 }
 
-// Workspaces is the tenant's own record.
-type Workspaces interface {
+// WorkspaceRecord is the tenant's own record.
+type WorkspaceRecord interface {
 	// Workspace answers from memory: it stands before every request.
 	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)

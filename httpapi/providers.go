@@ -79,7 +79,7 @@ func (n *NewProvider) apply(x *domain.Provider) error {
 
 func (s *Server) providerRoutes() {
 	const tag, path = "Appointments", "/v1/providers"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createProvider", tag: tag, status: http.StatusCreated, summary: "Make a provider that can be booked",
 		about: "A provider has one appointment at a time. Where clocks are changed, its hours are what they show.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewProvider }) (*answer[*domain.Provider], error) {
@@ -90,17 +90,17 @@ func (s *Server) providerRoutes() {
 		made, err := s.ports.Bookings.CreateProvider(ctx, p, x)
 		return touched(ctx, made, err)
 	})
-	add(s, operation{method: http.MethodGet, path: path, id: "listProviders", tag: tag, summary: "List providers"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listProviders", tag: tag, summary: "List providers"},
 		handleList(s.ports.Bookings, Bookings.ListProviders, same))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getProvider", tag: tag, summary: "Get a provider"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getProvider", tag: tag, summary: "Get a provider"},
 		handleByID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider, same))
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateProvider", tag: tag, summary: "Change a provider", about: "Appointments that there are stay where they are."},
-		handlePatchByID(s, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
-	add(s, operation{
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateProvider", tag: tag, summary: "Change a provider", about: "Appointments that there are stay where they are."},
+		handlePatchByID(s.blueprint, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteProvider", tag: tag, summary: "Delete a provider",
 		about: "409 invalid_state while an appointment lies ahead. Past ones stay.", errors: []int{http.StatusConflict},
 	}, handleDeleteByID(domain.PrefixProvider, "provider", s.ports.Bookings, Bookings.DeleteProvider))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/v1/appointments/availability", id: "getAvailability", tag: tag, summary: "Ask when a provider is free",
 		about: "Oldest first, from now on. What is free may be taken before it is booked: then the booking is 409 slot_unavailable.", errors: []int{http.StatusUnprocessableEntity},
 	}, s.availability)
@@ -125,4 +125,9 @@ func (s *Server) availability(ctx context.Context, p domain.Principal, in *struc
 	return ok(s.ports.Bookings.Availability(ctx, p, ask.AvailabilityQuery{
 		Provider: in.Provider, From: in.From, To: in.To, Timezone: in.Timezone, Minutes: in.Minutes, Limit: max(1, in.Limit),
 	}))
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewProvider) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.Provider{})
 }

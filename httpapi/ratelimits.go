@@ -86,7 +86,7 @@ func limitsByRoute() map[string]pathLimit {
 // from the count.
 func (s *Server) countPathRequest(c *fiber.Ctx, l pathLimit) (refund func(), err error) {
 	v := visitOf(c.UserContext())
-	w, err := s.ports.Workspaces.Workspace(c.UserContext(), v.principal)
+	w, err := s.Workspace(c.UserContext(), v.principal)
 	if err != nil {
 		return nil, err
 	}
@@ -105,29 +105,6 @@ func (s *Server) countPathRequest(c *fiber.Ctx, l pathLimit) (refund func(), err
 			_ = tell(c, general)
 		}
 	}, nil
-}
-
-// withPathLimit wraps the handler of a route that has the limit of a path. Requests
-// that the handler refuses (4xx) are not counted.
-func withPathLimit[I, O any](handle func(context.Context, domain.Principal, *I) (*O, error)) func(context.Context, domain.Principal, *I) (*O, error) {
-	return func(ctx context.Context, p domain.Principal, in *I) (*O, error) {
-		count := visitOf(ctx).countPathRequest
-		if count == nil {
-			return handle(ctx, p, in)
-		}
-		refund, err := count()
-		if err != nil {
-			return nil, err
-		}
-		out, err := handle(ctx, p, in)
-		if err == nil {
-			return out, nil
-		}
-		if status := statusOfError(err); status >= http.StatusBadRequest && status < http.StatusInternalServerError {
-			refund()
-		}
-		return nil, err
-	}
 }
 
 // RateLimits is the rate-limit usage object of the specification.
@@ -150,7 +127,7 @@ type LimitUse struct {
 }
 
 func (s *Server) rateLimitRoutes() {
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/v1/usage/rate-limits", id: "getRateLimits", tag: "Usage", summary: "Get what is used of the rate limits",
 		about: "Of the environment of the credential: live and test count apart. Asking counts as a request. Windows slide: what was made is what was made within the last minute or hour. " +
 			"endpoints counts the requests that were permitted and valid; reading exports and bulk jobs is not counted there.",
@@ -158,7 +135,7 @@ func (s *Server) rateLimitRoutes() {
 }
 
 func (s *Server) rateLimitUse(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[RateLimits], error) {
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}

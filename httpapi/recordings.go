@@ -90,7 +90,7 @@ func (s *Server) sendFile(c *fiber.Ctx, rec ask.Recording, kind, disposition str
 		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", part.from, part.from+part.size-1, rec.Size))
 	}
 	v := *visitOf(c.UserContext())
-	holds, stop := s.withCredentialWatch(s.begin(&v), &v)
+	holds, stop := s.WatchCredential(s.begin(&v), &v)
 	c.Context().SetBodyStream(&sound{
 		Reader: io.LimitReader(rec.Body, part.size), body: rec.Body, conn: c.Context().Conn(), patience: s.cfg.WriteTimeout, holds: holds.Err, stop: stop,
 	}, int(part.size))

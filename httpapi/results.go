@@ -35,7 +35,7 @@ func (s *Server) results(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return download(s, c, file{id + ".csv", csvFile}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.ResultRow, error], error) {
+	return download(s.Router, c, file{id + ".csv", csvFile}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.ResultRow, error], error) {
 		return s.ports.Contacts.CampaignResults(ctx, p, id)
 	}, writeResults)
 }

@@ -99,35 +99,38 @@ func (c Config) filled() Config {
 
 // Server is the front door.
 type Server struct {
-	*blueprint // shared by all servers
+	*Router
 
-	cfg        Config
-	ports      Ports
-	log        *slog.Logger
-	app        *fiber.App
-	draws      bool           // it serves nobody: its routes are registered for the blueprint
-	papers     *papers        // the document
-	asks       map[string]any // by route, what its handler asks
-	limits     limit.Limiter  // by workspace
-	paths      limit.Limiter  // by workspace and path
-	users      limit.Limiter  // by workspace and user
-	strikes    limit.Limiter  // by address, without a good credential
-	preflights limit.Limiter  // by address, of pages that are let in
-	polls      limit.Limiter  // by user, of the parts of pages that change
-	operators  limit.Limiter  // by user, of the operator's page
-	counts     *keeper        // of limits and paths
-	tickets    tickets
-	streams    places // streams of events, by workspace
-	tests      places // of pathways that run, by workspace
-	pages      *pages
-	installs   install                 // how the whole install does
-	listens    func() context.Context  // of those who listen to calls or events
-	hush       context.CancelFunc      // ends it
-	routed     fasthttp.RequestHandler // the routes, without what stands around them
-	closed     atomic.Bool
-	gone       atomic.Bool                  // shut down: what connections that were not idle still bring is refused
-	begin      func(*visit) context.Context // ends with the server
-	end        context.CancelFunc
+	cfg           Config
+	ports         Ports
+	document      *document
+	needsOperator map[string]rule      // that need an operator's credential
+	limitedRoutes map[string]pathLimit // that count against the limit of their path
+	limits        limit.Limiter        // by workspace
+	paths         limit.Limiter        // by workspace and path
+	users         limit.Limiter        // by workspace and user
+	strikes       limit.Limiter        // by address, without a good credential
+	preflights    limit.Limiter        // by address, of pages that are let in
+	polls         limit.Limiter        // by user, of the parts of pages that change
+	operators     limit.Limiter        // by user, of the operator's page
+	counts        *keeper              // of limits and paths
+	tickets       tickets
+	streams       places // streams of events, by workspace
+	tests         places // of pathways that run, by workspace
+	pages         *pages
+	installs      install                 // how the whole install does
+	listens       func() context.Context  // of those who listen to calls or events
+	hush          context.CancelFunc      // ends it
+	routed        fasthttp.RequestHandler // the routes, without what stands around them
+	closed        atomic.Bool
+	gone          atomic.Bool // shut down: what connections that were not idle still bring is refused
+	end           context.CancelFunc
+}
+
+// workspaceRules are the ports that request bodies are validated against.
+type workspaceRules struct {
+	WorkspaceRecord
+	Numbers
 }
 
 // countedWorkspaces bounds the counts of workspaces and their paths. They are
@@ -140,15 +143,16 @@ func New(cfg Config, ports Ports) *Server {
 	cfg = cfg.filled()
 	s := &Server{
 		limits: limit.Limiter{Names: countedWorkspaces}, paths: limit.Limiter{Names: countedWorkspaces},
-		blueprint: theBlueprint(), cfg: cfg, ports: ports, log: cfg.Log, asks: make(map[string]any), pages: newPages(),
+		cfg: cfg, ports: ports, pages: newPages(), needsOperator: tenantRules(), limitedRoutes: limitsByRoute(),
 	}
-	s.papers = s.papersOf(cfg.Version, cfg.PublicURL)
+	documents := theDocuments()
+	s.document = documents.document(cfg.Version, cfg.PublicURL)
 	base, end := context.WithCancel(context.Background())
 	s.counts = newKeeper(base, ports.Windows, cfg.Log, &s.limits, &s.paths)
 	live, hush := context.WithCancel(base)
 	s.listens, s.hush = func() context.Context { return live }, hush
-	s.begin, s.end = func(v *visit) context.Context { return withVisit(base, v) }, end
-	s.app = fiber.New(fiber.Config{
+	s.end = end
+	app := fiber.New(fiber.Config{
 		AppName:                      "callboard",
 		Immutable:                    true, // strings outlive their request
 		StrictRouting:                true,
@@ -163,11 +167,16 @@ func New(cfg Config, ports Ports) *Server {
 		Concurrency:                  cfg.MaxConnections,
 		DisableStartupMessage:        true,
 		DisableDefaultContentType:    true,
-		ErrorHandler:                 s.onError,
+		ErrorHandler:                 func(c *fiber.Ctx, err error) error { return s.onError(c, err) },
 		JSONEncoder:                  domain.EncodeJSON,
 		JSONDecoder:                  domain.DecodeJSON,
 	})
-	server := s.app.Server()
+	s.Router = newRouter(documents.blueprint, RouterConfig{
+		App: app, Log: cfg.Log, PublicURL: cfg.PublicURL, JSONLimit: cfg.JSONLimit, WriteTimeout: cfg.WriteTimeout,
+		Access: s, Idempotency: s, Forwarder: s, AuditLog: s, Workspaces: workspaceRules{ports.Workspaces, ports.Numbers},
+		Context: func(v *visit) context.Context { return withVisit(base, v) },
+	})
+	server := app.Server()
 	s.routed = server.Handler
 	server.Handler = s.guard(s.routed)
 	server.CloseOnShutdown = true
@@ -327,7 +336,7 @@ func (s *Server) begun(rc *fasthttp.RequestCtx, stream io.Reader) *trip {
 		began: time.Now(),
 		body:  body{stream: stream, conn: rc.Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)},
 	}
-	t.visit.server, t.visit.requestID = s, newRequestID()
+	t.visit.router, t.visit.requestID = s.Router, newRequestID()
 	rc.SetUserValue(tripKey{}, t)
 	return t
 }

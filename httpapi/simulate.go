@@ -119,13 +119,13 @@ func (n *NewAssumptions) check() error {
 }
 
 func (s *Server) simulateRoutes() {
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: "/v1/campaigns/{id}/simulate", id: "simulateCampaign", tag: "Campaigns",
 		summary: "Play a campaign on a virtual clock",
 		about: "Nobody is rung and nothing is kept. Schedule, calling hours, pacing and retries decide as in the real campaign; " +
 			"how calls end is drawn by the assumptions. One simulation of a workspace runs at a time, and it ends with its request.",
 	}, s.simulateCampaign)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: "/v1/campaigns/simulate", id: "simulateDraft", tag: "Campaigns",
 		summary: "Play a campaign that is not kept",
 		about:   "The body is that of a new campaign with its inline contacts, start_at, seed and assumptions beside. Nothing is created.",
@@ -143,7 +143,7 @@ func (s *Server) simulateDraft(ctx context.Context, p domain.Principal, in *stru
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := s.checked(ctx, p, &in.Body.NewCampaign)
+	c, _, err := checked(ctx, s, p, &in.Body.NewCampaign)
 	if err != nil {
 		return nil, err
 	}

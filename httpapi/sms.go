@@ -28,19 +28,19 @@ type TestMessage struct {
 
 func (s *Server) smsRoutes() {
 	const tag, path = "SMS", "/v1/sms"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "sendSMS", tag: tag, status: http.StatusCreated, summary: "Send a text message",
 		about: "Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out; once daily_spend_cap is reached, 403 spend_cap_reached. " +
 			"With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.",
 	}, s.sendSMS)
-	add(s, operation{method: http.MethodGet, path: path, id: "listSMS", tag: tag, summary: "List text messages", errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMS", tag: tag, summary: "Get a text message"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listSMS", tag: tag, summary: "List text messages", errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMS", tag: tag, summary: "Get a text message"},
 		handleByID(domain.PrefixMessage, s.ports.Messages, Messages.Message, (*domain.Message).Public))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMS", tag: tag, summary: "Delete a text message",
 		about: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict},
 	}, handleDeleteByID(domain.PrefixMessage, "message", s.ports.Messages, Messages.DeleteMessage))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: "/v1/test/inbound-sms", id: "testInboundSMS", tag: tag, status: http.StatusCreated,
 		summary: "Let the built-in carrier send a text message to the workspace", about: "With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.",
 	}, s.testInboundSMS)
@@ -71,7 +71,7 @@ func (b *NewMessage) order(problems *domain.Problems) ask.NewMessage {
 
 func (s *Server) testInboundSMS(ctx context.Context, p domain.Principal, in *struct{ Body TestMessage }) (*answer[*domain.Message], error) {
 	b := &in.Body
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (s *Server) listSMS(ctx context.Context, p domain.Principal, in *struct {
 	TextingID string `query:"conversation_id" doc:"Only those of this conversation of an agent."`
 },
 ) (*answer[List[*domain.Message]], error) {
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}

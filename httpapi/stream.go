@@ -111,7 +111,7 @@ func (s *Server) greetPage(c *fiber.Ctx, p domain.Principal) error {
 	if origin == "" {
 		return nil
 	}
-	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)
+	w, err := s.Workspace(c.UserContext(), p)
 	if err == nil && slices.Contains(w.AllowedOrigins, origin) {
 		allowOrigin(c, origin)
 	}

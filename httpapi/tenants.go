@@ -43,11 +43,11 @@ func byOperator(p domain.Principal) error {
 
 func (s *Server) tenantRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createWorkspace", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a workspace",
 		about: "Operators only, as all of /v1/workspaces. Default plan: starter. The setting default_plan is the plan of the first workspace only, default, which the first start makes.",
 	}, s.createWorkspace)
-	add(s, operation{method: http.MethodGet, path: path, id: "listWorkspaces", tag: tag, summary: "List the workspaces of the install"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listWorkspaces", tag: tag, summary: "List the workspaces of the install"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Workspace]], error) {
 			if err := byOperator(p); err != nil {
 				return nil, err
@@ -55,12 +55,12 @@ func (s *Server) tenantRoutes() {
 			l, err := s.ports.Tenants.ListWorkspaces(ctx, in.page())
 			return page(l, err, func(w *domain.Workspace) *domain.Workspace { return shownWorkspace(p, w) })
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getAnyWorkspace", tag: tag, summary: "Get a workspace of the install"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getAnyWorkspace", tag: tag, summary: "Get a workspace of the install"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Workspace], error) {
 			w, err := s.tenant(ctx, p, in.ID)
 			return s.withWarnings(ctx, shownWorkspace(p, w), err)
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPatch, path: path + "/{id}", id: "updateAnyWorkspace", credential: keyOrSession, tag: tag, summary: "Change a workspace of the install",
 		about: "Plan, limits and rules hold from the answer on.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -72,10 +72,10 @@ func (s *Server) tenantRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, patchFunc(s, &in.Body, (*NewWorkspace).apply))
+		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, patchFunc(s.blueprint, &in.Body, (*NewWorkspace).apply))
 		return s.withWarnings(ctx, shownWorkspace(p, w), err)
 	})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteWorkspace", credential: keyOrSession, tag: tag, errors: []int{http.StatusConflict}, summary: "Delete a workspace with everything in it",
 		about: "Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: " +
 			"what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.",
@@ -91,7 +91,7 @@ func (s *Server) tenantRoutes() {
 // tenantNumberRoutes are those by which operators let numbers go live.
 func (s *Server) tenantNumberRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/phone-numbers"
-	add(s, operation{method: http.MethodGet, path: path, id: "listAnyNumbers", tag: tag, summary: "List the numbers of a workspace of the install", about: "Operators only. Those of the live environment."},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAnyNumbers", tag: tag, summary: "List the numbers of a workspace of the install", about: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging
@@ -105,7 +105,7 @@ func (s *Server) tenantNumberRoutes() {
 			l, err := s.ports.Tenants.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.page())
 			return page(l, err, same)
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{number_id}/approve", id: "approveNumber", credential: keyOrSession, tag: tag, summary: "Let a number go live",
 		about: "Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -131,7 +131,7 @@ func (s *Server) tenantNumberRoutes() {
 // countries.
 func (s *Server) tenantTrunkRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/trunks"
-	add(s, operation{method: http.MethodGet, path: path, id: "listAnyTrunks", tag: tag, summary: "List the trunks of a workspace of the install", about: "Operators only. Those of the live environment."},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAnyTrunks", tag: tag, summary: "List the trunks of a workspace of the install", about: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging
@@ -144,7 +144,7 @@ func (s *Server) tenantTrunkRoutes() {
 			l, err := s.ports.Trunks.ListTrunks(ctx, tenant, in.page())
 			return page(l, err, (*domain.Trunk).Public)
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPatch, path: path + "/{trunk_id}", id: "updateAnyTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk of a workspace of the install",
 		about: "Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip, number_add and number_format national with any number_country; every other member too. A patch that names number_strip or number_add approves both, also with the same values. Trunks of the live environment.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {

@@ -20,17 +20,17 @@ type Textings interface {
 
 func (s *Server) textingRoutes() {
 	const tag, path = "SMS", "/v1/sms-conversations"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: path, id: "listSMSConversations", tag: tag, summary: "List the conversations of agents by text message", errors: []int{http.StatusUnprocessableEntity},
 		about: "Who writes to a number whose agent has sms enabled is answered along its pathway. What was written: GET /v1/sms?conversation_id=.",
 	}, s.listTextings)
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSConversation", tag: tag, summary: "Get a conversation by text message"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSConversation", tag: tag, summary: "Get a conversation by text message"},
 		handleByID(domain.PrefixTexting, s.ports.Textings, Textings.Texting, same))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/close", id: "closeSMSConversation", tag: tag, summary: "End a conversation by text message",
 		about: "The next message of the contact begins another one. Without effect on one that is over.",
 	}, handleByID(domain.PrefixTexting, s.ports.Textings, Textings.CloseTexting, same))
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMSConversation", tag: tag, summary: "Delete a conversation by text message", errors: []int{http.StatusConflict},
 		about: "409 invalid_state while it is open. Its messages stay.",
 	}, handleDeleteByID(domain.PrefixTexting, "sms_conversation", s.ports.Textings, Textings.DeleteTexting))
@@ -42,7 +42,7 @@ func (s *Server) listTextings(ctx context.Context, p domain.Principal, in *struc
 	Contact string `query:"contact" maxLength:"40" doc:"Only those with this number."`
 },
 ) (*answer[List[*domain.Texting]], error) {
-	w, err := s.ports.Workspaces.Workspace(ctx, p)
+	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ type Ticket struct {
 var ticketed = regexp.MustCompile(`^/v1/(calls/[^/?#]+/listen|agents/[^/?#]+/talk|events/stream)(\?[^#]*)?$`)
 
 func (s *Server) ticketRoutes() {
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: "/v1/tickets", id: "createTicket", tag: "Tickets", status: http.StatusCreated, summary: "Make a ticket for a browser",
 		about: "The URL opens the path once, within 60 seconds, with the rights of the key that asks, as long as that is good.",
 	}, s.createTicket)
@@ -144,7 +144,7 @@ func (s *Server) admitTicketed(c *fiber.Ctx, r rule, route string) error {
 	whole := c.OriginalURL()
 	path, code, found := cutTicket(whole)
 	if !found || c.Get(fiber.HeaderAuthorization) != "" {
-		return s.admit(c, r, route)
+		return s.Admit(c, r, route)
 	}
 	v := visitOf(c.UserContext())
 	one, good := s.tickets.take(code, path)

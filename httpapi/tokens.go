@@ -50,15 +50,15 @@ const maxUserID = 256
 
 func (s *Server) tokenRoutes() {
 	const tag = "Credentials"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: "/v1/auth/token", id: "issueToken", credential: keyOnly, tag: tag, summary: "Issue a JWT for a user of yours",
 		about: "The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.",
 	}, s.issueToken)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: "/v1/auth/refresh", id: "refreshToken", credential: jwtOnly, tag: tag, summary: "Refresh a JWT before it expires",
 		about: "Send the JWT itself. The next one lives as long as the first did, but never beyond 24 hours after that was issued.",
 	}, s.refreshToken)
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/.well-known/jwks.json", id: "getJWKS", tag: tag, open: true, summary: "Get the keys that tokens are signed with",
 	}, func(ctx context.Context, _ domain.Principal, _ *struct{}) (*cached[JWKS], error) {
 		keys, err := s.ports.Tokens.SigningKeys(ctx, token.NewKey)
@@ -190,7 +190,7 @@ func (s *Server) fromPage(c *fiber.Ctx, p domain.Principal) error {
 	if !p.ByToken() {
 		return domain.Errorf(codeOrigin, "An API key must not be used in a browser.")
 	}
-	w, err := s.ports.Workspaces.Workspace(c.UserContext(), p)
+	w, err := s.Workspace(c.UserContext(), p)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (n *NewTool) change(t *domain.Tool, patch *Patch[NewTool]) error {
 
 func (s *Server) toolRoutes() {
 	const tag, path = "Tools", "/v1/tools"
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path, id: "createTool", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a tool",
 		about: "What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewTool }) (*answer[*domain.Tool], error) {
@@ -89,11 +89,11 @@ func (s *Server) toolRoutes() {
 		}
 		return touched(ctx, made.Public(), nil)
 	})
-	add(s, operation{method: http.MethodGet, path: path, id: "listTools", tag: tag, summary: "List tools"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listTools", tag: tag, summary: "List tools"},
 		handleList(s.ports.Tools, Tools.ListTools, (*domain.Tool).Public))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getTool", tag: tag, summary: "Get a tool"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getTool", tag: tag, summary: "Get a tool"},
 		handleByID(domain.PrefixTool, s.ports.Tools, Tools.Tool, (*domain.Tool).Public))
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTool", credential: keyOrSession, tag: tag, summary: "Change a tool", about: "A tool that is called another way needs null for the one that it has: {\"http\": null, \"mcp\": {…}}."},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTool", credential: keyOrSession, tag: tag, summary: "Change a tool", about: "A tool that is called another way needs null for the one that it has: {\"http\": null, \"mcp\": {…}}."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body Patch[NewTool]
@@ -103,10 +103,15 @@ func (s *Server) toolRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Tools.UpdateTool(ctx, p, id, patchFunc(s, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
+			return public(s.ports.Tools.UpdateTool(ctx, p, id, patchFunc(s.blueprint, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteTool", tag: tag, summary: "Delete a tool", errors: []int{http.StatusConflict},
 		about: "409 invalid_state with used_by while an agent (its draft or the version that it speaks) or a pathway names it.",
 	}, handleDeleteByID(domain.PrefixTool, "tool", s.ports.Tools, Tools.DeleteTool))
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewTool) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.Tool{})
 }

@@ -127,7 +127,7 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 // changeTrunk applies a merge patch to a trunk. A patch that names number_strip or
 // number_add also asks for the approval of both.
 func (s *Server) changeTrunk(body *Patch[NewTrunk]) func(*domain.Trunk) error {
-	return patchFunc(s, body, func(n *NewTrunk, t *domain.Trunk) error {
+	return patchFunc(s.blueprint, body, func(n *NewTrunk, t *domain.Trunk) error {
 		t.RewriteApproved = t.RewriteApproved || body.Has("number_strip") || body.Has("number_add")
 		return n.apply(t)
 	})
@@ -135,7 +135,7 @@ func (s *Server) changeTrunk(body *Patch[NewTrunk]) func(*domain.Trunk) error {
 
 func (s *Server) trunkRoutes() {
 	const tag, path = "Trunks", "/v1/trunks"
-	add(s, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk", about: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
+	add(s.Router, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk", about: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewTrunk }) (*answer[*domain.Trunk], error) {
 			t := &domain.Trunk{}
 			if err := in.Body.apply(t); err != nil {
@@ -147,11 +147,11 @@ func (s *Server) trunkRoutes() {
 			}
 			return touched(ctx, made.Public(), nil)
 		})
-	add(s, operation{method: http.MethodGet, path: path, id: "listTrunks", tag: tag, summary: "List trunks"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listTrunks", tag: tag, summary: "List trunks"},
 		handleList(s.ports.Trunks, Trunks.ListTrunks, (*domain.Trunk).Public))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getTrunk", tag: tag, summary: "Get a trunk"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getTrunk", tag: tag, summary: "Get a trunk"},
 		handleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.Trunk, (*domain.Trunk).Public))
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval."},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body Patch[NewTrunk]
@@ -163,12 +163,12 @@ func (s *Server) trunkRoutes() {
 			}
 			return public(s.ports.Trunks.UpdateTrunk(ctx, p, id, s.changeTrunk(&in.Body)))
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/test", id: "testTrunk", tag: tag, summary: "Ask a trunk whether it lives",
 		about: "Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.",
 	},
 		handleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.TestTrunk, same))
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteTrunk", tag: tag, summary: "Disconnect a trunk", about: "409 invalid_state while a phone number stands on it.", errors: []int{http.StatusConflict}},
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteTrunk", tag: tag, summary: "Disconnect a trunk", about: "409 invalid_state while a phone number stands on it.", errors: []int{http.StatusConflict}},
 		handleDeleteByID(domain.PrefixTrunk, "trunk", s.ports.Trunks, Trunks.DeleteTrunk))
 }
 
@@ -178,4 +178,9 @@ func public[T interface{ Public() T }](v T, err error) (*answer[T], error) {
 		return nil, err
 	}
 	return ok(v.Public(), nil)
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewTrunk) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.Trunk{})
 }

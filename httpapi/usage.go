@@ -36,7 +36,7 @@ func ledgerColumns() []string {
 
 func (s *Server) usageRoutes() {
 	const days = "Days are those of UTC. The time at which an attempt was opened sets its day, its month and its price."
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodGet, path: "/v1/usage", id: "getUsage", tag: "Usage", summary: "Attempts, minutes, messages and what they cost, by day and month",
 		about: "An attempt is billed once, if it reached a carrier; those that were throttled, not sent or interrupted are free, and so is all of the " +
 			"test environment. Each month begins with the plan's quota; what a change of the plan finds used of it stays used. " + days,
@@ -118,7 +118,7 @@ func (s *Server) ledger(c *fiber.Ctx) error {
 	if format == "jsonl" {
 		f.kind, write = mimeNDJSON, writeLedgerLines
 	}
-	return download(s, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.LedgerLine, error], error) {
+	return download(s.Router, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.LedgerLine, error], error) {
 		return s.ports.Usages.Ledger(ctx, p, q)
 	}, write)
 }

@@ -80,13 +80,13 @@ const (
 
 func (s *Server) userRoutes() {
 	const tag, path = "Users", "/v1/users"
-	add(s, operation{method: http.MethodPost, path: path, id: "createUser", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a user"}, s.createUser)
-	add(s, operation{method: http.MethodGet, path: path, id: "listUsers", tag: tag, summary: "List users"},
+	add(s.Router, operation{method: http.MethodPost, path: path, id: "createUser", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a user"}, s.createUser)
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listUsers", tag: tag, summary: "List users"},
 		handleList(s.ports.Users, Users.ListUsers, same))
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getUser", tag: tag, summary: "Get a user"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getUser", tag: tag, summary: "Get a user"},
 		handleByID(domain.PrefixUser, s.ports.Users, Users.User, same))
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateUser", credential: keyOrSession, tag: tag, summary: "Change a user"}, s.updateUser)
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteUser", credential: keyOrSession, tag: tag, summary: "Delete a user, with sessions and consents, at once"},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateUser", credential: keyOrSession, tag: tag, summary: "Change a user"}, s.updateUser)
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteUser", credential: keyOrSession, tag: tag, summary: "Delete a user, with sessions and consents, at once"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
 			id, err := named(domain.PrefixUser, in.ID)
 			if err != nil {
@@ -94,11 +94,11 @@ func (s *Server) userRoutes() {
 			}
 			return deleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id, mayLead(p)))
 		})
-	add(s, operation{
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/sign-in-link", id: "createSignInLink", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Make a link that signs a user in",
 		about: "The link opens once, within five minutes.",
 	}, s.signInLink)
-	add(s, operation{method: http.MethodGet, path: path + "/{id}/sessions", id: "listSessions", tag: tag, summary: "List where a user is signed in"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/sessions", id: "listSessions", tag: tag, summary: "List where a user is signed in"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging
@@ -111,7 +111,7 @@ func (s *Server) userRoutes() {
 			l, err := s.ports.Users.ListSessions(ctx, p, id, in.page())
 			return page(l, err, showSession)
 		})
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}/sessions/{session_id}", id: "endSession", credential: keyOrSession, tag: tag, summary: "Sign a user out in one browser"},
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}/sessions/{session_id}", id: "endSession", credential: keyOrSession, tag: tag, summary: "Sign a user out in one browser"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			SessionID string `path:"session_id" doc:"The session's id."`
@@ -182,7 +182,7 @@ func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct 
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Users.UpdateUser(ctx, p, id, patchFunc(s, &in.Body, func(n *NewUser, u *domain.User) error {
+	return ok(s.ports.Users.UpdateUser(ctx, p, id, patchFunc(s.blueprint, &in.Body, func(n *NewUser, u *domain.User) error {
 		if err := mayMake(p, u); err != nil {
 			return err
 		}
@@ -247,4 +247,11 @@ func (s *Server) refusedPage(c *fiber.Ctx, err error) error {
 		return s.say(c, http.StatusBadRequest, "This form is not good", "Go back to where you came from and begin again.")
 	}
 	return err
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewUser) checkRules(_ context.Context, _ Workspaces, p domain.Principal) error {
+	u := &domain.User{}
+	u.Environment = p.Environment
+	return n.apply(u)
 }

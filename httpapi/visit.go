@@ -14,13 +14,14 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/token"
 )
 
 // visit is one request on its way through the house.
 type visit struct {
-	server     *Server
+	router     *Router
 	principal  domain.Principal
 	credential string // the key as it was sent
 	cookie     string // of who is signed in and asks from a page
@@ -94,3 +95,13 @@ func newRequestID() string {
 }
 
 func requestID(c *fiber.Ctx) string { return tripOf(c.Context()).visit.requestID }
+
+// forwardedHeader carries what another node knows of a request that it forwards.
+const forwardedHeader = forward.Own + "Lent"
+
+// isForwarded says whether another node has let a request in. The doors of nodes
+// take such a header from nobody else.
+func isForwarded(c *fiber.Ctx) bool {
+	_, node := c.Context().RemoteAddr().(forward.NodeAddr)
+	return node && len(c.Request().Header.Peek(forwardedHeader)) > 0
+}

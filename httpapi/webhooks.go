@@ -117,7 +117,7 @@ func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
 
 func (s *Server) webhookRoutes() {
 	const tag, path = "Webhooks", "/v1/webhooks"
-	add(s, operation{method: http.MethodPost, path: path, id: "createWebhook", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Register an endpoint", about: "The answer holds the secret, this once."},
+	add(s.Router, operation{method: http.MethodPost, path: path, id: "createWebhook", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Register an endpoint", about: "The answer holds the secret, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*answer[*domain.Webhook], error) {
 			w, err := in.Body.webhook(p)
 			if err != nil {
@@ -126,7 +126,7 @@ func (s *Server) webhookRoutes() {
 			made, err := s.ports.Webhooks.CreateWebhook(ctx, p, w)
 			return touched(ctx, made, err)
 		})
-	add(s, operation{method: http.MethodGet, path: path, id: "listWebhooks", tag: tag, summary: "List endpoints"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "listWebhooks", tag: tag, summary: "List endpoints"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			Paging
 			CampaignID string               `query:"campaign_id" doc:"Only those that a campaign owns."`
@@ -150,11 +150,11 @@ func (s *Server) webhookRoutes() {
 			l, err := s.ports.Webhooks.ListWebhooks(ctx, p, q)
 			return page(l, err, (*domain.Webhook).Public)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}", id: "getWebhook", tag: tag, summary: "Get an endpoint"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getWebhook", tag: tag, summary: "Get an endpoint"},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
 			return s.onWebhook(ctx, p, in.ID, s.ports.Webhooks.Webhook)
 		})
-	add(s, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateWebhook", credential: keyOrSession, tag: tag, summary: "Change an endpoint", about: "The answer to a change of the secret holds it, this once."},
+	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateWebhook", credential: keyOrSession, tag: tag, summary: "Change an endpoint", about: "The answer to a change of the secret holds it, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Body Patch[WebhookUpdate]
@@ -164,10 +164,10 @@ func (s *Server) webhookRoutes() {
 				return s.rotateWebhook(ctx, p, in.ID, &in.Body)
 			}
 			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
-				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, patchFunc(s, &in.Body, (*WebhookUpdate).apply))
+				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, patchFunc(s.blueprint, &in.Body, (*WebhookUpdate).apply))
 			})
 		})
-	add(s, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", credential: keyOrSession, tag: tag, summary: "Remove an endpoint"},
+	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", credential: keyOrSession, tag: tag, summary: "Remove an endpoint"},
 		handleDeleteByID(domain.PrefixWebhook, "webhook", s.ports.Webhooks, Webhooks.DeleteWebhook))
 	s.deliveryRoutes(tag, path)
 }
@@ -185,7 +185,7 @@ func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id strin
 	}
 	hours := overlapHours
 	set(&hours, n.SecretOverlapHours)
-	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, patchFunc(s, patch, (*WebhookUpdate).applyRotated)))
+	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, patchFunc(s.blueprint, patch, (*WebhookUpdate).applyRotated)))
 }
 
 // apply writes the settings to an endpoint, and checks the endpoint.
@@ -217,21 +217,21 @@ func (s *Server) onWebhook(ctx context.Context, p domain.Principal, id string, d
 }
 
 func (s *Server) deliveryRoutes(tag, path string) {
-	add(s, operation{method: http.MethodPost, path: path + "/{id}/pause", id: "pauseWebhook", tag: tag, summary: "Hold the deliveries back", about: "Events queue for 72 hours."},
+	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/pause", id: "pauseWebhook", tag: tag, summary: "Hold the deliveries back", about: "Events queue for 72 hours."},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
 			return s.onWebhook(ctx, p, in.ID, s.ports.Deliveries.PauseWebhook)
 		})
-	add(s, operation{method: http.MethodPost, path: path + "/{id}/resume", id: "resumeWebhook", tag: tag, summary: "Deliver again", about: "What queued goes out in order."},
+	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/resume", id: "resumeWebhook", tag: tag, summary: "Deliver again", about: "What queued goes out in order."},
 		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
 			return s.onWebhook(ctx, p, in.ID, s.ports.Deliveries.ResumeWebhook)
 		})
-	add(s, operation{method: http.MethodPost, path: path + "/{id}/test", id: "testWebhook", tag: tag, summary: "Send a test event and wait for the answer"}, s.testWebhook)
-	add(s, operation{
+	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/test", id: "testWebhook", tag: tag, summary: "Send a test event and wait for the answer"}, s.testWebhook)
+	add(s.Router, operation{
 		method: http.MethodPost, path: path + "/{id}/replay", id: "replayEvents", tag: tag, status: http.StatusAccepted, summary: "Deliver events again",
 		about: "Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: about 1000 at most (what was made at one moment stays together), more tells that there are others. " +
 			"Events keep id and created_at, come with X-Svc-Replay: true and have all five attempts again; those that are on their way already go on as they are.",
 	}, s.replayWebhook)
-	add(s, operation{method: http.MethodGet, path: path + "/{id}/logs", id: "getWebhookLogs", tag: tag, summary: "Read the log of deliveries"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/logs", id: "getWebhookLogs", tag: tag, summary: "Read the log of deliveries"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging
@@ -248,7 +248,7 @@ func (s *Server) deliveryRoutes(tag, path string) {
 			}
 			return ok(Logs{Logs: rows.Body.Data, HasMore: rows.Body.HasMore, NextCursor: rows.Body.NextCursor}, nil)
 		})
-	add(s, operation{method: http.MethodGet, path: path + "/{id}/failed", id: "getFailedEvents", tag: tag, summary: "List the events that were given up"},
+	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/failed", id: "getFailedEvents", tag: tag, summary: "List the events that were given up"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			One
 			Paging
@@ -282,4 +282,10 @@ func (s *Server) testWebhook(ctx context.Context, p domain.Principal, in *struct
 		}
 	}
 	return ok(s.ports.Deliveries.TestWebhook(ctx, p, id, kind))
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewWebhook) checkRules(_ context.Context, _ Workspaces, p domain.Principal) error {
+	_, err := n.webhook(p)
+	return err
 }

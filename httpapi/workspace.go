@@ -85,18 +85,18 @@ type NewWorkspace struct {
 
 func (s *Server) workspaceRoutes() {
 	const tag, path = "Workspace", "/v1/workspace"
-	add(s, operation{method: http.MethodGet, path: path, id: "getWorkspace", tag: tag, summary: "Get the workspace"},
+	add(s.Router, operation{method: http.MethodGet, path: path, id: "getWorkspace", tag: tag, summary: "Get the workspace"},
 		func(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[*domain.Workspace], error) {
-			w, err := s.ports.Workspaces.Workspace(ctx, p)
+			w, err := s.Workspace(ctx, p)
 			return s.withWarnings(ctx, shownWorkspace(p, w), err)
 		})
-	add(s, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", credential: keyOrSession, tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
+	add(s.Router, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", credential: keyOrSession, tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body Patch[NewWorkspace] }) (*answer[*domain.Workspace], error) {
 			b := &in.Body
 			if !p.Operator && slices.ContainsFunc(operatorSettings(), func(name string) bool { return b.Has(name) }) {
 				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
 			}
-			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, patchFunc(s, b, (*NewWorkspace).apply))
+			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, patchFunc(s.blueprint, b, (*NewWorkspace).apply))
 			if err != nil {
 				return nil, err
 			}
@@ -204,4 +204,9 @@ func money(n *NewMoney) *domain.Money {
 		return nil
 	}
 	return &domain.Money{Amount: n.Amount, Currency: "USD"}
+}
+
+// checkRules checks what the schema cannot express.
+func (n *NewWorkspace) checkRules(context.Context, Workspaces, domain.Principal) error {
+	return n.apply(&domain.Workspace{})
 }

@@ -1,0 +1,92 @@
+package httpapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+)
+
+// document is the OpenAPI document of the servers of one address.
+type document struct {
+	version, url string
+	text         func() []byte
+	reference    func() ([]byte, error) // the same as a page
+}
+
+// documents are the blueprint of a process and the document of the last server.
+type documents struct {
+	blueprint *blueprint
+
+	mu   sync.Mutex
+	last *document
+}
+
+// theDocuments registers all routes, once for all servers of a process.
+var theDocuments = sync.OnceValue(registerRoutes) //nolint:gochecknoglobals // never changed
+
+// Prepare makes what all servers of a process share: the first of them is
+// made sooner after it.
+func Prepare() {
+	theDocuments()
+	newBoard()
+	newPages()
+}
+
+// registerRoutes registers all routes with the library, for a server that serves nobody.
+func registerRoutes() *documents {
+	b := newBlueprint()
+	s := &Server{Router: b.router(), pages: newPages()}
+	s.routes()
+	for route := range limitsByRoute() {
+		if !b.servesJSON(route) {
+			panic("httpapi: a limit names " + route + ", which is no JSON route")
+		}
+	}
+	b.describeEvents()
+	b.finishDocument()
+	return &documents{blueprint: b}
+}
+
+// document returns the document for a server's version and address.
+func (d *documents) document(version, url string) *document {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last == nil || d.last.version != version || d.last.url != url {
+		made := &document{version: version, url: url}
+		made.text = sync.OnceValue(func() []byte { return d.write(version, url) })
+		made.reference = sync.OnceValues(func() ([]byte, error) { return writeDocs(made.text()) })
+		d.last = made
+	}
+	return d.last
+}
+
+func (d *documents) write(version, url string) []byte {
+	whole := *d.blueprint.api.OpenAPI()
+	info := *whole.Info
+	info.Version = version
+	whole.Info, whole.Servers = &info, []*huma.Server{{URL: cmp.Or(url, "/")}}
+	text, err := json.Marshal(&whole)
+	if err != nil {
+		panic("httpapi: the OpenAPI document cannot be written: " + err.Error())
+	}
+	return text
+}
+
+// Document is the OpenAPI document as it is served.
+func (s *Server) Document() []byte { return s.document.text() }
+
+func (s *Server) documentRoutes() {
+	s.raw(operation{method: http.MethodGet, path: "/openapi.json", id: "getDocument", tag: "Document", summary: "This document", open: true},
+		func(h *huma.Operation) {
+			h.Responses["200"] = response("OpenAPI 3.1.", fiber.MIMEApplicationJSON, &huma.Schema{Type: huma.TypeObject})
+		},
+		func(c *fiber.Ctx) error {
+			c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+			c.Set(fiber.HeaderCacheControl, "public, max-age=300")
+			return c.Send(s.Document())
+		})
+}

@@ -1,0 +1,31 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// withPathLimit wraps the handler of a route that has the limit of a path. Requests
+// that the handler refuses (4xx) are not counted.
+func withPathLimit[I, O any](handle func(context.Context, domain.Principal, *I) (*O, error)) func(context.Context, domain.Principal, *I) (*O, error) {
+	return func(ctx context.Context, p domain.Principal, in *I) (*O, error) {
+		count := visitOf(ctx).countPathRequest
+		if count == nil {
+			return handle(ctx, p, in)
+		}
+		refund, err := count()
+		if err != nil {
+			return nil, err
+		}
+		out, err := handle(ctx, p, in)
+		if err == nil {
+			return out, nil
+		}
+		if status := statusOfError(err); status >= http.StatusBadRequest && status < http.StatusInternalServerError {
+			refund()
+		}
+		return nil, err
+	}
+}

@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/validation"
+)
+
+// Router registers the operations of one server and runs their handlers. Handlers
+// use it to respond, to stream and to decode merge patches.
+type Router struct {
+	*blueprint // shared by all routers of the process
+
+	registering  bool           // routes are added to the blueprint, not served
+	app          *fiber.App     // serves the routes
+	handlers     map[string]any // of JSON routes, by route
+	log          *slog.Logger
+	publicURL    string // base of the URLs in responses; "": relative ones
+	jsonLimit    int64  // bytes of a JSON body
+	writeTimeout time.Duration
+	access       Access
+	idempotency  Idempotency
+	forwarder    Forwarder
+	audit        AuditLog
+	workspaces   Workspaces
+	begin        func(*visit) context.Context // ends with the server
+}
+
+// RouterConfig sets a Router up. All fields are required but PublicURL.
+type RouterConfig struct {
+	App          *fiber.App
+	Log          *slog.Logger
+	PublicURL    string        // base of the URLs in responses; "": relative ones
+	JSONLimit    int64         // bytes of a JSON body
+	WriteTimeout time.Duration // for a piece of a streamed response
+	Access       Access
+	Idempotency  Idempotency
+	Forwarder    Forwarder
+	AuditLog     AuditLog
+	Workspaces   Workspaces
+	// Context returns the context of what may outlive its request. It ends with the server.
+	Context func(*visit) context.Context
+}
+
+// newRouter returns the router of a server.
+func newRouter(b *blueprint, cfg RouterConfig) *Router {
+	return &Router{
+		blueprint: b, app: cfg.App, handlers: make(map[string]any), log: cfg.Log, publicURL: cfg.PublicURL, jsonLimit: cfg.JSONLimit,
+		writeTimeout: cfg.WriteTimeout, access: cfg.Access, idempotency: cfg.Idempotency, forwarder: cfg.Forwarder, audit: cfg.AuditLog,
+		workspaces: cfg.Workspaces, begin: cfg.Context,
+	}
+}
+
+// Access decides who may use a route.
+type Access interface {
+	// Admit authenticates a request, counts it against the rate limits and checks
+	// its permissions. The principal of the request is known afterwards.
+	Admit(c *fiber.Ctx, r rule, route string) error
+	// WatchCredential returns a context that ends once the credential of the
+	// request is no longer valid. cancel stops the checks.
+	WatchCredential(ctx context.Context, v *visit) (_ context.Context, cancel context.CancelFunc)
+}
+
+// Idempotency runs a request at most once per Idempotency-Key.
+type Idempotency interface {
+	// RunOnce runs a request whose body was read.
+	RunOnce(c *fiber.Ctx, body []byte, run func())
+	// RunStreamOnce runs a request that reads its body itself.
+	RunStreamOnce(c *fiber.Ctx, run func() error) error
+}
+
+// Forwarder sends requests to the node that they concern.
+type Forwarder interface {
+	// Forward answers a request by another node's response; false: the request is
+	// for this node.
+	Forward(c *fiber.Ctx, route string, body []byte) (bool, error)
+}
+
+// AuditLog records the use of routes.
+type AuditLog interface {
+	// RecordWithChange has the change that the handler makes commit its audit entry.
+	RecordWithChange(c *fiber.Ctx, r rule)
+	// RecordResponse records a successful request that no change has recorded.
+	RecordResponse(c *fiber.Ctx, r rule)
+}
+
+// Workspaces is what request bodies are validated against.
+type Workspaces interface {
+	// Workspace answers from memory.
+	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
+	// CallerIDs are the numbers that calls may show.
+	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
+}
+
+// Workspace returns the workspace of a principal.
+func (r *Router) Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error) {
+	return r.workspaces.Workspace(ctx, p)
+}
+
+// CallerIDs returns the numbers that calls of a principal may show.
+func (r *Router) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
+	return r.workspaces.CallerIDs(ctx, p)
+}
+
+// serve serves a JSON route by the handler that the library has made.
+func (r *Router) serve(op operation) {
+	path := fiberPath(op.path)
+	r.app.Add(op.method, path, r.served[op.method+" "+path])
+	if op.method == http.MethodGet {
+		r.app.Add(http.MethodHead, path, r.served[http.MethodHead+" "+path])
+	}
+}
+
+// house returns the limits and caller IDs of a workspace that a campaign or a call is validated against.
+func house(ctx context.Context, s Workspaces, p domain.Principal) (validation.House, error) {
+	w, err := s.Workspace(ctx, p)
+	if err != nil {
+		return validation.House{}, err
+	}
+	ids, err := s.CallerIDs(ctx, p)
+	if err != nil {
+		return validation.House{}, err
+	}
+	return validation.House{
+		Limits: w.Limits, DefaultCountry: w.DefaultCountry, DefaultDNC: w.DefaultDNC,
+		CallerIDs: ids, Test: p.Environment == domain.Test, Now: time.Now().UTC(),
+	}, nil
+}
