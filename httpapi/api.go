@@ -240,7 +240,7 @@ func (r *read) BodyReader() io.Reader { return r.body }
 // raw registers a route that is not JSON in and out. The document learns of it
 // from the operation that the caller has described.
 func (s *Router) raw(op operation, describe func(*huma.Operation), handle fiber.Handler) {
-	s.rawBy(op, s.access.Admit, describe, handle)
+	s.rawBy(op, func(c *fiber.Ctx, r rule, route string) error { return s.access.Admit(c, r, route) }, describe, handle)
 }
 
 // rawBy is raw with another way in.
