@@ -217,10 +217,6 @@ func (s *Server) take(c *fiber.Ctx, l *limit.Limiter, keeps, name string, r limi
 	}
 }
 
-func limitHeaders() []string {
-	return []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window"}
-}
-
 // limitNames are those of limitHeaders as they stand on the wire.
 var limitNames = [...][]byte{ //nolint:gochecknoglobals // a table
 	[]byte("X-Ratelimit-Limit"), []byte("X-Ratelimit-Remaining"), []byte("X-Ratelimit-Reset"), []byte("X-Ratelimit-Window"),

@@ -74,21 +74,6 @@ type NewAgent struct {
 	Metadata         map[string]string      `json:"metadata,omitempty"`
 }
 
-// set copies what was sent.
-func set[T any](into, from *T) {
-	if from != nil {
-		*into = *from
-	}
-}
-
-// deref is the value of a pointer; the zero value where it is nil.
-func deref[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
 // apply writes the settings to an agent, and checks the agent.
 func (n *NewAgent) apply(a *domain.Agent) error {
 	a.Name, a.PathwayID, a.Extension, a.Metadata = n.Name, n.PathwayID, n.Extension, n.Metadata
@@ -141,7 +126,7 @@ func (s *Server) agentRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return public(s.ports.Agents.UpdateAgent(ctx, p, id, patchFunc(s.blueprint, &in.Body, (*NewAgent).apply)))
+		return public(s.ports.Agents.UpdateAgent(ctx, p, id, patchFunc(s.Registry, &in.Body, (*NewAgent).apply)))
 	})
 	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteAgent", tag: tag, summary: "Delete an agent with its versions", errors: []int{http.StatusConflict},
@@ -205,18 +190,7 @@ func (s *Server) versionRoutes(tag, path string) {
 		})
 }
 
-func same[T any](v T) T { return v }
-
-// touched answers with a noun that was made, and notes which.
-func touched[T interface{ Base() *domain.Meta }](ctx context.Context, made T, err error) (*answer[T], error) {
-	if err != nil {
-		return nil, err
-	}
-	touch(ctx, made.Base().ID)
-	return ok(made, nil)
-}
-
-// checkRules checks what the schema cannot express.
-func (n *NewAgent) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewAgent) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.Agent{})
 }

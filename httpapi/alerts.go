@@ -103,7 +103,7 @@ func (s *Server) alertRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, patchFunc(s.blueprint, &in.Body, (*NewAlertRule).apply)))
+			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, patchFunc(s.Registry, &in.Body, (*NewAlertRule).apply)))
 		})
 	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteAlertRule", credential: keyOrSession, tag: tag, summary: "Delete an alert rule",
@@ -145,7 +145,7 @@ func alertRule(p domain.Principal, text string) (string, error) {
 	return named(domain.PrefixAlertRule, text)
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewAlertRule) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewAlertRule) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.AlertRule{})
 }

@@ -158,7 +158,7 @@ func changedFields(patch *Patch[NewCampaign]) []string {
 // they were stored.
 func changeCampaign(s *Server, patch *Patch[NewCampaign], h validation.House) func(*domain.Campaign) error {
 	fields := changedFields(patch)
-	merged := patchFunc(s.blueprint, patch, func(n *NewCampaign, c *domain.Campaign) error {
+	merged := patchFunc(s.Registry, patch, func(n *NewCampaign, c *domain.Campaign) error {
 		n.copyTo(c)
 		validation.CampaignDefaults(c, h)
 		var problems domain.Problems
@@ -199,10 +199,10 @@ func checkChange(c *domain.Campaign, fields []string) error {
 	return nil
 }
 
-// pruneStored removes the values of a disabled retry, and the default time zone of
+// PruneStored removes the values of a disabled retry, and the default time zone of
 // calling hours in the test environment. A patch that enables the retry or sets calling
 // hours then gets the defaults of a new campaign.
-func (*NewCampaign) pruneStored(current any, stored, patch map[string]any) {
+func (*NewCampaign) PruneStored(current any, stored, patch map[string]any) {
 	retry, _ := stored["retry"].(map[string]any)
 	if on, _ := retry["enabled"].(bool); !on {
 		off := map[string]any{"max_attempts": json.Number("1"), "interval_hours": json.Number("0"), "retry_on": []any{}}

@@ -95,7 +95,7 @@ func schemaName(t reflect.Type, hint string) string { return huma.DefaultSchemaN
 func add[I, O any](r *Router, op operation, handle func(context.Context, domain.Principal, *I) (*O, error)) {
 	r.ruleOf(op)
 	if r.registering {
-		registerJSON[I, O](r.blueprint, op)
+		registerJSON[I, O](r.Registry, op)
 		return
 	}
 	r.handlers[op.key()] = withPathLimit(handle)

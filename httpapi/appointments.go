@@ -49,7 +49,7 @@ type AppointmentUpdate struct {
 // changeAppointment applies a patch to an appointment, and checks it. Reminders
 // that the patch does not name keep what is known of their delivery.
 func (s *Server) changeAppointment(ctx context.Context, p domain.Principal, patch *Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
-	return patchFunc(s.blueprint, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
+	return patchFunc(s.Registry, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
 		a.Patient, a.Type, a.CallID, a.Notes, a.Metadata = domain.Patient(n.Patient), n.Type, n.CallID, n.Notes, n.Metadata
 		a.Status = domain.AppointmentStatus(n.Status)
 		var problems domain.Problems
@@ -248,22 +248,8 @@ func (s *Server) listAppointments(ctx context.Context, p domain.Principal, in *s
 	return page(l, err, same)
 }
 
-// optionalPhone checks a number that a query filters by. In a query a plus is
-// often read as a space.
-func optionalPhone(param, text, country string) (string, error) {
-	if text == "" {
-		return "", nil
-	}
-	if text[0] == ' ' {
-		text = "+" + text[1:]
-	}
-	var p domain.Problems
-	e164 := validation.Phone(&p, param, text, country)
-	return e164, p.Err()
-}
-
-// checkRules checks what the schema cannot express.
-func (n *NewAppointment) checkRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewAppointment) CheckRules(ctx context.Context, s Workspaces, p domain.Principal) error {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return err

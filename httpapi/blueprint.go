@@ -12,11 +12,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// blueprint is shared by all routers of a process: the routes of the document, the
+// Registry is shared by all routers of a process: the routes of the document, the
 // schemas of requests and responses, and the handlers that decode and validate by
 // them. It is immutable after finishDocument. A handler finds the router of a request
 // in the request's context.
-type blueprint struct {
+type Registry struct {
 	api   huma.API
 	rules map[string]rule
 
@@ -30,10 +30,10 @@ type blueprint struct {
 	constraints *constraints // nil after the routes are registered
 }
 
-// newBlueprint returns a blueprint without routes. Its router registers them.
-func newBlueprint() *blueprint {
+// newBlueprint returns a Registry without routes. Its router registers them.
+func newBlueprint() *Registry {
 	useEnvelope()
-	b := &blueprint{
+	b := &Registry{
 		rules: routeTable(), queries: make(queries), credentials: make(map[string]credentialKind),
 		served: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema), ruleBodies: make(map[string]reflect.Type),
 	}
@@ -43,18 +43,18 @@ func newBlueprint() *blueprint {
 }
 
 // router returns a router that registers routes and serves none.
-func (b *blueprint) router() *Router {
-	return &Router{blueprint: b, registering: true, app: fiber.New(), handlers: make(map[string]any)}
+func (b *Registry) router() *Router {
+	return &Router{Registry: b, registering: true, app: fiber.New(), handlers: make(map[string]any)}
 }
 
 // servesJSON says whether a route was registered as a JSON route.
-func (b *blueprint) servesJSON(route string) bool {
+func (b *Registry) servesJSON(route string) bool {
 	method, path, _ := strings.Cut(route, " ")
 	return b.served[method+" "+fiberPath(path)] != nil
 }
 
 // newAPI makes the part that decodes and validates JSON.
-func (b *blueprint) newAPI() huma.API {
+func (b *Registry) newAPI() huma.API {
 	format := huma.Format{
 		Marshal: domain.WriteJSON, Unmarshal: unmarshal,
 	}
@@ -88,7 +88,7 @@ func (r register) Add(method, path string, handlers ...fiber.Handler) fiber.Rout
 }
 
 // registerJSON registers a JSON route with the library.
-func registerJSON[I, O any](b *blueprint, op operation) {
+func registerJSON[I, O any](b *Registry, op operation) {
 	route := op.key()
 	b.recordPatchType(reflect.TypeFor[I]())
 	b.recordRuleBody(route, reflect.TypeFor[I]())

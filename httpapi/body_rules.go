@@ -21,8 +21,8 @@ import (
 // response to a body that does not match its schema also lists the violations of
 // these rules, so that a client sees all problems at once.
 type ruleChecker interface {
-	// checkRules returns the violations as *domain.Error, without any effect.
-	checkRules(ctx context.Context, w Workspaces, p domain.Principal) error
+	// CheckRules returns the violations as *domain.Error, without any effect.
+	CheckRules(ctx context.Context, w Workspaces, p domain.Principal) error
 }
 
 // maxRuleBody bounds the bodies, in bytes, whose rules are checked although they
@@ -30,7 +30,7 @@ type ruleChecker interface {
 const maxRuleBody = 64 << 10
 
 // recordRuleBody records the body type of a route where it is a ruleChecker.
-func (b *blueprint) recordRuleBody(route string, input reflect.Type) {
+func (b *Registry) recordRuleBody(route string, input reflect.Type) {
 	if f, ok := input.FieldByName("Body"); ok && reflect.PointerTo(f.Type).Implements(reflect.TypeFor[ruleChecker]()) {
 		b.ruleBodies[route] = f.Type
 	}
@@ -71,7 +71,7 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	if !ok || domain.DecodeJSON(text, body) != nil {
 		return nil
 	}
-	e, ok := errors.AsType[*domain.Error](body.checkRules(ctx, s, visitOf(ctx).principal))
+	e, ok := errors.AsType[*domain.Error](body.CheckRules(ctx, s, visitOf(ctx).principal))
 	if !ok || statusOf(e.Code) != http.StatusUnprocessableEntity {
 		return nil
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
@@ -78,7 +77,7 @@ func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ 
 func (b *NewCallRequest) order(house validation.House, problems *domain.Problems) ask.NewCall {
 	order := ask.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
-		RingTimeout: seconds(orZero(b.RingTimeoutSeconds), defaultRing), MaxDuration: seconds(orZero(b.MaxDurationSeconds), 0),
+		RingTimeout: seconds(deref(b.RingTimeoutSeconds), defaultRing), MaxDuration: seconds(deref(b.MaxDurationSeconds), 0),
 		Overrides: b.Overrides.overrides(problems), AMD: b.machines(problems),
 	}
 	validation.Text(problems, "to", b.To, true, 64)
@@ -104,28 +103,6 @@ func (b *NewCallRequest) order(house validation.House, problems *domain.Problems
 		validation.Hours(problems, "compliance.calling_hours", *order.CallingHours)
 	}
 	return order
-}
-
-// between refuses a number that is given and not within bounds.
-func between(problems *domain.Problems, param string, n *int, low, high int) {
-	if n != nil && (*n < low || *n > high) {
-		problems.Add(param, domain.CodeValidation, "is %d; it must be from %d to %d", *n, low, high)
-	}
-}
-
-// orZero is a number that was sent, or 0.
-func orZero(n *int) int {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
-
-func seconds(n, otherwise int) time.Duration {
-	if n == 0 {
-		n = otherwise
-	}
-	return time.Duration(n) * time.Second
 }
 
 func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
@@ -227,8 +204,8 @@ func (s *Server) transcript(ctx context.Context, p domain.Principal, in *One) (*
 	}}, nil
 }
 
-// checkRules checks what the schema cannot express.
-func (b *NewCallRequest) checkRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (b *NewCallRequest) CheckRules(ctx context.Context, s Workspaces, p domain.Principal) error {
 	house, err := house(ctx, s, p)
 	if err != nil {
 		return err

@@ -148,14 +148,6 @@ func given(n *int) int {
 	return *n
 }
 
-func utc(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	u := t.UTC()
-	return &u
-}
-
 // CampaignMade is the answer to a new campaign.
 type CampaignMade struct {
 	domain.Campaign
@@ -317,8 +309,8 @@ func inline(list []NewContact) iter.Seq2[ask.RawContact, error] {
 	}
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewCampaign) checkRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewCampaign) CheckRules(ctx context.Context, s Workspaces, p domain.Principal) error {
 	_, _, err := checked(ctx, s, p, n)
 	return err
 }

@@ -16,11 +16,6 @@ import (
 	"github.com/callboard/callboard/httpapi/intake"
 )
 
-const (
-	mimeCSV    = "text/csv"
-	mimeNDJSON = "application/x-ndjson"
-)
-
 // ContactsUpload is a list of contacts in JSON.
 type ContactsUpload struct {
 	Contacts []NewContact `json:"contacts" nullable:"false"`
@@ -106,7 +101,7 @@ func (s *Server) singleContactRoutes(tag string) {
 			return nil, err
 		}
 		touch(ctx, contact)
-		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, patchFunc(s.blueprint, &in.Body, (*NewContact).apply)))
+		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, patchFunc(s.Registry, &in.Body, (*NewContact).apply)))
 	})
 	add(s.Router, operation{
 		method: http.MethodDelete, path: path, id: "deleteContact", tag: tag, errors: []int{http.StatusConflict}, summary: "Take a contact out of a campaign",

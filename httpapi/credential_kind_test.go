@@ -21,7 +21,7 @@ var updateCredentials = flag.Bool("update-credentials", false, "write the creden
 // stands in it before this test passes.
 func TestCredentialsOfEveryWritingRouteAreDecided(t *testing.T) {
 	t.Parallel()
-	b := theDocuments().blueprint
+	b := theDocuments().Registry
 	names := map[credentialKind]string{anyCredential: "any", keyOrSession: "key or session", keyOnly: "key", jwtOnly: "the token itself"}
 	var lines []string
 	for route, r := range b.rules {

@@ -72,7 +72,7 @@ func (s *Server) dncRoutes() {
 	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getDNCList", tag: tag, summary: "Get a do-not-call list"},
 		handleByID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList, same))
 	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateDNCList", tag: tag, summary: "Change a do-not-call list"},
-		handlePatchByID(s.blueprint, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
+		handlePatchByID(s.Registry, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
 	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteDNCList", tag: tag, summary: "Delete a do-not-call list",
 		about: "409 invalid_state for the default list, and while an open campaign names it.", errors: []int{http.StatusConflict},
@@ -195,7 +195,7 @@ func (s *Server) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error
 	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "Numbers come as application/json, text/csv or text/plain.")
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewDNCList) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewDNCList) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.DNCList{})
 }

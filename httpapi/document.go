@@ -17,9 +17,9 @@ type document struct {
 	reference    func() ([]byte, error) // the same as a page
 }
 
-// documents are the blueprint of a process and the document of the last server.
+// documents are the Registry of a process and the document of the last server.
 type documents struct {
-	blueprint *blueprint
+	Registry *Registry
 
 	mu   sync.Mutex
 	last *document
@@ -48,7 +48,7 @@ func registerRoutes() *documents {
 	}
 	b.describeEvents()
 	b.finishDocument()
-	return &documents{blueprint: b}
+	return &documents{Registry: b}
 }
 
 // document returns the document for a server's version and address.
@@ -65,7 +65,7 @@ func (d *documents) document(version, url string) *document {
 }
 
 func (d *documents) write(version, url string) []byte {
-	whole := *d.blueprint.api.OpenAPI()
+	whole := *d.Registry.api.OpenAPI()
 	info := *whole.Info
 	info.Version = version
 	whole.Info, whole.Servers = &info, []*huma.Server{{URL: cmp.Or(url, "/")}}

@@ -17,6 +17,15 @@ import (
 	"github.com/callboard/callboard/domain/exportrows"
 )
 
+// Media types of rows.
+const (
+	mimeCSV    = "text/csv"
+	mimeNDJSON = "application/x-ndjson"
+)
+
+// processingAfter is the Retry-After, in seconds, of a file that is still being written.
+const processingAfter = "2"
+
 // csvFile is the media type of a CSV file with a header row (RFC 4180).
 const csvFile = mimeCSV + "; charset=utf-8; header=present"
 

@@ -51,10 +51,3 @@ func (s *Server) moves(c *fiber.Ctx, route string) error {
 	c.Response().Header.Set(forward.NotActive, "1")
 	return resent{domain.Errorf(domain.CodeUnavailable, "Another node is about to have the workspace; try again.").With("retry_after", 1)}
 }
-
-// resent is a refusal that no client hears: whoever has passed the request on
-// sends it to another node.
-type resent struct{ error }
-
-// Unwrap is for package errors.
-func (r resent) Unwrap() error { return r.error }

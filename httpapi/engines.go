@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/callboard/callboard/domain"
@@ -73,27 +71,6 @@ type NewAnalysis struct {
 	Summary         bool               `json:"summary,omitempty"`
 	SuccessCriteria string             `json:"success_criteria,omitempty" maxLength:"4000" doc:"When a call was a success, in words."`
 	Fields          []NewAnalysisField `json:"fields,omitempty" nullable:"false" doc:"50 at most."`
-}
-
-// optional is the value of an object; nil where it is left out or says nothing.
-func optional[T, N any](sent *N, convert func(N) T) *T {
-	if sent == nil || reflect.ValueOf(*sent).IsZero() {
-		return nil
-	}
-	v := convert(*sent)
-	return &v
-}
-
-// saysNothing says whether an object that was sent has nothing but what is
-// filled in where nothing is said.
-func saysNothing(sent any) bool {
-	v := reflect.ValueOf(sent)
-	for i := range v.NumField() {
-		if f := v.Field(i); !f.IsZero() && fmt.Sprint(f) != v.Type().Field(i).Tag.Get("default") {
-			return false
-		}
-	}
-	return true
 }
 
 // applyEngines takes over what is said of engines, turns and analysis.

@@ -326,3 +326,10 @@ func (s *Router) refuse(c *fiber.Ctx, err error) error {
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	return c.Status(f.status).Send(append(body, '\n'))
 }
+
+// resent is a refusal that no client hears: whoever has passed the request on
+// sends it to another node.
+type resent struct{ error }
+
+// Unwrap is for package errors.
+func (r resent) Unwrap() error { return r.error }

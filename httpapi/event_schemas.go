@@ -71,7 +71,7 @@ func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Sch
 func exampleAt() time.Time { return time.Date(2026, time.January, 31, 9, 30, 0, 0, time.UTC) }
 
 // describeEvents adds the webhooks of the document: the events that endpoints get.
-func (b *blueprint) describeEvents() {
+func (b *Registry) describeEvents() {
 	o := b.api.OpenAPI()
 	b.constraints.setEnums()
 	endpoint := &domain.Webhook{URL: "https://example.com/hook"}
@@ -106,9 +106,3 @@ func (b *blueprint) describeEvents() {
 		}}
 	}
 }
-
-// The ULID of ids and the time in examples.
-const (
-	exampleULID = "01J00000000000000000000001"
-	exampleTime = "2026-01-31T09:30:00.000Z"
-)

@@ -10,6 +10,12 @@ import (
 // maxExampleDepth bounds the examples of recursive schemas.
 const maxExampleDepth = 6
 
+// The ULID of ids and the time in examples.
+const (
+	exampleULID = "01J00000000000000000000001"
+	exampleTime = "2026-01-31T09:30:00.000Z"
+)
+
 // exampleValues makes examples from schemas: from their examples, defaults, enums
 // and bounds.
 type exampleValues struct{ registry huma.Registry }

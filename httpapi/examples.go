@@ -33,7 +33,7 @@ func examples() map[string]Example {
 
 // addExamples adds an example to every request and response body: the recorded
 // one, else one that is made from the schema.
-func (b *blueprint) addExamples() {
+func (b *Registry) addExamples() {
 	all, values := examples(), exampleValues{b.api.OpenAPI().Components.Schemas}
 	for _, item := range b.api.OpenAPI().Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {

@@ -209,8 +209,8 @@ func (s *Server) downloadExport(c *fiber.Ctx) error {
 	return s.sendFile(c, file, kind, `attachment; filename="`+string(e.Type)+"-"+e.File()+`"`)
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewExport) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewExport) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	_, err := n.export()
 	return err
 }

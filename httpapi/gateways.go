@@ -92,7 +92,7 @@ func (s *Server) gatewayRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, patchFunc(s.blueprint, &in.Body, (*NewSMSGateway).apply))
+		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, patchFunc(s.Registry, &in.Body, (*NewSMSGateway).apply))
 		if err == nil && in.Body.Has("secret") {
 			return &answer[*domain.SMSGateway]{Body: g}, nil
 		}
@@ -169,7 +169,7 @@ func (e *SMSGatewayEvent) read(p *domain.Problems, at, country string) ask.Gatew
 	return o
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewSMSGateway) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewSMSGateway) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.SMSGateway{})
 }

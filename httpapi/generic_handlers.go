@@ -46,7 +46,7 @@ type patchRequest[S any] struct {
 
 // handlePatchByID returns the handler of a PATCH. set applies the body to the stored value.
 func handlePatchByID[P, S, R any](
-	b *blueprint, kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string, func(R) error) (R, error), set func(*S, R) error,
+	b *Registry, kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string, func(R) error) (R, error), set func(*S, R) error,
 ) func(context.Context, domain.Principal, *patchRequest[S]) (*answer[R], error) {
 	return func(ctx context.Context, p domain.Principal, in *patchRequest[S]) (*answer[R], error) {
 		id, err := named(kind, in.ID)
@@ -55,4 +55,23 @@ func handlePatchByID[P, S, R any](
 		}
 		return ok(do(port, ctx, p, id, patchFunc(b, &in.Body, set)))
 	}
+}
+
+func same[T any](v T) T { return v }
+
+// touched answers with a noun that was made, and notes which.
+func touched[T interface{ Base() *domain.Meta }](ctx context.Context, made T, err error) (*answer[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	touch(ctx, made.Base().ID)
+	return ok(made, nil)
+}
+
+// public answers with a noun without its secrets.
+func public[T interface{ Public() T }](v T, err error) (*answer[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return ok(v.Public(), nil)
 }

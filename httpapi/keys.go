@@ -192,8 +192,8 @@ func (s *Server) updateKey(ctx context.Context, p domain.Principal, in *struct {
 	}))
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewKey) checkRules(_ context.Context, _ Workspaces, p domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewKey) CheckRules(_ context.Context, _ Workspaces, p domain.Principal) error {
 	_, err := n.key(p)
 	return err
 }

@@ -105,7 +105,7 @@ func (s *Server) knowledgeRoutes() {
 	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getKnowledgeBase", tag: tag, summary: "Get a knowledge base"},
 		handleByID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase, same))
 	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateKnowledgeBase", tag: tag, summary: "Change a knowledge base"},
-		handlePatchByID(s.blueprint, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
+		handlePatchByID(s.Registry, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
 	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteKnowledgeBase", tag: tag, summary: "Delete a knowledge base with its sources"},
 		handleDeleteByID(domain.PrefixKnowledge, "knowledge_base", s.ports.Knowledge, Knowledge.DeleteKnowledge))
 	add(s.Router, operation{

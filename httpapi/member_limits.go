@@ -12,6 +12,9 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
+// maxUserID bounds, in characters, the id of a user in a token.
+const maxUserID = 256
+
 // memberLimit limits a member of a request body. A zero field sets no limit.
 type memberLimit struct {
 	Length   int      // characters of a string, or of each string of a list or map

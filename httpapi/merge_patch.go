@@ -73,7 +73,7 @@ func hasMember(members map[string]any, path ...string) bool {
 // the result and writes it to the resource. The store calls the function with the
 // version that it then replaces, so that concurrent patches keep each other's
 // members.
-func patchFunc[S, R any](b *blueprint, p *Patch[S], set func(*S, R) error) func(R) error {
+func patchFunc[S, R any](b *Registry, p *Patch[S], set func(*S, R) error) func(R) error {
 	return func(current R) error {
 		next := new(S)
 		if err := b.merge(p.members, current, next); err != nil {
@@ -85,12 +85,12 @@ func patchFunc[S, R any](b *blueprint, p *Patch[S], set func(*S, R) error) func(
 
 // storedPruner is a type of settings with defaults that depend on other members.
 type storedPruner interface {
-	// pruneStored removes such defaults from the stored members, so that they are
+	// PruneStored removes such defaults from the stored members, so that they are
 	// computed again from the patched members.
-	pruneStored(current any, stored, patch map[string]any)
+	PruneStored(current any, stored, patch map[string]any)
 }
 
-func (b *blueprint) merge(patch map[string]any, current, next any) error {
+func (b *Registry) merge(patch map[string]any, current, next any) error {
 	text, err := json.Marshal(current)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (b *blueprint) merge(patch map[string]any, current, next any) error {
 	schema := b.settings[reflect.TypeOf(next).Elem()]
 	target, _ := b.settableMembers(schema, stored).(map[string]any)
 	if d, ok := next.(storedPruner); ok {
-		d.pruneStored(current, target, patch)
+		d.PruneStored(current, target, patch)
 	}
 	merged, _ := mergePatch(target, patch).(map[string]any)
 	var problems domain.Problems
@@ -137,7 +137,7 @@ func mergePatch(target, patch any) any {
 
 // settableMembers is the part of a stored value that a schema of settings
 // describes: the members that a client can set.
-func (b *blueprint) settableMembers(schema *huma.Schema, v any) any {
+func (b *Registry) settableMembers(schema *huma.Schema, v any) any {
 	schema = b.resolve(schema)
 	switch v := v.(type) {
 	case map[string]any:
@@ -166,7 +166,7 @@ func (b *blueprint) settableMembers(schema *huma.Schema, v any) any {
 
 // applyDefaults sets missing members of v to the defaults of a schema. A missing
 // member that is required and has no default is a problem.
-func (b *blueprint) applyDefaults(schema *huma.Schema, v any, path string, p *domain.Problems) {
+func (b *Registry) applyDefaults(schema *huma.Schema, v any, path string, p *domain.Problems) {
 	schema = b.resolve(schema)
 	switch v := v.(type) {
 	case map[string]any:
@@ -198,7 +198,7 @@ func (b *blueprint) applyDefaults(schema *huma.Schema, v any, path string, p *do
 
 // resolve follows the reference of a schema, also of one that has a description
 // beside it.
-func (b *blueprint) resolve(schema *huma.Schema) *huma.Schema {
+func (b *Registry) resolve(schema *huma.Schema) *huma.Schema {
 	for {
 		switch {
 		case schema.Ref != "":

@@ -108,11 +108,11 @@ func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Numbers.UpdateNumber(ctx, p, id, patchFunc(s.blueprint, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
+	return ok(s.ports.Numbers.UpdateNumber(ctx, p, id, patchFunc(s.Registry, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewNumber) checkRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewNumber) CheckRules(ctx context.Context, s Workspaces, p domain.Principal) error {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return err

@@ -23,9 +23,6 @@ import (
 // formLimit bounds the forms of OAuth.
 const formLimit = 16 << 10
 
-// oauthTag marks the routes that answer in OAuth's own words.
-const oauthTag = "OAuth 2.0"
-
 // OAuthMetadata is what clients find out by themselves (RFC 8414).
 type OAuthMetadata struct {
 	Issuer         string              `json:"issuer" doc:"The service, as its tokens name it."`

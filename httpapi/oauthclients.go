@@ -140,8 +140,8 @@ func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struc
 	return ok(shown, nil)
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewClient) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewClient) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	_, err := n.client()
 	return err
 }

@@ -23,8 +23,6 @@ import (
 )
 
 const (
-	onceHeader   = "Idempotency-Key"
-	maxOnce      = 255
 	onceDeadline = 5 * time.Second
 )
 

@@ -19,6 +19,22 @@ const documentIntro = "Campaigns and calls by voice agents. A successful respons
 	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
 	"Times are ISO 8601 in UTC. HEAD returns the headers of GET, except for streams and sockets. POST takes an Idempotency-Key, except under /oauth/* and on the sign-in pages, which follow OAuth 2.0: a code is valid once, a refresh token returns the next one, and no response with a token is stored. An optional field of a request may be null, which means the same as leaving it out. PATCH is a JSON merge patch (RFC 7396): null removes the member or resets it to its default. An unknown query parameter of a route under /v1 is 422 unknown_parameter with its name."
 
+// Tags of operations that take no Idempotency-Key.
+const (
+	oauthTag  = "OAuth 2.0"
+	signInTag = "Sign-in"
+)
+
+// The header of idempotent requests, and the longest key in characters.
+const (
+	onceHeader = "Idempotency-Key"
+	maxOnce    = 255
+)
+
+func limitHeaders() []string {
+	return []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window"}
+}
+
 // schemaOf is a type's schema in the document.
 func schemaOf[T any](api huma.API) *huma.Schema {
 	t := reflect.TypeFor[T]()
@@ -30,7 +46,7 @@ func response(about, kind string, schema *huma.Schema) *huma.Response {
 }
 
 // describeRaw puts a route into the document that huma does not serve.
-func (b *blueprint) describeRaw(h *huma.Operation, op operation, describe func(*huma.Operation)) {
+func (b *Registry) describeRaw(h *huma.Operation, op operation, describe func(*huma.Operation)) {
 	h.Responses = map[string]*huma.Response{}
 	failure := b.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Failure](), true, "Failure")
 	for _, status := range op.failures() {
@@ -71,7 +87,7 @@ func pathNames(path string) []string {
 
 // finishDocument adds credentials, the headers of every answer, and where null
 // stands for no object.
-func (b *blueprint) finishDocument() {
+func (b *Registry) finishDocument() {
 	o := b.api.OpenAPI()
 	o.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
@@ -110,7 +126,7 @@ func (b *blueprint) finishDocument() {
 }
 
 // credentialsOf are those that an operation takes, one of which is enough.
-func (b *blueprint) credentialsOf(op *huma.Operation) []map[string][]string {
+func (b *Registry) credentialsOf(op *huma.Operation) []map[string][]string {
 	if len(op.Security) == 0 {
 		return op.Security
 	}

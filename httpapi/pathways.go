@@ -126,14 +126,14 @@ func (s *Server) pathwayRoutes() {
 			return ok(s.reportOn(ctx, p, w))
 		})
 	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
-		handlePatchByID(s.blueprint, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
+		handlePatchByID(s.Registry, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
 	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePathway", tag: tag, summary: "Delete a pathway", errors: []int{http.StatusConflict}},
 		handleDeleteByID(domain.PrefixPathway, "pathway", s.ports.Pathways, Pathways.DeletePathway))
 	s.playRoutes(tag, path)
 	s.testPathwayRoutes(tag, path)
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewPathway) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewPathway) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.Pathway{})
 }

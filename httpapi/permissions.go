@@ -271,3 +271,11 @@ func (r rule) allowed(rights []domain.Permission) bool {
 	}
 	return len(r.need) == 0
 }
+
+// byOperator lets operators in: their keys, and those who are there in person.
+func byOperator(p domain.Principal) error {
+	if p.Operator && (p.InPerson || !p.ByToken()) {
+		return nil
+	}
+	return domain.Errorf(domain.CodeOperatorRequired, "The workspaces of the install, and the node itself, take an operator key.")
+}

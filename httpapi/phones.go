@@ -31,8 +31,8 @@ func (n *NewPhone) apply(x *domain.Phone) error {
 	return validation.PhoneRecord(x).Err()
 }
 
-// pruneStored lets a user name that is the extension follow the extension.
-func (*NewPhone) pruneStored(_ any, stored, _ map[string]any) {
+// PruneStored lets a user name that is the extension follow the extension.
+func (*NewPhone) PruneStored(_ any, stored, _ map[string]any) {
 	if stored["username"] == stored["extension"] {
 		delete(stored, "username")
 	}
@@ -59,7 +59,7 @@ func (s *Server) phoneRoutes() {
 				return nil, err
 			}
 			chosen := ""
-			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, patchFunc(s.blueprint, &in.Body, func(n *NewPhone, x *domain.Phone) error {
+			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, patchFunc(s.Registry, &in.Body, func(n *NewPhone, x *domain.Phone) error {
 				chosen = n.Password
 				return n.apply(x)
 			}))
@@ -93,7 +93,7 @@ func shownPhone(x *domain.Phone, chosen string) *domain.Phone {
 	return shown
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewPhone) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewPhone) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.Phone{})
 }

@@ -95,7 +95,7 @@ func (s *Server) providerRoutes() {
 	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getProvider", tag: tag, summary: "Get a provider"},
 		handleByID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider, same))
 	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateProvider", tag: tag, summary: "Change a provider", about: "Appointments that there are stay where they are."},
-		handlePatchByID(s.blueprint, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
+		handlePatchByID(s.Registry, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
 	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteProvider", tag: tag, summary: "Delete a provider",
 		about: "409 invalid_state while an appointment lies ahead. Past ones stay.", errors: []int{http.StatusConflict},
@@ -127,7 +127,7 @@ func (s *Server) availability(ctx context.Context, p domain.Principal, in *struc
 	}))
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewProvider) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewProvider) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.Provider{})
 }

@@ -23,10 +23,7 @@ type Processing struct {
 	Status string `json:"status" enum:"processing"`
 }
 
-const (
-	mimeWAV         = "audio/wav"
-	processingAfter = "2" // seconds until it is worth asking again
-)
+const mimeWAV = "audio/wav"
 
 func (s *Server) recordingRoutes() {
 	s.rawBy(operation{

@@ -15,9 +15,9 @@ import (
 // Router registers the operations of one server and runs their handlers. Handlers
 // use it to respond, to stream and to decode merge patches.
 type Router struct {
-	*blueprint // shared by all routers of the process
+	*Registry // shared by all routers of the process
 
-	registering  bool           // routes are added to the blueprint, not served
+	registering  bool           // routes are added to the Registry, not served
 	app          *fiber.App     // serves the routes
 	handlers     map[string]any // of JSON routes, by route
 	log          *slog.Logger
@@ -49,9 +49,9 @@ type RouterConfig struct {
 }
 
 // newRouter returns the router of a server.
-func newRouter(b *blueprint, cfg RouterConfig) *Router {
+func newRouter(b *Registry, cfg RouterConfig) *Router {
 	return &Router{
-		blueprint: b, app: cfg.App, handlers: make(map[string]any), log: cfg.Log, publicURL: cfg.PublicURL, jsonLimit: cfg.JSONLimit,
+		Registry: b, app: cfg.App, handlers: make(map[string]any), log: cfg.Log, publicURL: cfg.PublicURL, jsonLimit: cfg.JSONLimit,
 		writeTimeout: cfg.WriteTimeout, access: cfg.Access, idempotency: cfg.Idempotency, forwarder: cfg.Forwarder, audit: cfg.AuditLog,
 		workspaces: cfg.Workspaces, begin: cfg.Context,
 	}

@@ -171,7 +171,7 @@ func New(cfg Config, ports Ports) *Server {
 		JSONEncoder:                  domain.EncodeJSON,
 		JSONDecoder:                  domain.DecodeJSON,
 	})
-	s.Router = newRouter(documents.blueprint, RouterConfig{
+	s.Router = newRouter(documents.Registry, RouterConfig{
 		App: app, Log: cfg.Log, PublicURL: cfg.PublicURL, JSONLimit: cfg.JSONLimit, WriteTimeout: cfg.WriteTimeout,
 		Access: s, Idempotency: s, Forwarder: s, AuditLog: s, Workspaces: workspaceRules{ports.Workspaces, ports.Numbers},
 		Context: func(v *visit) context.Context { return withVisit(base, v) },
@@ -441,13 +441,6 @@ func forwarded(c *fiber.Ctx) []string {
 		all = append(all, string(h))
 	}
 	return all
-}
-
-func clip(s string, most int) string {
-	if len(s) > most {
-		s = s[:most]
-	}
-	return strings.ToValidUTF8(s, "")
 }
 
 // onError answers what no handler of ours did: unknown routes and methods, and

@@ -11,7 +11,6 @@ import (
 )
 
 // signInTag marks the pages by which people sign in and out.
-const signInTag = "Sign-in"
 
 func (s *Server) signInRoutes() {
 	const tag = signInTag

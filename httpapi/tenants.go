@@ -33,14 +33,6 @@ type WorkspaceCreated struct {
 	Key   string `json:"key" doc:"Its text: live, may do everything but what takes an operator. Shown this once."`
 }
 
-// byOperator lets operators in: their keys, and those who are there in person.
-func byOperator(p domain.Principal) error {
-	if p.Operator && (p.InPerson || !p.ByToken()) {
-		return nil
-	}
-	return domain.Errorf(domain.CodeOperatorRequired, "The workspaces of the install, and the node itself, take an operator key.")
-}
-
 func (s *Server) tenantRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces"
 	add(s.Router, operation{
@@ -72,7 +64,7 @@ func (s *Server) tenantRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, patchFunc(s.blueprint, &in.Body, (*NewWorkspace).apply))
+		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, patchFunc(s.Registry, &in.Body, (*NewWorkspace).apply))
 		return s.withWarnings(ctx, shownWorkspace(p, w), err)
 	})
 	add(s.Router, operation{

@@ -46,8 +46,6 @@ type JWKS struct {
 	Keys []JWK `json:"keys"`
 }
 
-const maxUserID = 256
-
 func (s *Server) tokenRoutes() {
 	const tag = "Credentials"
 	add(s.Router, operation{

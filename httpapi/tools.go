@@ -103,7 +103,7 @@ func (s *Server) toolRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Tools.UpdateTool(ctx, p, id, patchFunc(s.blueprint, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
+			return public(s.ports.Tools.UpdateTool(ctx, p, id, patchFunc(s.Registry, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
 		})
 	add(s.Router, operation{
 		method: http.MethodDelete, path: path + "/{id}", id: "deleteTool", tag: tag, summary: "Delete a tool", errors: []int{http.StatusConflict},
@@ -111,7 +111,7 @@ func (s *Server) toolRoutes() {
 	}, handleDeleteByID(domain.PrefixTool, "tool", s.ports.Tools, Tools.DeleteTool))
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewTool) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewTool) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.Tool{})
 }

@@ -127,7 +127,7 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 // changeTrunk applies a merge patch to a trunk. A patch that names number_strip or
 // number_add also asks for the approval of both.
 func (s *Server) changeTrunk(body *Patch[NewTrunk]) func(*domain.Trunk) error {
-	return patchFunc(s.blueprint, body, func(n *NewTrunk, t *domain.Trunk) error {
+	return patchFunc(s.Registry, body, func(n *NewTrunk, t *domain.Trunk) error {
 		t.RewriteApproved = t.RewriteApproved || body.Has("number_strip") || body.Has("number_add")
 		return n.apply(t)
 	})
@@ -172,15 +172,7 @@ func (s *Server) trunkRoutes() {
 		handleDeleteByID(domain.PrefixTrunk, "trunk", s.ports.Trunks, Trunks.DeleteTrunk))
 }
 
-// public answers with a noun without its secrets.
-func public[T interface{ Public() T }](v T, err error) (*answer[T], error) {
-	if err != nil {
-		return nil, err
-	}
-	return ok(v.Public(), nil)
-}
-
-// checkRules checks what the schema cannot express.
-func (n *NewTrunk) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewTrunk) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.Trunk{})
 }

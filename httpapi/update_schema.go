@@ -23,7 +23,7 @@ func updateName(schema string) string {
 }
 
 // recordPatchType records the settings type of a route with a PATCH body.
-func (b *blueprint) recordPatchType(in reflect.Type) {
+func (b *Registry) recordPatchType(in reflect.Type) {
 	body, ok := in.FieldByName("Body")
 	if !ok {
 		return
@@ -35,7 +35,7 @@ func (b *blueprint) recordPatchType(in reflect.Type) {
 
 // writeUpdateSchemas derives the schemas of all PATCH bodies. It runs after the
 // descriptions and limits of the create schemas are complete.
-func (b *blueprint) writeUpdateSchemas() {
+func (b *Registry) writeUpdateSchemas() {
 	w := &updateSchemas{schemas: b.api.OpenAPI().Components.Schemas.Map(), done: make(map[string]bool)}
 	for _, t := range slices.SortedFunc(maps.Keys(b.settings), func(x, y reflect.Type) int { return strings.Compare(x.String(), y.String()) }) {
 		name := schemaName(t, "")

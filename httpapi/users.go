@@ -182,7 +182,7 @@ func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct 
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Users.UpdateUser(ctx, p, id, patchFunc(s.blueprint, &in.Body, func(n *NewUser, u *domain.User) error {
+	return ok(s.ports.Users.UpdateUser(ctx, p, id, patchFunc(s.Registry, &in.Body, func(n *NewUser, u *domain.User) error {
 		if err := mayMake(p, u); err != nil {
 			return err
 		}
@@ -249,8 +249,8 @@ func (s *Server) refusedPage(c *fiber.Ctx, err error) error {
 	return err
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewUser) checkRules(_ context.Context, _ Workspaces, p domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewUser) CheckRules(_ context.Context, _ Workspaces, p domain.Principal) error {
 	u := &domain.User{}
 	u.Environment = p.Environment
 	return n.apply(u)

@@ -36,8 +36,8 @@ type WebhookUpdate struct {
 	SecretOverlapHours *int   `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all."`
 }
 
-// pruneStored leaves the stored secret alone: it changes by rotation only.
-func (*WebhookUpdate) pruneStored(_ any, stored, _ map[string]any) { delete(stored, "secret") }
+// PruneStored leaves the stored secret alone: it changes by rotation only.
+func (*WebhookUpdate) PruneStored(_ any, stored, _ map[string]any) { delete(stored, "secret") }
 
 // LogEntry is a delivery in the log of an endpoint.
 type LogEntry struct {
@@ -164,7 +164,7 @@ func (s *Server) webhookRoutes() {
 				return s.rotateWebhook(ctx, p, in.ID, &in.Body)
 			}
 			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
-				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, patchFunc(s.blueprint, &in.Body, (*WebhookUpdate).apply))
+				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, patchFunc(s.Registry, &in.Body, (*WebhookUpdate).apply))
 			})
 		})
 	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", credential: keyOrSession, tag: tag, summary: "Remove an endpoint"},
@@ -185,7 +185,7 @@ func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id strin
 	}
 	hours := overlapHours
 	set(&hours, n.SecretOverlapHours)
-	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, patchFunc(s.blueprint, patch, (*WebhookUpdate).applyRotated)))
+	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, patchFunc(s.Registry, patch, (*WebhookUpdate).applyRotated)))
 }
 
 // apply writes the settings to an endpoint, and checks the endpoint.
@@ -284,8 +284,8 @@ func (s *Server) testWebhook(ctx context.Context, p domain.Principal, in *struct
 	return ok(s.ports.Deliveries.TestWebhook(ctx, p, id, kind))
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewWebhook) checkRules(_ context.Context, _ Workspaces, p domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewWebhook) CheckRules(_ context.Context, _ Workspaces, p domain.Principal) error {
 	_, err := n.webhook(p)
 	return err
 }

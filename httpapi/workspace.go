@@ -96,7 +96,7 @@ func (s *Server) workspaceRoutes() {
 			if !p.Operator && slices.ContainsFunc(operatorSettings(), func(name string) bool { return b.Has(name) }) {
 				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
 			}
-			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, patchFunc(s.blueprint, b, (*NewWorkspace).apply))
+			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, patchFunc(s.Registry, b, (*NewWorkspace).apply))
 			if err != nil {
 				return nil, err
 			}
@@ -135,9 +135,9 @@ func operatorSettings() []string {
 	return []string{"plan", "limits", "calling", "pricing", "sms_price_per_segment"}
 }
 
-// pruneStored drops the limits and the price of a plan that has its own: those
+// PruneStored drops the limits and the price of a plan that has its own: those
 // of the plan that the workspace gets take their place.
-func (*NewWorkspace) pruneStored(_ any, stored, patch map[string]any) {
+func (*NewWorkspace) PruneStored(_ any, stored, patch map[string]any) {
 	next := mergePatch(map[string]any{"plan": stored["plan"]}, map[string]any{"plan": patch["plan"]})
 	if plan, _ := next.(map[string]any); hasMember(patch, "plan") && plan["plan"] != stored["plan"] || stored["plan"] != string(domain.Enterprise) {
 		delete(stored, "limits")
@@ -206,7 +206,7 @@ func money(n *NewMoney) *domain.Money {
 	return &domain.Money{Amount: n.Amount, Currency: "USD"}
 }
 
-// checkRules checks what the schema cannot express.
-func (n *NewWorkspace) checkRules(context.Context, Workspaces, domain.Principal) error {
+// CheckRules checks what the schema cannot express.
+func (n *NewWorkspace) CheckRules(context.Context, Workspaces, domain.Principal) error {
 	return n.apply(&domain.Workspace{})
 }

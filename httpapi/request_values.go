@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/validation"
+)
+
+// deref is the value of a pointer; the zero value where it is nil.
+func deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// set copies what was sent.
+func set[T any](into, from *T) {
+	if from != nil {
+		*into = *from
+	}
+}
+
+// optional is the value of an object; nil where it is left out or says nothing.
+func optional[T, N any](sent *N, convert func(N) T) *T {
+	if sent == nil || reflect.ValueOf(*sent).IsZero() {
+		return nil
+	}
+	v := convert(*sent)
+	return &v
+}
+
+// saysNothing says whether an object that was sent has nothing but what is
+// filled in where nothing is said.
+func saysNothing(sent any) bool {
+	v := reflect.ValueOf(sent)
+	for i := range v.NumField() {
+		if f := v.Field(i); !f.IsZero() && fmt.Sprint(f) != v.Type().Field(i).Tag.Get("default") {
+			return false
+		}
+	}
+	return true
+}
+
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC()
+	return &u
+}
+
+func seconds(n, otherwise int) time.Duration {
+	if n == 0 {
+		n = otherwise
+	}
+	return time.Duration(n) * time.Second
+}
+
+// between refuses a number that is given and not within bounds.
+func between(problems *domain.Problems, param string, n *int, low, high int) {
+	if n != nil && (*n < low || *n > high) {
+		problems.Add(param, domain.CodeValidation, "is %d; it must be from %d to %d", *n, low, high)
+	}
+}
+
+// optionalPhone checks a number that a query filters by. In a query a plus is
+// often read as a space.
+func optionalPhone(param, text, country string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	if text[0] == ' ' {
+		text = "+" + text[1:]
+	}
+	var p domain.Problems
+	e164 := validation.Phone(&p, param, text, country)
+	return e164, p.Err()
+}
+
+func clip(s string, most int) string {
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.ToValidUTF8(s, "")
+}
