@@ -15,6 +15,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/limit"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // strikeRule bounds requests without a good credential, by address.
@@ -22,20 +24,20 @@ func strikeRule() limit.Rule { return limit.Rule{N: 30, Window: time.Minute} }
 
 // Admit lets a request in or says why not: who asks, from where, how often,
 // and whether they may. The visit knows the principal afterwards.
-func (s *Server) Admit(c *fiber.Ctx, r rule, route string) error {
-	if len(r.need) == 0 {
+func (s *Server) Admit(c *fiber.Ctx, r router.Rule, route string) error {
+	if len(r.Permissions) == 0 {
 		return nil
 	}
 	if err := s.moves(c, route); err != nil {
 		return err
 	}
-	if isForwarded(c) {
+	if router.IsForwarded(c) {
 		return s.borrow(c)
 	}
-	v := visitOf(c.UserContext())
-	if t := tripOf(c.Context()); t.inside != nil {
+	v := router.RequestOf(c.UserContext())
+	if t := router.ExchangeOf(c.Context()); t.PageRequest != nil {
 		if !s.countedAsPage(c) {
-			if err := s.pace(c, v.principal); err != nil {
+			if err := s.pace(c, v.Principal); err != nil {
 				return err
 			}
 		}
@@ -47,41 +49,41 @@ func (s *Server) Admit(c *fiber.Ctx, r rule, route string) error {
 // countedAsPage says whether a request of a dashboard page is counted with the
 // page: what it reads, what it asks for again, and the operator's page.
 func (s *Server) countedAsPage(c *fiber.Ctx) bool {
-	t := tripOf(c.Context())
-	return t.inside != nil && (c.Method() == http.MethodGet || t.visit.principal.Operator || t.again)
+	t := router.ExchangeOf(c.Context())
+	return t.PageRequest != nil && (c.Method() == http.MethodGet || t.Request.Principal.Operator || t.Repeated)
 }
 
 // let is the rest of admit, once it is known who asks.
-func (s *Server) let(c *fiber.Ctx, v *visit, r rule, route string, err error) error {
+func (s *Server) let(c *fiber.Ctx, v *router.Request, r router.Rule, route string, err error) error {
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
-	if err := s.pace(c, v.principal); err != nil {
+	if err := s.pace(c, v.Principal); err != nil {
 		return err
 	}
 	if err := s.permit(c, v, r, route); err != nil {
 		return err
 	}
-	s.ports.Audit.Note(ctx, v.principal, v.act("auth", "api_key.used"))
+	s.ports.Audit.Note(ctx, v.Principal, v.Act("auth", "api_key.used"))
 	return nil
 }
 
 // permit says whether whoever asks may do what a route does, and whether
 // anything may begin at all.
-func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
+func (s *Server) permit(c *fiber.Ctx, v *router.Request, r router.Rule, route string) error {
 	refused := func() {
-		if tripOf(c.Context()).inside == nil || c.Method() != http.MethodGet { // pages show what is left
+		if router.ExchangeOf(c.Context()).PageRequest == nil || c.Method() != http.MethodGet { // pages show what is left
 			s.denied(c.UserContext(), v, domain.CodeInsufficientPermissions)
 		}
 	}
-	if err := s.credentials[route].refuse(v.principal); err != nil {
+	if err := s.Credentials[route].Refuse(v.Principal); err != nil {
 		refused()
 		return err
 	}
-	if !r.allowed(v.principal.Permissions) {
-		required := make([]string, len(r.need))
-		for i, p := range r.need {
+	if !r.Allows(v.Principal.Permissions) {
+		required := make([]string, len(r.Permissions))
+		for i, p := range r.Permissions {
 			required[i] = string(p)
 		}
 		refused()
@@ -89,19 +91,19 @@ func (s *Server) permit(c *fiber.Ctx, v *visit, r rule, route string) error {
 			With("required", required)
 	}
 	if _, only := s.needsOperator[route]; only {
-		if err := byOperator(v.principal); err != nil {
+		if err := router.RequireOperator(v.Principal); err != nil {
 			return err
 		}
 	}
 	if l, limited := s.limitedRoutes[route]; limited && !s.countedAsPage(c) {
-		v.countPathRequest = func() (refund func(), err error) { return s.countPathRequest(c, l) }
+		v.CountPathRequest = func() (refund func(), err error) { return s.countPathRequest(c, l) }
 	}
 	return s.stopping(c, route)
 }
 
 // identify finds out whose credential it is. A failure counts against the
 // address that it came from.
-func (s *Server) identify(c *fiber.Ctx, v *visit) error {
+func (s *Server) identify(c *fiber.Ctx, v *router.Request) error {
 	ctx := c.UserContext()
 	scheme, key, _ := strings.Cut(string(c.Request().Header.Peek(fiber.HeaderAuthorization)), " ")
 	if key = strings.TrimSpace(key); !strings.EqualFold(scheme, "Bearer") || key == "" {
@@ -111,28 +113,28 @@ func (s *Server) identify(c *fiber.Ctx, v *visit) error {
 		s.denied(ctx, v, domain.CodeAuthenticationRequired)
 		return domain.Errorf(domain.CodeAuthenticationRequired, "Send an API key or a token: Authorization: Bearer svc_sk_…")
 	}
-	v.credential = key
+	v.Credential = key
 	return s.recognise(c, v, false)
 }
 
 // recognise finds out whose key the visit shows. Browsers must not show any,
 // but may come by a ticket.
-func (s *Server) recognise(c *fiber.Ctx, v *visit, ticketed bool) error {
+func (s *Server) recognise(c *fiber.Ctx, v *router.Request, ticketed bool) error {
 	ctx := c.UserContext()
 	p, err := s.whose(ctx, v)
 	if err == nil && !ticketed {
 		err = s.fromPage(c, p)
 	}
-	v.principal = p
+	v.Principal = p
 	if err == nil {
-		tripOf(c.Context()).known = true
+		router.ExchangeOf(c.Context()).Authenticated = true
 		return nil
 	}
 	code := domain.CodeOf(err)
 	if code == "" || code == domain.CodeUnavailable {
 		return err
 	}
-	if code != codeOrigin {
+	if code != router.CodeOriginNotAllowed {
 		s.showPage(c, v)
 	}
 	if limited := s.strike(c, v); limited != nil {
@@ -143,20 +145,20 @@ func (s *Server) recognise(c *fiber.Ctx, v *visit, ticketed bool) error {
 }
 
 // denied notes a refusal in the audit log.
-func (s *Server) denied(ctx context.Context, v *visit, code domain.Code) {
-	act := v.act("auth", "auth.failed")
+func (s *Server) denied(ctx context.Context, v *router.Request, code domain.Code) {
+	act := v.Act("auth", "auth.failed")
 	act.Failed, act.Reason = true, string(code)
-	if v.principal.KeyID != "" {
-		act.Resource = domain.Resource{Type: "api_key", ID: v.principal.KeyID}
-	} else if v.principal.ClientID != "" {
-		act.Resource = domain.Resource{Type: "oauth_client", ID: v.principal.ClientID}
+	if v.Principal.KeyID != "" {
+		act.Resource = domain.Resource{Type: "api_key", ID: v.Principal.KeyID}
+	} else if v.Principal.ClientID != "" {
+		act.Resource = domain.Resource{Type: "oauth_client", ID: v.Principal.ClientID}
 	}
-	s.ports.Audit.Note(ctx, v.principal, act)
+	s.ports.Audit.Note(ctx, v.Principal, act)
 }
 
 // strike counts a request without a good credential.
-func (s *Server) strike(c *fiber.Ctx, v *visit) error {
-	a := s.strikes.Take(neighbourhood(v.ip), strikeRule(), time.Now())
+func (s *Server) strike(c *fiber.Ctx, v *router.Request) error {
+	a := s.strikes.Take(neighbourhood(v.IP), strikeRule(), time.Now())
 	return tell(c, a)
 }
 
@@ -181,17 +183,17 @@ func (s *Server) pace(c *fiber.Ctx, p domain.Principal) error {
 	if err = s.counts.restore(c.UserContext(), w); err != nil {
 		return err
 	}
-	v, name := visitOf(c.UserContext()), windowName(w.ID, p.Environment, "")
+	v, name := router.RequestOf(c.UserContext()), windowName(w.ID, p.Environment, "")
 	if p.UserID != "" {
-		if v.general, err = s.take(c, &s.users, "", name+" "+p.UserID, userRule(w)); err != nil {
+		if v.GeneralLimit, err = s.take(c, &s.users, "", name+" "+p.UserID, userRule(w)); err != nil {
 			return err
 		}
 	}
 	a, err := s.take(c, &s.limits, w.ID, name, requestRule(w))
-	if v.general.Limit != 0 && v.general.Remaining < a.Remaining && err == nil {
-		return tell(c, v.general)
+	if v.GeneralLimit.Limit != 0 && v.GeneralLimit.Remaining < a.Remaining && err == nil {
+		return tell(c, v.GeneralLimit)
 	}
-	v.general = a
+	v.GeneralLimit = a
 	return err
 }
 
@@ -206,7 +208,7 @@ func (s *Server) take(c *fiber.Ctx, l *limit.Limiter, keeps, name string, r limi
 		return a, err
 	}
 	defer l.Waited(name)
-	s.log.DebugContext(c.UserContext(), "request slowed down", slog.Duration("wait", a.Wait))
+	s.Log.DebugContext(c.UserContext(), "request slowed down", slog.Duration("wait", a.Wait))
 	timer := time.NewTimer(a.Wait)
 	defer timer.Stop()
 	select {
@@ -241,14 +243,14 @@ func tell(c *fiber.Ctx, a limit.Answer) error {
 }
 
 // audited is what the audit log calls the use of a route; false: nothing.
-func audited(c *fiber.Ctx, r rule) (*visit, ask.Act, bool) {
-	if r.kind == "" || c.Method() == fiber.MethodHead {
+func audited(c *fiber.Ctx, r router.Rule) (*router.Request, ask.Act, bool) {
+	if r.AuditType == "" || c.Method() == fiber.MethodHead {
 		return nil, ask.Act{}, false
 	}
-	v := visitOf(c.UserContext())
-	act := v.act(r.kind, r.action)
+	v := router.RequestOf(c.UserContext())
+	act := v.Act(r.AuditType, r.AuditAction)
 	id := c.Params("id")
-	switch r.object {
+	switch r.ResourceType {
 	case "contact":
 		id = c.Params("contact_id")
 	case "phone_number":
@@ -256,20 +258,20 @@ func audited(c *fiber.Ctx, r rule) (*visit, ask.Act, bool) {
 	case "trunk":
 		id = cmp.Or(c.Params("trunk_id"), id)
 	}
-	act.Resource = domain.Resource{Type: r.object, ID: domain.CanonicalID(cmp.Or(v.touched, id))}
+	act.Resource = domain.Resource{Type: r.ResourceType, ID: domain.CanonicalID(cmp.Or(v.ResourceID, id))}
 	return v, act, true
 }
 
 // RecordWithChange lets the act of a write ride in the commit that the write makes.
-func (s *Server) RecordWithChange(c *fiber.Ctx, r rule) {
+func (s *Server) RecordWithChange(c *fiber.Ctx, r router.Rule) {
 	if v, act, ok := audited(c, r); ok {
-		c.SetUserContext(s.ports.Audit.Ride(c.UserContext(), v.principal, act))
+		c.SetUserContext(s.ports.Audit.Ride(c.UserContext(), v.Principal, act))
 	}
 }
 
 // RecordResponse keeps the act of a write that succeeded, unless it rode.
-func (s *Server) RecordResponse(c *fiber.Ctx, r rule) {
+func (s *Server) RecordResponse(c *fiber.Ctx, r router.Rule) {
 	if v, act, ok := audited(c, r); ok && c.Response().StatusCode() < http.StatusBadRequest {
-		s.ports.Audit.Record(c.UserContext(), v.principal, act)
+		s.ports.Audit.Record(c.UserContext(), v.Principal, act)
 	}
 }

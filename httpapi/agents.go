@@ -8,6 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/domain/webhook"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewVoice is a voice as it is sent.
@@ -79,10 +81,10 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 	a.Name, a.PathwayID, a.Extension, a.Metadata = n.Name, n.PathwayID, n.Extension, n.Metadata
 	a.SystemPrompt, a.FirstMessage = n.SystemPrompt, n.FirstMessage
 	a.Language, a.Timezone, a.Languages = n.Language, n.Timezone, slices.Clone(n.Languages)
-	a.Voice, a.Limits, a.Inbound = domain.Voice(deref(n.Voice)), domain.AgentLimits(deref(n.Limits)), domain.AgentInbound(deref(n.Inbound))
+	a.Voice, a.Limits, a.Inbound = domain.Voice(router.ValueOrZero(n.Voice)), domain.AgentLimits(router.ValueOrZero(n.Limits)), domain.AgentInbound(router.ValueOrZero(n.Inbound))
 	a.KnowledgeBaseIDs, a.Tools = slices.Clone(n.KnowledgeBaseIDs), slices.Clone(n.Tools)
-	transfer := deref(n.Transfer)
-	if deref(transfer.Ringback) { // the default, with and without transfer settings
+	transfer := router.ValueOrZero(n.Transfer)
+	if router.ValueOrZero(transfer.Ringback) { // the default, with and without transfer settings
 		transfer.Ringback = nil
 	}
 	a.Transfer = domain.AgentTransfer{AcceptRefer: transfer.AcceptRefer, Ringback: transfer.Ringback, HoldMusic: transfer.HoldMusic}
@@ -96,10 +98,10 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 
 func (s *Server) agentRoutes() {
 	const tag, path = "Agents", "/v1/agents"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createAgent", tag: tag, status: http.StatusCreated, summary: "Create an agent",
-		about: "It is published as version 1 and can take calls at once.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewAgent }) (*answer[*domain.Agent], error) {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createAgent", Tag: tag, Status: http.StatusCreated, Summary: "Create an agent",
+		Description: "It is published as version 1 and can take calls at once.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewAgent }) (*router.Response[*domain.Agent], error) {
 		a := &domain.Agent{}
 		if err := in.Body.apply(a); err != nil {
 			return nil, err
@@ -108,36 +110,36 @@ func (s *Server) agentRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return touched(ctx, made.Public(), nil)
+		return router.RespondCreated(ctx, made.Public(), nil)
 	})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAgents", tag: tag, summary: "List agents"},
-		handleList(s.ports.Agents, Agents.ListAgents, (*domain.Agent).Public))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getAgent", tag: tag, summary: "Get an agent", about: "Its draft: unpublished_changes tells what calls do not speak yet."},
-		handleByID(domain.PrefixAgent, s.ports.Agents, Agents.Agent, (*domain.Agent).Public))
-	add(s.Router, operation{
-		method: http.MethodPatch, path: path + "/{id}", id: "updateAgent", tag: tag, summary: "Change an agent's draft",
-		about: "Calls speak the changes once they are published. name, extension and metadata hold at once.",
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAgents", Tag: tag, Summary: "List agents"},
+		router.HandleList(s.ports.Agents, Agents.ListAgents, (*domain.Agent).Public))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAgent", Tag: tag, Summary: "Get an agent", Description: "Its draft: unpublished_changes tells what calls do not speak yet."},
+		router.HandleByID(domain.PrefixAgent, s.ports.Agents, Agents.Agent, (*domain.Agent).Public))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAgent", Tag: tag, Summary: "Change an agent's draft",
+		Description: "Calls speak the changes once they are published. name, extension and metadata hold at once.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
-		Body Patch[NewAgent]
+		router.IDParam
+		Body router.Patch[NewAgent]
 	},
-	) (*answer[*domain.Agent], error) {
-		id, err := named(domain.PrefixAgent, in.ID)
+	) (*router.Response[*domain.Agent], error) {
+		id, err := router.PathID(domain.PrefixAgent, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return public(s.ports.Agents.UpdateAgent(ctx, p, id, patchFunc(s.Registry, &in.Body, (*NewAgent).apply)))
+		return router.RespondPublic(s.ports.Agents.UpdateAgent(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*NewAgent).apply)))
 	})
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteAgent", tag: tag, summary: "Delete an agent with its versions", errors: []int{http.StatusConflict},
-		about: "Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.",
-	}, handleDeleteByID(domain.PrefixAgent, "agent", s.ports.Agents, Agents.DeleteAgent))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAgent", Tag: tag, Summary: "Delete an agent with its versions", Errors: []int{http.StatusConflict},
+		Description: "Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.",
+	}, router.HandleDeleteByID(domain.PrefixAgent, "agent", s.ports.Agents, Agents.DeleteAgent))
 	s.versionRoutes(tag, path+"/{id}")
 }
 
 // VersionOne names a version of an agent in the path.
 type VersionOne struct {
-	One
+	router.IDParam
 	Version int `path:"version" minimum:"1" maximum:"999999" doc:"The version's number."`
 }
 
@@ -150,47 +152,47 @@ type OnInboundSecret struct {
 }
 
 func (s *Server) versionRoutes(tag, path string) {
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/on-inbound-secret", id: "signOnInbound", credential: keyOrSession, tag: tag, summary: "Make the secret that signs on_inbound",
-		about: "From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/on-inbound-secret", ID: "signOnInbound", Credential: router.KeyOrSession, Tag: tag, Summary: "Make the secret that signs on_inbound",
+		Description: "From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. " +
 			"It takes the place of the one before at once, and holds for the draft and all versions. Without one requests are not signed. The secret is in this answer only.",
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[OnInboundSecret], error) {
-		id, err := named(domain.PrefixAgent, in.ID)
+	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[OnInboundSecret], error) {
+		id, err := router.PathID(domain.PrefixAgent, in.ID)
 		if err != nil {
 			return nil, err
 		}
 		secret, err := s.ports.Agents.SignOnInbound(ctx, p, id)
-		return ok(OnInboundSecret{Object: "on_inbound_secret", AgentID: id, Secret: secret, SecretHint: webhook.Hint(secret)}, err)
+		return router.Respond(OnInboundSecret{Object: "on_inbound_secret", AgentID: id, Secret: secret, SecretHint: webhook.Hint(secret)}, err)
 	})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/publish", id: "publishAgent", tag: tag, summary: "Publish an agent's draft", errors: []int{http.StatusConflict},
-		about: "Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/publish", ID: "publishAgent", Tag: tag, Summary: "Publish an agent's draft", Errors: []int{http.StatusConflict},
+		Description: "Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. " +
 			"Without changes the newest version is answered. An agent has 1000 versions at most: 409 invalid_state.",
-	}, handleByID(domain.PrefixAgent, s.ports.Agents, Agents.PublishAgent, (*domain.AgentVersion).Public))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/versions", id: "listAgentVersions", tag: tag, summary: "List the versions of an agent"},
+	}, router.HandleByID(domain.PrefixAgent, s.ports.Agents, Agents.PublishAgent, (*domain.AgentVersion).Public))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/versions", ID: "listAgentVersions", Tag: tag, Summary: "List the versions of an agent"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 		},
-		) (*answer[List[*domain.AgentVersion]], error) {
-			id, err := named(domain.PrefixAgent, in.ID)
+		) (*router.Response[router.List[*domain.AgentVersion]], error) {
+			id, err := router.PathID(domain.PrefixAgent, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Agents.ListAgentVersions(ctx, p, id, in.page())
-			return page(l, err, (*domain.AgentVersion).Public)
+			l, err := s.ports.Agents.ListAgentVersions(ctx, p, id, in.Query())
+			return router.Page(l, err, (*domain.AgentVersion).Public)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/versions/{version}", id: "getAgentVersion", tag: tag, summary: "Get a version of an agent"},
-		func(ctx context.Context, p domain.Principal, in *VersionOne) (*answer[*domain.AgentVersion], error) {
-			id, err := named(domain.PrefixAgent, in.ID)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/versions/{version}", ID: "getAgentVersion", Tag: tag, Summary: "Get a version of an agent"},
+		func(ctx context.Context, p domain.Principal, in *VersionOne) (*router.Response[*domain.AgentVersion], error) {
+			id, err := router.PathID(domain.PrefixAgent, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Agents.AgentVersion(ctx, p, id, in.Version))
+			return router.RespondPublic(s.ports.Agents.AgentVersion(ctx, p, id, in.Version))
 		})
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewAgent) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewAgent) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Agent{})
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Alerts are what operators want to be told of, and what was found. The front
@@ -59,12 +61,12 @@ func (n *NewAlertRule) apply(r *domain.AlertRule) error {
 
 func (s *Server) alertRoutes() {
 	const tag, path = "Alerts", "/v1/alert-rules"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createAlertRule", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an alert rule",
-		about: "Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createAlertRule", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an alert rule",
+		Description: "Operators only, as all of alerts. It is looked every 15 seconds whether it is so. Once it is, alert.firing is sent to the webhooks of the workspace whose key made the rule, and a mail to each address; " +
 			"once it is well again for five minutes, alert.resolved. Each is told once, also across restarts.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewAlertRule }) (*answer[*domain.AlertRule], error) {
-		if err := byOperator(p); err != nil {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewAlertRule }) (*router.Response[*domain.AlertRule], error) {
+		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
 		r := &domain.AlertRule{}
@@ -75,77 +77,77 @@ func (s *Server) alertRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return touched(ctx, made, nil)
+		return router.RespondCreated(ctx, made, nil)
 	})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAlertRules", tag: tag, summary: "List alert rules"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.AlertRule]], error) {
-			if err := byOperator(p); err != nil {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAlertRules", Tag: tag, Summary: "List alert rules"},
+		func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*domain.AlertRule]], error) {
+			if err := router.RequireOperator(p); err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Alerts.ListAlertRules(ctx, p, in.page())
-			return page(l, err, same)
+			l, err := s.ports.Alerts.ListAlertRules(ctx, p, in.Query())
+			return router.Page(l, err, router.Same)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getAlertRule", tag: tag, summary: "Get an alert rule"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.AlertRule], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAlertRule", Tag: tag, Summary: "Get an alert rule"},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.AlertRule], error) {
 			id, err := alertRule(p, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Alerts.AlertRule(ctx, p, id))
+			return router.Respond(s.ports.Alerts.AlertRule(ctx, p, id))
 		})
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAlertRule", credential: keyOrSession, tag: tag, summary: "Change an alert rule"},
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAlertRule", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an alert rule"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[NewAlertRule]
+			router.IDParam
+			Body router.Patch[NewAlertRule]
 		},
-		) (*answer[*domain.AlertRule], error) {
+		) (*router.Response[*domain.AlertRule], error) {
 			id, err := alertRule(p, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Alerts.UpdateAlertRule(ctx, p, id, patchFunc(s.Registry, &in.Body, (*NewAlertRule).apply)))
+			return router.Respond(s.ports.Alerts.UpdateAlertRule(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*NewAlertRule).apply)))
 		})
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteAlertRule", credential: keyOrSession, tag: tag, summary: "Delete an alert rule",
-		about: "What it has found is over, and nobody is told of that.",
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAlertRule", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete an alert rule",
+		Description: "What it has found is over, and nobody is told of that.",
+	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[router.Deleted], error) {
 		id, err := alertRule(p, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return deleted(id, "alert_rule", s.ports.Alerts.DeleteAlertRule(ctx, p, id))
+		return router.RespondDeleted(id, "alert_rule", s.ports.Alerts.DeleteAlertRule(ctx, p, id))
 	})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/test", id: "testAlertRule", tag: tag, summary: "Try the ways of an alert rule",
-		about: "Sends an alert.firing that says it is a test, and a mail to each address, and tells what the mail server said.",
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[ask.AlertTest], error) {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testAlertRule", Tag: tag, Summary: "Try the ways of an alert rule",
+		Description: "Sends an alert.firing that says it is a test, and a mail to each address, and tells what the mail server said.",
+	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[ask.AlertTest], error) {
 		id, err := alertRule(p, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return ok(s.ports.Alerts.TestAlertRule(ctx, p, id))
+		return router.Respond(s.ports.Alerts.TestAlertRule(ctx, p, id))
 	})
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/v1/alerts", id: "listAlerts", tag: tag, summary: "List the alerts of now",
-		about: "What the rules have found and is so now; what is over is in the events.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Alert]], error) {
-		if err := byOperator(p); err != nil {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/alerts", ID: "listAlerts", Tag: tag, Summary: "List the alerts of now",
+		Description: "What the rules have found and is so now; what is over is in the events.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*domain.Alert]], error) {
+		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
-		l, err := s.ports.Alerts.ListAlerts(ctx, p, in.page())
-		return page(l, err, same)
+		l, err := s.ports.Alerts.ListAlerts(ctx, p, in.Query())
+		return router.Page(l, err, router.Same)
 	})
 }
 
 // alertRule is the rule that an operator names.
 func alertRule(p domain.Principal, text string) (string, error) {
-	if err := byOperator(p); err != nil {
+	if err := router.RequireOperator(p); err != nil {
 		return "", err
 	}
-	return named(domain.PrefixAlertRule, text)
+	return router.PathID(domain.PrefixAlertRule, text)
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewAlertRule) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewAlertRule) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.AlertRule{})
 }

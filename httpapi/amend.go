@@ -10,6 +10,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // CampaignChanged is the answer to a change.
@@ -31,19 +33,19 @@ type RedialRequest struct {
 }
 
 func (s *Server) amendRoutes(tag, path string) {
-	add(s.Router, operation{
-		method: http.MethodPatch, path: path + "/{id}", id: "updateCampaign", tag: tag, summary: "Change a campaign", errors: []int{http.StatusConflict},
-		about: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateCampaign", Tag: tag, Summary: "Change a campaign", Errors: []int{http.StatusConflict},
+		Description: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
-		Body Patch[NewCampaign]
+		router.IDParam
+		Body router.Patch[NewCampaign]
 	},
-	) (*answer[*CampaignChanged], error) {
-		id, err := named(domain.PrefixCampaign, in.ID)
+	) (*router.Response[*CampaignChanged], error) {
+		id, err := router.PathID(domain.PrefixCampaign, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		house, err := house(ctx, s, p)
+		house, err := router.ValidationLimits(ctx, s, p)
 		if err != nil {
 			return nil, err
 		}
@@ -51,22 +53,22 @@ func (s *Server) amendRoutes(tag, path string) {
 		if err != nil {
 			return nil, err
 		}
-		return ok(&CampaignChanged{Campaign: *c, WebhookSecret: secret}, nil)
+		return router.Respond(&CampaignChanged{Campaign: *c, WebhookSecret: secret}, nil)
 	})
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteCampaign", tag: tag, summary: "Delete a campaign with everything that belongs to it",
-		errors: []int{http.StatusConflict},
-		about: "A draft, or one that is over and has no call going on. Contacts, results, calls, transcripts, recordings and endpoints go; what was billed stays " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteCampaign", Tag: tag, Summary: "Delete a campaign with everything that belongs to it",
+		Errors: []int{http.StatusConflict},
+		Description: "A draft, or one that is over and has no call going on. Contacts, results, calls, transcripts, recordings and endpoints go; what was billed stays " +
 			"in the ledger, which holds no number.",
-	}, handleDeleteByID(domain.PrefixCampaign, "campaign", s.ports.Campaigns, Campaigns.DeleteCampaign))
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/duplicate", id: "duplicateCampaign", tag: tag, status: http.StatusCreated, summary: "Make a draft of a campaign",
-		about: "The same settings and contacts, and nothing of what happened. A start or an end that has passed is left out.",
+	}, router.HandleDeleteByID(domain.PrefixCampaign, "campaign", s.ports.Campaigns, Campaigns.DeleteCampaign))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/duplicate", ID: "duplicateCampaign", Tag: tag, Status: http.StatusCreated, Summary: "Make a draft of a campaign",
+		Description: "The same settings and contacts, and nothing of what happened. A start or an end that has passed is left out.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
+		router.IDParam
 		Body *DuplicateRequest
 	},
-	) (*answer[*CampaignMade], error) {
+	) (*router.Response[*CampaignMade], error) {
 		states := contactWords()
 		name := ""
 		if in.Body != nil {
@@ -76,15 +78,15 @@ func (s *Server) amendRoutes(tag, path string) {
 		}
 		return s.copyCampaign(ctx, p, in.ID, name, states, func(*domain.Campaign) error { return nil })
 	})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/redial", id: "redialCampaign", tag: tag, status: http.StatusCreated,
-		summary: "Make a draft of those whom a campaign has not reached", errors: []int{http.StatusConflict},
-		about: "A duplicate with the contacts that have one of the outcomes now. Do-not-call lists and calling hours are asked again before each of them is rung.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/redial", ID: "redialCampaign", Tag: tag, Status: http.StatusCreated,
+		Summary: "Make a draft of those whom a campaign has not reached", Errors: []int{http.StatusConflict},
+		Description: "A duplicate with the contacts that have one of the outcomes now. Do-not-call lists and calling hours are asked again before each of them is rung.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
+		router.IDParam
 		Body RedialRequest
 	},
-	) (*answer[*CampaignMade], error) {
+	) (*router.Response[*CampaignMade], error) {
 		return s.copyCampaign(ctx, p, in.ID, in.Body.Name, in.Body.Outcomes, nil)
 	})
 }
@@ -102,12 +104,12 @@ func contactWords() []string {
 // in its state, nil: only once it has begun.
 func (s *Server) copyCampaign(
 	ctx context.Context, p domain.Principal, id, name string, states []string, may func(*domain.Campaign) error,
-) (*answer[*CampaignMade], error) {
-	id, err := named(domain.PrefixCampaign, id)
+) (*router.Response[*CampaignMade], error) {
+	id, err := router.PathID(domain.PrefixCampaign, id)
 	if err != nil {
 		return nil, err
 	}
-	house, err := house(ctx, s, p)
+	house, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
 		return nil, err
 	}
@@ -137,9 +139,9 @@ func (s *Server) copyCampaign(
 
 // changedFields are the members of a campaign that a patch names: schedule by
 // its own members, of which some can be changed while the campaign runs.
-func changedFields(patch *Patch[NewCampaign]) []string {
+func changedFields(patch *router.Patch[NewCampaign]) []string {
 	var out []string
-	for name, v := range patch.members {
+	for name, v := range patch.Members {
 		schedule, parts := v.(map[string]any)
 		if name != "schedule" || !parts {
 			out = append(out, name)
@@ -156,9 +158,9 @@ func changedFields(patch *Patch[NewCampaign]) []string {
 // changeCampaign applies a patch to a campaign as far as its state allows. Only
 // what the patch names is checked: other settings may have become wrong since
 // they were stored.
-func changeCampaign(s *Server, patch *Patch[NewCampaign], h validation.House) func(*domain.Campaign) error {
+func changeCampaign(s *Server, patch *router.Patch[NewCampaign], h validation.House) func(*domain.Campaign) error {
 	fields := changedFields(patch)
-	merged := patchFunc(s.Registry, patch, func(n *NewCampaign, c *domain.Campaign) error {
+	merged := router.PatchFunc(s.Registry, patch, func(n *NewCampaign, c *domain.Campaign) error {
 		n.copyTo(c)
 		validation.CampaignDefaults(c, h)
 		var problems domain.Problems
@@ -219,6 +221,6 @@ func (*NewCampaign) PruneStored(current any, stored, patch map[string]any) {
 	change, _ := patch["compliance"].(map[string]any)
 	if hours, isObject := change["calling_hours"].(map[string]any); isObject && len(hours) > 0 {
 		compliance, _ := stored["compliance"].(map[string]any)
-		stored["compliance"] = mergePatch(compliance, map[string]any{"calling_hours": map[string]any{"timezone": nil}})
+		stored["compliance"] = router.MergePatch(compliance, map[string]any{"calling_hours": map[string]any{"timezone": nil}})
 	}
 }

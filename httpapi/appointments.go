@@ -12,6 +12,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewPatient is for whom an appointment is, as it is sent.
@@ -48,8 +50,8 @@ type AppointmentUpdate struct {
 
 // changeAppointment applies a patch to an appointment, and checks it. Reminders
 // that the patch does not name keep what is known of their delivery.
-func (s *Server) changeAppointment(ctx context.Context, p domain.Principal, patch *Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
-	return patchFunc(s.Registry, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
+func (s *Server) changeAppointment(ctx context.Context, p domain.Principal, patch *router.Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
+	return router.PatchFunc(s.Registry, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
 		a.Patient, a.Type, a.CallID, a.Notes, a.Metadata = domain.Patient(n.Patient), n.Type, n.CallID, n.Notes, n.Metadata
 		a.Status = domain.AppointmentStatus(n.Status)
 		var problems domain.Problems
@@ -87,24 +89,24 @@ type RescheduleRequest struct {
 
 func (s *Server) appointmentRoutes() {
 	const tag, path = "Appointments", "/v1/appointments"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "bookAppointment", tag: tag, status: http.StatusCreated, summary: "Book an appointment",
-		about: "The time must lie within the provider's hours and touch no other appointment: else 409 slot_unavailable, with a reason (booked or closed) and next_available. However many ask at once, one gets it.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "bookAppointment", Tag: tag, Status: http.StatusCreated, Summary: "Book an appointment",
+		Description: "The time must lie within the provider's hours and touch no other appointment: else 409 slot_unavailable, with a reason (booked or closed) and next_available. However many ask at once, one gets it.",
 	}, s.book)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAppointments", tag: tag, summary: "List appointments", errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAppointments", Tag: tag, Summary: "List appointments", Errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
 	one := func(method, path, id, summary, about string, do func(Bookings, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
-		op := operation{method: method, path: path, id: id, tag: tag, summary: summary, about: about}
-		add(s.Router, op, handleByID(domain.PrefixAppoint, s.ports.Bookings, do, same))
+		op := router.Operation{Method: method, Path: path, ID: id, Tag: tag, Summary: summary, Description: about}
+		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppoint, s.ports.Bookings, do, router.Same))
 	}
 	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Bookings.Appointment)
 	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Bookings.ConfirmAppointment)
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateAppointment", tag: tag, summary: "Change an appointment without moving it"},
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAppointment", Tag: tag, Summary: "Change an appointment without moving it"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[AppointmentUpdate]
+			router.IDParam
+			Body router.Patch[AppointmentUpdate]
 		},
-		) (*answer[*domain.Appointment], error) {
-			id, err := named(domain.PrefixAppoint, in.ID)
+		) (*router.Response[*domain.Appointment], error) {
+			id, err := router.PathID(domain.PrefixAppoint, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -112,15 +114,15 @@ func (s *Server) appointmentRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Bookings.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
+			return router.Respond(s.ports.Bookings.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
 		})
-	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelAppointment", tag: tag, summary: "Cancel an appointment", about: "Its time is free again. Repeated, it has no effect."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelAppointment", Tag: tag, Summary: "Cancel an appointment", Description: "Its time is free again. Repeated, it has no effect."},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
+			router.IDParam
 			Body *CancelAppointmentRequest
 		},
-		) (*answer[*domain.Appointment], error) {
-			id, err := named(domain.PrefixAppoint, in.ID)
+		) (*router.Response[*domain.Appointment], error) {
+			id, err := router.PathID(domain.PrefixAppoint, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -133,29 +135,29 @@ func (s *Server) appointmentRoutes() {
 			if err = problems.Err(); err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Bookings.CancelAppointment(ctx, p, id, reason))
+			return router.Respond(s.ports.Bookings.CancelAppointment(ctx, p, id, reason))
 		})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/reschedule", id: "rescheduleAppointment", tag: tag, summary: "Move an appointment",
-		about: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/reschedule", ID: "rescheduleAppointment", Tag: tag, Summary: "Move an appointment",
+		Description: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
 	}, s.reschedule)
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteAppointment", tag: tag, summary: "Delete an appointment", about: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict}},
-		handleDeleteByID(domain.PrefixAppoint, "appointment", s.ports.Bookings, Bookings.DeleteAppointment))
-	s.raw(operation{method: http.MethodGet, path: path + "/{id}/calendar.ics", id: "getAppointmentCalendar", tag: tag, summary: "Get an appointment as a calendar file"},
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAppointment", Tag: tag, Summary: "Delete an appointment", Description: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict}},
+		router.HandleDeleteByID(domain.PrefixAppoint, "appointment", s.ports.Bookings, Bookings.DeleteAppointment))
+	s.AddRaw(router.Operation{Method: http.MethodGet, Path: path + "/{id}/calendar.ics", ID: "getAppointmentCalendar", Tag: tag, Summary: "Get an appointment as a calendar file"},
 		func(h *huma.Operation) {
-			h.Responses["200"] = response("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})
+			h.Responses["200"] = router.DescribeResponse("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})
 		}, s.appointmentICS)
 }
 
 const mimeICS = "text/calendar"
 
 func (s *Server) appointmentICS(c *fiber.Ctx) error {
-	id, err := named(domain.PrefixAppoint, c.Params("id"))
+	id, err := router.PathID(domain.PrefixAppoint, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
-	a, err := s.ports.Bookings.Appointment(ctx, visitOf(ctx).principal, id)
+	a, err := s.ports.Bookings.Appointment(ctx, router.RequestOf(ctx).Principal, id)
 	if err != nil {
 		return err
 	}
@@ -164,7 +166,7 @@ func (s *Server) appointmentICS(c *fiber.Ctx) error {
 	return c.SendString(booking.ICS(a, time.Now()))
 }
 
-func (s *Server) book(ctx context.Context, p domain.Principal, in *struct{ Body NewAppointment }) (*answer[*domain.Appointment], error) {
+func (s *Server) book(ctx context.Context, p domain.Principal, in *struct{ Body NewAppointment }) (*router.Response[*domain.Appointment], error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
@@ -174,7 +176,7 @@ func (s *Server) book(ctx context.Context, p domain.Principal, in *struct{ Body 
 		return nil, err
 	}
 	made, err := s.ports.Bookings.Book(ctx, p, order)
-	return touched(ctx, made, err)
+	return router.RespondCreated(ctx, made, err)
 }
 
 // order is the appointment that is asked for. The country is that of numbers
@@ -201,11 +203,11 @@ func (n *NewAppointment) order(country string) (ask.NewAppointment, error) {
 }
 
 func (s *Server) reschedule(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body RescheduleRequest
 },
-) (*answer[*domain.Appointment], error) {
-	id, err := named(domain.PrefixAppoint, in.ID)
+) (*router.Response[*domain.Appointment], error) {
+	id, err := router.PathID(domain.PrefixAppoint, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -218,13 +220,13 @@ func (s *Server) reschedule(ctx context.Context, p domain.Principal, in *struct 
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Bookings.RescheduleAppointment(ctx, p, id, ask.Reschedule{
+	return router.Respond(s.ports.Bookings.RescheduleAppointment(ctx, p, id, ask.Reschedule{
 		Datetime: b.Datetime, Timezone: b.Timezone, Provider: b.Provider, Minutes: b.DurationMinutes,
 	}))
 }
 
 func (s *Server) listAppointments(ctx context.Context, p domain.Principal, in *struct {
-	Paging
+	router.Paging
 	Status   string    `query:"status" enum:"booked,confirmed,cancelled,completed,no_show" doc:"Only those in this state."`
 	Provider string    `query:"provider" maxLength:"200" doc:"Only those of this provider, by its id or its name."`
 	Phone    string    `query:"patient_phone" maxLength:"40" doc:"Only those of this patient."`
@@ -232,24 +234,24 @@ func (s *Server) listAppointments(ctx context.Context, p domain.Principal, in *s
 	From     time.Time `query:"from" doc:"Only those that begin at this time or later."`
 	To       time.Time `query:"to" doc:"Only those that begin before this time."`
 },
-) (*answer[List[*domain.Appointment]], error) {
+) (*router.Response[router.List[*domain.Appointment]], error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	q := ask.AppointmentQuery{Page: in.page(), Status: domain.AppointmentStatus(in.Status), Provider: in.Provider, From: in.From, To: in.To}
-	if q.CallID, err = optionalID("call_id", domain.PrefixCall, in.CallID); err != nil {
+	q := ask.AppointmentQuery{Page: in.Query(), Status: domain.AppointmentStatus(in.Status), Provider: in.Provider, From: in.From, To: in.To}
+	if q.CallID, err = router.OptionalID("call_id", domain.PrefixCall, in.CallID); err != nil {
 		return nil, err
 	}
-	if q.Phone, err = optionalPhone("patient_phone", in.Phone, w.DefaultCountry); err != nil {
+	if q.Phone, err = router.OptionalPhone("patient_phone", in.Phone, w.DefaultCountry); err != nil {
 		return nil, err
 	}
 	l, err := s.ports.Bookings.ListAppointments(ctx, p, q)
-	return page(l, err, same)
+	return router.Page(l, err, router.Same)
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewAppointment) CheckRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+func (n *NewAppointment) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return err

@@ -18,6 +18,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Consents is what users have given to OAuth clients.
@@ -47,9 +49,9 @@ func authorizeFields() []string {
 
 func (s *Server) authorizeRoutes() {
 	const path = "/oauth/authorize"
-	s.person(operation{
-		method: http.MethodGet, path: path, id: "authorize", tag: oauthTag, summary: "Ask a user for consent",
-		about: "For browsers. Shows a consent page to a user who is signed in. Then 302 to redirect_uri with code (60 seconds, once), state and iss, or with error. " +
+	s.person(router.Operation{
+		Method: http.MethodGet, Path: path, ID: "authorize", Tag: router.OAuthTag, Summary: "Ask a user for consent",
+		Description: "For browsers. Shows a consent page to a user who is signed in. Then 302 to redirect_uri with code (60 seconds, once), state and iss, or with error. " +
 			"A client or a redirect URI that is none of a client's is an error page, never a redirect. PKCE by S256 is required of public clients.",
 	}, func(h *huma.Operation) {
 		for _, p := range []struct {
@@ -68,7 +70,7 @@ func (s *Server) authorizeRoutes() {
 		}
 		h.Responses["302"] = &huma.Response{Description: "To redirect_uri, with error."}
 	}, s.askConsent)
-	s.person(operation{method: http.MethodPost, path: path, id: "consent", tag: oauthTag, summary: "Answer the consent page", about: "For the page itself."},
+	s.person(router.Operation{Method: http.MethodPost, Path: path, ID: "consent", Tag: router.OAuthTag, Summary: "Answer the consent page", Description: "For the page itself."},
 		func(h *huma.Operation) {
 			h.Responses["302"] = &huma.Response{Description: "To redirect_uri, with code or error."}
 		}, s.takeConsent)
@@ -237,7 +239,7 @@ func (s *Server) takeConsent(c *fiber.Ctx) error {
 	if !s.ownPage(c) || !hmac.Equal([]byte(a.proof()), []byte(values.Get("proof"))) {
 		return s.say(c, http.StatusForbidden, "This page is out of date", "Go back to where you came from and begin again.")
 	}
-	act := visitOf(c.UserContext()).act("auth", "oauth.consented")
+	act := router.RequestOf(c.UserContext()).Act("auth", "oauth.consented")
 	act.Resource = domain.Resource{Type: "oauth_client", ID: a.client.ID}
 	if values.Get("decision") != "allow" {
 		act.Action = "oauth.denied"

@@ -19,6 +19,8 @@ import (
 	"github.com/callboard/callboard/httpapi/dashboard"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // newBoard reads the dashboard's templates, once for all servers of a process.
@@ -29,9 +31,9 @@ var newBoard = sync.OnceValue(dashboard.New) //nolint:gochecknoglobals // never 
 func (s *Server) boardRoutes() {
 	board := newBoard()
 	for _, r := range dashboard.Routes() {
-		s.app.Add(r.Method, r.Path, func(c *fiber.Ctx) error { return s.board(c, board, r) })
+		s.App.Add(r.Method, r.Path, func(c *fiber.Ctx) error { return s.board(c, board, r) })
 	}
-	s.app.Get("/assets/:name", func(c *fiber.Ctx) error {
+	s.App.Get("/assets/:name", func(c *fiber.Ctx) error {
 		content, kind := dashboard.Asset(c.Params("name"))
 		if content == nil {
 			return fiber.ErrNotFound
@@ -44,7 +46,7 @@ func (s *Server) boardRoutes() {
 
 // board answers one request for a page or by a button of one.
 func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Route) error {
-	v := visitOf(c.UserContext())
+	v := router.RequestOf(c.UserContext())
 	u, session, err := s.visitor(c, r)
 	if domain.CodeOf(err) == domain.CodeAuthenticationRequired {
 		return s.nobody(c, board, r)
@@ -62,7 +64,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 		return s.say(c, http.StatusNotFound, "There is no such page", "Go back to the overview.")
 	}
 	rights := u.Role.Permissions()
-	v.principal, v.cookie = domain.Principal{
+	v.Principal, v.Cookie = domain.Principal{
 		WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights,
 		Operator: r.Operator, InPerson: true, // an operator on the operator's page alone
 		SignInKeyID: session.CreatedBy.KeyID(),
@@ -71,7 +73,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	if r.Again && !fresh {
 		return s.lost(c, board, r, http.StatusForbidden, "Sign in once more", "This makes a credential, so it takes a sign-in of the last 15 minutes. Open another sign-in link, then come back. Nothing was made.")
 	}
-	w, err := s.Workspace(c.UserContext(), v.principal)
+	w, err := s.Workspace(c.UserContext(), v.Principal)
 	if err != nil {
 		return s.excuse(c, board, r, err)
 	}
@@ -97,7 +99,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 	}
 	switch {
 	case r.Upload:
-		req.ContentType, req.Body = c.Get(fiber.HeaderContentType), bodyOf(c)
+		req.ContentType, req.Body = c.Get(fiber.HeaderContentType), router.BodyOf(c)
 	case r.Method != http.MethodGet && c.Request().Header.ContentLength() != 0:
 		if req.Form, err = pageForm(c, longestForm(r), math.MaxInt); err != nil {
 			if domain.CodeOf(err) != domain.OAuthInvalidRequest {
@@ -105,7 +107,7 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 			}
 			return s.refusedPage(c, err)
 		}
-		tripOf(c.Context()).form = req.Form
+		router.ExchangeOf(c.Context()).Form = req.Form
 	}
 	page := board.Serve(r, req)
 	if page.Fault != nil {
@@ -119,16 +121,16 @@ func (s *Server) board(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rou
 func (s *Server) operates(c *fiber.Ctx, u *domain.User, session *domain.Session) bool {
 	is := session.Operates(u)
 	if !is && c.Method() != http.MethodGet {
-		s.denied(c.UserContext(), visitOf(c.UserContext()), domain.CodeOperatorRequired)
+		s.denied(c.UserContext(), router.RequestOf(c.UserContext()), domain.CodeOperatorRequired)
 	}
 	return is
 }
 
 // nobody answers who is not signed in.
 func (s *Server) nobody(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Route) error {
-	v := visitOf(c.UserContext())
+	v := router.RequestOf(c.UserContext())
 	if c.Get("HX-Request") == "true" { // a page that was left open: it is loaded anew, which asks for nothing more
-		if limited := tell(c, s.polls.Take(neighbourhood(v.ip), strikeRule(), time.Now())); limited != nil {
+		if limited := tell(c, s.polls.Take(neighbourhood(v.IP), strikeRule(), time.Now())); limited != nil {
 			return s.limited(c, limited) // apart from what keeps people from signing in, and as narrow
 		}
 		c.Set("HX-Refresh", "true")
@@ -152,11 +154,11 @@ func (s *Server) formOf(c *fiber.Ctx, r dashboard.Route) url.Values {
 	if r.Method == http.MethodGet || r.Upload || c.Request().Header.ContentLength() == 0 || !s.ownPage(c) || !plainName(c.Params("id")) || !plainName(c.Params("verb")) {
 		return nil
 	}
-	if form := tripOf(c.Context()).form; form != nil {
+	if form := router.ExchangeOf(c.Context()).Form; form != nil {
 		return form
 	}
 	most, fields := longestForm(r), math.MaxInt
-	if visitOf(c.UserContext()).principal.UserID == "" { // anybody can say that a page of ours has sent it
+	if router.RequestOf(c.UserContext()).Principal.UserID == "" { // anybody can say that a page of ours has sent it
 		most, fields = min(most, strangeForm), strangeFields
 	}
 	form, err := pageForm(c, most, fields)
@@ -177,11 +179,11 @@ func (s *Server) lost(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Rout
 // limited says that too much was asked for. What was sent is not even read:
 // whoever asks too often costs nothing more.
 func (s *Server) limited(c *fiber.Ctx, err error) error {
-	f := s.failure(c.UserContext(), err)
+	f := s.Failure(c.UserContext(), err)
 	for k, values := range f.GetHeaders() {
 		c.Set(k, values[0])
 	}
-	return s.say(c, f.status, "This page is not to be had now", f.Error())
+	return s.say(c, f.Status, "This page is not to be had now", f.Error())
 }
 
 // strangeForm and strangeFields bound the form that is handed back to whoever
@@ -243,18 +245,18 @@ func (s *Server) visitor(c *fiber.Ctx, r dashboard.Route) (*domain.User, *domain
 	case r.Operator && session.Operates(u):
 		return u, session, tell(c, s.operators.Take(u.WorkspaceID+" "+u.ID, operatorRule(), time.Now()))
 	default:
-		return u, session, s.pace(c, visitOf(c.UserContext()).principal)
+		return u, session, s.pace(c, router.RequestOf(c.UserContext()).Principal)
 	}
 	return u, session, tell(c, s.polls.Take(u.WorkspaceID+" "+u.ID, pollRule(), time.Now()))
 }
 
 // excuse says in words for people why there is no page.
 func (s *Server) excuse(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Route, err error) error {
-	f := s.failure(c.UserContext(), err)
+	f := s.Failure(c.UserContext(), err)
 	for k, values := range f.GetHeaders() {
 		c.Set(k, values[0])
 	}
-	return s.lost(c, board, r, f.status, "This page is not to be had now", f.Error())
+	return s.lost(c, board, r, f.Status, "This page is not to be had now", f.Error())
 }
 
 // plainName says whether a piece of a path may stand in another: nothing in it
@@ -282,7 +284,7 @@ func (s *Server) paint(c *fiber.Ctx, r dashboard.Response) error {
 // own that never was on the wire: rights, validation, audit and errors are
 // those of the route, and so are the limits of what changes something, unless
 // it is asked for again.
-func (s *Server) inside(c *fiber.Ctx, v *visit, again bool, method, path, contentType, once string, content io.Reader) (status int, answer []byte) {
+func (s *Server) inside(c *fiber.Ctx, v *router.Request, again bool, method, path, contentType, once string, content io.Reader) (status int, answer []byte) {
 	var rc fasthttp.RequestCtx
 	rc.Init2(c.Context().Conn(), nil, false)
 	req := &rc.Request
@@ -293,7 +295,7 @@ func (s *Server) inside(c *fiber.Ctx, v *visit, again bool, method, path, conten
 		req.Header.SetContentType(contentType)
 	}
 	if once != "" {
-		req.Header.Set(onceHeader, once)
+		req.Header.Set(router.IdempotencyHeader, once)
 	}
 	if content != nil {
 		req.Header.SetContentLength(-1)
@@ -302,17 +304,17 @@ func (s *Server) inside(c *fiber.Ctx, v *visit, again bool, method, path, conten
 		}
 	}
 	t := s.begun(&rc, content)
-	t.inside, t.again = v, again
+	t.PageRequest, t.Repeated = v, again
 	s.routed(&rc)
 	status = rc.Response.StatusCode()
-	switch outer := tripOf(c.Context()); {
+	switch outer := router.ExchangeOf(c.Context()); {
 	case method != http.MethodGet && status < http.StatusBadRequest:
-		outer.wrote = true
+		outer.Wrote = true
 		c.Response().Header.Del(forward.NotActive)
-	case !outer.wrote && len(rc.Response.Header.Peek(forward.NotActive)) > 0: // nothing was done: the page's request goes to another node
+	case !outer.Wrote && len(rc.Response.Header.Peek(forward.NotActive)) > 0: // nothing was done: the page's request goes to another node
 		c.Set(forward.NotActive, "1")
 	case len(rc.Response.Header.Peek(forward.NotActive)) > 0:
-		s.log.Warn("request refused: another node is about to have the workspace, and a part of the page's work is done", slog.String("request_id", t.visit.requestID))
+		s.Log.Warn("request refused: another node is about to have the workspace, and a part of the page's work is done", slog.String("request_id", t.Request.RequestID))
 	}
 	return status, append([]byte(nil), rc.Response.Body()...)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Bulks are jobs of many orders.
@@ -88,7 +90,7 @@ func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
 		case "metadata":
 			decoded(fields[name], &b.Metadata, &b.problems, name)
 		default:
-			b.problems.Add(clip(name, 60), domain.CodeValidation, "is not a known member")
+			b.problems.Add(router.Truncate(name, 60), domain.CodeValidation, "is not a known member")
 		}
 	}
 	return nil
@@ -222,49 +224,49 @@ func (s *Server) bulkRoutes() {
 	const about = "Answers at once. The items are done one after another, each exactly once, also where the service ends in between. " +
 		"What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. " +
 		"An item that is invalid by itself is rejected and stops no other."
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/calls", id: "bulkCalls", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Place many calls",
-		about: about + " Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/calls", ID: "bulkCalls", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Place many calls",
+		Description: about + " Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one. " +
 			"A call outside its compliance.calling_hours is `waiting` until they open, and lets the others pass; do-not-call lists are asked again right before it is placed.",
 	}, s.bulkCalls)
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/contacts", id: "bulkContacts", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Add many contacts to a campaign",
-		about: about + " defaults.campaign_id names the campaign.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/contacts", ID: "bulkContacts", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Add many contacts to a campaign",
+		Description: about + " defaults.campaign_id names the campaign.",
 	}, s.bulkContacts)
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/dnc", id: "bulkNumbers", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Put many numbers onto a do-not-call list",
-		about: about,
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/dnc", ID: "bulkNumbers", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Put many numbers onto a do-not-call list",
+		Description: about,
 	}, s.bulkNumbers)
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/sms", id: "bulkSMS", tag: tag, status: http.StatusAccepted, unchecked: true, summary: "Send many text messages",
-		about: about + " With a live key 409 no_sms_route while no trunk carries messages.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/sms", ID: "bulkSMS", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Send many text messages",
+		Description: about + " With a live key 409 no_sms_route while no trunk carries messages.",
 	}, s.bulkMessages)
 	s.bulkReadRoutes(tag, path)
 }
 
 func (s *Server) bulkReadRoutes(tag, path string) {
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listBulks", tag: tag, summary: "List bulk jobs"},
-		handleList(s.ports.Bulks, Bulks.ListBulks, showBulk))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getBulk", tag: tag, summary: "See how far a bulk job is", about: "A job is kept for 30 days after its end."},
-		handleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.Bulk, showBulk))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/items", id: "listBulkItems", tag: tag, summary: "See what became of the items of a bulk job, in their order"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listBulks", Tag: tag, Summary: "List bulk jobs"},
+		router.HandleList(s.ports.Bulks, Bulks.ListBulks, showBulk))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getBulk", Tag: tag, Summary: "See how far a bulk job is", Description: "A job is kept for 30 days after its end."},
+		router.HandleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.Bulk, showBulk))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/items", ID: "listBulkItems", Tag: tag, Summary: "See what became of the items of a bulk job, in their order"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 			Status string `query:"status" enum:"pending,waiting,done,failed,rejected,cancelled" doc:"Only items in this state."`
 		},
-		) (*answer[List[*BulkItem]], error) {
-			id, err := named(domain.PrefixBulk, in.ID)
+		) (*router.Response[router.List[*BulkItem]], error) {
+			id, err := router.PathID(domain.PrefixBulk, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.created()})
-			return page(l, err, showBulkItem)
+			l, err := s.ports.Bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.CreatedBetween()})
+			return router.Page(l, err, showBulkItem)
 		})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelBulk", tag: tag, summary: "Cancel what a bulk job has not begun",
-		about: "What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.",
-	}, handleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.CancelBulk, showBulk))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelBulk", Tag: tag, Summary: "Cancel what a bulk job has not begun",
+		Description: "What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.",
+	}, router.HandleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.CancelBulk, showBulk))
 }
 
 // BulkItem is an item as the API shows it.
@@ -292,14 +294,14 @@ func showBulk(b *domain.Bulk) *domain.Bulk {
 	return &shown
 }
 
-func shownBulk(b *domain.Bulk, err error) (*answer[*domain.Bulk], error) {
+func shownBulk(b *domain.Bulk, err error) (*router.Response[*domain.Bulk], error) {
 	if err != nil {
 		return nil, err
 	}
-	return ok(showBulk(b), nil)
+	return router.Respond(showBulk(b), nil)
 }
 
-func (s *Server) startBulk(ctx context.Context, p domain.Principal, o ask.NewBulk, err error) (*answer[*domain.Bulk], error) {
+func (s *Server) startBulk(ctx context.Context, p domain.Principal, o ask.NewBulk, err error) (*router.Response[*domain.Bulk], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -307,12 +309,12 @@ func (s *Server) startBulk(ctx context.Context, p domain.Principal, o ask.NewBul
 	if err != nil {
 		return nil, err
 	}
-	touch(ctx, b.ID)
+	router.SetResourceID(ctx, b.ID)
 	return shownBulk(b, nil)
 }
 
-func (s *Server) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkCalls }) (*answer[*domain.Bulk], error) {
-	house, err := house(ctx, s, p)
+func (s *Server) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkCalls }) (*router.Response[*domain.Bulk], error) {
+	house, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +326,7 @@ func (s *Server) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ 
 	return s.startBulk(ctx, p, o, err)
 }
 
-func (s *Server) bulkContacts(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkContacts }) (*answer[*domain.Bulk], error) {
+func (s *Server) bulkContacts(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkContacts }) (*router.Response[*domain.Bulk], error) {
 	o, base, err := bulkOf(&in.Body, domain.BulkContacts, func(d *BulkContactDefaults, problems *domain.Problems) {
 		if d.CampaignID == "" {
 			problems.Add("defaults.campaign_id", domain.CodeValidation, "is required")
@@ -343,7 +345,7 @@ func (s *Server) bulkContacts(ctx context.Context, p domain.Principal, in *struc
 	return s.startBulk(ctx, p, o, err)
 }
 
-func (s *Server) bulkMessages(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkMessages }) (*answer[*domain.Bulk], error) {
+func (s *Server) bulkMessages(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkMessages }) (*router.Response[*domain.Bulk], error) {
 	o, _, err := bulkOf(&in.Body, domain.BulkSMS, nil, func(d *NewMessage) NewMessage { return *d },
 		func(one *NewMessage, wrong *domain.Problems) ask.BulkOrder {
 			order := one.order(wrong)
@@ -352,7 +354,7 @@ func (s *Server) bulkMessages(ctx context.Context, p domain.Principal, in *struc
 	return s.startBulk(ctx, p, o, err)
 }
 
-func (s *Server) bulkNumbers(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkNumbers }) (*answer[*domain.Bulk], error) {
+func (s *Server) bulkNumbers(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkNumbers }) (*router.Response[*domain.Bulk], error) {
 	o, base, err := bulkOf(&in.Body, domain.BulkDNC, func(d *BulkNumberDefaults, problems *domain.Problems) {
 		d.ListID = validation.ID(problems, "defaults.list_id", domain.PrefixDNC, d.ListID)
 	}, func(d *BulkNumberDefaults) DNCNumber { return DNCNumber{Country: d.Country} },

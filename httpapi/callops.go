@@ -15,6 +15,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/siptrace"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Bounds of what is done to a live call.
@@ -66,19 +68,19 @@ type CallMessage struct {
 
 func (s *Server) callOperations() {
 	const tag, path = "Calls", "/v1/calls/{id}"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/transfer", id: "transferCall", tag: tag, summary: "Hand the caller on",
-		about: "Answered at once with the call as transferring; call.transferred tells how it ends. Where nobody is reached, and when the other side of a bridge hangs up, the caller is the agent's again.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/transfer", ID: "transferCall", Tag: tag, Summary: "Hand the caller on",
+		Description: "Answered at once with the call as transferring; call.transferred tells how it ends. Where nobody is reached, and when the other side of a bridge hangs up, the caller is the agent's again.",
 	}, s.transferCall)
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/say", id: "sayInCall", tag: tag, summary: "Have the agent say a text",
-		about: "It is said besides the pathway, once nothing else sounds.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/say", ID: "sayInCall", Tag: tag, Summary: "Have the agent say a text",
+		Description: "It is said besides the pathway, once nothing else sounds.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
+		router.IDParam
 		Body SayRequest
 	},
-	) (*answer[*domain.Call], error) {
-		id, err := named(domain.PrefixCall, in.ID)
+	) (*router.Response[*domain.Call], error) {
+		id, err := router.PathID(domain.PrefixCall, in.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -93,13 +95,13 @@ func (s *Server) callOperations() {
 		}
 		return s.shownCall(s.ports.Calls.SayInCall(ctx, p, id, text))
 	})
-	add(s.Router, operation{method: http.MethodPost, path: path + "/dtmf", id: "pressInCall", tag: tag, summary: "Send digits to the far end"},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/dtmf", ID: "pressInCall", Tag: tag, Summary: "Send digits to the far end"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
+			router.IDParam
 			Body PressRequest
 		},
-		) (*answer[*domain.Call], error) {
-			id, err := named(domain.PrefixCall, in.ID)
+		) (*router.Response[*domain.Call], error) {
+			id, err := router.PathID(domain.PrefixCall, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -113,28 +115,28 @@ func (s *Server) callOperations() {
 			}
 			return s.shownCall(s.ports.Calls.PressInCall(ctx, p, id, strings.ReplaceAll(digits, "W", "w")))
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/events", id: "listCallEvents", tag: tag, summary: "List the events of a call, oldest first"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/events", ID: "listCallEvents", Tag: tag, Summary: "List the events of a call, oldest first"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 		},
-		) (*answer[List[Event]], error) {
-			id, err := named(domain.PrefixCall, in.ID)
+		) (*router.Response[router.List[Event]], error) {
+			id, err := router.PathID(domain.PrefixCall, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Calls.CallEvents(ctx, p, id, ask.EventQuery{After: in.Cursor, Limit: in.Limit, Created: in.created()})
-			return page(l, err, showEvent)
+			l, err := s.ports.Calls.CallEvents(ctx, p, id, ask.EventQuery{After: in.Cursor, Limit: in.Limit, Created: in.CreatedBetween()})
+			return router.Page(l, err, showEvent)
 		})
 	s.callTraceRoute()
 }
 
 func (s *Server) transferCall(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body TransferRequest
 },
-) (*answer[*domain.Call], error) {
-	id, err := named(domain.PrefixCall, in.ID)
+) (*router.Response[*domain.Call], error) {
+	id, err := router.PathID(domain.PrefixCall, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -169,15 +171,15 @@ const mimePcap = "application/vnd.tcpdump.pcap"
 
 func (s *Server) callTraceRoute() {
 	formats := []any{"json", "ladder", "pcap"}
-	s.raw(operation{
-		method: http.MethodGet, path: "/v1/calls/{id}/sip", id: "getCallMessages", tag: "Calls", summary: "See the SIP messages of a call",
-		about: "Of a live call: those so far. Of a call that a crash interrupted: those up to the last step that was stored. Credentials, keys of SRTP and digits told by INFO are stars. " +
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: "/v1/calls/{id}/sip", ID: "getCallMessages", Tag: "Calls", Summary: "See the SIP messages of a call",
+		Description: "Of a live call: those so far. Of a call that a crash interrupted: those up to the last step that was stored. Credentials, keys of SRTP and digits told by INFO are stars. " +
 			"In the capture every message is one UDP packet, whatever carried it.",
-		errors: []int{http.StatusUnprocessableEntity},
+		Errors: []int{http.StatusUnprocessableEntity},
 	}, func(h *huma.Operation) {
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: formats, Default: "json"}})
 		h.Responses["200"] = &huma.Response{Description: "The messages.", Content: map[string]*huma.MediaType{
-			fiber.MIMEApplicationJSON: {Schema: schemaOf[CallMessages](s.api)},
+			fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[CallMessages](s.API)},
 			fiber.MIMETextPlain:       {Schema: &huma.Schema{Type: huma.TypeString}},
 			mimePcap:                  {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 		}}
@@ -185,17 +187,17 @@ func (s *Server) callTraceRoute() {
 }
 
 func (s *Server) callTrace(c *fiber.Ctx) error {
-	id, err := named(domain.PrefixCall, c.Params("id"))
+	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	format := c.Query("format", "json")
 	if format != "json" && format != "ladder" && format != "pcap" {
 		var problems domain.Problems
-		problems.Add("format", domain.CodeValidation, "%q is none of json, ladder and pcap", clip(format, maxFormat))
+		problems.Add("format", domain.CodeValidation, "%q is none of json, ladder and pcap", router.Truncate(format, maxFormat))
 		return problems.Err()
 	}
-	t, err := s.ports.Calls.CallTrace(c.UserContext(), visitOf(c.UserContext()).principal, id)
+	t, err := s.ports.Calls.CallTrace(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
 	if err != nil {
 		return err
 	}

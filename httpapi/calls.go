@@ -7,6 +7,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Bounds of an outbound call.
@@ -39,29 +41,29 @@ type NewCallRequest struct {
 
 func (s *Server) callRoutes() {
 	const tag, path = "Calls", "/v1/calls"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/outbound", id: "placeCall", tag: tag, status: http.StatusCreated, summary: "Place a call",
-		about: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/outbound", ID: "placeCall", Tag: tag, Status: http.StatusCreated, Summary: "Place a call",
+		Description: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit. " +
 			"With a test key the built-in carrier answers: +15005550000 and any other number presses 1, …0001 is busy, …0002 does not answer, …0003 is a voicemail, " +
 			"…0004 presses 2, …0005 is no number, …0006 fails in the trunk, …0007 says stop, …0008 is a fax, …0009 says nothing. +1500555nnxx goes by its last two digits: " +
 			"…11 presses 1, …12 presses 2, …13 declines, …14 is busy, …15 does not answer, …16 is a voicemail, …17 presses 7 and 1, …18 hangs up, …19 is no number, …20 does not answer (480).",
 	}, s.placeCall)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listCalls", tag: tag, errors: []int{http.StatusNotFound}, summary: "List calls"}, s.listCalls)
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getCall", tag: tag, summary: "Get a call"},
-		handleByID(domain.PrefixCall, s.ports.Calls, Calls.Call, s.showCall))
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteCall", tag: tag, summary: "Delete a call", errors: []int{http.StatusConflict},
-		about: "A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, " +
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listCalls", Tag: tag, Errors: []int{http.StatusNotFound}, Summary: "List calls"}, s.listCalls)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getCall", Tag: tag, Summary: "Get a call"},
+		router.HandleByID(domain.PrefixCall, s.ports.Calls, Calls.Call, s.showCall))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteCall", Tag: tag, Summary: "Delete a call", Errors: []int{http.StatusConflict},
+		Description: "A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, " +
 			"which holds no number, until retention.ledger_days. While the call is live: 409 invalid_state.",
-	}, handleDeleteByID(domain.PrefixCall, "call", s.ports.Calls, Calls.DeleteCall))
-	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/hangup", id: "hangUpCall", tag: tag, summary: "Hang up"},
-		handleByID(domain.PrefixCall, s.ports.Calls, Calls.HangupCall, s.showCall))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/transcript", id: "getTranscript", tag: tag, summary: "Read what was said", later: schemaOf[Transcript](s.api)}, s.transcript)
+	}, router.HandleDeleteByID(domain.PrefixCall, "call", s.ports.Calls, Calls.DeleteCall))
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/hangup", ID: "hangUpCall", Tag: tag, Summary: "Hang up"},
+		router.HandleByID(domain.PrefixCall, s.ports.Calls, Calls.HangupCall, s.showCall))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/transcript", ID: "getTranscript", Tag: tag, Summary: "Read what was said", Pending: router.SchemaOf[Transcript](s.API)}, s.transcript)
 }
 
-func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*answer[*domain.Call], error) {
+func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*router.Response[*domain.Call], error) {
 	b := &in.Body
-	house, err := house(ctx, s, p)
+	house, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +79,13 @@ func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ 
 func (b *NewCallRequest) order(house validation.House, problems *domain.Problems) ask.NewCall {
 	order := ask.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
-		RingTimeout: seconds(deref(b.RingTimeoutSeconds), defaultRing), MaxDuration: seconds(deref(b.MaxDurationSeconds), 0),
+		RingTimeout: router.Seconds(router.ValueOrZero(b.RingTimeoutSeconds), defaultRing), MaxDuration: router.Seconds(router.ValueOrZero(b.MaxDurationSeconds), 0),
 		Overrides: b.Overrides.overrides(problems), AMD: b.machines(problems),
 	}
 	validation.Text(problems, "to", b.To, true, 64)
 	validation.Metadata(problems, b.Metadata)
-	between(problems, "ring_timeout_seconds", b.RingTimeoutSeconds, minRing, maxRing)
-	between(problems, "max_duration_seconds", b.MaxDurationSeconds, minCall, maxCall)
+	router.CheckRange(problems, "ring_timeout_seconds", b.RingTimeoutSeconds, minRing, maxRing)
+	router.CheckRange(problems, "max_duration_seconds", b.MaxDurationSeconds, minCall, maxCall)
 	validation.Context(problems, "context", b.Context)
 	if b.AgentID == "" && b.PathwayID == "" {
 		problems.Add("agent_id", domain.CodeValidation, "agent_id or pathway_id is required")
@@ -106,7 +108,7 @@ func (b *NewCallRequest) order(house validation.House, problems *domain.Problems
 }
 
 func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
-	Paging
+	router.Paging
 	Status     string `query:"status" enum:"active,queued,initiated,ringing,in_progress,transferring,completed,busy,no_answer,failed,cancelled" doc:"active: any that is not final."`
 	CampaignID string `query:"campaign_id"`
 	ContactID  string `query:"contact_id"`
@@ -114,8 +116,8 @@ func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
 	Direction  string `query:"direction" enum:"inbound,outbound"`
 	Transcript string `query:"transcript" maxLength:"200" doc:"Only calls in which all of these words were said, by whomever; a phrase stands in quotes. A page looks through a bounded number of calls: it may hold fewer than limit, or none, while next_cursor goes on." example:"cancel appointment"`
 },
-) (*answer[List[*domain.Call]], error) {
-	q := ask.CallQuery{Page: in.page(), Status: in.Status, Direction: domain.Direction(in.Direction)}
+) (*router.Response[router.List[*domain.Call]], error) {
+	q := ask.CallQuery{Page: in.Query(), Status: in.Status, Direction: domain.Direction(in.Direction)}
 	for _, f := range []struct {
 		into  *string
 		param string
@@ -126,7 +128,7 @@ func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
 		{&q.ContactID, "contact_id", domain.PrefixContact, in.ContactID},
 		{&q.AgentID, "agent_id", domain.PrefixAgent, in.AgentID},
 	} {
-		id, err := optionalID(f.param, f.kind, f.id)
+		id, err := router.OptionalID(f.param, f.kind, f.id)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +142,7 @@ func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
 		q.Said = said
 	}
 	l, err := s.ports.Calls.ListCalls(ctx, p, q)
-	return page(l, err, func(c *domain.Call) *domain.Call {
+	return router.Page(l, err, func(c *domain.Call) *domain.Call {
 		shown := s.showCall(c)
 		if c.Quality != nil { // a page of calls would be mostly that
 			whole := *c.Quality
@@ -165,11 +167,11 @@ func (s *Server) showCall(c *domain.Call) *domain.Call {
 	return &shown
 }
 
-func (s *Server) shownCall(c *domain.Call, err error) (*answer[*domain.Call], error) {
+func (s *Server) shownCall(c *domain.Call, err error) (*router.Response[*domain.Call], error) {
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.showCall(c), nil)
+	return router.Respond(s.showCall(c), nil)
 }
 
 // Transcript is what was said in a call, as the API shows it.
@@ -187,15 +189,15 @@ type transcriptAnswer struct {
 	Body       Transcript
 }
 
-func (s *Server) transcript(ctx context.Context, p domain.Principal, in *One) (*transcriptAnswer, error) {
-	id, err := named(domain.PrefixCall, in.ID)
+func (s *Server) transcript(ctx context.Context, p domain.Principal, in *router.IDParam) (*transcriptAnswer, error) {
+	id, err := router.PathID(domain.PrefixCall, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	t, err := s.ports.Calls.Transcript(ctx, p, id)
 	switch {
 	case domain.CodeOf(err) == domain.CodeProcessing:
-		return &transcriptAnswer{Status: http.StatusAccepted, RetryAfter: processingAfter, Body: Transcript{CallID: id, Status: string(domain.CodeProcessing)}}, nil
+		return &transcriptAnswer{Status: http.StatusAccepted, RetryAfter: router.RetryAfterProcessing, Body: Transcript{CallID: id, Status: string(domain.CodeProcessing)}}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -205,8 +207,8 @@ func (s *Server) transcript(ctx context.Context, p domain.Principal, in *One) (*
 }
 
 // CheckRules checks what the schema cannot express.
-func (b *NewCallRequest) CheckRules(ctx context.Context, s Workspaces, p domain.Principal) error {
-	house, err := house(ctx, s, p)
+func (b *NewCallRequest) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
+	house, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewContact is a contact as it is sent.
@@ -107,8 +109,8 @@ func (n *NewCampaign) copyTo(c *domain.Campaign) {
 	case c.Test == nil || c.Test.TimeFactor != n.Test.TimeFactor:
 		c.Test = &domain.TestMode{TimeFactor: n.Test.TimeFactor}
 	}
-	s, p, r, id := deref(n.Schedule), deref(n.Pacing), deref(n.Retry), deref(n.CallerID)
-	c.Schedule = domain.Schedule{Start: utc(s.Start), End: utc(s.End), Timezone: s.Timezone, Days: s.Days, ExcludedDates: s.ExcludedDates}
+	s, p, r, id := router.ValueOrZero(n.Schedule), router.ValueOrZero(n.Pacing), router.ValueOrZero(n.Retry), router.ValueOrZero(n.CallerID)
+	c.Schedule = domain.Schedule{Start: router.UTC(s.Start), End: router.UTC(s.End), Timezone: s.Timezone, Days: s.Days, ExcludedDates: s.ExcludedDates}
 	c.Pacing = domain.Pacing{CallsPerMinute: given(p.CallsPerMinute), MaxConcurrent: given(p.MaxConcurrent), Mode: domain.PacingMode(p.Mode)}
 	c.Retry = domain.Retry{Enabled: r.Enabled, MaxAttempts: given(r.MaxAttempts), RetryOn: r.RetryOn}
 	switch {
@@ -126,8 +128,8 @@ func (n *NewCompliance) copyTo(c *domain.Compliance) {
 	if n == nil {
 		return
 	}
-	set(&c.DNCScrub, n.DNCScrub)
-	set(&c.DNCListID, n.DNCListID)
+	router.SetIfSent(&c.DNCScrub, n.DNCScrub)
+	router.SetIfSent(&c.DNCListID, n.DNCListID)
 	if h := n.CallingHours; h != nil {
 		c.CallingHours = domain.CallingHours{Start: h.Start, End: h.End, Timezone: h.Timezone}
 	}
@@ -164,21 +166,21 @@ type CancelRequest struct {
 
 func (s *Server) campaignRoutes() {
 	const tag, path = "Campaigns", "/v1/campaigns"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createCampaign", tag: tag, status: http.StatusCreated, summary: "Create a campaign",
-		about: "Creating a campaign never rings a phone: it stays a draft until it is started, or scheduled where its start lies ahead.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createCampaign", Tag: tag, Status: http.StatusCreated, Summary: "Create a campaign",
+		Description: "Creating a campaign never rings a phone: it stays a draft until it is started, or scheduled where its start lies ahead.",
 	}, s.createCampaign)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listCampaigns", tag: tag, summary: "List campaigns"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listCampaigns", Tag: tag, Summary: "List campaigns"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			Paging
+			router.Paging
 			Status string `query:"status" enum:"draft,scheduled,running,paused,completed,cancelled"`
 		},
-		) (*answer[List[domain.Campaign]], error) {
-			l, err := s.ports.Campaigns.ListCampaigns(ctx, p, ask.CampaignQuery{Page: in.page(), Status: domain.CampaignStatus(in.Status)})
-			return page(l, err, deref)
+		) (*router.Response[router.List[domain.Campaign]], error) {
+			l, err := s.ports.Campaigns.ListCampaigns(ctx, p, ask.CampaignQuery{Page: in.Query(), Status: domain.CampaignStatus(in.Status)})
+			return router.Page(l, err, router.ValueOrZero)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getCampaign", tag: tag, summary: "Get a campaign"},
-		handleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.Campaign, same))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getCampaign", Tag: tag, Summary: "Get a campaign"},
+		router.HandleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.Campaign, router.Same))
 	s.campaignVerbs(tag, path)
 	s.amendRoutes(tag, path)
 	s.simulateRoutes()
@@ -194,26 +196,26 @@ func (s *Server) campaignVerbs(tag, path string) {
 		{"pause", "pauseCampaign", "Place no more calls for now", Campaigns.PauseCampaign},
 		{"resume", "resumeCampaign", "Go on after a pause", Campaigns.ResumeCampaign},
 	} {
-		op := operation{method: http.MethodPost, path: path + "/{id}/" + v.word, id: v.id, tag: tag, summary: v.summary}
-		add(s.Router, op, handleByID(domain.PrefixCampaign, s.ports.Campaigns, v.do, same))
+		op := router.Operation{Method: http.MethodPost, Path: path + "/{id}/" + v.word, ID: v.id, Tag: tag, Summary: v.summary}
+		router.Add(s.Router, op, router.HandleByID(domain.PrefixCampaign, s.ports.Campaigns, v.do, router.Same))
 	}
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/status", id: "getCampaignStatus", tag: tag, summary: "Progress, outcomes, and why nothing rings"},
-		handleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.CampaignStatus, same))
-	add(s.Router, operation{
-		method: http.MethodGet, path: path + "/{id}/progress", id: "getCampaignProgress", tag: tag, summary: "See how far a campaign was when",
-		about: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/status", ID: "getCampaignStatus", Tag: tag, Summary: "Progress, outcomes, and why nothing rings"},
+		router.HandleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.CampaignStatus, router.Same))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path + "/{id}/progress", ID: "getCampaignProgress", Tag: tag, Summary: "See how far a campaign was when",
+		Description: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",
 	}, s.campaignProgress)
-	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/cancel", id: "cancelCampaign", tag: tag, summary: "End a campaign for good"},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelCampaign", Tag: tag, Summary: "End a campaign for good"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
+			router.IDParam
 			Body *CancelRequest
 		},
-		) (*answer[domain.CampaignStatusObject], error) {
-			id, err := named(domain.PrefixCampaign, in.ID)
+		) (*router.Response[domain.CampaignStatusObject], error) {
+			id, err := router.PathID(domain.PrefixCampaign, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Campaigns.CancelCampaign(ctx, p, id, in.Body != nil && in.Body.HangupActive))
+			return router.Respond(s.ports.Campaigns.CancelCampaign(ctx, p, id, in.Body != nil && in.Body.HangupActive))
 		})
 }
 
@@ -234,8 +236,8 @@ type ProgressMark struct {
 	Outcomes  map[string]int `json:"outcomes" doc:"Contacts that are finished, by how."`
 }
 
-func (s *Server) campaignProgress(ctx context.Context, p domain.Principal, in *One) (*answer[CampaignProgress], error) {
-	id, err := named(domain.PrefixCampaign, in.ID)
+func (s *Server) campaignProgress(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[CampaignProgress], error) {
+	id, err := router.PathID(domain.PrefixCampaign, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -251,10 +253,10 @@ func (s *Server) campaignProgress(ctx context.Context, p domain.Principal, in *O
 		}
 		out.Marks = append(out.Marks, ProgressMark{At: m.At, Percent: m.Percent, Total: m.Total, Attempted: m.Attempted, Attempts: m.Attempts, Finished: m.Finished, Outcomes: outcomes})
 	}
-	return ok(out, nil)
+	return router.Respond(out, nil)
 }
 
-func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*answer[*CampaignMade], error) {
+func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*router.Response[*CampaignMade], error) {
 	c, house, err := checked(ctx, s, p, &in.Body)
 	if err != nil {
 		return nil, err
@@ -269,12 +271,12 @@ func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *str
 	return campaignMade(ctx, made, nil)
 }
 
-func campaignMade(ctx context.Context, made ask.CampaignCreated, err error) (*answer[*CampaignMade], error) {
+func campaignMade(ctx context.Context, made ask.CampaignCreated, err error) (*router.Response[*CampaignMade], error) {
 	if err != nil {
 		return nil, err
 	}
-	touch(ctx, made.Campaign.ID)
-	return ok(&CampaignMade{
+	router.SetResourceID(ctx, made.Campaign.ID)
+	return router.Respond(&CampaignMade{
 		Campaign: *made.Campaign, UploadID: made.Upload.UploadID, ContactsSummary: made.Upload.Summary,
 		ContactErrors: made.Upload.Errors, WebhookSecret: made.WebhookSecret,
 	}, nil)
@@ -282,8 +284,8 @@ func campaignMade(ctx context.Context, made ask.CampaignCreated, err error) (*an
 
 // checked is what was sent as a campaign with its defaults, and what it was
 // measured against.
-func checked(ctx context.Context, s Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.House, error) {
-	house, err := house(ctx, s, p)
+func checked(ctx context.Context, s router.Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.House, error) {
+	house, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
 		return nil, house, err
 	}
@@ -310,7 +312,7 @@ func inline(list []NewContact) iter.Seq2[ask.RawContact, error] {
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewCampaign) CheckRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+func (n *NewCampaign) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	_, _, err := checked(ctx, s, p, n)
 	return err
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/intake"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // maxFormParts bounds the parts of a form before its file, and behind it.
@@ -36,7 +38,7 @@ func (s *Server) rowsOfForm(b io.Reader, boundary string, as *intake.Columns) (i
 			return nil, formError(err)
 		}
 		if isFile(part) {
-			rows, err := s.rowsIn(formPart{part}, kindOfPart(part), charsetOf(part.Header.Get(fiber.HeaderContentType)), as)
+			rows, err := s.rowsIn(formPart{part}, kindOfPart(part), router.CharsetOf(part.Header.Get(fiber.HeaderContentType)), as)
 			if err != nil {
 				return nil, err
 			}
@@ -121,15 +123,15 @@ func formError(err error) error {
 func kindOfPart(part *multipart.Part) string {
 	switch strings.ToLower(path.Ext(part.FileName())) {
 	case ".ndjson", ".jsonl":
-		return mimeNDJSON
+		return router.MIMEJSONLines
 	case ".json":
 		return fiber.MIMEApplicationJSON
 	case ".csv", ".txt":
-		return mimeCSV
+		return router.MIMECSV
 	}
 	kind, _, err := mime.ParseMediaType(part.Header.Get(fiber.HeaderContentType))
 	if err != nil || kind == fiber.MIMETextPlain || kind == fiber.MIMEOctetStream {
-		return mimeCSV
+		return router.MIMECSV
 	}
 	return kind
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // contactStates are the words that lists of contacts are filtered by.
@@ -29,28 +31,28 @@ func (s *Server) contactFileRoutes(tag string) {
 		Schema: &huma.Schema{Type: huma.TypeString, Enum: contactStates()},
 	}
 	const path = "/v1/campaigns/{id}/contacts"
-	s.raw(operation{
-		method: http.MethodGet, path: path + ".csv", id: "exportContactsCSV", tag: tag, errors: []int{http.StatusUnprocessableEntity}, summary: "Download the contacts as CSV",
-		about: "RFC 4180, streamed, in the order of upload; works while the campaign runs. phone, timezone and country, then what became of the contact, " +
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: path + ".csv", ID: "exportContactsCSV", Tag: tag, Errors: []int{http.StatusUnprocessableEntity}, Summary: "Download the contacts as CSV",
+		Description: "RFC 4180, streamed, in the order of upload; works while the campaign runs. phone, timezone and country, then what became of the contact, " +
 			"then a column for each name in the contexts (200 at most; JSON lines have them all). A value that a spreadsheet would take for a formula " +
 			"begins with an apostrophe, in every column but phone.",
 	}, func(h *huma.Operation) {
 		h.Parameters = append(h.Parameters, status)
-		h.Responses["200"] = response("The rows.", mimeCSV, &huma.Schema{Type: huma.TypeString, Examples: []any{"phone,timezone,country,status\r\n"}})
+		h.Responses["200"] = router.DescribeResponse("The rows.", router.MIMECSV, &huma.Schema{Type: huma.TypeString, Examples: []any{"phone,timezone,country,status\r\n"}})
 	}, func(c *fiber.Ctx) error {
-		return s.exportContacts(c, "csv", csvFile, writeContactsCSV)
+		return s.exportContacts(c, "csv", router.CSVFile, writeContactsCSV)
 	})
-	s.raw(operation{
-		method: http.MethodGet, path: path + ".jsonl", id: "exportContactsJSONLines", tag: tag, errors: []int{http.StatusUnprocessableEntity}, summary: "Download the contacts as JSON, one per line",
-		about: "Streamed, in the order of upload; works while the campaign runs. Each line is a contact as GET shows it.",
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: path + ".jsonl", ID: "exportContactsJSONLines", Tag: tag, Errors: []int{http.StatusUnprocessableEntity}, Summary: "Download the contacts as JSON, one per line",
+		Description: "Streamed, in the order of upload; works while the campaign runs. Each line is a contact as GET shows it.",
 	}, func(h *huma.Operation) {
 		h.Parameters = append(h.Parameters, status)
-		h.Responses["200"] = response("The lines.", mimeNDJSON, &huma.Schema{Type: huma.TypeString})
-	}, func(c *fiber.Ctx) error { return s.exportContacts(c, "jsonl", mimeNDJSON, writeContactsJSON) })
+		h.Responses["200"] = router.DescribeResponse("The lines.", router.MIMEJSONLines, &huma.Schema{Type: huma.TypeString})
+	}, func(c *fiber.Ctx) error { return s.exportContacts(c, "jsonl", router.MIMEJSONLines, writeContactsJSON) })
 }
 
 func (s *Server) exportContacts(c *fiber.Ctx, ending, kind string, write func(ask.ContactsExport, io.Writer) error) error {
-	id, err := named(domain.PrefixCampaign, c.Params("id"))
+	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
 	if err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func (s *Server) exportContacts(c *fiber.Ctx, ending, kind string, write func(as
 		p.Add("status", domain.CodeValidation, "is no state of a contact")
 		return p.Err()
 	}
-	return download(s.Router, c, file{id + "-contacts." + ending, kind}, func(ctx context.Context, p domain.Principal) (ask.ContactsExport, error) {
+	return router.Download(s.Router, c, router.File{Name: id + "-contacts." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (ask.ContactsExport, error) {
 		return s.ports.Contacts.ExportContacts(ctx, p, id, status)
 	}, write)
 }
@@ -72,19 +74,19 @@ func contactColumns() []string {
 func writeContactsCSV(e ask.ContactsExport, w io.Writer) error {
 	header := contactColumns()
 	for _, name := range e.Fields {
-		header = append(header, defused(name))
+		header = append(header, router.DefuseFormula(name))
 	}
-	return writeCSV(w, header, e.Rows, func(c *ask.Contact, record []string, put func([]string) error) error {
-		record = append(record, c.Phone, defused(c.Timezone), defused(c.Country), c.Status, defused(string(c.Outcome)), defused(string(c.Reason)),
-			strconv.Itoa(c.Attempts), c.LastCallID, stampOf(c.NextAttemptAt), stampOf(c.CompletedAt), c.ID)
+	return router.WriteCSV(w, header, e.Rows, func(c *ask.Contact, record []string, put func([]string) error) error {
+		record = append(record, c.Phone, router.DefuseFormula(c.Timezone), router.DefuseFormula(c.Country), c.Status, router.DefuseFormula(string(c.Outcome)), router.DefuseFormula(string(c.Reason)),
+			strconv.Itoa(c.Attempts), c.LastCallID, router.FormatTime(c.NextAttemptAt), router.FormatTime(c.CompletedAt), c.ID)
 		for _, name := range e.Fields {
 			v, _ := c.Context.Text(name)
-			record = append(record, defused(v))
+			record = append(record, router.DefuseFormula(v))
 		}
 		return put(record)
 	})
 }
 
 func writeContactsJSON(e ask.ContactsExport, w io.Writer) error {
-	return writeLines(w, e.Rows, func(c *ask.Contact) any { return c })
+	return router.WriteJSONLines(w, e.Rows, func(c *ask.Contact) any { return c })
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/intake"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // ContactsUpload is a list of contacts in JSON.
@@ -23,10 +25,10 @@ type ContactsUpload struct {
 
 func (s *Server) contactRoutes() {
 	const tag = "Campaigns"
-	s.raw(operation{
-		method: http.MethodPost, path: "/v1/campaigns/{id}/contacts", id: "addContacts", tag: tag,
-		summary: "Add contacts to a campaign",
-		about: "Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. " +
+	s.AddRaw(router.Operation{
+		Method: http.MethodPost, Path: "/v1/campaigns/{id}/contacts", ID: "addContacts", Tag: tag,
+		Summary: "Add contacts to a campaign",
+		Description: "Takes JSON, one JSON object per line, or CSV, all streamed and as large as 1 GB, up to 1,000,000 contacts per campaign. " +
 			"CSV has a header row with a column phone, optionally timezone, country and name; every other column becomes context. " +
 			"Headers match the variables that the pathway declares without regard to case, spaces and punctuation: \"First Name\" gives first_name; two columns for one variable are 422. " +
 			"A column that matches no variable is kept in the context under its own name. The response shows the result: columns, unmapped and missing. " +
@@ -36,22 +38,22 @@ func (s *Server) contactRoutes() {
 			"multipart/form-data takes one such file; a second one is 422. Rows that cannot be used are counted and the first 100 of them told; the first of duplicates wins. " +
 			"An upload counts as a whole or not at all; GET …/uploads shows how far it is. A campaign that is running goes on with the new contacts at once.",
 	}, s.describeUpload, s.addContacts)
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/v1/campaigns/{id}/contacts", id: "listContacts", tag: tag, summary: "List a campaign's contacts, in the order of upload",
-		about: "created_at of a contact is when its upload began.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/campaigns/{id}/contacts", ID: "listContacts", Tag: tag, Summary: "List a campaign's contacts, in the order of upload",
+		Description: "created_at of a contact is when its upload began.",
 	},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 			Status string `query:"status" enum:"pending,dialing,retry_wait,completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled,in_call"`
 		},
-		) (*answer[List[ask.Contact]], error) {
-			id, err := named(domain.PrefixCampaign, in.ID)
+		) (*router.Response[router.List[ask.Contact]], error) {
+			id, err := router.PathID(domain.PrefixCampaign, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status, Created: in.created()})
-			return page(l, err, same)
+			l, err := s.ports.Contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status, Created: in.CreatedBetween()})
+			return router.Page(l, err, router.Same)
 		})
 	s.singleContactRoutes(tag)
 	s.uploadRoutes(tag)
@@ -60,14 +62,14 @@ func (s *Server) contactRoutes() {
 
 // OneContact names a contact in the path.
 type OneContact struct {
-	One
+	router.IDParam
 	ContactID string `path:"contact_id" doc:"The contact's id."`
 }
 
 // ids are both, checked.
 func (o OneContact) ids() (campaign, contact string, err error) {
-	if campaign, err = named(domain.PrefixCampaign, o.ID); err == nil {
-		contact, err = named(domain.PrefixContact, o.ContactID)
+	if campaign, err = router.PathID(domain.PrefixCampaign, o.ID); err == nil {
+		contact, err = router.PathID(domain.PrefixContact, o.ContactID)
 	}
 	return campaign, contact, err
 }
@@ -80,75 +82,75 @@ func (n *NewContact) apply(c *domain.Contact) error {
 
 func (s *Server) singleContactRoutes(tag string) {
 	const path = "/v1/campaigns/{id}/contacts/{contact_id}"
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "getContact", tag: tag, summary: "Get a contact of a campaign"},
-		func(ctx context.Context, p domain.Principal, in *OneContact) (*answer[ask.Contact], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "getContact", Tag: tag, Summary: "Get a contact of a campaign"},
+		func(ctx context.Context, p domain.Principal, in *OneContact) (*router.Response[ask.Contact], error) {
 			campaign, contact, err := in.ids()
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.ports.Contacts.Contact(ctx, p, campaign, contact))
+			return router.Respond(s.ports.Contacts.Contact(ctx, p, campaign, contact))
 		})
-	add(s.Router, operation{
-		method: http.MethodPatch, path: path, id: "updateContact", tag: tag, summary: "Change a contact that waits",
-		about: "Only while it is pending or retry_wait. The very next attempt uses what was changed.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPatch, Path: path, ID: "updateContact", Tag: tag, Summary: "Change a contact that waits",
+		Description: "Only while it is pending or retry_wait. The very next attempt uses what was changed.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		OneContact
-		Body Patch[NewContact]
+		Body router.Patch[NewContact]
 	},
-	) (*answer[ask.Contact], error) {
+	) (*router.Response[ask.Contact], error) {
 		campaign, contact, err := in.ids()
 		if err != nil {
 			return nil, err
 		}
-		touch(ctx, contact)
-		return ok(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, patchFunc(s.Registry, &in.Body, (*NewContact).apply)))
+		router.SetResourceID(ctx, contact)
+		return router.Respond(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, router.PatchFunc(s.Registry, &in.Body, (*NewContact).apply)))
 	})
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path, id: "deleteContact", tag: tag, errors: []int{http.StatusConflict}, summary: "Take a contact out of a campaign",
-		about: "Only while it is pending or retry_wait. It is not rung any more, counts as cancelled (reason removed), stays in lists and results, and is in no copy of the campaign.",
-	}, func(ctx context.Context, p domain.Principal, in *OneContact) (*answer[Deleted], error) {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path, ID: "deleteContact", Tag: tag, Errors: []int{http.StatusConflict}, Summary: "Take a contact out of a campaign",
+		Description: "Only while it is pending or retry_wait. It is not rung any more, counts as cancelled (reason removed), stays in lists and results, and is in no copy of the campaign.",
+	}, func(ctx context.Context, p domain.Principal, in *OneContact) (*router.Response[router.Deleted], error) {
 		campaign, contact, err := in.ids()
 		if err != nil {
 			return nil, err
 		}
-		touch(ctx, contact)
-		return deleted(contact, "contact", s.ports.Contacts.DeleteContact(ctx, p, campaign, contact))
+		router.SetResourceID(ctx, contact)
+		return router.RespondDeleted(contact, "contact", s.ports.Contacts.DeleteContact(ctx, p, campaign, contact))
 	})
 }
 
 func (s *Server) uploadRoutes(tag string) {
 	const path = "/v1/campaigns/{id}/uploads"
-	add(s.Router, operation{
-		method: http.MethodGet, path: path, id: "listUploads", tag: tag, summary: "List the uploads of contacts to a campaign",
-		about: "Newest first. One that is still being received shows how far it is.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path, ID: "listUploads", Tag: tag, Summary: "List the uploads of contacts to a campaign",
+		Description: "Newest first. One that is still being received shows how far it is.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
-		Paging
+		router.IDParam
+		router.Paging
 	},
-	) (*answer[List[domain.Upload]], error) {
-		id, err := named(domain.PrefixCampaign, in.ID)
+	) (*router.Response[router.List[domain.Upload]], error) {
+		id, err := router.PathID(domain.PrefixCampaign, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		l, err := s.ports.Contacts.ListUploads(ctx, p, id, in.page())
-		return page(l, err, deref)
+		l, err := s.ports.Contacts.ListUploads(ctx, p, id, in.Query())
+		return router.Page(l, err, router.ValueOrZero)
 	})
-	add(s.Router, operation{
-		method: http.MethodGet, path: path + "/{upload_id}", id: "getUpload", tag: tag, summary: "See how far an upload is, or what became of it",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path + "/{upload_id}", ID: "getUpload", Tag: tag, Summary: "See how far an upload is, or what became of it",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
+		router.IDParam
 		UploadID string `path:"upload_id" doc:"The upload's id."`
 	},
-	) (*answer[*domain.Upload], error) {
-		id, err := named(domain.PrefixCampaign, in.ID)
+	) (*router.Response[*domain.Upload], error) {
+		id, err := router.PathID(domain.PrefixCampaign, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		upload, err := named(domain.PrefixUpload, in.UploadID)
+		upload, err := router.PathID(domain.PrefixUpload, in.UploadID)
 		if err != nil {
 			return nil, err
 		}
-		return ok(s.ports.Contacts.Upload(ctx, p, id, upload))
+		return router.Respond(s.ports.Contacts.Upload(ctx, p, id, upload))
 	})
 }
 
@@ -160,18 +162,18 @@ func (s *Server) describeUpload(h *huma.Operation) {
 		h.Parameters = append(h.Parameters, &huma.Param{Name: field + columnParam, In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName)}})
 		file.Properties[field+columnParam] = &huma.Schema{Type: huma.TypeString, MaxLength: new(maxColumnName), Description: about}
 	}
-	bare := &huma.Schema{Type: huma.TypeArray, Items: schemaOf[NewContact](s.api), Description: "The list of contacts alone."}
+	bare := &huma.Schema{Type: huma.TypeArray, Items: router.SchemaOf[NewContact](s.API), Description: "The list of contacts alone."}
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-		fiber.MIMEApplicationJSON: {Schema: &huma.Schema{AnyOf: []*huma.Schema{schemaOf[ContactsUpload](s.api), bare}}},
-		mimeNDJSON:                {Schema: text},
-		mimeCSV:                   {Schema: text, Example: "phone,name\n+12025550123,Ada\n"},
+		fiber.MIMEApplicationJSON: {Schema: &huma.Schema{AnyOf: []*huma.Schema{router.SchemaOf[ContactsUpload](s.API), bare}}},
+		router.MIMEJSONLines:      {Schema: text},
+		router.MIMECSV:            {Schema: text, Example: "phone,name\n+12025550123,Ada\n"},
 		fiber.MIMEMultipartForm:   {Schema: file},
 	}}
-	h.Responses["200"] = response("What became of the rows.", fiber.MIMEApplicationJSON, schemaOf[ask.UploadSummary](s.api))
+	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[ask.UploadSummary](s.API))
 }
 
 func (s *Server) addContacts(c *fiber.Ctx) error {
-	id, err := named(domain.PrefixCampaign, c.Params("id"))
+	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
 	if err != nil {
 		return err
 	}
@@ -179,8 +181,8 @@ func (s *Server) addContacts(c *fiber.Ctx) error {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
 	}
 	return s.RunStreamOnce(c, func() error {
-		v := visitOf(c.UserContext())
-		variables, err := s.ports.Contacts.ContactVariables(c.UserContext(), v.principal, id)
+		v := router.RequestOf(c.UserContext())
+		variables, err := s.ports.Contacts.ContactVariables(c.UserContext(), v.Principal, id)
 		if err != nil {
 			return err
 		}
@@ -190,9 +192,9 @@ func (s *Server) addContacts(c *fiber.Ctx) error {
 			return err
 		}
 		// An upload takes as long as the client needs; the body has its own clock.
-		ctx, cancel := context.WithCancel(s.begin(v))
+		ctx, cancel := context.WithCancel(s.Context(v))
 		defer cancel()
-		sum, err := s.ports.Contacts.UploadContacts(ctx, v.principal, id, ask.ContactRows{Rows: rowsThenDrain(bodyOf(c), rows), Columns: &columns.Mapping})
+		sum, err := s.ports.Contacts.UploadContacts(ctx, v.Principal, id, ask.ContactRows{Rows: router.RowsThenDrain(router.BodyOf(c), rows), Columns: &columns.Mapping})
 		if err != nil {
 			return err
 		}
@@ -225,7 +227,7 @@ func setColumnName(names intake.ColumnNames, field, column string) error {
 
 // rowsOf are the contacts in a request, by its content type.
 func (s *Server) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
-	b := bodyOf(c)
+	b := router.BodyOf(c)
 	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
 		kind = ""
@@ -243,13 +245,13 @@ func (s *Server) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[ask.RawCont
 
 func (s *Server) rowsIn(r io.Reader, kind, charset string, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
 	switch kind {
-	case mimeCSV:
-		text, err := inUTF8(r, charset)
+	case router.MIMECSV:
+		text, err := router.DecodeCharset(r, charset)
 		if err != nil {
 			return nil, err
 		}
 		return intake.CSVAs(text, as), nil
-	case mimeNDJSON, "application/ndjson", "application/jsonl", "application/x-jsonlines":
+	case router.MIMEJSONLines, "application/ndjson", "application/jsonl", "application/x-jsonlines":
 		return intake.NDJSON(r), nil
 	case fiber.MIMEApplicationJSON:
 		return intake.JSON(r), nil

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 var updateCredentials = flag.Bool("update-credentials", false, "write the credentials of the routes anew")
@@ -22,15 +24,15 @@ var updateCredentials = flag.Bool("update-credentials", false, "write the creden
 func TestCredentialsOfEveryWritingRouteAreDecided(t *testing.T) {
 	t.Parallel()
 	b := theDocuments().Registry
-	names := map[credentialKind]string{anyCredential: "any", keyOrSession: "key or session", keyOnly: "key", jwtOnly: "the token itself"}
+	names := map[router.CredentialKind]string{router.AnyCredential: "any", router.KeyOrSession: "key or session", router.KeyOnly: "key", router.JWTOnly: "the token itself"}
 	var lines []string
-	for route, r := range b.rules {
+	for route, r := range b.Rules {
 		if strings.HasPrefix(route, "GET ") {
-			assert.Equal(t, anyCredential, b.credentials[route], route)
+			assert.Equal(t, router.AnyCredential, b.Credentials[route], route)
 			continue
 		}
-		kind := names[b.credentials[route]]
-		if len(r.need) == 0 {
+		kind := names[b.Credentials[route]]
+		if len(r.Permissions) == 0 {
 			kind = "none"
 		}
 		lines = append(lines, route+": "+kind)
@@ -51,12 +53,12 @@ func TestCredentialKindsRefuseWhatTheyDoNotTake(t *testing.T) {
 		"key": {KeyID: "key"}, "session": {UserID: "user", InPerson: true}, "JWT": {KeyID: "key", UserID: "user"},
 		"OAuth token": {ClientID: "client"}, "OAuth token of a user": {ClientID: "client", UserID: "user"},
 	}
-	for kind, takes := range map[credentialKind][]string{
-		anyCredential: {"key", "session", "JWT", "OAuth token", "OAuth token of a user"},
-		keyOrSession:  {"key", "session"}, keyOnly: {"key"}, jwtOnly: {"JWT"},
+	for kind, takes := range map[router.CredentialKind][]string{
+		router.AnyCredential: {"key", "session", "JWT", "OAuth token", "OAuth token of a user"},
+		router.KeyOrSession:  {"key", "session"}, router.KeyOnly: {"key"}, router.JWTOnly: {"JWT"},
 	} {
 		for name, p := range holders {
-			err := kind.refuse(p)
+			err := kind.Refuse(p)
 			if slices.Contains(takes, name) {
 				assert.NoError(t, err, "%d %s", kind, name)
 			} else {

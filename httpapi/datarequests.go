@@ -9,6 +9,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // DataRequests export or erase what a workspace has of a person.
@@ -34,35 +36,35 @@ const mimeZip = "application/zip"
 
 func (s *Server) dataRequestRoutes() {
 	const tag, path = "Data requests", "/v1/data-requests"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createDataSubjectRequest", tag: tag, status: http.StatusAccepted, summary: "Export or erase what is known of a person",
-		credential: keyOrSession, errors: []int{http.StatusServiceUnavailable},
-		about: "The person is known by a telephone number. The request is carried out in the background, in the environment of the credential, and goes on after a restart. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createDataSubjectRequest", Tag: tag, Status: http.StatusAccepted, Summary: "Export or erase what is known of a person",
+		Credential: router.KeyOrSession, Errors: []int{http.StatusServiceUnavailable},
+		Description: "The person is known by a telephone number. The request is carried out in the background, in the environment of the credential, and goes on after a restart. " +
 			"export writes a zip of JSON lines with the recordings, kept for seven days. erase takes the person out of running campaigns, waits for live calls, and removes calls, " +
 			"recordings, transcripts, messages, appointments, contacts, events and exports; in what is about others the number is blanked. Do-not-call entries stay as a keyed hash, " +
 			"so that the number is still not called. Logs of decisions can still be verified. An erasure cannot be undone.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewDataRequest }) (*answer[*domain.DataRequest], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewDataRequest }) (*router.Response[*domain.DataRequest], error) {
 		r, err := s.ports.Data.CreateDataRequest(ctx, p, domain.DataRequestType(in.Body.Type), in.Body.Phone)
 		if err != nil {
 			return nil, err
 		}
-		touch(ctx, r.ID)
-		return ok(s.showDataRequest(r), nil)
+		router.SetResourceID(ctx, r.ID)
+		return router.Respond(s.showDataRequest(r), nil)
 	})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listDataSubjectRequests", tag: tag, summary: "List data requests"},
-		handleList(s.ports.Data, DataRequests.ListDataRequests, s.showDataRequest))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getDataSubjectRequest", tag: tag, summary: "See how far a data request is"},
-		handleByID(domain.PrefixData, s.ports.Data, DataRequests.DataRequest, s.showDataRequest))
-	s.raw(operation{
-		method: http.MethodGet, path: path + "/{id}/download", id: "downloadDataSubjectRequest", tag: tag, summary: "Download the file of an export",
-		about:  "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",
-		errors: []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDataSubjectRequests", Tag: tag, Summary: "List data requests"},
+		router.HandleList(s.ports.Data, DataRequests.ListDataRequests, s.showDataRequest))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDataSubjectRequest", Tag: tag, Summary: "See how far a data request is"},
+		router.HandleByID(domain.PrefixData, s.ports.Data, DataRequests.DataRequest, s.showDataRequest))
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: path + "/{id}/download", ID: "downloadDataSubjectRequest", Tag: tag, Summary: "Download the file of an export",
+		Description: "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",
+		Errors:      []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
 	}, func(h *huma.Operation) {
 		text := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "bytes=0-65535"})
-		h.Responses["200"] = response("The whole file.", mimeZip, text)
-		h.Responses["206"] = response("The part that was asked for.", mimeZip, text)
-		h.Responses["202"] = response("The file is still being written.", fiber.MIMEApplicationJSON, schemaOf[ExportProcessing](s.api))
+		h.Responses["200"] = router.DescribeResponse("The whole file.", mimeZip, text)
+		h.Responses["206"] = router.DescribeResponse("The part that was asked for.", mimeZip, text)
+		h.Responses["202"] = router.DescribeResponse("The file is still being written.", fiber.MIMEApplicationJSON, router.SchemaOf[ExportProcessing](s.API))
 	}, s.downloadDataRequest)
 }
 
@@ -77,14 +79,14 @@ func (s *Server) showDataRequest(r *domain.DataRequest) *domain.DataRequest {
 }
 
 func (s *Server) downloadDataRequest(c *fiber.Ctx) error {
-	id, err := named(domain.PrefixData, c.Params("id"))
+	id, err := router.PathID(domain.PrefixData, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
-	file, err := s.ports.Data.DataRequestFile(ctx, visitOf(ctx).principal, id)
+	file, err := s.ports.Data.DataRequestFile(ctx, router.RequestOf(ctx).Principal, id)
 	if domain.CodeOf(err) == domain.CodeProcessing {
-		c.Set(fiber.HeaderRetryAfter, processingAfter)
+		c.Set(fiber.HeaderRetryAfter, router.RetryAfterProcessing)
 		return c.Status(http.StatusAccepted).JSON(ExportProcessing{ID: id, Status: string(domain.CodeProcessing)})
 	}
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/intake"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewDNCList is a do-not-call list as it is sent.
@@ -58,60 +60,60 @@ func (n *NewDNCList) apply(l *domain.DNCList) error {
 
 func (s *Server) dncRoutes() {
 	const tag, path = "Do not call", "/v1/dnc-lists"
-	add(s.Router, operation{method: http.MethodPost, path: path, id: "createDNCList", tag: tag, status: http.StatusCreated, summary: "Create a do-not-call list"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Body NewDNCList }) (*answer[*domain.DNCList], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createDNCList", Tag: tag, Status: http.StatusCreated, Summary: "Create a do-not-call list"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body NewDNCList }) (*router.Response[*domain.DNCList], error) {
 			l := &domain.DNCList{}
 			if err := in.Body.apply(l); err != nil {
 				return nil, err
 			}
 			made, err := s.ports.DNC.CreateDNCList(ctx, p, l)
-			return touched(ctx, made, err)
+			return router.RespondCreated(ctx, made, err)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listDNCLists", tag: tag, summary: "List the do-not-call lists", about: "The default list takes the opt-outs; every call is checked against it."},
-		handleList(s.ports.DNC, DNC.ListDNCLists, same))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getDNCList", tag: tag, summary: "Get a do-not-call list"},
-		handleByID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList, same))
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateDNCList", tag: tag, summary: "Change a do-not-call list"},
-		handlePatchByID(s.Registry, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteDNCList", tag: tag, summary: "Delete a do-not-call list",
-		about: "409 invalid_state for the default list, and while an open campaign names it.", errors: []int{http.StatusConflict},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDNCLists", Tag: tag, Summary: "List the do-not-call lists", Description: "The default list takes the opt-outs; every call is checked against it."},
+		router.HandleList(s.ports.DNC, DNC.ListDNCLists, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDNCList", Tag: tag, Summary: "Get a do-not-call list"},
+		router.HandleByID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateDNCList", Tag: tag, Summary: "Change a do-not-call list"},
+		router.HandlePatchByID(s.Registry, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteDNCList", Tag: tag, Summary: "Delete a do-not-call list",
+		Description: "409 invalid_state for the default list, and while an open campaign names it.", Errors: []int{http.StatusConflict},
 	},
-		handleDeleteByID(domain.PrefixDNC, "dnc_list", s.ports.DNC, DNC.DeleteDNCList))
+		router.HandleDeleteByID(domain.PrefixDNC, "dnc_list", s.ports.DNC, DNC.DeleteDNCList))
 	s.decisionRoutes()
 	s.dncEntryRoutes(tag, path+"/{id}/entries")
 }
 
 func (s *Server) dncEntryRoutes(tag, path string) {
-	s.raw(operation{
-		method: http.MethodPost, path: path, id: "importDNCEntries", tag: tag, summary: "Put numbers onto a do-not-call list",
-		about: "Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold " +
+	s.AddRaw(router.Operation{
+		Method: http.MethodPost, Path: path, ID: "importDNCEntries", Tag: tag, Summary: "Put numbers onto a do-not-call list",
+		Description: "Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold " +
 			"10 million numbers. Rows that cannot be used are counted and the first 100 of them told. The numbers are added after the whole body was read: " +
 			"a body that is incomplete is 400 and adds none. Each number holds from its import on, also for attempts that are queued.",
 	}, s.describeNumbers, s.importNumbers)
-	add(s.Router, operation{
-		method: http.MethodGet, path: path, id: "listDNCEntries", tag: tag, summary: "List the numbers of a do-not-call list, in an order of its own", errors: []int{http.StatusUnprocessableEntity},
-		about: "With created_after or created_before a page looks through a bounded part of the list: it may hold fewer than limit, or none, while next_cursor goes on.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path, ID: "listDNCEntries", Tag: tag, Summary: "List the numbers of a do-not-call list, in an order of its own", Errors: []int{http.StatusUnprocessableEntity},
+		Description: "With created_after or created_before a page looks through a bounded part of the list: it may hold fewer than limit, or none, while next_cursor goes on.",
 	},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 		},
-		) (*answer[List[domain.DNCEntry]], error) {
-			id, err := named(domain.PrefixDNC, in.ID)
+		) (*router.Response[router.List[domain.DNCEntry]], error) {
+			id, err := router.PathID(domain.PrefixDNC, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.DNC.ListDNCEntries(ctx, p, id, in.page())
-			return page(l, err, same)
+			l, err := s.ports.DNC.ListDNCEntries(ctx, p, id, in.Query())
+			return router.Page(l, err, router.Same)
 		})
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{phone}", id: "deleteDNCEntry", tag: tag, summary: "Take a number off a do-not-call list"},
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{phone}", ID: "deleteDNCEntry", Tag: tag, Summary: "Take a number off a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
+			router.IDParam
 			Phone string `path:"phone" maxLength:"64" doc:"E.164; the plus may be left out."`
 		},
-		) (*answer[DNCEntryDeleted], error) {
-			id, err := named(domain.PrefixDNC, in.ID)
+		) (*router.Response[DNCEntryDeleted], error) {
+			id, err := router.PathID(domain.PrefixDNC, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -120,32 +122,32 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 				phone = in.Phone
 			}
 			e164, err := s.ports.DNC.DeleteDNCEntry(ctx, p, id, phone)
-			return ok(DNCEntryDeleted{Object: "dnc_entry", Phone: e164, Deleted: true}, err)
+			return router.Respond(DNCEntryDeleted{Object: "dnc_entry", Phone: e164, Deleted: true}, err)
 		})
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/v1/dnc/check", id: "checkDNC", tag: tag, summary: "Ask whether a number is on a do-not-call list",
-		about: "Looks into every list of the workspace.", errors: []int{http.StatusUnprocessableEntity},
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/dnc/check", ID: "checkDNC", Tag: tag, Summary: "Ask whether a number is on a do-not-call list",
+		Description: "Looks into every list of the workspace.", Errors: []int{http.StatusUnprocessableEntity},
 	},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			Phone string `query:"phone" required:"true" maxLength:"64" doc:"Best in E.164."`
 		},
-		) (*answer[ask.DNCCheck], error) {
-			return ok(s.ports.DNC.CheckDNC(ctx, p, in.Phone))
+		) (*router.Response[ask.DNCCheck], error) {
+			return router.Respond(s.ports.DNC.CheckDNC(ctx, p, in.Phone))
 		})
 }
 
 func (s *Server) describeNumbers(h *huma.Operation) {
 	text := &huma.Schema{Type: huma.TypeString}
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-		fiber.MIMEApplicationJSON: {Schema: schemaOf[DNCNumbers](s.api)},
-		mimeCSV:                   {Schema: text, Example: "phone\n+12025550123\n"},
+		fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[DNCNumbers](s.API)},
+		router.MIMECSV:            {Schema: text, Example: "phone\n+12025550123\n"},
 		fiber.MIMETextPlain:       {Schema: text, Example: "+12025550123\n+12025550124\n"},
 	}}
-	h.Responses["200"] = response("What became of the rows.", fiber.MIMEApplicationJSON, schemaOf[ask.DNCImport](s.api))
+	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[ask.DNCImport](s.API))
 }
 
 func (s *Server) importNumbers(c *fiber.Ctx) error {
-	id, err := named(domain.PrefixDNC, c.Params("id"))
+	id, err := router.PathID(domain.PrefixDNC, c.Params("id"))
 	if err != nil {
 		return err
 	}
@@ -157,10 +159,10 @@ func (s *Server) importNumbers(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		v := visitOf(c.UserContext())
-		ctx, cancel := context.WithCancel(s.begin(v)) // the body has its own clock
+		v := router.RequestOf(c.UserContext())
+		ctx, cancel := context.WithCancel(s.Context(v)) // the body has its own clock
 		defer cancel()
-		sum, err := s.ports.DNC.ImportDNC(ctx, v.principal, id, rowsThenDrain(bodyOf(c), rows))
+		sum, err := s.ports.DNC.ImportDNC(ctx, v.Principal, id, router.RowsThenDrain(router.BodyOf(c), rows))
 		if err != nil {
 			return err
 		}
@@ -170,15 +172,15 @@ func (s *Server) importNumbers(c *fiber.Ctx) error {
 
 // numbersOf are the numbers in a request, by its content type.
 func (s *Server) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error) {
-	b := bodyOf(c)
-	kind := mediaType(c)
+	b := router.BodyOf(c)
+	kind := router.MediaType(c)
 	switch kind {
-	case mimeCSV, fiber.MIMETextPlain:
-		text, err := inUTF8(b, charsetOf(c.Get(fiber.HeaderContentType)))
+	case router.MIMECSV, fiber.MIMETextPlain:
+		text, err := router.DecodeCharset(b, router.CharsetOf(c.Get(fiber.HeaderContentType)))
 		if err != nil {
 			return nil, err
 		}
-		if kind == mimeCSV {
+		if kind == router.MIMECSV {
 			return intake.NumbersOf(intake.CSV(text)), nil
 		}
 		return intake.NumberLines(text), nil
@@ -188,7 +190,7 @@ func (s *Server) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error
 			return nil, err
 		}
 		if int64(len(text)) > s.cfg.JSONLimit {
-			return nil, errTooLarge.With("limit", s.cfg.JSONLimit)
+			return nil, router.ErrBodyTooLarge.With("limit", s.cfg.JSONLimit)
 		}
 		return intake.JSONNumbers(text)
 	}
@@ -196,6 +198,6 @@ func (s *Server) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewDNCList) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewDNCList) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.DNCList{})
 }

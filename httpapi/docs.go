@@ -15,6 +15,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/httpapi/openapi"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 const docsStyle = `body{font:1rem/1.5 system-ui,sans-serif;margin:0;background:#fff;color:#1a1a1a}main{max-width:60rem;margin:2rem auto;padding:0 1rem}` +
@@ -59,11 +61,11 @@ type (
 func (s *Server) docsRoutes() {
 	sum := sha256.Sum256([]byte(docsStyle))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-	s.raw(operation{
-		method: http.MethodGet, path: "/docs", id: "getReference", tag: "Document", summary: "This document as a page", open: true,
-		about: "For browsers. It loads nothing from anywhere.",
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: "/docs", ID: "getReference", Tag: "Document", Summary: "This document as a page", Public: true,
+		Description: "For browsers. It loads nothing from anywhere.",
 	}, func(h *huma.Operation) {
-		h.Responses["200"] = response("The reference.", fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
+		h.Responses["200"] = router.DescribeResponse("The reference.", fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
 	}, func(c *fiber.Ctx) error {
 		text, err := s.document.reference()
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // document is the OpenAPI document of the servers of one address.
@@ -19,7 +21,7 @@ type document struct {
 
 // documents are the Registry of a process and the document of the last server.
 type documents struct {
-	Registry *Registry
+	Registry *router.Registry
 
 	mu   sync.Mutex
 	last *document
@@ -38,16 +40,16 @@ func Prepare() {
 
 // registerRoutes registers all routes with the library, for a server that serves nobody.
 func registerRoutes() *documents {
-	b := newBlueprint()
-	s := &Server{Router: b.router(), pages: newPages()}
+	b := router.NewRegistry()
+	s := &Server{Router: b.RegisteringRouter(), pages: newPages()}
 	s.routes()
 	for route := range limitsByRoute() {
-		if !b.servesJSON(route) {
+		if !b.ServesJSON(route) {
 			panic("httpapi: a limit names " + route + ", which is no JSON route")
 		}
 	}
-	b.describeEvents()
-	b.finishDocument()
+	describeEvents(b)
+	b.FinishDocument()
 	return &documents{Registry: b}
 }
 
@@ -65,7 +67,7 @@ func (d *documents) document(version, url string) *document {
 }
 
 func (d *documents) write(version, url string) []byte {
-	whole := *d.Registry.api.OpenAPI()
+	whole := *d.Registry.API.OpenAPI()
 	info := *whole.Info
 	info.Version = version
 	whole.Info, whole.Servers = &info, []*huma.Server{{URL: cmp.Or(url, "/")}}
@@ -80,9 +82,9 @@ func (d *documents) write(version, url string) []byte {
 func (s *Server) Document() []byte { return s.document.text() }
 
 func (s *Server) documentRoutes() {
-	s.raw(operation{method: http.MethodGet, path: "/openapi.json", id: "getDocument", tag: "Document", summary: "This document", open: true},
+	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/openapi.json", ID: "getDocument", Tag: "Document", Summary: "This document", Public: true},
 		func(h *huma.Operation) {
-			h.Responses["200"] = response("OpenAPI 3.1.", fiber.MIMEApplicationJSON, &huma.Schema{Type: huma.TypeObject})
+			h.Responses["200"] = router.DescribeResponse("OpenAPI 3.1.", fiber.MIMEApplicationJSON, &huma.Schema{Type: huma.TypeObject})
 		},
 		func(c *fiber.Ctx) error {
 			c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)

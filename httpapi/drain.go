@@ -7,6 +7,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/forward"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // drainRetry is after how many seconds somebody who is turned away while the
@@ -49,5 +51,5 @@ func (s *Server) moves(c *fiber.Ctx, route string) error {
 		return nil
 	}
 	c.Response().Header.Set(forward.NotActive, "1")
-	return resent{domain.Errorf(domain.CodeUnavailable, "Another node is about to have the workspace; try again.").With("retry_after", 1)}
+	return router.ResentError{Err: domain.Errorf(domain.CodeUnavailable, "Another node is about to have the workspace; try again.").With("retry_after", 1)}
 }

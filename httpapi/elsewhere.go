@@ -15,6 +15,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Elsewhere is the rest of an install that is divided among nodes: whom an
@@ -53,7 +55,7 @@ type lent struct {
 
 // borrow believes what another node says of a request.
 func (s *Server) borrow(c *fiber.Ctx) error {
-	text, err := base64.StdEncoding.AppendDecode(nil, c.Request().Header.Peek(forwardedHeader))
+	text, err := base64.StdEncoding.AppendDecode(nil, c.Request().Header.Peek(router.ForwardedHeader))
 	var l lent
 	if err == nil {
 		err = json.Unmarshal(text, &l)
@@ -61,9 +63,9 @@ func (s *Server) borrow(c *fiber.Ctx) error {
 	if err != nil {
 		return domain.Errorf(domain.CodeInvalidRequest, "A request of another node cannot be read.")
 	}
-	v := visitOf(c.UserContext())
-	v.principal, v.requestID, v.ip, v.agent = l.Principal, l.RequestID, l.IP, l.Agent
-	tripOf(c.Context()).known = true
+	v := router.RequestOf(c.UserContext())
+	v.Principal, v.RequestID, v.IP, v.UserAgent = l.Principal, l.RequestID, l.IP, l.Agent
+	router.ExchangeOf(c.Context()).Authenticated = true
 	ctx, err := s.ports.Once.InTurn(c.UserContext(), l.Turn)
 	if err != nil {
 		return err
@@ -75,15 +77,15 @@ func (s *Server) borrow(c *fiber.Ctx) error {
 // Forward sends what an operator asks about a workspace, or about a node, to the
 // part that has it; false: it is done here.
 func (s *Server) Forward(c *fiber.Ctx, route string, body []byte) (bool, error) {
-	if s.cfg.Elsewhere == nil || isForwarded(c) {
+	if s.cfg.Elsewhere == nil || router.IsForwarded(c) {
 		return false, nil
 	}
 	send, err := s.whither(c, route, body)
 	if err != nil || send == nil {
 		return false, err
 	}
-	v := visitOf(c.UserContext())
-	if err := byOperator(v.principal); err != nil {
+	v := router.RequestOf(c.UserContext())
+	if err := router.RequireOperator(v.Principal); err != nil {
 		return true, err
 	}
 	return true, s.lend(c, v, route == http.MethodPost+" /v1/workspaces", body, send)
@@ -115,7 +117,7 @@ func (s *Server) whither(c *fiber.Ctx, route string, body []byte) (sender, error
 // toNode sends an order to the node that it names.
 func (s *Server) toNode(c *fiber.Ctx, body []byte) (sender, error) {
 	var choice NodeChoice
-	if json.Unmarshal(body, &choice) != nil || choice.NodeID == "" || byOperator(visitOf(c.UserContext()).principal) != nil {
+	if json.Unmarshal(body, &choice) != nil || choice.NodeID == "" || router.RequireOperator(router.RequestOf(c.UserContext()).Principal) != nil {
 		return nil, nil //nolint:nilerr // said where it is done
 	}
 	parts, here, err := s.nodeNamed(choice.NodeID)
@@ -129,8 +131,8 @@ func (s *Server) toNode(c *fiber.Ctx, body []byte) (sender, error) {
 }
 
 // order is what another part is to do, on the word of this one.
-func (s *Server) order(ctx context.Context, v *visit, method, uri string, body []byte) (*http.Request, string, error) {
-	l := lent{Principal: v.principal, RequestID: v.requestID, IP: v.ip, Agent: v.agent, Turn: s.ports.Once.Turn(ctx)}
+func (s *Server) order(ctx context.Context, v *router.Request, method, uri string, body []byte) (*http.Request, string, error) {
+	l := lent{Principal: v.Principal, RequestID: v.RequestID, IP: v.IP, Agent: v.UserAgent, Turn: s.ports.Once.Turn(ctx)}
 	text, err := json.Marshal(l)
 	if err != nil {
 		return nil, "", err
@@ -139,8 +141,8 @@ func (s *Server) order(ctx context.Context, v *visit, method, uri string, body [
 	if err != nil {
 		return nil, "", err
 	}
-	r.Header.Set(fiber.HeaderXForwardedFor, v.ip.String())
-	r.Header.Set(forwardedHeader, base64.StdEncoding.EncodeToString(text))
+	r.Header.Set(fiber.HeaderXForwardedFor, v.IP.String())
+	r.Header.Set(router.ForwardedHeader, base64.StdEncoding.EncodeToString(text))
 	if len(body) > 0 {
 		r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	}
@@ -151,7 +153,7 @@ func (s *Server) order(ctx context.Context, v *visit, method, uri string, body [
 type sender func(ctx context.Context, seed string, r *http.Request) (*http.Response, error)
 
 // lend has another part do a request, and answers as it does.
-func (s *Server) lend(c *fiber.Ctx, v *visit, made bool, body []byte, send sender) error {
+func (s *Server) lend(c *fiber.Ctx, v *router.Request, made bool, body []byte, send sender) error {
 	ctx, cancel := context.WithTimeout(c.UserContext(), elsewhereLimit)
 	defer cancel()
 	r, turn, err := s.order(ctx, v, c.Method(), string(c.Request().RequestURI()), body)
@@ -160,7 +162,7 @@ func (s *Server) lend(c *fiber.Ctx, v *visit, made bool, body []byte, send sende
 	}
 	resp, err := send(ctx, turn, r)
 	if err != nil {
-		s.log.Warn("another node was not reached for an operator", slog.Any("error", err))
+		s.Log.Warn("another node was not reached for an operator", slog.Any("error", err))
 		return domain.Errorf(domain.CodeUnavailable, "The node that is to do it cannot be reached; try again.").With("retry_after", 2)
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -172,7 +174,7 @@ func (s *Server) lend(c *fiber.Ctx, v *visit, made bool, body []byte, send sende
 		ID string `json:"id"`
 	}
 	if made && json.Unmarshal(answer, &thing) == nil {
-		v.touched = thing.ID
+		v.ResourceID = thing.ID
 	}
 	for _, name := range [...]string{fiber.HeaderContentType, fiber.HeaderRetryAfter, fiber.HeaderCacheControl} {
 		if value := resp.Header.Get(name); value != "" {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewLLM is a language model as it is sent.
@@ -75,17 +77,17 @@ type NewAnalysis struct {
 
 // applyEngines takes over what is said of engines, turns and analysis.
 func (n *NewAgent) applyEngines(a *domain.Agent) {
-	a.LLM = optional(n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
-	a.STT = optional(n.STT, heardAs)
-	a.Realtime = optional(n.Realtime, func(r NewRealtime) domain.AgentRealtime { return domain.AgentRealtime(r) })
-	a.TurnTaking = optional(n.TurnTaking, func(t NewTurnTaking) domain.TurnTaking { return domain.TurnTaking(t) })
-	a.AMD = optional(n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
-	a.OnInbound = optional(n.OnInbound, func(h NewInboundHook) domain.AgentHook { return domain.AgentHook(h) })
-	if n.OnInbound != nil && saysNothing(*n.OnInbound) {
+	a.LLM = router.Optional(n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
+	a.STT = router.Optional(n.STT, heardAs)
+	a.Realtime = router.Optional(n.Realtime, func(r NewRealtime) domain.AgentRealtime { return domain.AgentRealtime(r) })
+	a.TurnTaking = router.Optional(n.TurnTaking, func(t NewTurnTaking) domain.TurnTaking { return domain.TurnTaking(t) })
+	a.AMD = router.Optional(n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
+	a.OnInbound = router.Optional(n.OnInbound, func(h NewInboundHook) domain.AgentHook { return domain.AgentHook(h) })
+	if n.OnInbound != nil && router.IsDefault(*n.OnInbound) {
 		a.OnInbound = nil
 	}
-	a.Analysis = optional(n.Analysis, analysed)
-	a.SMS = optional(n.SMS, func(t NewAgentSMS) domain.AgentSMS { return domain.AgentSMS(t) })
+	a.Analysis = router.Optional(n.Analysis, analysed)
+	a.SMS = router.Optional(n.SMS, func(t NewAgentSMS) domain.AgentSMS { return domain.AgentSMS(t) })
 }
 
 func fieldsSent(all []NewAnalysisField) []domain.AnalysisField {

@@ -14,6 +14,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/webhook"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // eventSchemaName is the name of an event type's schema: CallEndedEvent for
@@ -33,7 +35,7 @@ func eventSchemaName(t event.Type) string {
 // TransformSchema makes the schema of an event a union of the event types.
 func (Event) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Discriminator = &huma.Discriminator{PropertyName: "type", Mapping: make(map[string]string)}
-	known := words()
+	known := router.Descriptions()
 	for name, p := range s.Properties {
 		p.Description = known["Event."+name]
 	}
@@ -71,11 +73,11 @@ func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Sch
 func exampleAt() time.Time { return time.Date(2026, time.January, 31, 9, 30, 0, 0, time.UTC) }
 
 // describeEvents adds the webhooks of the document: the events that endpoints get.
-func (b *Registry) describeEvents() {
-	o := b.api.OpenAPI()
-	b.constraints.setEnums()
+func describeEvents(b *router.Registry) {
+	o := b.API.OpenAPI()
+	b.Constraints.SetEnums()
 	endpoint := &domain.Webhook{URL: "https://example.com/hook"}
-	endpoint.ID, endpoint.WorkspaceID, endpoint.Environment = "wh_"+exampleULID, "ws_"+exampleULID, domain.Live
+	endpoint.ID, endpoint.WorkspaceID, endpoint.Environment = "wh_"+router.ExampleULID, "ws_"+router.ExampleULID, domain.Live
 	o.Webhooks = make(map[string]*huma.PathItem)
 	for _, t := range event.Types() {
 		subject := webhook.SampleSubject(t, endpoint)
@@ -94,7 +96,7 @@ func (b *Registry) describeEvents() {
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{fiber.MIMEApplicationJSON: {
 				Schema: &huma.Schema{Ref: "#/components/schemas/" + eventSchemaName(t)},
 				Example: map[string]any{
-					"id": "evt_" + exampleULID, "type": t, "created_at": exampleTime, "workspace_id": endpoint.WorkspaceID, "svc_id": domain.Unit(endpoint.WorkspaceID),
+					"id": "evt_" + router.ExampleULID, "type": t, "created_at": router.ExampleTime, "workspace_id": endpoint.WorkspaceID, "svc_id": domain.Unit(endpoint.WorkspaceID),
 					"subject": subject, "sequence": 1, "data": json.RawMessage(data),
 				},
 			}}},

@@ -13,6 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Event is the envelope as the API shows it.
@@ -35,10 +37,10 @@ func showEvent(e event.Event) Event {
 }
 
 func (s *Server) eventRoutes() {
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/v1/events", id: "listEvents", tag: "Events", summary: "Read events forwards, oldest first",
-		about:  "For the next page send the last id as after. Only events of resources that the credential may read are shown.",
-		errors: []int{http.StatusGone},
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events", Summary: "Read events forwards, oldest first",
+		Description: "For the next page send the last id as after. Only events of resources that the credential may read are shown.",
+		Errors:      []int{http.StatusGone},
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		After  string `query:"after" doc:"The id of the last event seen; left out: from the oldest that is kept."`
 		Cursor string `query:"cursor" doc:"The same, under the name that lists give it."`
@@ -48,24 +50,24 @@ func (s *Server) eventRoutes() {
 		CreatedAfter  time.Time `query:"created_after" doc:"Only what was created after this time."`
 		CreatedBefore time.Time `query:"created_before" doc:"Only what was created before this time."`
 	},
-	) (*answer[List[Event]], error) {
+	) (*router.Response[router.List[Event]], error) {
 		q, err := eventQuery(p, cmp.Or(in.After, in.Cursor), in.Type)
 		if err != nil {
 			return nil, err
 		}
 		q.Limit, q.Created = in.Limit, ask.Span{After: in.CreatedAfter, Before: in.CreatedBefore}
 		if len(q.Types) == 0 {
-			return page(ask.List[event.Event]{}, nil, showEvent)
+			return router.Page(ask.List[event.Event]{}, nil, showEvent)
 		}
 		l, err := s.ports.Events.ListEvents(ctx, p, q)
-		return page(l, err, showEvent)
+		return router.Page(l, err, showEvent)
 	})
 	s.streamRoute()
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/v1/events/{id}", id: "getEvent", tag: "Events", summary: "Read an event",
-		about: "403 where the credential may not read the resource that it is about.",
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Event], error) {
-		id, err := named(domain.PrefixEvent, in.ID)
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/events/{id}", ID: "getEvent", Tag: "Events", Summary: "Read an event",
+		Description: "403 where the credential may not read the resource that it is about.",
+	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[Event], error) {
+		id, err := router.PathID(domain.PrefixEvent, in.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +79,7 @@ func (s *Server) eventRoutes() {
 			return nil, domain.Errorf(domain.CodeInsufficientPermissions, "The credential may not read what the event is about.").
 				With("required", readersOf(e.Type))
 		}
-		return ok(showEvent(e), nil)
+		return router.Respond(showEvent(e), nil)
 	})
 }
 
@@ -96,7 +98,7 @@ func eventQuery(p domain.Principal, after, types string) (ask.EventQuery, error)
 	}
 	for _, w := range wanted {
 		if !event.ValidPattern(w) {
-			problems.Add("type", domain.CodeValidation, "%q is no event name and no wildcard", clip(w, 60))
+			problems.Add("type", domain.CodeValidation, "%q is no event name and no wildcard", router.Truncate(w, 60))
 		}
 	}
 	return ask.EventQuery{After: after, Types: mayRead(p, wanted)}, problems.Err()

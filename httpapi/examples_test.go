@@ -19,11 +19,13 @@ import (
 
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/openapi"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 var recordExamples = flag.Bool("examples", false, "add what the tests sent and were answered to examples.json, where an example is missing")
 
-const examplesFile = "examples.json"
+const examplesFile = "router/examples.json"
 
 // Bounds of what is recorded, in bytes of JSON.
 const (
@@ -91,7 +93,7 @@ func (r *recorder) write() error {
 	if err != nil {
 		return err
 	}
-	var all map[string]httpapi.Example
+	var all map[string]router.Example
 	if err = json.Unmarshal(text, &all); err != nil {
 		return err
 	}
@@ -222,7 +224,7 @@ func TestEveryBodyOfTheDocumentHasAnExampleThatItAllows(t *testing.T) {
 	}
 	text, err := os.ReadFile(examplesFile)
 	require.NoError(t, err)
-	var all map[string]httpapi.Example
+	var all map[string]router.Example
 	require.NoError(t, json.Unmarshal(text, &all))
 	for id := range all {
 		assert.True(t, shown[id], "no operation has the example %s", id)

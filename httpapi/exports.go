@@ -15,6 +15,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Exports are files made of many rows.
@@ -85,7 +87,7 @@ func (n *NewExport) export() (*domain.Export, error) {
 	}
 	for _, name := range x.Types {
 		if !event.ValidPattern(name) {
-			problems.Add("filters.types", domain.CodeValidation, "%q is no event name and no wildcard", clip(name, 60))
+			problems.Add("filters.types", domain.CodeValidation, "%q is no event name and no wildcard", router.Truncate(name, 60))
 		}
 	}
 	if x.CreatedAfter != nil && x.CreatedBefore != nil && !x.CreatedAfter.Before(*x.CreatedBefore) {
@@ -137,10 +139,10 @@ func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 
 func (s *Server) exportRoutes() {
 	const tag, path = "Exports", "/v1/exports"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createExport", tag: tag, status: http.StatusAccepted, summary: "Order a file of many rows",
-		about: "Ten per hour. The file is written in the background, oldest rows first, and kept for seven days. In CSV no cell is taken for a formula.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewExport }) (*answer[*domain.Export], error) {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createExport", Tag: tag, Status: http.StatusAccepted, Summary: "Order a file of many rows",
+		Description: "Ten per hour. The file is written in the background, oldest rows first, and kept for seven days. In CSV no cell is taken for a formula.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewExport }) (*router.Response[*domain.Export], error) {
 		e, err := orderExport(p, &in.Body)
 		if err != nil {
 			return nil, err
@@ -148,25 +150,25 @@ func (s *Server) exportRoutes() {
 		if e, err = s.ports.Exports.CreateExport(ctx, p, e); err != nil {
 			return nil, err
 		}
-		touch(ctx, e.ID)
-		return ok(s.showExport(e), nil)
+		router.SetResourceID(ctx, e.ID)
+		return router.Respond(s.showExport(e), nil)
 	})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listExports", tag: tag, summary: "List exports"},
-		handleList(s.ports.Exports, Exports.ListExports, s.showExport))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getExport", tag: tag, summary: "See whether a file is ready"},
-		handleByID(domain.PrefixExport, s.ports.Exports, Exports.Export, s.showExport))
-	s.raw(operation{
-		method: http.MethodGet, path: path + "/{id}/download", id: "downloadExport", tag: tag, summary: "Download the file",
-		about:  "Takes Range. 202 while the file is made, 410 export_expired once it is deleted.",
-		errors: []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listExports", Tag: tag, Summary: "List exports"},
+		router.HandleList(s.ports.Exports, Exports.ListExports, s.showExport))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getExport", Tag: tag, Summary: "See whether a file is ready"},
+		router.HandleByID(domain.PrefixExport, s.ports.Exports, Exports.Export, s.showExport))
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: path + "/{id}/download", ID: "downloadExport", Tag: tag, Summary: "Download the file",
+		Description: "Takes Range. 202 while the file is made, 410 export_expired once it is deleted.",
+		Errors:      []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
 	}, func(h *huma.Operation) {
 		text := &huma.Schema{Type: huma.TypeString}
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: text, Example: "bytes=0-65535"})
 		for status, about := range map[string]string{"200": "The whole file.", "206": "The part that was asked for."} {
-			h.Responses[status] = response(about, mimeCSV, text)
-			h.Responses[status].Content[mimeNDJSON] = &huma.MediaType{Schema: text}
+			h.Responses[status] = router.DescribeResponse(about, router.MIMECSV, text)
+			h.Responses[status].Content[router.MIMEJSONLines] = &huma.MediaType{Schema: text}
 		}
-		h.Responses["202"] = response("The file is still being written.", fiber.MIMEApplicationJSON, schemaOf[ExportProcessing](s.api))
+		h.Responses["202"] = router.DescribeResponse("The file is still being written.", fiber.MIMEApplicationJSON, router.SchemaOf[ExportProcessing](s.API))
 	}, s.downloadExport)
 }
 
@@ -181,12 +183,12 @@ func (s *Server) showExport(e *domain.Export) *domain.Export {
 }
 
 func (s *Server) downloadExport(c *fiber.Ctx) error {
-	id, err := named(domain.PrefixExport, c.Params("id"))
+	id, err := router.PathID(domain.PrefixExport, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
-	p := visitOf(ctx).principal
+	p := router.RequestOf(ctx).Principal
 	e, err := s.ports.Exports.Export(ctx, p, id)
 	if err == nil {
 		err = mayExport(p, e)
@@ -196,21 +198,21 @@ func (s *Server) downloadExport(c *fiber.Ctx) error {
 	}
 	file, err := s.ports.Exports.ExportFile(ctx, p, id)
 	if domain.CodeOf(err) == domain.CodeProcessing {
-		c.Set(fiber.HeaderRetryAfter, processingAfter)
+		c.Set(fiber.HeaderRetryAfter, router.RetryAfterProcessing)
 		return c.Status(http.StatusAccepted).JSON(ExportProcessing{ID: id, Status: string(domain.CodeProcessing)})
 	}
 	if err != nil {
 		return err
 	}
-	kind := csvFile
+	kind := router.CSVFile
 	if e.Format == "jsonl" {
-		kind = mimeNDJSON
+		kind = router.MIMEJSONLines
 	}
 	return s.sendFile(c, file, kind, `attachment; filename="`+string(e.Type)+"-"+e.File()+`"`)
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewExport) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewExport) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	_, err := n.export()
 	return err
 }

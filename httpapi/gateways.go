@@ -8,6 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewSMSGateway is a gateway as it is sent.
@@ -59,13 +61,13 @@ type SMSGatewayResults struct {
 
 func (s *Server) gatewayRoutes() {
 	const tag, path = "SMS", "/v1/sms-gateways"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createSMSGateway", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an SMS gateway",
-		about: "Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createSMSGateway", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an SMS gateway",
+		Description: "Live messages that it may take are posted to its URL as JSON {message_id, from, to, body, media, segments, encoding, created_at}, signed as deliveries of events are, " +
 			"with the message's id as Idempotency-Key: the same key is the same message, sent again because no answer was seen. Any 2xx says that the gateway has it; 408, 425, 429, 5xx and silence are tried again " +
 			"(Retry-After is honoured), anything else is final. The secret is in this answer only. 409 invalid_state with a test key.",
-		errors: []int{http.StatusConflict},
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewSMSGateway }) (*answer[*domain.SMSGateway], error) {
+		Errors: []int{http.StatusConflict},
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewSMSGateway }) (*router.Response[*domain.SMSGateway], error) {
 		g := &domain.SMSGateway{}
 		if err := in.Body.apply(g); err != nil {
 			return nil, err
@@ -74,46 +76,46 @@ func (s *Server) gatewayRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return touched(ctx, made, nil)
+		return router.RespondCreated(ctx, made, nil)
 	})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listSMSGateways", tag: tag, summary: "List SMS gateways"},
-		handleList(s.ports.Gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMSGateway", tag: tag, summary: "Get an SMS gateway"},
-		handleByID(domain.PrefixGateway, s.ports.Gateways, SMSGateways.SMSGateway, (*domain.SMSGateway).Public))
-	add(s.Router, operation{
-		method: http.MethodPatch, path: path + "/{id}", id: "updateSMSGateway", credential: keyOrSession, tag: tag, summary: "Change an SMS gateway",
-		about: "A changed secret is in this answer only.",
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listSMSGateways", Tag: tag, Summary: "List SMS gateways"},
+		router.HandleList(s.ports.Gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMSGateway", Tag: tag, Summary: "Get an SMS gateway"},
+		router.HandleByID(domain.PrefixGateway, s.ports.Gateways, SMSGateways.SMSGateway, (*domain.SMSGateway).Public))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateSMSGateway", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an SMS gateway",
+		Description: "A changed secret is in this answer only.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
-		Body Patch[NewSMSGateway]
+		router.IDParam
+		Body router.Patch[NewSMSGateway]
 	},
-	) (*answer[*domain.SMSGateway], error) {
-		id, err := named(domain.PrefixGateway, in.ID)
+	) (*router.Response[*domain.SMSGateway], error) {
+		id, err := router.PathID(domain.PrefixGateway, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, patchFunc(s.Registry, &in.Body, (*NewSMSGateway).apply))
+		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*NewSMSGateway).apply))
 		if err == nil && in.Body.Has("secret") {
-			return &answer[*domain.SMSGateway]{Body: g}, nil
+			return &router.Response[*domain.SMSGateway]{Body: g}, nil
 		}
-		return public(g, err)
+		return router.RespondPublic(g, err)
 	})
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteSMSGateway", tag: tag, summary: "Delete an SMS gateway"},
-		handleDeleteByID(domain.PrefixGateway, "sms_gateway", s.ports.Gateways, SMSGateways.DeleteSMSGateway))
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/events", id: "tellSMSGatewayEvents", tag: tag, summary: "Tell of messages, as a gateway",
-		about: "For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. " +
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMSGateway", Tag: tag, Summary: "Delete an SMS gateway"},
+		router.HandleDeleteByID(domain.PrefixGateway, "sms_gateway", s.ports.Gateways, SMSGateways.DeleteSMSGateway))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/events", ID: "tellSMSGatewayEvents", Tag: tag, Summary: "Tell of messages, as a gateway",
+		Description: "For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. " +
 			"What cannot be taken (an unknown number or message) has an error in its result and holds nothing else back.",
-		errors: []int{http.StatusUnprocessableEntity},
+		Errors: []int{http.StatusUnprocessableEntity},
 	}, s.gatewayEvents)
 }
 
 func (s *Server) gatewayEvents(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body SMSGatewayEvents
 },
-) (*answer[SMSGatewayResults], error) {
-	id, err := named(domain.PrefixGateway, in.ID)
+) (*router.Response[SMSGatewayResults], error) {
+	id, err := router.PathID(domain.PrefixGateway, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +142,7 @@ func (s *Server) gatewayEvents(ctx context.Context, p domain.Principal, in *stru
 			out.Results[i].Error = &domain.BulkError{Index: t.Index, Code: t.Code, Message: t.Message, Param: t.Param}
 		}
 	}
-	return &answer[SMSGatewayResults]{Body: out}, nil
+	return &router.Response[SMSGatewayResults]{Body: out}, nil
 }
 
 // read notes what is wrong with an event.
@@ -170,6 +172,6 @@ func (e *SMSGatewayEvent) read(p *domain.Problems, at, country string) ask.Gatew
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewSMSGateway) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewSMSGateway) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.SMSGateway{})
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // healthAnswer is the answer of healthz and readyz.
@@ -21,18 +23,18 @@ const readyWithin = 2 * time.Second
 
 func (s *Server) healthRoutes() {
 	describe := func(h *huma.Operation) {
-		h.Responses["200"] = response("It is.", fiber.MIMEApplicationJSON, schemaOf[healthAnswer](s.api))
+		h.Responses["200"] = router.DescribeResponse("It is.", fiber.MIMEApplicationJSON, router.SchemaOf[healthAnswer](s.API))
 	}
-	s.raw(operation{method: http.MethodGet, path: "/healthz", id: "healthz", tag: "Health", summary: "Whether the process is alive", open: true}, describe,
+	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/healthz", ID: "healthz", Tag: "Health", Summary: "Whether the process is alive", Public: true}, describe,
 		func(c *fiber.Ctx) error { return c.JSON(healthAnswer{Status: "ok"}) })
-	s.raw(operation{method: http.MethodGet, path: "/readyz", id: "readyz", tag: "Health", summary: "Whether it can serve; 503 tells why not", open: true}, describe,
+	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/readyz", ID: "readyz", Tag: "Health", Summary: "Whether it can serve; 503 tells why not", Public: true}, describe,
 		func(c *fiber.Ctx) error {
 			ctx, cancel := context.WithTimeout(c.UserContext(), readyWithin)
 			defer cancel()
 			if err := s.ports.Health.Ready(ctx); err != nil {
-				return s.refuse(c, &Failure{
-					status: http.StatusServiceUnavailable, requestID: requestID(c),
-					err: domain.Errorf(domain.CodeUnavailable, "Not ready: %v", err).With("reason", err.Error()),
+				return s.RespondError(c, &router.Failure{
+					Status: http.StatusServiceUnavailable, RequestID: router.RequestID(c),
+					Err: domain.Errorf(domain.CodeUnavailable, "Not ready: %v", err).With("reason", err.Error()),
 				})
 			}
 			return c.JSON(healthAnswer{Status: "ok", Quarantined: s.ports.Health.Quarantined()})

@@ -17,6 +17,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 const (
@@ -110,7 +112,7 @@ func (s *Server) parts(ctx context.Context, own *ask.Part) (told map[int]*ask.Pa
 	if e == nil {
 		return map[int]*ask.Part{0: own}, nil, nil
 	}
-	v := visitOf(ctx)
+	v := router.RequestOf(ctx)
 	bound, cancel := context.WithTimeout(ctx, partWithin)
 	defer cancel()
 	told = askParts(bound, s, s.held(e.Others()), func(ctx context.Context) (*http.Request, error) {
@@ -145,7 +147,7 @@ func askParts[T any](ctx context.Context, s *Server, parts []int, question func(
 				err = errors.New("it tells nothing")
 			}
 			if err != nil {
-				s.log.Debug("a part of the install does not answer", slog.Int("shard", part), slog.Any("error", err))
+				s.Log.Debug("a part of the install does not answer", slog.Int("shard", part), slog.Any("error", err))
 				return
 			}
 			mu.Lock()
@@ -312,20 +314,20 @@ func (s *Server) askOne(ctx context.Context, part int, r *http.Request) (*http.R
 // partDoor tells another node of the install how this part does. Nobody else
 // gets an answer here.
 func (s *Server) partDoor() {
-	s.app.Get(partRoute, func(c *fiber.Ctx) error {
-		if !isForwarded(c) {
+	s.App.Get(partRoute, func(c *fiber.Ctx) error {
+		if !router.IsForwarded(c) {
 			return c.Next()
 		}
 		if err := s.borrow(c); err != nil {
-			return s.refuse(c, err)
+			return s.RespondError(c, err)
 		}
 		ctx := c.UserContext()
-		if err := byOperator(visitOf(ctx).principal); err != nil {
-			return s.refuse(c, err)
+		if err := router.RequireOperator(router.RequestOf(ctx).Principal); err != nil {
+			return s.RespondError(c, err)
 		}
 		p, err := s.ports.Operators.Part(ctx, s.requestsOf)
 		if err != nil {
-			return s.refuse(c, err)
+			return s.RespondError(c, err)
 		}
 		return c.JSON(p)
 	})

@@ -9,6 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewKey is an API key as it is sent.
@@ -55,49 +57,49 @@ func showKey(k *domain.APIKey) *APIKey {
 	}
 }
 
-func shownKey(k *domain.APIKey, err error) (*answer[*APIKey], error) {
+func shownKey(k *domain.APIKey, err error) (*router.Response[*APIKey], error) {
 	if err != nil {
 		return nil, err
 	}
-	return ok(showKey(k), nil)
+	return router.Respond(showKey(k), nil)
 }
 
 func (s *Server) keyRoutes() {
 	const tag, path = "API keys", "/v1/api-keys"
-	add(s.Router, operation{method: http.MethodPost, path: path, id: "createKey", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an API key", about: "The answer holds the key, this once."}, s.createKey)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listKeys", tag: tag, summary: "List API keys", about: "A live credential sees the live and the test keys of the workspace, a test credential the test keys."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createKey", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an API key", Description: "The answer holds the key, this once."}, s.createKey)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKeys", Tag: tag, Summary: "List API keys", Description: "A live credential sees the live and the test keys of the workspace, a test credential the test keys."},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			Paging
+			router.Paging
 			Environment string `query:"environment" enum:"live,test" doc:"Only keys of this environment."`
 		},
-		) (*answer[List[*APIKey]], error) {
-			l, err := s.ports.Keys.ListKeys(ctx, p, ask.KeyQuery{Page: in.page(), Environment: domain.Environment(in.Environment)})
-			return page(l, err, showKey)
+		) (*router.Response[router.List[*APIKey]], error) {
+			l, err := s.ports.Keys.ListKeys(ctx, p, ask.KeyQuery{Page: in.Query(), Environment: domain.Environment(in.Environment)})
+			return router.Page(l, err, showKey)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getKey", tag: tag, summary: "Get an API key"},
-		handleByID(domain.PrefixKey, s.ports.Keys, Keys.APIKey, showKey))
-	add(s.Router, operation{method: http.MethodPut, path: path + "/{id}", id: "updateKey", credential: keyOrSession, tag: tag, summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "revokeKey", credential: keyOrSession, tag: tag, summary: "Revoke an API key at once",
-		about: "Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents that came of them. OAuth clients, users, webhooks and phones that the key " +
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getKey", Tag: tag, Summary: "Get an API key"},
+		router.HandleByID(domain.PrefixKey, s.ports.Keys, Keys.APIKey, showKey))
+	router.Add(s.Router, router.Operation{Method: http.MethodPut, Path: path + "/{id}", ID: "updateKey", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "revokeKey", Credential: router.KeyOrSession, Tag: tag, Summary: "Revoke an API key at once",
+		Description: "Ends the key, its child keys, and the tokens, tickets, sign-in links, sessions and consents that came of them. OAuth clients, users, webhooks and phones that the key " +
 			"created, directly or through other credentials, go on and stand in remaining; with cascade=true they end, too. A key that was revoked before, or has expired, can be revoked again with cascade=true.",
 	}, s.revokeKey)
 }
 
 // RevokeKeyResult is the response to the revocation of a key.
 type RevokeKeyResult struct {
-	Deleted
+	router.Deleted
 
 	Remaining []ask.ResourceRef `json:"remaining" doc:"What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete."`
 	Ended     []ask.ResourceRef `json:"ended" doc:"What the key created and what cascade=true has ended."`
 }
 
 func (s *Server) revokeKey(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Cascade bool `query:"cascade" doc:"true: end what the key created, too."`
 },
-) (*answer[RevokeKeyResult], error) {
-	id, err := named(domain.PrefixKey, in.ID)
+) (*router.Response[RevokeKeyResult], error) {
+	id, err := router.PathID(domain.PrefixKey, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +111,12 @@ func (s *Server) revokeKey(ctx context.Context, p domain.Principal, in *struct {
 		return nil, err
 	}
 	done, err := s.ports.Keys.RevokeKey(ctx, p, actOf(ctx), id, ask.RevokeKeyRequest{Cascade: in.Cascade, MayEnd: mayLead(p)})
-	return ok(RevokeKeyResult{Deleted: Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
+	return router.Respond(RevokeKeyResult{Deleted: router.Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
 }
 
 // key is the key that is asked for.
 func (n *NewKey) key(p domain.Principal) (*domain.APIKey, error) {
-	k := &domain.APIKey{Name: n.Name, Permissions: n.Permissions, AllowedIPs: n.AllowedIPs, ExpiresAt: utc(n.ExpiresAt), ParentID: p.KeyID}
+	k := &domain.APIKey{Name: n.Name, Permissions: n.Permissions, AllowedIPs: n.AllowedIPs, ExpiresAt: router.UTC(n.ExpiresAt), ParentID: p.KeyID}
 	k.Metadata, k.Environment = n.Metadata, domain.Environment(n.Environment)
 	if k.Environment == "" {
 		k.Environment = p.Environment
@@ -122,7 +124,7 @@ func (n *NewKey) key(p domain.Principal) (*domain.APIKey, error) {
 	return k, validation.Key(k, time.Now()).Err()
 }
 
-func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ Body NewKey }) (*answer[*APIKey], error) {
+func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ Body NewKey }) (*router.Response[*APIKey], error) {
 	k, err := in.Body.key(p)
 	if err != nil {
 		return nil, err
@@ -137,14 +139,14 @@ func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ 
 	if err != nil {
 		return nil, err
 	}
-	touch(ctx, made.ID)
+	router.SetResourceID(ctx, made.ID)
 	shown := showKey(made)
 	shown.Key = text
-	return ok(shown, nil)
+	return router.Respond(shown, nil)
 }
 
 // actOf is who asks from where, for what is audited in its own commit.
-func actOf(ctx context.Context) ask.Act { return visitOf(ctx).act("auth", "") }
+func actOf(ctx context.Context) ask.Act { return router.RequestOf(ctx).Act("auth", "") }
 
 // mayTouch keeps operator keys out of the hands of others, and keys that may do
 // more than the one that asks.
@@ -159,11 +161,11 @@ func mayTouch(p domain.Principal, k *domain.APIKey) error {
 }
 
 func (s *Server) updateKey(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body KeyChange
 },
-) (*answer[*APIKey], error) {
-	id, err := named(domain.PrefixKey, in.ID)
+) (*router.Response[*APIKey], error) {
+	id, err := router.PathID(domain.PrefixKey, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +173,7 @@ func (s *Server) updateKey(ctx context.Context, p domain.Principal, in *struct {
 		if err := mayTouch(p, k); err != nil {
 			return err
 		}
-		set(&k.Name, in.Body.Name)
+		router.SetIfSent(&k.Name, in.Body.Name)
 		if in.Body.Adopt {
 			if !p.Operator {
 				return domain.Errorf(domain.CodeOperatorRequired, "Only an operator key adopts a key.")
@@ -193,7 +195,7 @@ func (s *Server) updateKey(ctx context.Context, p domain.Principal, in *struct {
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewKey) CheckRules(_ context.Context, _ Workspaces, p domain.Principal) error {
+func (n *NewKey) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
 	_, err := n.key(p)
 	return err
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewSource is a source of a knowledge base as it is sent.
@@ -41,7 +43,7 @@ type KnowledgeQuery struct {
 
 // SourceOne names a source in the path.
 type SourceOne struct {
-	One
+	router.IDParam
 	SourceID string `path:"source_id" doc:"The source's id."`
 }
 
@@ -96,33 +98,33 @@ func kindOfName(name string) string {
 
 func (s *Server) knowledgeRoutes() {
 	const tag, path = "Knowledge base", "/v1/knowledge-base"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createKnowledgeBase", tag: tag, status: http.StatusCreated, summary: "Create a knowledge base",
-		about: "Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createKnowledgeBase", Tag: tag, Status: http.StatusCreated, Summary: "Create a knowledge base",
+		Description: "Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.",
 	}, s.createKnowledge)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listKnowledgeBases", tag: tag, summary: "List knowledge bases"},
-		handleList(s.ports.Knowledge, Knowledge.ListKnowledge, same))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getKnowledgeBase", tag: tag, summary: "Get a knowledge base"},
-		handleByID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase, same))
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateKnowledgeBase", tag: tag, summary: "Change a knowledge base"},
-		handlePatchByID(s.Registry, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteKnowledgeBase", tag: tag, summary: "Delete a knowledge base with its sources"},
-		handleDeleteByID(domain.PrefixKnowledge, "knowledge_base", s.ports.Knowledge, Knowledge.DeleteKnowledge))
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/search", id: "searchKnowledgeBase", tag: tag, summary: "Search a knowledge base",
-		about: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKnowledgeBases", Tag: tag, Summary: "List knowledge bases"},
+		router.HandleList(s.ports.Knowledge, Knowledge.ListKnowledge, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getKnowledgeBase", Tag: tag, Summary: "Get a knowledge base"},
+		router.HandleByID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateKnowledgeBase", Tag: tag, Summary: "Change a knowledge base"},
+		router.HandlePatchByID(s.Registry, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteKnowledgeBase", Tag: tag, Summary: "Delete a knowledge base with its sources"},
+		router.HandleDeleteByID(domain.PrefixKnowledge, "knowledge_base", s.ports.Knowledge, Knowledge.DeleteKnowledge))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/search", ID: "searchKnowledgeBase", Tag: tag, Summary: "Search a knowledge base",
+		Description: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",
 	}, s.searchKnowledge)
 	s.sourceRoutes(tag, path+"/{id}/sources")
 }
 
 func (s *Server) sourceRoutes(tag, path string) {
-	add(s.Router, operation{method: http.MethodPost, path: path, id: "addKnowledgeSource", tag: tag, status: http.StatusCreated, summary: "Add a source to a knowledge base"},
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "addKnowledgeSource", Tag: tag, Status: http.StatusCreated, Summary: "Add a source to a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
+			router.IDParam
 			Body NewSource
 		},
-		) (*answer[*domain.KnowledgeSource], error) {
-			id, err := named(domain.PrefixKnowledge, in.ID)
+		) (*router.Response[*domain.KnowledgeSource], error) {
+			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -132,40 +134,40 @@ func (s *Server) sourceRoutes(tag, path string) {
 			if err = problems.Err(); err != nil {
 				return nil, err
 			}
-			return public(s.ports.Knowledge.AddSource(ctx, p, id, o))
+			return router.RespondPublic(s.ports.Knowledge.AddSource(ctx, p, id, o))
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listKnowledgeSources", tag: tag, summary: "List the sources of a knowledge base"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKnowledgeSources", Tag: tag, Summary: "List the sources of a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 		},
-		) (*answer[List[*domain.KnowledgeSource]], error) {
-			id, err := named(domain.PrefixKnowledge, in.ID)
+		) (*router.Response[router.List[*domain.KnowledgeSource]], error) {
+			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Knowledge.ListSources(ctx, p, id, in.page())
-			return page(l, err, (*domain.KnowledgeSource).Public)
+			l, err := s.ports.Knowledge.ListSources(ctx, p, id, in.Query())
+			return router.Page(l, err, (*domain.KnowledgeSource).Public)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{source_id}", id: "getKnowledgeSource", tag: tag, summary: "Get a source of a knowledge base"},
-		func(ctx context.Context, p domain.Principal, in *SourceOne) (*answer[*domain.KnowledgeSource], error) {
-			id, err := named(domain.PrefixKnowledge, in.ID)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{source_id}", ID: "getKnowledgeSource", Tag: tag, Summary: "Get a source of a knowledge base"},
+		func(ctx context.Context, p domain.Principal, in *SourceOne) (*router.Response[*domain.KnowledgeSource], error) {
+			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Knowledge.Source(ctx, p, id, in.SourceID))
+			return router.RespondPublic(s.ports.Knowledge.Source(ctx, p, id, in.SourceID))
 		})
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{source_id}", id: "deleteKnowledgeSource", tag: tag, summary: "Delete a source of a knowledge base"},
-		func(ctx context.Context, p domain.Principal, in *SourceOne) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixKnowledge, in.ID)
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{source_id}", ID: "deleteKnowledgeSource", Tag: tag, Summary: "Delete a source of a knowledge base"},
+		func(ctx context.Context, p domain.Principal, in *SourceOne) (*router.Response[router.Deleted], error) {
+			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return deleted(in.SourceID, "knowledge_source", s.ports.Knowledge.DeleteSource(ctx, p, id, in.SourceID))
+			return router.RespondDeleted(in.SourceID, "knowledge_source", s.ports.Knowledge.DeleteSource(ctx, p, id, in.SourceID))
 		})
 }
 
-func (s *Server) createKnowledge(ctx context.Context, p domain.Principal, in *struct{ Body NewKnowledge }) (*answer[*domain.KnowledgeBase], error) {
+func (s *Server) createKnowledge(ctx context.Context, p domain.Principal, in *struct{ Body NewKnowledge }) (*router.Response[*domain.KnowledgeBase], error) {
 	k := &domain.KnowledgeBase{Name: in.Body.Name}
 	k.Metadata = in.Body.Metadata
 	var problems domain.Problems
@@ -179,15 +181,15 @@ func (s *Server) createKnowledge(ctx context.Context, p domain.Principal, in *st
 		return nil, err
 	}
 	made, err := s.ports.Knowledge.CreateKnowledge(ctx, p, k, sources)
-	return touched(ctx, made, err)
+	return router.RespondCreated(ctx, made, err)
 }
 
 func (s *Server) searchKnowledge(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body KnowledgeQuery
 },
-) (*answer[ask.KnowledgeFound], error) {
-	id, err := named(domain.PrefixKnowledge, in.ID)
+) (*router.Response[ask.KnowledgeFound], error) {
+	id, err := router.PathID(domain.PrefixKnowledge, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -199,5 +201,5 @@ func (s *Server) searchKnowledge(ctx context.Context, p domain.Principal, in *st
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Knowledge.SearchKnowledge(ctx, p, id, in.Body.Query, cmp.Or(in.Body.TopK, knowledge.DefaultTop)))
+	return router.Respond(s.ports.Knowledge.SearchKnowledge(ctx, p, id, in.Body.Query, cmp.Or(in.Body.TopK, knowledge.DefaultTop)))
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Recordings are what is done with recordings besides reading them.
@@ -51,22 +53,22 @@ type RecordingState struct {
 
 func (s *Server) linkRoutes() {
 	const tag, path = "Calls", "/v1/calls/{id}/recording"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/link", id: "linkRecording", tag: tag, status: http.StatusCreated, summary: "Make a link to the recording",
-		about: "The link needs no credential and takes Range. It ends with its time, and with the recording. A token makes links that end with the token at the latest.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/link", ID: "linkRecording", Tag: tag, Status: http.StatusCreated, Summary: "Make a link to the recording",
+		Description: "The link needs no credential and takes Range. It ends with its time, and with the recording. A token makes links that end with the token at the latest.",
 	}, s.linkRecording)
 	for verb, paused := range map[string]bool{"pause": true, "resume": false} {
-		add(s.Router, operation{
-			method: http.MethodPost, path: path + "/" + verb, id: verb + "Recording", tag: tag, summary: map[bool]string{true: "Pause the recording", false: "Go on recording"}[paused],
-			about: "As for card numbers: the gap is silence of the same length, and the call goes on. 409 unless somebody is talking and the call is recorded.",
-		}, func(ctx context.Context, p domain.Principal, in *One) (*answer[RecordingState], error) {
+		router.Add(s.Router, router.Operation{
+			Method: http.MethodPost, Path: path + "/" + verb, ID: verb + "Recording", Tag: tag, Summary: map[bool]string{true: "Pause the recording", false: "Go on recording"}[paused],
+			Description: "As for card numbers: the gap is silence of the same length, and the call goes on. 409 unless somebody is talking and the call is recorded.",
+		}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[RecordingState], error) {
 			return s.pauseRecording(ctx, p, in.ID, paused)
 		})
 	}
 }
 
-func (s *Server) pauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) (*answer[RecordingState], error) {
-	id, err := named(domain.PrefixCall, callID)
+func (s *Server) pauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) (*router.Response[RecordingState], error) {
+	id, err := router.PathID(domain.PrefixCall, callID)
 	if err != nil {
 		return nil, err
 	}
@@ -77,55 +79,55 @@ func (s *Server) pauseRecording(ctx context.Context, p domain.Principal, callID 
 	if paused {
 		state.Status = "paused"
 	}
-	return ok(state, nil)
+	return router.Respond(state, nil)
 }
 
 func (s *Server) linkRecording(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body LinkRequest
 },
-) (*answer[Link], error) {
-	id, err := named(domain.PrefixCall, in.ID)
+) (*router.Response[Link], error) {
+	id, err := router.PathID(domain.PrefixCall, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	life := seconds(in.Body.ExpiresIn, defaultLink)
+	life := router.Seconds(in.Body.ExpiresIn, defaultLink)
 	if life < minLink*time.Second || life > access.MaxLink {
 		var ps domain.Problems
 		ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", minLink, int(access.MaxLink/time.Second))
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(life).UTC().Truncate(time.Second)
-	if claims := visitOf(ctx).claims; claims != nil && claims.ExpiresAt != nil && until.After(claims.ExpiresAt.Time) {
+	if claims := router.RequestOf(ctx).Claims; claims != nil && claims.ExpiresAt != nil && until.After(claims.ExpiresAt.Time) {
 		until = claims.ExpiresAt.UTC()
 	}
 	token, err := s.ports.Recordings.LinkRecording(ctx, p, id, until)
 	if domain.CodeOf(err) == domain.CodeProcessing {
-		err = domain.Errorf(domain.CodeInvalidState, "The recording is still to come; try again in %s seconds.", processingAfter)
+		err = domain.Errorf(domain.CodeInvalidState, "The recording is still to come; try again in %s seconds.", router.RetryAfterProcessing)
 	}
 	if err != nil {
 		return nil, err
 	}
 	at := s.cfg.PublicURL + "/v1/calls/" + id + "/recording?" + url.Values{linkParam: {token}}.Encode()
-	return ok(Link{CallID: id, URL: at, ExpiresAt: until}, nil)
+	return router.Respond(Link{CallID: id, URL: at, ExpiresAt: until}, nil)
 }
 
 // admitLinked lets in who comes by a link, and anybody else by a credential.
-func (s *Server) admitLinked(c *fiber.Ctx, r rule, route string) error {
+func (s *Server) admitLinked(c *fiber.Ctx, r router.Rule, route string) error {
 	token := c.Query(linkParam)
 	if token == "" || c.Get(fiber.HeaderAuthorization) != "" {
 		return s.Admit(c, r, route)
 	}
 	ctx := c.UserContext()
-	v := visitOf(ctx)
-	id, err := named(domain.PrefixCall, c.Params("id"))
+	v := router.RequestOf(ctx)
+	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
 	if err == nil {
-		v.principal, err = s.ports.Recordings.VisitByLink(ctx, id, token)
+		v.Principal, err = s.ports.Recordings.VisitByLink(ctx, id, token)
 	}
 	switch code := domain.CodeOf(err); {
 	case err == nil:
-		tripOf(c.Context()).known = true
-		return s.pace(c, v.principal)
+		router.ExchangeOf(c.Context()).Authenticated = true
+		return s.pace(c, v.Principal)
 	case code == "" || code == domain.CodeUnavailable:
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Listening lets people hear live calls.
@@ -52,12 +54,12 @@ const (
 )
 
 func (s *Server) listenRoutes() {
-	s.rawBy(operation{
-		method: http.MethodGet, path: "/v1/calls/{id}/listen", id: "listenToCall", live: true, tag: "Calls", summary: "Listen to a live call, whisper or barge in",
-		about: "A WebSocket. The first message is a text, ListenHello; then come binary messages of 20 ms of sound, both sides mixed: µ-law, 8 kHz, one " +
+	s.AddRawAdmitted(router.Operation{
+		Method: http.MethodGet, Path: "/v1/calls/{id}/listen", ID: "listenToCall", Stream: true, Tag: "Calls", Summary: "Listen to a live call, whisper or barge in",
+		Description: "A WebSocket. The first message is a text, ListenHello; then come binary messages of 20 ms of sound, both sides mixed: µ-law, 8 kHz, one " +
 			"channel; at the end the text {\"type\":\"ended\"}. With mode=whisper or barge, binary messages of the same format, of any length, are heard by " +
 			"the agent's side only, or by both. Who takes the sound too slowly is dropped. What a sensitive node collects is silence. Browsers use a ticket.",
-		errors: []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUpgradeRequired},
+		Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUpgradeRequired},
 	}, s.admitTicketed, func(h *huma.Operation) {
 		h.Parameters = append(
 			h.Parameters,
@@ -66,13 +68,13 @@ func (s *Server) listenRoutes() {
 		)
 		h.Security = append(h.Security, map[string][]string{})
 		h.Responses["101"] = &huma.Response{Description: "The socket is open.", Content: map[string]*huma.MediaType{
-			fiber.MIMEApplicationJSON: {Schema: schemaOf[ListenHello](s.api)},
+			fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[ListenHello](s.API)},
 		}}
 	}, s.listen)
 }
 
 func (s *Server) listen(c *fiber.Ctx) error {
-	id, err := named(domain.PrefixCall, c.Params("id"))
+	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
 	if err != nil {
 		return err
 	}
@@ -84,8 +86,8 @@ func (s *Server) listen(c *fiber.Ctx) error {
 		ps.Add("mode", domain.CodeValidation, "must be listen, whisper or barge")
 		return ps.Err()
 	}
-	v := visitOf(c.UserContext())
-	if _, err = s.ports.Calls.Call(c.UserContext(), v.principal, id); err != nil {
+	v := router.RequestOf(c.UserContext())
+	if _, err = s.ports.Calls.Call(c.UserContext(), v.Principal, id); err != nil {
 		return err
 	}
 	r, err := upgrade(c)
@@ -93,11 +95,11 @@ func (s *Server) listen(c *fiber.Ctx) error {
 		return err
 	}
 	heard := newEarful()
-	seat, err := s.ports.Listening.ListenCall(c.UserContext(), v.principal, id, mode, heard.put)
+	seat, err := s.ports.Listening.ListenCall(c.UserContext(), v.Principal, id, mode, heard.put)
 	if err != nil {
 		return err
 	}
-	h := &hearer{server: s, visit: *v, seat: seat, heard: heard, log: s.log.With(slog.String("call_id", id), slog.String("request_id", v.requestID))}
+	h := &hearer{server: s, visit: *v, seat: seat, heard: heard, log: s.Log.With(slog.String("call_id", id), slog.String("request_id", v.RequestID))}
 	return h.begin(c, r, ListenHello{Type: "hello", CallID: id, Mode: mode, Format: listenFormat()})
 }
 
@@ -108,7 +110,7 @@ func listenFormat() ListenFormat {
 // hearer is one who listens to a call, or takes part in it.
 type hearer struct {
 	server *Server
-	visit  visit // of the request that opened the socket
+	visit  router.Request // of the request that opened the socket
 	hello  []byte
 	seat   ask.Seat
 	heard  *earful

@@ -11,6 +11,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // looksRoute is where a part has another one look at its workspaces for the
@@ -43,7 +45,7 @@ func (s *Server) LookElsewhere(ctx context.Context, rules []*domain.AlertRule) a
 		if err != nil {
 			return nil, err
 		}
-		r.Header.Set(forwardedHeader, "node")
+		r.Header.Set(router.ForwardedHeader, "node")
 		r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 		return r, nil
 	}, func(l *map[string]alert.Look) bool { return *l != nil })
@@ -74,23 +76,23 @@ func concerned(e Elsewhere, rules []*domain.AlertRule) (parts []int) {
 // looksDoor looks at the workspaces of this part for another one. Nobody but
 // nodes of the install gets an answer here.
 func (s *Server) looksDoor() {
-	s.app.Post(looksRoute, func(c *fiber.Ctx) error {
-		if !isForwarded(c) {
+	s.App.Post(looksRoute, func(c *fiber.Ctx) error {
+		if !router.IsForwarded(c) {
 			return c.Next()
 		}
-		b := bodyOf(c)
-		b.limit = s.cfg.JSONLimit
-		text, err := b.all(c.Request().Header.ContentLength())
+		b := router.BodyOf(c)
+		b.Limit = s.cfg.JSONLimit
+		text, err := b.ReadAll(c.Request().Header.ContentLength())
 		if err != nil {
-			return s.refuse(c, err)
+			return s.RespondError(c, err)
 		}
 		var rules []*domain.AlertRule
 		if err = json.Unmarshal(text, &rules); err != nil {
-			return s.refuse(c, domain.Errorf(domain.CodeInvalidRequest, "A request of another node cannot be read."))
+			return s.RespondError(c, domain.Errorf(domain.CodeInvalidRequest, "A request of another node cannot be read."))
 		}
 		looks, err := s.ports.Alerts.LookFor(c.UserContext(), rules)
 		if err != nil {
-			return s.refuse(c, err)
+			return s.RespondError(c, err)
 		}
 		return c.JSON(looks)
 	})

@@ -9,6 +9,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewNumber is a phone number as it is sent.
@@ -29,17 +31,17 @@ func (n *NewNumber) apply(x *domain.PhoneNumber, country string) error {
 
 func (s *Server) numberRoutes() {
 	const tag, path = "Phone numbers", "/v1/phone-numbers"
-	add(s.Router, operation{method: http.MethodPost, path: path, id: "createNumber", tag: tag, status: http.StatusCreated, summary: "Let an agent answer a number", about: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listNumbers", tag: tag, summary: "List numbers"},
-		handleList(s.ports.Numbers, Numbers.ListNumbers, same))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getNumber", tag: tag, summary: "Get a number"},
-		handleByID(domain.PrefixNumber, s.ports.Numbers, Numbers.Number, same))
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateNumber", tag: tag, summary: "Let somebody else answer a number"}, s.updateNumber)
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteNumber", tag: tag, summary: "Give a number up"},
-		handleDeleteByID(domain.PrefixNumber, "phone_number", s.ports.Numbers, Numbers.DeleteNumber))
-	add(s.Router, operation{
-		method: http.MethodPost, path: "/v1/test/inbound-calls", id: "testInboundCall", tag: tag, status: http.StatusCreated,
-		summary: "Let the built-in carrier call a number", about: "With a test key only. The call runs over real SIP and RTP within the machine.",
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createNumber", Tag: tag, Status: http.StatusCreated, Summary: "Let an agent answer a number", Description: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listNumbers", Tag: tag, Summary: "List numbers"},
+		router.HandleList(s.ports.Numbers, Numbers.ListNumbers, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getNumber", Tag: tag, Summary: "Get a number"},
+		router.HandleByID(domain.PrefixNumber, s.ports.Numbers, Numbers.Number, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateNumber", Tag: tag, Summary: "Let somebody else answer a number"}, s.updateNumber)
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteNumber", Tag: tag, Summary: "Give a number up"},
+		router.HandleDeleteByID(domain.PrefixNumber, "phone_number", s.ports.Numbers, Numbers.DeleteNumber))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: "/v1/test/inbound-calls", ID: "testInboundCall", Tag: tag, Status: http.StatusCreated,
+		Summary: "Let the built-in carrier call a number", Description: "With a test key only. The call runs over real SIP and RTP within the machine.",
 	}, s.testInbound)
 }
 
@@ -55,7 +57,7 @@ type TestInbound struct {
 
 var keys = regexp.MustCompile(`^[0-9A-D*#]{0,64}$`)
 
-func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct{ Body TestInbound }) (*answer[*domain.Call], error) {
+func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct{ Body TestInbound }) (*router.Response[*domain.Call], error) {
 	b := &in.Body
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
@@ -86,7 +88,7 @@ func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct
 	return s.shownCall(s.ports.Numbers.TestInboundCall(ctx, p, o))
 }
 
-func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struct{ Body NewNumber }) (*answer[*domain.PhoneNumber], error) {
+func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struct{ Body NewNumber }) (*router.Response[*domain.PhoneNumber], error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
@@ -96,23 +98,23 @@ func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struc
 		return nil, err
 	}
 	made, err := s.ports.Numbers.CreateNumber(ctx, p, n)
-	return touched(ctx, made, err)
+	return router.RespondCreated(ctx, made, err)
 }
 
 func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struct {
-	One
-	Body Patch[NewNumber]
+	router.IDParam
+	Body router.Patch[NewNumber]
 },
-) (*answer[*domain.PhoneNumber], error) {
-	id, err := named(domain.PrefixNumber, in.ID)
+) (*router.Response[*domain.PhoneNumber], error) {
+	id, err := router.PathID(domain.PrefixNumber, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Numbers.UpdateNumber(ctx, p, id, patchFunc(s.Registry, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
+	return router.Respond(s.ports.Numbers.UpdateNumber(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewNumber) CheckRules(ctx context.Context, s Workspaces, p domain.Principal) error {
+func (n *NewNumber) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return err

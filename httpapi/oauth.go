@@ -18,6 +18,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/token"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // formLimit bounds the forms of OAuth.
@@ -74,29 +76,29 @@ type Introspection struct {
 func (s *Server) oauthRoutes() {
 	s.clientRoutes()
 	s.authorizeRoutes()
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/.well-known/oauth-authorization-server", id: "getOAuthMetadata", tag: oauthTag, open: true,
-		summary: "Get what clients have to know of the authorization server",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", ID: "getOAuthMetadata", Tag: router.OAuthTag, Public: true,
+		Summary: "Get what clients have to know of the authorization server",
 	}, func(context.Context, domain.Principal, *struct{}) (*cached[OAuthMetadata], error) {
 		return &cached[OAuthMetadata]{Control: "public, max-age=300", Body: s.metadata()}, nil
 	})
-	s.oauthForm(operation{
-		path: "/oauth/token", id: "getOAuthToken", summary: "Get an access token",
-		about: "A form with grant_type = authorization_code (code, redirect_uri, code_verifier), refresh_token (refresh_token, scope) or client_credentials (scope). " +
+	s.oauthForm(router.Operation{
+		Path: "/oauth/token", ID: "getOAuthToken", Summary: "Get an access token",
+		Description: "A form with grant_type = authorization_code (code, redirect_uri, code_verifier), refresh_token (refresh_token, scope) or client_credentials (scope). " +
 			"The client proves itself by client_id and client_secret in the form, or by Basic; a public one names its client_id. " +
 			"Errors are those of RFC 6749; below the plan enterprise plan_required.",
 	}, map[string]string{ //nolint:gosec // what fields mean
 		"grant_type": "authorization_code, refresh_token or client_credentials.", "scope": "Permissions parted by spaces; all that can be had unless said.",
 		"code": "From the redirect; once.", "redirect_uri": "As it was when the code was asked for.", "code_verifier": "What the code_challenge was made of.",
 		"refresh_token": "The last one that was given; once.",
-	}, schemaOf[AccessToken](s.api), s.token)
-	s.oauthForm(operation{
-		path: "/oauth/revoke", id: "revokeOAuthToken", summary: "Give a token back (RFC 7009)",
-		about: "Also 200 where the token is none of the client's, or holds no more.",
+	}, router.SchemaOf[AccessToken](s.API), s.token)
+	s.oauthForm(router.Operation{
+		Path: "/oauth/revoke", ID: "revokeOAuthToken", Summary: "Give a token back (RFC 7009)",
+		Description: "Also 200 where the token is none of the client's, or holds no more.",
 	}, map[string]string{"token": "The token.", "token_type_hint": "Not needed."}, &huma.Schema{Type: huma.TypeObject}, s.revokeToken)
-	s.oauthForm(operation{
-		path: "/oauth/introspect", id: "introspectOAuthToken", summary: "Ask after a token of one's own (RFC 7662)",
-	}, map[string]string{"token": "The token.", "token_type_hint": "Not needed."}, schemaOf[Introspection](s.api), s.introspect)
+	s.oauthForm(router.Operation{
+		Path: "/oauth/introspect", ID: "introspectOAuthToken", Summary: "Ask after a token of one's own (RFC 7662)",
+	}, map[string]string{"token": "The token.", "token_type_hint": "Not needed."}, router.SchemaOf[Introspection](s.API), s.introspect)
 }
 
 func (s *Server) metadata() OAuthMetadata {
@@ -119,21 +121,21 @@ type form struct {
 func (f *form) get(name string) string { return f.values.Get(name) }
 
 // oauthForm registers an endpoint that takes a form of a client.
-func (s *Server) oauthForm(op operation, fields map[string]string, good *huma.Schema, handle func(*fiber.Ctx, *form) (any, error)) {
-	op.method, op.tag, op.open = http.MethodPost, oauthTag, true
-	op.about = strings.TrimSpace(op.about + " An Idempotency-Key has no effect.")
-	s.raw(op, func(h *huma.Operation) {
-		failure := schemaOf[OAuthFailure](s.api)
+func (s *Server) oauthForm(op router.Operation, fields map[string]string, good *huma.Schema, handle func(*fiber.Ctx, *form) (any, error)) {
+	op.Method, op.Tag, op.Public = http.MethodPost, router.OAuthTag, true
+	op.Description = strings.TrimSpace(op.Description + " An Idempotency-Key has no effect.")
+	s.AddRaw(op, func(h *huma.Operation) {
+		failure := router.SchemaOf[OAuthFailure](s.API)
 		for status, about := range map[int]string{
 			http.StatusBadRequest: "What is wrong with the request.", http.StatusUnauthorized: "The client did not prove itself.",
 			http.StatusForbidden: "plan_required.",
 		} {
-			h.Responses[strconv.Itoa(status)] = response(about, fiber.MIMEApplicationJSON, failure)
+			h.Responses[strconv.Itoa(status)] = router.DescribeResponse(about, fiber.MIMEApplicationJSON, failure)
 		}
 		for _, status := range []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType} {
 			delete(h.Responses, strconv.Itoa(status))
 		}
-		h.Responses["200"] = response("Done.", fiber.MIMEApplicationJSON, good)
+		h.Responses["200"] = router.DescribeResponse("Done.", fiber.MIMEApplicationJSON, good)
 		properties := map[string]*huma.Schema{
 			"client_id": {Type: huma.TypeString, Description: "Unless it stands in Basic."}, "client_secret": {Type: huma.TypeString, Description: "Unless it stands in Basic."},
 		}
@@ -197,7 +199,7 @@ func pairs(text string) (url.Values, error) {
 	}
 	for name, all := range values {
 		if len(all) > 1 {
-			return nil, domain.Errorf(domain.OAuthInvalidRequest, "The parameter %s stands there twice.", clip(strconv.Quote(name), 60))
+			return nil, domain.Errorf(domain.OAuthInvalidRequest, "The parameter %s stands there twice.", router.Truncate(strconv.Quote(name), 60))
 		}
 	}
 	return values, nil
@@ -206,23 +208,23 @@ func pairs(text string) (url.Values, error) {
 // readForm reads a form and finds out which client sends it. Whoever fails is
 // counted by address; whoever does not, against the client's workspace.
 func (s *Server) readForm(c *fiber.Ctx) (*form, error) {
-	v := visitOf(c.UserContext())
+	v := router.RequestOf(c.UserContext())
 	values, err := formOf(c)
 	if err != nil {
 		return nil, s.refused(c, err)
 	}
 	client, err := s.clientBy(c, values)
 	if client != nil {
-		v.principal = domain.Principal{ClientID: client.ID, WorkspaceID: client.WorkspaceID, Environment: client.Environment}
+		v.Principal = domain.Principal{ClientID: client.ID, WorkspaceID: client.WorkspaceID, Environment: client.Environment}
 	}
 	if err != nil {
 		return nil, s.refused(c, err)
 	}
-	tripOf(c.Context()).known = true
+	router.ExchangeOf(c.Context()).Authenticated = true
 	if err = s.fromPublicPage(c, client); err != nil {
 		return nil, err
 	}
-	if err = s.pace(c, v.principal); err != nil {
+	if err = s.pace(c, v.Principal); err != nil {
 		return nil, err
 	}
 	if err = s.ports.OAuth.OAuthPlan(client.WorkspaceID); err != nil {
@@ -243,13 +245,13 @@ func formOf(c *fiber.Ctx) (url.Values, error) {
 
 // formText is the form in the body as it came, of so many bytes at most.
 func formText(c *fiber.Ctx, most int64) (string, error) {
-	b := bodyOf(c)
-	b.limit = most
-	text, err := b.all(c.Request().Header.ContentLength())
+	b := router.BodyOf(c)
+	b.Limit = most
+	text, err := b.ReadAll(c.Request().Header.ContentLength())
 	if err != nil {
 		return "", err
 	}
-	if mediaType(c) != fiber.MIMEApplicationForm {
+	if router.MediaType(c) != fiber.MIMEApplicationForm {
 		return "", domain.Errorf(domain.OAuthInvalidRequest, "The body must be a form: Content-Type: application/x-www-form-urlencoded.")
 	}
 	return string(text), nil
@@ -262,7 +264,7 @@ func (s *Server) refused(c *fiber.Ctx, err error) error {
 	if code == "" || code == domain.CodeUnavailable {
 		return err
 	}
-	v := visitOf(c.UserContext())
+	v := router.RequestOf(c.UserContext())
 	if limited := s.strike(c, v); limited != nil {
 		return limited
 	}
@@ -290,7 +292,7 @@ func (s *Server) clientBy(c *fiber.Ctx, values url.Values) (*domain.OAuthClient,
 	if err != nil {
 		return nil, err
 	}
-	if client != nil && !access.From(client.AllowedIPs, visitOf(c.UserContext()).ip) {
+	if client != nil && !access.From(client.AllowedIPs, router.RequestOf(c.UserContext()).IP) {
 		return client, domain.Errorf(domain.OAuthInvalidClient, "allowed_ips of the client does not name this address.")
 	}
 	if client != nil && client.Public && secret == "" { // it has none: PKCE proves it
@@ -321,7 +323,7 @@ func (s *Server) fromPublicPage(c *fiber.Ctx, client *domain.OAuthClient) error 
 	if origin == "" || !client.Public {
 		return nil
 	}
-	w, err := s.Workspace(c.UserContext(), visitOf(c.UserContext()).principal)
+	w, err := s.Workspace(c.UserContext(), router.RequestOf(c.UserContext()).Principal)
 	if err == nil && slices.Contains(w.AllowedOrigins, origin) {
 		allowOrigin(c, origin)
 	}
@@ -350,8 +352,8 @@ func (s *Server) token(c *fiber.Ctx, f *form) (any, error) {
 	if g == domain.GrantRefresh {
 		action = "token.refreshed"
 	}
-	v := visitOf(c.UserContext())
-	ctx := s.ports.Audit.Ride(c.UserContext(), v.principal, v.clientAct(f.client, action))
+	v := router.RequestOf(c.UserContext())
+	ctx := s.ports.Audit.Ride(c.UserContext(), v.Principal, clientAct(v, f.client, action))
 	granted, err := s.consented(ctx, f, g)
 	if err != nil {
 		s.noteReuse(ctx, f.client, err)
@@ -382,8 +384,8 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 	if !errors.As(err, &e) || e.Extra["reused"] == nil {
 		return
 	}
-	v := visitOf(ctx)
-	s.ports.Audit.Record(ctx, v.principal, v.clientAct(client, "token.reused"))
+	v := router.RequestOf(ctx)
+	s.ports.Audit.Record(ctx, v.Principal, clientAct(v, client, "token.reused"))
 }
 
 // access signs an access token and notes it, unless the commit that gave it has.
@@ -394,9 +396,9 @@ func (s *Server) access(ctx context.Context, client *domain.OAuthClient, g ask.G
 	if err != nil {
 		return nil, err
 	}
-	v := visitOf(ctx)
-	v.principal.UserID = g.UserID
-	s.ports.Audit.Record(ctx, v.principal, v.clientAct(client, action))
+	v := router.RequestOf(ctx)
+	v.Principal.UserID = g.UserID
+	s.ports.Audit.Record(ctx, v.Principal, clientAct(v, client, action))
 	return &AccessToken{
 		AccessToken: signed.Body.Token, TokenType: "Bearer", ExpiresIn: signed.Body.ExpiresIn, Scope: access.ScopeText(g.Rights), Refresh: g.Refresh,
 	}, nil
@@ -428,14 +430,14 @@ func (s *Server) owned(ctx context.Context, f *form) (c token.Claims, rights []d
 
 // revokeToken takes a token back, with everything of the same consent.
 func (s *Server) revokeToken(c *fiber.Ctx, f *form) (any, error) {
-	v := visitOf(c.UserContext())
-	act := v.clientAct(f.client, "token.revoked")
-	ctx := s.ports.Audit.Ride(c.UserContext(), v.principal, act)
+	v := router.RequestOf(c.UserContext())
+	act := clientAct(v, f.client, "token.revoked")
+	ctx := s.ports.Audit.Ride(c.UserContext(), v.Principal, act)
 	if g, _, err := s.ports.Consents.GrantOf(ctx, f.client, f.get("token")); err == nil {
 		if err = s.ports.Consents.EndGrant(ctx, f.client, g.GrantID); err != nil {
 			return nil, err
 		}
-		s.ports.Audit.Record(ctx, v.principal, act)
+		s.ports.Audit.Record(ctx, v.Principal, act)
 		return struct{}{}, nil
 	} else if domain.CodeOf(err) != domain.OAuthInvalidGrant {
 		return nil, err
@@ -452,12 +454,13 @@ func (s *Server) revokeToken(c *fiber.Ctx, f *form) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ports.Audit.Record(ctx, v.principal, act)
+	s.ports.Audit.Record(ctx, v.Principal, act)
 	return struct{}{}, nil
 }
 
-func (v *visit) clientAct(client *domain.OAuthClient, action string) ask.Act {
-	act := v.act("auth", action)
+// clientAct returns the audit entry of an action of an OAuth client.
+func clientAct(v *router.Request, client *domain.OAuthClient, action string) ask.Act {
+	act := v.Act("auth", action)
 	act.Resource = domain.Resource{Type: "oauth_client", ID: client.ID}
 	return act
 }

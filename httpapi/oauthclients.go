@@ -9,6 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // OAuth is what stands behind the OAuth 2.0 endpoints.
@@ -77,24 +79,24 @@ func showClient(c *domain.OAuthClient) *Client {
 
 func (s *Server) clientRoutes() {
 	const tag, path = "OAuth clients", "/v1/oauth/clients"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createClient", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create an OAuth client",
-		about: "403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createClient", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an OAuth client",
+		Description: "403 plan_required below the plan enterprise. The answer holds client_secret, this once: for another secret create another client.",
 	}, s.createClient)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listClients", tag: tag, summary: "List OAuth clients"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*Client]], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listClients", Tag: tag, Summary: "List OAuth clients"},
+		func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*Client]], error) {
 			if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
 				return nil, err
 			}
-			l, err := s.ports.OAuth.ListClients(ctx, p, in.page())
-			return page(l, err, showClient)
+			l, err := s.ports.OAuth.ListClients(ctx, p, in.Query())
+			return router.Page(l, err, showClient)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getClient", tag: tag, summary: "Get an OAuth client"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*Client], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getClient", Tag: tag, Summary: "Get an OAuth client"},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*Client], error) {
 			if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
 				return nil, err
 			}
-			id, err := named(domain.PrefixClient, in.ID)
+			id, err := router.PathID(domain.PrefixClient, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -102,12 +104,12 @@ func (s *Server) clientRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return ok(showClient(c), nil)
+			return router.Respond(showClient(c), nil)
 		})
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteClient", credential: keyOrSession, tag: tag, summary: "Delete an OAuth client and refuse its tokens at once",
-		about: "On every plan: what was given can always be taken away.",
-	}, handleDeleteByID(domain.PrefixClient, "oauth_client", s.ports.OAuth, OAuth.DeleteClient))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteClient", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete an OAuth client and refuse its tokens at once",
+		Description: "On every plan: what was given can always be taken away.",
+	}, router.HandleDeleteByID(domain.PrefixClient, "oauth_client", s.ports.OAuth, OAuth.DeleteClient))
 }
 
 // client is the client that is asked for.
@@ -119,7 +121,7 @@ func (n *NewClient) client() (*domain.OAuthClient, error) {
 	return c, problems.Err()
 }
 
-func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struct{ Body NewClient }) (*answer[*Client], error) {
+func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struct{ Body NewClient }) (*router.Response[*Client], error) {
 	if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
 		return nil, err
 	}
@@ -134,14 +136,14 @@ func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	touch(ctx, made.ID)
+	router.SetResourceID(ctx, made.ID)
 	shown := showClient(made)
 	shown.Secret = secret
-	return ok(shown, nil)
+	return router.Respond(shown, nil)
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewClient) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewClient) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	_, err := n.client()
 	return err
 }

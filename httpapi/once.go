@@ -20,6 +20,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 const (
@@ -50,23 +52,23 @@ func (s *Server) RunOnce(c *fiber.Ctx, text []byte, run func()) {
 		return hex.EncodeToString(sum.Sum(nil)), nil
 	}
 	known := ""
-	if c.Get(onceHeader) != "" {
+	if c.Get(router.IdempotencyHeader) != "" {
 		known, _ = digest() // never fails
 	}
 	if err := s.runOnce(c, known, digest, func() error { run(); return nil }); err != nil {
-		_ = s.refuse(c, err) // into memory: cannot fail
+		_ = s.RespondError(c, err) // into memory: cannot fail
 	}
 }
 
 // RunStreamOnce is once for a body that is digested while it is read.
 func (s *Server) RunStreamOnce(c *fiber.Ctx, run func() error) error {
-	b := bodyOf(c)
-	b.sum = digestOf(c)
+	b := router.BodyOf(c)
+	b.Sum = digestOf(c)
 	return s.runOnce(c, "", func() (string, error) {
 		if _, err := io.Copy(io.Discard, b); err != nil {
 			return "", err
 		}
-		return hex.EncodeToString(b.sum.Sum(nil)), nil
+		return hex.EncodeToString(b.Sum.Sum(nil)), nil
 	}, run)
 }
 
@@ -83,13 +85,13 @@ func digestOf(c *fiber.Ctx) hash.Hash {
 }
 
 func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, error), run func() error) error {
-	header := c.Get(onceHeader)
+	header := c.Get(router.IdempotencyHeader)
 	if header == "" || c.Method() != fiber.MethodPost || s.ports.Once == nil {
 		return run()
 	}
-	if len(header) > maxOnce {
+	if len(header) > router.MaxIdempotencyKey {
 		var p domain.Problems
-		p.Add(onceHeader, domain.CodeValidation, "has more than %d characters", maxOnce)
+		p.Add(router.IdempotencyHeader, domain.CodeValidation, "has more than %d characters", router.MaxIdempotencyKey)
 		return p.Err()
 	}
 	sum := sha256.Sum256([]byte(header))
@@ -98,7 +100,7 @@ func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, erro
 		header: header, digest: digest,
 	}
 	ctx := c.UserContext()
-	p := visitOf(ctx).principal
+	p := router.RequestOf(ctx).Principal
 	ctx, before, err := s.ports.Once.Reserve(ctx, p, r.key, known)
 	if err != nil {
 		return err
@@ -117,7 +119,7 @@ func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, erro
 	finished = true
 	status := c.Response().StatusCode()
 	if err != nil {
-		status = statusOfError(err)
+		status = router.StatusOfError(err)
 	}
 	if err != nil || status >= http.StatusBadRequest {
 		s.release(ctx, p, r.key, status >= http.StatusInternalServerError)
@@ -166,7 +168,7 @@ func (s *Server) keep(c *fiber.Ctx, p domain.Principal, r onceRequest) {
 		s.release(ctx, p, r.key, true)
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "reply not kept for its idempotency key", slog.String("request_id", requestID(c)), slog.Any("error", err))
+		s.Log.WarnContext(ctx, "reply not kept for its idempotency key", slog.String("request_id", router.RequestID(c)), slog.Any("error", err))
 	}
 }
 
@@ -175,7 +177,7 @@ func (s *Server) release(ctx context.Context, p domain.Principal, k ask.OnceKey,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onceDeadline)
 	defer cancel()
 	if err := s.ports.Once.Release(ctx, p, k, unknown); err != nil {
-		s.log.WarnContext(ctx, "idempotency key not released", slog.Any("error", err))
+		s.Log.WarnContext(ctx, "idempotency key not released", slog.Any("error", err))
 	}
 }
 

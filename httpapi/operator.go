@@ -7,6 +7,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Operators is the node over all of its workspaces. The front door has checked
@@ -40,9 +42,9 @@ func (s *Server) operatorRoutes() {
 	s.partDoor()
 	s.looksDoor()
 	s.quarantineRoutes()
-	add(s.Router, operation{
-		method: http.MethodGet, path: path + "/load", id: "getLoad", tag: tag, summary: "Get how the service does, over all workspaces",
-		about: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path + "/load", ID: "getLoad", Tag: tag, Summary: "Get how the service does, over all workspaces",
+		Description: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +
 			"ready and drain are those of the node that has the operator's own workspace; /v1/operator/nodes tells of all.",
 	}, bare(func(ctx context.Context, _ domain.Principal) (*ask.NodeLoad, error) {
 		whole, _, err := s.look(ctx)
@@ -51,36 +53,36 @@ func (s *Server) operatorRoutes() {
 		}
 		return whole.Node, nil
 	}))
-	add(s.Router, operation{
-		method: http.MethodGet, path: path + "/nodes", id: "listNodes", tag: tag, summary: "List the nodes that live, and how each does",
-		about: "Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.",
-	}, bare(func(ctx context.Context, _ domain.Principal) (List[*ask.NodeNow], error) {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path + "/nodes", ID: "listNodes", Tag: tag, Summary: "List the nodes that live, and how each does",
+		Description: "Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.",
+	}, bare(func(ctx context.Context, _ domain.Principal) (router.List[*ask.NodeNow], error) {
 		_, nodes, err := s.look(ctx)
-		return List[*ask.NodeNow]{Object: "list", Data: nodes}, err
+		return router.List[*ask.NodeNow]{Object: "list", Data: nodes}, err
 	}))
-	add(s.Router, operation{
-		method: http.MethodGet, path: path + "/workspaces", id: "listLoads", tag: tag, summary: "List how each workspace does",
-		about: "Operators only. The newest workspace comes first.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path + "/workspaces", ID: "listLoads", Tag: tag, Summary: "List how each workspace does",
+		Description: "Operators only. The newest workspace comes first.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
 		Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
 	},
-	) (*answer[List[*ask.WorkspaceLoad]], error) {
-		if err := byOperator(p); err != nil {
+	) (*router.Response[router.List[*ask.WorkspaceLoad]], error) {
+		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
 		whole, _, err := s.look(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return page(whole.Page(Paging{Limit: in.Limit, Cursor: in.Cursor}.page()), nil, same)
+		return router.Page(whole.Page(router.Paging{Limit: in.Limit, Cursor: in.Cursor}.Query()), nil, router.Same)
 	})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/dialling/stop", id: "stopDialling", tag: tag, summary: "Stop all dialling, in all workspaces",
-		about: "Operators only. From the answer on nobody is rung: no campaign, bulk job, reminder, transfer or call of the API sends an INVITE that begins a call, in both environments. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/dialling/stop", ID: "stopDialling", Tag: tag, Summary: "Stop all dialling, in all workspaces",
+		Description: "Operators only. From the answer on nobody is rung: no campaign, bulk job, reminder, transfer or call of the API sends an INVITE that begins a call, in both environments. " +
 			"Live calls go on, calls still come in. It holds across restarts. Campaigns stay running and wait: waiting.reason is dialling_stopped; whoever orders a call is told 503 with reason dialling_stopped.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body *DiallingStop }) (*answer[ask.DiallingNow], error) {
-		if err := byOperator(p); err != nil {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body *DiallingStop }) (*router.Response[ask.DiallingNow], error) {
+		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
 		reason := ""
@@ -88,31 +90,31 @@ func (s *Server) operatorRoutes() {
 			reason = in.Body.Reason
 		}
 		defer s.installs.forget()
-		return ok(s.ports.Operators.StopDialling(ctx, p, reason))
+		return router.Respond(s.ports.Operators.StopDialling(ctx, p, reason))
 	})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/dialling/resume", id: "resumeDialling", tag: tag, summary: "Let people be rung again",
-		about: "Operators only. Campaigns go on where they stood, within their hours and pace; what was paused stays so.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/dialling/resume", ID: "resumeDialling", Tag: tag, Summary: "Let people be rung again",
+		Description: "Operators only. Campaigns go on where they stood, within their hours and pace; what was paused stays so.",
 	}, bare(func(ctx context.Context, p domain.Principal) (ask.DiallingNow, error) {
 		defer s.installs.forget()
 		return s.ports.Operators.ResumeDialling(ctx, p)
 	}))
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/drain", id: "drainNode", tag: tag, summary: "Take no calls on a node", errors: []int{http.StatusNotFound, http.StatusConflict},
-		about: "Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/drain", ID: "drainNode", Tag: tag, Summary: "Take no calls on a node", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. " +
 			"Live calls go on, and may be transferred. It ends by undrain, or with the process. 409 invalid_state for a node that has no part of the work.",
 	}, s.onNode(Operators.DrainNode))
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/undrain", id: "undrainNode", tag: tag, summary: "Take calls on a node again", errors: []int{http.StatusNotFound, http.StatusConflict},
-		about: "Operators only.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/undrain", ID: "undrainNode", Tag: tag, Summary: "Take calls on a node again", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "Operators only.",
 	}, s.onNode(Operators.UndrainNode))
 }
 
 // onNode is a route of operators that is about a node: this one, or away has
 // sent it there.
-func (s *Server) onNode(do func(Operators, context.Context, domain.Principal) (ask.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*answer[ask.DrainNow], error) {
-	return func(ctx context.Context, p domain.Principal, in *struct{ Body *NodeChoice }) (*answer[ask.DrainNow], error) {
-		if err := byOperator(p); err != nil {
+func (s *Server) onNode(do func(Operators, context.Context, domain.Principal) (ask.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*router.Response[ask.DrainNow], error) {
+	return func(ctx context.Context, p domain.Principal, in *struct{ Body *NodeChoice }) (*router.Response[ask.DrainNow], error) {
+		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
 		if in.Body != nil && in.Body.NodeID != "" {
@@ -123,17 +125,17 @@ func (s *Server) onNode(do func(Operators, context.Context, domain.Principal) (a
 			}
 		}
 		defer s.installs.forget()
-		return ok(do(s.ports.Operators, ctx, p))
+		return router.Respond(do(s.ports.Operators, ctx, p))
 	}
 }
 
 // bare is a route of operators that takes no body.
-func bare[T any](do func(context.Context, domain.Principal) (T, error)) func(context.Context, domain.Principal, *struct{}) (*answer[T], error) {
-	return func(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[T], error) {
-		if err := byOperator(p); err != nil {
+func bare[T any](do func(context.Context, domain.Principal) (T, error)) func(context.Context, domain.Principal, *struct{}) (*router.Response[T], error) {
+	return func(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[T], error) {
+		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
-		return ok(do(ctx, p))
+		return router.Respond(do(ctx, p))
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 //go:embed pages/pages.html
@@ -95,18 +97,18 @@ func (s *Server) ownPage(c *fiber.Ctx) bool {
 }
 
 // person registers a page.
-func (s *Server) person(op operation, more func(*huma.Operation), handle fiber.Handler) {
-	op.open = true
-	s.raw(op, func(h *huma.Operation) {
+func (s *Server) person(op router.Operation, more func(*huma.Operation), handle fiber.Handler) {
+	op.Public = true
+	s.AddRaw(op, func(h *huma.Operation) {
 		for _, status := range []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType} {
 			delete(h.Responses, strconv.Itoa(status))
 		}
 		for status, about := range map[int]string{
 			http.StatusBadRequest: "What is wrong with the request.", http.StatusUnauthorized: "Nobody is signed in.", http.StatusForbidden: "It is not allowed.",
 		} {
-			h.Responses[strconv.Itoa(status)] = response(about, fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
+			h.Responses[strconv.Itoa(status)] = router.DescribeResponse(about, fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
 		}
-		h.Responses["200"] = response("A page.", fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
+		h.Responses["200"] = router.DescribeResponse("A page.", fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
 		more(h)
 	}, handle)
 }

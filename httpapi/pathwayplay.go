@@ -11,6 +11,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // ChatInput is what the far end does in a chat.
@@ -95,8 +97,8 @@ func unable(w *domain.Pathway, model bool) error {
 }
 
 // pathwayOf is the pathway that a path names.
-func (s *Server) pathwayOf(ctx context.Context, p domain.Principal, in One) (*domain.Pathway, error) {
-	id, err := named(domain.PrefixPathway, in.ID)
+func (s *Server) pathwayOf(ctx context.Context, p domain.Principal, in router.IDParam) (*domain.Pathway, error) {
+	id, err := router.PathID(domain.PrefixPathway, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -104,14 +106,14 @@ func (s *Server) pathwayOf(ctx context.Context, p domain.Principal, in One) (*do
 }
 
 func (s *Server) playRoutes(tag, path string) {
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/chat", id: "chatWithPathway", tag: tag, summary: "Walk a pathway in text", errors: []int{http.StatusConflict},
-		about: "By the rules that calls walk it by, but for prompts, which are heard to their end. Transfers, tools, messages and appointments are told of and not done; they count as done well. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/chat", ID: "chatWithPathway", Tag: tag, Summary: "Walk a pathway in text", Errors: []int{http.StatusConflict},
+		Description: "By the rules that calls walk it by, but for prompts, which are heard to their end. Transfers, tools, messages and appointments are told of and not done; they count as done well. " +
 			"409 engine_not_configured where it takes an engine.",
 	}, s.chat)
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/replay", id: "replayCall", tag: tag, summary: "Walk a pathway as a call went", errors: []int{http.StatusConflict},
-		about: "What was keyed in during a call that is over is keyed in again, and what the pathway says now stands beside what was said then. It shows the words of the call: the key must read calls and agents (*:read).",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/replay", ID: "replayCall", Tag: tag, Summary: "Walk a pathway as a call went", Errors: []int{http.StatusConflict},
+		Description: "What was keyed in during a call that is over is keyed in again, and what the pathway says now stands beside what was said then. It shows the words of the call: the key must read calls and agents (*:read).",
 	}, s.replayCall)
 }
 
@@ -135,11 +137,11 @@ func (s *Server) recalled(ctx context.Context, p domain.Principal, script *domai
 }
 
 func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body ChatRequest
 },
-) (*answer[ChatAnswer], error) {
-	w, err := s.pathwayOf(ctx, p, in.One)
+) (*router.Response[ChatAnswer], error) {
+	w, err := s.pathwayOf(ctx, p, in.IDParam)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 	r := play.State.Result()
 	out.Intent, out.Notes, out.Variables = r.Intent, r.Notes, r.Variables
 	out.WaitsFor = waitOf(&play)
-	return ok(out, nil)
+	return router.Respond(out, nil)
 }
 
 // took goes on with what the far end does.
@@ -358,11 +360,11 @@ type CallReplayed struct {
 }
 
 func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body CallReplay
 },
-) (*answer[CallReplayed], error) {
-	pathwayID, err := named(domain.PrefixPathway, in.ID)
+) (*router.Response[CallReplayed], error) {
+	pathwayID, err := router.PathID(domain.PrefixPathway, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -408,7 +410,7 @@ func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct 
 		out.Recorded = CallReplayResult{Outcome: o.Result, Intent: o.Intent, Notes: record.Redact.Text(o.Notes)}
 	}
 	out.Same = out.FirstDifferent == nil && (!out.Ended || out.Now == out.Recorded)
-	return ok(out, nil)
+	return router.Respond(out, nil)
 }
 
 // callThatIsOver is a call with what was said in it.

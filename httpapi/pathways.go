@@ -8,6 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewPathway is a pathway as it is sent.
@@ -92,48 +94,48 @@ func (s *Server) reportOn(ctx context.Context, p domain.Principal, w *domain.Pat
 
 func (s *Server) pathwayRoutes() {
 	const tag, path = "Pathways", "/v1/pathways"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createPathway", tag: tag, status: http.StatusCreated, summary: "Create a pathway",
-		about: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createPathway", Tag: tag, Status: http.StatusCreated, Summary: "Create a pathway",
+		Description: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges lead from node to node. Text takes {{name}} and {{name | fallback}}. " +
 			"Tools, knowledge bases and agents that nodes name must belong to the workspace. Edges are taken by key presses, words (needs speech recognition), decisions of a language model (needs one), time-outs, always, else, success and failure. " +
 			"A node or edge that needs an engine that is not configured is stored, reported by validate, and refused when a call reaches it (409 engine_not_configured).",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*answer[*domain.Pathway], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*router.Response[*domain.Pathway], error) {
 		w := &domain.Pathway{}
 		if err := in.Body.apply(w); err != nil {
 			return nil, err
 		}
 		made, err := s.ports.Pathways.CreatePathway(ctx, p, w)
-		return touched(ctx, made, err)
+		return router.RespondCreated(ctx, made, err)
 	})
-	add(s.Router, operation{method: http.MethodPost, path: path + "/validate", id: "validatePathway", tag: tag, unchecked: true, summary: "Check a pathway without saving it", about: "The report lists all problems, those of missing members as well."},
-		func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*answer[PathwayReport], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/validate", ID: "validatePathway", Tag: tag, SkipValidation: true, Summary: "Check a pathway without saving it", Description: "The report lists all problems, those of missing members as well."},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*router.Response[PathwayReport], error) {
 			w := &domain.Pathway{}
 			in.Body.copyTo(w)
-			return ok(s.reportOn(ctx, p, w))
+			return router.Respond(s.reportOn(ctx, p, w))
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listPathways", tag: tag, summary: "List pathways"},
-		handleList(s.ports.Pathways, Pathways.ListPathways, same))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getPathway", tag: tag, summary: "Get a pathway"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Pathway], error) {
-			return ok(s.pathwayOf(ctx, p, *in))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listPathways", Tag: tag, Summary: "List pathways"},
+		router.HandleList(s.ports.Pathways, Pathways.ListPathways, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getPathway", Tag: tag, Summary: "Get a pathway"},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Pathway], error) {
+			return router.Respond(s.pathwayOf(ctx, p, *in))
 		})
-	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/validate", id: "validateSavedPathway", tag: tag, summary: "Check a saved pathway"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[PathwayReport], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/validate", ID: "validateSavedPathway", Tag: tag, Summary: "Check a saved pathway"},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[PathwayReport], error) {
 			w, err := s.pathwayOf(ctx, p, *in)
 			if err != nil {
 				return nil, err
 			}
-			return ok(s.reportOn(ctx, p, w))
+			return router.Respond(s.reportOn(ctx, p, w))
 		})
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePathway", tag: tag, summary: "Change a pathway", about: "Calls and campaigns that are running keep the pathway they began with."},
-		handlePatchByID(s.Registry, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePathway", tag: tag, summary: "Delete a pathway", errors: []int{http.StatusConflict}},
-		handleDeleteByID(domain.PrefixPathway, "pathway", s.ports.Pathways, Pathways.DeletePathway))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updatePathway", Tag: tag, Summary: "Change a pathway", Description: "Calls and campaigns that are running keep the pathway they began with."},
+		router.HandlePatchByID(s.Registry, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deletePathway", Tag: tag, Summary: "Delete a pathway", Errors: []int{http.StatusConflict}},
+		router.HandleDeleteByID(domain.PrefixPathway, "pathway", s.ports.Pathways, Pathways.DeletePathway))
 	s.playRoutes(tag, path)
 	s.testPathwayRoutes(tag, path)
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewPathway) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewPathway) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Pathway{})
 }

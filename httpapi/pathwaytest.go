@@ -11,6 +11,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // mostTestTurns bounds the turns of all runs of one test.
@@ -97,18 +99,18 @@ type PathwayTested struct {
 }
 
 func (s *Server) testPathwayRoutes(tag, path string) {
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/test", id: "testPathway", tag: tag, summary: "Hold a pathway to scenarios", errors: []int{http.StatusConflict},
-		about: "Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. One test runs at a time in a workspace, for as long as a request may take: play many scenarios in several. 409 engine_not_configured where it takes an engine.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testPathway", Tag: tag, Summary: "Hold a pathway to scenarios", Errors: []int{http.StatusConflict},
+		Description: "Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. One test runs at a time in a workspace, for as long as a request may take: play many scenarios in several. 409 engine_not_configured where it takes an engine.",
 	}, s.testPathway)
 }
 
 func (s *Server) testPathway(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body PathwayTest
 },
-) (*answer[PathwayTested], error) {
-	w, err := s.pathwayOf(ctx, p, in.One)
+) (*router.Response[PathwayTested], error) {
+	w, err := s.pathwayOf(ctx, p, in.IDParam)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +149,7 @@ func (s *Server) testPathway(ctx context.Context, p domain.Principal, in *struct
 		out.Passed = out.Passed && report.Passed
 		out.Scenarios = append(out.Scenarios, report)
 	}
-	return ok(out, nil)
+	return router.Respond(out, nil)
 }
 
 func testFits(b *PathwayTest) error {
@@ -163,7 +165,7 @@ func testFits(b *PathwayTest) error {
 			problems.Add(fmt.Sprintf("scenarios[%d].variables", i), domain.CodeValidation, "has %d entries at most, a name 64 bytes, a value %d", mostValues, mostValue)
 		}
 		if slices.ContainsFunc(b.Scenarios[:i], func(other Scenario) bool { return other.Name == x.Name }) {
-			problems.Add(fmt.Sprintf("scenarios[%d].name", i), domain.CodeValidation, "%q stands twice", clip(x.Name, 60))
+			problems.Add(fmt.Sprintf("scenarios[%d].name", i), domain.CodeValidation, "%q stands twice", router.Truncate(x.Name, 60))
 		}
 	}
 	if turns > mostTestTurns {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewPhone is a phone as it is sent.
@@ -40,39 +42,39 @@ func (*NewPhone) PruneStored(_ any, stored, _ map[string]any) {
 
 func (s *Server) phoneRoutes() {
 	const tag, path = "Phones", "/v1/phones"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createPhone", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Let a phone register",
-		about: "The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only. A phone of the test environment is stored and never used, as its warnings tell.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createPhone", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Let a phone register",
+		Description: "The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only. A phone of the test environment is stored and never used, as its warnings tell.",
 	}, s.createPhone)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listPhones", tag: tag, summary: "List phones"},
-		handleList(s.ports.Phones, Phones.ListPhones, (*domain.Phone).Public))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getPhone", tag: tag, summary: "Get a phone"},
-		handleByID(domain.PrefixPhone, s.ports.Phones, Phones.Phone, (*domain.Phone).Public))
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updatePhone", credential: keyOrSession, tag: tag, summary: "Change a phone", about: "Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listPhones", Tag: tag, Summary: "List phones"},
+		router.HandleList(s.ports.Phones, Phones.ListPhones, (*domain.Phone).Public))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getPhone", Tag: tag, Summary: "Get a phone"},
+		router.HandleByID(domain.PrefixPhone, s.ports.Phones, Phones.Phone, (*domain.Phone).Public))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updatePhone", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a phone", Description: "Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only."},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[NewPhone]
+			router.IDParam
+			Body router.Patch[NewPhone]
 		},
-		) (*answer[*domain.Phone], error) {
-			id, err := named(domain.PrefixPhone, in.ID)
+		) (*router.Response[*domain.Phone], error) {
+			id, err := router.PathID(domain.PrefixPhone, in.ID)
 			if err != nil {
 				return nil, err
 			}
 			chosen := ""
-			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, patchFunc(s.Registry, &in.Body, func(n *NewPhone, x *domain.Phone) error {
+			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewPhone, x *domain.Phone) error {
 				chosen = n.Password
 				return n.apply(x)
 			}))
 			if err != nil {
 				return nil, err
 			}
-			return ok(shownPhone(changed, chosen), nil)
+			return router.Respond(shownPhone(changed, chosen), nil)
 		})
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deletePhone", credential: keyOrSession, tag: tag, summary: "Delete a phone"},
-		handleDeleteByID(domain.PrefixPhone, "phone", s.ports.Phones, Phones.DeletePhone))
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deletePhone", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete a phone"},
+		router.HandleDeleteByID(domain.PrefixPhone, "phone", s.ports.Phones, Phones.DeletePhone))
 }
 
-func (s *Server) createPhone(ctx context.Context, p domain.Principal, in *struct{ Body NewPhone }) (*answer[*domain.Phone], error) {
+func (s *Server) createPhone(ctx context.Context, p domain.Principal, in *struct{ Body NewPhone }) (*router.Response[*domain.Phone], error) {
 	x := &domain.Phone{}
 	if err := in.Body.apply(x); err != nil {
 		return nil, err
@@ -81,7 +83,7 @@ func (s *Server) createPhone(ctx context.Context, p domain.Principal, in *struct
 	if err != nil {
 		return nil, err
 	}
-	return touched(ctx, shownPhone(made, in.Body.Password), nil)
+	return router.RespondCreated(ctx, shownPhone(made, in.Body.Password), nil)
 }
 
 // shownPhone is a phone with its password where Callboard made it.
@@ -94,6 +96,6 @@ func shownPhone(x *domain.Phone, chosen string) *domain.Phone {
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewPhone) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewPhone) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Phone{})
 }

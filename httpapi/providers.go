@@ -8,6 +8,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewSpan is a stretch of a day as it is sent.
@@ -79,30 +81,30 @@ func (n *NewProvider) apply(x *domain.Provider) error {
 
 func (s *Server) providerRoutes() {
 	const tag, path = "Appointments", "/v1/providers"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createProvider", tag: tag, status: http.StatusCreated, summary: "Make a provider that can be booked",
-		about: "A provider has one appointment at a time. Where clocks are changed, its hours are what they show.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewProvider }) (*answer[*domain.Provider], error) {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createProvider", Tag: tag, Status: http.StatusCreated, Summary: "Make a provider that can be booked",
+		Description: "A provider has one appointment at a time. Where clocks are changed, its hours are what they show.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewProvider }) (*router.Response[*domain.Provider], error) {
 		x := &domain.Provider{}
 		if err := in.Body.apply(x); err != nil {
 			return nil, err
 		}
 		made, err := s.ports.Bookings.CreateProvider(ctx, p, x)
-		return touched(ctx, made, err)
+		return router.RespondCreated(ctx, made, err)
 	})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listProviders", tag: tag, summary: "List providers"},
-		handleList(s.ports.Bookings, Bookings.ListProviders, same))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getProvider", tag: tag, summary: "Get a provider"},
-		handleByID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider, same))
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateProvider", tag: tag, summary: "Change a provider", about: "Appointments that there are stay where they are."},
-		handlePatchByID(s.Registry, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteProvider", tag: tag, summary: "Delete a provider",
-		about: "409 invalid_state while an appointment lies ahead. Past ones stay.", errors: []int{http.StatusConflict},
-	}, handleDeleteByID(domain.PrefixProvider, "provider", s.ports.Bookings, Bookings.DeleteProvider))
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/v1/appointments/availability", id: "getAvailability", tag: tag, summary: "Ask when a provider is free",
-		about: "Oldest first, from now on. What is free may be taken before it is booked: then the booking is 409 slot_unavailable.", errors: []int{http.StatusUnprocessableEntity},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listProviders", Tag: tag, Summary: "List providers"},
+		router.HandleList(s.ports.Bookings, Bookings.ListProviders, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getProvider", Tag: tag, Summary: "Get a provider"},
+		router.HandleByID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateProvider", Tag: tag, Summary: "Change a provider", Description: "Appointments that there are stay where they are."},
+		router.HandlePatchByID(s.Registry, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteProvider", Tag: tag, Summary: "Delete a provider",
+		Description: "409 invalid_state while an appointment lies ahead. Past ones stay.", Errors: []int{http.StatusConflict},
+	}, router.HandleDeleteByID(domain.PrefixProvider, "provider", s.ports.Bookings, Bookings.DeleteProvider))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/appointments/availability", ID: "getAvailability", Tag: tag, Summary: "Ask when a provider is free",
+		Description: "Oldest first, from now on. What is free may be taken before it is booked: then the booking is 409 slot_unavailable.", Errors: []int{http.StatusUnprocessableEntity},
 	}, s.availability)
 }
 
@@ -114,7 +116,7 @@ func (s *Server) availability(ctx context.Context, p domain.Principal, in *struc
 	Minutes  int    `query:"duration_minutes" minimum:"5" maximum:"720" doc:"How long the appointment shall take; the provider's slot_minutes unless said."`
 	Limit    int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"The most times that are wanted."`
 },
-) (*answer[ask.Availability], error) {
+) (*router.Response[ask.Availability], error) {
 	if in.Timezone != "" {
 		var problems domain.Problems
 		validation.Zone(&problems, "timezone", in.Timezone)
@@ -122,12 +124,12 @@ func (s *Server) availability(ctx context.Context, p domain.Principal, in *struc
 			return nil, err
 		}
 	}
-	return ok(s.ports.Bookings.Availability(ctx, p, ask.AvailabilityQuery{
+	return router.Respond(s.ports.Bookings.Availability(ctx, p, ask.AvailabilityQuery{
 		Provider: in.Provider, From: in.From, To: in.To, Timezone: in.Timezone, Minutes: in.Minutes, Limit: max(1, in.Limit),
 	}))
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewProvider) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewProvider) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Provider{})
 }

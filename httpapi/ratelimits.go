@@ -9,6 +9,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/limit"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // pathLimit is the limit of a path of its own, beside the workspace's (specification, Limits).
@@ -85,17 +87,17 @@ func limitsByRoute() map[string]pathLimit {
 // it after the permission and the body were checked. refund removes the request
 // from the count.
 func (s *Server) countPathRequest(c *fiber.Ctx, l pathLimit) (refund func(), err error) {
-	v := visitOf(c.UserContext())
-	w, err := s.Workspace(c.UserContext(), v.principal)
+	v := router.RequestOf(c.UserContext())
+	w, err := s.Workspace(c.UserContext(), v.Principal)
 	if err != nil {
 		return nil, err
 	}
-	name := windowName(w.ID, v.principal.Environment, l.path)
+	name := windowName(w.ID, v.Principal.Environment, l.path)
 	a, err := s.take(c, &s.paths, w.ID, name, l.rule(w))
 	if err != nil {
 		return nil, err
 	}
-	general := v.general
+	general := v.GeneralLimit
 	if a.Remaining > general.Remaining && general.Limit > 0 {
 		_ = tell(c, general) // the tighter one; it let the request pass
 	}
@@ -127,14 +129,14 @@ type LimitUse struct {
 }
 
 func (s *Server) rateLimitRoutes() {
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/v1/usage/rate-limits", id: "getRateLimits", tag: "Usage", summary: "Get what is used of the rate limits",
-		about: "Of the environment of the credential: live and test count apart. Asking counts as a request. Windows slide: what was made is what was made within the last minute or hour. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/usage/rate-limits", ID: "getRateLimits", Tag: "Usage", Summary: "Get what is used of the rate limits",
+		Description: "Of the environment of the credential: live and test count apart. Asking counts as a request. Windows slide: what was made is what was made within the last minute or hour. " +
 			"endpoints counts the requests that were permitted and valid; reading exports and bulk jobs is not counted there.",
 	}, s.rateLimitUse)
 }
 
-func (s *Server) rateLimitUse(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[RateLimits], error) {
+func (s *Server) rateLimitUse(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[RateLimits], error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
@@ -149,5 +151,5 @@ func (s *Server) rateLimitUse(ctx context.Context, p domain.Principal, _ *struct
 	for _, l := range pathLimits() {
 		out.Endpoints[l.path], _ = use(&s.paths, windowName(w.ID, p.Environment, l.path), l.rule(w))
 	}
-	return ok(out, nil)
+	return router.Respond(out, nil)
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Processing is the answer while a recording is still to come.
@@ -26,10 +28,10 @@ type Processing struct {
 const mimeWAV = "audio/wav"
 
 func (s *Server) recordingRoutes() {
-	s.rawBy(operation{
-		method: http.MethodGet, path: "/v1/calls/{id}/recording", id: "getRecording", tag: "Calls",
-		summary: "Download the recording", about: "Stereo: the caller on the left, the agent or a human on the right. Takes Range.",
-		errors: []int{http.StatusRequestedRangeNotSatisfiable},
+	s.AddRawAdmitted(router.Operation{
+		Method: http.MethodGet, Path: "/v1/calls/{id}/recording", ID: "getRecording", Tag: "Calls",
+		Summary: "Download the recording", Description: "Stereo: the caller on the left, the agent or a human on the right. Takes Range.",
+		Errors: []int{http.StatusRequestedRangeNotSatisfiable},
 	}, s.admitLinked, func(h *huma.Operation) {
 		wav := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 		h.Security = append(h.Security, map[string][]string{})
@@ -37,20 +39,20 @@ func (s *Server) recordingRoutes() {
 			Name: linkParam, In: "query", Description: "Of a link, in place of a credential.", Schema: &huma.Schema{Type: huma.TypeString},
 		})
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "bytes=0-65535"})
-		h.Responses["200"] = response("The whole recording.", mimeWAV, wav)
-		h.Responses["206"] = response("The part that was asked for.", mimeWAV, wav)
-		h.Responses["202"] = response("The recording is still being written.", fiber.MIMEApplicationJSON, schemaOf[Processing](s.api))
+		h.Responses["200"] = router.DescribeResponse("The whole recording.", mimeWAV, wav)
+		h.Responses["206"] = router.DescribeResponse("The part that was asked for.", mimeWAV, wav)
+		h.Responses["202"] = router.DescribeResponse("The recording is still being written.", fiber.MIMEApplicationJSON, router.SchemaOf[Processing](s.API))
 	}, s.recording)
 }
 
 func (s *Server) recording(c *fiber.Ctx) error {
-	id, err := named(domain.PrefixCall, c.Params("id"))
+	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
 	if err != nil {
 		return err
 	}
-	rec, err := s.ports.Calls.Recording(c.UserContext(), visitOf(c.UserContext()).principal, id)
+	rec, err := s.ports.Calls.Recording(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
 	if domain.CodeOf(err) == domain.CodeProcessing {
-		c.Set(fiber.HeaderRetryAfter, processingAfter)
+		c.Set(fiber.HeaderRetryAfter, router.RetryAfterProcessing)
 		return c.Status(http.StatusAccepted).JSON(Processing{CallID: id, Status: string(domain.CodeProcessing)})
 	}
 	if err != nil {
@@ -86,8 +88,8 @@ func (s *Server) sendFile(c *fiber.Ctx, rec ask.Recording, kind, disposition str
 		c.Status(http.StatusPartialContent)
 		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", part.from, part.from+part.size-1, rec.Size))
 	}
-	v := *visitOf(c.UserContext())
-	holds, stop := s.WatchCredential(s.begin(&v), &v)
+	v := *router.RequestOf(c.UserContext())
+	holds, stop := s.WatchCredential(s.Context(&v), &v)
 	c.Context().SetBodyStream(&sound{
 		Reader: io.LimitReader(rec.Body, part.size), body: rec.Body, conn: c.Context().Conn(), patience: s.cfg.WriteTimeout, holds: holds.Err, stop: stop,
 	}, int(part.size))
@@ -135,7 +137,7 @@ func rangeOf(header string, size int64) (part, error) {
 	if !isBytes || !isRange || strings.Contains(spec, ",") {
 		return whole, nil
 	}
-	none := &domain.Error{Code: codeRange, Message: fmt.Sprintf("The file has %d bytes.", size)}
+	none := &domain.Error{Code: router.CodeRangeNotSatisfiable, Message: fmt.Sprintf("The file has %d bytes.", size)}
 	if first == "" {
 		n, err := strconv.ParseInt(last, 10, 64)
 		switch {

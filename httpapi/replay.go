@@ -8,6 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 const maxReplayed = 100
@@ -22,11 +24,11 @@ type ReplayRequest struct {
 }
 
 func (s *Server) replayWebhook(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body ReplayRequest
 },
-) (*answer[ask.Replay], error) {
-	id, err := named(domain.PrefixWebhook, in.ID)
+) (*router.Response[ask.Replay], error) {
+	id, err := router.PathID(domain.PrefixWebhook, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -58,5 +60,5 @@ func (s *Server) replayWebhook(ctx context.Context, p domain.Principal, in *stru
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Deliveries.ReplayWebhook(ctx, p, id, o))
+	return router.Respond(s.ports.Deliveries.ReplayWebhook(ctx, p, id, o))
 }

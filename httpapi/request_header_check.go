@@ -9,13 +9,15 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/callboard/callboard/domain"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // maxHeaderSection is the maximum size of the header section of a request (RFC 9112
 // §2.1) with its target, in bytes.
 const maxHeaderSection = 16 << 10
 
-var errLargeHeaders = &domain.Error{Code: codeHeaders, Message: "The headers of the request are larger than 16 kB."}
+var errLargeHeaders = &domain.Error{Code: router.CodeHeadersTooLarge, Message: "The headers of the request are larger than 16 kB."}
 
 // rejectInvalidHeaders answers a request with headers that are too large or
 // ambiguous, or with an unknown method, before any route. false: the headers are
@@ -34,9 +36,9 @@ func (s *Server) rejectInvalidHeaders(rc *fasthttp.RequestCtx) bool {
 	} else {
 		return false
 	}
-	tripOf(rc).routed = true
-	c := s.app.AcquireCtx(rc)
-	defer s.app.ReleaseCtx(c)
+	router.ExchangeOf(rc).Routed = true
+	c := s.App.AcquireCtx(rc)
+	defer s.App.ReleaseCtx(c)
 	_ = s.withRequestContext(c, func() error { return s.answerUnmatchedRoute(c, status, e) }) // into memory: cannot fail
 	return true
 }

@@ -22,6 +22,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Config sets the front door up. The zero value works.
@@ -68,7 +70,7 @@ func (c Config) filled() Config {
 		{&c.IdleTimeout, 75 * time.Second},
 		{&c.WriteTimeout, 30 * time.Second},
 		{&c.RequestTimeout, 40 * time.Second},
-		{&c.BodyGrace, bodyGrace},
+		{&c.BodyGrace, router.BodyGrace},
 		{&c.Heartbeat, 15 * time.Second},
 	} {
 		if *d.at == 0 {
@@ -76,7 +78,7 @@ func (c Config) filled() Config {
 		}
 	}
 	if c.BodyRate == 0 {
-		c.BodyRate = bodySlowest
+		c.BodyRate = router.SlowestBody
 	}
 	if c.JSONLimit == 0 {
 		c.JSONLimit = 10 << 20
@@ -99,21 +101,21 @@ func (c Config) filled() Config {
 
 // Server is the front door.
 type Server struct {
-	*Router
+	*router.Router
 
 	cfg           Config
 	ports         Ports
 	document      *document
-	needsOperator map[string]rule      // that need an operator's credential
-	limitedRoutes map[string]pathLimit // that count against the limit of their path
-	limits        limit.Limiter        // by workspace
-	paths         limit.Limiter        // by workspace and path
-	users         limit.Limiter        // by workspace and user
-	strikes       limit.Limiter        // by address, without a good credential
-	preflights    limit.Limiter        // by address, of pages that are let in
-	polls         limit.Limiter        // by user, of the parts of pages that change
-	operators     limit.Limiter        // by user, of the operator's page
-	counts        *keeper              // of limits and paths
+	needsOperator map[string]router.Rule // that need an operator's credential
+	limitedRoutes map[string]pathLimit   // that count against the limit of their path
+	limits        limit.Limiter          // by workspace
+	paths         limit.Limiter          // by workspace and path
+	users         limit.Limiter          // by workspace and user
+	strikes       limit.Limiter          // by address, without a good credential
+	preflights    limit.Limiter          // by address, of pages that are let in
+	polls         limit.Limiter          // by user, of the parts of pages that change
+	operators     limit.Limiter          // by user, of the operator's page
+	counts        *keeper                // of limits and paths
 	tickets       tickets
 	streams       places // streams of events, by workspace
 	tests         places // of pathways that run, by workspace
@@ -143,7 +145,7 @@ func New(cfg Config, ports Ports) *Server {
 	cfg = cfg.filled()
 	s := &Server{
 		limits: limit.Limiter{Names: countedWorkspaces}, paths: limit.Limiter{Names: countedWorkspaces},
-		cfg: cfg, ports: ports, pages: newPages(), needsOperator: tenantRules(), limitedRoutes: limitsByRoute(),
+		cfg: cfg, ports: ports, pages: newPages(), needsOperator: router.OperatorRules(), limitedRoutes: limitsByRoute(),
 	}
 	documents := theDocuments()
 	s.document = documents.document(cfg.Version, cfg.PublicURL)
@@ -171,10 +173,10 @@ func New(cfg Config, ports Ports) *Server {
 		JSONEncoder:                  domain.EncodeJSON,
 		JSONDecoder:                  domain.DecodeJSON,
 	})
-	s.Router = newRouter(documents.Registry, RouterConfig{
+	s.Router = router.New(documents.Registry, router.Config{
 		App: app, Log: cfg.Log, PublicURL: cfg.PublicURL, JSONLimit: cfg.JSONLimit, WriteTimeout: cfg.WriteTimeout,
 		Access: s, Idempotency: s, Forwarder: s, AuditLog: s, Workspaces: workspaceRules{ports.Workspaces, ports.Numbers},
-		Context: func(v *visit) context.Context { return withVisit(base, v) },
+		Context: func(v *router.Request) context.Context { return router.WithRequest(base, v) },
 	})
 	server := app.Server()
 	s.routed = server.Handler
@@ -188,9 +190,9 @@ func New(cfg Config, ports Ports) *Server {
 			between.Idles(state == fasthttp.StateNew || state == fasthttp.StateIdle)
 		}
 	}
-	s.app.Use(s.enter, s.preflight)
+	s.App.Use(s.enter, s.preflight)
 	s.routes()
-	s.app.Handler() // builds the routes: more than one listener is served
+	s.App.Handler() // builds the routes: more than one listener is served
 	return s
 }
 
@@ -258,7 +260,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	if s.closed.Load() {
 		return ln.Close()
 	}
-	return s.app.Listener(listener{ln})
+	return s.App.Listener(listener{ln})
 }
 
 // ServeNodes answers what other nodes of the install pass on, until Shutdown;
@@ -267,7 +269,7 @@ func (s *Server) ServeNodes(ln net.Listener) error {
 	if s.closed.Load() {
 		return ln.Close()
 	}
-	return s.app.Server().Serve(listener{ln})
+	return s.App.Server().Serve(listener{ln})
 }
 
 // Shutdown takes no new connection, lets the requests in flight finish until
@@ -275,7 +277,7 @@ func (s *Server) ServeNodes(ln net.Listener) error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.closed.Store(true)
 	s.hush()
-	err := s.app.ShutdownWithContext(ctx)
+	err := s.App.ShutdownWithContext(ctx)
 	s.gone.Store(true)
 	s.end()
 	s.counts.flush(context.WithoutCancel(ctx))
@@ -288,11 +290,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		t := s.begun(rc, rc.RequestBodyStream())
-		t.body.framed, t.body.length = true, rc.Request.Header.ContentLength()
-		id := t.visit.requestID
+		t.Body.Framed, t.Body.Length = true, rc.Request.Header.ContentLength()
+		id := t.Request.RequestID
 		s.safely(rc, id)
 		if s.gone.Load() {
-			t.routed = true
+			t.Routed = true
 			plain(rc, http.StatusServiceUnavailable, id, domain.Errorf(domain.CodeUnavailable, "The service has been stopped.").With("retry_after", 1))
 			rc.Response.Header.Set(forward.NotActive, "1")
 			rc.SetConnectionClose()
@@ -301,7 +303,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		func() {
 			defer func() {
 				if r := recover(); r != nil {
-					s.log.Error("panic in a request", slog.String("request_id", id), slog.Any("panic", r), slog.String("stack", string(debug.Stack())))
+					s.Log.Error("panic in a request", slog.String("request_id", id), slog.Any("panic", r), slog.String("stack", string(debug.Stack())))
 					plain(rc, http.StatusInternalServerError, id, domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id."))
 				}
 			}()
@@ -313,17 +315,17 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			s.safely(rc, id)
 		}
 		if s.cfg.Observe != nil {
-			s.cfg.Observe(rc.Method(), rc.Response.StatusCode(), time.Since(t.began))
+			s.cfg.Observe(rc.Method(), rc.Response.StatusCode(), time.Since(t.Started))
 		}
-		if s.log.Enabled(rc, slog.LevelDebug) {
-			s.log.LogAttrs(withTraceContext(rc, rc), slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
-				slog.String("path", clip(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(t.began)))
+		if s.Log.Enabled(rc, slog.LevelDebug) {
+			s.Log.LogAttrs(withTraceContext(rc, rc), slog.LevelDebug, "request", slog.String("request_id", id), slog.String("method", string(rc.Method())),
+				slog.String("path", router.Truncate(string(rc.Path()), 200)), slog.Int("status", rc.Response.StatusCode()), slog.Duration("took", time.Since(t.Started)))
 		}
-		most, within := int64(longForm)+bodyAtOnce, 500*time.Millisecond // a page that was left open is handed back what it sends
-		if t.known {
+		most, within := int64(longForm)+router.BodyBufferSize, 500*time.Millisecond // a page that was left open is handed back what it sends
+		if t.Authenticated {
 			most, within = 32<<20, 3*time.Second
 		}
-		if !t.body.rest(most, within) {
+		if !t.Body.Discard(most, within) {
 			rc.SetConnectionClose()
 		}
 	}
@@ -331,13 +333,13 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 
 // begun is the trip of a request whose body comes from a stream; nil: it has
 // none.
-func (s *Server) begun(rc *fasthttp.RequestCtx, stream io.Reader) *trip {
-	t := &trip{
-		began: time.Now(),
-		body:  body{stream: stream, conn: rc.Conn(), limit: s.cfg.UploadLimit, grace: s.cfg.BodyGrace, rate: int64(s.cfg.BodyRate)},
+func (s *Server) begun(rc *fasthttp.RequestCtx, stream io.Reader) *router.Exchange {
+	t := &router.Exchange{
+		Started: time.Now(),
+		Body:    router.Body{Stream: stream, Conn: rc.Conn(), Limit: s.cfg.UploadLimit, Grace: s.cfg.BodyGrace, Rate: int64(s.cfg.BodyRate)},
 	}
-	t.visit.router, t.visit.requestID = s.Router, newRequestID()
-	rc.SetUserValue(tripKey{}, t)
+	t.Request.Router, t.Request.RequestID = s.Router, router.NewRequestID()
+	rc.SetUserValue(router.ExchangeKey{}, t)
 	return t
 }
 
@@ -369,7 +371,7 @@ var requestIDHeader = []byte("X-Request-Id") //nolint:gochecknoglobals // a cons
 // plain answers below the router.
 func plain(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
 	kept := make(map[string]string)
-	for _, name := range limitHeaders() {
+	for _, name := range router.LimitHeaders() {
 		if v := rc.Response.Header.Peek(name); len(v) > 0 {
 			kept[name] = string(v)
 		}
@@ -379,7 +381,7 @@ func plain(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
 		rc.Response.Header.Set(name, v)
 	}
 	rc.Response.SetStatusCode(status)
-	f := &Failure{status: status, requestID: id, err: e}
+	f := &router.Failure{Status: status, RequestID: id, Err: e}
 	text, err := f.MarshalJSON()
 	if err != nil {
 		return
@@ -402,16 +404,16 @@ func (s *Server) enter(c *fiber.Ctx) error { return s.withRequestContext(c, c.Ne
 // error of do is written before the context ends: counting the error against a limit
 // may have to wait.
 func (s *Server) withRequestContext(c *fiber.Ctx, do func() error) error {
-	t := tripOf(c.Context())
-	t.routed = true
-	v := &t.visit
-	if from := t.inside; from != nil {
-		v.ip, v.agent, v.principal, v.cookie = from.ip, from.agent, from.principal, from.cookie
+	t := router.ExchangeOf(c.Context())
+	t.Routed = true
+	v := &t.Request
+	if from := t.PageRequest; from != nil {
+		v.IP, v.UserAgent, v.Principal, v.Cookie = from.IP, from.UserAgent, from.Principal, from.Cookie
 	} else {
-		v.ip = s.from(c)
-		v.agent = clip(string(c.Request().Header.UserAgent()), 200)
+		v.IP = s.from(c)
+		v.UserAgent = router.Truncate(string(c.Request().Header.UserAgent()), 200)
 	}
-	ctx, cancel := context.WithDeadline(withTraceContext(s.begin(v), c.Context()), t.began.Add(s.cfg.RequestTimeout))
+	ctx, cancel := context.WithDeadline(withTraceContext(s.Context(v), c.Context()), t.Started.Add(s.cfg.RequestTimeout))
 	defer cancel()
 	c.SetUserContext(ctx)
 	if err := do(); err != nil {
@@ -448,9 +450,9 @@ func forwarded(c *fiber.Ctx) []string {
 func (s *Server) onError(c *fiber.Ctx, err error) error {
 	var fe *fiber.Error
 	if !errors.As(err, &fe) {
-		return s.refuse(c, err)
+		return s.RespondError(c, err)
 	}
-	e := &domain.Error{Code: codeFor(fe.Code)}
+	e := &domain.Error{Code: router.CodeOfStatus(fe.Code)}
 	switch fe.Code {
 	case http.StatusNotFound:
 		e.Message = "There is no such route."
@@ -461,15 +463,15 @@ func (s *Server) onError(c *fiber.Ctx, err error) error {
 	case http.StatusRequestTimeout:
 		e.Message = "The request came too slowly."
 	case http.StatusRequestEntityTooLarge:
-		e.Message = errTooLarge.Message
+		e.Message = router.ErrBodyTooLarge.Message
 	default:
 		e.Message = "The request could not be read."
 	}
-	if !tripOf(c.Context()).routed { // the connection itself is in doubt
+	if !router.ExchangeOf(c.Context()).Routed { // the connection itself is in doubt
 		c.Context().SetConnectionClose()
-		s.safely(c.Context(), requestID(c))
+		s.safely(c.Context(), router.RequestID(c))
 		if c.Get(fiber.HeaderAuthorization) == "" { // or the header section was not read that far
-			return s.refuse(c, &Failure{status: fe.Code, requestID: requestID(c), err: e})
+			return s.RespondError(c, &router.Failure{Status: fe.Code, RequestID: router.RequestID(c), Err: e})
 		}
 		return s.withRequestContext(c, func() error { return s.answerUnmatchedRoute(c, fe.Code, e) })
 	}

@@ -8,19 +8,21 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // signInTag marks the pages by which people sign in and out.
 
 func (s *Server) signInRoutes() {
-	const tag = signInTag
+	const tag = router.SignInTag
 	token := func(h *huma.Operation) {
 		h.Parameters = append(h.Parameters, &huma.Param{Name: "token", In: "query", Description: "What the link holds.", Schema: &huma.Schema{Type: huma.TypeString}})
 	}
 	nothing := func(*huma.Operation) {}
-	s.person(operation{method: http.MethodGet, path: signInPath, id: "openSignInLink", tag: tag, summary: "Open a sign-in link", about: "For browsers. Only the button on the page uses the link up."}, token, s.openLink)
-	s.person(operation{method: http.MethodPost, path: signInPath, id: "signIn", tag: tag, summary: "Sign in", about: "For the page itself: a form with token. The answer sets the cookie of the session."}, nothing, s.signIn)
-	s.person(operation{method: http.MethodPost, path: signOutPath, id: "signOut", tag: tag, summary: "Sign out", about: "For pages of the service."}, nothing, s.signOut)
+	s.person(router.Operation{Method: http.MethodGet, Path: signInPath, ID: "openSignInLink", Tag: tag, Summary: "Open a sign-in link", Description: "For browsers. Only the button on the page uses the link up."}, token, s.openLink)
+	s.person(router.Operation{Method: http.MethodPost, Path: signInPath, ID: "signIn", Tag: tag, Summary: "Sign in", Description: "For the page itself: a form with token. The answer sets the cookie of the session."}, nothing, s.signIn)
+	s.person(router.Operation{Method: http.MethodPost, Path: signOutPath, ID: "signOut", Tag: tag, Summary: "Sign out", Description: "For pages of the service."}, nothing, s.signOut)
 }
 
 // openLink shows a button: what fetches links ahead of people uses none up.
@@ -29,7 +31,7 @@ func (s *Server) openLink(c *fiber.Ctx) error {
 	if err != nil {
 		return s.refusedPage(c, err)
 	}
-	if err = s.strike(c, visitOf(c.UserContext())); err != nil {
+	if err = s.strike(c, router.RequestOf(c.UserContext())); err != nil {
 		return err
 	}
 	data := struct {
@@ -44,16 +46,16 @@ func (s *Server) signIn(c *fiber.Ctx) error {
 	if err != nil {
 		return s.refusedPage(c, err)
 	}
-	v := visitOf(c.UserContext())
+	v := router.RequestOf(c.UserContext())
 	if err = s.strike(c, v); err != nil {
 		return err
 	}
 	if !s.ownPage(c) {
 		return s.say(c, http.StatusForbidden, "This page is out of date", "Open the sign-in link again.")
 	}
-	cookie, u, err := s.ports.Users.SignIn(c.UserContext(), values.Get("token"), v.ip, v.agent)
+	cookie, u, err := s.ports.Users.SignIn(c.UserContext(), values.Get("token"), v.IP, v.UserAgent)
 	if u != nil {
-		v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
+		v.Principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
 	}
 	switch code := domain.CodeOf(err); {
 	case code == domain.CodeIPNotAllowed:
@@ -86,7 +88,7 @@ func (s *Server) signOut(c *fiber.Ctx) error {
 	if code := domain.CodeOf(err); err != nil && code != domain.CodeAuthenticationRequired && code != domain.CodeNotFound {
 		return err
 	}
-	if err = s.strike(c, visitOf(c.UserContext())); err != nil {
+	if err = s.strike(c, router.RequestOf(c.UserContext())); err != nil {
 		return err
 	}
 	s.setCookie(c, "", time.Unix(1, 0))

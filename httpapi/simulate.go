@@ -7,6 +7,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewAssumptions are what the called are taken to do, as it is sent. What is
@@ -119,16 +121,16 @@ func (n *NewAssumptions) check() error {
 }
 
 func (s *Server) simulateRoutes() {
-	add(s.Router, operation{
-		method: http.MethodPost, path: "/v1/campaigns/{id}/simulate", id: "simulateCampaign", tag: "Campaigns",
-		summary: "Play a campaign on a virtual clock",
-		about: "Nobody is rung and nothing is kept. Schedule, calling hours, pacing and retries decide as in the real campaign; " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: "/v1/campaigns/{id}/simulate", ID: "simulateCampaign", Tag: "Campaigns",
+		Summary: "Play a campaign on a virtual clock",
+		Description: "Nobody is rung and nothing is kept. Schedule, calling hours, pacing and retries decide as in the real campaign; " +
 			"how calls end is drawn by the assumptions. One simulation of a workspace runs at a time, and it ends with its request.",
 	}, s.simulateCampaign)
-	add(s.Router, operation{
-		method: http.MethodPost, path: "/v1/campaigns/simulate", id: "simulateDraft", tag: "Campaigns",
-		summary: "Play a campaign that is not kept",
-		about:   "The body is that of a new campaign with its inline contacts, start_at, seed and assumptions beside. Nothing is created.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: "/v1/campaigns/simulate", ID: "simulateDraft", Tag: "Campaigns",
+		Summary:     "Play a campaign that is not kept",
+		Description: "The body is that of a new campaign with its inline contacts, start_at, seed and assumptions beside. Nothing is created.",
 	}, s.simulateDraft)
 }
 
@@ -138,7 +140,7 @@ type SimulateDraftRequest struct {
 	SimulateRequest
 }
 
-func (s *Server) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*answer[*ask.Simulation], error) {
+func (s *Server) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*router.Response[*ask.Simulation], error) {
 	o, err := in.Body.order()
 	if err != nil {
 		return nil, err
@@ -147,7 +149,7 @@ func (s *Server) simulateDraft(ctx context.Context, p domain.Principal, in *stru
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Campaigns.SimulateDraft(ctx, p, c, inline(in.Body.Contacts), o))
+	return router.Respond(s.ports.Campaigns.SimulateDraft(ctx, p, c, inline(in.Body.Contacts), o))
 }
 
 // order is what was sent as the service wants it.
@@ -160,11 +162,11 @@ func (r *SimulateRequest) order() (ask.SimulationOrder, error) {
 }
 
 func (s *Server) simulateCampaign(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body *SimulateRequest
 },
-) (*answer[*ask.Simulation], error) {
-	id, err := named(domain.PrefixCampaign, in.ID)
+) (*router.Response[*ask.Simulation], error) {
+	id, err := router.PathID(domain.PrefixCampaign, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -176,5 +178,5 @@ func (s *Server) simulateCampaign(ctx context.Context, p domain.Principal, in *s
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Campaigns.SimulateCampaign(ctx, p, id, o))
+	return router.Respond(s.ports.Campaigns.SimulateCampaign(ctx, p, id, o))
 }

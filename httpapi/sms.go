@@ -7,6 +7,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewMessage is a text message as it is sent.
@@ -28,25 +30,25 @@ type TestMessage struct {
 
 func (s *Server) smsRoutes() {
 	const tag, path = "SMS", "/v1/sms"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "sendSMS", tag: tag, status: http.StatusCreated, summary: "Send a text message",
-		about: "Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out; once daily_spend_cap is reached, 403 spend_cap_reached. " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "sendSMS", Tag: tag, Status: http.StatusCreated, Summary: "Send a text message",
+		Description: "Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out; once daily_spend_cap is reached, 403 spend_cap_reached. " +
 			"With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.",
 	}, s.sendSMS)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listSMS", tag: tag, summary: "List text messages", errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getSMS", tag: tag, summary: "Get a text message"},
-		handleByID(domain.PrefixMessage, s.ports.Messages, Messages.Message, (*domain.Message).Public))
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteSMS", tag: tag, summary: "Delete a text message",
-		about: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", errors: []int{http.StatusConflict},
-	}, handleDeleteByID(domain.PrefixMessage, "message", s.ports.Messages, Messages.DeleteMessage))
-	add(s.Router, operation{
-		method: http.MethodPost, path: "/v1/test/inbound-sms", id: "testInboundSMS", tag: tag, status: http.StatusCreated,
-		summary: "Let the built-in carrier send a text message to the workspace", about: "With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.",
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listSMS", Tag: tag, Summary: "List text messages", Errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMS", Tag: tag, Summary: "Get a text message"},
+		router.HandleByID(domain.PrefixMessage, s.ports.Messages, Messages.Message, (*domain.Message).Public))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMS", Tag: tag, Summary: "Delete a text message",
+		Description: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict},
+	}, router.HandleDeleteByID(domain.PrefixMessage, "message", s.ports.Messages, Messages.DeleteMessage))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: "/v1/test/inbound-sms", ID: "testInboundSMS", Tag: tag, Status: http.StatusCreated,
+		Summary: "Let the built-in carrier send a text message to the workspace", Description: "With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.",
 	}, s.testInboundSMS)
 }
 
-func (s *Server) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Body NewMessage }) (*answer[*domain.Message], error) {
+func (s *Server) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Body NewMessage }) (*router.Response[*domain.Message], error) {
 	var problems domain.Problems
 	o := in.Body.order(&problems)
 	if err := problems.Err(); err != nil {
@@ -56,7 +58,7 @@ func (s *Server) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Bo
 	if err != nil {
 		return nil, err
 	}
-	return touched(ctx, made.Public(), nil)
+	return router.RespondCreated(ctx, made.Public(), nil)
 }
 
 // order is the message, as far as there is no problem with it.
@@ -69,7 +71,7 @@ func (b *NewMessage) order(problems *domain.Problems) ask.NewMessage {
 	return o
 }
 
-func (s *Server) testInboundSMS(ctx context.Context, p domain.Principal, in *struct{ Body TestMessage }) (*answer[*domain.Message], error) {
+func (s *Server) testInboundSMS(ctx context.Context, p domain.Principal, in *struct{ Body TestMessage }) (*router.Response[*domain.Message], error) {
 	b := &in.Body
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
@@ -87,32 +89,32 @@ func (s *Server) testInboundSMS(ctx context.Context, p domain.Principal, in *str
 	if err != nil {
 		return nil, err
 	}
-	return touched(ctx, got.Public(), nil)
+	return router.RespondCreated(ctx, got.Public(), nil)
 }
 
 func (s *Server) listSMS(ctx context.Context, p domain.Principal, in *struct {
-	Paging
+	router.Paging
 	Status    string `query:"status" enum:"queued,sent,delivered,undelivered,failed,received" doc:"Only those in this state."`
 	Direction string `query:"direction" enum:"inbound,outbound" doc:"Only those of this direction."`
 	To        string `query:"to" maxLength:"40" doc:"Only those to this number."`
 	From      string `query:"from" maxLength:"40" doc:"Only those from this number."`
 	TextingID string `query:"conversation_id" doc:"Only those of this conversation of an agent."`
 },
-) (*answer[List[*domain.Message]], error) {
+) (*router.Response[router.List[*domain.Message]], error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	q := ask.MessageQuery{Page: in.page(), Status: domain.MessageStatus(in.Status), Direction: domain.Direction(in.Direction)}
-	if q.Conversation, err = optionalID("conversation_id", domain.PrefixTexting, in.TextingID); err != nil {
+	q := ask.MessageQuery{Page: in.Query(), Status: domain.MessageStatus(in.Status), Direction: domain.Direction(in.Direction)}
+	if q.Conversation, err = router.OptionalID("conversation_id", domain.PrefixTexting, in.TextingID); err != nil {
 		return nil, err
 	}
-	if q.To, err = optionalPhone("to", in.To, w.DefaultCountry); err != nil {
+	if q.To, err = router.OptionalPhone("to", in.To, w.DefaultCountry); err != nil {
 		return nil, err
 	}
-	if q.From, err = optionalPhone("from", in.From, w.DefaultCountry); err != nil {
+	if q.From, err = router.OptionalPhone("from", in.From, w.DefaultCountry); err != nil {
 		return nil, err
 	}
 	l, err := s.ports.Messages.ListMessages(ctx, p, q)
-	return page(l, err, (*domain.Message).Public)
+	return router.Page(l, err, (*domain.Message).Public)
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 const (
@@ -30,13 +32,13 @@ func (s *Server) streamRoute() {
 	text := func(about string) *huma.Param {
 		return &huma.Param{In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
-	s.rawBy(operation{
-		method: http.MethodGet, path: "/v1/events/stream", id: "streamEvents", live: true, tag: "Events", summary: "Follow events as they happen",
-		about: "Server-sent events (EventSource), forwards in the order in which they happened: each with its id and, as data, an Event in one line. Begins after " +
+	s.AddRawAdmitted(router.Operation{
+		Method: http.MethodGet, Path: "/v1/events/stream", ID: "streamEvents", Stream: true, Tag: "Events", Summary: "Follow events as they happen",
+		Description: "Server-sent events (EventSource), forwards in the order in which they happened: each with its id and, as data, an Event in one line. Begins after " +
 			"Last-Event-ID or after; at the oldest event that is kept without either; with after=now at the next that happens. A comment every 15 seconds shows " +
 			"that the line holds. Nothing is lost on a reader who is slow, nor on one who comes back with the last id. The stream ends with its credential, " +
 			"and when the service stops: come back then. Only events of resources that the credential may read are sent. A workspace may have 100 open. Browsers use a ticket, and another each time they come back.",
-		errors: []int{http.StatusGone, http.StatusUnprocessableEntity},
+		Errors: []int{http.StatusGone, http.StatusUnprocessableEntity},
 	}, s.admitTicketed, func(h *huma.Operation) {
 		for name, p := range map[string]*huma.Param{
 			"after":     text("The id of the last event seen, or now."),
@@ -51,36 +53,36 @@ func (s *Server) streamRoute() {
 			Name: lastEventID, In: "header", Description: "The same as after, and before it: browsers send it when they come back.", Schema: &huma.Schema{Type: huma.TypeString},
 		})
 		h.Security = append(h.Security, map[string][]string{})
-		h.Responses["200"] = response("The events.", mimeEvents, &huma.Schema{Type: huma.TypeString, Examples: []any{"id: evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\ndata: {\"id\":\"evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\",\"type\":\"call.ended\",…}\n\n"}})
+		h.Responses["200"] = router.DescribeResponse("The events.", mimeEvents, &huma.Schema{Type: huma.TypeString, Examples: []any{"id: evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\ndata: {\"id\":\"evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\",\"type\":\"call.ended\",…}\n\n"}})
 	}, s.streamEvents)
 }
 
 // streamEvents begins a stream; it goes on after the route has returned.
 func (s *Server) streamEvents(c *fiber.Ctx) error {
-	v := *visitOf(c.UserContext()) // the request's own is still used by it
+	v := *router.RequestOf(c.UserContext()) // the request's own is still used by it
 	from := cmp.Or(c.Get(lastEventID), c.Query("after"))
 	after := from
 	if from == ask.EventsFromNow {
 		after = ""
 	}
-	q, err := eventQuery(v.principal, after, c.Query("type"))
+	q, err := eventQuery(v.Principal, after, c.Query("type"))
 	if err != nil {
 		return err
 	}
 	q.After = from
 	next := waitWithoutEvents
 	if len(q.Types) > 0 {
-		next, err = s.ports.Events.FollowEvents(c.UserContext(), v.principal, q)
+		next, err = s.ports.Events.FollowEvents(c.UserContext(), v.Principal, q)
 	}
 	if err != nil {
 		return err
 	}
-	leave, seated := s.streams.take(v.principal.WorkspaceID, s.cfg.EventStreams)
+	leave, seated := s.streams.take(v.Principal.WorkspaceID, s.cfg.EventStreams)
 	if !seated {
 		return domain.Errorf(domain.CodeRateLimit, "The workspace has %d streams of events open, which is the most.", s.cfg.EventStreams).
 			With("limit", s.cfg.EventStreams).With("retry_after", 1)
 	}
-	if err = s.greetPage(c, v.principal); err != nil {
+	if err = s.greetPage(c, v.Principal); err != nil {
 		leave()
 		return err
 	}
@@ -88,9 +90,9 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	c.Set("X-Accel-Buffering", "no") // or a proxy keeps events to itself
 	conn := c.Context().Conn()
 	c.Context().SetConnectionClose() // see attend
-	ctx, cancel := context.WithCancel(withVisit(s.listens(), &v))
+	ctx, cancel := context.WithCancel(router.WithRequest(s.listens(), &v))
 	f := &follower{server: s, visit: &v, next: next}
-	s.stream(ctx, c, func() { cancel(); leave() }, func(w io.Writer) error {
+	s.Stream(ctx, c, func() { cancel(); leave() }, func(w io.Writer) error {
 		go attend(conn, cancel)
 		return f.serve(ctx, w)
 	})
@@ -137,7 +139,7 @@ func attend(conn net.Conn, gone func()) {
 // follower is one who follows events.
 type follower struct {
 	server *Server
-	visit  *visit
+	visit  *router.Request
 	next   func(context.Context) ([]event.Event, error)
 	out    bytes.Buffer
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Talking lets people talk to agents without a telephone.
@@ -60,14 +62,14 @@ const (
 
 func (s *Server) talkRoutes() {
 	const path = "/v1/agents/{id}/talk"
-	s.rawBy(operation{
-		method: http.MethodGet, path: path, id: "talkToAgent", live: true, tag: "Agents", summary: "Talk to an agent by WebSocket",
-		about: "A WebSocket, with a test key. The service's built-in carrier calls the agent: a call like any other that comes in, which takes a line and stands in the record " +
+	s.AddRawAdmitted(router.Operation{
+		Method: http.MethodGet, Path: path, ID: "talkToAgent", Stream: true, Tag: "Agents", Summary: "Talk to an agent by WebSocket",
+		Description: "A WebSocket, with a test key. The service's built-in carrier calls the agent: a call like any other that comes in, which takes a line and stands in the record " +
 			"(`direction` inbound, `caller.name` Browser), until either side ends it or the socket does. The first message is a text, TalkHello; then come binary messages of 20 ms of the " +
 			"agent's sound: µ-law, 8 kHz, one channel; and texts, TalkNote, for the state, the transcript as it grows and keys; at the end the text {\"type\":\"ended\"}. Binary messages of the " +
 			"same format, of 4096 bytes at most, are what the caller says, at the pace at which it is said: what is more than 400 ms ahead is lost. Texts, TalkOrder, press keys or hang up. " +
 			"Who takes the sound too slowly is dropped. Browsers use a ticket; the page /talk does.",
-		errors: []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUpgradeRequired},
+		Errors: []int{http.StatusConflict, http.StatusUnprocessableEntity, http.StatusUpgradeRequired},
 	}, s.admitTicketed, func(h *huma.Operation) {
 		h.Parameters = append(
 			h.Parameters,
@@ -76,13 +78,13 @@ func (s *Server) talkRoutes() {
 		)
 		h.Security = append(h.Security, map[string][]string{})
 		h.Responses["101"] = &huma.Response{Description: "The socket is open. Its texts are of these shapes.", Content: map[string]*huma.MediaType{
-			fiber.MIMEApplicationJSON: {Schema: schemaOf[TalkTexts](s.api)},
+			fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[TalkTexts](s.API)},
 		}}
 	}, s.talk)
 }
 
 func (s *Server) talk(c *fiber.Ctx) error {
-	id, err := named(domain.PrefixAgent, c.Params("id"))
+	id, err := router.PathID(domain.PrefixAgent, c.Params("id"))
 	if err != nil {
 		return err
 	}
@@ -94,8 +96,8 @@ func (s *Server) talk(c *fiber.Ctx) error {
 			return ps.Err()
 		}
 	}
-	v := visitOf(c.UserContext())
-	if _, err = s.ports.Agents.Agent(c.UserContext(), v.principal, id); err != nil {
+	v := router.RequestOf(c.UserContext())
+	if _, err = s.ports.Agents.Agent(c.UserContext(), v.Principal, id); err != nil {
 		return err
 	}
 	r, err := upgrade(c)
@@ -104,7 +106,7 @@ func (s *Server) talk(c *fiber.Ctx) error {
 	}
 	heard, told := newEarful(), newNotes()
 	var once sync.Once
-	t, err := s.ports.Talking.TalkToAgent(c.UserContext(), v.principal, o, ask.Listener{
+	t, err := s.ports.Talking.TalkToAgent(c.UserContext(), v.Principal, o, ask.Listener{
 		Sound: heard.put,
 		Segment: func(segment domain.Segment) {
 			once.Do(func() { told.put(TalkNote{Type: "state", Status: domain.CallInProgress}) })
@@ -122,7 +124,7 @@ func (s *Server) talk(c *fiber.Ctx) error {
 	}
 	h := &hearer{
 		server: s, visit: *v, seat: ask.Seat{Say: t.Say, Leave: t.Leave}, heard: heard, notes: told, text: orders(&t),
-		log: s.log.With(slog.String("call_id", t.CallID), slog.String("request_id", v.requestID)),
+		log: s.Log.With(slog.String("call_id", t.CallID), slog.String("request_id", v.RequestID)),
 	}
 	return h.begin(c, r, TalkHello{Type: "hello", CallID: t.CallID, Format: listenFormat()})
 }
@@ -166,9 +168,9 @@ type talkPage struct {
 }
 
 func (s *Server) talkPages() {
-	s.person(operation{
-		method: http.MethodGet, path: "/talk", id: "getTalkPage", tag: "Agents", summary: "A page to talk to an agent", open: true,
-		about: "For browsers, with a microphone. What stands behind the # of its address is the path of /v1/agents/{id}/talk with a ticket; it never leaves the browser but for opening the socket.",
+	s.person(router.Operation{
+		Method: http.MethodGet, Path: "/talk", ID: "getTalkPage", Tag: "Agents", Summary: "A page to talk to an agent", Public: true,
+		Description: "For browsers, with a microphone. What stands behind the # of its address is the path of /v1/agents/{id}/talk with a ticket; it never leaves the browser but for opening the socket.",
 	}, func(*huma.Operation) {}, func(c *fiber.Ctx) error {
 		if err := s.show(c, http.StatusOK, "talk", talkPage{titled("Talk to an agent"), strings.Split("123456789*0#", "")}, ""); err != nil {
 			return err
@@ -177,10 +179,10 @@ func (s *Server) talkPages() {
 		c.Set("Permissions-Policy", "microphone=(self)")
 		return nil
 	})
-	s.raw(operation{
-		method: http.MethodGet, path: "/talk.js", id: "getTalkScript", tag: "Agents", summary: "The script of that page", open: true, about: "For browsers.",
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: "/talk.js", ID: "getTalkScript", Tag: "Agents", Summary: "The script of that page", Public: true, Description: "For browsers.",
 	}, func(h *huma.Operation) {
-		h.Responses["200"] = response("A script.", "text/javascript", &huma.Schema{Type: huma.TypeString})
+		h.Responses["200"] = router.DescribeResponse("A script.", "text/javascript", &huma.Schema{Type: huma.TypeString})
 	}, func(c *fiber.Ctx) error {
 		c.Set(fiber.HeaderContentType, "text/javascript; charset=utf-8")
 		c.Set(fiber.HeaderCacheControl, "public, max-age=300")

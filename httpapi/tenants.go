@@ -6,6 +6,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Tenants are the workspaces of the install, for operators. The front door has
@@ -35,86 +37,86 @@ type WorkspaceCreated struct {
 
 func (s *Server) tenantRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createWorkspace", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a workspace",
-		about: "Operators only, as all of /v1/workspaces. Default plan: starter. The setting default_plan is the plan of the first workspace only, default, which the first start makes.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createWorkspace", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a workspace",
+		Description: "Operators only, as all of /v1/workspaces. Default plan: starter. The setting default_plan is the plan of the first workspace only, default, which the first start makes.",
 	}, s.createWorkspace)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listWorkspaces", tag: tag, summary: "List the workspaces of the install"},
-		func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*answer[List[*domain.Workspace]], error) {
-			if err := byOperator(p); err != nil {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listWorkspaces", Tag: tag, Summary: "List the workspaces of the install"},
+		func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*domain.Workspace]], error) {
+			if err := router.RequireOperator(p); err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Tenants.ListWorkspaces(ctx, in.page())
-			return page(l, err, func(w *domain.Workspace) *domain.Workspace { return shownWorkspace(p, w) })
+			l, err := s.ports.Tenants.ListWorkspaces(ctx, in.Query())
+			return router.Page(l, err, func(w *domain.Workspace) *domain.Workspace { return shownWorkspace(p, w) })
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getAnyWorkspace", tag: tag, summary: "Get a workspace of the install"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Workspace], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAnyWorkspace", Tag: tag, Summary: "Get a workspace of the install"},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Workspace], error) {
 			w, err := s.tenant(ctx, p, in.ID)
 			return s.withWarnings(ctx, shownWorkspace(p, w), err)
 		})
-	add(s.Router, operation{
-		method: http.MethodPatch, path: path + "/{id}", id: "updateAnyWorkspace", credential: keyOrSession, tag: tag, summary: "Change a workspace of the install",
-		about: "Plan, limits and rules hold from the answer on.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAnyWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a workspace of the install",
+		Description: "Plan, limits and rules hold from the answer on.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
-		Body Patch[NewWorkspace]
+		router.IDParam
+		Body router.Patch[NewWorkspace]
 	},
-	) (*answer[*domain.Workspace], error) {
+	) (*router.Response[*domain.Workspace], error) {
 		w, err := s.tenant(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, patchFunc(s.Registry, &in.Body, (*NewWorkspace).apply))
+		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, router.PatchFunc(s.Registry, &in.Body, (*NewWorkspace).apply))
 		return s.withWarnings(ctx, shownWorkspace(p, w), err)
 	})
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteWorkspace", credential: keyOrSession, tag: tag, errors: []int{http.StatusConflict}, summary: "Delete a workspace with everything in it",
-		about: "Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteWorkspace", Credential: router.KeyOrSession, Tag: tag, Errors: []int{http.StatusConflict}, Summary: "Delete a workspace with everything in it",
+		Description: "Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: " +
 			"what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.",
-	}, func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
+	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[router.Deleted], error) {
 		w, err := s.tenant(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return deleted(w.ID, "workspace", s.ports.Tenants.DeleteWorkspace(ctx, p, w.ID))
+		return router.RespondDeleted(w.ID, "workspace", s.ports.Tenants.DeleteWorkspace(ctx, p, w.ID))
 	})
 }
 
 // tenantNumberRoutes are those by which operators let numbers go live.
 func (s *Server) tenantNumberRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/phone-numbers"
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAnyNumbers", tag: tag, summary: "List the numbers of a workspace of the install", about: "Operators only. Those of the live environment."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyNumbers", Tag: tag, Summary: "List the numbers of a workspace of the install", Description: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 			Status string `query:"status" enum:"live,pending" doc:"In this state only."`
 		},
-		) (*answer[List[*domain.PhoneNumber]], error) {
+		) (*router.Response[router.List[*domain.PhoneNumber]], error) {
 			w, err := s.tenant(ctx, p, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Tenants.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.page())
-			return page(l, err, same)
+			l, err := s.ports.Tenants.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.Query())
+			return router.Page(l, err, router.Same)
 		})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{number_id}/approve", id: "approveNumber", credential: keyOrSession, tag: tag, summary: "Let a number go live",
-		about: "Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{number_id}/approve", ID: "approveNumber", Credential: router.KeyOrSession, Tag: tag, Summary: "Let a number go live",
+		Description: "Operators only. Where several workspaces share the install, a number that no operator created is pending until then: no call and no message reaches it or comes from it.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
+		router.IDParam
 		NumberID string `path:"number_id" doc:"The number's id."`
 	},
-	) (*answer[*domain.PhoneNumber], error) {
+	) (*router.Response[*domain.PhoneNumber], error) {
 		w, err := s.tenant(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		id, err := named(domain.PrefixNumber, in.NumberID)
+		id, err := router.PathID(domain.PrefixNumber, in.NumberID)
 		if err != nil {
 			return nil, err
 		}
-		touch(ctx, id)
-		return ok(s.ports.Tenants.ApproveNumber(ctx, w.ID, id))
+		router.SetResourceID(ctx, id)
+		return router.Respond(s.ports.Tenants.ApproveNumber(ctx, w.ID, id))
 	})
 }
 
@@ -123,38 +125,38 @@ func (s *Server) tenantNumberRoutes() {
 // countries.
 func (s *Server) tenantTrunkRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/trunks"
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listAnyTrunks", tag: tag, summary: "List the trunks of a workspace of the install", about: "Operators only. Those of the live environment."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyTrunks", Tag: tag, Summary: "List the trunks of a workspace of the install", Description: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 		},
-		) (*answer[List[*domain.Trunk]], error) {
+		) (*router.Response[router.List[*domain.Trunk]], error) {
 			tenant, err := s.asTenant(ctx, p, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Trunks.ListTrunks(ctx, tenant, in.page())
-			return page(l, err, (*domain.Trunk).Public)
+			l, err := s.ports.Trunks.ListTrunks(ctx, tenant, in.Query())
+			return router.Page(l, err, (*domain.Trunk).Public)
 		})
-	add(s.Router, operation{
-		method: http.MethodPatch, path: path + "/{trunk_id}", id: "updateAnyTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk of a workspace of the install",
-		about: "Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip, number_add and number_format national with any number_country; every other member too. A patch that names number_strip or number_add approves both, also with the same values. Trunks of the live environment.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPatch, Path: path + "/{trunk_id}", ID: "updateAnyTrunk", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a trunk of a workspace of the install",
+		Description: "Operators only. Sets what the workspace itself may not set on its trunks: costs, by which daily_spend_cap counts, number_strip, number_add and number_format national with any number_country; every other member too. A patch that names number_strip or number_add approves both, also with the same values. Trunks of the live environment.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
-		One
+		router.IDParam
 		TrunkID string `path:"trunk_id" doc:"The trunk's id."`
-		Body    Patch[NewTrunk]
+		Body    router.Patch[NewTrunk]
 	},
-	) (*answer[*domain.Trunk], error) {
+	) (*router.Response[*domain.Trunk], error) {
 		tenant, err := s.asTenant(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		id, err := named(domain.PrefixTrunk, in.TrunkID)
+		id, err := router.PathID(domain.PrefixTrunk, in.TrunkID)
 		if err != nil {
 			return nil, err
 		}
-		touch(ctx, id)
-		return public(s.ports.Trunks.UpdateTrunk(ctx, tenant, id, s.changeTrunk(&in.Body)))
+		router.SetResourceID(ctx, id)
+		return router.RespondPublic(s.ports.Trunks.UpdateTrunk(ctx, tenant, id, s.changeTrunk(&in.Body)))
 	})
 }
 
@@ -169,18 +171,18 @@ func (s *Server) asTenant(ctx context.Context, p domain.Principal, workspaceID s
 
 // tenant is a workspace that an operator names.
 func (s *Server) tenant(ctx context.Context, p domain.Principal, text string) (*domain.Workspace, error) {
-	if err := byOperator(p); err != nil {
+	if err := router.RequireOperator(p); err != nil {
 		return nil, err
 	}
-	id, err := named(domain.PrefixWorkspace, text)
+	id, err := router.PathID(domain.PrefixWorkspace, text)
 	if err != nil {
 		return nil, err
 	}
 	return s.ports.Tenants.AnyWorkspace(ctx, id)
 }
 
-func (s *Server) createWorkspace(ctx context.Context, p domain.Principal, in *struct{ Body NewWorkspace }) (*answer[*WorkspaceCreated], error) {
-	if err := byOperator(p); err != nil {
+func (s *Server) createWorkspace(ctx context.Context, p domain.Principal, in *struct{ Body NewWorkspace }) (*router.Response[*WorkspaceCreated], error) {
+	if err := router.RequireOperator(p); err != nil {
 		return nil, err
 	}
 	w := &domain.Workspace{}
@@ -191,6 +193,6 @@ func (s *Server) createWorkspace(ctx context.Context, p domain.Principal, in *st
 	if err != nil {
 		return nil, err
 	}
-	touch(ctx, made.ID)
-	return ok(&WorkspaceCreated{Workspace: *shownWorkspace(p, made), KeyID: key.ID, Key: text}, nil)
+	router.SetResourceID(ctx, made.ID)
+	return router.Respond(&WorkspaceCreated{Workspace: *shownWorkspace(p, made), KeyID: key.ID, Key: text}, nil)
 }

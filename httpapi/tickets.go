@@ -15,6 +15,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 const (
@@ -41,13 +43,13 @@ type Ticket struct {
 var ticketed = regexp.MustCompile(`^/v1/(calls/[^/?#]+/listen|agents/[^/?#]+/talk|events/stream)(\?[^#]*)?$`)
 
 func (s *Server) ticketRoutes() {
-	add(s.Router, operation{
-		method: http.MethodPost, path: "/v1/tickets", id: "createTicket", tag: "Tickets", status: http.StatusCreated, summary: "Make a ticket for a browser",
-		about: "The URL opens the path once, within 60 seconds, with the rights of the key that asks, as long as that is good.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: "/v1/tickets", ID: "createTicket", Tag: "Tickets", Status: http.StatusCreated, Summary: "Make a ticket for a browser",
+		Description: "The URL opens the path once, within 60 seconds, with the rights of the key that asks, as long as that is good.",
 	}, s.createTicket)
 }
 
-func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struct{ Body TicketRequest }) (*answer[Ticket], error) {
+func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struct{ Body TicketRequest }) (*router.Response[Ticket], error) {
 	path := in.Body.Path
 	if !ticketed.MatchString(path) || len(path) > 500 {
 		var ps domain.Problems
@@ -55,7 +57,7 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 		return nil, ps.Err()
 	}
 	until := time.Now().Add(ticketLife).UTC()
-	code, left := s.tickets.sell(p.WorkspaceID, ticket{path: path, credential: visitOf(ctx).credential, cookie: visitOf(ctx).cookie, until: until})
+	code, left := s.tickets.sell(p.WorkspaceID, ticket{path: path, credential: router.RequestOf(ctx).Credential, cookie: router.RequestOf(ctx).Cookie, until: until})
 	if !left {
 		return nil, domain.Errorf(domain.CodeUnavailable, "The workspace has too many tickets out; try again.").With("retry_after", int(ticketLife/time.Second))
 	}
@@ -63,7 +65,7 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 	if strings.Contains(path, "?") {
 		separator = "&"
 	}
-	return ok(Ticket{Provenance: domain.Provenance{CreatedBy: p.Creator()}, URL: s.cfg.PublicURL + path + separator + ticketParam + "=" + code, ExpiresAt: until}, nil)
+	return router.Respond(Ticket{Provenance: domain.Provenance{CreatedBy: p.Creator()}, URL: s.cfg.PublicURL + path + separator + ticketParam + "=" + code, ExpiresAt: until}, nil)
 }
 
 // ticket is one that was not used yet. It keeps the credential and not what
@@ -140,13 +142,13 @@ func (t *tickets) take(code, path string) (ticket, bool) {
 }
 
 // admitTicketed lets in who has a ticket, and anybody else by a credential.
-func (s *Server) admitTicketed(c *fiber.Ctx, r rule, route string) error {
+func (s *Server) admitTicketed(c *fiber.Ctx, r router.Rule, route string) error {
 	whole := c.OriginalURL()
 	path, code, found := cutTicket(whole)
 	if !found || c.Get(fiber.HeaderAuthorization) != "" {
 		return s.Admit(c, r, route)
 	}
-	v := visitOf(c.UserContext())
+	v := router.RequestOf(c.UserContext())
 	one, good := s.tickets.take(code, path)
 	if !good {
 		if err := s.strike(c, v); err != nil {
@@ -155,14 +157,14 @@ func (s *Server) admitTicketed(c *fiber.Ctx, r rule, route string) error {
 		s.denied(c.UserContext(), v, domain.CodeInvalidTicket)
 		return domain.Errorf(domain.CodeInvalidTicket, "The ticket was used, is too old, or is for another path.")
 	}
-	if v.credential, v.cookie = one.credential, one.cookie; v.cookie != "" {
+	if v.Credential, v.Cookie = one.credential, one.cookie; v.Cookie != "" {
 		p, err := s.principalOf(c.UserContext(), v)
 		if err != nil {
 			return err
 		}
-		v.principal = p
-		tripOf(c.Context()).known = true
-		if err = s.pace(c, v.principal); err != nil {
+		v.Principal = p
+		router.ExchangeOf(c.Context()).Authenticated = true
+		if err = s.pace(c, v.Principal); err != nil {
 			return err
 		}
 		return s.permit(c, v, r, route)

@@ -12,6 +12,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/token"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewToken is what a token of a user is asked for with.
@@ -48,16 +50,16 @@ type JWKS struct {
 
 func (s *Server) tokenRoutes() {
 	const tag = "Credentials"
-	add(s.Router, operation{
-		method: http.MethodPost, path: "/v1/auth/token", id: "issueToken", credential: keyOnly, tag: tag, summary: "Issue a JWT for a user of yours",
-		about: "The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: "/v1/auth/token", ID: "issueToken", Credential: router.KeyOnly, Tag: tag, Summary: "Issue a JWT for a user of yours",
+		Description: "The token is for the key's workspace and environment and dies with the key; the key's allowed_ips do not bind it.",
 	}, s.issueToken)
-	add(s.Router, operation{
-		method: http.MethodPost, path: "/v1/auth/refresh", id: "refreshToken", credential: jwtOnly, tag: tag, summary: "Refresh a JWT before it expires",
-		about: "Send the JWT itself. The next one lives as long as the first did, but never beyond 24 hours after that was issued.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: "/v1/auth/refresh", ID: "refreshToken", Credential: router.JWTOnly, Tag: tag, Summary: "Refresh a JWT before it expires",
+		Description: "Send the JWT itself. The next one lives as long as the first did, but never beyond 24 hours after that was issued.",
 	}, s.refreshToken)
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/.well-known/jwks.json", id: "getJWKS", tag: tag, open: true, summary: "Get the keys that tokens are signed with",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/.well-known/jwks.json", ID: "getJWKS", Tag: tag, Public: true, Summary: "Get the keys that tokens are signed with",
 	}, func(ctx context.Context, _ domain.Principal, _ *struct{}) (*cached[JWKS], error) {
 		keys, err := s.ports.Tokens.SigningKeys(ctx, token.NewKey)
 		if err != nil {
@@ -77,11 +79,11 @@ type cached[T any] struct {
 	Body    T
 }
 
-func (s *Server) issueToken(ctx context.Context, p domain.Principal, in *struct{ Body NewToken }) (*answer[Token], error) {
+func (s *Server) issueToken(ctx context.Context, p domain.Principal, in *struct{ Body NewToken }) (*router.Response[Token], error) {
 	b := &in.Body
 	var ps domain.Problems
-	if b.UserID == "" || len(b.UserID) > maxUserID {
-		ps.Add("user_id", domain.CodeValidation, "must have 1 to %d characters", maxUserID)
+	if b.UserID == "" || len(b.UserID) > router.MaxUserID {
+		ps.Add("user_id", domain.CodeValidation, "must have 1 to %d characters", router.MaxUserID)
 	}
 	access.CheckPermissions("permissions", b.Permissions, &ps)
 	lifetime := token.Default
@@ -97,16 +99,16 @@ func (s *Server) issueToken(ctx context.Context, p domain.Principal, in *struct{
 	if !access.Subset(b.Permissions, p.Permissions) {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A token cannot do more than the API key it hangs on.").With("required", b.Permissions)
 	}
-	touch(ctx, p.KeyID)
+	router.SetResourceID(ctx, p.KeyID)
 	return s.sign(ctx, token.Issue(s.issuer(), b.UserID, p, b.Permissions, lifetime, time.Now()))
 }
 
-func (s *Server) refreshToken(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[Token], error) {
-	touch(ctx, p.KeyID)
-	return s.sign(ctx, token.Refresh(*visitOf(ctx).claims, time.Now()))
+func (s *Server) refreshToken(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[Token], error) {
+	router.SetResourceID(ctx, p.KeyID)
+	return s.sign(ctx, token.Refresh(*router.RequestOf(ctx).Claims, time.Now()))
 }
 
-func (s *Server) sign(ctx context.Context, c token.Claims) (*answer[Token], error) {
+func (s *Server) sign(ctx context.Context, c token.Claims) (*router.Response[Token], error) {
 	keys, err := s.ports.Tokens.SigningKeys(ctx, token.NewKey)
 	if err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (s *Server) sign(ctx context.Context, c token.Claims) (*answer[Token], erro
 	if err != nil {
 		return nil, err
 	}
-	return ok(Token{
+	return router.Respond(Token{
 		Token: text, TokenType: "Bearer", ExpiresAt: c.ExpiresAt.UTC(), ExpiresIn: int(c.ExpiresAt.Sub(c.IssuedAt.Time).Seconds()),
 		Permissions: c.Permissions, WorkspaceID: c.WorkspaceID,
 	}, nil)
@@ -130,15 +132,15 @@ func (s *Server) issuer() string {
 }
 
 // whose finds out who shows a credential: an API key, or the JWT of a user.
-func (s *Server) whose(ctx context.Context, v *visit) (domain.Principal, error) {
-	if !token.Looks(v.credential) {
-		return s.ports.Auth.Authenticate(ctx, v.credential, v.ip)
+func (s *Server) whose(ctx context.Context, v *router.Request) (domain.Principal, error) {
+	if !token.Looks(v.Credential) {
+		return s.ports.Auth.Authenticate(ctx, v.Credential, v.IP)
 	}
-	c, err := s.readToken(ctx, v.credential)
+	c, err := s.readToken(ctx, v.Credential)
 	if err != nil {
 		return c.Principal(), err
 	}
-	v.claims = &c
+	v.Claims = &c
 	p := c.Principal()
 	if c.ClientID == "" {
 		return p, s.ports.Tokens.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
@@ -147,7 +149,7 @@ func (s *Server) whose(ctx context.Context, v *visit) (domain.Principal, error) 
 		return p, err
 	}
 	client, err := s.ports.OAuth.ClientOf(ctx, c.ClientID)
-	if err == nil && client != nil && !access.From(client.AllowedIPs, v.ip) {
+	if err == nil && client != nil && !access.From(client.AllowedIPs, v.IP) {
 		err = domain.Errorf(domain.CodeIPNotAllowed, "Requests with tokens of this OAuth client are not allowed from this address.")
 	}
 	return p, err
@@ -186,7 +188,7 @@ func (s *Server) fromPage(c *fiber.Ctx, p domain.Principal) error {
 		return nil
 	}
 	if !p.ByToken() {
-		return domain.Errorf(codeOrigin, "An API key must not be used in a browser.")
+		return domain.Errorf(router.CodeOriginNotAllowed, "An API key must not be used in a browser.")
 	}
 	w, err := s.Workspace(c.UserContext(), p)
 	if err != nil {
@@ -196,7 +198,7 @@ func (s *Server) fromPage(c *fiber.Ctx, p domain.Principal) error {
 		allowOrigin(c, origin)
 		return nil
 	}
-	return domain.Errorf(codeOrigin, "allowed_origins of the workspace does not name this page's origin.")
+	return domain.Errorf(router.CodeOriginNotAllowed, "allowed_origins of the workspace does not name this page's origin.")
 }
 
 func allowOrigin(c *fiber.Ctx, origin string) {
@@ -207,8 +209,8 @@ func allowOrigin(c *fiber.Ctx, origin string) {
 
 // showPage lets a page of an origin that some workspace names read why its
 // token was refused: it would see a fault of the network instead.
-func (s *Server) showPage(c *fiber.Ctx, v *visit) {
-	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.Looks(v.credential) && s.ports.Tokens.OriginAllowed(origin) {
+func (s *Server) showPage(c *fiber.Ctx, v *router.Request) {
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.Looks(v.Credential) && s.ports.Tokens.OriginAllowed(origin) {
 		allowOrigin(c, origin)
 	}
 }
@@ -226,16 +228,16 @@ func (s *Server) preflight(c *fiber.Ctx) error {
 	if origin == "" || c.Get(fiber.HeaderAccessControlRequestMethod) == "" {
 		return c.Next()
 	}
-	v := visitOf(c.UserContext())
+	v := router.RequestOf(c.UserContext())
 	if !s.ports.Tokens.OriginAllowed(origin) {
 		if err := s.strike(c, v); err != nil {
-			return s.refuse(c, err)
+			return s.RespondError(c, err)
 		}
-		return s.refuse(c, domain.Errorf(codeOrigin, "No workspace lets pages of this origin in."))
+		return s.RespondError(c, domain.Errorf(router.CodeOriginNotAllowed, "No workspace lets pages of this origin in."))
 	}
 	allowOrigin(c, origin)
-	if err := tell(c, s.preflights.Take(neighbourhood(v.ip), preflightRule(), time.Now())); err != nil {
-		return s.refuse(c, err)
+	if err := tell(c, s.preflights.Take(neighbourhood(v.IP), preflightRule(), time.Now())); err != nil {
+		return s.RespondError(c, err)
 	}
 	c.Set(fiber.HeaderAccessControlAllowMethods, "GET, HEAD, POST, PUT, PATCH, DELETE")
 	c.Set(fiber.HeaderAccessControlAllowHeaders, "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Range")

@@ -7,6 +7,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewToolHTTP is how a tool is called over HTTP as it is sent.
@@ -50,7 +52,7 @@ func (n *NewTool) apply(t *domain.Tool) error {
 
 // change is apply for a stored tool. Stored headers are secret: they are never
 // sent to another host than the one that they were set for.
-func (n *NewTool) change(t *domain.Tool, patch *Patch[NewTool]) error {
+func (n *NewTool) change(t *domain.Tool, patch *router.Patch[NewTool]) error {
 	url, stored := t.URL(), t.Headers()
 	var p domain.Problems
 	check := func(kind, to string, headers map[string]string) {
@@ -75,10 +77,10 @@ func (n *NewTool) change(t *domain.Tool, patch *Patch[NewTool]) error {
 
 func (s *Server) toolRoutes() {
 	const tag, path = "Tools", "/v1/tools"
-	add(s.Router, operation{
-		method: http.MethodPost, path: path, id: "createTool", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a tool",
-		about: "What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewTool }) (*answer[*domain.Tool], error) {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createTool", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a tool",
+		Description: "What agents and pathways may do besides speaking: a request over HTTP, or a tool of an MCP server.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewTool }) (*router.Response[*domain.Tool], error) {
 		t := &domain.Tool{}
 		if err := in.Body.apply(t); err != nil {
 			return nil, err
@@ -87,31 +89,31 @@ func (s *Server) toolRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return touched(ctx, made.Public(), nil)
+		return router.RespondCreated(ctx, made.Public(), nil)
 	})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listTools", tag: tag, summary: "List tools"},
-		handleList(s.ports.Tools, Tools.ListTools, (*domain.Tool).Public))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getTool", tag: tag, summary: "Get a tool"},
-		handleByID(domain.PrefixTool, s.ports.Tools, Tools.Tool, (*domain.Tool).Public))
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTool", credential: keyOrSession, tag: tag, summary: "Change a tool", about: "A tool that is called another way needs null for the one that it has: {\"http\": null, \"mcp\": {…}}."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listTools", Tag: tag, Summary: "List tools"},
+		router.HandleList(s.ports.Tools, Tools.ListTools, (*domain.Tool).Public))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getTool", Tag: tag, Summary: "Get a tool"},
+		router.HandleByID(domain.PrefixTool, s.ports.Tools, Tools.Tool, (*domain.Tool).Public))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateTool", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a tool", Description: "A tool that is called another way needs null for the one that it has: {\"http\": null, \"mcp\": {…}}."},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[NewTool]
+			router.IDParam
+			Body router.Patch[NewTool]
 		},
-		) (*answer[*domain.Tool], error) {
-			id, err := named(domain.PrefixTool, in.ID)
+		) (*router.Response[*domain.Tool], error) {
+			id, err := router.PathID(domain.PrefixTool, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Tools.UpdateTool(ctx, p, id, patchFunc(s.Registry, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
+			return router.RespondPublic(s.ports.Tools.UpdateTool(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
 		})
-	add(s.Router, operation{
-		method: http.MethodDelete, path: path + "/{id}", id: "deleteTool", tag: tag, summary: "Delete a tool", errors: []int{http.StatusConflict},
-		about: "409 invalid_state with used_by while an agent (its draft or the version that it speaks) or a pathway names it.",
-	}, handleDeleteByID(domain.PrefixTool, "tool", s.ports.Tools, Tools.DeleteTool))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteTool", Tag: tag, Summary: "Delete a tool", Errors: []int{http.StatusConflict},
+		Description: "409 invalid_state with used_by while an agent (its draft or the version that it speaks) or a pathway names it.",
+	}, router.HandleDeleteByID(domain.PrefixTool, "tool", s.ports.Tools, Tools.DeleteTool))
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewTool) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewTool) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Tool{})
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewProxy is a target of a trunk as it is sent.
@@ -105,10 +107,10 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 	t.CallsPerSecond, t.MaxChannels, t.OptionsPing, t.Priority = n.CallsPerSecond, n.MaxChannels, n.OptionsPing, n.Priority
 	t.Codecs, t.MediaNetworks, t.RedirectHosts = slices.Clone(n.Codecs), slices.Clone(n.MediaNetworks), slices.Clone(n.RedirectHosts)
 	t.Prefixes, t.CallerIDs, t.CallerIDHeaders = slices.Clone(n.Prefixes), slices.Clone(n.CallerIDs), slices.Clone(n.CallerIDHeaders)
-	t.Auth, t.Alarms = trunkAuth(n.Auth), domain.TrunkAlarms(deref(n.Alarms))
-	in := deref(n.Inbound)
+	t.Auth, t.Alarms = trunkAuth(n.Auth), domain.TrunkAlarms(router.ValueOrZero(n.Alarms))
+	in := router.ValueOrZero(n.Inbound)
 	t.Inbound = domain.TrunkInbound{AllowedIPs: slices.Clone(in.AllowedIPs), Auth: trunkAuth(in.Auth), CallsPerSecond: in.CallsPerSecond}
-	t.Inbound.Match = optional(in.Match, func(m NewMatch) domain.TrunkMatch { return domain.TrunkMatch(m) })
+	t.Inbound.Match = router.Optional(in.Match, func(m NewMatch) domain.TrunkMatch { return domain.TrunkMatch(m) })
 	t.Proxies, t.Costs, t.OutboundProxy = make([]domain.Proxy, len(n.Proxies)), make([]domain.Rate, len(n.Costs)), nil
 	for i, x := range n.Proxies {
 		t.Proxies[i] = domain.Proxy(x)
@@ -116,7 +118,7 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 	for i, x := range n.Costs {
 		t.Costs[i] = domain.Rate(x)
 	}
-	if n.OutboundProxy != nil && !saysNothing(*n.OutboundProxy) {
+	if n.OutboundProxy != nil && !router.IsDefault(*n.OutboundProxy) {
 		proxy := domain.Proxy(*n.OutboundProxy)
 		t.OutboundProxy = &proxy
 	}
@@ -126,8 +128,8 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 
 // changeTrunk applies a merge patch to a trunk. A patch that names number_strip or
 // number_add also asks for the approval of both.
-func (s *Server) changeTrunk(body *Patch[NewTrunk]) func(*domain.Trunk) error {
-	return patchFunc(s.Registry, body, func(n *NewTrunk, t *domain.Trunk) error {
+func (s *Server) changeTrunk(body *router.Patch[NewTrunk]) func(*domain.Trunk) error {
+	return router.PatchFunc(s.Registry, body, func(n *NewTrunk, t *domain.Trunk) error {
 		t.RewriteApproved = t.RewriteApproved || body.Has("number_strip") || body.Has("number_add")
 		return n.apply(t)
 	})
@@ -135,8 +137,8 @@ func (s *Server) changeTrunk(body *Patch[NewTrunk]) func(*domain.Trunk) error {
 
 func (s *Server) trunkRoutes() {
 	const tag, path = "Trunks", "/v1/trunks"
-	add(s.Router, operation{method: http.MethodPost, path: path, id: "createTrunk", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Connect a trunk", about: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
-		func(ctx context.Context, p domain.Principal, in *struct{ Body NewTrunk }) (*answer[*domain.Trunk], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createTrunk", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Connect a trunk", Description: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body NewTrunk }) (*router.Response[*domain.Trunk], error) {
 			t := &domain.Trunk{}
 			if err := in.Body.apply(t); err != nil {
 				return nil, err
@@ -145,34 +147,34 @@ func (s *Server) trunkRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return touched(ctx, made.Public(), nil)
+			return router.RespondCreated(ctx, made.Public(), nil)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listTrunks", tag: tag, summary: "List trunks"},
-		handleList(s.ports.Trunks, Trunks.ListTrunks, (*domain.Trunk).Public))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getTrunk", tag: tag, summary: "Get a trunk"},
-		handleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.Trunk, (*domain.Trunk).Public))
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateTrunk", credential: keyOrSession, tag: tag, summary: "Change a trunk", about: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval."},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listTrunks", Tag: tag, Summary: "List trunks"},
+		router.HandleList(s.ports.Trunks, Trunks.ListTrunks, (*domain.Trunk).Public))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getTrunk", Tag: tag, Summary: "Get a trunk"},
+		router.HandleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.Trunk, (*domain.Trunk).Public))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateTrunk", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a trunk", Description: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval."},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[NewTrunk]
+			router.IDParam
+			Body router.Patch[NewTrunk]
 		},
-		) (*answer[*domain.Trunk], error) {
-			id, err := named(domain.PrefixTrunk, in.ID)
+		) (*router.Response[*domain.Trunk], error) {
+			id, err := router.PathID(domain.PrefixTrunk, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return public(s.ports.Trunks.UpdateTrunk(ctx, p, id, s.changeTrunk(&in.Body)))
+			return router.RespondPublic(s.ports.Trunks.UpdateTrunk(ctx, p, id, s.changeTrunk(&in.Body)))
 		})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/test", id: "testTrunk", tag: tag, summary: "Ask a trunk whether it lives",
-		about: "Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testTrunk", Tag: tag, Summary: "Ask a trunk whether it lives",
+		Description: "Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.",
 	},
-		handleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.TestTrunk, same))
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteTrunk", tag: tag, summary: "Disconnect a trunk", about: "409 invalid_state while a phone number stands on it.", errors: []int{http.StatusConflict}},
-		handleDeleteByID(domain.PrefixTrunk, "trunk", s.ports.Trunks, Trunks.DeleteTrunk))
+		router.HandleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.TestTrunk, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteTrunk", Tag: tag, Summary: "Disconnect a trunk", Description: "409 invalid_state while a phone number stands on it.", Errors: []int{http.StatusConflict}},
+		router.HandleDeleteByID(domain.PrefixTrunk, "trunk", s.ports.Trunks, Trunks.DeleteTrunk))
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewTrunk) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewTrunk) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Trunk{})
 }

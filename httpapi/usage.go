@@ -14,6 +14,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // LedgerEntry is an attempt, or a call that came in, as the export shows it.
@@ -36,25 +38,25 @@ func ledgerColumns() []string {
 
 func (s *Server) usageRoutes() {
 	const days = "Days are those of UTC. The time at which an attempt was opened sets its day, its month and its price."
-	add(s.Router, operation{
-		method: http.MethodGet, path: "/v1/usage", id: "getUsage", tag: "Usage", summary: "Attempts, minutes, messages and what they cost, by day and month",
-		about: "An attempt is billed once, if it reached a carrier; those that were throttled, not sent or interrupted are free, and so is all of the " +
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/usage", ID: "getUsage", Tag: "Usage", Summary: "Attempts, minutes, messages and what they cost, by day and month",
+		Description: "An attempt is billed once, if it reached a carrier; those that were throttled, not sent or interrupted are free, and so is all of the " +
 			"test environment. Each month begins with the plan's quota; what a change of the plan finds used of it stays used. " + days,
 	}, func(ctx context.Context, p domain.Principal, in *struct {
 		From string `query:"from" maxLength:"32" doc:"The first day, YYYY-MM-DD; the first of this month unless said."`
 		To   string `query:"to" maxLength:"32" doc:"The last day; today unless said."`
 	},
-	) (*answer[ask.Usage], error) {
+	) (*router.Response[ask.Usage], error) {
 		q, err := usageQuery(in.From, in.To, time.Now(), nil)
 		if err != nil {
 			return nil, err
 		}
-		return ok(s.ports.Usages.Usage(ctx, p, q))
+		return router.Respond(s.ports.Usages.Usage(ctx, p, q))
 	})
-	s.raw(operation{
-		method: http.MethodGet, path: "/v1/usage/ledger", id: "exportLedger", tag: "Usage", summary: "Download every billed attempt with its price",
-		errors: []int{http.StatusUnprocessableEntity},
-		about: "One row per attempt that is billed and per call that was taken, in the order in which they were opened; streamed. The amounts add up " +
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: "/v1/usage/ledger", ID: "exportLedger", Tag: "Usage", Summary: "Download every billed attempt with its price",
+		Errors: []int{http.StatusUnprocessableEntity},
+		Description: "One row per attempt that is billed and per call that was taken, in the order in which they were opened; streamed. The amounts add up " +
 			"to what /v1/usage says. " + days,
 	}, func(h *huma.Operation) {
 		for _, one := range []struct{ name, doc string }{{"from", "The first day, YYYY-MM-DD; the first of this month unless said."}, {"to", "The last day; today unless said."}} {
@@ -64,8 +66,8 @@ func (s *Server) usageRoutes() {
 			Name: "format", In: "query", Description: "csv, or one JSON object per line.",
 			Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"csv", "jsonl"}, Default: "csv"},
 		})
-		h.Responses["200"] = response("The rows.", mimeCSV, &huma.Schema{Type: huma.TypeString, Examples: []any{strings.Join(ledgerColumns(), ",") + "\r\n"}})
-		h.Responses["200"].Content[mimeNDJSON] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		h.Responses["200"] = router.DescribeResponse("The rows.", router.MIMECSV, &huma.Schema{Type: huma.TypeString, Examples: []any{strings.Join(ledgerColumns(), ",") + "\r\n"}})
+		h.Responses["200"].Content[router.MIMEJSONLines] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 	}, s.ledger)
 }
 
@@ -114,11 +116,11 @@ func (s *Server) ledger(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	f, write := file{"ledger-" + domain.Day(q.From) + "-" + domain.Day(q.To) + "." + format, csvFile}, writeLedger
+	f, write := router.File{Name: "ledger-" + domain.Day(q.From) + "-" + domain.Day(q.To) + "." + format, Kind: router.CSVFile}, writeLedger
 	if format == "jsonl" {
-		f.kind, write = mimeNDJSON, writeLedgerLines
+		f.Kind, write = router.MIMEJSONLines, writeLedgerLines
 	}
-	return download(s.Router, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.LedgerLine, error], error) {
+	return router.Download(s.Router, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.LedgerLine, error], error) {
 		return s.ports.Usages.Ledger(ctx, p, q)
 	}, write)
 }
@@ -135,7 +137,7 @@ func entryOf(l *ask.LedgerLine) LedgerEntry {
 }
 
 func writeLedger(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
-	return writeCSV(w, ledgerColumns(), rows, func(row *ask.LedgerLine, record []string, put func([]string) error) error {
+	return router.WriteCSV(w, ledgerColumns(), rows, func(row *ask.LedgerLine, record []string, put func([]string) error) error {
 		e := entryOf(row)
 		return put(append(record, e.AttemptID, e.CallID, e.CampaignID, string(e.Direction), e.OpenedAt.UTC().Format(domain.TimeFormat), e.ClosedAt.UTC().Format(domain.TimeFormat),
 			strconv.Itoa(e.Seconds), string(e.Plan), strconv.FormatBool(e.Included), e.Amount.Amount, e.Amount.Currency))
@@ -143,5 +145,5 @@ func writeLedger(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
 }
 
 func writeLedgerLines(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
-	return writeLines(w, rows, func(row *ask.LedgerLine) any { return entryOf(row) })
+	return router.WriteJSONLines(w, rows, func(row *ask.LedgerLine) any { return entryOf(row) })
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Users are the people of a workspace, and where they are signed in. The front
@@ -80,52 +82,52 @@ const (
 
 func (s *Server) userRoutes() {
 	const tag, path = "Users", "/v1/users"
-	add(s.Router, operation{method: http.MethodPost, path: path, id: "createUser", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Create a user"}, s.createUser)
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listUsers", tag: tag, summary: "List users"},
-		handleList(s.ports.Users, Users.ListUsers, same))
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getUser", tag: tag, summary: "Get a user"},
-		handleByID(domain.PrefixUser, s.ports.Users, Users.User, same))
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateUser", credential: keyOrSession, tag: tag, summary: "Change a user"}, s.updateUser)
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteUser", credential: keyOrSession, tag: tag, summary: "Delete a user, with sessions and consents, at once"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixUser, in.ID)
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createUser", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a user"}, s.createUser)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listUsers", Tag: tag, Summary: "List users"},
+		router.HandleList(s.ports.Users, Users.ListUsers, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getUser", Tag: tag, Summary: "Get a user"},
+		router.HandleByID(domain.PrefixUser, s.ports.Users, Users.User, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateUser", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a user"}, s.updateUser)
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteUser", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete a user, with sessions and consents, at once"},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[router.Deleted], error) {
+			id, err := router.PathID(domain.PrefixUser, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return deleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id, mayLead(p)))
+			return router.RespondDeleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id, mayLead(p)))
 		})
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/sign-in-link", id: "createSignInLink", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Make a link that signs a user in",
-		about: "The link opens once, within five minutes.",
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/sign-in-link", ID: "createSignInLink", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Make a link that signs a user in",
+		Description: "The link opens once, within five minutes.",
 	}, s.signInLink)
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/sessions", id: "listSessions", tag: tag, summary: "List where a user is signed in"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/sessions", ID: "listSessions", Tag: tag, Summary: "List where a user is signed in"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 		},
-		) (*answer[List[*Session]], error) {
-			id, err := named(domain.PrefixUser, in.ID)
+		) (*router.Response[router.List[*Session]], error) {
+			id, err := router.PathID(domain.PrefixUser, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Users.ListSessions(ctx, p, id, in.page())
-			return page(l, err, showSession)
+			l, err := s.ports.Users.ListSessions(ctx, p, id, in.Query())
+			return router.Page(l, err, showSession)
 		})
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}/sessions/{session_id}", id: "endSession", credential: keyOrSession, tag: tag, summary: "Sign a user out in one browser"},
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}/sessions/{session_id}", ID: "endSession", Credential: router.KeyOrSession, Tag: tag, Summary: "Sign a user out in one browser"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
+			router.IDParam
 			SessionID string `path:"session_id" doc:"The session's id."`
 		},
-		) (*answer[Deleted], error) {
-			id, err := named(domain.PrefixUser, in.ID)
+		) (*router.Response[router.Deleted], error) {
+			id, err := router.PathID(domain.PrefixUser, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			session, err := named(domain.PrefixSession, in.SessionID)
+			session, err := router.PathID(domain.PrefixSession, in.SessionID)
 			if err != nil {
 				return nil, err
 			}
-			return deleted(session, "session", s.ports.Users.EndSession(ctx, p, id, session, mayLead(p)))
+			return router.RespondDeleted(session, "session", s.ports.Users.EndSession(ctx, p, id, session, mayLead(p)))
 		})
 	s.signInRoutes()
 }
@@ -156,7 +158,7 @@ func mayLead(p domain.Principal) func(*domain.User) error {
 	return func(u *domain.User) error { return mayMake(p, u) }
 }
 
-func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{ Body NewUser }) (*answer[*domain.User], error) {
+func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{ Body NewUser }) (*router.Response[*domain.User], error) {
 	u := &domain.User{}
 	u.Environment = p.Environment
 	if err := in.Body.apply(u); err != nil {
@@ -169,20 +171,20 @@ func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{
 	if err != nil {
 		return nil, err
 	}
-	touch(ctx, made.ID)
-	return ok(made, nil)
+	router.SetResourceID(ctx, made.ID)
+	return router.Respond(made, nil)
 }
 
 func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct {
-	One
-	Body Patch[NewUser]
+	router.IDParam
+	Body router.Patch[NewUser]
 },
-) (*answer[*domain.User], error) {
-	id, err := named(domain.PrefixUser, in.ID)
+) (*router.Response[*domain.User], error) {
+	id, err := router.PathID(domain.PrefixUser, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return ok(s.ports.Users.UpdateUser(ctx, p, id, patchFunc(s.Registry, &in.Body, func(n *NewUser, u *domain.User) error {
+	return router.Respond(s.ports.Users.UpdateUser(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewUser, u *domain.User) error {
 		if err := mayMake(p, u); err != nil {
 			return err
 		}
@@ -200,8 +202,8 @@ func (n *NewUser) apply(u *domain.User) error {
 	return checkUser(u)
 }
 
-func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *One) (*answer[SignInLink], error) {
-	id, err := named(domain.PrefixUser, in.ID)
+func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[SignInLink], error) {
+	id, err := router.PathID(domain.PrefixUser, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +211,7 @@ func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *One) (*
 	if err != nil {
 		return nil, err
 	}
-	return ok(SignInLink{UserID: id, URL: s.cfg.PublicURL + signInPath + "?token=" + text, ExpiresAt: until}, nil)
+	return router.Respond(SignInLink{UserID: id, URL: s.cfg.PublicURL + signInPath + "?token=" + text, ExpiresAt: until}, nil)
 }
 
 // signedIn is who sits at the browser. Errors: authentication_required, or
@@ -219,15 +221,15 @@ func (s *Server) signedIn(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return u, session, s.pace(c, visitOf(c.UserContext()).principal)
+	return u, session, s.pace(c, router.RequestOf(c.UserContext()).Principal)
 }
 
 // whoSits is signedIn without the limits, also for who only watches.
 func (s *Server) whoSits(c *fiber.Ctx, watching bool) (*domain.User, *domain.Session, error) {
-	v := visitOf(c.UserContext())
-	u, session, err := s.ports.Users.Session(c.UserContext(), c.Cookies(cookieName), v.ip, watching)
+	v := router.RequestOf(c.UserContext())
+	u, session, err := s.ports.Users.Session(c.UserContext(), c.Cookies(cookieName), v.IP, watching)
 	if u != nil {
-		v.principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
+		v.Principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
 	}
 	switch code := domain.CodeOf(err); {
 	case code == domain.CodeIPNotAllowed:
@@ -236,7 +238,7 @@ func (s *Server) whoSits(c *fiber.Ctx, watching bool) (*domain.User, *domain.Ses
 	case err != nil:
 		return nil, nil, err
 	}
-	tripOf(c.Context()).known = true
+	router.ExchangeOf(c.Context()).Authenticated = true
 	return u, session, nil
 }
 
@@ -250,7 +252,7 @@ func (s *Server) refusedPage(c *fiber.Ctx, err error) error {
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewUser) CheckRules(_ context.Context, _ Workspaces, p domain.Principal) error {
+func (n *NewUser) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
 	u := &domain.User{}
 	u.Environment = p.Environment
 	return n.apply(u)

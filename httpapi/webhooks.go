@@ -10,6 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewWebhook is an endpoint as it is sent.
@@ -117,28 +119,28 @@ func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
 
 func (s *Server) webhookRoutes() {
 	const tag, path = "Webhooks", "/v1/webhooks"
-	add(s.Router, operation{method: http.MethodPost, path: path, id: "createWebhook", credential: keyOrSession, tag: tag, status: http.StatusCreated, summary: "Register an endpoint", about: "The answer holds the secret, this once."},
-		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*answer[*domain.Webhook], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createWebhook", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Register an endpoint", Description: "The answer holds the secret, this once."},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*router.Response[*domain.Webhook], error) {
 			w, err := in.Body.webhook(p)
 			if err != nil {
 				return nil, err
 			}
 			made, err := s.ports.Webhooks.CreateWebhook(ctx, p, w)
-			return touched(ctx, made, err)
+			return router.RespondCreated(ctx, made, err)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "listWebhooks", tag: tag, summary: "List endpoints"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listWebhooks", Tag: tag, Summary: "List endpoints"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			Paging
+			router.Paging
 			CampaignID string               `query:"campaign_id" doc:"Only those that a campaign owns."`
 			Status     domain.WebhookStatus `query:"status" enum:"active,paused,disabled" doc:"Only those in this state."`
 			Event      string               `query:"event" maxLength:"100" doc:"Only those that subscribe to this event."`
 		},
-		) (*answer[List[*domain.Webhook]], error) {
-			id, err := optionalID("campaign_id", domain.PrefixCampaign, in.CampaignID)
+		) (*router.Response[router.List[*domain.Webhook]], error) {
+			id, err := router.OptionalID("campaign_id", domain.PrefixCampaign, in.CampaignID)
 			if err != nil {
 				return nil, err
 			}
-			q := ask.WebhookQuery{Page: in.page(), CampaignID: id, Status: in.Status}
+			q := ask.WebhookQuery{Page: in.Query(), CampaignID: id, Status: in.Status}
 			if in.Event != "" {
 				var known bool
 				if q.Event, known = event.Canonical(in.Event); !known {
@@ -148,44 +150,44 @@ func (s *Server) webhookRoutes() {
 				}
 			}
 			l, err := s.ports.Webhooks.ListWebhooks(ctx, p, q)
-			return page(l, err, (*domain.Webhook).Public)
+			return router.Page(l, err, (*domain.Webhook).Public)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}", id: "getWebhook", tag: tag, summary: "Get an endpoint"},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getWebhook", Tag: tag, Summary: "Get an endpoint"},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
 			return s.onWebhook(ctx, p, in.ID, s.ports.Webhooks.Webhook)
 		})
-	add(s.Router, operation{method: http.MethodPatch, path: path + "/{id}", id: "updateWebhook", credential: keyOrSession, tag: tag, summary: "Change an endpoint", about: "The answer to a change of the secret holds it, this once."},
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an endpoint", Description: "The answer to a change of the secret holds it, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Body Patch[WebhookUpdate]
+			router.IDParam
+			Body router.Patch[WebhookUpdate]
 		},
-		) (*answer[*domain.Webhook], error) {
+		) (*router.Response[*domain.Webhook], error) {
 			if in.Body.Has("secret") {
 				return s.rotateWebhook(ctx, p, in.ID, &in.Body)
 			}
 			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
-				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, patchFunc(s.Registry, &in.Body, (*WebhookUpdate).apply))
+				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*WebhookUpdate).apply))
 			})
 		})
-	add(s.Router, operation{method: http.MethodDelete, path: path + "/{id}", id: "deleteWebhook", credential: keyOrSession, tag: tag, summary: "Remove an endpoint"},
-		handleDeleteByID(domain.PrefixWebhook, "webhook", s.ports.Webhooks, Webhooks.DeleteWebhook))
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Remove an endpoint"},
+		router.HandleDeleteByID(domain.PrefixWebhook, "webhook", s.ports.Webhooks, Webhooks.DeleteWebhook))
 	s.deliveryRoutes(tag, path)
 }
 
 const overlapHours = 24
 
-func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id string, patch *Patch[WebhookUpdate]) (*answer[*domain.Webhook], error) {
-	id, err := named(domain.PrefixWebhook, id)
+func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id string, patch *router.Patch[WebhookUpdate]) (*router.Response[*domain.Webhook], error) {
+	id, err := router.PathID(domain.PrefixWebhook, id)
 	if err != nil {
 		return nil, err
 	}
-	n, err := patch.decode()
+	n, err := patch.Decode()
 	if err != nil {
 		return nil, err
 	}
 	hours := overlapHours
-	set(&hours, n.SecretOverlapHours)
-	return ok(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, patchFunc(s.Registry, patch, (*WebhookUpdate).applyRotated)))
+	router.SetIfSent(&hours, n.SecretOverlapHours)
+	return router.Respond(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, router.PatchFunc(s.Registry, patch, (*WebhookUpdate).applyRotated)))
 }
 
 // apply writes the settings to an endpoint, and checks the endpoint.
@@ -208,67 +210,67 @@ func (n *WebhookUpdate) applyRotated(w *domain.Webhook) error {
 	return validation.Webhook(&checked).Err()
 }
 
-func (s *Server) onWebhook(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*answer[*domain.Webhook], error) {
-	id, err := named(domain.PrefixWebhook, id)
+func (s *Server) onWebhook(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*router.Response[*domain.Webhook], error) {
+	id, err := router.PathID(domain.PrefixWebhook, id)
 	if err != nil {
 		return nil, err
 	}
-	return public(do(ctx, p, id))
+	return router.RespondPublic(do(ctx, p, id))
 }
 
 func (s *Server) deliveryRoutes(tag, path string) {
-	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/pause", id: "pauseWebhook", tag: tag, summary: "Hold the deliveries back", about: "Events queue for 72 hours."},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/pause", ID: "pauseWebhook", Tag: tag, Summary: "Hold the deliveries back", Description: "Events queue for 72 hours."},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
 			return s.onWebhook(ctx, p, in.ID, s.ports.Deliveries.PauseWebhook)
 		})
-	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/resume", id: "resumeWebhook", tag: tag, summary: "Deliver again", about: "What queued goes out in order."},
-		func(ctx context.Context, p domain.Principal, in *One) (*answer[*domain.Webhook], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/resume", ID: "resumeWebhook", Tag: tag, Summary: "Deliver again", Description: "What queued goes out in order."},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
 			return s.onWebhook(ctx, p, in.ID, s.ports.Deliveries.ResumeWebhook)
 		})
-	add(s.Router, operation{method: http.MethodPost, path: path + "/{id}/test", id: "testWebhook", tag: tag, summary: "Send a test event and wait for the answer"}, s.testWebhook)
-	add(s.Router, operation{
-		method: http.MethodPost, path: path + "/{id}/replay", id: "replayEvents", tag: tag, status: http.StatusAccepted, summary: "Deliver events again",
-		about: "Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: about 1000 at most (what was made at one moment stays together), more tells that there are others. " +
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/test", ID: "testWebhook", Tag: tag, Summary: "Send a test event and wait for the answer"}, s.testWebhook)
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/replay", ID: "replayEvents", Tag: tag, Status: http.StatusAccepted, Summary: "Deliver events again",
+		Description: "Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: about 1000 at most (what was made at one moment stays together), more tells that there are others. " +
 			"Events keep id and created_at, come with X-Svc-Replay: true and have all five attempts again; those that are on their way already go on as they are.",
 	}, s.replayWebhook)
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/logs", id: "getWebhookLogs", tag: tag, summary: "Read the log of deliveries"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/logs", ID: "getWebhookLogs", Tag: tag, Summary: "Read the log of deliveries"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 		},
-		) (*answer[Logs], error) {
-			id, err := named(domain.PrefixWebhook, in.ID)
+		) (*router.Response[Logs], error) {
+			id, err := router.PathID(domain.PrefixWebhook, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Deliveries.WebhookLog(ctx, p, id, in.page())
-			rows, err := page(l, err, logEntry)
+			l, err := s.ports.Deliveries.WebhookLog(ctx, p, id, in.Query())
+			rows, err := router.Page(l, err, logEntry)
 			if err != nil {
 				return nil, err
 			}
-			return ok(Logs{Logs: rows.Body.Data, HasMore: rows.Body.HasMore, NextCursor: rows.Body.NextCursor}, nil)
+			return router.Respond(Logs{Logs: rows.Body.Data, HasMore: rows.Body.HasMore, NextCursor: rows.Body.NextCursor}, nil)
 		})
-	add(s.Router, operation{method: http.MethodGet, path: path + "/{id}/failed", id: "getFailedEvents", tag: tag, summary: "List the events that were given up"},
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/failed", ID: "getFailedEvents", Tag: tag, Summary: "List the events that were given up"},
 		func(ctx context.Context, p domain.Principal, in *struct {
-			One
-			Paging
+			router.IDParam
+			router.Paging
 		},
-		) (*answer[List[FailedEvent]], error) {
-			id, err := named(domain.PrefixWebhook, in.ID)
+		) (*router.Response[router.List[FailedEvent]], error) {
+			id, err := router.PathID(domain.PrefixWebhook, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Deliveries.FailedDeliveries(ctx, p, id, in.page())
-			return page(l, err, failedEvent)
+			l, err := s.ports.Deliveries.FailedDeliveries(ctx, p, id, in.Query())
+			return router.Page(l, err, failedEvent)
 		})
 }
 
 func (s *Server) testWebhook(ctx context.Context, p domain.Principal, in *struct {
-	One
+	router.IDParam
 	Body *TestRequest
 },
-) (*answer[ask.TestResult], error) {
-	id, err := named(domain.PrefixWebhook, in.ID)
+) (*router.Response[ask.TestResult], error) {
+	id, err := router.PathID(domain.PrefixWebhook, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -281,11 +283,11 @@ func (s *Server) testWebhook(ctx context.Context, p domain.Principal, in *struct
 			return nil, problems.Err()
 		}
 	}
-	return ok(s.ports.Deliveries.TestWebhook(ctx, p, id, kind))
+	return router.Respond(s.ports.Deliveries.TestWebhook(ctx, p, id, kind))
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewWebhook) CheckRules(_ context.Context, _ Workspaces, p domain.Principal) error {
+func (n *NewWebhook) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
 	_, err := n.webhook(p)
 	return err
 }

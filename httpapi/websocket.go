@@ -12,6 +12,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // upgrade is the request for a WebSocket (RFC 6455, 4.2.1) as the library
@@ -22,7 +24,7 @@ func upgrade(c *fiber.Ctx) (*http.Request, error) {
 	if !wants {
 		c.Set(fiber.HeaderUpgrade, "websocket")
 		c.Set("Sec-Websocket-Version", "13")
-		return nil, domain.Errorf(codeUpgrade, "This is a WebSocket, version 13.")
+		return nil, domain.Errorf(router.CodeUpgradeRequired, "This is a WebSocket, version 13.")
 	}
 	r := &http.Request{Method: http.MethodGet, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header)}
 	for _, name := range []string{fiber.HeaderConnection, fiber.HeaderUpgrade, "Sec-Websocket-Version", "Sec-Websocket-Key"} {

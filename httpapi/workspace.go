@@ -9,6 +9,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/validation"
+
+	"github.com/callboard/callboard/httpapi/router"
 )
 
 // NewLimits are the limits of a workspace as they are sent.
@@ -85,35 +87,35 @@ type NewWorkspace struct {
 
 func (s *Server) workspaceRoutes() {
 	const tag, path = "Workspace", "/v1/workspace"
-	add(s.Router, operation{method: http.MethodGet, path: path, id: "getWorkspace", tag: tag, summary: "Get the workspace"},
-		func(ctx context.Context, p domain.Principal, _ *struct{}) (*answer[*domain.Workspace], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "getWorkspace", Tag: tag, Summary: "Get the workspace"},
+		func(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[*domain.Workspace], error) {
 			w, err := s.Workspace(ctx, p)
 			return s.withWarnings(ctx, shownWorkspace(p, w), err)
 		})
-	add(s.Router, operation{method: http.MethodPatch, path: path, id: "updateWorkspace", credential: keyOrSession, tag: tag, summary: "Change the workspace", about: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
-		func(ctx context.Context, p domain.Principal, in *struct{ Body Patch[NewWorkspace] }) (*answer[*domain.Workspace], error) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path, ID: "updateWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the workspace", Description: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body router.Patch[NewWorkspace] }) (*router.Response[*domain.Workspace], error) {
 			b := &in.Body
 			if !p.Operator && slices.ContainsFunc(operatorSettings(), func(name string) bool { return b.Has(name) }) {
 				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
 			}
-			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, patchFunc(s.Registry, b, (*NewWorkspace).apply))
+			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, router.PatchFunc(s.Registry, b, (*NewWorkspace).apply))
 			if err != nil {
 				return nil, err
 			}
-			touch(ctx, w.ID)
+			router.SetResourceID(ctx, w.ID)
 			return s.withWarnings(ctx, shownWorkspace(p, w), nil)
 		})
 }
 
 // withWarnings is the answer of one workspace, with its warnings.
-func (s *Server) withWarnings(ctx context.Context, shown *domain.Workspace, err error) (*answer[*domain.Workspace], error) {
+func (s *Server) withWarnings(ctx context.Context, shown *domain.Workspace, err error) (*router.Response[*domain.Workspace], error) {
 	if err != nil {
 		return nil, err
 	}
 	if shown.Warnings, err = s.ports.Workspaces.SpendWarnings(ctx, shown); err != nil { // the change holds all the same
-		s.log.WarnContext(ctx, "warnings of a workspace are not known", slog.String("workspace_id", shown.ID), slog.Any("error", err))
+		s.Log.WarnContext(ctx, "warnings of a workspace are not known", slog.String("workspace_id", shown.ID), slog.Any("error", err))
 	}
-	return ok(shown, nil)
+	return router.Respond(shown, nil)
 }
 
 // shownWorkspace is a workspace as the environment that asks sees it: with that
@@ -138,14 +140,14 @@ func operatorSettings() []string {
 // PruneStored drops the limits and the price of a plan that has its own: those
 // of the plan that the workspace gets take their place.
 func (*NewWorkspace) PruneStored(_ any, stored, patch map[string]any) {
-	next := mergePatch(map[string]any{"plan": stored["plan"]}, map[string]any{"plan": patch["plan"]})
-	if plan, _ := next.(map[string]any); hasMember(patch, "plan") && plan["plan"] != stored["plan"] || stored["plan"] != string(domain.Enterprise) {
+	next := router.MergePatch(map[string]any{"plan": stored["plan"]}, map[string]any{"plan": patch["plan"]})
+	if plan, _ := next.(map[string]any); router.HasMember(patch, "plan") && plan["plan"] != stored["plan"] || stored["plan"] != string(domain.Enterprise) {
 		delete(stored, "limits")
 		delete(stored, "pricing")
 	}
 	calling, _ := stored["calling"].(map[string]any)
 	if countries, _ := calling["countries"].([]any); len(countries) == 0 && stored["default_country"] != "" { // of a version that stored none
-		stored["calling"] = mergePatch(calling, map[string]any{"countries": []any{stored["default_country"]}})
+		stored["calling"] = router.MergePatch(calling, map[string]any{"countries": []any{stored["default_country"]}})
 	}
 }
 
@@ -153,9 +155,9 @@ func (*NewWorkspace) PruneStored(_ any, stored, patch map[string]any) {
 func (n *NewWorkspace) apply(w *domain.Workspace) error {
 	w.Name, w.Metadata, w.AllowedOrigins = n.Name, n.Metadata, n.AllowedOrigins
 	w.DefaultCountry = cmp.Or(n.DefaultCountry, "US")
-	w.Retention, w.FrequencyCaps = domain.Retention(deref(n.Retention)), domain.FrequencyCaps(deref(n.FrequencyCaps))
-	w.Redaction = domain.Redaction(deref(n.Redaction))
-	calling := deref(n.Calling)
+	w.Retention, w.FrequencyCaps = domain.Retention(router.ValueOrZero(n.Retention)), domain.FrequencyCaps(router.ValueOrZero(n.FrequencyCaps))
+	w.Redaction = domain.Redaction(router.ValueOrZero(n.Redaction))
+	calling := router.ValueOrZero(n.Calling)
 	w.Calling = domain.DestinationRules{
 		Countries: calling.Countries, BlockedPrefixes: calling.BlockedPrefixes,
 		DailySpendCap: money(calling.DailySpendCap), MaxCallMinutes: calling.MaxCallMinutes,
@@ -187,10 +189,10 @@ func (n *NewWorkspace) applyPlan(w *domain.Workspace) error {
 	}
 	w.Limits, w.Pricing = domain.RoomyLimits(), nil
 	if l := n.Limits; l != nil {
-		set(&w.Limits.RequestsPerMinute, l.RequestsPerMinute)
-		set(&w.Limits.ConcurrentInbound, l.ConcurrentInbound)
-		set(&w.Limits.ConcurrentOutbound, l.ConcurrentOutbound)
-		set(&w.Limits.CallsPerMinute, l.CallsPerMinute)
+		router.SetIfSent(&w.Limits.RequestsPerMinute, l.RequestsPerMinute)
+		router.SetIfSent(&w.Limits.ConcurrentInbound, l.ConcurrentInbound)
+		router.SetIfSent(&w.Limits.ConcurrentOutbound, l.ConcurrentOutbound)
+		router.SetIfSent(&w.Limits.CallsPerMinute, l.CallsPerMinute)
 	}
 	if x := n.Pricing; x != nil {
 		w.Pricing = &domain.Pricing{IncludedAttempts: x.IncludedAttempts, PricePerAttempt: *money(&x.PricePerAttempt)}
@@ -207,6 +209,6 @@ func money(n *NewMoney) *domain.Money {
 }
 
 // CheckRules checks what the schema cannot express.
-func (n *NewWorkspace) CheckRules(context.Context, Workspaces, domain.Principal) error {
+func (n *NewWorkspace) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Workspace{})
 }

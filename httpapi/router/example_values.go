@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ const maxExampleDepth = 6
 
 // The ULID of ids and the time in examples.
 const (
-	exampleULID = "01J00000000000000000000001"
-	exampleTime = "2026-01-31T09:30:00.000Z"
+	ExampleULID = "01J00000000000000000000001"
+	ExampleTime = "2026-01-31T09:30:00.000Z"
 )
 
 // exampleValues makes examples from schemas: from their examples, defaults, enums
@@ -78,14 +78,14 @@ func (e exampleValues) object(s *huma.Schema, depth int) map[string]any {
 func exampleString(name string, s *huma.Schema) string {
 	switch s.Format {
 	case "date-time":
-		return exampleTime
+		return ExampleTime
 	case "date":
-		return exampleTime[:len("2026-01-31")]
+		return ExampleTime[:len("2026-01-31")]
 	}
 	kind, isID := strings.CutSuffix(name, "_id")
 	switch {
 	case isID:
-		return kind + "_" + exampleULID
+		return kind + "_" + ExampleULID
 	case name == "phone", name == "to", name == "from", name == "number":
 		return "+12025550123"
 	case strings.HasSuffix(name, "url"):

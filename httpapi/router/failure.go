@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"context"
@@ -20,12 +20,12 @@ import (
 
 // Codes that only the front door gives.
 const (
-	codeOrigin        domain.Code = "origin_not_allowed"
-	codeNotAcceptable domain.Code = "not_acceptable"
-	codeTimeout       domain.Code = "request_timeout"
-	codeHeaders       domain.Code = "headers_too_large"
-	codeRange         domain.Code = "range_not_satisfiable"
-	codeUpgrade       domain.Code = "upgrade_required"
+	CodeOriginNotAllowed    domain.Code = "origin_not_allowed"
+	codeNotAcceptable       domain.Code = "not_acceptable"
+	CodeRequestTimeout      domain.Code = "request_timeout"
+	CodeHeadersTooLarge     domain.Code = "headers_too_large"
+	CodeRangeNotSatisfiable domain.Code = "range_not_satisfiable"
+	CodeUpgradeRequired     domain.Code = "upgrade_required"
 	// codeUnknownParameter: the query names what the route does not know.
 	codeUnknownParameter domain.Code = "unknown_parameter"
 )
@@ -75,17 +75,17 @@ func statuses() map[domain.Code]int {
 		domain.CodeOutsideCallingHours:     http.StatusForbidden,
 		domain.CodeDestination:             http.StatusForbidden,
 		domain.CodeSpendCap:                http.StatusForbidden,
-		codeOrigin:                         http.StatusForbidden,
+		CodeOriginNotAllowed:               http.StatusForbidden,
 		domain.CodePlanRequired:            http.StatusForbidden,
 		domain.CodeRateLimit:               http.StatusTooManyRequests,
 		domain.CodeConcurrentLimit:         http.StatusTooManyRequests,
 		domain.CodeProcessing:              http.StatusAccepted,
 		codeUnknownParameter:               http.StatusUnprocessableEntity,
 		codeNotAcceptable:                  http.StatusNotAcceptable,
-		codeTimeout:                        http.StatusRequestTimeout,
-		codeHeaders:                        http.StatusRequestHeaderFieldsTooLarge,
-		codeRange:                          http.StatusRequestedRangeNotSatisfiable,
-		codeUpgrade:                        http.StatusUpgradeRequired,
+		CodeRequestTimeout:                 http.StatusRequestTimeout,
+		CodeHeadersTooLarge:                http.StatusRequestHeaderFieldsTooLarge,
+		CodeRangeNotSatisfiable:            http.StatusRequestedRangeNotSatisfiable,
+		CodeUpgradeRequired:                http.StatusUpgradeRequired,
 	}
 }
 
@@ -98,10 +98,10 @@ func statusOf(code domain.Code) int {
 	return http.StatusUnprocessableEntity
 }
 
-// statusOfError is the HTTP status that an error of a handler leads to.
-func statusOfError(err error) int {
+// StatusOfError is the HTTP status that an error of a handler leads to.
+func StatusOfError(err error) int {
 	if ready, ok := errors.AsType[*Failure](err); ok {
-		return ready.status
+		return ready.Status
 	}
 	if code := domain.CodeOf(err); code != "" {
 		return statusOf(code)
@@ -112,8 +112,8 @@ func statusOfError(err error) int {
 	return http.StatusInternalServerError
 }
 
-// codeFor is the code of an error that only has a status.
-func codeFor(status int) domain.Code {
+// CodeOfStatus is the code of an error that only has a status.
+func CodeOfStatus(status int) domain.Code {
 	switch status {
 	case http.StatusBadRequest:
 		return domain.CodeInvalidRequest
@@ -124,7 +124,7 @@ func codeFor(status int) domain.Code {
 	case http.StatusNotAcceptable:
 		return codeNotAcceptable
 	case http.StatusRequestTimeout:
-		return codeTimeout
+		return CodeRequestTimeout
 	case http.StatusRequestEntityTooLarge:
 		return domain.CodePayloadTooLarge
 	case http.StatusUnsupportedMediaType:
@@ -132,7 +132,7 @@ func codeFor(status int) domain.Code {
 	case http.StatusUnprocessableEntity:
 		return domain.CodeValidation
 	case http.StatusRequestHeaderFieldsTooLarge:
-		return codeHeaders
+		return CodeHeadersTooLarge
 	case http.StatusServiceUnavailable:
 		return domain.CodeUnavailable
 	}
@@ -144,25 +144,25 @@ func codeFor(status int) domain.Code {
 
 // Failure is the error envelope as it is sent.
 type Failure struct { //nolint:errname // the API's word for it
-	status    int
-	requestID string
-	err       *domain.Error
+	Status    int
+	RequestID string
+	Err       *domain.Error
 }
 
 // Error is the sentence of the error.
-func (f *Failure) Error() string { return f.err.Error() }
+func (f *Failure) Error() string { return f.Err.Error() }
 
 // GetStatus is the HTTP status.
-func (f *Failure) GetStatus() int { return f.status }
+func (f *Failure) GetStatus() int { return f.Status }
 
 // GetHeaders are the headers that belong to the error.
 func (f *Failure) GetHeaders() http.Header {
 	h := http.Header{}
-	switch f.status {
+	switch f.Status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		after, _ := f.err.Extra["retry_after"].(int)
+		after, _ := f.Err.Extra["retry_after"].(int)
 		h.Set("Retry-After", strconv.Itoa(max(after, 1)))
 	}
 	return h
@@ -170,14 +170,14 @@ func (f *Failure) GetHeaders() http.Header {
 
 // MarshalJSON writes the envelope of API.md.
 func (f *Failure) MarshalJSON() ([]byte, error) {
-	e := make(map[string]any, len(f.err.Extra)+5)
-	maps.Copy(e, f.err.Extra)
-	e["code"], e["message"], e["request_id"] = f.err.Code, f.err.Message, f.requestID
-	if f.err.Param != "" {
-		e["param"] = f.err.Param
+	e := make(map[string]any, len(f.Err.Extra)+5)
+	maps.Copy(e, f.Err.Extra)
+	e["code"], e["message"], e["request_id"] = f.Err.Code, f.Err.Message, f.RequestID
+	if f.Err.Param != "" {
+		e["param"] = f.Err.Param
 	}
-	if len(f.err.Details) > 0 {
-		e["details"] = f.err.Details
+	if len(f.Err.Details) > 0 {
+		e["details"] = f.Err.Details
 	}
 	return domain.EncodeJSON(map[string]any{"success": false, "error": e})
 }
@@ -207,8 +207,8 @@ const maxDetails = 100
 
 var teachHuma sync.Once // huma keeps the shape of errors in package variables
 
-// useEnvelope makes huma speak the envelope.
-func useEnvelope() {
+// useFailures makes huma speak the envelope.
+func useFailures() {
 	teachHuma.Do(func() {
 		huma.ValidateStrictCasing = true
 		useMessages()
@@ -216,10 +216,10 @@ func useEnvelope() {
 			return fromHuma("", status, msg, errs)
 		}
 		huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
-			f := fromHuma(visitOf(ctx.Context()).requestID, status, msg, errs)
+			f := fromHuma(RequestOf(ctx.Context()).RequestID, status, msg, errs)
 			if status == http.StatusUnprocessableEntity {
-				f.err.Details = append(f.err.Details, ruleProblems(ctx, f.err.Details)...)
-				f.err.Details = f.err.Details[:min(len(f.err.Details), maxDetails)]
+				f.Err.Details = append(f.Err.Details, ruleProblems(ctx, f.Err.Details)...)
+				f.Err.Details = f.Err.Details[:min(len(f.Err.Details), maxDetails)]
 			}
 			return f
 		}
@@ -227,10 +227,10 @@ func useEnvelope() {
 }
 
 func fromHuma(requestID string, status int, msg string, errs []error) *Failure {
-	e := &domain.Error{Code: codeFor(status), Message: msg}
+	e := &domain.Error{Code: CodeOfStatus(status), Message: msg}
 	if status >= http.StatusInternalServerError {
 		e.Message = "Something went wrong here. Please quote the request id."
-		return &Failure{status: status, requestID: requestID, err: e}
+		return &Failure{Status: status, RequestID: requestID, Err: e}
 	}
 	for _, err := range errs[:min(len(errs), maxDetails)] {
 		d := domain.Detail{Code: e.Code, Message: err.Error()}
@@ -250,7 +250,7 @@ func fromHuma(requestID string, status int, msg string, errs []error) *Failure {
 			e.Message = e.Param + ": " + e.Message
 		}
 	}
-	return &Failure{status: status, requestID: requestID, err: e}
+	return &Failure{Status: status, RequestID: requestID, Err: e}
 }
 
 // paramOf is the name of a field as the client wrote it.
@@ -266,10 +266,10 @@ func paramOf(location string) string {
 	return location
 }
 
-// failure turns what a handler or a port returned into an envelope. What is no
+// Failure turns what a handler or a port returned into an envelope. What is no
 // fault of the client's is logged here, once.
-func (s *Router) failure(ctx context.Context, err error) *Failure {
-	v := visitOf(ctx)
+func (s *Router) Failure(ctx context.Context, err error) *Failure {
+	v := RequestOf(ctx)
 	if ready, ok := errors.AsType[*Failure](err); ok {
 		return ready
 	}
@@ -278,22 +278,22 @@ func (s *Router) failure(ctx context.Context, err error) *Failure {
 	case errors.As(err, &known):
 		if known.Code == domain.CodeInternal || known.Code == domain.CodeUnavailable {
 			level := slog.LevelWarn
-			if _, unheard := errors.AsType[resent](err); unheard {
+			if _, unheard := errors.AsType[ResentError](err); unheard {
 				level = slog.LevelDebug
 			}
-			s.log.Log(ctx, level, "request refused", slog.String("request_id", v.requestID), slog.Any("error", err))
+			s.Log.Log(ctx, level, "request refused", slog.String("request_id", v.RequestID), slog.Any("error", err))
 		}
 		known = readable(known)
 	case errors.Is(err, domain.ErrNotFound):
 		known = domain.Errorf(domain.CodeNotFound, "There is no such resource.")
 	case errors.Is(err, domain.ErrFenced), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		s.log.WarnContext(ctx, "request not answered in time", slog.String("request_id", v.requestID), slog.Any("error", err))
+		s.Log.WarnContext(ctx, "request not answered in time", slog.String("request_id", v.RequestID), slog.Any("error", err))
 		known = domain.Errorf(domain.CodeUnavailable, "The service cannot answer now. Please try again.")
 	default:
-		s.log.ErrorContext(ctx, "request failed", slog.String("request_id", v.requestID), slog.Any("error", err))
+		s.Log.ErrorContext(ctx, "request failed", slog.String("request_id", v.RequestID), slog.Any("error", err))
 		known = domain.Errorf(domain.CodeInternal, "Something went wrong here. Please quote the request id.")
 	}
-	return &Failure{status: statusOf(known.Code), requestID: v.requestID, err: known}
+	return &Failure{Status: statusOf(known.Code), RequestID: v.RequestID, Err: known}
 }
 
 // readable bounds the list of problems, and says in the sentence which field
@@ -310,11 +310,11 @@ func readable(e *domain.Error) *domain.Error {
 	return &c
 }
 
-// refuse answers a request with an error.
-func (s *Router) refuse(c *fiber.Ctx, err error) error {
-	f := s.failure(c.UserContext(), err)
-	if f.requestID == "" {
-		f.requestID = requestID(c)
+// RespondError answers a request with an error.
+func (s *Router) RespondError(c *fiber.Ctx, err error) error {
+	f := s.Failure(c.UserContext(), err)
+	if f.RequestID == "" {
+		f.RequestID = RequestID(c)
 	}
 	for k, values := range f.GetHeaders() {
 		c.Set(k, values[0])
@@ -324,12 +324,15 @@ func (s *Router) refuse(c *fiber.Ctx, err error) error {
 		return merr
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-	return c.Status(f.status).Send(append(body, '\n'))
+	return c.Status(f.Status).Send(append(body, '\n'))
 }
 
-// resent is a refusal that no client hears: whoever has passed the request on
+// ResentError is a refusal that no client hears: whoever has passed the request on
 // sends it to another node.
-type resent struct{ error }
+type ResentError struct{ Err error }
+
+// Error is the sentence of the refusal.
+func (r ResentError) Error() string { return r.Err.Error() }
 
 // Unwrap is for package errors.
-func (r resent) Unwrap() error { return r.error }
+func (r ResentError) Unwrap() error { return r.Err }

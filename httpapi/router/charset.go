@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"io"
@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// charsetOf is the charset parameter of a content type.
-func charsetOf(contentType string) string {
+// CharsetOf is the charset parameter of a content type.
+func CharsetOf(contentType string) string {
 	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		return ""
@@ -19,9 +19,9 @@ func charsetOf(contentType string) string {
 	return params["charset"]
 }
 
-// inUTF8 decodes a text whose sender names its charset. UTF-8 and UTF-16 are
+// DecodeCharset decodes a text whose sender names its charset. UTF-8 and UTF-16 are
 // left to the reader of the text, which knows their byte order marks.
-func inUTF8(r io.Reader, name string) (io.Reader, error) {
+func DecodeCharset(r io.Reader, name string) (io.Reader, error) {
 	low := strings.ToLower(strings.TrimSpace(name))
 	if low == "" || strings.HasPrefix(low, "utf") || low == "us-ascii" {
 		return r, nil

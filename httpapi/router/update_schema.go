@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"maps"
@@ -36,7 +36,7 @@ func (b *Registry) recordPatchType(in reflect.Type) {
 // writeUpdateSchemas derives the schemas of all PATCH bodies. It runs after the
 // descriptions and limits of the create schemas are complete.
 func (b *Registry) writeUpdateSchemas() {
-	w := &updateSchemas{schemas: b.api.OpenAPI().Components.Schemas.Map(), done: make(map[string]bool)}
+	w := &updateSchemas{schemas: b.API.OpenAPI().Components.Schemas.Map(), done: make(map[string]bool)}
 	for _, t := range slices.SortedFunc(maps.Keys(b.settings), func(x, y reflect.Type) int { return strings.Compare(x.String(), y.String()) }) {
 		name := schemaName(t, "")
 		b.settings[t] = withoutCreateOnly(t, w.schemas[name])
@@ -44,7 +44,7 @@ func (b *Registry) writeUpdateSchemas() {
 		root := w.schemas[updateName(name)]
 		root.Nullable, root.Description = false, updateWords
 	}
-	for _, item := range b.api.OpenAPI().Paths {
+	for _, item := range b.API.OpenAPI().Paths {
 		if op := item.Patch; op != nil && op.RequestBody != nil {
 			op.RequestBody.Content[mimeMergePatch] = op.RequestBody.Content[fiber.MIMEApplicationJSON]
 		}

@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"maps"
@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// maxUserID bounds, in characters, the id of a user in a token.
-const maxUserID = 256
+// MaxUserID bounds, in characters, the id of a user in a token.
+const MaxUserID = 256
 
 // memberLimit limits a member of a request body. A zero field sets no limit.
 type memberLimit struct {
@@ -164,7 +164,7 @@ func accountLimits() map[string]memberLimit {
 		"*.allowed_origins": listLimit(validation.MaxOrigins, validation.MaxOriginLength), "*.blocked_prefixes": listLimit(validation.MaxPrefixes, validation.MaxPrefixLength), "*.countries": listLimit(validation.MaxCountries, maxCountry),
 		"*.max_call_minutes": numberLimit(0, validation.MaxCallMinutes), "*.patterns": {Length: domain.MaxPatternBytes},
 		"*.requests_per_minute": numberLimit(1, validation.MaxLimit), "*.concurrent_inbound": numberLimit(0, validation.MaxLimit), "*.concurrent_outbound": numberLimit(0, validation.MaxLimit),
-		"NewToken.user_id": textLimit(maxUserID), "NewToken.expires_in": numberLimit(token.Shortest.Seconds(), token.Longest.Seconds()),
+		"NewToken.user_id": textLimit(MaxUserID), "NewToken.expires_in": numberLimit(token.Shortest.Seconds(), token.Longest.Seconds()),
 		"*.emails": listLimit(validation.MaxEmails, maxMail), "*.minutes": numberLimit(0, validation.MaxAlertMinutes), "*.min_calls": numberLimit(0, validation.MaxAlertCalls),
 	}
 }

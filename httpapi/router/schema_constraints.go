@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"reflect"
@@ -25,7 +25,7 @@ func newConstraints(registry huma.Registry) *constraints {
 
 // apply completes the schemas of an operation.
 func (c *constraints) apply(op *huma.Operation) {
-	c.setEnums()
+	c.SetEnums()
 	if op.RequestBody == nil {
 		return
 	}
@@ -128,8 +128,8 @@ func valuesByName() map[string][]string {
 	}
 }
 
-// setEnums sets the enum of each member of an enumerated type that has none yet.
-func (c *constraints) setEnums() {
+// SetEnums sets the enum of each member of an enumerated type that has none yet.
+func (c *constraints) SetEnums() {
 	named := valuesByName()
 	for name, schema := range c.registry.Map() {
 		if c.listed[name] {

@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"maps"
@@ -21,43 +21,43 @@ const documentIntro = "Campaigns and calls by voice agents. A successful respons
 
 // Tags of operations that take no Idempotency-Key.
 const (
-	oauthTag  = "OAuth 2.0"
-	signInTag = "Sign-in"
+	OAuthTag  = "OAuth 2.0"
+	SignInTag = "Sign-in"
 )
 
 // The header of idempotent requests, and the longest key in characters.
 const (
-	onceHeader = "Idempotency-Key"
-	maxOnce    = 255
+	IdempotencyHeader = "Idempotency-Key"
+	MaxIdempotencyKey = 255
 )
 
-func limitHeaders() []string {
+func LimitHeaders() []string {
 	return []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window"}
 }
 
-// schemaOf is a type's schema in the document.
-func schemaOf[T any](api huma.API) *huma.Schema {
+// SchemaOf is a type's schema in the document.
+func SchemaOf[T any](api huma.API) *huma.Schema {
 	t := reflect.TypeFor[T]()
 	return api.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
 }
 
-func response(about, kind string, schema *huma.Schema) *huma.Response {
+func DescribeResponse(about, kind string, schema *huma.Schema) *huma.Response {
 	return &huma.Response{Description: about, Content: map[string]*huma.MediaType{kind: {Schema: schema}}}
 }
 
 // describeRaw puts a route into the document that huma does not serve.
-func (b *Registry) describeRaw(h *huma.Operation, op operation, describe func(*huma.Operation)) {
+func (b *Registry) describeRaw(h *huma.Operation, op Operation, describe func(*huma.Operation)) {
 	h.Responses = map[string]*huma.Response{}
-	failure := b.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Failure](), true, "Failure")
+	failure := b.API.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Failure](), true, "Failure")
 	for _, status := range op.failures() {
-		h.Responses[strconv.Itoa(status)] = response(http.StatusText(status), fiber.MIMEApplicationJSON, failure)
+		h.Responses[strconv.Itoa(status)] = DescribeResponse(http.StatusText(status), fiber.MIMEApplicationJSON, failure)
 	}
-	for _, name := range pathNames(op.path) {
+	for _, name := range pathNames(op.Path) {
 		h.Parameters = append(h.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
 	}
 	describe(h)
-	b.constraints.apply(h)
-	b.api.OpenAPI().AddOperation(h)
+	b.Constraints.apply(h)
+	b.API.OpenAPI().AddOperation(h)
 }
 
 // operationOf is the operation of a path by its method.
@@ -85,10 +85,10 @@ func pathNames(path string) []string {
 	return names
 }
 
-// finishDocument adds credentials, the headers of every answer, and where null
+// FinishDocument adds credentials, the headers of every answer, and where null
 // stands for no object.
-func (b *Registry) finishDocument() {
-	o := b.api.OpenAPI()
+func (b *Registry) FinishDocument() {
+	o := b.API.OpenAPI()
 	o.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"api_key": {Type: "http", Scheme: "bearer", Description: "An API key: svc_sk_live_… or svc_sk_test_…"},
 		"token":   {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of POST /v1/auth/token, for the users of your pages."},
@@ -122,7 +122,7 @@ func (b *Registry) finishDocument() {
 	describeFields(o.Components.Schemas.Map())
 	b.writeUpdateSchemas()
 	b.addExamples()
-	b.constraints = nil
+	b.Constraints = nil
 }
 
 // credentialsOf are those that an operation takes, one of which is enough.
@@ -131,7 +131,7 @@ func (b *Registry) credentialsOf(op *huma.Operation) []map[string][]string {
 		return op.Security
 	}
 	route := op.Method + " " + op.Path
-	takes := func(p domain.Principal) bool { return b.credentials[route].refuse(p) == nil }
+	takes := func(p domain.Principal) bool { return b.Credentials[route].Refuse(p) == nil }
 	var list []map[string][]string
 	if takes(domain.Principal{KeyID: "key"}) {
 		list = append(list, map[string][]string{"api_key": {}})
@@ -140,7 +140,7 @@ func (b *Registry) credentialsOf(op *huma.Operation) []map[string][]string {
 		list = append(list, map[string][]string{"token": {}})
 	}
 	if takes(domain.Principal{ClientID: "client"}) {
-		for _, scope := range b.rules[route].need {
+		for _, scope := range b.Rules[route].Permissions {
 			list = append(list, map[string][]string{"oauth": {string(scope)}})
 		}
 	}
@@ -160,10 +160,10 @@ func scopes() map[string]string {
 // finish adds what every operation has, and moves the errors, which are the
 // same everywhere, to one place.
 func finish(op *huma.Operation, shared map[string]*huma.Response) {
-	if op.Method == http.MethodPost && !slices.Contains(op.Tags, oauthTag) && !slices.Contains(op.Tags, signInTag) {
-		most := maxOnce
+	if op.Method == http.MethodPost && !slices.Contains(op.Tags, OAuthTag) && !slices.Contains(op.Tags, SignInTag) {
+		most := MaxIdempotencyKey
 		op.Parameters = append(op.Parameters, &huma.Param{
-			Name: onceHeader, In: "header", Description: "The same key with the same body within 24 hours is answered from memory (Idempotent-Replayed: true).",
+			Name: IdempotencyHeader, In: "header", Description: "The same key with the same body within 24 hours is answered from memory (Idempotent-Replayed: true).",
 			Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &most},
 		})
 	}
@@ -194,7 +194,7 @@ func ownWords(r *huma.Response) bool {
 func headersOf(method, status string, limited bool, headers map[string]*huma.Param) map[string]*huma.Param {
 	names := []string{"X-Request-Id"}
 	if limited {
-		names = append(names, limitHeaders()...)
+		names = append(names, LimitHeaders()...)
 	}
 	switch status {
 	case "401":

@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	_ "embed"
@@ -34,8 +34,8 @@ func examples() map[string]Example {
 // addExamples adds an example to every request and response body: the recorded
 // one, else one that is made from the schema.
 func (b *Registry) addExamples() {
-	all, values := examples(), exampleValues{b.api.OpenAPI().Components.Schemas}
-	for _, item := range b.api.OpenAPI().Paths {
+	all, values := examples(), exampleValues{b.API.OpenAPI().Components.Schemas}
+	for _, item := range b.API.OpenAPI().Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil {
 				addRecordedExamples(op, all)
@@ -56,8 +56,8 @@ func addMissingExamples(op *huma.Operation, values exampleValues) {
 		if m := r.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil && strings.HasPrefix(status, "2") {
 			m.Example = values.fromSchema("", m.Schema, 0)
 		}
-		if m := r.Content[mimeNDJSON]; m != nil && m.Example == nil {
-			m.Example = "{\"id\": \"call_" + exampleULID + "\"}\n"
+		if m := r.Content[MIMEJSONLines]; m != nil && m.Example == nil {
+			m.Example = "{\"id\": \"call_" + ExampleULID + "\"}\n"
 		}
 	}
 }
@@ -76,7 +76,7 @@ func addRecordedExamples(op *huma.Operation, all map[string]Example) {
 		if m := r.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil {
 			m.Example = example.Responses[status]
 		}
-		if m := r.Content[mimeNDJSON]; m != nil && example.Lines != "" {
+		if m := r.Content[MIMEJSONLines]; m != nil && example.Lines != "" {
 			m.Example = example.Lines
 		}
 	}
@@ -87,7 +87,7 @@ func bodyExample(kind string, request any) any {
 	switch kind {
 	case fiber.MIMEApplicationJSON, fiber.MIMEApplicationForm:
 		return request
-	case mimeNDJSON:
+	case MIMEJSONLines:
 		return "{\"phone\": \"+12025550123\", \"context\": {\"name\": \"Ada\"}}\n{\"phone\": \"+12025550124\"}\n"
 	case fiber.MIMEMultipartForm:
 		return map[string]any{"file": "phone,name\n+12025550123,Ada\n"}

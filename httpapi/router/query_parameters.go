@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"slices"
@@ -51,7 +51,7 @@ func (q queries) check(c *fiber.Ctx, route string) error {
 			if len(names) > 0 {
 				takes = "it takes " + strings.Join(names, ", ")
 			}
-			problems.Add(clip(string(key), 60), codeUnknownParameter, "is no query parameter of %s: %s", route, takes)
+			problems.Add(Truncate(string(key), 60), codeUnknownParameter, "is no query parameter of %s: %s", route, takes)
 		}
 	}
 	return problems.Err()

@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"bytes"
@@ -17,59 +17,59 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// operation is a route as the document shows it.
-type operation struct {
-	method, path string
-	id           string // operationId
-	tag          string
-	summary      string
-	about        string       // more than the summary, if there is more to say
-	status       int          // of success; 0: 200
-	errors       []int        // beside those that every route can answer
-	open         bool         // needs no credential
-	unchecked    bool         // the handler checks the body against its schema, piece by piece
-	later        *huma.Schema // of a 202: what was asked for is still to come
-	credential   credentialKind
-	live         bool // a stream or a socket: nothing to ask for by HEAD
+// Operation is a route as the document shows it.
+type Operation struct {
+	Method, Path   string
+	ID             string // operationId
+	Tag            string
+	Summary        string
+	Description    string       // more than the summary, if there is more to say
+	Status         int          // of success; 0: 200
+	Errors         []int        // beside those that every route can answer
+	Public         bool         // needs no credential
+	SkipValidation bool         // the handler checks the body against its schema, piece by piece
+	Pending        *huma.Schema // of a 202: what was asked for is still to come
+	Credential     CredentialKind
+	Stream         bool // a stream or a socket: nothing to ask for by HEAD
 }
 
-func (o operation) key() string { return o.method + " " + o.path }
+func (o Operation) key() string { return o.Method + " " + o.Path }
 
 // failures are the error statuses of a route.
-func (o operation) failures() []int {
+func (o Operation) failures() []int {
 	all := []int{
 		http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusServiceUnavailable,
 	}
-	if !o.open {
+	if !o.Public {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden)
 	}
-	if strings.Contains(o.path, "{id}") {
+	if strings.Contains(o.Path, "{id}") {
 		all = append(all, http.StatusNotFound)
 	}
-	if strings.HasPrefix(o.path, underVersion) {
+	if strings.HasPrefix(o.Path, underVersion) {
 		all = append(all, http.StatusUnprocessableEntity)
 	}
-	if o.method != http.MethodGet && o.method != http.MethodDelete {
+	if o.Method != http.MethodGet && o.Method != http.MethodDelete {
 		all = append(all, http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
 	}
-	return append(all, o.errors...)
+	return append(all, o.Errors...)
 }
 
-func (o operation) huma() huma.Operation {
+func (o Operation) huma() huma.Operation {
 	h := huma.Operation{
-		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.credential.describe(o.about),
-		Tags: []string{o.tag}, DefaultStatus: o.status, Errors: o.failures(), MaxBodyBytes: -1, BodyReadTimeout: -1,
-		SkipValidateBody: o.unchecked,
+		OperationID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Credential.describe(o.Description),
+		Tags: []string{o.Tag}, DefaultStatus: o.Status, Errors: o.failures(), MaxBodyBytes: -1, BodyReadTimeout: -1,
+		SkipValidateBody: o.SkipValidation,
 	}
 	if h.DefaultStatus == 0 {
 		h.DefaultStatus = http.StatusOK
 	}
-	if o.later != nil {
-		h.Responses = map[string]*huma.Response{"202": response("Still to come: ask again.", fiber.MIMEApplicationJSON, o.later)}
+	if o.Pending != nil {
+		h.Responses = map[string]*huma.Response{"202": DescribeResponse("Still to come: ask again.", fiber.MIMEApplicationJSON, o.Pending)}
 	}
 	h.Security = []map[string][]string{} // none, and said so
-	if !o.open {
+	if !o.Public {
 		h.Security = []map[string][]string{{"api_key": {}}}
 	}
 	return h
@@ -91,8 +91,8 @@ func unmarshal(text []byte, v any) error {
 // schemaName is the name of a type in the document.
 func schemaName(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) }
 
-// add registers a JSON route: admit, read, validate, handle, respond.
-func add[I, O any](r *Router, op operation, handle func(context.Context, domain.Principal, *I) (*O, error)) {
+// Add registers a JSON route: admit, read, validate, handle, respond.
+func Add[I, O any](r *Router, op Operation, handle func(context.Context, domain.Principal, *I) (*O, error)) {
 	r.ruleOf(op)
 	if r.registering {
 		registerJSON[I, O](r.Registry, op)
@@ -103,36 +103,36 @@ func add[I, O any](r *Router, op operation, handle func(context.Context, domain.
 }
 
 // ruleOf returns the permissions of a route; a route without them is a fault of the program.
-func (s *Router) ruleOf(op operation) rule {
-	r, ok := s.rules[op.key()]
+func (s *Router) ruleOf(op Operation) Rule {
+	r, ok := s.Rules[op.key()]
 	if !ok {
 		panic("httpapi: no rule for " + op.key())
 	}
 	if s.registering {
-		s.credentials[op.key()] = op.credential
+		s.Credentials[op.key()] = op.Credential
 	}
 	return r
 }
 
-// answer is a response with a body and nothing else.
-type answer[T any] struct {
+// Response is a response with a body and nothing else.
+type Response[T any] struct {
 	Body T
 }
 
-func ok[T any](v T, err error) (*answer[T], error) {
+func Respond[T any](v T, err error) (*Response[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &answer[T]{Body: v}, nil
+	return &Response[T]{Body: v}, nil
 }
 
-// One names the resource in the path.
-type One struct {
+// IDParam names the resource in the path.
+type IDParam struct {
 	ID string `path:"id" doc:"The resource's id."`
 }
 
-// named checks the id in the path: what cannot be one is not found.
-func named(kind domain.Prefix, id string) (string, error) {
+// PathID checks the id in the path: what cannot be one is not found.
+func PathID(kind domain.Prefix, id string) (string, error) {
 	good, err := domain.ParseID(kind, id)
 	if err != nil {
 		return "", domain.Errorf(domain.CodeNotFound, "There is no such %s.", kind)
@@ -143,7 +143,7 @@ func named(kind domain.Prefix, id string) (string, error) {
 // gate stands before every JSON route.
 func gate(hc huma.Context, next func(huma.Context)) {
 	c := humafiber.UnwrapV2(hc)
-	tripOf(c.Context()).visit.router.gate(c, hc, next)
+	ExchangeOf(c.Context()).Request.Router.gate(c, hc, next)
 }
 
 func (s *Router) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
@@ -152,18 +152,18 @@ func (s *Router) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 	if op.Method == http.MethodHead {
 		route = http.MethodGet + " " + op.Path
 	}
-	r := s.rules[route]
+	r := s.Rules[route]
 	if err := s.access.Admit(c, r, route); err != nil {
-		_ = s.refuse(c, err) // into memory: cannot fail
+		_ = s.RespondError(c, err) // into memory: cannot fail
 		return
 	}
 	if err := s.queries.check(c, route); err != nil {
-		_ = s.refuse(c, err)
+		_ = s.RespondError(c, err)
 		return
 	}
-	b := bodyOf(c)
-	b.limit = s.jsonLimit
-	text, err := b.all(c.Request().Header.ContentLength())
+	b := BodyOf(c)
+	b.Limit = s.jsonLimit
+	text, err := b.ReadAll(c.Request().Header.ContentLength())
 	if err == nil {
 		err = jsonOnly(c, len(text))
 	}
@@ -174,17 +174,17 @@ func (s *Router) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 		err = patchObject(c, text)
 	}
 	if err != nil {
-		_ = s.refuse(c, err)
+		_ = s.RespondError(c, err)
 		return
 	}
 	do := func() { next(&read{humaContext: hc, text: text, body: bytes.NewReader(text)}) }
-	if isForwarded(c) { // another node has done the rest
+	if IsForwarded(c) { // another node has done the rest
 		do()
 		return
 	}
 	s.idempotency.RunOnce(c, text, func() {
 		if sent, err := s.forwarder.Forward(c, route, text); err != nil {
-			_ = s.refuse(c, err)
+			_ = s.RespondError(c, err)
 			return
 		} else if sent {
 			s.audit.RecordResponse(c, r)
@@ -201,14 +201,14 @@ func jsonOnly(c *fiber.Ctx, size int) error {
 	if enc := c.Get(fiber.HeaderContentEncoding); enc != "" && !strings.EqualFold(enc, "identity") {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
 	}
-	kind := mediaType(c)
+	kind := MediaType(c)
 	if size > 0 && kind != fiber.MIMEApplicationJSON && (kind != mimeMergePatch || c.Method() != fiber.MethodPatch) {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must be JSON: Content-Type: application/json.")
 	}
 	return nil
 }
 
-func mediaType(c *fiber.Ctx) string {
+func MediaType(c *fiber.Ctx) string {
 	kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
 		return ""
@@ -216,7 +216,7 @@ func mediaType(c *fiber.Ctx) string {
 	return kind
 }
 
-func bodyOf(c *fiber.Ctx) *body { return &tripOf(c.Context()).body }
+func BodyOf(c *fiber.Ctx) *Body { return &ExchangeOf(c.Context()).Body }
 
 // read is a huma.Context whose body was read already, within its limits.
 type read struct {
@@ -237,31 +237,31 @@ func (r *read) Context() context.Context { return humafiber.UnwrapV2(r.humaConte
 // BodyReader is the body.
 func (r *read) BodyReader() io.Reader { return r.body }
 
-// raw registers a route that is not JSON in and out. The document learns of it
+// AddRaw registers a route that is not JSON in and out. The document learns of it
 // from the operation that the caller has described.
-func (s *Router) raw(op operation, describe func(*huma.Operation), handle fiber.Handler) {
-	s.rawBy(op, func(c *fiber.Ctx, r rule, route string) error { return s.access.Admit(c, r, route) }, describe, handle)
+func (s *Router) AddRaw(op Operation, describe func(*huma.Operation), handle fiber.Handler) {
+	s.AddRawAdmitted(op, func(c *fiber.Ctx, r Rule, route string) error { return s.access.Admit(c, r, route) }, describe, handle)
 }
 
-// rawBy is raw with another way in.
-func (s *Router) rawBy(op operation, admit func(*fiber.Ctx, rule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
+// AddRawAdmitted is raw with another way in.
+func (s *Router) AddRawAdmitted(op Operation, admit func(*fiber.Ctx, Rule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
 	r := s.ruleOf(op)
 	if s.registering {
 		h := op.huma()
 		s.describeRaw(&h, op, describe)
 		return
 	}
-	s.route(op, func(c *fiber.Ctx) error {
+	s.AddHandler(op, func(c *fiber.Ctx) error {
 		err := admit(c, r, op.key())
 		if err == nil {
 			err = s.queries.check(c, op.key())
 		}
 		if err != nil {
-			return s.refuse(c, err)
+			return s.RespondError(c, err)
 		}
 		s.audit.RecordWithChange(c, r)
 		if err = handle(c); err != nil {
-			return s.refuse(c, err)
+			return s.RespondError(c, err)
 		}
 		s.audit.RecordResponse(c, r)
 		return nil

@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"time"
@@ -17,15 +17,15 @@ type Paging struct {
 	CreatedBefore time.Time `query:"created_before" doc:"Only what was created before this time."`
 }
 
-func (p Paging) page() ask.Page {
+func (p Paging) Query() ask.Page {
 	if p.Limit == 0 {
 		p.Limit = defaultPage
 	}
 	return ask.Page{Limit: p.Limit, Cursor: p.Cursor, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore}
 }
 
-// created is when what the list shows may have been made.
-func (p Paging) created() ask.Span { return p.page().Created() }
+// CreatedBetween is when what the list shows may have been made.
+func (p Paging) CreatedBetween() ask.Span { return p.Query().Created() }
 
 // List is a page as the API shows it.
 type List[T any] struct {
@@ -35,8 +35,8 @@ type List[T any] struct {
 	NextCursor *string `json:"next_cursor" doc:"Send it as cursor for the next page; null at the end."`
 }
 
-// page shows one page, each row as show makes it.
-func page[In, Out any](l ask.List[In], err error, show func(In) Out) (*answer[List[Out]], error) {
+// Page shows one page, each row as show makes it.
+func Page[In, Out any](l ask.List[In], err error, show func(In) Out) (*Response[List[Out]], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func page[In, Out any](l ask.List[In], err error, show func(In) Out) (*answer[Li
 	if l.Next != "" {
 		out.NextCursor = &l.Next
 	}
-	return &answer[List[Out]]{Body: out}, nil
+	return &Response[List[Out]]{Body: out}, nil
 }
 
 // Deleted is the answer to a DELETE.
@@ -57,13 +57,13 @@ type Deleted struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func deleted(id, object string, err error) (*answer[Deleted], error) {
-	return ok(Deleted{ID: id, Object: object, Deleted: true}, err)
+func RespondDeleted(id, object string, err error) (*Response[Deleted], error) {
+	return Respond(Deleted{ID: id, Object: object, Deleted: true}, err)
 }
 
-// optionalID checks an id that a query filters by: what cannot be one matches
+// OptionalID checks an id that a query filters by: what cannot be one matches
 // nothing, so the answer is an error that names it.
-func optionalID(param string, kind domain.Prefix, id string) (string, error) {
+func OptionalID(param string, kind domain.Prefix, id string) (string, error) {
 	if id == "" {
 		return "", nil
 	}

@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"net/http"
@@ -7,20 +7,20 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// route registers a Fiber handler. HEAD is answered as GET without the body
+// AddHandler registers a Fiber handler. HEAD is answered as GET without the body
 // (RFC 9110 §9.3.2), except for streams and sockets: 405.
-func (s *Router) route(op operation, handle fiber.Handler) {
-	path := fiberPath(op.path)
-	s.app.Add(op.method, path, handle)
+func (s *Router) AddHandler(op Operation, handle fiber.Handler) {
+	path := fiberPath(op.Path)
+	s.App.Add(op.Method, path, handle)
 	switch {
-	case op.method != http.MethodGet:
-	case op.live:
-		s.app.Add(http.MethodHead, path, func(c *fiber.Ctx) error {
+	case op.Method != http.MethodGet:
+	case op.Stream:
+		s.App.Add(http.MethodHead, path, func(c *fiber.Ctx) error {
 			c.Set(fiber.HeaderAllow, http.MethodGet)
 			return fiber.ErrMethodNotAllowed
 		})
 	default:
-		s.app.Add(http.MethodHead, path, handle)
+		s.App.Add(http.MethodHead, path, handle)
 	}
 }
 

@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"context"
@@ -18,10 +18,10 @@ type Router struct {
 	*Registry // shared by all routers of the process
 
 	registering  bool           // routes are added to the Registry, not served
-	app          *fiber.App     // serves the routes
+	App          *fiber.App     // serves the routes
 	handlers     map[string]any // of JSON routes, by route
-	log          *slog.Logger
-	publicURL    string // base of the URLs in responses; "": relative ones
+	Log          *slog.Logger
+	PublicURL    string // base of the URLs in responses; "": relative ones
 	jsonLimit    int64  // bytes of a JSON body
 	writeTimeout time.Duration
 	access       Access
@@ -29,11 +29,11 @@ type Router struct {
 	forwarder    Forwarder
 	audit        AuditLog
 	workspaces   Workspaces
-	begin        func(*visit) context.Context // ends with the server
+	Context      func(*Request) context.Context // ends with the server
 }
 
-// RouterConfig sets a Router up. All fields are required but PublicURL.
-type RouterConfig struct {
+// Config sets a Router up. All fields are required but PublicURL.
+type Config struct {
 	App          *fiber.App
 	Log          *slog.Logger
 	PublicURL    string        // base of the URLs in responses; "": relative ones
@@ -45,15 +45,15 @@ type RouterConfig struct {
 	AuditLog     AuditLog
 	Workspaces   Workspaces
 	// Context returns the context of what may outlive its request. It ends with the server.
-	Context func(*visit) context.Context
+	Context func(*Request) context.Context
 }
 
-// newRouter returns the router of a server.
-func newRouter(b *Registry, cfg RouterConfig) *Router {
+// New returns the router of a server.
+func New(b *Registry, cfg Config) *Router {
 	return &Router{
-		Registry: b, app: cfg.App, handlers: make(map[string]any), log: cfg.Log, publicURL: cfg.PublicURL, jsonLimit: cfg.JSONLimit,
+		Registry: b, App: cfg.App, handlers: make(map[string]any), Log: cfg.Log, PublicURL: cfg.PublicURL, jsonLimit: cfg.JSONLimit,
 		writeTimeout: cfg.WriteTimeout, access: cfg.Access, idempotency: cfg.Idempotency, forwarder: cfg.Forwarder, audit: cfg.AuditLog,
-		workspaces: cfg.Workspaces, begin: cfg.Context,
+		workspaces: cfg.Workspaces, Context: cfg.Context,
 	}
 }
 
@@ -61,10 +61,10 @@ func newRouter(b *Registry, cfg RouterConfig) *Router {
 type Access interface {
 	// Admit authenticates a request, counts it against the rate limits and checks
 	// its permissions. The principal of the request is known afterwards.
-	Admit(c *fiber.Ctx, r rule, route string) error
+	Admit(c *fiber.Ctx, r Rule, route string) error
 	// WatchCredential returns a context that ends once the credential of the
 	// request is no longer valid. cancel stops the checks.
-	WatchCredential(ctx context.Context, v *visit) (_ context.Context, cancel context.CancelFunc)
+	WatchCredential(ctx context.Context, v *Request) (_ context.Context, cancel context.CancelFunc)
 }
 
 // Idempotency runs a request at most once per Idempotency-Key.
@@ -85,9 +85,9 @@ type Forwarder interface {
 // AuditLog records the use of routes.
 type AuditLog interface {
 	// RecordWithChange has the change that the handler makes commit its audit entry.
-	RecordWithChange(c *fiber.Ctx, r rule)
+	RecordWithChange(c *fiber.Ctx, r Rule)
 	// RecordResponse records a successful request that no change has recorded.
-	RecordResponse(c *fiber.Ctx, r rule)
+	RecordResponse(c *fiber.Ctx, r Rule)
 }
 
 // Workspaces is what request bodies are validated against.
@@ -109,16 +109,16 @@ func (r *Router) CallerIDs(ctx context.Context, p domain.Principal) ([]string, e
 }
 
 // serve serves a JSON route by the handler that the library has made.
-func (r *Router) serve(op operation) {
-	path := fiberPath(op.path)
-	r.app.Add(op.method, path, r.served[op.method+" "+path])
-	if op.method == http.MethodGet {
-		r.app.Add(http.MethodHead, path, r.served[http.MethodHead+" "+path])
+func (r *Router) serve(op Operation) {
+	path := fiberPath(op.Path)
+	r.App.Add(op.Method, path, r.served[op.Method+" "+path])
+	if op.Method == http.MethodGet {
+		r.App.Add(http.MethodHead, path, r.served[http.MethodHead+" "+path])
 	}
 }
 
-// house returns the limits and caller IDs of a workspace that a campaign or a call is validated against.
-func house(ctx context.Context, s Workspaces, p domain.Principal) (validation.House, error) {
+// ValidationLimits returns the limits and caller IDs of a workspace that a campaign or a call is validated against.
+func ValidationLimits(ctx context.Context, s Workspaces, p domain.Principal) (validation.House, error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return validation.House{}, err

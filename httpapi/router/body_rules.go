@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	}
 	op := r.Operation()
 	ctx := r.Context()
-	s := tripOf(humafiber.UnwrapV2(r.humaContext).Context()).visit.router
+	s := ExchangeOf(humafiber.UnwrapV2(r.humaContext).Context()).Request.Router
 	t, ok := s.ruleBodies[op.Method+" "+op.Path]
 	if !ok {
 		return nil
@@ -71,7 +71,7 @@ func ruleProblems(hc huma.Context, known []domain.Detail) []domain.Detail {
 	if !ok || domain.DecodeJSON(text, body) != nil {
 		return nil
 	}
-	e, ok := errors.AsType[*domain.Error](body.CheckRules(ctx, s, visitOf(ctx).principal))
+	e, ok := errors.AsType[*domain.Error](body.CheckRules(ctx, s, RequestOf(ctx).Principal))
 	if !ok || statusOf(e.Code) != http.StatusUnprocessableEntity {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"bytes"
@@ -22,12 +22,12 @@ const mimeMergePatch = "application/merge-patch+json"
 // members that a client can set. S is the type of these members, in most cases the
 // create body. Members of S with the tag update:"-" are set on create only. The
 // zero value changes nothing.
-type Patch[S any] struct{ members map[string]any }
+type Patch[S any] struct{ Members map[string]any }
 
 // UnmarshalJSON reads the members. Numbers stay as they are written.
 func (p *Patch[S]) UnmarshalJSON(text []byte) error {
-	p.members = nil
-	return domain.DecodeJSON(text, &p.members)
+	p.Members = nil
+	return domain.DecodeJSON(text, &p.Members)
 }
 
 // Schema is a reference to the update schema, which writeUpdateSchemas derives
@@ -45,18 +45,18 @@ func (*Patch[S]) Schema(r huma.Registry) *huma.Schema {
 func (*Patch[S]) settingsType() reflect.Type { return reflect.TypeFor[S]() }
 
 // Has reports whether the patch names a member, also where it sets it to null.
-func (p *Patch[S]) Has(path ...string) bool { return hasMember(p.members, path...) }
+func (p *Patch[S]) Has(path ...string) bool { return HasMember(p.Members, path...) }
 
-// decode returns the members of the patch alone, without those of the resource.
-func (p *Patch[S]) decode() (n S, err error) {
-	text, err := json.Marshal(mergePatch(nil, p.members))
+// Decode returns the members of the patch alone, without those of the resource.
+func (p *Patch[S]) Decode() (n S, err error) {
+	text, err := json.Marshal(MergePatch(nil, p.Members))
 	if err == nil {
 		err = domain.DecodeJSON(text, &n)
 	}
 	return n, err
 }
 
-func hasMember(members map[string]any, path ...string) bool {
+func HasMember(members map[string]any, path ...string) bool {
 	for i, name := range path {
 		v, has := members[name]
 		if !has || i == len(path)-1 {
@@ -67,16 +67,16 @@ func hasMember(members map[string]any, path ...string) bool {
 	return false
 }
 
-// patchFunc returns a function that applies a merge patch to the stored version of
+// PatchFunc returns a function that applies a merge patch to the stored version of
 // a resource. The function merges the patch into the members that a client can
 // set, adds the defaults of a create body, and passes the result to set. set checks
 // the result and writes it to the resource. The store calls the function with the
 // version that it then replaces, so that concurrent patches keep each other's
 // members.
-func patchFunc[S, R any](b *Registry, p *Patch[S], set func(*S, R) error) func(R) error {
+func PatchFunc[S, R any](b *Registry, p *Patch[S], set func(*S, R) error) func(R) error {
 	return func(current R) error {
 		next := new(S)
-		if err := b.merge(p.members, current, next); err != nil {
+		if err := b.merge(p.Members, current, next); err != nil {
 			return err
 		}
 		return set(next, current)
@@ -104,7 +104,7 @@ func (b *Registry) merge(patch map[string]any, current, next any) error {
 	if d, ok := next.(storedPruner); ok {
 		d.PruneStored(current, target, patch)
 	}
-	merged, _ := mergePatch(target, patch).(map[string]any)
+	merged, _ := MergePatch(target, patch).(map[string]any)
 	var problems domain.Problems
 	b.applyDefaults(schema, merged, "", &problems)
 	if err = problems.Err(); err != nil {
@@ -116,8 +116,8 @@ func (b *Registry) merge(patch map[string]any, current, next any) error {
 	return domain.DecodeJSON(text, next)
 }
 
-// mergePatch is MergePatch of RFC 7396 §2. It changes neither of its arguments.
-func mergePatch(target, patch any) any {
+// MergePatch is MergePatch of RFC 7396 §2. It changes neither of its arguments.
+func MergePatch(target, patch any) any {
 	members, isObject := patch.(map[string]any)
 	if !isObject {
 		return patch
@@ -130,7 +130,7 @@ func mergePatch(target, patch any) any {
 			delete(merged, name)
 			continue
 		}
-		merged[name] = mergePatch(merged[name], v)
+		merged[name] = MergePatch(merged[name], v)
 	}
 	return merged
 }
@@ -202,7 +202,7 @@ func (b *Registry) resolve(schema *huma.Schema) *huma.Schema {
 	for {
 		switch {
 		case schema.Ref != "":
-			schema = b.api.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
+			schema = b.API.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)
 		case len(schema.AllOf) == 1:
 			schema = schema.AllOf[0]
 		default:

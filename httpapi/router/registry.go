@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"context"
@@ -17,38 +17,38 @@ import (
 // them. It is immutable after finishDocument. A handler finds the router of a request
 // in the request's context.
 type Registry struct {
-	api   huma.API
-	rules map[string]rule
+	API   huma.API
+	Rules map[string]Rule
 
 	queries    queries
 	settings   map[reflect.Type]*huma.Schema // schemas of the settings that PATCH bodies change, by type
 	ruleBodies map[string]reflect.Type       // types of bodies with a ruleChecker, by route
 	served     map[string]fiber.Handler      // by method and path, as Fiber spells it
 
-	credentials map[string]credentialKind // that a route takes, by route
+	Credentials map[string]CredentialKind // that a route takes, by route
 
-	constraints *constraints // nil after the routes are registered
+	Constraints *constraints // nil after the routes are registered
 }
 
-// newBlueprint returns a Registry without routes. Its router registers them.
-func newBlueprint() *Registry {
-	useEnvelope()
+// NewRegistry returns a Registry without routes. Its router registers them.
+func NewRegistry() *Registry {
+	useFailures()
 	b := &Registry{
-		rules: routeTable(), queries: make(queries), credentials: make(map[string]credentialKind),
+		Rules: routeTable(), queries: make(queries), Credentials: make(map[string]CredentialKind),
 		served: make(map[string]fiber.Handler), settings: make(map[reflect.Type]*huma.Schema), ruleBodies: make(map[string]reflect.Type),
 	}
-	b.api = b.newAPI()
-	b.constraints = newConstraints(b.api.OpenAPI().Components.Schemas)
+	b.API = b.newAPI()
+	b.Constraints = newConstraints(b.API.OpenAPI().Components.Schemas)
 	return b
 }
 
-// router returns a router that registers routes and serves none.
-func (b *Registry) router() *Router {
-	return &Router{Registry: b, registering: true, app: fiber.New(), handlers: make(map[string]any)}
+// RegisteringRouter returns a router that registers routes and serves none.
+func (b *Registry) RegisteringRouter() *Router {
+	return &Router{Registry: b, registering: true, App: fiber.New(), handlers: make(map[string]any)}
 }
 
-// servesJSON says whether a route was registered as a JSON route.
-func (b *Registry) servesJSON(route string) bool {
+// ServesJSON says whether a route was registered as a JSON route.
+func (b *Registry) ServesJSON(route string) bool {
 	method, path, _ := strings.Cut(route, " ")
 	return b.served[method+" "+fiberPath(path)] != nil
 }
@@ -88,24 +88,24 @@ func (r register) Add(method, path string, handlers ...fiber.Handler) fiber.Rout
 }
 
 // registerJSON registers a JSON route with the library.
-func registerJSON[I, O any](b *Registry, op operation) {
+func registerJSON[I, O any](b *Registry, op Operation) {
 	route := op.key()
 	b.recordPatchType(reflect.TypeFor[I]())
 	b.recordRuleBody(route, reflect.TypeFor[I]())
-	huma.Register(b.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
-		v := visitOf(ctx)
-		r := v.router
+	huma.Register(b.API, op.huma(), func(ctx context.Context, in *I) (*O, error) {
+		v := RequestOf(ctx)
+		r := v.Router
 		handle, ok := r.handlers[route].(func(context.Context, domain.Principal, *I) (*O, error))
 		if !ok {
-			return nil, r.failure(ctx, fiber.ErrInternalServerError) // never: add has set it
+			return nil, r.Failure(ctx, fiber.ErrInternalServerError) // never: add has set it
 		}
-		out, err := handle(ctx, v.principal, in)
+		out, err := handle(ctx, v.Principal, in)
 		if err != nil {
-			return nil, r.failure(ctx, err)
+			return nil, r.Failure(ctx, err)
 		}
 		return out, nil
 	})
-	b.constraints.apply(operationOf(b.api.OpenAPI().Paths[op.path], op.method))
+	b.Constraints.apply(operationOf(b.API.OpenAPI().Paths[op.Path], op.Method))
 }
 
 // fiberPath is a path of the document as Fiber spells it.

@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"fmt"
@@ -10,23 +10,23 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 )
 
-// deref is the value of a pointer; the zero value where it is nil.
-func deref[T any](p *T) (v T) {
+// ValueOrZero is the value of a pointer; the zero value where it is nil.
+func ValueOrZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}
 	return v
 }
 
-// set copies what was sent.
-func set[T any](into, from *T) {
+// SetIfSent copies what was sent.
+func SetIfSent[T any](into, from *T) {
 	if from != nil {
 		*into = *from
 	}
 }
 
-// optional is the value of an object; nil where it is left out or says nothing.
-func optional[T, N any](sent *N, convert func(N) T) *T {
+// Optional is the value of an object; nil where it is left out or says nothing.
+func Optional[T, N any](sent *N, convert func(N) T) *T {
 	if sent == nil || reflect.ValueOf(*sent).IsZero() {
 		return nil
 	}
@@ -34,9 +34,9 @@ func optional[T, N any](sent *N, convert func(N) T) *T {
 	return &v
 }
 
-// saysNothing says whether an object that was sent has nothing but what is
+// IsDefault says whether an object that was sent has nothing but what is
 // filled in where nothing is said.
-func saysNothing(sent any) bool {
+func IsDefault(sent any) bool {
 	v := reflect.ValueOf(sent)
 	for i := range v.NumField() {
 		if f := v.Field(i); !f.IsZero() && fmt.Sprint(f) != v.Type().Field(i).Tag.Get("default") {
@@ -46,7 +46,7 @@ func saysNothing(sent any) bool {
 	return true
 }
 
-func utc(t *time.Time) *time.Time {
+func UTC(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
@@ -54,23 +54,23 @@ func utc(t *time.Time) *time.Time {
 	return &u
 }
 
-func seconds(n, otherwise int) time.Duration {
+func Seconds(n, otherwise int) time.Duration {
 	if n == 0 {
 		n = otherwise
 	}
 	return time.Duration(n) * time.Second
 }
 
-// between refuses a number that is given and not within bounds.
-func between(problems *domain.Problems, param string, n *int, low, high int) {
+// CheckRange refuses a number that is given and not within bounds.
+func CheckRange(problems *domain.Problems, param string, n *int, low, high int) {
 	if n != nil && (*n < low || *n > high) {
 		problems.Add(param, domain.CodeValidation, "is %d; it must be from %d to %d", *n, low, high)
 	}
 }
 
-// optionalPhone checks a number that a query filters by. In a query a plus is
+// OptionalPhone checks a number that a query filters by. In a query a plus is
 // often read as a space.
-func optionalPhone(param, text, country string) (string, error) {
+func OptionalPhone(param, text, country string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -82,7 +82,7 @@ func optionalPhone(param, text, country string) (string, error) {
 	return e164, p.Err()
 }
 
-func clip(s string, most int) string {
+func Truncate(s string, most int) string {
 	if len(s) > most {
 		s = s[:most]
 	}

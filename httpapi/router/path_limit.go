@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // that the handler refuses (4xx) are not counted.
 func withPathLimit[I, O any](handle func(context.Context, domain.Principal, *I) (*O, error)) func(context.Context, domain.Principal, *I) (*O, error) {
 	return func(ctx context.Context, p domain.Principal, in *I) (*O, error) {
-		count := visitOf(ctx).countPathRequest
+		count := RequestOf(ctx).CountPathRequest
 		if count == nil {
 			return handle(ctx, p, in)
 		}
@@ -23,7 +23,7 @@ func withPathLimit[I, O any](handle func(context.Context, domain.Principal, *I) 
 		if err == nil {
 			return out, nil
 		}
-		if status := statusOfError(err); status >= http.StatusBadRequest && status < http.StatusInternalServerError {
+		if status := StatusOfError(err); status >= http.StatusBadRequest && status < http.StatusInternalServerError {
 			refund()
 		}
 		return nil, err

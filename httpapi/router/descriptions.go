@@ -1,4 +1,4 @@
-package httpapi
+package router
 
 import (
 	_ "embed"
@@ -10,11 +10,11 @@ import (
 // fieldWords is what fields mean, apart from the types: these know nothing of
 // the document.
 //
-//go:embed words.txt
+//go:embed descriptions.txt
 var fieldWords string
 
-// words are the descriptions by "Schema.field" and "*.field".
-func words() map[string]string {
+// Descriptions are the descriptions by "Schema.field" and "*.field".
+func Descriptions() map[string]string {
 	out := make(map[string]string)
 	for line := range strings.Lines(fieldWords) {
 		if field, text, ok := strings.Cut(strings.TrimSpace(line), " "); ok && field != "#" {
@@ -26,7 +26,7 @@ func words() map[string]string {
 
 // describeFields gives every field a description that has none of its own.
 func describeFields(schemas map[string]*huma.Schema) {
-	known := words()
+	known := Descriptions()
 	for name, schema := range schemas {
 		for field, s := range schema.Properties {
 			text, ok := known[name+"."+field]

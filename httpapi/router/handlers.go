@@ -1,0 +1,77 @@
+package router
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// HandleList returns the handler of a list route. show converts a stored value to its API
+// form.
+func HandleList[P, In, Out any](port P, list func(P, context.Context, domain.Principal, ask.Page) (ask.List[In], error), show func(In) Out) func(context.Context, domain.Principal, *struct{ Paging }) (*Response[List[Out]], error) {
+	return func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*Response[List[Out]], error) {
+		l, err := list(port, ctx, p, in.Query())
+		return Page(l, err, show)
+	}
+}
+
+// HandleByID returns the handler of a route with the id of a resource and no body.
+func HandleByID[P, In, Out any](kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string) (In, error), show func(In) Out) func(context.Context, domain.Principal, *IDParam) (*Response[Out], error) {
+	return func(ctx context.Context, p domain.Principal, in *IDParam) (*Response[Out], error) {
+		id, err := PathID(kind, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		v, err := do(port, ctx, p, id)
+		if err != nil {
+			return nil, err
+		}
+		return Respond(show(v), nil)
+	}
+}
+
+// HandleDeleteByID returns the handler of a DELETE.
+func HandleDeleteByID[P any](kind domain.Prefix, object string, port P, do func(P, context.Context, domain.Principal, string) error) func(context.Context, domain.Principal, *IDParam) (*Response[Deleted], error) {
+	return HandleByID(kind, port, func(port P, ctx context.Context, p domain.Principal, id string) (Deleted, error) {
+		return Deleted{ID: id, Object: object, Deleted: true}, do(port, ctx, p, id)
+	}, Same)
+}
+
+// patchRequest is the request of a PATCH.
+type patchRequest[S any] struct {
+	IDParam
+	Body Patch[S]
+}
+
+// HandlePatchByID returns the handler of a PATCH. set applies the body to the stored value.
+func HandlePatchByID[P, S, R any](
+	b *Registry, kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string, func(R) error) (R, error), set func(*S, R) error,
+) func(context.Context, domain.Principal, *patchRequest[S]) (*Response[R], error) {
+	return func(ctx context.Context, p domain.Principal, in *patchRequest[S]) (*Response[R], error) {
+		id, err := PathID(kind, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return Respond(do(port, ctx, p, id, PatchFunc(b, &in.Body, set)))
+	}
+}
+
+func Same[T any](v T) T { return v }
+
+// RespondCreated answers with a noun that was made, and notes which.
+func RespondCreated[T interface{ Base() *domain.Meta }](ctx context.Context, made T, err error) (*Response[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	SetResourceID(ctx, made.Base().ID)
+	return Respond(made, nil)
+}
+
+// RespondPublic answers with a noun without its secrets.
+func RespondPublic[T interface{ Public() T }](v T, err error) (*Response[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return Respond(v.Public(), nil)
+}
