@@ -8,7 +8,6 @@ import (
 	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

@@ -12,7 +12,6 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/validation"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

@@ -18,7 +18,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

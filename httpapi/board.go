@@ -19,7 +19,6 @@ import (
 	"github.com/callboard/callboard/httpapi/dashboard"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

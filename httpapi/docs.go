@@ -15,7 +15,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/httpapi/openapi"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

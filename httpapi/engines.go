@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

@@ -14,7 +14,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/webhook"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

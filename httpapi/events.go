@@ -13,7 +13,6 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

@@ -19,7 +19,6 @@ import (
 
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/openapi"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

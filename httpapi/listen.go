@@ -15,7 +15,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

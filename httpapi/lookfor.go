@@ -11,7 +11,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

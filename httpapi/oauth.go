@@ -17,9 +17,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/httpapi/token"
-
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/httpapi/token"
 )
 
 // formLimit bounds the forms of OAuth.

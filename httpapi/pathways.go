@@ -8,7 +8,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/validation"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

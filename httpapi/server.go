@@ -22,7 +22,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

@@ -11,9 +11,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/httpapi/limit"
-	"github.com/callboard/callboard/httpapi/token"
-
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/httpapi/token"
 )
 
 // NewToken is what a token of a user is asked for with.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/validation"
-
 	"github.com/callboard/callboard/httpapi/router"
 )
 

@@ -40,11 +40,13 @@ type Body struct {
 }
 
 var (
+	// ErrBodyTooLarge refuses a body above the limit of its route.
 	ErrBodyTooLarge = &domain.Error{Code: domain.CodePayloadTooLarge, Message: "The body is larger than this route takes."}
 	errTooSlow      = &domain.Error{Code: CodeRequestTimeout, Message: "The body came too slowly."}
 	errBroken       = &domain.Error{Code: domain.CodeInvalidRequest, Message: "The body is incomplete: the connection ended before the declared Content-Length or the last chunk. Nothing of it was kept; send the whole body again."}
 )
 
+// Read reads from the client within the limits of the body.
 func (b *Body) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err

@@ -9,15 +9,15 @@ import (
 type CredentialKind int
 
 const (
-	// anyCredential: the route creates nothing that grants access or sends data to an
+	// AnyCredential: the route creates nothing that grants access or sends data to an
 	// address, or its effect ends with the request.
 	AnyCredential CredentialKind = iota
-	// keyOrSession: the route creates or changes a resource that grants access or
+	// KeyOrSession: the route creates or changes a resource that grants access or
 	// sends data to an address, and that exists longer than a JWT or an OAuth token.
 	KeyOrSession
-	// keyOnly: as keyOrSession, and the resource ends with the API key.
+	// KeyOnly: as KeyOrSession, and the resource ends with the API key.
 	KeyOnly
-	// jwtOnly: the route renews the JWT of the request.
+	// JWTOnly: the route renews the JWT of the request.
 	JWTOnly
 )
 

@@ -31,6 +31,7 @@ const (
 	MaxIdempotencyKey = 255
 )
 
+// LimitHeaders are the response headers of a rate limit.
 func LimitHeaders() []string {
 	return []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Window"}
 }
@@ -41,6 +42,7 @@ func SchemaOf[T any](api huma.API) *huma.Schema {
 	return api.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
 }
 
+// DescribeResponse describes a response of a media type in the document.
 func DescribeResponse(about, kind string, schema *huma.Schema) *huma.Response {
 	return &huma.Response{Description: about, Content: map[string]*huma.MediaType{kind: {Schema: schema}}}
 }

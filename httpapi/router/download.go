@@ -85,6 +85,7 @@ type patient struct {
 	patience time.Duration
 }
 
+// Write waits for the client for the write timeout.
 func (p *patient) Write(b []byte) (int, error) {
 	if err := p.conn.SetWriteDeadline(time.Now().Add(p.patience)); err != nil {
 		return 0, err

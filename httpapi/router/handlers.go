@@ -57,6 +57,7 @@ func HandlePatchByID[P, S, R any](
 	}
 }
 
+// Same shows a value as it is stored.
 func Same[T any](v T) T { return v }
 
 // RespondCreated answers with a noun that was made, and notes which.

@@ -17,6 +17,7 @@ type Paging struct {
 	CreatedBefore time.Time `query:"created_before" doc:"Only what was created before this time."`
 }
 
+// Query returns the page that is asked for.
 func (p Paging) Query() ask.Page {
 	if p.Limit == 0 {
 		p.Limit = defaultPage
@@ -57,6 +58,7 @@ type Deleted struct {
 	Deleted bool   `json:"deleted"`
 }
 
+// RespondDeleted answers a DELETE.
 func RespondDeleted(id, object string, err error) (*Response[Deleted], error) {
 	return Respond(Deleted{ID: id, Object: object, Deleted: true}, err)
 }

@@ -56,6 +56,7 @@ func (p *Patch[S]) Decode() (n S, err error) {
 	return n, err
 }
 
+// HasMember says whether a merge patch names a member.
 func HasMember(members map[string]any, path ...string) bool {
 	for i, name := range path {
 		v, has := members[name]

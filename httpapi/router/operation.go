@@ -119,6 +119,7 @@ type Response[T any] struct {
 	Body T
 }
 
+// Respond answers with a body, or with the error.
 func Respond[T any](v T, err error) (*Response[T], error) {
 	if err != nil {
 		return nil, err
@@ -208,6 +209,7 @@ func jsonOnly(c *fiber.Ctx, size int) error {
 	return nil
 }
 
+// MediaType returns the media type of a request body without its parameters.
 func MediaType(c *fiber.Ctx) string {
 	kind, _, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -216,6 +218,7 @@ func MediaType(c *fiber.Ctx) string {
 	return kind
 }
 
+// BodyOf returns the body of a request.
 func BodyOf(c *fiber.Ctx) *Body { return &ExchangeOf(c.Context()).Body }
 
 // read is a huma.Context whose body was read already, within its limits.

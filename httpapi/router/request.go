@@ -37,10 +37,12 @@ type Request struct {
 
 type requestKey struct{}
 
+// WithRequest returns a context that carries a request.
 func WithRequest(ctx context.Context, v *Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, v)
 }
 
+// RequestOf returns the request of a context.
 func RequestOf(ctx context.Context) *Request {
 	if v, ok := ctx.Value(requestKey{}).(*Request); ok {
 		return v
@@ -51,6 +53,7 @@ func RequestOf(ctx context.Context) *Request {
 // SetResourceID says which resource a write has made.
 func SetResourceID(ctx context.Context, id string) { RequestOf(ctx).ResourceID = id }
 
+// Act returns an audit entry of the request.
 func (v *Request) Act(kind, action string) ask.Act {
 	return ask.Act{Type: kind, Action: action, IP: v.IP, UserAgent: v.UserAgent, RequestID: v.RequestID}
 }
@@ -69,6 +72,7 @@ type Exchange struct {
 	Wrote         bool       // a page has changed something
 }
 
+// ExchangeKey is the user value that holds the Exchange of a request.
 type ExchangeKey struct{}
 
 // ExchangeOf is a request's trip. One that nobody has begun could not even be read.
@@ -94,6 +98,7 @@ func NewRequestID() string {
 	return string(text[:])
 }
 
+// RequestID returns the id of a request.
 func RequestID(c *fiber.Ctx) string { return ExchangeOf(c.Context()).Request.RequestID }
 
 // ForwardedHeader carries what another node knows of a request that it forwards.

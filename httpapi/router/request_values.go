@@ -46,6 +46,7 @@ func IsDefault(sent any) bool {
 	return true
 }
 
+// UTC returns a time in UTC; nil stays nil.
 func UTC(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
@@ -54,6 +55,7 @@ func UTC(t *time.Time) *time.Time {
 	return &u
 }
 
+// Seconds returns n seconds; 0: the default.
 func Seconds(n, otherwise int) time.Duration {
 	if n == 0 {
 		n = otherwise
@@ -82,6 +84,7 @@ func OptionalPhone(param, text, country string) (string, error) {
 	return e164, p.Err()
 }
 
+// Truncate returns at most so many bytes of a text, in valid UTF-8.
 func Truncate(s string, most int) string {
 	if len(s) > most {
 		s = s[:most]

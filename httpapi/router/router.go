@@ -99,21 +99,21 @@ type Workspaces interface {
 }
 
 // Workspace returns the workspace of a principal.
-func (r *Router) Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error) {
-	return r.workspaces.Workspace(ctx, p)
+func (s *Router) Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error) {
+	return s.workspaces.Workspace(ctx, p)
 }
 
 // CallerIDs returns the numbers that calls of a principal may show.
-func (r *Router) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
-	return r.workspaces.CallerIDs(ctx, p)
+func (s *Router) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
+	return s.workspaces.CallerIDs(ctx, p)
 }
 
 // serve serves a JSON route by the handler that the library has made.
-func (r *Router) serve(op Operation) {
+func (s *Router) serve(op Operation) {
 	path := fiberPath(op.Path)
-	r.App.Add(op.Method, path, r.served[op.Method+" "+path])
+	s.App.Add(op.Method, path, s.served[op.Method+" "+path])
 	if op.Method == http.MethodGet {
-		r.App.Add(http.MethodHead, path, r.served[http.MethodHead+" "+path])
+		s.App.Add(http.MethodHead, path, s.served[http.MethodHead+" "+path])
 	}
 }
 
