@@ -9,15 +9,15 @@ import (
 type CredentialKind int
 
 const (
-	// AnyCredential: the route creates nothing that grants access or sends data to an
+	// AnyCredential means that the route creates nothing that grants access or sends data to an
 	// address, or its effect ends with the request.
 	AnyCredential CredentialKind = iota
-	// KeyOrSession: the route creates or changes a resource that grants access or
+	// KeyOrSession means that the route creates or changes a resource that grants access or
 	// sends data to an address, and that exists longer than a JWT or an OAuth token.
 	KeyOrSession
-	// KeyOnly: as KeyOrSession, and the resource ends with the API key.
+	// KeyOnly is as KeyOrSession, and the resource ends with the API key.
 	KeyOnly
-	// JWTOnly: the route renews the JWT of the request.
+	// JWTOnly means that the route renews the JWT of the request.
 	JWTOnly
 )
 
