@@ -25,14 +25,14 @@ type (
 		State   sip.RegistrationState
 	}
 
-	registrationHeard struct{ state sip.RegistrationState }
-	registrationTry   struct{}
+	registrationChanged struct{ state sip.RegistrationState }
+	registrationRetry   struct{}
 )
 
 // Control: each is an answer, or bounded by what was asked.
-func (Registered) Control()        {}
-func (registrationHeard) Control() {}
-func (registrationTry) Control()   {}
+func (Registered) Control()          {}
+func (registrationChanged) Control() {}
+func (registrationRetry) Control()   {}
 
 // RegistrationConfig is what the registration of one trunk needs.
 type RegistrationConfig struct {
@@ -59,31 +59,31 @@ func RegistrationProps(cfg RegistrationConfig) *actor.Props {
 // Receive is the table of contents.
 func (r *registration) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case *actor.Started, registrationTry:
-		r.begin(ctx)
-	case registrationHeard:
-		r.heard(ctx, m.state)
+	case *actor.Started, registrationRetry:
+		r.start(ctx)
+	case registrationChanged:
+		r.report(ctx, m.state)
 	case *actor.Stopping, *actor.Restarting:
 		r.end()
 	}
 }
 
-// begin sends the first REGISTER; nothing here waits for the wire.
-func (r *registration) begin(ctx actor.Context) {
+// start sends the first REGISTER; nothing here waits for the wire.
+func (r *registration) start(ctx actor.Context) {
 	if r.now != nil {
 		return
 	}
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	to, ok := registerTo(&r.cfg.Trunk)
 	if !ok {
-		r.heard(ctx, sip.RegistrationState{Status: sip.RegistrationFailed, Reason: "the trunk names no credentials and no proxy to register at"})
+		r.report(ctx, sip.RegistrationState{Status: sip.RegistrationFailed, Reason: "the trunk names no credentials and no proxy to register at"})
 		return
 	}
-	to.Notify = func(s sip.RegistrationState) { root.Send(self, registrationHeard{state: s}) }
+	to.Notify = func(s sip.RegistrationState) { root.Send(self, registrationChanged{state: s}) }
 	now, err := r.cfg.Register(to)
 	if err != nil {
-		r.heard(ctx, sip.RegistrationState{Status: sip.RegistrationFailed, Reason: err.Error(), RetryAt: time.Now().Add(registerAgain)})
-		mailbox.After(ctx, registerAgain, registrationTry{})
+		r.report(ctx, sip.RegistrationState{Status: sip.RegistrationFailed, Reason: err.Error(), RetryAt: time.Now().Add(registerAgain)})
+		mailbox.After(ctx, registerAgain, registrationRetry{})
 		return
 	}
 	r.now = now
@@ -108,7 +108,8 @@ func registerTo(t *domain.Trunk) (sip.RegisterTo, bool) {
 	}, true
 }
 
-func (r *registration) heard(ctx actor.Context, s sip.RegistrationState) {
+// report reports a state to the parent.
+func (r *registration) report(ctx actor.Context, s sip.RegistrationState) {
 	if p := ctx.Parent(); p != nil {
 		ctx.Send(p, Registered{TrunkID: r.cfg.Trunk.ID, State: s})
 	}

@@ -104,7 +104,7 @@ func (t *Trunks) spendRead(ctx actor.Context, m spendRead) {
 		}
 	}
 	t.spend.known, t.spend.resumed = true, nil
-	t.wake(ctx)
+	t.keeper.wake(ctx)
 	t.serve(ctx)
 }
 
@@ -218,18 +218,19 @@ func (l *spendLedger) add(micros domain.Amount, inLedger bool) {
 	}
 }
 
-func (t *Trunks) workspace() *domain.Workspace {
-	if t.cfg.Workspace == nil {
+// workspace is the workspace whose rules apply; nil: none.
+func (c *Config) workspace() *domain.Workspace {
+	if c.Workspace == nil {
 		return nil
 	}
-	return t.cfg.Workspace()
+	return c.Workspace()
 }
 
 // forbidden checks the rules of the workspace for a call or an SMS message that
 // costs micros. err is nil where both are met. until is when to ask again; zero:
 // the answer stays the same.
 func (t *Trunks) forbidden(asked *Want, micros domain.Amount, now time.Time) (err *domain.Error, until time.Time) {
-	w := t.workspace()
+	w := t.cfg.workspace()
 	if w == nil {
 		return nil, time.Time{}
 	}
@@ -244,8 +245,8 @@ func (t *Trunks) forbidden(asked *Want, micros domain.Amount, now time.Time) (er
 		return nil, time.Time{}
 	case !t.spend.known:
 		return domain.Errorf(domain.CodeUnavailable, "what was spent today is still being counted; try again").With("retry_after", 1), now.Add(time.Second)
-	case !t.affords(limit, micros, now):
-		return t.capRefusal(limit, now)
+	case !t.spend.affords(limit, micros, now):
+		return t.spend.capRefusal(limit, now)
 	}
 	return nil, time.Time{}
 }
@@ -261,22 +262,22 @@ func destination(to string, w *domain.Workspace, env domain.Environment) *domain
 	return domain.Errorf(domain.CodeDestination, "this number cannot be called")
 }
 
-// longest is the maximum duration of a call by the rules of the workspace; 0: there
+// maxDuration is the maximum duration of a call by the rules of the workspace; 0: there
 // is no limit.
-func (t *Trunks) longest() time.Duration {
-	if w := t.workspace(); w != nil {
+func (c *Config) maxDuration() time.Duration {
+	if w := c.workspace(); w != nil {
 		return time.Duration(w.Calling.MaxCallMinutes) * time.Minute
 	}
 	return 0
 }
 
-// check answers whether a number may be called. It accepts a number as people write
+// onCheck answers whether a number may be called. It accepts a number as people write
 // it, and reserves the price of an SMS message.
-func (t *Trunks) check(ctx actor.Context, m Check) {
+func (t *Trunks) onCheck(ctx actor.Context, m Check) {
 	now := time.Now()
-	out := Checked{CallID: m.CallID, To: m.To, MaxDuration: t.longest(), Generation: m.Generation}
+	out := Checked{CallID: m.CallID, To: m.To, MaxDuration: t.cfg.maxDuration(), Generation: m.Generation}
 	country := ""
-	if w := t.workspace(); w != nil {
+	if w := t.cfg.workspace(); w != nil {
 		country = w.DefaultCountry
 	}
 	e164, _, err := domain.ParsePhone(m.To, country)
@@ -293,8 +294,8 @@ func (t *Trunks) check(ctx actor.Context, m Check) {
 	ctx.Respond(out)
 }
 
-// sms reserves or settles the price of an SMS message.
-func (t *Trunks) sms(ctx actor.Context, m any) {
+// onSMS reserves or settles the price of an SMS message.
+func (t *Trunks) onSMS(ctx actor.Context, m any) {
 	switch m := m.(type) {
 	case ReserveSMS:
 		t.spend.reserveSMS(m.Message, m.Micros)

@@ -54,11 +54,11 @@ func (reserveMinutes) Control() {}
 // initialReservation is what a call over a trunk reserves when the slot is granted:
 // the price of its first minute, or the plan's price of an attempt where the trunk
 // names no cost for the number.
-func (t *Trunks) initialReservation(b *trunkState, to string) domain.Amount {
+func (c *Config) initialReservation(b *trunkState, to string) domain.Amount {
 	if perMinute, known := routing.Cost(b.trunk.Costs, to); known {
 		return perMinute
 	}
-	if w := t.workspace(); w != nil {
+	if w := c.workspace(); w != nil {
 		return min(billing.TariffOf(w).Micros, domain.MaxPrice)
 	}
 	return 0
@@ -85,20 +85,20 @@ func spendCapOf(w *domain.Workspace, env domain.Environment) *spendCap {
 }
 
 // affords says whether the cap leaves micros for today; a nil limit always does.
-func (t *Trunks) affords(limit *spendCap, micros domain.Amount, now time.Time) bool {
+func (l *spendLedger) affords(limit *spendCap, micros domain.Amount, now time.Time) bool {
 	if limit == nil {
 		return true
 	}
-	used := t.spend.spentOrReserved(now)
-	return t.spend.known && used < limit.micros && used.Plus(micros) <= limit.micros
+	used := l.spentOrReserved(now)
+	return l.known && used < limit.micros && used.Plus(micros) <= limit.micros
 }
 
 // capRefusal is the refusal of a call that the cap leaves no money for, and when to
 // ask again: after retryWhenReleased where a reservation may be released, otherwise
 // after retryCap, at midnight UTC at the latest.
-func (t *Trunks) capRefusal(limit *spendCap, now time.Time) (err *domain.Error, until time.Time) {
+func (l *spendLedger) capRefusal(limit *spendCap, now time.Time) (err *domain.Error, until time.Time) {
 	end, wait := midnight(now), retryCap // an operator may raise the cap before midnight
-	if t.spend.spentOrReserved(now) > t.spend.spent(now) {
+	if l.spentOrReserved(now) > l.spent(now) {
 		wait = retryWhenReleased
 	}
 	until = now.Add(wait)
@@ -114,7 +114,7 @@ func (t *Trunks) capRefusal(limit *spendCap, now time.Time) (err *domain.Error, 
 // attempt costs that price as well. The trunk is the one of the leg's slot: it may
 // have been changed or deleted since.
 func (t *Trunks) charge(ctx actor.Context, m *Result, now time.Time) {
-	c, to := t.channel(m.CallID, m.Key)
+	c, to := t.channels.find(m.CallID, m.Key)
 	if c == nil || c.trunk.Environment != domain.Live {
 		return
 	}
@@ -128,10 +128,10 @@ func (t *Trunks) charge(ctx actor.Context, m *Result, now time.Time) {
 		t.startMeter(ctx, m.CallID, perMinute, now)
 	case known:
 	case m.Answered || m.Final.Sent && m.Verdict.NextLeg == domain.NextLegNone && m.Verdict.Spent():
-		if w := t.workspace(); w != nil {
+		if w := t.cfg.workspace(); w != nil {
 			t.spend.startDay(now)
 			t.spend.add(billing.TariffOf(w).Micros, !m.Second)
-			t.wake(ctx)
+			t.keeper.wake(ctx)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (t *Trunks) startMeter(ctx actor.Context, call string, perMinute domain.Amo
 	}
 	t.spend.live[call] = &meter{perMinute: perMinute, since: since, reserved: reservedMinute}
 	t.scheduleReservation(ctx, time.Now())
-	t.wake(ctx)
+	t.keeper.wake(ctx)
 }
 
 // resumeMeter starts the meter of a call that was answered in an earlier process. The
@@ -157,7 +157,7 @@ func (t *Trunks) resumeMeter(ctx actor.Context, m ResumeMeter) {
 	t.spend.live[m.CallID] = &meter{perMinute: m.PerMinute, since: m.Answered, reserved: reserved}
 	t.spend.markResumed(m.CallID, now)
 	t.scheduleReservation(ctx, now)
-	t.wake(ctx)
+	t.keeper.wake(ctx)
 }
 
 // markResumed drops the restored cost of a call, now or when the cost is read.
@@ -212,7 +212,7 @@ func (t *Trunks) reserveMinutes(ctx actor.Context) {
 	now := time.Now()
 	defer t.scheduleReservation(ctx, now) // also after a panic: otherwise no timer would run until the next answer
 	left := domain.MaxAmount
-	if limit := spendCapOf(t.workspace(), domain.Live); limit != nil {
+	if limit := spendCapOf(t.cfg.workspace(), domain.Live); limit != nil {
 		left = limit.micros.Minus(t.spend.spentOrReserved(now))
 	}
 	for call, m := range t.spend.live {

@@ -7,18 +7,6 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// routes are the trunks that may take the number, the best first. The test
-// environment has only the simulator. The error says why a trunk for the number
-// cannot be used.
-func (t *Trunks) routes(w Want) ([]*trunkState, error) {
-	found, refused := routing.Trunks(t.records, w.call())
-	out := make([]*trunkState, len(found))
-	for i, n := range found {
-		out[i] = t.trunks[n]
-	}
-	return out, refused
-}
-
 // call is what is wanted, as the choice of a route takes it.
 func (w *Want) call() routing.Call {
 	return routing.Call{To: w.To, From: w.From, AnyCallerID: w.AnyCallerID, FromTrunkID: w.FromTrunkID, TrunkID: w.TrunkID, Environment: w.Environment}
@@ -30,7 +18,7 @@ func (t *Trunks) target(b *trunkState, w *Want, now time.Time) (slot Slot, rests
 	if err != nil {
 		return slot, time.Time{}, false // the trunk was changed meanwhile
 	}
-	slot = Slot{CallID: w.CallID, Via: b.trunk, From: from, MaxDuration: t.longest(), Generation: w.Generation}
+	slot = Slot{CallID: w.CallID, Via: b.trunk, From: from, MaxDuration: t.cfg.maxDuration(), Generation: w.Generation}
 	if b.trunk.Simulator {
 		if t.cfg.Simulator == nil {
 			return slot, time.Time{}, false

@@ -27,23 +27,23 @@ const (
 
 // trunkState is one trunk's calls per second, channels, targets and health.
 type trunkState struct {
-	trunk    *domain.Trunk // nobody changes it: slots of calls that live show it
-	channels int
-	next     time.Time // the next call may leave then
-	backoff  time.Time // no call before
-	wait     time.Duration
-	targets  []target
-	views    []routing.Target // the targets as the choice sees them
-	health   map[string]*health
-	resolved map[domain.Proxy][]resolve.Target // what the names of proxies lead to
-	used     bool                              // since its names were looked up
-	record   routing.Record
-	raised   map[string]time.Time // alarms that are on, since when
-	lastErr  string
-	arrived  uint64
-	refused  map[string]int // calls that came in
-	signed   *domain.TrunkRegistration
-	probe    probe
+	trunk        *domain.Trunk // nobody changes it: slots of calls that live show it
+	channels     int
+	next         time.Time // the next call may leave then
+	backoff      time.Time // no call before
+	wait         time.Duration
+	targets      []target
+	views        []routing.Target // the targets as the choice sees them
+	health       map[string]*health
+	resolved     map[domain.Proxy][]resolve.Target // what the names of proxies lead to
+	used         bool                              // since its names were looked up
+	record       routing.Record
+	raised       map[string]time.Time // alarms that are on, since when
+	lastErr      string
+	arrived      uint64
+	refused      map[string]int // calls that came in
+	registration *domain.TrunkRegistration
+	probe        probe
 }
 
 // The times between the calls that try whether a trunk works again.
@@ -198,9 +198,8 @@ func (b *trunkState) ready(now time.Time) (until time.Time, why string) {
 	return time.Time{}, ""
 }
 
-// take spends a channel and the trunk's next place in time. Places are evenly
-// spaced: a pause earns no burst.
-func (b *trunkState) take(now time.Time) {
+// takeSlot takes a channel and the trunk's next time slot. Time slots are evenly spaced: a pause allows no burst.
+func (b *trunkState) takeSlot(now time.Time) {
 	b.channels++
 	if b.trunk.CallsPerSecond > 0 {
 		b.next = now.Add(time.Duration(float64(time.Second) / b.trunk.CallsPerSecond))
@@ -212,7 +211,7 @@ func (b *trunkState) learn(m *Result, now time.Time) {
 	switch {
 	case m.Answered:
 		b.record.Answered(now)
-		b.well(m.Key)
+		b.recover(m.Key)
 		return
 	case m.Verdict.Throttled && !m.Moved:
 		b.wait = min(max(2*b.wait, firstWait), lastWait)
@@ -224,7 +223,7 @@ func (b *trunkState) learn(m *Result, now time.Time) {
 	case m.Verdict.Reason == domain.ReasonCancelled || m.Verdict.Reason == domain.ReasonNotSent:
 		return
 	default:
-		b.well(m.Key) // busy, no answer, declined: the trunk did its work
+		b.recover(m.Key) // busy, no answer, declined: the trunk did its work
 	}
 	b.record.Refused(string(m.Verdict.Reason), now)
 }
@@ -259,20 +258,20 @@ func (b *trunkState) failed(m *Result, now time.Time) {
 	if h.failures >= outAfter || h.missed > 0 || m.Final.RetryAfter > 0 {
 		h.out = now.Add(max(outFor, min(m.Final.RetryAfter, maxWait)))
 	}
-	b.see(m.Key, h)
+	b.publishHealth(m.Key, h)
 }
 
-func (b *trunkState) well(key string) {
+func (b *trunkState) recover(key string) {
 	b.wait, b.lastErr, b.probe = 0, "", probe{}
 	if h := b.health[key]; h != nil {
 		*h = health{good: true, missed: h.missed, pinged: h.pinged, ping: h.ping, pingErr: h.pingErr}
-		b.see(key, h)
+		b.publishHealth(key, h)
 	}
 }
 
 // ponged notes what OPTIONS brought. A target whose INVITEs succeed is never
 // put last for a miss; one that answers is tried again at once.
-func (b *trunkState) ponged(key string, p sip.Pong, err error, now time.Time) {
+func (b *trunkState) onPong(key string, p sip.Pong, err error, now time.Time) {
 	h := b.health[key]
 	if h == nil {
 		return
@@ -293,11 +292,11 @@ func (b *trunkState) ponged(key string, p sip.Pong, err error, now time.Time) {
 	default:
 		h.missed, h.failures, h.out, b.probe = 0, 0, time.Time{}, probe{}
 	}
-	b.see(key, h)
+	b.publishHealth(key, h)
 }
 
-// see shows a target's health to the choice.
-func (b *trunkState) see(key string, h *health) {
+// publishHealth shows a target's health to the choice.
+func (b *trunkState) publishHealth(key string, h *health) {
 	for i := range b.views {
 		if b.views[i].Key == key {
 			b.views[i].Out, b.views[i].Rests = h.out, h.rests
@@ -309,7 +308,7 @@ func (b *trunkState) see(key string, h *health) {
 func (b *trunkState) state(now time.Time, waiting int) State {
 	h := domain.TrunkHealth{
 		Status: "up", Channels: b.channels, Waiting: waiting, LastError: b.lastErr, Targets: []domain.TargetHealth{},
-		BackoffUntil: until(b.backoff, now), Registration: b.signed,
+		BackoffUntil: until(b.backoff, now), Registration: b.registration,
 	}
 	out := 0
 	for i := range b.targets {

@@ -17,11 +17,10 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// patience is how long a Want may wait inside for its slot: less than a
-// permit's lease.
+// patience is how long a Want may wait for its slot: less than the lease of a permit.
 const patience = 5 * time.Second
 
-// Config of a workspace's trunks. Only Trunks and Log are needed.
+// Config of a workspace's trunks. Only Trunks and Log are required.
 type Config struct {
 	Trunks    []domain.Trunk
 	Simulator func() (resolve.Target, bool)                                               // where the built-in carrier listens
@@ -41,26 +40,26 @@ type Config struct {
 	Log  *slog.Logger
 }
 
-// Trunks chooses routes: it holds the state of each trunk, its channels and health.
+// Trunks is the actor: it grants slots of trunks to calls. Its components hold the trunks' states, the channels of
+// calls, the spending of the day, alarms and registrations.
 type Trunks struct {
-	cfg        Config
-	trunks     []*trunkState // oldest first
-	records    []*domain.Trunk
+	cfg    Config
+	trunks trunkList
+
 	waiting    []waiter
-	held       map[string]*holding   // by call
-	calls      map[string]string     // pid → call
-	owners     map[string]*actor.PID // call → its actor
-	generation int
+	generation int // of the wake-up for them
 	cancel     func()
 	wakeAt     time.Time // while cancel is set
-	spend      spendLedger
-	looks      int
-	lookOff    func()
-	looked     map[string]time.Time // names, by trunk
-	pinged     map[string]time.Time
-	told       map[string]time.Time // alarms, by trunk and measure
-	signed     map[string]signed    // registrations, by trunk
-	keeper     keeper
+
+	channels callChannels
+	calls    map[string]string     // pid → call
+	owners   map[string]*actor.PID // call → its actor
+
+	spend         spendLedger
+	monitor       targetMonitor
+	alarms        trunkAlarms
+	registrations registrations
+	keeper        stateKeeper
 }
 
 type waiter struct {
@@ -70,19 +69,16 @@ type waiter struct {
 	expiry time.Time
 }
 
-// signed is the registration of a trunk.
-type signed struct {
-	pid *actor.PID
-	of  string // what it was begun with
-}
-
 // New makes the actor.
 func New(cfg Config) actor.Actor {
-	return &Trunks{
-		cfg: cfg, held: make(map[string]*holding), calls: make(map[string]string), owners: make(map[string]*actor.PID), spend: spendLedger{live: make(map[string]*meter)},
-		looked: make(map[string]time.Time), pinged: make(map[string]time.Time), told: make(map[string]time.Time),
-		signed: make(map[string]signed),
+	t := &Trunks{
+		cfg: cfg, calls: make(map[string]string), owners: make(map[string]*actor.PID), spend: spendLedger{live: make(map[string]*meter)},
+		monitor: targetMonitor{resolvedAt: make(map[string]time.Time), pingedAt: make(map[string]time.Time)},
+		alarms:  trunkAlarms{send: cfg.Alarm, sentAt: make(map[string]time.Time)}, keeper: stateKeeper{off: cfg.Keep == nil},
+		registrations: registrations{register: cfg.Register, log: cfg.Log, byTrunk: make(map[string]registrationChild)},
 	}
+	t.channels = callChannels{held: make(map[string]*holding), spend: &t.spend}
+	return t
 }
 
 // Receive is the table of contents.
@@ -91,43 +87,45 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 	case *actor.Started:
 		t.set(ctx, t.cfg.Trunks)
 		t.readSpend(ctx)
-		t.readKept(ctx)
+		t.readStates(ctx)
 	case *actor.Stopping:
-		t.noLook()
+		t.monitor.stop()
 	case Want:
-		t.want(ctx, m)
+		t.onWant(ctx, m)
 	case Check:
-		t.check(ctx, m)
+		t.onCheck(ctx, m)
 	case ReserveSMS, SettleSMS:
-		t.sms(ctx, m)
+		t.onSMS(ctx, m)
 	case Bind:
 		t.bind(ctx, m)
 	case Return:
-		t.release(m.CallID, m.Key)
+		t.channels.release(m.CallID, m.Key)
 		t.serve(ctx)
 	case Result:
-		t.result(ctx, &m)
+		t.onResult(ctx, &m)
 	case ProbeRang:
-		t.probeRang(ctx, m)
+		t.onProbeRang(ctx, m)
 	case Ended:
-		t.ended(ctx, &m)
+		t.onEnded(ctx, &m)
 	case Arrived:
-		t.arrived(ctx, m)
+		t.onArrived(ctx, m)
 	case Set:
 		t.set(ctx, m.Trunks)
 		t.reroute(ctx)
 	case Hold:
-		t.hold(m)
+		if b := t.trunks.byID(m.TrunkID); b != nil {
+			t.channels.hold(m.CallID, b)
+		}
 	case ResumeMeter:
 		t.resumeMeter(ctx, m)
 	case Free:
-		t.forget(m.CallID)
+		t.forgetCall(m.CallID)
 		t.serve(ctx)
 	case Flush:
 		t.keeper.waiting = append(t.keeper.waiting, ctx.Sender())
-		t.keep(ctx)
+		t.saveStates(ctx)
 	case Health, CountRecentCalls, CountHeld:
-		t.tellState(ctx)
+		t.answerState(ctx)
 	case tick:
 		if m.generation == t.generation {
 			t.cancel = nil
@@ -137,7 +135,7 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 		if call, ok := t.calls[m.Who.Id]; ok {
 			delete(t.calls, m.Who.Id)
 			delete(t.owners, call)
-			t.forget(call)
+			t.forgetCall(call)
 			t.serve(ctx)
 		}
 	default:
@@ -145,40 +143,49 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 	}
 }
 
-// tellState tells how things stand.
-func (t *Trunks) tellState(ctx actor.Context) {
+// answerState answers requests for the state.
+func (t *Trunks) answerState(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case Health:
-		ctx.Respond(HealthNow{Trunks: t.states(), Spent: t.spend.spent(time.Now()), SpentKnown: t.spend.known})
+		ctx.Respond(HealthNow{Trunks: t.trunks.apiStates(t.waiting), Spent: t.spend.spent(time.Now()), SpentKnown: t.spend.known})
 	case CountRecentCalls:
-		ctx.Respond(t.recentCalls(m.Window))
+		ctx.Respond(t.trunks.recentCalls(m.Window))
 	case CountHeld:
 		ctx.Respond(t.countHeld())
 	}
 }
 
-// receiveOwn takes what its own work and children bring.
+// countHeld counts what the actor holds for calls.
+func (t *Trunks) countHeld() HeldCounts {
+	now := HeldCounts{Holding: len(t.channels.held), WatchedActors: len(t.calls), Meters: len(t.spend.live), Waiting: len(t.waiting)}
+	for _, b := range t.trunks.states {
+		now.Channels += b.channels
+	}
+	return now
+}
+
+// receiveOwn handles the messages of its own work and children.
 func (t *Trunks) receiveOwn(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
-	case look:
-		if m.generation == t.looks {
-			t.lookAfter(ctx)
+	case checkTargetsDue:
+		if m.generation == t.monitor.generation {
+			t.checkTargets(ctx)
 		}
 	case found:
-		t.found(ctx, m)
-	case ponged:
-		t.ponged(ctx, m)
+		t.onResolved(ctx, m)
+	case pinged:
+		t.onPonged(ctx, m)
 	case Registered:
-		t.registered(m)
-	case keptBefore:
-		t.keptBefore(ctx, m)
-	case keepNow:
+		t.registrations.update(t.trunks.byID(m.TrunkID), m.State)
+	case statesRead:
+		t.onStatesRead(ctx, m)
+	case saveStatesDue:
 		if m.generation == t.keeper.generation {
 			t.keeper.armed = false
-			t.keep(ctx)
+			t.saveStates(ctx)
 		}
-	case wasKept:
-		t.wasKept(ctx, m)
+	case statesSaved:
+		t.onStatesSaved(ctx, m)
 	case spendReadDue:
 		t.readSpend(ctx)
 	case spendRead:
@@ -191,11 +198,11 @@ func (t *Trunks) receiveOwn(ctx actor.Context) {
 }
 
 func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
-	old := make(map[string]*trunkState, len(t.trunks))
-	for _, b := range t.trunks {
+	old := make(map[string]*trunkState, len(t.trunks.states))
+	for _, b := range t.trunks.states {
 		old[b.trunk.ID] = b
 	}
-	t.trunks, t.records = t.trunks[:0:0], t.records[:0:0]
+	t.trunks = trunkList{}
 	for i := range trunks {
 		if trunks[i].IsTestOnly() {
 			continue
@@ -205,31 +212,20 @@ func (t *Trunks) set(ctx actor.Context, trunks []domain.Trunk) {
 			b = newTrunkState()
 		}
 		if delete(old, tr.ID); !slices.Equal(b.trunk.Proxies, tr.Proxies) {
-			delete(t.looked, tr.ID)
-			delete(t.pinged, tr.ID)
+			t.monitor.forgetTrunk(tr.ID)
 		}
 		b.set(tr)
-		t.trunks, t.records = append(t.trunks, b), append(t.records, b.trunk)
+		t.trunks.add(b)
 	}
 	for id := range old {
-		delete(t.looked, id)
-		delete(t.pinged, id)
-		t.keeper.forget(id)
+		t.monitor.forgetTrunk(id)
+		t.keeper.forgetTrunk(id)
 	}
-	t.register(ctx)
-	t.lookAfter(ctx)
+	t.registrations.set(ctx, t.trunks.states)
+	t.checkTargets(ctx)
 }
 
-func (t *Trunks) byID(id string) *trunkState {
-	for _, b := range t.trunks {
-		if b.trunk.ID == id {
-			return b
-		}
-	}
-	return nil
-}
-
-func (t *Trunks) want(ctx actor.Context, w Want) {
+func (t *Trunks) onWant(ctx actor.Context, w Want) {
 	now := time.Now()
 	if err, until := t.forbidden(&w, 0, now); err != nil {
 		reason := string(err.Code)
@@ -242,7 +238,7 @@ func (t *Trunks) want(ctx actor.Context, w Want) {
 	if w.Patience <= 0 {
 		w.Patience = patience
 	}
-	routes, refused := t.routes(w)
+	routes, refused := t.trunks.routes(w)
 	if e, ok := errors.AsType[*domain.Error](refused); ok {
 		reason := Forbidden
 		_, rewriting := errors.AsType[*domain.RewriteError](refused)
@@ -270,7 +266,7 @@ func (t *Trunks) serve(ctx actor.Context) {
 func (t *Trunks) reroute(ctx actor.Context) {
 	now := time.Now()
 	for i := range t.waiting {
-		t.waiting[i].routes, _ = t.routes(t.waiting[i].want) // none: answered as having no trunk
+		t.waiting[i].routes, _ = t.trunks.routes(t.waiting[i].want) // none: answered as having no trunk
 	}
 	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return t.answer(ctx, w, now) })
 	t.plan(ctx, now)
@@ -301,7 +297,7 @@ func (t *Trunks) plan(ctx actor.Context, now time.Time) {
 		return
 	}
 	at := t.waiting[0].expiry
-	for _, b := range t.trunks {
+	for _, b := range t.trunks.states {
 		if b.next.After(now) && b.next.Before(at) {
 			at = b.next
 		}
@@ -332,9 +328,9 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 	verdict := NoSlot{CallID: w.CallID, Reason: NoTrunk, Generation: w.Generation}
 	var last Slot
 	var of *trunkState
-	limit := spendCapOf(t.workspace(), w.Environment)
+	limit := spendCapOf(t.cfg.workspace(), w.Environment)
 	for _, b := range one.routes {
-		if limit != nil && !t.affords(limit, t.initialReservation(b, w.To), now) {
+		if limit != nil && !t.spend.affords(limit, t.cfg.initialReservation(b, w.To), now) {
 			verdict.worse(SpendCap, time.Time{})
 			continue
 		}
@@ -369,7 +365,7 @@ func (t *Trunks) answer(ctx actor.Context, one waiter, now time.Time) bool {
 		return false
 	}
 	if verdict.Reason == SpendCap {
-		verdict.Err, verdict.Until = t.capRefusal(limit, now)
+		verdict.Err, verdict.Until = t.spend.capRefusal(limit, now)
 	}
 	ctx.Send(one.from, verdict)
 	return true
@@ -389,18 +385,12 @@ func (t *Trunks) grantOut(ctx actor.Context, one *waiter, b *trunkState, slot Sl
 }
 
 func (t *Trunks) grant(ctx actor.Context, one *waiter, b *trunkState, slot Slot, now time.Time) {
-	b.take(now)
-	h := t.held[slot.CallID]
-	if h == nil {
-		h = &holding{to: one.want.To}
-		t.held[slot.CallID] = h
-	}
+	b.takeSlot(now)
 	c := channel{of: b, trunk: b.trunk, key: slot.Key}
 	if one.want.Environment == domain.Live {
-		c.reserved = t.initialReservation(b, one.want.To)
-		t.spend.reserve(c.reserved)
+		c.reserved = t.cfg.initialReservation(b, one.want.To)
 	}
-	h.channels = append(h.channels, c)
+	t.channels.add(slot.CallID, one.want.To, c)
 	ctx.Send(one.from, slot)
 }
 
@@ -424,54 +414,54 @@ func (t *Trunks) bind(ctx actor.Context, m Bind) {
 	ctx.Watch(m.Call)
 }
 
-// result learns from how a leg ended, or that it was answered.
-func (t *Trunks) result(ctx actor.Context, m *Result) {
+// onResult learns from how a leg ended, or that it was answered.
+func (t *Trunks) onResult(ctx actor.Context, m *Result) {
 	now := time.Now()
 	t.charge(ctx, m, now)
-	if b := t.byID(m.TrunkID); b != nil {
+	if b := t.trunks.byID(m.TrunkID); b != nil {
 		b.learn(m, now)
-		t.changed(ctx, b)
+		t.markChanged(ctx, b)
 		if m.Verdict.Alert && !m.Moved {
-			t.raise(ctx, b, Alarm{
+			t.alarms.raise(ctx, b, Alarm{
 				Measure: string(m.Verdict.Reason), Calls: 1,
 				Message: fmt.Sprintf("trunk %s refuses calls: %d %s", b.trunk.Name, m.Final.Code, m.Final.Phrase),
 			}, now)
 		} else if m.Answered {
-			t.lower(ctx, b, string(domain.ReasonTrunkRejected))
-			t.lower(ctx, b, string(domain.ReasonIdentity))
+			t.alarms.lower(ctx, b, string(domain.ReasonTrunkRejected))
+			t.alarms.lower(ctx, b, string(domain.ReasonIdentity))
 		}
-		t.judge(ctx, b, now)
+		t.alarms.check(ctx, b, now)
 	}
 	if !m.Answered {
-		t.release(m.CallID, m.Key)
+		t.channels.release(m.CallID, m.Key)
 		t.serve(ctx)
 	}
 }
 
-// probeRang notes that a trunk that was out works again.
-func (t *Trunks) probeRang(ctx actor.Context, m ProbeRang) {
-	if b := t.byID(m.TrunkID); b != nil {
-		b.well(m.Key)
-		t.changed(ctx, b)
+// onProbeRang notes that a trunk that was out works again.
+func (t *Trunks) onProbeRang(ctx actor.Context, m ProbeRang) {
+	if b := t.trunks.byID(m.TrunkID); b != nil {
+		b.recover(m.Key)
+		t.markChanged(ctx, b)
 		t.serve(ctx)
 	}
 }
 
-// ended counts an answered call that is over.
-func (t *Trunks) ended(ctx actor.Context, m *Ended) {
+// onEnded counts an answered call that is over.
+func (t *Trunks) onEnded(ctx actor.Context, m *Ended) {
 	now := time.Now()
 	t.spend.ended(m.CallID, m.Talked, !m.Second, now)
-	t.wake(ctx)
-	if b := t.byID(m.TrunkID); b != nil {
-		t.changed(ctx, b)
+	t.keeper.wake(ctx)
+	if b := t.trunks.byID(m.TrunkID); b != nil {
+		t.markChanged(ctx, b)
 		b.record.Ended(m.Talked, routing.ShortCall(b.trunk.Alarms), now)
-		t.judge(ctx, b, now)
+		t.alarms.check(ctx, b, now)
 	}
 	t.serve(ctx) // what the call had reserved is free
 }
 
-func (t *Trunks) arrived(ctx actor.Context, m Arrived) {
-	b := t.byID(m.TrunkID)
+func (t *Trunks) onArrived(ctx actor.Context, m Arrived) {
+	b := t.trunks.byID(m.TrunkID)
 	switch {
 	case b == nil:
 		return
@@ -480,5 +470,11 @@ func (t *Trunks) arrived(ctx actor.Context, m Arrived) {
 	default:
 		b.refused[m.Refusal]++
 	}
-	t.changed(ctx, b)
+	t.markChanged(ctx, b)
+}
+
+// forgetCall frees the channels of a call and removes its waiting requests: its actor has stopped.
+func (t *Trunks) forgetCall(call string) {
+	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return w.want.CallID == call })
+	t.channels.releaseAll(call)
 }

@@ -21,43 +21,51 @@ type channel struct {
 	reserved domain.Amount // price of the first minute, until the leg ends or is answered
 }
 
+// callChannels are the channels of all calls, with the money that they reserve.
+type callChannels struct {
+	held  map[string]*holding // by call
+	spend *spendLedger
+}
+
+// add notes the channel of a granted slot, and reserves its price.
+func (all *callChannels) add(call, to string, c channel) {
+	of := all.held[call]
+	if of == nil {
+		of = &holding{to: to}
+		all.held[call] = of
+	}
+	all.spend.reserve(c.reserved)
+	of.channels = append(of.channels, c)
+}
+
 // hold takes a channel for a call of an earlier process, without a slot.
-func (t *Trunks) hold(m Hold) {
-	b := t.byID(m.TrunkID)
-	if b == nil {
-		return
-	}
+func (all *callChannels) hold(call string, b *trunkState) {
 	b.channels++
-	h := t.held[m.CallID]
-	if h == nil {
-		h = &holding{}
-		t.held[m.CallID] = h
-	}
-	h.channels = append(h.channels, channel{of: b, trunk: b.trunk})
+	all.add(call, "", channel{of: b, trunk: b.trunk})
 }
 
 // release frees the channel of one leg and its reservation.
-func (t *Trunks) release(call, key string) {
-	h := t.held[call]
+func (all *callChannels) release(call, key string) {
+	h := all.held[call]
 	if h == nil {
 		return
 	}
 	h.channels = slices.DeleteFunc(h.channels, func(c channel) bool {
 		if c.key == key {
 			c.of.freeChannel(call)
-			t.spend.releaseReservation(c.reserved)
+			all.spend.releaseReservation(c.reserved)
 		}
 		return c.key == key
 	})
 	if len(h.channels) == 0 {
-		delete(t.held, call)
+		delete(all.held, call)
 	}
 }
 
-// channel finds the channel of a leg, and the number that is called in E.164. c is
+// find finds the channel of a leg, and the number that is called in E.164. c is
 // nil where the leg has no channel.
-func (t *Trunks) channel(call, key string) (c *channel, to string) {
-	h := t.held[call]
+func (all *callChannels) find(call, key string) (c *channel, to string) {
+	h := all.held[call]
 	if h == nil {
 		return nil, ""
 	}
@@ -69,23 +77,16 @@ func (t *Trunks) channel(call, key string) (c *channel, to string) {
 	return nil, ""
 }
 
-// forget frees what a call has and removes its waiting requests: no actor is left
-// that could return a slot.
-func (t *Trunks) forget(call string) {
-	t.waiting = slices.DeleteFunc(t.waiting, func(w waiter) bool { return w.want.CallID == call })
-	t.releaseAll(call)
-}
-
 // releaseAll frees all channels of a call. A meter that still runs belongs to a
 // call whose actor stopped without a report of the end.
-func (t *Trunks) releaseAll(call string) {
-	t.spend.lost(call, time.Now())
-	if h := t.held[call]; h != nil {
+func (all *callChannels) releaseAll(call string) {
+	all.spend.lost(call, time.Now())
+	if h := all.held[call]; h != nil {
 		for _, c := range h.channels {
 			c.of.freeChannel(call)
-			t.spend.releaseReservation(c.reserved)
+			all.spend.releaseReservation(c.reserved)
 		}
-		delete(t.held, call)
+		delete(all.held, call)
 	}
 }
 

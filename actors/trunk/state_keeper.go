@@ -21,15 +21,15 @@ const (
 )
 
 type (
-	// keptBefore are the states that an earlier process left.
-	keptBefore struct {
+	// statesRead are the states that an earlier process left.
+	statesRead struct {
 		states []domain.TrunkState
 		err    error
 	}
-	// keepNow is the wake-up to keep what has changed.
-	keepNow struct{ generation int }
-	// wasKept answers one commit of it.
-	wasKept struct {
+	// saveStatesDue is the wake-up to keep what has changed.
+	saveStatesDue struct{ generation int }
+	// statesSaved answers one commit of it.
+	statesSaved struct {
 		trunks []string
 		gone   []string
 		err    error
@@ -37,17 +37,17 @@ type (
 )
 
 // Control: each is an answer, or a wake-up of one's own.
-func (keptBefore) Control() {}
+func (statesRead) Control() {}
 
 // Control admits it always.
-func (keepNow) Control() {}
+func (saveStatesDue) Control() {}
 
 // Control admits it always.
-func (wasKept) Control() {}
+func (statesSaved) Control() {}
 
-// keeper has a restart go on from what was known: one commit of what has
-// changed, every ten seconds at most, whatever the number of calls.
-type keeper struct {
+// stateKeeper saves the states of trunks for a restart: one commit of all changes, every ten seconds at most.
+type stateKeeper struct {
+	off        bool            // nothing is saved
 	dirty      map[string]bool // trunks
 	gone       []string
 	spent      domain.Amount // as kept last
@@ -58,24 +58,24 @@ type keeper struct {
 	waiting    []*actor.PID
 }
 
-func (k *keeper) forget(id string) {
+func (k *stateKeeper) forgetTrunk(id string) {
 	delete(k.dirty, id)
 	k.gone = append(k.gone, id)
 }
 
-// readKept asks for what an earlier process knew.
-func (t *Trunks) readKept(ctx actor.Context) {
+// readStates reads the states that an earlier process saved.
+func (t *Trunks) readStates(ctx actor.Context) {
 	if t.cfg.Kept == nil {
 		return
 	}
 	read := t.cfg.Kept
 	mailbox.Work(ctx, readLimit, func(bound context.Context) any {
 		states, err := read(bound)
-		return keptBefore{states, err}
+		return statesRead{states, err}
 	})
 }
 
-func (t *Trunks) keptBefore(ctx actor.Context, m keptBefore) {
+func (t *Trunks) onStatesRead(ctx actor.Context, m statesRead) {
 	if m.err != nil {
 		t.cfg.Log.Warn("how the trunks did before could not be read", slog.Any("error", m.err))
 		return
@@ -83,23 +83,23 @@ func (t *Trunks) keptBefore(ctx actor.Context, m keptBefore) {
 	now := time.Now()
 	for i := range m.states {
 		s := &m.states[i]
-		if b := t.byID(s.TrunkID); b != nil {
+		if b := t.trunks.byID(s.TrunkID); b != nil {
 			b.restore(s, now)
 			for measure, at := range s.Told {
-				t.told[s.TrunkID+measure] = at
+				t.alarms.sentAt[s.TrunkID+measure] = at
 			}
 		} else {
-			t.keeper.forget(s.TrunkID)
+			t.keeper.forgetTrunk(s.TrunkID)
 		}
 	}
 	if len(t.keeper.gone) > 0 {
-		t.wake(ctx)
+		t.keeper.wake(ctx)
 	}
 	t.serve(ctx)
 }
 
-// changed notes that something of a trunk is to be kept.
-func (t *Trunks) changed(ctx actor.Context, b *trunkState) {
+// markChanged notes that the state of a trunk has changed.
+func (t *Trunks) markChanged(ctx actor.Context, b *trunkState) {
 	if t.cfg.Keep == nil || b.trunk.Simulator {
 		return
 	}
@@ -107,21 +107,21 @@ func (t *Trunks) changed(ctx actor.Context, b *trunkState) {
 		t.keeper.dirty = make(map[string]bool)
 	}
 	t.keeper.dirty[b.trunk.ID] = true
-	t.wake(ctx)
+	t.keeper.wake(ctx)
 }
 
-func (t *Trunks) wake(ctx actor.Context) {
-	k := &t.keeper
-	if k.armed || k.busy || t.cfg.Keep == nil {
+// wake sets the timer of the next commit.
+func (k *stateKeeper) wake(ctx actor.Context) {
+	if k.armed || k.busy || k.off {
 		return
 	}
 	k.armed = true
 	k.generation++
-	mailbox.After(ctx, keepEvery, keepNow{k.generation})
+	mailbox.After(ctx, keepEvery, saveStatesDue{k.generation})
 }
 
-// keep commits what has changed.
-func (t *Trunks) keep(ctx actor.Context) {
+// saveStates commits the changes.
+func (t *Trunks) saveStates(ctx actor.Context) {
 	k := &t.keeper
 	if k.busy {
 		return
@@ -133,14 +133,14 @@ func (t *Trunks) keep(ctx actor.Context) {
 		k.spent, k.spentOn = outside, t.spend.day
 	}
 	if t.cfg.Keep == nil || len(k.dirty) == 0 && len(k.gone) == 0 && s == nil {
-		t.flushed(ctx)
+		t.keeper.answerFlushes(ctx)
 		return
 	}
-	m := wasKept{gone: k.gone}
+	m := statesSaved{gone: k.gone}
 	states := make([]domain.TrunkState, 0, len(k.dirty))
 	for id := range k.dirty {
-		if b := t.byID(id); b != nil {
-			states, m.trunks = append(states, b.kept(t.told, now)), append(m.trunks, id)
+		if b := t.trunks.byID(id); b != nil {
+			states, m.trunks = append(states, b.kept(t.alarms.sentAt, now)), append(m.trunks, id)
 		}
 	}
 	k.dirty, k.gone, k.busy = nil, nil, true
@@ -151,37 +151,38 @@ func (t *Trunks) keep(ctx actor.Context) {
 	})
 }
 
-func (t *Trunks) wasKept(ctx actor.Context, m wasKept) {
+func (t *Trunks) onStatesSaved(ctx actor.Context, m statesSaved) {
 	k := &t.keeper
 	k.busy = false
 	if m.err != nil {
 		t.cfg.Log.Warn("how the trunks do could not be kept; trying again", slog.Any("error", m.err))
 		k.gone, k.spentOn = append(k.gone, m.gone...), 0
 		for _, id := range m.trunks {
-			if b := t.byID(id); b != nil {
-				t.changed(ctx, b)
+			if b := t.trunks.byID(id); b != nil {
+				t.markChanged(ctx, b)
 			}
 		}
-		t.flushed(ctx)
+		t.keeper.answerFlushes(ctx)
 		return
 	}
 	switch {
 	case len(k.waiting) > 0 && len(k.dirty) > 0: // whoever waits wants to see what came meanwhile too
-		t.keep(ctx)
+		t.saveStates(ctx)
 		return
 	case len(k.dirty) > 0 || len(k.gone) > 0 || len(t.spend.live) > 0:
-		t.wake(ctx)
+		t.keeper.wake(ctx)
 	}
-	t.flushed(ctx)
+	t.keeper.answerFlushes(ctx)
 }
 
-func (t *Trunks) flushed(ctx actor.Context) {
-	for _, pid := range t.keeper.waiting {
+// answerFlushes answers the requests that wait for a commit.
+func (k *stateKeeper) answerFlushes(ctx actor.Context) {
+	for _, pid := range k.waiting {
 		if pid != nil {
 			ctx.Send(pid, Flushed{})
 		}
 	}
-	t.keeper.waiting = nil
+	k.waiting = nil
 }
 
 // kept is what is known of a trunk, as it is kept.
@@ -232,7 +233,7 @@ func (b *trunkState) restore(s *domain.TrunkState, now time.Time) {
 		}
 		h.failures, h.good, h.lastErr = x.Failures, x.Good, x.LastError
 		h.out, h.rests = sooner(x.Out, now), sooner(x.Rests, now)
-		b.see(x.Key, h)
+		b.publishHealth(x.Key, h)
 	}
 }
 
