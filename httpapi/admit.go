@@ -36,7 +36,7 @@ func (s *Server) Admit(c *fiber.Ctx, r router.Rule, route string) error {
 	v := router.RequestOf(c.UserContext())
 	if t := router.ExchangeOf(c.Context()); t.PageRequest != nil {
 		if !s.countedAsPage(c) {
-			if err := s.pace(c, v.Principal); err != nil {
+			if err := s.CountRequest(c, v.Principal); err != nil {
 				return err
 			}
 		}
@@ -58,7 +58,7 @@ func (s *Server) let(c *fiber.Ctx, v *router.Request, r router.Rule, route strin
 		return err
 	}
 	ctx := c.UserContext()
-	if err := s.pace(c, v.Principal); err != nil {
+	if err := s.CountRequest(c, v.Principal); err != nil {
 		return err
 	}
 	if err := s.permit(c, v, r, route); err != nil {
@@ -106,7 +106,7 @@ func (s *Server) identify(c *fiber.Ctx, v *router.Request) error {
 	ctx := c.UserContext()
 	scheme, key, _ := strings.Cut(string(c.Request().Header.Peek(fiber.HeaderAuthorization)), " ")
 	if key = strings.TrimSpace(key); !strings.EqualFold(scheme, "Bearer") || key == "" {
-		if err := s.strike(c, v); err != nil {
+		if err := s.CountFailure(c, v); err != nil {
 			return err
 		}
 		s.denied(ctx, v, domain.CodeAuthenticationRequired)
@@ -136,7 +136,7 @@ func (s *Server) recognise(c *fiber.Ctx, v *router.Request, ticketed bool) error
 	if code != router.CodeOriginNotAllowed {
 		s.showPage(c, v)
 	}
-	if limited := s.strike(c, v); limited != nil {
+	if limited := s.CountFailure(c, v); limited != nil {
 		return limited
 	}
 	s.denied(ctx, v, code)
@@ -155,8 +155,8 @@ func (s *Server) denied(ctx context.Context, v *router.Request, code domain.Code
 	s.ports.Audit.Note(ctx, v.Principal, act)
 }
 
-// strike counts a request without a good credential.
-func (s *Server) strike(c *fiber.Ctx, v *router.Request) error {
+// CountFailure counts a request without a good credential.
+func (s *Server) CountFailure(c *fiber.Ctx, v *router.Request) error {
 	a := s.strikes.Take(neighbourhood(v.IP), strikeRule(), time.Now())
 	return tell(c, a)
 }
@@ -172,9 +172,9 @@ func neighbourhood(a netip.Addr) string {
 	return a.String()
 }
 
-// pace counts a request against the general limit of its workspace, and against
+// CountRequest counts a request against the general limit of its workspace, and against
 // the user's share of it. The headers show the tighter one, or the one that refuses.
-func (s *Server) pace(c *fiber.Ctx, p domain.Principal) error {
+func (s *Server) CountRequest(c *fiber.Ctx, p domain.Principal) error {
 	w, err := s.Workspace(c.UserContext(), p)
 	if err != nil {
 		return err

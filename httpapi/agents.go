@@ -6,10 +6,40 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/httpapi/router"
 )
+
+// Agents are who speaks. In every Update here and below, change works on a
+// fresh copy of the stored noun and may be called again after a conflict; its
+// error ends the update and is returned.
+type Agents interface {
+	// CreateAgent publishes version 1. What the agent names and is not there is
+	// 422 with param: pathway_id, tools[i], knowledge_base_ids[i].
+	CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error)
+	Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error)
+	ListAgents(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Agent], error)
+	// UpdateAgent changes the draft.
+	UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error)
+	// DeleteAgent: invalid_state with used_by while a pathway names it.
+	DeleteAgent(ctx context.Context, p domain.Principal, id string) error
+	// PublishAgent makes a version of the draft; the newest one where nothing
+	// has changed.
+	PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error)
+	AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error)
+	ListAgentVersions(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.AgentVersion], error)
+	// SignOnInbound makes the secret that signs what on_inbound is asked.
+	SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error)
+}
+
+// agentHandlers serves the operations of agents.
+type agentHandlers struct {
+	*router.Router
+
+	agents Agents
+}
 
 // NewVoice is a voice as it is sent.
 type NewVoice struct {
@@ -95,7 +125,9 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 	return validation.Agent(a).Err()
 }
 
-func (s *Server) agentRoutes() {
+// RegisterAgents registers the operations of agents.
+func RegisterAgents(r *router.Router, agents Agents) {
+	s := &agentHandlers{Router: r, agents: agents}
 	const tag, path = "Agents", "/v1/agents"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createAgent", Tag: tag, Status: http.StatusCreated, Summary: "Create an agent",
@@ -105,16 +137,16 @@ func (s *Server) agentRoutes() {
 		if err := in.Body.apply(a); err != nil {
 			return nil, err
 		}
-		made, err := s.ports.Agents.CreateAgent(ctx, p, a)
+		made, err := s.agents.CreateAgent(ctx, p, a)
 		if err != nil {
 			return nil, err
 		}
 		return router.RespondCreated(ctx, made.Public(), nil)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAgents", Tag: tag, Summary: "List agents"},
-		router.HandleList(s.ports.Agents, Agents.ListAgents, (*domain.Agent).Public))
+		router.HandleList(s.agents, Agents.ListAgents, (*domain.Agent).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAgent", Tag: tag, Summary: "Get an agent", Description: "Its draft: unpublished_changes tells what calls do not speak yet."},
-		router.HandleByID(domain.PrefixAgent, s.ports.Agents, Agents.Agent, (*domain.Agent).Public))
+		router.HandleByID(domain.PrefixAgent, s.agents, Agents.Agent, (*domain.Agent).Public))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAgent", Tag: tag, Summary: "Change an agent's draft",
 		Description: "Calls speak the changes once they are published. name, extension and metadata hold at once.",
@@ -127,12 +159,12 @@ func (s *Server) agentRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return router.RespondPublic(s.ports.Agents.UpdateAgent(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*NewAgent).apply)))
+		return router.RespondPublic(s.agents.UpdateAgent(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*NewAgent).apply)))
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAgent", Tag: tag, Summary: "Delete an agent with its versions", Errors: []int{http.StatusConflict},
 		Description: "Calls and campaigns that are running keep what they pinned. 409 invalid_state with used_by while a pathway names it.",
-	}, router.HandleDeleteByID(domain.PrefixAgent, "agent", s.ports.Agents, Agents.DeleteAgent))
+	}, router.HandleDeleteByID(domain.PrefixAgent, "agent", s.agents, Agents.DeleteAgent))
 	s.versionRoutes(tag, path+"/{id}")
 }
 
@@ -150,7 +182,7 @@ type OnInboundSecret struct {
 	SecretHint string `json:"secret_hint" doc:"The last characters of the secret."`
 }
 
-func (s *Server) versionRoutes(tag, path string) {
+func (s *agentHandlers) versionRoutes(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/on-inbound-secret", ID: "signOnInbound", Credential: router.KeyOrSession, Tag: tag, Summary: "Make the secret that signs on_inbound",
 		Description: "From now on each request to the agent's on_inbound is signed by it as a delivery of an event is (X-Svc-Signature, webhook-id, webhook-timestamp, webhook-signature), the id being the call's. " +
@@ -160,14 +192,14 @@ func (s *Server) versionRoutes(tag, path string) {
 		if err != nil {
 			return nil, err
 		}
-		secret, err := s.ports.Agents.SignOnInbound(ctx, p, id)
+		secret, err := s.agents.SignOnInbound(ctx, p, id)
 		return router.Respond(OnInboundSecret{Object: "on_inbound_secret", AgentID: id, Secret: secret, SecretHint: webhook.Hint(secret)}, err)
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/publish", ID: "publishAgent", Tag: tag, Summary: "Publish an agent's draft", Errors: []int{http.StatusConflict},
 		Description: "Makes a version, which never changes, and answers it. Calls that begin from now on speak it; a campaign goes on with the version that it began with, unless it says follow_latest. " +
 			"Without changes the newest version is answered. An agent has 1000 versions at most: 409 invalid_state.",
-	}, router.HandleByID(domain.PrefixAgent, s.ports.Agents, Agents.PublishAgent, (*domain.AgentVersion).Public))
+	}, router.HandleByID(domain.PrefixAgent, s.agents, Agents.PublishAgent, (*domain.AgentVersion).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/versions", ID: "listAgentVersions", Tag: tag, Summary: "List the versions of an agent"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -178,7 +210,7 @@ func (s *Server) versionRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Agents.ListAgentVersions(ctx, p, id, in.Query())
+			l, err := s.agents.ListAgentVersions(ctx, p, id, in.Query())
 			return router.Page(l, err, (*domain.AgentVersion).Public)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/versions/{version}", ID: "getAgentVersion", Tag: tag, Summary: "Get a version of an agent"},
@@ -187,7 +219,7 @@ func (s *Server) versionRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondPublic(s.ports.Agents.AgentVersion(ctx, p, id, in.Version))
+			return router.RespondPublic(s.agents.AgentVersion(ctx, p, id, in.Version))
 		})
 }
 

@@ -11,6 +11,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// alertHandlers serves the operations of alert rules.
+type alertHandlers struct {
+	*router.Router
+
+	alerts Alerts
+}
+
 // Alerts are what operators want to be told of, and what was found. The front
 // door has checked that an operator asks.
 type Alerts interface {
@@ -58,7 +65,9 @@ func (n *NewAlertRule) apply(r *domain.AlertRule) error {
 	return validation.AlertRule(r).Err()
 }
 
-func (s *Server) alertRoutes() {
+// RegisterAlerts registers the operations of alert rules.
+func RegisterAlerts(r *router.Router, alerts Alerts) {
+	s := &alertHandlers{Router: r, alerts: alerts}
 	const tag, path = "Alerts", "/v1/alert-rules"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createAlertRule", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an alert rule",
@@ -72,7 +81,7 @@ func (s *Server) alertRoutes() {
 		if err := in.Body.apply(r); err != nil {
 			return nil, err
 		}
-		made, err := s.ports.Alerts.CreateAlertRule(ctx, p, r)
+		made, err := s.alerts.CreateAlertRule(ctx, p, r)
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +92,7 @@ func (s *Server) alertRoutes() {
 			if err := router.RequireOperator(p); err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Alerts.ListAlertRules(ctx, p, in.Query())
+			l, err := s.alerts.ListAlertRules(ctx, p, in.Query())
 			return router.Page(l, err, router.Same)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAlertRule", Tag: tag, Summary: "Get an alert rule"},
@@ -92,7 +101,7 @@ func (s *Server) alertRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return router.Respond(s.ports.Alerts.AlertRule(ctx, p, id))
+			return router.Respond(s.alerts.AlertRule(ctx, p, id))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAlertRule", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an alert rule"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -104,7 +113,7 @@ func (s *Server) alertRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return router.Respond(s.ports.Alerts.UpdateAlertRule(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*NewAlertRule).apply)))
+			return router.Respond(s.alerts.UpdateAlertRule(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*NewAlertRule).apply)))
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAlertRule", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete an alert rule",
@@ -114,7 +123,7 @@ func (s *Server) alertRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return router.RespondDeleted(id, "alert_rule", s.ports.Alerts.DeleteAlertRule(ctx, p, id))
+		return router.RespondDeleted(id, "alert_rule", s.alerts.DeleteAlertRule(ctx, p, id))
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testAlertRule", Tag: tag, Summary: "Try the ways of an alert rule",
@@ -124,7 +133,7 @@ func (s *Server) alertRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return router.Respond(s.ports.Alerts.TestAlertRule(ctx, p, id))
+		return router.Respond(s.alerts.TestAlertRule(ctx, p, id))
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/alerts", ID: "listAlerts", Tag: tag, Summary: "List the alerts of now",
@@ -133,7 +142,7 @@ func (s *Server) alertRoutes() {
 		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
-		l, err := s.ports.Alerts.ListAlerts(ctx, p, in.Query())
+		l, err := s.alerts.ListAlerts(ctx, p, in.Query())
 		return router.Page(l, err, router.Same)
 	})
 }

@@ -31,7 +31,7 @@ type RedialRequest struct {
 	Name     string   `json:"name,omitempty" doc:"The same unless said."`
 }
 
-func (s *Server) amendRoutes(tag, path string) {
+func (s *campaignHandlers) amendRoutes(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateCampaign", Tag: tag, Summary: "Change a campaign", Errors: []int{http.StatusConflict},
 		Description: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.",
@@ -44,11 +44,11 @@ func (s *Server) amendRoutes(tag, path string) {
 		if err != nil {
 			return nil, err
 		}
-		house, err := router.ValidationLimits(ctx, s, p)
+		house, err := router.ValidationLimits(ctx, s.Router, p)
 		if err != nil {
 			return nil, err
 		}
-		c, secret, err := s.ports.Campaigns.UpdateCampaign(ctx, p, id, changeCampaign(s, &in.Body, house))
+		c, secret, err := s.campaigns.UpdateCampaign(ctx, p, id, changeCampaign(s.Registry, &in.Body, house))
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (s *Server) amendRoutes(tag, path string) {
 		Errors: []int{http.StatusConflict},
 		Description: "A draft, or one that is over and has no call going on. Contacts, results, calls, transcripts, recordings and endpoints go; what was billed stays " +
 			"in the ledger, which holds no number.",
-	}, router.HandleDeleteByID(domain.PrefixCampaign, "campaign", s.ports.Campaigns, Campaigns.DeleteCampaign))
+	}, router.HandleDeleteByID(domain.PrefixCampaign, "campaign", s.campaigns, Campaigns.DeleteCampaign))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/duplicate", ID: "duplicateCampaign", Tag: tag, Status: http.StatusCreated, Summary: "Make a draft of a campaign",
 		Description: "The same settings and contacts, and nothing of what happened. A start or an end that has passed is left out.",
@@ -101,19 +101,19 @@ func contactWords() []string {
 
 // copyCampaign makes a draft of a campaign; may says whether it can be copied
 // in its state, nil: only once it has begun.
-func (s *Server) copyCampaign(
+func (s *campaignHandlers) copyCampaign(
 	ctx context.Context, p domain.Principal, id, name string, states []string, may func(*domain.Campaign) error,
 ) (*router.Response[*CampaignMade], error) {
 	id, err := router.PathID(domain.PrefixCampaign, id)
 	if err != nil {
 		return nil, err
 	}
-	house, err := router.ValidationLimits(ctx, s, p)
+	house, err := router.ValidationLimits(ctx, s.Router, p)
 	if err != nil {
 		return nil, err
 	}
 	if may == nil {
-		from, errRead := s.ports.Campaigns.Campaign(ctx, p, id)
+		from, errRead := s.campaigns.Campaign(ctx, p, id)
 		if errRead != nil {
 			return nil, errRead
 		}
@@ -121,7 +121,7 @@ func (s *Server) copyCampaign(
 			return nil, domain.Errorf(domain.CodeInvalidState, "The campaign has rung nobody yet.").With("current_status", from.Status)
 		}
 	}
-	made, err := s.ports.Campaigns.CopyCampaign(ctx, p, id, states, func(c *domain.Campaign) error {
+	made, err := s.campaigns.CopyCampaign(ctx, p, id, states, func(c *domain.Campaign) error {
 		if name != "" {
 			c.Name = name
 		}
@@ -157,9 +157,9 @@ func changedFields(patch *router.Patch[NewCampaign]) []string {
 // changeCampaign applies a patch to a campaign as far as its state allows. Only
 // what the patch names is checked: other settings may have become wrong since
 // they were stored.
-func changeCampaign(s *Server, patch *router.Patch[NewCampaign], h validation.House) func(*domain.Campaign) error {
+func changeCampaign(registry *router.Registry, patch *router.Patch[NewCampaign], h validation.House) func(*domain.Campaign) error {
 	fields := changedFields(patch)
-	merged := router.PatchFunc(s.Registry, patch, func(n *NewCampaign, c *domain.Campaign) error {
+	merged := router.PatchFunc(registry, patch, func(n *NewCampaign, c *domain.Campaign) error {
 		n.copyTo(c)
 		validation.CampaignDefaults(c, h)
 		var problems domain.Problems

@@ -15,6 +15,43 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Bookings are providers and the appointments that they have.
+type Bookings interface {
+	// CreateProvider: already_exists with param name where another one has it.
+	CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error)
+	Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error)
+	ListProviders(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Provider], error)
+	// UpdateProvider leaves the appointments that there are where they are.
+	UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error)
+	// DeleteProvider: invalid_state while an open appointment lies ahead.
+	DeleteProvider(ctx context.Context, p domain.Principal, id string) error
+	Availability(ctx context.Context, p domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error)
+
+	// Book gives a time to somebody. slot_unavailable, with a reason (booked or
+	// closed) and next_available, where it cannot be had; however many ask at
+	// once, one gets it.
+	Book(ctx context.Context, p domain.Principal, o ask.NewAppointment) (*domain.Appointment, error)
+	Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
+	ListAppointments(ctx context.Context, p domain.Principal, q ask.AppointmentQuery) (ask.List[*domain.Appointment], error)
+	// UpdateAppointment changes what leaves its time alone, and whether it took
+	// place.
+	UpdateAppointment(ctx context.Context, p domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error)
+	// The three verbs answer the appointment, also when repeated in their target
+	// state; otherwise invalid_state with current_status, allowed_from.
+	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
+	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
+	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error)
+	// DeleteAppointment removes it; what events told of it stays.
+	DeleteAppointment(ctx context.Context, p domain.Principal, id string) error
+}
+
+// appointmentHandlers serves the operations of appointments.
+type appointmentHandlers struct {
+	*router.Router
+
+	bookings Bookings
+}
+
 // NewPatient is for whom an appointment is, as it is sent.
 type NewPatient struct {
 	Name  string `json:"name" example:"Ada Lovelace"`
@@ -49,7 +86,7 @@ type AppointmentUpdate struct {
 
 // changeAppointment applies a patch to an appointment, and checks it. Reminders
 // that the patch does not name keep what is known of their delivery.
-func (s *Server) changeAppointment(ctx context.Context, p domain.Principal, patch *router.Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
+func (s *appointmentHandlers) changeAppointment(ctx context.Context, p domain.Principal, patch *router.Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
 	return router.PatchFunc(s.Registry, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
 		a.Patient, a.Type, a.CallID, a.Notes, a.Metadata = domain.Patient(n.Patient), n.Type, n.CallID, n.Notes, n.Metadata
 		a.Status = domain.AppointmentStatus(n.Status)
@@ -57,7 +94,7 @@ func (s *Server) changeAppointment(ctx context.Context, p domain.Principal, patc
 		if patch.Has("reminders") {
 			wanted := remindersOf(n.Reminders, &problems)
 			if n.Reminders == nil {
-				provider, err := s.ports.Bookings.Provider(ctx, p, a.ProviderID)
+				provider, err := s.bookings.Provider(ctx, p, a.ProviderID)
 				if err != nil {
 					return err
 				}
@@ -86,7 +123,9 @@ type RescheduleRequest struct {
 	DurationMinutes int    `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"As it was unless said."`
 }
 
-func (s *Server) appointmentRoutes() {
+// RegisterAppointments registers the operations of appointments.
+func RegisterAppointments(r *router.Router, bookings Bookings) {
+	s := &appointmentHandlers{Router: r, bookings: bookings}
 	const tag, path = "Appointments", "/v1/appointments"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "bookAppointment", Tag: tag, Status: http.StatusCreated, Summary: "Book an appointment",
@@ -95,7 +134,7 @@ func (s *Server) appointmentRoutes() {
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAppointments", Tag: tag, Summary: "List appointments", Errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
 	one := func(method, path, id, summary, about string, do func(Bookings, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
 		op := router.Operation{Method: method, Path: path, ID: id, Tag: tag, Summary: summary, Description: about}
-		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppoint, s.ports.Bookings, do, router.Same))
+		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppoint, s.bookings, do, router.Same))
 	}
 	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Bookings.Appointment)
 	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Bookings.ConfirmAppointment)
@@ -113,7 +152,7 @@ func (s *Server) appointmentRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return router.Respond(s.ports.Bookings.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
+			return router.Respond(s.bookings.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelAppointment", Tag: tag, Summary: "Cancel an appointment", Description: "Its time is free again. Repeated, it has no effect."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -134,14 +173,14 @@ func (s *Server) appointmentRoutes() {
 			if err = problems.Err(); err != nil {
 				return nil, err
 			}
-			return router.Respond(s.ports.Bookings.CancelAppointment(ctx, p, id, reason))
+			return router.Respond(s.bookings.CancelAppointment(ctx, p, id, reason))
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/reschedule", ID: "rescheduleAppointment", Tag: tag, Summary: "Move an appointment",
 		Description: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
 	}, s.reschedule)
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAppointment", Tag: tag, Summary: "Delete an appointment", Description: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict}},
-		router.HandleDeleteByID(domain.PrefixAppoint, "appointment", s.ports.Bookings, Bookings.DeleteAppointment))
+		router.HandleDeleteByID(domain.PrefixAppoint, "appointment", s.bookings, Bookings.DeleteAppointment))
 	s.AddRaw(router.Operation{Method: http.MethodGet, Path: path + "/{id}/calendar.ics", ID: "getAppointmentCalendar", Tag: tag, Summary: "Get an appointment as a calendar file"},
 		func(h *huma.Operation) {
 			h.Responses["200"] = router.DescribeResponse("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})
@@ -150,13 +189,13 @@ func (s *Server) appointmentRoutes() {
 
 const mimeICS = "text/calendar"
 
-func (s *Server) appointmentICS(c *fiber.Ctx) error {
+func (s *appointmentHandlers) appointmentICS(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixAppoint, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
-	a, err := s.ports.Bookings.Appointment(ctx, router.RequestOf(ctx).Principal, id)
+	a, err := s.bookings.Appointment(ctx, router.RequestOf(ctx).Principal, id)
 	if err != nil {
 		return err
 	}
@@ -165,7 +204,7 @@ func (s *Server) appointmentICS(c *fiber.Ctx) error {
 	return c.SendString(booking.ICS(a, time.Now()))
 }
 
-func (s *Server) book(ctx context.Context, p domain.Principal, in *struct{ Body NewAppointment }) (*router.Response[*domain.Appointment], error) {
+func (s *appointmentHandlers) book(ctx context.Context, p domain.Principal, in *struct{ Body NewAppointment }) (*router.Response[*domain.Appointment], error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
@@ -174,7 +213,7 @@ func (s *Server) book(ctx context.Context, p domain.Principal, in *struct{ Body 
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.ports.Bookings.Book(ctx, p, order)
+	made, err := s.bookings.Book(ctx, p, order)
 	return router.RespondCreated(ctx, made, err)
 }
 
@@ -201,7 +240,7 @@ func (n *NewAppointment) order(country string) (ask.NewAppointment, error) {
 	}, problems.Err()
 }
 
-func (s *Server) reschedule(ctx context.Context, p domain.Principal, in *struct {
+func (s *appointmentHandlers) reschedule(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body RescheduleRequest
 },
@@ -219,12 +258,12 @@ func (s *Server) reschedule(ctx context.Context, p domain.Principal, in *struct 
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	return router.Respond(s.ports.Bookings.RescheduleAppointment(ctx, p, id, ask.Reschedule{
+	return router.Respond(s.bookings.RescheduleAppointment(ctx, p, id, ask.Reschedule{
 		Datetime: b.Datetime, Timezone: b.Timezone, Provider: b.Provider, Minutes: b.DurationMinutes,
 	}))
 }
 
-func (s *Server) listAppointments(ctx context.Context, p domain.Principal, in *struct {
+func (s *appointmentHandlers) listAppointments(ctx context.Context, p domain.Principal, in *struct {
 	router.Paging
 	Status   string    `query:"status" enum:"booked,confirmed,cancelled,completed,no_show" doc:"Only those in this state."`
 	Provider string    `query:"provider" maxLength:"200" doc:"Only those of this provider, by its id or its name."`
@@ -245,7 +284,7 @@ func (s *Server) listAppointments(ctx context.Context, p domain.Principal, in *s
 	if q.Phone, err = router.OptionalPhone("patient_phone", in.Phone, w.DefaultCountry); err != nil {
 		return nil, err
 	}
-	l, err := s.ports.Bookings.ListAppointments(ctx, p, q)
+	l, err := s.bookings.ListAppointments(ctx, p, q)
 	return router.Page(l, err, router.Same)
 }
 

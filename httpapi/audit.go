@@ -9,7 +9,21 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-func (s *Server) auditRoutes() {
+// AuditReader reads the audit log.
+type AuditReader interface {
+	ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQuery) (ask.List[*domain.AuditEntry], error)
+}
+
+// auditHandlers serves the audit log.
+type auditHandlers struct {
+	*router.Router
+
+	audit AuditReader
+}
+
+// RegisterAudit registers the audit log.
+func RegisterAudit(r *router.Router, audit AuditReader) {
+	s := &auditHandlers{Router: r, audit: audit}
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/audit-logs", ID: "listAuditLogs", Tag: "Audit logs", Summary: "Read who did what",
 		Description: "Uses of one key from one address within a minute are one entry with a count.",
@@ -20,7 +34,7 @@ func (s *Server) auditRoutes() {
 		Actor  string `query:"actor" maxLength:"64" doc:"The id of whoever did it."`
 	},
 	) (*router.Response[router.List[*domain.AuditEntry]], error) {
-		l, err := s.ports.Audit.ListAudit(ctx, p, ask.AuditQuery{Page: in.Query(), Type: in.Type, Action: in.Action, Actor: in.Actor})
+		l, err := s.audit.ListAudit(ctx, p, ask.AuditQuery{Page: in.Query(), Type: in.Type, Action: in.Action, Actor: in.Actor})
 		return router.Page(l, err, router.Same)
 	})
 }

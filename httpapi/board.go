@@ -135,7 +135,7 @@ func (s *Server) nobody(c *fiber.Ctx, board *dashboard.Dashboard, r dashboard.Ro
 		c.Set("HX-Refresh", "true")
 		return s.paint(c, board.SignedOut())
 	}
-	if limited := s.strike(c, v); limited != nil {
+	if limited := s.CountFailure(c, v); limited != nil {
 		return s.limited(c, limited)
 	}
 	c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
@@ -244,7 +244,7 @@ func (s *Server) visitor(c *fiber.Ctx, r dashboard.Route) (*domain.User, *domain
 	case r.Operator && session.Operates(u):
 		return u, session, tell(c, s.operators.Take(u.WorkspaceID+" "+u.ID, operatorRule(), time.Now()))
 	default:
-		return u, session, s.pace(c, router.RequestOf(c.UserContext()).Principal)
+		return u, session, s.CountRequest(c, router.RequestOf(c.UserContext()).Principal)
 	}
 	return u, session, tell(c, s.polls.Take(u.WorkspaceID+" "+u.ID, pollRule(), time.Now()))
 }

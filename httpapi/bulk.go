@@ -20,6 +20,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// bulkHandlers serves the operations of bulk jobs.
+type bulkHandlers struct {
+	*router.Router
+
+	bulks Bulks
+}
+
 // Bulks are jobs of many orders.
 type Bulks interface {
 	// StartBulk keeps a job; its items are carried out one after another, each
@@ -218,7 +225,9 @@ func said(object json.RawMessage, path string) bool {
 	return true
 }
 
-func (s *Server) bulkRoutes() {
+// RegisterBulk registers the operations of bulk jobs.
+func RegisterBulk(r *router.Router, bulks Bulks) {
+	s := &bulkHandlers{Router: r, bulks: bulks}
 	const tag, path = "Bulk", "/v1/bulk"
 	const about = "Answers at once. The items are done one after another, each exactly once, also where the service ends in between. " +
 		"What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. " +
@@ -243,11 +252,11 @@ func (s *Server) bulkRoutes() {
 	s.bulkReadRoutes(tag, path)
 }
 
-func (s *Server) bulkReadRoutes(tag, path string) {
+func (s *bulkHandlers) bulkReadRoutes(tag, path string) {
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listBulks", Tag: tag, Summary: "List bulk jobs"},
-		router.HandleList(s.ports.Bulks, Bulks.ListBulks, showBulk))
+		router.HandleList(s.bulks, Bulks.ListBulks, showBulk))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getBulk", Tag: tag, Summary: "See how far a bulk job is", Description: "A job is kept for 30 days after its end."},
-		router.HandleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.Bulk, showBulk))
+		router.HandleByID(domain.PrefixBulk, s.bulks, Bulks.Bulk, showBulk))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/items", ID: "listBulkItems", Tag: tag, Summary: "See what became of the items of a bulk job, in their order"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -259,13 +268,13 @@ func (s *Server) bulkReadRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.CreatedBetween()})
+			l, err := s.bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.CreatedBetween()})
 			return router.Page(l, err, showBulkItem)
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelBulk", Tag: tag, Summary: "Cancel what a bulk job has not begun",
 		Description: "What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.",
-	}, router.HandleByID(domain.PrefixBulk, s.ports.Bulks, Bulks.CancelBulk, showBulk))
+	}, router.HandleByID(domain.PrefixBulk, s.bulks, Bulks.CancelBulk, showBulk))
 }
 
 // BulkItem is an item as the API shows it.
@@ -300,11 +309,11 @@ func shownBulk(b *domain.Bulk, err error) (*router.Response[*domain.Bulk], error
 	return router.Respond(showBulk(b), nil)
 }
 
-func (s *Server) startBulk(ctx context.Context, p domain.Principal, o ask.NewBulk, err error) (*router.Response[*domain.Bulk], error) {
+func (s *bulkHandlers) startBulk(ctx context.Context, p domain.Principal, o ask.NewBulk, err error) (*router.Response[*domain.Bulk], error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.ports.Bulks.StartBulk(ctx, p, o)
+	b, err := s.bulks.StartBulk(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -312,8 +321,8 @@ func (s *Server) startBulk(ctx context.Context, p domain.Principal, o ask.NewBul
 	return shownBulk(b, nil)
 }
 
-func (s *Server) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkCalls }) (*router.Response[*domain.Bulk], error) {
-	house, err := router.ValidationLimits(ctx, s, p)
+func (s *bulkHandlers) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkCalls }) (*router.Response[*domain.Bulk], error) {
+	house, err := router.ValidationLimits(ctx, s.Router, p)
 	if err != nil {
 		return nil, err
 	}
@@ -325,7 +334,7 @@ func (s *Server) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ 
 	return s.startBulk(ctx, p, o, err)
 }
 
-func (s *Server) bulkContacts(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkContacts }) (*router.Response[*domain.Bulk], error) {
+func (s *bulkHandlers) bulkContacts(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkContacts }) (*router.Response[*domain.Bulk], error) {
 	o, base, err := bulkOf(&in.Body, domain.BulkContacts, func(d *BulkContactDefaults, problems *domain.Problems) {
 		if d.CampaignID == "" {
 			problems.Add("defaults.campaign_id", domain.CodeValidation, "is required")
@@ -344,7 +353,7 @@ func (s *Server) bulkContacts(ctx context.Context, p domain.Principal, in *struc
 	return s.startBulk(ctx, p, o, err)
 }
 
-func (s *Server) bulkMessages(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkMessages }) (*router.Response[*domain.Bulk], error) {
+func (s *bulkHandlers) bulkMessages(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkMessages }) (*router.Response[*domain.Bulk], error) {
 	o, _, err := bulkOf(&in.Body, domain.BulkSMS, nil, func(d *NewMessage) NewMessage { return *d },
 		func(one *NewMessage, wrong *domain.Problems) ask.BulkOrder {
 			order := one.order(wrong)
@@ -353,7 +362,7 @@ func (s *Server) bulkMessages(ctx context.Context, p domain.Principal, in *struc
 	return s.startBulk(ctx, p, o, err)
 }
 
-func (s *Server) bulkNumbers(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkNumbers }) (*router.Response[*domain.Bulk], error) {
+func (s *bulkHandlers) bulkNumbers(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkNumbers }) (*router.Response[*domain.Bulk], error) {
 	o, base, err := bulkOf(&in.Body, domain.BulkDNC, func(d *BulkNumberDefaults, problems *domain.Problems) {
 		d.ListID = validation.ID(problems, "defaults.list_id", domain.PrefixDNC, d.ListID)
 	}, func(d *BulkNumberDefaults) DNCNumber { return DNCNumber{Country: d.Country} },

@@ -65,7 +65,7 @@ type CallMessage struct {
 	Notes     []string  `json:"notes,omitempty" doc:"Lines of the SDP and parts of the body that were not used, and why."`
 }
 
-func (s *Server) callOperations() {
+func (s *callHandlers) callOperations() {
 	const tag, path = "Calls", "/v1/calls/{id}"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/transfer", ID: "transferCall", Tag: tag, Summary: "Hand the caller on",
@@ -92,7 +92,7 @@ func (s *Server) callOperations() {
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}
-		return s.shownCall(s.ports.Calls.SayInCall(ctx, p, id, text))
+		return s.shownCall(s.calls.SayInCall(ctx, p, id, text))
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/dtmf", ID: "pressInCall", Tag: tag, Summary: "Send digits to the far end"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -112,7 +112,7 @@ func (s *Server) callOperations() {
 			if err := problems.Err(); err != nil {
 				return nil, err
 			}
-			return s.shownCall(s.ports.Calls.PressInCall(ctx, p, id, strings.ReplaceAll(digits, "W", "w")))
+			return s.shownCall(s.calls.PressInCall(ctx, p, id, strings.ReplaceAll(digits, "W", "w")))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/events", ID: "listCallEvents", Tag: tag, Summary: "List the events of a call, oldest first"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -124,13 +124,13 @@ func (s *Server) callOperations() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Calls.CallEvents(ctx, p, id, ask.EventQuery{After: in.Cursor, Limit: in.Limit, Created: in.CreatedBetween()})
+			l, err := s.calls.CallEvents(ctx, p, id, ask.EventQuery{After: in.Cursor, Limit: in.Limit, Created: in.CreatedBetween()})
 			return router.Page(l, err, showEvent)
 		})
 	s.callTraceRoute()
 }
 
-func (s *Server) transferCall(ctx context.Context, p domain.Principal, in *struct {
+func (s *callHandlers) transferCall(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body TransferRequest
 },
@@ -161,14 +161,14 @@ func (s *Server) transferCall(ctx context.Context, p domain.Principal, in *struc
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return s.shownCall(s.ports.Calls.TransferCall(ctx, p, id, ask.Transfer{
+	return s.shownCall(s.calls.TransferCall(ctx, p, id, ask.Transfer{
 		To: b.To, Phone: b.Phone, Destination: b.Destination, Mode: b.Mode, Summary: b.Summary,
 	}))
 }
 
 const mimePcap = "application/vnd.tcpdump.pcap"
 
-func (s *Server) callTraceRoute() {
+func (s *callHandlers) callTraceRoute() {
 	formats := []any{"json", "ladder", "pcap"}
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: "/v1/calls/{id}/sip", ID: "getCallMessages", Tag: "Calls", Summary: "See the SIP messages of a call",
@@ -185,7 +185,7 @@ func (s *Server) callTraceRoute() {
 	}, s.callTrace)
 }
 
-func (s *Server) callTrace(c *fiber.Ctx) error {
+func (s *callHandlers) callTrace(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *Server) callTrace(c *fiber.Ctx) error {
 		problems.Add("format", domain.CodeValidation, "%q is none of json, ladder and pcap", router.Truncate(format, maxFormat))
 		return problems.Err()
 	}
-	t, err := s.ports.Calls.CallTrace(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
+	t, err := s.calls.CallTrace(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,33 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Calls places calls and shows them.
+type Calls interface {
+	CallLine
+	// PlaceCall answers the call as queued. Errors: concurrent_limit_exceeded
+	// with active_calls and limit, dnc_blocked, destination_not_allowed,
+	// outside_calling_hours, no_trunk, caller_id_required.
+	PlaceCall(ctx context.Context, p domain.Principal, order ask.NewCall) (*domain.Call, error)
+	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
+	ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error)
+	// DeleteCall removes a call that is over with its recording, transcript and
+	// SIP messages; invalid_state with current_status while it is live.
+	DeleteCall(ctx context.Context, p domain.Principal, id string) error
+	// HangupCall answers the call; invalid_state where it is over.
+	HangupCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
+	// Transcript and Recording fail with processing while they are still to
+	// come (202), with not_found where there is none and never will be.
+	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
+	Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error)
+}
+
+// callHandlers serves the operations of calls.
+type callHandlers struct {
+	*router.Router
+
+	calls Calls
+}
+
 // Bounds of an outbound call.
 const (
 	defaultRing, minRing, maxRing = 30, 5, 120
@@ -38,7 +65,9 @@ type NewCallRequest struct {
 	Compliance         *CallCompliance   `json:"compliance,omitempty"`
 }
 
-func (s *Server) callRoutes() {
+// RegisterCalls registers the operations of calls.
+func RegisterCalls(r *router.Router, calls Calls) {
+	s := &callHandlers{Router: r, calls: calls}
 	const tag, path = "Calls", "/v1/calls"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/outbound", ID: "placeCall", Tag: tag, Status: http.StatusCreated, Summary: "Place a call",
@@ -49,20 +78,21 @@ func (s *Server) callRoutes() {
 	}, s.placeCall)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listCalls", Tag: tag, Errors: []int{http.StatusNotFound}, Summary: "List calls"}, s.listCalls)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getCall", Tag: tag, Summary: "Get a call"},
-		router.HandleByID(domain.PrefixCall, s.ports.Calls, Calls.Call, s.showCall))
+		router.HandleByID(domain.PrefixCall, s.calls, Calls.Call, s.showCall))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteCall", Tag: tag, Summary: "Delete a call", Errors: []int{http.StatusConflict},
 		Description: "A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, " +
 			"which holds no number, until retention.ledger_days. While the call is live: 409 invalid_state.",
-	}, router.HandleDeleteByID(domain.PrefixCall, "call", s.ports.Calls, Calls.DeleteCall))
+	}, router.HandleDeleteByID(domain.PrefixCall, "call", s.calls, Calls.DeleteCall))
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/hangup", ID: "hangUpCall", Tag: tag, Summary: "Hang up"},
-		router.HandleByID(domain.PrefixCall, s.ports.Calls, Calls.HangupCall, s.showCall))
+		router.HandleByID(domain.PrefixCall, s.calls, Calls.HangupCall, s.showCall))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/transcript", ID: "getTranscript", Tag: tag, Summary: "Read what was said", Pending: router.SchemaOf[Transcript](s.API)}, s.transcript)
+	s.callOperations()
 }
 
-func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*router.Response[*domain.Call], error) {
+func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*router.Response[*domain.Call], error) {
 	b := &in.Body
-	house, err := router.ValidationLimits(ctx, s, p)
+	house, err := router.ValidationLimits(ctx, s.Router, p)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +101,7 @@ func (s *Server) placeCall(ctx context.Context, p domain.Principal, in *struct{ 
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return s.shownCall(s.ports.Calls.PlaceCall(ctx, p, order))
+	return s.shownCall(s.calls.PlaceCall(ctx, p, order))
 }
 
 // order is the call with its defaults, as far as there is no problem with it.
@@ -106,7 +136,7 @@ func (b *NewCallRequest) order(house validation.House, problems *domain.Problems
 	return order
 }
 
-func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
+func (s *callHandlers) listCalls(ctx context.Context, p domain.Principal, in *struct {
 	router.Paging
 	Status     string `query:"status" enum:"active,queued,initiated,ringing,in_progress,transferring,completed,busy,no_answer,failed,cancelled" doc:"active: any that is not final."`
 	CampaignID string `query:"campaign_id"`
@@ -140,7 +170,7 @@ func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
 		}
 		q.Said = said
 	}
-	l, err := s.ports.Calls.ListCalls(ctx, p, q)
+	l, err := s.calls.ListCalls(ctx, p, q)
 	return router.Page(l, err, func(c *domain.Call) *domain.Call {
 		shown := s.showCall(c)
 		if c.Quality != nil { // a page of calls would be mostly that
@@ -153,9 +183,12 @@ func (s *Server) listCalls(ctx context.Context, p domain.Principal, in *struct {
 
 // showCall is a call as the API shows it: with the addresses of what can be
 // downloaded.
-func (s *Server) showCall(c *domain.Call) *domain.Call {
+func (s *callHandlers) showCall(c *domain.Call) *domain.Call { return showCall(s.Router, c) }
+
+// showCall returns a call with the URLs of its transcript and recording.
+func showCall(r *router.Router, c *domain.Call) *domain.Call {
 	shown := *c
-	base := s.cfg.PublicURL + "/v1/calls/" + c.ID
+	base := r.PublicURL + "/v1/calls/" + c.ID
 	shown.TranscriptURL, shown.RecordingURL = "", ""
 	if c.TranscriptAvailable {
 		shown.TranscriptURL = base + "/transcript"
@@ -166,11 +199,16 @@ func (s *Server) showCall(c *domain.Call) *domain.Call {
 	return &shown
 }
 
-func (s *Server) shownCall(c *domain.Call, err error) (*router.Response[*domain.Call], error) {
+func (s *callHandlers) shownCall(c *domain.Call, err error) (*router.Response[*domain.Call], error) {
+	return respondCall(s.Router, c, err)
+}
+
+// respondCall answers with a call.
+func respondCall(r *router.Router, c *domain.Call, err error) (*router.Response[*domain.Call], error) {
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.showCall(c), nil)
+	return router.Respond(showCall(r, c), nil)
 }
 
 // Transcript is what was said in a call, as the API shows it.
@@ -188,12 +226,12 @@ type transcriptAnswer struct {
 	Body       Transcript
 }
 
-func (s *Server) transcript(ctx context.Context, p domain.Principal, in *router.IDParam) (*transcriptAnswer, error) {
+func (s *callHandlers) transcript(ctx context.Context, p domain.Principal, in *router.IDParam) (*transcriptAnswer, error) {
 	id, err := router.PathID(domain.PrefixCall, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.ports.Calls.Transcript(ctx, p, id)
+	t, err := s.calls.Transcript(ctx, p, id)
 	switch {
 	case domain.CodeOf(err) == domain.CodeProcessing:
 		return &transcriptAnswer{Status: http.StatusAccepted, RetryAfter: router.RetryAfterProcessing, Body: Transcript{CallID: id, Status: string(domain.CodeProcessing)}}, nil

@@ -12,6 +12,50 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Campaigns creates campaigns and drives them.
+type Campaigns interface {
+	// CreateCampaign keeps a campaign (Status draft or scheduled; everything
+	// but Meta filled in) with its inline contacts, at most 10,000. Unknown
+	// agent or pathway: 422 with param. Each distinct URL of Webhooks becomes
+	// an endpoint of the campaign, whose deliveries the secret signs; "": one is
+	// made.
+	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error)
+	// UpdateCampaign answers the secret of endpoints that are new, "" without.
+	UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (c *domain.Campaign, secret string, err error)
+	// DeleteCampaign: invalid_state unless it is a draft, or over with no call
+	// going on.
+	DeleteCampaign(ctx context.Context, p domain.Principal, id string) error
+	// CopyCampaign makes a draft of another campaign, with its contacts in one of
+	// the states. change makes it fit.
+	CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error)
+	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
+	ListCampaigns(ctx context.Context, p domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error)
+	// These four return the status object, also where the campaign is in the target
+	// state already. Other errors: invalid_state with current_status, allowed_from.
+	StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+	PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+	ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
+	CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error)
+	// CampaignStatus returns the status object of a campaign.
+	CampaignStatus(ctx context.Context, p domain.Principal, id string) (*domain.CampaignStatusObject, error)
+	// CampaignProgress answers how far a campaign was when, oldest first, 101
+	// marks at most.
+	CampaignProgress(ctx context.Context, p domain.Principal, id string) ([]domain.ProgressMark, error)
+	// SimulateCampaign plays what is left of a campaign on a virtual clock;
+	// unavailable while another simulation of the workspace runs, invalid_state
+	// where the campaign is over. It ends with the context.
+	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error)
+	// SimulateDraft plays a campaign as CreateCampaign gets it, and keeps nothing.
+	SimulateDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error], o ask.SimulationOrder) (*ask.Simulation, error)
+}
+
+// campaignHandlers serves the operations of campaigns.
+type campaignHandlers struct {
+	*router.Router
+
+	campaigns Campaigns
+}
+
 // NewContact is a contact as it is sent.
 type NewContact struct {
 	Phone    string         `json:"phone" maxLength:"64" doc:"E.164, or national in the campaign's default_country." example:"+12025550123"`
@@ -42,13 +86,6 @@ type NewRetry struct {
 	MaxAttempts   *int     `json:"max_attempts,omitempty" doc:"Counts the first."`
 	IntervalHours *float64 `json:"interval_hours,omitempty"`
 	RetryOn       []string `json:"retry_on,omitempty" enum:"no_answer,busy,voicemail,failed,rejected,interrupted" nullable:"false"`
-}
-
-// NewHours is a daily window as it is sent.
-type NewHours struct {
-	Start    string `json:"start" doc:"HH:MM" example:"09:00"`
-	End      string `json:"end" doc:"HH:MM, up to 24:00" example:"20:00"`
-	Timezone string `json:"timezone,omitempty" doc:"A zone's name, or local: the contact's."`
 }
 
 // NewOptOut is the handling of opt-outs as it is sent.
@@ -163,7 +200,9 @@ type CancelRequest struct {
 	HangupActive bool `json:"hangup_active,omitempty" doc:"true: live calls end at once."`
 }
 
-func (s *Server) campaignRoutes() {
+// RegisterCampaigns registers the operations of campaigns.
+func RegisterCampaigns(r *router.Router, campaigns Campaigns) {
+	s := &campaignHandlers{Router: r, campaigns: campaigns}
 	const tag, path = "Campaigns", "/v1/campaigns"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createCampaign", Tag: tag, Status: http.StatusCreated, Summary: "Create a campaign",
@@ -175,17 +214,17 @@ func (s *Server) campaignRoutes() {
 			Status string `query:"status" enum:"draft,scheduled,running,paused,completed,cancelled"`
 		},
 		) (*router.Response[router.List[domain.Campaign]], error) {
-			l, err := s.ports.Campaigns.ListCampaigns(ctx, p, ask.CampaignQuery{Page: in.Query(), Status: domain.CampaignStatus(in.Status)})
+			l, err := s.campaigns.ListCampaigns(ctx, p, ask.CampaignQuery{Page: in.Query(), Status: domain.CampaignStatus(in.Status)})
 			return router.Page(l, err, router.ValueOrZero)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getCampaign", Tag: tag, Summary: "Get a campaign"},
-		router.HandleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.Campaign, router.Same))
+		router.HandleByID(domain.PrefixCampaign, s.campaigns, Campaigns.Campaign, router.Same))
 	s.campaignVerbs(tag, path)
 	s.amendRoutes(tag, path)
 	s.simulateRoutes()
 }
 
-func (s *Server) campaignVerbs(tag, path string) {
+func (s *campaignHandlers) campaignVerbs(tag, path string) {
 	type verb = func(Campaigns, context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
 	for _, v := range []struct {
 		word, id, summary string
@@ -196,10 +235,10 @@ func (s *Server) campaignVerbs(tag, path string) {
 		{"resume", "resumeCampaign", "Go on after a pause", Campaigns.ResumeCampaign},
 	} {
 		op := router.Operation{Method: http.MethodPost, Path: path + "/{id}/" + v.word, ID: v.id, Tag: tag, Summary: v.summary}
-		router.Add(s.Router, op, router.HandleByID(domain.PrefixCampaign, s.ports.Campaigns, v.do, router.Same))
+		router.Add(s.Router, op, router.HandleByID(domain.PrefixCampaign, s.campaigns, v.do, router.Same))
 	}
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/status", ID: "getCampaignStatus", Tag: tag, Summary: "Progress, outcomes, and why nothing rings"},
-		router.HandleByID(domain.PrefixCampaign, s.ports.Campaigns, Campaigns.CampaignStatus, router.Same))
+		router.HandleByID(domain.PrefixCampaign, s.campaigns, Campaigns.CampaignStatus, router.Same))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/{id}/progress", ID: "getCampaignProgress", Tag: tag, Summary: "See how far a campaign was when",
 		Description: "Oldest first. A mark is made at each five per cent, at most each minute between them, and at the end; of those at the same per cent the last one is kept, so that there are 101 at most.",
@@ -214,7 +253,7 @@ func (s *Server) campaignVerbs(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			return router.Respond(s.ports.Campaigns.CancelCampaign(ctx, p, id, in.Body != nil && in.Body.HangupActive))
+			return router.Respond(s.campaigns.CancelCampaign(ctx, p, id, in.Body != nil && in.Body.HangupActive))
 		})
 }
 
@@ -235,12 +274,12 @@ type ProgressMark struct {
 	Outcomes  map[string]int `json:"outcomes" doc:"Contacts that are finished, by how."`
 }
 
-func (s *Server) campaignProgress(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[CampaignProgress], error) {
+func (s *campaignHandlers) campaignProgress(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[CampaignProgress], error) {
 	id, err := router.PathID(domain.PrefixCampaign, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.ports.Campaigns.CampaignProgress(ctx, p, id)
+	all, err := s.campaigns.CampaignProgress(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -255,15 +294,15 @@ func (s *Server) campaignProgress(ctx context.Context, p domain.Principal, in *r
 	return router.Respond(out, nil)
 }
 
-func (s *Server) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*router.Response[*CampaignMade], error) {
-	c, house, err := checked(ctx, s, p, &in.Body)
+func (s *campaignHandlers) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*router.Response[*CampaignMade], error) {
+	c, house, err := checked(ctx, s.Router, p, &in.Body)
 	if err != nil {
 		return nil, err
 	}
 	if c.Schedule.Start != nil && c.Schedule.Start.After(house.Now) && !in.Body.Draft {
 		c.Status = domain.CampaignScheduled
 	}
-	made, err := s.ports.Campaigns.CreateCampaign(ctx, p, c, in.Body.WebhookSecret, inline(in.Body.Contacts))
+	made, err := s.campaigns.CreateCampaign(ctx, p, c, in.Body.WebhookSecret, inline(in.Body.Contacts))
 	if err != nil {
 		return nil, err
 	}

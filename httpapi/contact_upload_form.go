@@ -23,7 +23,7 @@ const maxFormParts = 20
 
 // rowsOfForm streams the rows of the file in a form. Form fields before the file
 // name the columns: see targetField.
-func (s *Server) rowsOfForm(b io.Reader, boundary string, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
+func (s *contactHandlers) rowsOfForm(b io.Reader, boundary string, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
 	if boundary == "" {
 		return nil, domain.Errorf(domain.CodeInvalidRequest, "The form has no boundary.")
 	}

@@ -15,19 +15,10 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// contactStates are the words that lists of contacts are filtered by.
-func contactStates() []any {
-	var words []any
-	for state := domain.ContactPending; state <= domain.ContactInCall; state++ {
-		words = append(words, state.String())
-	}
-	return words
-}
-
-func (s *Server) contactFileRoutes(tag string) {
+func (s *contactHandlers) contactFileRoutes(tag string) {
 	status := &huma.Param{
 		Name: "status", In: "query", Description: "Only contacts in this state.",
-		Schema: &huma.Schema{Type: huma.TypeString, Enum: contactStates()},
+		Schema: &huma.Schema{Type: huma.TypeString, Enum: router.ContactStates()},
 	}
 	const path = "/v1/campaigns/{id}/contacts"
 	s.AddRaw(router.Operation{
@@ -50,19 +41,19 @@ func (s *Server) contactFileRoutes(tag string) {
 	}, func(c *fiber.Ctx) error { return s.exportContacts(c, "jsonl", router.MIMEJSONLines, writeContactsJSON) })
 }
 
-func (s *Server) exportContacts(c *fiber.Ctx, ending, kind string, write func(ask.ContactsExport, io.Writer) error) error {
+func (s *contactHandlers) exportContacts(c *fiber.Ctx, ending, kind string, write func(ask.ContactsExport, io.Writer) error) error {
 	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	status := c.Query("status")
-	if status != "" && !slices.Contains(contactStates(), any(status)) {
+	if status != "" && !slices.Contains(router.ContactStates(), any(status)) {
 		var p domain.Problems
 		p.Add("status", domain.CodeValidation, "is no state of a contact")
 		return p.Err()
 	}
 	return router.Download(s.Router, c, router.File{Name: id + "-contacts." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (ask.ContactsExport, error) {
-		return s.ports.Contacts.ExportContacts(ctx, p, id, status)
+		return s.contacts.ExportContacts(ctx, p, id, status)
 	}, write)
 }
 

@@ -17,12 +17,47 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Contacts are the people of a campaign.
+type Contacts interface {
+	// ContactVariables are the variables that the pathway of a campaign declares.
+	ContactVariables(ctx context.Context, p domain.Principal, campaignID string) ([]string, error)
+	// UploadContacts reads rows to their end, storing as it goes, in bounded
+	// memory. An error among the rows (the client went away, a malformed
+	// stream) ends the upload and is returned; RawContact.Problem only counts.
+	UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload ask.ContactRows) (ask.UploadSummary, error)
+	ListContacts(ctx context.Context, p domain.Principal, campaignID string, q ask.ContactQuery) (ask.List[ask.Contact], error)
+	// ExportContacts walks the contacts in a state ("": all) in the order of
+	// upload, as they are while it goes on.
+	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (ask.ContactsExport, error)
+	Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (ask.Contact, error)
+	// UpdateContact and DeleteContact are for contacts that wait (pending,
+	// retry_wait): else invalid_state with current_status. One that is deleted
+	// counts as cancelled. A number that another contact has is already_exists.
+	UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (ask.Contact, error)
+	DeleteContact(ctx context.Context, p domain.Principal, campaignID, contactID string) error
+	// ListUploads and Upload tell of uploads, also while they are received.
+	ListUploads(ctx context.Context, p domain.Principal, campaignID string, page ask.Page) (ask.List[*domain.Upload], error)
+	Upload(ctx context.Context, p domain.Principal, campaignID, id string) (*domain.Upload, error)
+	// CampaignResults walks all contacts in the order of upload. The walk goes
+	// on after the call returned, until the last row or until ctx ends.
+	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error)
+}
+
+// contactHandlers serves the operations of contacts.
+type contactHandlers struct {
+	*router.Router
+
+	contacts Contacts
+}
+
 // ContactsUpload is a list of contacts in JSON.
 type ContactsUpload struct {
 	Contacts []NewContact `json:"contacts" nullable:"false"`
 }
 
-func (s *Server) contactRoutes() {
+// RegisterContacts registers the operations of contacts.
+func RegisterContacts(r *router.Router, contacts Contacts) {
+	s := &contactHandlers{Router: r, contacts: contacts}
 	const tag = "Campaigns"
 	s.AddRaw(router.Operation{
 		Method: http.MethodPost, Path: "/v1/campaigns/{id}/contacts", ID: "addContacts", Tag: tag,
@@ -51,12 +86,13 @@ func (s *Server) contactRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status, Created: in.CreatedBetween()})
+			l, err := s.contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status, Created: in.CreatedBetween()})
 			return router.Page(l, err, router.Same)
 		})
 	s.singleContactRoutes(tag)
 	s.uploadRoutes(tag)
 	s.contactFileRoutes(tag)
+	s.resultRoutes()
 }
 
 // OneContact names a contact in the path.
@@ -79,7 +115,7 @@ func (n *NewContact) apply(c *domain.Contact) error {
 	return nil
 }
 
-func (s *Server) singleContactRoutes(tag string) {
+func (s *contactHandlers) singleContactRoutes(tag string) {
 	const path = "/v1/campaigns/{id}/contacts/{contact_id}"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "getContact", Tag: tag, Summary: "Get a contact of a campaign"},
 		func(ctx context.Context, p domain.Principal, in *OneContact) (*router.Response[ask.Contact], error) {
@@ -87,7 +123,7 @@ func (s *Server) singleContactRoutes(tag string) {
 			if err != nil {
 				return nil, err
 			}
-			return router.Respond(s.ports.Contacts.Contact(ctx, p, campaign, contact))
+			return router.Respond(s.contacts.Contact(ctx, p, campaign, contact))
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path, ID: "updateContact", Tag: tag, Summary: "Change a contact that waits",
@@ -102,7 +138,7 @@ func (s *Server) singleContactRoutes(tag string) {
 			return nil, err
 		}
 		router.SetResourceID(ctx, contact)
-		return router.Respond(s.ports.Contacts.UpdateContact(ctx, p, campaign, contact, router.PatchFunc(s.Registry, &in.Body, (*NewContact).apply)))
+		return router.Respond(s.contacts.UpdateContact(ctx, p, campaign, contact, router.PatchFunc(s.Registry, &in.Body, (*NewContact).apply)))
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path, ID: "deleteContact", Tag: tag, Errors: []int{http.StatusConflict}, Summary: "Take a contact out of a campaign",
@@ -113,11 +149,11 @@ func (s *Server) singleContactRoutes(tag string) {
 			return nil, err
 		}
 		router.SetResourceID(ctx, contact)
-		return router.RespondDeleted(contact, "contact", s.ports.Contacts.DeleteContact(ctx, p, campaign, contact))
+		return router.RespondDeleted(contact, "contact", s.contacts.DeleteContact(ctx, p, campaign, contact))
 	})
 }
 
-func (s *Server) uploadRoutes(tag string) {
+func (s *contactHandlers) uploadRoutes(tag string) {
 	const path = "/v1/campaigns/{id}/uploads"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path, ID: "listUploads", Tag: tag, Summary: "List the uploads of contacts to a campaign",
@@ -131,7 +167,7 @@ func (s *Server) uploadRoutes(tag string) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := s.ports.Contacts.ListUploads(ctx, p, id, in.Query())
+		l, err := s.contacts.ListUploads(ctx, p, id, in.Query())
 		return router.Page(l, err, router.ValueOrZero)
 	})
 	router.Add(s.Router, router.Operation{
@@ -149,11 +185,11 @@ func (s *Server) uploadRoutes(tag string) {
 		if err != nil {
 			return nil, err
 		}
-		return router.Respond(s.ports.Contacts.Upload(ctx, p, id, upload))
+		return router.Respond(s.contacts.Upload(ctx, p, id, upload))
 	})
 }
 
-func (s *Server) describeUpload(h *huma.Operation) {
+func (s *contactHandlers) describeUpload(h *huma.Operation) {
 	text := &huma.Schema{Type: huma.TypeString}
 	file := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}}}
 	for _, field := range intake.BuiltinFields() {
@@ -171,7 +207,7 @@ func (s *Server) describeUpload(h *huma.Operation) {
 	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[ask.UploadSummary](s.API))
 }
 
-func (s *Server) addContacts(c *fiber.Ctx) error {
+func (s *contactHandlers) addContacts(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
 	if err != nil {
 		return err
@@ -181,7 +217,7 @@ func (s *Server) addContacts(c *fiber.Ctx) error {
 	}
 	return s.RunStreamOnce(c, func() error {
 		v := router.RequestOf(c.UserContext())
-		variables, err := s.ports.Contacts.ContactVariables(c.UserContext(), v.Principal, id)
+		variables, err := s.contacts.ContactVariables(c.UserContext(), v.Principal, id)
 		if err != nil {
 			return err
 		}
@@ -193,7 +229,7 @@ func (s *Server) addContacts(c *fiber.Ctx) error {
 		// An upload takes as long as the client needs; the body has its own clock.
 		ctx, cancel := context.WithCancel(s.Context(v))
 		defer cancel()
-		sum, err := s.ports.Contacts.UploadContacts(ctx, v.Principal, id, ask.ContactRows{Rows: router.RowsThenDrain(router.BodyOf(c), rows), Columns: &columns.Mapping})
+		sum, err := s.contacts.UploadContacts(ctx, v.Principal, id, ask.ContactRows{Rows: router.RowsThenDrain(router.BodyOf(c), rows), Columns: &columns.Mapping})
 		if err != nil {
 			return err
 		}
@@ -225,7 +261,7 @@ func setColumnName(names intake.ColumnNames, field, column string) error {
 }
 
 // rowsOf are the contacts in a request, by its content type.
-func (s *Server) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
+func (s *contactHandlers) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
 	b := router.BodyOf(c)
 	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -242,7 +278,7 @@ func (s *Server) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[ask.RawCont
 	return s.rowsIn(b, kind, params["charset"], as)
 }
 
-func (s *Server) rowsIn(r io.Reader, kind, charset string, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
+func (s *contactHandlers) rowsIn(r io.Reader, kind, charset string, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
 	switch kind {
 	case router.MIMECSV:
 		text, err := router.DecodeCharset(r, charset)

@@ -12,6 +12,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// dataRequestHandlers serves the operations of data requests.
+type dataRequestHandlers struct {
+	*router.Router
+
+	data DataRequests
+}
+
 // DataRequests export or erase what a workspace has of a person.
 type DataRequests interface {
 	// CreateDataRequest orders an export or an erasure. It is carried out whole,
@@ -33,7 +40,9 @@ type NewDataRequest struct {
 
 const mimeZip = "application/zip"
 
-func (s *Server) dataRequestRoutes() {
+// RegisterDataRequests registers the operations of data requests.
+func RegisterDataRequests(r *router.Router, data DataRequests) {
+	s := &dataRequestHandlers{Router: r, data: data}
 	const tag, path = "Data requests", "/v1/data-requests"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createDataSubjectRequest", Tag: tag, Status: http.StatusAccepted, Summary: "Export or erase what is known of a person",
@@ -43,7 +52,7 @@ func (s *Server) dataRequestRoutes() {
 			"recordings, transcripts, messages, appointments, contacts, events and exports; in what is about others the number is blanked. Do-not-call entries stay as a keyed hash, " +
 			"so that the number is still not called. Logs of decisions can still be verified. An erasure cannot be undone.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewDataRequest }) (*router.Response[*domain.DataRequest], error) {
-		r, err := s.ports.Data.CreateDataRequest(ctx, p, domain.DataRequestType(in.Body.Type), in.Body.Phone)
+		r, err := s.data.CreateDataRequest(ctx, p, domain.DataRequestType(in.Body.Type), in.Body.Phone)
 		if err != nil {
 			return nil, err
 		}
@@ -51,9 +60,9 @@ func (s *Server) dataRequestRoutes() {
 		return router.Respond(s.showDataRequest(r), nil)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDataSubjectRequests", Tag: tag, Summary: "List data requests"},
-		router.HandleList(s.ports.Data, DataRequests.ListDataRequests, s.showDataRequest))
+		router.HandleList(s.data, DataRequests.ListDataRequests, s.showDataRequest))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDataSubjectRequest", Tag: tag, Summary: "See how far a data request is"},
-		router.HandleByID(domain.PrefixData, s.ports.Data, DataRequests.DataRequest, s.showDataRequest))
+		router.HandleByID(domain.PrefixData, s.data, DataRequests.DataRequest, s.showDataRequest))
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: path + "/{id}/download", ID: "downloadDataSubjectRequest", Tag: tag, Summary: "Download the file of an export",
 		Description: "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",
@@ -68,22 +77,22 @@ func (s *Server) dataRequestRoutes() {
 }
 
 // showDataRequest is a request with the address of its file, once there is one.
-func (s *Server) showDataRequest(r *domain.DataRequest) *domain.DataRequest {
+func (s *dataRequestHandlers) showDataRequest(r *domain.DataRequest) *domain.DataRequest {
 	shown := r.Public()
 	shown.DownloadURL = ""
 	if r.Type == domain.DataExport && r.Status == domain.DataCompleted {
-		shown.DownloadURL = s.cfg.PublicURL + "/v1/data-requests/" + r.ID + "/download"
+		shown.DownloadURL = s.PublicURL + "/v1/data-requests/" + r.ID + "/download"
 	}
 	return shown
 }
 
-func (s *Server) downloadDataRequest(c *fiber.Ctx) error {
+func (s *dataRequestHandlers) downloadDataRequest(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixData, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
-	file, err := s.ports.Data.DataRequestFile(ctx, router.RequestOf(ctx).Principal, id)
+	file, err := s.data.DataRequestFile(ctx, router.RequestOf(ctx).Principal, id)
 	if domain.CodeOf(err) == domain.CodeProcessing {
 		c.Set(fiber.HeaderRetryAfter, router.RetryAfterProcessing)
 		return c.Status(http.StatusAccepted).JSON(ExportProcessing{ID: id, Status: string(domain.CodeProcessing)})
@@ -91,5 +100,5 @@ func (s *Server) downloadDataRequest(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return s.sendFile(c, file, mimeZip, `attachment; filename="`+id+`.zip"`)
+	return s.SendFile(c, file, mimeZip, `attachment; filename="`+id+`.zip"`)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-func (s *Server) decisionRoutes() {
+func (s *dncHandlers) decisionRoutes() {
 	const tag, path = "Campaigns", "/v1/campaigns/{id}/decisions"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path, ID: "listDecisions", Tag: tag, Summary: "Why each contact was or was not called",
@@ -37,7 +37,7 @@ func (s *Server) decisionRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.DNC.ListDecisions(ctx, p, id, in.Phone, in.Query())
+			l, err := s.dnc.ListDecisions(ctx, p, id, in.Phone, in.Query())
 			return router.Page(l, err, router.Same)
 		})
 	router.Add(s.Router, router.Operation{
@@ -46,7 +46,7 @@ func (s *Server) decisionRoutes() {
 			"so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. " +
 			"Keep head elsewhere to prove later that the log has only grown.",
 	},
-		router.HandleByID(domain.PrefixCampaign, s.ports.DNC, DNC.VerifyDecisions, router.Same))
+		router.HandleByID(domain.PrefixCampaign, s.dnc, DNC.VerifyDecisions, router.Same))
 	for _, x := range []struct {
 		ending, media, kind, id string
 		write                   func(iter.Seq2[ask.Decision, error], io.Writer) error
@@ -63,13 +63,13 @@ func (s *Server) decisionRoutes() {
 	}
 }
 
-func (s *Server) exportDecisions(c *fiber.Ctx, ending, kind string, write func(iter.Seq2[ask.Decision, error], io.Writer) error) error {
+func (s *dncHandlers) exportDecisions(c *fiber.Ctx, ending, kind string, write func(iter.Seq2[ask.Decision, error], io.Writer) error) error {
 	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	return router.Download(s.Router, c, router.File{Name: id + "-decisions." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.Decision, error], error) {
-		return s.ports.DNC.Decisions(ctx, p, id)
+		return s.dnc.Decisions(ctx, p, id)
 	}, write)
 }
 

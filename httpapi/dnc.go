@@ -17,6 +17,36 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// DNC are the lists of numbers that are never called.
+type DNC interface {
+	CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error)
+	DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error)
+	ListDNCLists(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DNCList], error)
+	UpdateDNCList(ctx context.Context, p domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error)
+	// DeleteDNCList: invalid_state for the default list and for one in use.
+	DeleteDNCList(ctx context.Context, p domain.Principal, id string) error
+	// ImportDNC reads rows to their end, storing as it goes, in bounded memory.
+	// What was added before an error stays.
+	ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[ask.RawNumber, error]) (ask.DNCImport, error)
+	ListDNCEntries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[domain.DNCEntry], error)
+	DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error)
+	CheckDNC(ctx context.Context, p domain.Principal, phone string) (ask.DNCCheck, error)
+	// ListDecisions reads a campaign's log, of one number ("": of all), in the
+	// order in which it was written.
+	ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, q ask.Page) (ask.List[ask.Decision], error)
+	// Decisions walks the whole log; the walk goes on after the call returned.
+	Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.Decision, error], error)
+	// VerifyDecisions says whether the log is as it was written.
+	VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (ask.DecisionsVerified, error)
+}
+
+// dncHandlers serves the operations of do-not-call lists and of the decision log.
+type dncHandlers struct {
+	*router.Router
+
+	dnc DNC
+}
+
 // NewDNCList is a do-not-call list as it is sent.
 type NewDNCList struct {
 	Name     string            `json:"name" example:"National registry"`
@@ -57,7 +87,9 @@ func (n *NewDNCList) apply(l *domain.DNCList) error {
 	return p.Err()
 }
 
-func (s *Server) dncRoutes() {
+// RegisterDNC registers the operations of do-not-call lists and of the decision log.
+func RegisterDNC(r *router.Router, dnc DNC) {
+	s := &dncHandlers{Router: r, dnc: dnc}
 	const tag, path = "Do not call", "/v1/dnc-lists"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createDNCList", Tag: tag, Status: http.StatusCreated, Summary: "Create a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewDNCList }) (*router.Response[*domain.DNCList], error) {
@@ -65,25 +97,25 @@ func (s *Server) dncRoutes() {
 			if err := in.Body.apply(l); err != nil {
 				return nil, err
 			}
-			made, err := s.ports.DNC.CreateDNCList(ctx, p, l)
+			made, err := s.dnc.CreateDNCList(ctx, p, l)
 			return router.RespondCreated(ctx, made, err)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDNCLists", Tag: tag, Summary: "List the do-not-call lists", Description: "The default list takes the opt-outs; every call is checked against it."},
-		router.HandleList(s.ports.DNC, DNC.ListDNCLists, router.Same))
+		router.HandleList(s.dnc, DNC.ListDNCLists, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDNCList", Tag: tag, Summary: "Get a do-not-call list"},
-		router.HandleByID(domain.PrefixDNC, s.ports.DNC, DNC.DNCList, router.Same))
+		router.HandleByID(domain.PrefixDNC, s.dnc, DNC.DNCList, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateDNCList", Tag: tag, Summary: "Change a do-not-call list"},
-		router.HandlePatchByID(s.Registry, domain.PrefixDNC, s.ports.DNC, DNC.UpdateDNCList, (*NewDNCList).apply))
+		router.HandlePatchByID(s.Registry, domain.PrefixDNC, s.dnc, DNC.UpdateDNCList, (*NewDNCList).apply))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteDNCList", Tag: tag, Summary: "Delete a do-not-call list",
 		Description: "409 invalid_state for the default list, and while an open campaign names it.", Errors: []int{http.StatusConflict},
 	},
-		router.HandleDeleteByID(domain.PrefixDNC, "dnc_list", s.ports.DNC, DNC.DeleteDNCList))
+		router.HandleDeleteByID(domain.PrefixDNC, "dnc_list", s.dnc, DNC.DeleteDNCList))
 	s.decisionRoutes()
 	s.dncEntryRoutes(tag, path+"/{id}/entries")
 }
 
-func (s *Server) dncEntryRoutes(tag, path string) {
+func (s *dncHandlers) dncEntryRoutes(tag, path string) {
 	s.AddRaw(router.Operation{
 		Method: http.MethodPost, Path: path, ID: "importDNCEntries", Tag: tag, Summary: "Put numbers onto a do-not-call list",
 		Description: "Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold " +
@@ -103,7 +135,7 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.DNC.ListDNCEntries(ctx, p, id, in.Query())
+			l, err := s.dnc.ListDNCEntries(ctx, p, id, in.Query())
 			return router.Page(l, err, router.Same)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{phone}", ID: "deleteDNCEntry", Tag: tag, Summary: "Take a number off a do-not-call list"},
@@ -120,7 +152,7 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 			if err != nil {
 				phone = in.Phone
 			}
-			e164, err := s.ports.DNC.DeleteDNCEntry(ctx, p, id, phone)
+			e164, err := s.dnc.DeleteDNCEntry(ctx, p, id, phone)
 			return router.Respond(DNCEntryDeleted{Object: "dnc_entry", Phone: e164, Deleted: true}, err)
 		})
 	router.Add(s.Router, router.Operation{
@@ -131,11 +163,11 @@ func (s *Server) dncEntryRoutes(tag, path string) {
 			Phone string `query:"phone" required:"true" maxLength:"64" doc:"Best in E.164."`
 		},
 		) (*router.Response[ask.DNCCheck], error) {
-			return router.Respond(s.ports.DNC.CheckDNC(ctx, p, in.Phone))
+			return router.Respond(s.dnc.CheckDNC(ctx, p, in.Phone))
 		})
 }
 
-func (s *Server) describeNumbers(h *huma.Operation) {
+func (s *dncHandlers) describeNumbers(h *huma.Operation) {
 	text := &huma.Schema{Type: huma.TypeString}
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[DNCNumbers](s.API)},
@@ -145,7 +177,7 @@ func (s *Server) describeNumbers(h *huma.Operation) {
 	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[ask.DNCImport](s.API))
 }
 
-func (s *Server) importNumbers(c *fiber.Ctx) error {
+func (s *dncHandlers) importNumbers(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixDNC, c.Params("id"))
 	if err != nil {
 		return err
@@ -161,7 +193,7 @@ func (s *Server) importNumbers(c *fiber.Ctx) error {
 		v := router.RequestOf(c.UserContext())
 		ctx, cancel := context.WithCancel(s.Context(v)) // the body has its own clock
 		defer cancel()
-		sum, err := s.ports.DNC.ImportDNC(ctx, v.Principal, id, router.RowsThenDrain(router.BodyOf(c), rows))
+		sum, err := s.dnc.ImportDNC(ctx, v.Principal, id, router.RowsThenDrain(router.BodyOf(c), rows))
 		if err != nil {
 			return err
 		}
@@ -170,7 +202,7 @@ func (s *Server) importNumbers(c *fiber.Ctx) error {
 }
 
 // numbersOf are the numbers in a request, by its content type.
-func (s *Server) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error) {
+func (s *dncHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error) {
 	b := router.BodyOf(c)
 	kind := router.MediaType(c)
 	switch kind {
@@ -184,12 +216,12 @@ func (s *Server) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error
 		}
 		return intake.NumberLines(text), nil
 	case fiber.MIMEApplicationJSON:
-		text, err := io.ReadAll(io.LimitReader(b, s.cfg.JSONLimit+1))
+		text, err := io.ReadAll(io.LimitReader(b, s.JSONLimit+1))
 		if err != nil {
 			return nil, err
 		}
-		if int64(len(text)) > s.cfg.JSONLimit {
-			return nil, router.ErrBodyTooLarge.With("limit", s.cfg.JSONLimit)
+		if int64(len(text)) > s.JSONLimit {
+			return nil, router.ErrBodyTooLarge.With("limit", s.JSONLimit)
 		}
 		return intake.JSONNumbers(text)
 	}

@@ -97,3 +97,12 @@ func fieldsSent(all []NewAnalysisField) []domain.AnalysisField {
 	}
 	return out
 }
+
+func heardAs(s NewSTT) domain.AgentSTT {
+	s.Keywords = slices.Clone(s.Keywords)
+	return domain.AgentSTT(s)
+}
+
+func analysed(x NewAnalysis) domain.AgentAnalysis {
+	return domain.AgentAnalysis{Summary: x.Summary, SuccessCriteria: x.SuccessCriteria, Fields: fieldsSent(x.Fields)}
+}

@@ -16,6 +16,30 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Events are read forwards in commit order.
+type Events interface {
+	// ListEvents answers events of the Principal's environment after the id;
+	// cursor_expired where that is past retention, validation_error where it
+	// is unknown.
+	ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error)
+	// FollowEvents reads as ListEvents does (Limit has no meaning) and goes on
+	// with the events that come. After may be ask.EventsFromNow. What it answers
+	// is its reader's alone, keeps a bounded number of events and is dropped
+	// without a word: next answers the events that follow, at most a hundred;
+	// while there are none it waits until its ctx ends, and then answers none.
+	// io.EOF: none will come any more.
+	FollowEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (next func(ctx context.Context) ([]event.Event, error), err error)
+	// Event is one event of the Principal's environment. Errors: not_found.
+	Event(ctx context.Context, p domain.Principal, id string) (event.Event, error)
+}
+
+// eventHandlers serves the operations of events.
+type eventHandlers struct {
+	*router.Router
+
+	events Events
+}
+
 // Event is the envelope as the API shows it.
 type Event struct {
 	ID          string          `json:"id"`
@@ -35,7 +59,9 @@ func showEvent(e event.Event) Event {
 	}
 }
 
-func (s *Server) eventRoutes() {
+// RegisterEvents registers the operations of events.
+func RegisterEvents(r *router.Router, events Events) {
+	s := &eventHandlers{Router: r, events: events}
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events", Summary: "Read events forwards, oldest first",
 		Description: "For the next page send the last id as after. Only events of resources that the credential may read are shown.",
@@ -58,10 +84,9 @@ func (s *Server) eventRoutes() {
 		if len(q.Types) == 0 {
 			return router.Page(ask.List[event.Event]{}, nil, showEvent)
 		}
-		l, err := s.ports.Events.ListEvents(ctx, p, q)
+		l, err := s.events.ListEvents(ctx, p, q)
 		return router.Page(l, err, showEvent)
 	})
-	s.streamRoute()
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/events/{id}", ID: "getEvent", Tag: "Events", Summary: "Read an event",
 		Description: "403 where the credential may not read the resource that it is about.",
@@ -70,7 +95,7 @@ func (s *Server) eventRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		e, err := s.ports.Events.Event(ctx, p, id)
+		e, err := s.events.Event(ctx, p, id)
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// exportHandlers serves the operations of exports.
+type exportHandlers struct {
+	*router.Router
+
+	exports Exports
+}
+
 // Exports are files made of many rows.
 type Exports interface {
 	// CreateExport orders a file. It is made whole or not at all, also across
@@ -78,7 +85,7 @@ func (n *NewExport) export() (*domain.Export, error) {
 	refuse("types", len(x.Types) > 0, is(domain.ExportEvents))
 	refuse("created_after", x.CreatedAfter != nil, !ofCampaign)
 	refuse("created_before", x.CreatedBefore != nil, !ofCampaign)
-	if is(domain.ExportContacts) && x.Status != "" && !slices.Contains(contactStates(), any(x.Status)) {
+	if is(domain.ExportContacts) && x.Status != "" && !slices.Contains(router.ContactStates(), any(x.Status)) {
 		problems.Add("filters.status", domain.CodeValidation, "is no state of a contact")
 	}
 	if ofCalls && x.Status != "" && !slices.Contains(domain.CallStatus("").Values(), x.Status) {
@@ -136,7 +143,9 @@ func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 	return e, mayExport(p, e)
 }
 
-func (s *Server) exportRoutes() {
+// RegisterExports registers the operations of exports.
+func RegisterExports(r *router.Router, exports Exports) {
+	s := &exportHandlers{Router: r, exports: exports}
 	const tag, path = "Exports", "/v1/exports"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createExport", Tag: tag, Status: http.StatusAccepted, Summary: "Order a file of many rows",
@@ -146,16 +155,16 @@ func (s *Server) exportRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		if e, err = s.ports.Exports.CreateExport(ctx, p, e); err != nil {
+		if e, err = s.exports.CreateExport(ctx, p, e); err != nil {
 			return nil, err
 		}
 		router.SetResourceID(ctx, e.ID)
 		return router.Respond(s.showExport(e), nil)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listExports", Tag: tag, Summary: "List exports"},
-		router.HandleList(s.ports.Exports, Exports.ListExports, s.showExport))
+		router.HandleList(s.exports, Exports.ListExports, s.showExport))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getExport", Tag: tag, Summary: "See whether a file is ready"},
-		router.HandleByID(domain.PrefixExport, s.ports.Exports, Exports.Export, s.showExport))
+		router.HandleByID(domain.PrefixExport, s.exports, Exports.Export, s.showExport))
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: path + "/{id}/download", ID: "downloadExport", Tag: tag, Summary: "Download the file",
 		Description: "Takes Range. 202 while the file is made, 410 export_expired once it is deleted.",
@@ -172,30 +181,30 @@ func (s *Server) exportRoutes() {
 }
 
 // showExport is an export with the address of its file, once there is one.
-func (s *Server) showExport(e *domain.Export) *domain.Export {
+func (s *exportHandlers) showExport(e *domain.Export) *domain.Export {
 	shown := *e
 	shown.DownloadURL = ""
 	if e.Status == domain.ExportCompleted {
-		shown.DownloadURL = s.cfg.PublicURL + "/v1/exports/" + e.ID + "/download"
+		shown.DownloadURL = s.PublicURL + "/v1/exports/" + e.ID + "/download"
 	}
 	return &shown
 }
 
-func (s *Server) downloadExport(c *fiber.Ctx) error {
+func (s *exportHandlers) downloadExport(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixExport, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	ctx := c.UserContext()
 	p := router.RequestOf(ctx).Principal
-	e, err := s.ports.Exports.Export(ctx, p, id)
+	e, err := s.exports.Export(ctx, p, id)
 	if err == nil {
 		err = mayExport(p, e)
 	}
 	if err != nil {
 		return err
 	}
-	file, err := s.ports.Exports.ExportFile(ctx, p, id)
+	file, err := s.exports.ExportFile(ctx, p, id)
 	if domain.CodeOf(err) == domain.CodeProcessing {
 		c.Set(fiber.HeaderRetryAfter, router.RetryAfterProcessing)
 		return c.Status(http.StatusAccepted).JSON(ExportProcessing{ID: id, Status: string(domain.CodeProcessing)})
@@ -207,7 +216,7 @@ func (s *Server) downloadExport(c *fiber.Ctx) error {
 	if e.Format == "jsonl" {
 		kind = router.MIMEJSONLines
 	}
-	return s.sendFile(c, file, kind, `attachment; filename="`+string(e.Type)+"-"+e.File()+`"`)
+	return s.SendFile(c, file, kind, `attachment; filename="`+string(e.Type)+"-"+e.File()+`"`)
 }
 
 // CheckRules checks what the schema cannot express.

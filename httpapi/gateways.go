@@ -11,6 +11,28 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// SMSGateways carry text messages over HTTP.
+type SMSGateways interface {
+	// CreateSMSGateway makes the secret where it is empty. invalid_state with a
+	// test key; a URL outside Egress: 422 invalid_url.
+	CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error)
+	SMSGateway(ctx context.Context, p domain.Principal, id string) (*domain.SMSGateway, error)
+	ListSMSGateways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.SMSGateway], error)
+	// UpdateSMSGateway: an emptied secret is made anew.
+	UpdateSMSGateway(ctx context.Context, p domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error)
+	DeleteSMSGateway(ctx context.Context, p domain.Principal, id string) error
+	// SMSGatewayEvents answers for each event what became of it, in their order.
+	// After an error some may have been taken; all may be told again.
+	SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []ask.GatewayEvent) ([]ask.GatewayTaken, error)
+}
+
+// gatewayHandlers serves the operations of SMS gateways.
+type gatewayHandlers struct {
+	*router.Router
+
+	gateways SMSGateways
+}
+
 // NewSMSGateway is a gateway as it is sent.
 type NewSMSGateway struct {
 	Name     string            `json:"name" example:"House gateway"`
@@ -58,7 +80,9 @@ type SMSGatewayResults struct {
 	Results []SMSGatewayResult `json:"results" doc:"One for each event, in their order."`
 }
 
-func (s *Server) gatewayRoutes() {
+// RegisterGateways registers the operations of SMS gateways.
+func RegisterGateways(r *router.Router, gateways SMSGateways) {
+	s := &gatewayHandlers{Router: r, gateways: gateways}
 	const tag, path = "SMS", "/v1/sms-gateways"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createSMSGateway", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an SMS gateway",
@@ -71,16 +95,16 @@ func (s *Server) gatewayRoutes() {
 		if err := in.Body.apply(g); err != nil {
 			return nil, err
 		}
-		made, err := s.ports.Gateways.CreateSMSGateway(ctx, p, g)
+		made, err := s.gateways.CreateSMSGateway(ctx, p, g)
 		if err != nil {
 			return nil, err
 		}
 		return router.RespondCreated(ctx, made, nil)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listSMSGateways", Tag: tag, Summary: "List SMS gateways"},
-		router.HandleList(s.ports.Gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
+		router.HandleList(s.gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMSGateway", Tag: tag, Summary: "Get an SMS gateway"},
-		router.HandleByID(domain.PrefixGateway, s.ports.Gateways, SMSGateways.SMSGateway, (*domain.SMSGateway).Public))
+		router.HandleByID(domain.PrefixGateway, s.gateways, SMSGateways.SMSGateway, (*domain.SMSGateway).Public))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateSMSGateway", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an SMS gateway",
 		Description: "A changed secret is in this answer only.",
@@ -93,14 +117,14 @@ func (s *Server) gatewayRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		g, err := s.ports.Gateways.UpdateSMSGateway(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*NewSMSGateway).apply))
+		g, err := s.gateways.UpdateSMSGateway(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*NewSMSGateway).apply))
 		if err == nil && in.Body.Has("secret") {
 			return &router.Response[*domain.SMSGateway]{Body: g}, nil
 		}
 		return router.RespondPublic(g, err)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMSGateway", Tag: tag, Summary: "Delete an SMS gateway"},
-		router.HandleDeleteByID(domain.PrefixGateway, "sms_gateway", s.ports.Gateways, SMSGateways.DeleteSMSGateway))
+		router.HandleDeleteByID(domain.PrefixGateway, "sms_gateway", s.gateways, SMSGateways.DeleteSMSGateway))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/events", ID: "tellSMSGatewayEvents", Tag: tag, Summary: "Tell of messages, as a gateway",
 		Description: "For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. " +
@@ -109,7 +133,7 @@ func (s *Server) gatewayRoutes() {
 	}, s.gatewayEvents)
 }
 
-func (s *Server) gatewayEvents(ctx context.Context, p domain.Principal, in *struct {
+func (s *gatewayHandlers) gatewayEvents(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body SMSGatewayEvents
 },
@@ -130,7 +154,7 @@ func (s *Server) gatewayEvents(ctx context.Context, p domain.Principal, in *stru
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	taken, err := s.ports.Gateways.SMSGatewayEvents(ctx, p, id, all)
+	taken, err := s.gateways.SMSGatewayEvents(ctx, p, id, all)
 	if err != nil {
 		return nil, err
 	}

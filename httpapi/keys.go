@@ -12,6 +12,29 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Keys are API keys. The front door has checked that a new key holds no more
+// than its maker.
+type Keys interface {
+	// CreateKey answers the key and its text, which is never kept. That it was
+	// made is audited in the same commit, as that it was revoked.
+	CreateKey(ctx context.Context, p domain.Principal, by ask.Act, k *domain.APIKey) (made *domain.APIKey, text string, err error)
+	APIKey(ctx context.Context, p domain.Principal, id string) (*domain.APIKey, error)
+	// ListKeys: a live credential sees the keys of both environments, a test one
+	// those of its own.
+	ListKeys(ctx context.Context, p domain.Principal, q ask.KeyQuery) (ask.List[*domain.APIKey], error)
+	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
+	// RevokeKey: from its return on the key is refused, and its children too. It
+	// answers what became of the resources that they created.
+	RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string, o ask.RevokeKeyRequest) (ask.RevokeKeyResult, error)
+}
+
+// keyHandlers serves the operations of API keys.
+type keyHandlers struct {
+	*router.Router
+
+	keys Keys
+}
+
 // NewKey is an API key as it is sent.
 type NewKey struct {
 	Name        string              `json:"name"`
@@ -63,7 +86,9 @@ func shownKey(k *domain.APIKey, err error) (*router.Response[*APIKey], error) {
 	return router.Respond(showKey(k), nil)
 }
 
-func (s *Server) keyRoutes() {
+// RegisterKeys registers the operations of API keys.
+func RegisterKeys(r *router.Router, keys Keys) {
+	s := &keyHandlers{Router: r, keys: keys}
 	const tag, path = "API keys", "/v1/api-keys"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createKey", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an API key", Description: "The answer holds the key, this once."}, s.createKey)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKeys", Tag: tag, Summary: "List API keys", Description: "A live credential sees the live and the test keys of the workspace, a test credential the test keys."},
@@ -72,11 +97,11 @@ func (s *Server) keyRoutes() {
 			Environment string `query:"environment" enum:"live,test" doc:"Only keys of this environment."`
 		},
 		) (*router.Response[router.List[*APIKey]], error) {
-			l, err := s.ports.Keys.ListKeys(ctx, p, ask.KeyQuery{Page: in.Query(), Environment: domain.Environment(in.Environment)})
+			l, err := s.keys.ListKeys(ctx, p, ask.KeyQuery{Page: in.Query(), Environment: domain.Environment(in.Environment)})
 			return router.Page(l, err, showKey)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getKey", Tag: tag, Summary: "Get an API key"},
-		router.HandleByID(domain.PrefixKey, s.ports.Keys, Keys.APIKey, showKey))
+		router.HandleByID(domain.PrefixKey, s.keys, Keys.APIKey, showKey))
 	router.Add(s.Router, router.Operation{Method: http.MethodPut, Path: path + "/{id}", ID: "updateKey", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the addresses or the name of an API key, or adopt it"}, s.updateKey)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "revokeKey", Credential: router.KeyOrSession, Tag: tag, Summary: "Revoke an API key at once",
@@ -93,7 +118,7 @@ type RevokeKeyResult struct {
 	Ended     []ask.ResourceRef `json:"ended" doc:"What the key created and what cascade=true has ended."`
 }
 
-func (s *Server) revokeKey(ctx context.Context, p domain.Principal, in *struct {
+func (s *keyHandlers) revokeKey(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Cascade bool `query:"cascade" doc:"true: end what the key created, too."`
 },
@@ -102,14 +127,14 @@ func (s *Server) revokeKey(ctx context.Context, p domain.Principal, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	k, err := s.ports.Keys.APIKey(ctx, p, id)
+	k, err := s.keys.APIKey(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
 	if err = mayTouch(p, k); err != nil {
 		return nil, err
 	}
-	done, err := s.ports.Keys.RevokeKey(ctx, p, actOf(ctx), id, ask.RevokeKeyRequest{Cascade: in.Cascade, MayEnd: mayLead(p)})
+	done, err := s.keys.RevokeKey(ctx, p, actOf(ctx), id, ask.RevokeKeyRequest{Cascade: in.Cascade, MayEnd: mayLead(p)})
 	return router.Respond(RevokeKeyResult{Deleted: router.Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
 }
 
@@ -123,7 +148,7 @@ func (n *NewKey) key(p domain.Principal) (*domain.APIKey, error) {
 	return k, validation.Key(k, time.Now()).Err()
 }
 
-func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ Body NewKey }) (*router.Response[*APIKey], error) {
+func (s *keyHandlers) createKey(ctx context.Context, p domain.Principal, in *struct{ Body NewKey }) (*router.Response[*APIKey], error) {
 	k, err := in.Body.key(p)
 	if err != nil {
 		return nil, err
@@ -134,7 +159,7 @@ func (s *Server) createKey(ctx context.Context, p domain.Principal, in *struct{ 
 	if k.Environment == domain.Live && p.Environment != domain.Live {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A test key cannot make a live one.")
 	}
-	made, text, err := s.ports.Keys.CreateKey(ctx, p, actOf(ctx), k)
+	made, text, err := s.keys.CreateKey(ctx, p, actOf(ctx), k)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +184,7 @@ func mayTouch(p domain.Principal, k *domain.APIKey) error {
 	return nil
 }
 
-func (s *Server) updateKey(ctx context.Context, p domain.Principal, in *struct {
+func (s *keyHandlers) updateKey(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body KeyChange
 },
@@ -168,7 +193,7 @@ func (s *Server) updateKey(ctx context.Context, p domain.Principal, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return shownKey(s.ports.Keys.UpdateKey(ctx, p, id, func(k *domain.APIKey) error {
+	return shownKey(s.keys.UpdateKey(ctx, p, id, func(k *domain.APIKey) error {
 		if err := mayTouch(p, k); err != nil {
 			return err
 		}

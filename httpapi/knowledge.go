@@ -16,6 +16,30 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Knowledge is what agents look things up in.
+type Knowledge interface {
+	// CreateKnowledge keeps a base with its first sources; they are read after
+	// the answer. A URL outside Egress: 422 invalid_url.
+	CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error)
+	KnowledgeBase(ctx context.Context, p domain.Principal, id string) (*domain.KnowledgeBase, error)
+	ListKnowledge(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.KnowledgeBase], error)
+	UpdateKnowledge(ctx context.Context, p domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error)
+	DeleteKnowledge(ctx context.Context, p domain.Principal, id string) error
+	AddSource(ctx context.Context, p domain.Principal, id string, s ask.NewSource) (*domain.KnowledgeSource, error)
+	Source(ctx context.Context, p domain.Principal, id, sourceID string) (*domain.KnowledgeSource, error)
+	ListSources(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.KnowledgeSource], error)
+	DeleteSource(ctx context.Context, p domain.Principal, id, sourceID string) error
+	// SearchKnowledge looks words up in the sources that are ready.
+	SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, most int) (ask.KnowledgeFound, error)
+}
+
+// knowledgeHandlers serves the operations of knowledge bases.
+type knowledgeHandlers struct {
+	*router.Router
+
+	bases Knowledge
+}
+
 // NewSource is a source of a knowledge base as it is sent.
 type NewSource struct {
 	Type        string `json:"type" enum:"text,url,file"`
@@ -95,20 +119,22 @@ func kindOfName(name string) string {
 	return ""
 }
 
-func (s *Server) knowledgeRoutes() {
+// RegisterKnowledge registers the operations of knowledge bases.
+func RegisterKnowledge(r *router.Router, bases Knowledge) {
+	s := &knowledgeHandlers{Router: r, bases: bases}
 	const tag, path = "Knowledge base", "/v1/knowledge-base"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createKnowledgeBase", Tag: tag, Status: http.StatusCreated, Summary: "Create a knowledge base",
 		Description: "Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.",
 	}, s.createKnowledge)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKnowledgeBases", Tag: tag, Summary: "List knowledge bases"},
-		router.HandleList(s.ports.Knowledge, Knowledge.ListKnowledge, router.Same))
+		router.HandleList(s.bases, Knowledge.ListKnowledge, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getKnowledgeBase", Tag: tag, Summary: "Get a knowledge base"},
-		router.HandleByID(domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.KnowledgeBase, router.Same))
+		router.HandleByID(domain.PrefixKnowledge, s.bases, Knowledge.KnowledgeBase, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateKnowledgeBase", Tag: tag, Summary: "Change a knowledge base"},
-		router.HandlePatchByID(s.Registry, domain.PrefixKnowledge, s.ports.Knowledge, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
+		router.HandlePatchByID(s.Registry, domain.PrefixKnowledge, s.bases, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteKnowledgeBase", Tag: tag, Summary: "Delete a knowledge base with its sources"},
-		router.HandleDeleteByID(domain.PrefixKnowledge, "knowledge_base", s.ports.Knowledge, Knowledge.DeleteKnowledge))
+		router.HandleDeleteByID(domain.PrefixKnowledge, "knowledge_base", s.bases, Knowledge.DeleteKnowledge))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/search", ID: "searchKnowledgeBase", Tag: tag, Summary: "Search a knowledge base",
 		Description: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",
@@ -116,7 +142,7 @@ func (s *Server) knowledgeRoutes() {
 	s.sourceRoutes(tag, path+"/{id}/sources")
 }
 
-func (s *Server) sourceRoutes(tag, path string) {
+func (s *knowledgeHandlers) sourceRoutes(tag, path string) {
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "addKnowledgeSource", Tag: tag, Status: http.StatusCreated, Summary: "Add a source to a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -133,7 +159,7 @@ func (s *Server) sourceRoutes(tag, path string) {
 			if err = problems.Err(); err != nil {
 				return nil, err
 			}
-			return router.RespondPublic(s.ports.Knowledge.AddSource(ctx, p, id, o))
+			return router.RespondPublic(s.bases.AddSource(ctx, p, id, o))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKnowledgeSources", Tag: tag, Summary: "List the sources of a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -145,7 +171,7 @@ func (s *Server) sourceRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Knowledge.ListSources(ctx, p, id, in.Query())
+			l, err := s.bases.ListSources(ctx, p, id, in.Query())
 			return router.Page(l, err, (*domain.KnowledgeSource).Public)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{source_id}", ID: "getKnowledgeSource", Tag: tag, Summary: "Get a source of a knowledge base"},
@@ -154,7 +180,7 @@ func (s *Server) sourceRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondPublic(s.ports.Knowledge.Source(ctx, p, id, in.SourceID))
+			return router.RespondPublic(s.bases.Source(ctx, p, id, in.SourceID))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{source_id}", ID: "deleteKnowledgeSource", Tag: tag, Summary: "Delete a source of a knowledge base"},
 		func(ctx context.Context, p domain.Principal, in *SourceOne) (*router.Response[router.Deleted], error) {
@@ -162,11 +188,11 @@ func (s *Server) sourceRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondDeleted(in.SourceID, "knowledge_source", s.ports.Knowledge.DeleteSource(ctx, p, id, in.SourceID))
+			return router.RespondDeleted(in.SourceID, "knowledge_source", s.bases.DeleteSource(ctx, p, id, in.SourceID))
 		})
 }
 
-func (s *Server) createKnowledge(ctx context.Context, p domain.Principal, in *struct{ Body NewKnowledge }) (*router.Response[*domain.KnowledgeBase], error) {
+func (s *knowledgeHandlers) createKnowledge(ctx context.Context, p domain.Principal, in *struct{ Body NewKnowledge }) (*router.Response[*domain.KnowledgeBase], error) {
 	k := &domain.KnowledgeBase{Name: in.Body.Name}
 	k.Metadata = in.Body.Metadata
 	var problems domain.Problems
@@ -179,11 +205,11 @@ func (s *Server) createKnowledge(ctx context.Context, p domain.Principal, in *st
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	made, err := s.ports.Knowledge.CreateKnowledge(ctx, p, k, sources)
+	made, err := s.bases.CreateKnowledge(ctx, p, k, sources)
 	return router.RespondCreated(ctx, made, err)
 }
 
-func (s *Server) searchKnowledge(ctx context.Context, p domain.Principal, in *struct {
+func (s *knowledgeHandlers) searchKnowledge(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body KnowledgeQuery
 },
@@ -200,5 +226,5 @@ func (s *Server) searchKnowledge(ctx context.Context, p domain.Principal, in *st
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	return router.Respond(s.ports.Knowledge.SearchKnowledge(ctx, p, id, in.Body.Query, cmp.Or(in.Body.TopK, knowledge.DefaultTop)))
+	return router.Respond(s.bases.SearchKnowledge(ctx, p, id, in.Body.Query, cmp.Or(in.Body.TopK, knowledge.DefaultTop)))
 }

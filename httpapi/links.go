@@ -50,7 +50,7 @@ type RecordingState struct {
 	Status string `json:"status" enum:"recording,paused"`
 }
 
-func (s *Server) linkRoutes() {
+func (s *recordingHandlers) linkRoutes() {
 	const tag, path = "Calls", "/v1/calls/{id}/recording"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/link", ID: "linkRecording", Tag: tag, Status: http.StatusCreated, Summary: "Make a link to the recording",
@@ -66,12 +66,12 @@ func (s *Server) linkRoutes() {
 	}
 }
 
-func (s *Server) pauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) (*router.Response[RecordingState], error) {
+func (s *recordingHandlers) pauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) (*router.Response[RecordingState], error) {
 	id, err := router.PathID(domain.PrefixCall, callID)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ports.Recordings.PauseRecording(ctx, p, id, paused); err != nil {
+	if err := s.recordings.PauseRecording(ctx, p, id, paused); err != nil {
 		return nil, err
 	}
 	state := RecordingState{CallID: id, Status: "recording"}
@@ -81,7 +81,7 @@ func (s *Server) pauseRecording(ctx context.Context, p domain.Principal, callID 
 	return router.Respond(state, nil)
 }
 
-func (s *Server) linkRecording(ctx context.Context, p domain.Principal, in *struct {
+func (s *recordingHandlers) linkRecording(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body LinkRequest
 },
@@ -100,19 +100,19 @@ func (s *Server) linkRecording(ctx context.Context, p domain.Principal, in *stru
 	if claims := router.RequestOf(ctx).Claims; claims != nil && claims.ExpiresAt != nil && until.After(claims.ExpiresAt.Time) {
 		until = claims.ExpiresAt.UTC()
 	}
-	token, err := s.ports.Recordings.LinkRecording(ctx, p, id, until)
+	token, err := s.recordings.LinkRecording(ctx, p, id, until)
 	if domain.CodeOf(err) == domain.CodeProcessing {
 		err = domain.Errorf(domain.CodeInvalidState, "The recording is still to come; try again in %s seconds.", router.RetryAfterProcessing)
 	}
 	if err != nil {
 		return nil, err
 	}
-	at := s.cfg.PublicURL + "/v1/calls/" + id + "/recording?" + url.Values{linkParam: {token}}.Encode()
+	at := s.PublicURL + "/v1/calls/" + id + "/recording?" + url.Values{linkParam: {token}}.Encode()
 	return router.Respond(Link{CallID: id, URL: at, ExpiresAt: until}, nil)
 }
 
 // admitLinked lets in who comes by a link, and anybody else by a credential.
-func (s *Server) admitLinked(c *fiber.Ctx, r router.Rule, route string) error {
+func (s *recordingHandlers) admitLinked(c *fiber.Ctx, r router.Rule, route string) error {
 	token := c.Query(linkParam)
 	if token == "" || c.Get(fiber.HeaderAuthorization) != "" {
 		return s.Admit(c, r, route)
@@ -121,16 +121,16 @@ func (s *Server) admitLinked(c *fiber.Ctx, r router.Rule, route string) error {
 	v := router.RequestOf(ctx)
 	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
 	if err == nil {
-		v.Principal, err = s.ports.Recordings.VisitByLink(ctx, id, token)
+		v.Principal, err = s.recordings.VisitByLink(ctx, id, token)
 	}
 	switch code := domain.CodeOf(err); {
 	case err == nil:
 		router.ExchangeOf(c.Context()).Authenticated = true
-		return s.pace(c, v.Principal)
+		return s.CountRequest(c, v.Principal)
 	case code == "" || code == domain.CodeUnavailable:
 		return err
 	}
-	if limited := s.strike(c, v); limited != nil {
+	if limited := s.CountFailure(c, v); limited != nil {
 		return limited
 	}
 	return err

@@ -12,6 +12,31 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Numbers are the phone numbers of a workspace.
+type Numbers interface {
+	// CreateNumber: already_exists where any workspace has the number; unknown
+	// agent or trunk: 422 with param.
+	CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error)
+	Number(ctx context.Context, p domain.Principal, id string) (*domain.PhoneNumber, error)
+	ListNumbers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error)
+	UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error)
+	DeleteNumber(ctx context.Context, p domain.Principal, id string) error
+	// TestInboundCall lets the built-in carrier call a number of the test
+	// environment and answers the call that it became; validation_error with
+	// param to where nobody answers the number.
+	TestInboundCall(ctx context.Context, p domain.Principal, o ask.InboundTest) (*domain.Call, error)
+	// CallerIDs are the numbers that may be shown: the workspace's own (never
+	// "*"), oldest first, then those that its trunks list.
+	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
+}
+
+// numberHandlers serves the operations of phone numbers.
+type numberHandlers struct {
+	*router.Router
+
+	numbers Numbers
+}
+
 // NewNumber is a phone number as it is sent.
 type NewNumber struct {
 	Number     string            `json:"number" update:"-" doc:"E.164, or * for whatever else its trunk brings." example:"+12025550100"`
@@ -28,16 +53,18 @@ func (n *NewNumber) apply(x *domain.PhoneNumber, country string) error {
 	return validation.Number(x, country).Err()
 }
 
-func (s *Server) numberRoutes() {
+// RegisterNumbers registers the operations of phone numbers.
+func RegisterNumbers(r *router.Router, numbers Numbers) {
+	s := &numberHandlers{Router: r, numbers: numbers}
 	const tag, path = "Phone numbers", "/v1/phone-numbers"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createNumber", Tag: tag, Status: http.StatusCreated, Summary: "Let an agent answer a number", Description: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listNumbers", Tag: tag, Summary: "List numbers"},
-		router.HandleList(s.ports.Numbers, Numbers.ListNumbers, router.Same))
+		router.HandleList(s.numbers, Numbers.ListNumbers, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getNumber", Tag: tag, Summary: "Get a number"},
-		router.HandleByID(domain.PrefixNumber, s.ports.Numbers, Numbers.Number, router.Same))
+		router.HandleByID(domain.PrefixNumber, s.numbers, Numbers.Number, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateNumber", Tag: tag, Summary: "Let somebody else answer a number"}, s.updateNumber)
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteNumber", Tag: tag, Summary: "Give a number up"},
-		router.HandleDeleteByID(domain.PrefixNumber, "phone_number", s.ports.Numbers, Numbers.DeleteNumber))
+		router.HandleDeleteByID(domain.PrefixNumber, "phone_number", s.numbers, Numbers.DeleteNumber))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: "/v1/test/inbound-calls", ID: "testInboundCall", Tag: tag, Status: http.StatusCreated,
 		Summary: "Let the built-in carrier call a number", Description: "With a test key only. The call runs over real SIP and RTP within the machine.",
@@ -56,7 +83,7 @@ type TestInbound struct {
 
 var keys = regexp.MustCompile(`^[0-9A-D*#]{0,64}$`)
 
-func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct{ Body TestInbound }) (*router.Response[*domain.Call], error) {
+func (s *numberHandlers) testInbound(ctx context.Context, p domain.Principal, in *struct{ Body TestInbound }) (*router.Response[*domain.Call], error) {
 	b := &in.Body
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
@@ -84,10 +111,11 @@ func (s *Server) testInbound(ctx context.Context, p domain.Principal, in *struct
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return s.shownCall(s.ports.Numbers.TestInboundCall(ctx, p, o))
+	call, err := s.numbers.TestInboundCall(ctx, p, o)
+	return respondCall(s.Router, call, err)
 }
 
-func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struct{ Body NewNumber }) (*router.Response[*domain.PhoneNumber], error) {
+func (s *numberHandlers) createNumber(ctx context.Context, p domain.Principal, in *struct{ Body NewNumber }) (*router.Response[*domain.PhoneNumber], error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
@@ -96,11 +124,11 @@ func (s *Server) createNumber(ctx context.Context, p domain.Principal, in *struc
 	if err = in.Body.apply(n, w.DefaultCountry); err != nil {
 		return nil, err
 	}
-	made, err := s.ports.Numbers.CreateNumber(ctx, p, n)
+	made, err := s.numbers.CreateNumber(ctx, p, n)
 	return router.RespondCreated(ctx, made, err)
 }
 
-func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struct {
+func (s *numberHandlers) updateNumber(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body router.Patch[NewNumber]
 },
@@ -109,7 +137,7 @@ func (s *Server) updateNumber(ctx context.Context, p domain.Principal, in *struc
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.ports.Numbers.UpdateNumber(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
+	return router.Respond(s.numbers.UpdateNumber(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
 }
 
 // CheckRules checks what the schema cannot express.

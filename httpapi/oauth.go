@@ -73,7 +73,7 @@ type Introspection struct {
 }
 
 func (s *Server) oauthRoutes() {
-	s.clientRoutes()
+	RegisterClients(s.Router, s.ports.OAuth)
 	s.authorizeRoutes()
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", ID: "getOAuthMetadata", Tag: router.OAuthTag, Public: true,
@@ -223,7 +223,7 @@ func (s *Server) readForm(c *fiber.Ctx) (*form, error) {
 	if err = s.fromPublicPage(c, client); err != nil {
 		return nil, err
 	}
-	if err = s.pace(c, v.Principal); err != nil {
+	if err = s.CountRequest(c, v.Principal); err != nil {
 		return nil, err
 	}
 	if err = s.ports.OAuth.OAuthPlan(client.WorkspaceID); err != nil {
@@ -264,7 +264,7 @@ func (s *Server) refused(c *fiber.Ctx, err error) error {
 		return err
 	}
 	v := router.RequestOf(c.UserContext())
-	if limited := s.strike(c, v); limited != nil {
+	if limited := s.CountFailure(c, v); limited != nil {
 		return limited
 	}
 	if code == domain.OAuthInvalidClient || code == domain.OAuthInvalidGrant {

@@ -12,6 +12,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// clientHandlers serves the operations of OAuth clients.
+type clientHandlers struct {
+	*router.Router
+
+	clients OAuth
+}
+
 // OAuth is what stands behind the OAuth 2.0 endpoints.
 type OAuth interface {
 	// OAuthPlan fails with plan_required where the workspace's plan has none.
@@ -76,7 +83,9 @@ func showClient(c *domain.OAuthClient) *Client {
 	return out
 }
 
-func (s *Server) clientRoutes() {
+// RegisterClients registers the operations of OAuth clients.
+func RegisterClients(r *router.Router, clients OAuth) {
+	s := &clientHandlers{Router: r, clients: clients}
 	const tag, path = "OAuth clients", "/v1/oauth/clients"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createClient", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an OAuth client",
@@ -84,22 +93,22 @@ func (s *Server) clientRoutes() {
 	}, s.createClient)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listClients", Tag: tag, Summary: "List OAuth clients"},
 		func(ctx context.Context, p domain.Principal, in *struct{ router.Paging }) (*router.Response[router.List[*Client]], error) {
-			if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
+			if err := s.clients.OAuthPlan(p.WorkspaceID); err != nil {
 				return nil, err
 			}
-			l, err := s.ports.OAuth.ListClients(ctx, p, in.Query())
+			l, err := s.clients.ListClients(ctx, p, in.Query())
 			return router.Page(l, err, showClient)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getClient", Tag: tag, Summary: "Get an OAuth client"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*Client], error) {
-			if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
+			if err := s.clients.OAuthPlan(p.WorkspaceID); err != nil {
 				return nil, err
 			}
 			id, err := router.PathID(domain.PrefixClient, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			c, err := s.ports.OAuth.OAuthClient(ctx, p, id)
+			c, err := s.clients.OAuthClient(ctx, p, id)
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +117,7 @@ func (s *Server) clientRoutes() {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteClient", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete an OAuth client and refuse its tokens at once",
 		Description: "On every plan: what was given can always be taken away.",
-	}, router.HandleDeleteByID(domain.PrefixClient, "oauth_client", s.ports.OAuth, OAuth.DeleteClient))
+	}, router.HandleDeleteByID(domain.PrefixClient, "oauth_client", s.clients, OAuth.DeleteClient))
 }
 
 // client is the client that is asked for.
@@ -120,8 +129,8 @@ func (n *NewClient) client() (*domain.OAuthClient, error) {
 	return c, problems.Err()
 }
 
-func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struct{ Body NewClient }) (*router.Response[*Client], error) {
-	if err := s.ports.OAuth.OAuthPlan(p.WorkspaceID); err != nil {
+func (s *clientHandlers) createClient(ctx context.Context, p domain.Principal, in *struct{ Body NewClient }) (*router.Response[*Client], error) {
+	if err := s.clients.OAuthPlan(p.WorkspaceID); err != nil {
 		return nil, err
 	}
 	c, err := in.Body.client()
@@ -131,7 +140,7 @@ func (s *Server) createClient(ctx context.Context, p domain.Principal, in *struc
 	if !access.Subset(c.Scopes, p.Permissions) {
 		return nil, domain.Errorf(domain.CodeInsufficientPermissions, "A client cannot be given more than the key holds that makes it.").With("required", c.Scopes)
 	}
-	made, secret, err := s.ports.OAuth.CreateClient(ctx, p, c)
+	made, secret, err := s.clients.CreateClient(ctx, p, c)
 	if err != nil {
 		return nil, err
 	}

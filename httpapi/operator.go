@@ -40,12 +40,12 @@ func (s *Server) operatorRoutes() {
 	const tag, path = "Operator", "/v1/operator"
 	s.partDoor()
 	s.looksDoor()
-	s.quarantineRoutes()
+	RegisterQuarantine(s.Router, s.ports.Quarantines)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/load", ID: "getLoad", Tag: tag, Summary: "Get how the service does, over all workspaces",
 		Description: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +
 			"ready and drain are those of the node that has the operator's own workspace; /v1/operator/nodes tells of all.",
-	}, bare(func(ctx context.Context, _ domain.Principal) (*ask.NodeLoad, error) {
+	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (*ask.NodeLoad, error) {
 		whole, _, err := s.look(ctx)
 		if err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func (s *Server) operatorRoutes() {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/nodes", ID: "listNodes", Tag: tag, Summary: "List the nodes that live, and how each does",
 		Description: "Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.",
-	}, bare(func(ctx context.Context, _ domain.Principal) (router.List[*ask.NodeNow], error) {
+	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (router.List[*ask.NodeNow], error) {
 		_, nodes, err := s.look(ctx)
 		return router.List[*ask.NodeNow]{Object: "list", Data: nodes}, err
 	}))
@@ -94,7 +94,7 @@ func (s *Server) operatorRoutes() {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/dialling/resume", ID: "resumeDialling", Tag: tag, Summary: "Let people be rung again",
 		Description: "Operators only. Campaigns go on where they stood, within their hours and pace; what was paused stays so.",
-	}, bare(func(ctx context.Context, p domain.Principal) (ask.DiallingNow, error) {
+	}, router.HandleByOperator(func(ctx context.Context, p domain.Principal) (ask.DiallingNow, error) {
 		defer s.installs.forget()
 		return s.ports.Operators.ResumeDialling(ctx, p)
 	}))
@@ -125,16 +125,6 @@ func (s *Server) onNode(do func(Operators, context.Context, domain.Principal) (a
 		}
 		defer s.installs.forget()
 		return router.Respond(do(s.ports.Operators, ctx, p))
-	}
-}
-
-// bare is a route of operators that takes no body.
-func bare[T any](do func(context.Context, domain.Principal) (T, error)) func(context.Context, domain.Principal, *struct{}) (*router.Response[T], error) {
-	return func(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[T], error) {
-		if err := router.RequireOperator(p); err != nil {
-			return nil, err
-		}
-		return router.Respond(do(ctx, p))
 	}
 }
 

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"slices"
-
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/validation"
 )
@@ -75,13 +73,4 @@ func (b *NewCallRequest) machines(problems *domain.Problems) *domain.CallAMD {
 		validation.Voicemail(problems, "voicemail", c)
 	}
 	return c
-}
-
-func heardAs(s NewSTT) domain.AgentSTT {
-	s.Keywords = slices.Clone(s.Keywords)
-	return domain.AgentSTT(s)
-}
-
-func analysed(x NewAnalysis) domain.AgentAnalysis {
-	return domain.AgentAnalysis{Summary: x.Summary, SuccessCriteria: x.SuccessCriteria, Fields: fieldsSent(x.Fields)}
 }

@@ -29,7 +29,7 @@ func (c *ScenarioCaller) turns() int {
 }
 
 // callersFit finds what is wrong with the callers of scenarios.
-func (s *Server) callersFit(ctx context.Context, p domain.Principal, b *PathwayTest) error {
+func (s *pathwayHandlers) callersFit(ctx context.Context, p domain.Principal, b *PathwayTest) error {
 	var problems domain.Problems
 	for i := range b.Scenarios {
 		if x := &b.Scenarios[i]; x.Caller != nil && len(x.Turns) > 0 {
@@ -40,7 +40,7 @@ func (s *Server) callersFit(ctx context.Context, p domain.Principal, b *PathwayT
 		return err
 	}
 	i := slices.IndexFunc(b.Scenarios, func(x Scenario) bool { return x.Caller != nil })
-	if i < 0 || s.ports.Pathways.Thinks(ctx, p, nil) {
+	if i < 0 || s.pathways.Thinks(ctx, p, nil) {
 		return nil
 	}
 	e := domain.Errorf(domain.CodeNoEngine, "a caller is played by a language model, and none is configured")
@@ -49,7 +49,7 @@ func (s *Server) callersFit(ctx context.Context, p domain.Principal, b *PathwayT
 }
 
 // playCaller lets a model be the caller until either side ends it.
-func (s *Server) playCaller(ctx context.Context, p domain.Principal, play *pathway.Play, c *ScenarioCaller, r *scenarioRun) error {
+func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, play *pathway.Play, c *ScenarioCaller, r *scenarioRun) error {
 	brief := pathway.CallerBrief(c.Goal, c.Persona)
 	for r.turn = 1; r.turn <= c.turns() && !play.State.Over(); r.turn++ {
 		if err := ctx.Err(); err != nil {
@@ -57,7 +57,7 @@ func (s *Server) playCaller(ctx context.Context, p domain.Principal, play *pathw
 		}
 		t, leaves := ScenarioTurn{}, false
 		if !play.Handing() { // a transfer is not the caller's: it fails, as one that scenarios do not speak of
-			text, err := s.ports.Pathways.PlayCaller(ctx, p, brief, r.said())
+			text, err := s.pathways.PlayCaller(ctx, p, brief, r.said())
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

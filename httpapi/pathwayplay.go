@@ -96,15 +96,15 @@ func unable(w *domain.Pathway, model bool) error {
 }
 
 // pathwayOf is the pathway that a path names.
-func (s *Server) pathwayOf(ctx context.Context, p domain.Principal, in router.IDParam) (*domain.Pathway, error) {
+func (s *pathwayHandlers) pathwayOf(ctx context.Context, p domain.Principal, in router.IDParam) (*domain.Pathway, error) {
 	id, err := router.PathID(domain.PrefixPathway, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return s.ports.Pathways.Pathway(ctx, p, id)
+	return s.pathways.Pathway(ctx, p, id)
 }
 
-func (s *Server) playRoutes(tag, path string) {
+func (s *pathwayHandlers) playRoutes(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/chat", ID: "chatWithPathway", Tag: tag, Summary: "Walk a pathway in text", Errors: []int{http.StatusConflict},
 		Description: "By the rules that calls walk it by, but for prompts, which are heard to their end. Transfers, tools, messages and appointments are told of and not done; they count as done well. " +
@@ -118,7 +118,7 @@ func (s *Server) playRoutes(tag, path string) {
 
 // recalled answers for the model: from memory as far as that goes, then by
 // asking it. All answers are told to out.
-func (s *Server) recalled(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, memory []ChatModelAnswer, out *ChatAnswer) func(pathway.Think) ([]string, pathway.Answered) {
+func (s *pathwayHandlers) recalled(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, memory []ChatModelAnswer, out *ChatAnswer) func(pathway.Think) ([]string, pathway.Answered) {
 	return func(t pathway.Think) ([]string, pathway.Answered) {
 		var a ChatModelAnswer
 		if len(memory) > 0 {
@@ -135,7 +135,7 @@ func (s *Server) recalled(ctx context.Context, p domain.Principal, script *domai
 	}
 }
 
-func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
+func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body ChatRequest
 },
@@ -151,7 +151,7 @@ func (s *Server) chat(ctx context.Context, p domain.Principal, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	if err = unable(w, s.ports.Pathways.Thinks(ctx, p, script.LLM)); err != nil {
+	if err = unable(w, s.pathways.Thinks(ctx, p, script.LLM)); err != nil {
 		return nil, err
 	}
 	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
@@ -204,7 +204,7 @@ func waitOf(play *pathway.Play) *ChatWait {
 
 // chatScript is what a chat speaks: the pathway, with the part and the model of
 // an agent.
-func (s *Server) chatScript(ctx context.Context, p domain.Principal, w *domain.Pathway, agentID string) (domain.Script, error) {
+func (s *pathwayHandlers) chatScript(ctx context.Context, p domain.Principal, w *domain.Pathway, agentID string) (domain.Script, error) {
 	script := domain.Script{Pathway: *w}
 	if agentID == "" {
 		return script, nil
@@ -215,7 +215,7 @@ func (s *Server) chatScript(ctx context.Context, p domain.Principal, w *domain.P
 	if err != nil {
 		return script, problems.Err()
 	}
-	a, err := s.ports.Agents.Agent(ctx, p, id)
+	a, err := s.agents.Agent(ctx, p, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
 		return script, problems.Err()
 	}
@@ -235,8 +235,8 @@ func givenTo(script *domain.Script, sent map[string]string) map[string]string {
 }
 
 // asked asks the model, once.
-func (s *Server) asked(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, t pathway.Think) ChatModelAnswer {
-	sentences, end := s.ports.Pathways.Think(ctx, p, script.LLM, play.State.Brief(script.System, t), t)
+func (s *pathwayHandlers) asked(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, t pathway.Think) ChatModelAnswer {
+	sentences, end := s.pathways.Think(ctx, p, script.LLM, play.State.Brief(script.System, t), t)
 	a := ChatModelAnswer{Sentences: sentences, Calls: []ChatModelCall{}, Failed: end.Failed}
 	if a.Sentences == nil {
 		a.Sentences = []string{}
@@ -358,7 +358,7 @@ type CallReplayed struct {
 	Ended          bool             `json:"ended" doc:"The pathway comes to its end."`
 }
 
-func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct {
+func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body CallReplay
 },
@@ -367,7 +367,7 @@ func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct 
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.ports.Pathways.PathwayVersion(ctx, p, pathwayID, in.Body.Version)
+	w, err := s.pathways.PathwayVersion(ctx, p, pathwayID, in.Body.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -413,14 +413,14 @@ func (s *Server) replayCall(ctx context.Context, p domain.Principal, in *struct 
 }
 
 // callThatIsOver is a call with what was said in it.
-func (s *Server) callThatIsOver(ctx context.Context, p domain.Principal, callID string) (*domain.Call, *domain.Transcript, error) {
+func (s *pathwayHandlers) callThatIsOver(ctx context.Context, p domain.Principal, callID string) (*domain.Call, *domain.Transcript, error) {
 	var problems domain.Problems
 	problems.Add("call_id", domain.CodeValidation, "there is no such call")
 	id, err := domain.ParseID(domain.PrefixCall, callID)
 	if err != nil {
 		return nil, nil, problems.Err()
 	}
-	c, err := s.ports.Calls.Call(ctx, p, id)
+	c, err := s.calls.Call(ctx, p, id)
 	if domain.CodeOf(err) == domain.CodeNotFound {
 		return nil, nil, problems.Err()
 	}
@@ -435,7 +435,7 @@ func (s *Server) callThatIsOver(ctx context.Context, p domain.Principal, callID 
 	if !c.Final() {
 		return nil, nil, refuse("the call is not over")
 	}
-	t, err := s.ports.Calls.Transcript(ctx, p, c.ID)
+	t, err := s.calls.Transcript(ctx, p, c.ID)
 	if slices.Contains([]domain.Code{domain.CodeNotFound, domain.CodeProcessing}, domain.CodeOf(err)) {
 		return nil, nil, refuse("what was said in the call is not written down, or not yet")
 	}
@@ -443,7 +443,7 @@ func (s *Server) callThatIsOver(ctx context.Context, p domain.Principal, callID 
 }
 
 // spokenIn are the variables that the pathway of a call had.
-func (s *Server) spokenIn(ctx context.Context, p domain.Principal, c *domain.Call) map[string]string {
+func (s *pathwayHandlers) spokenIn(ctx context.Context, p domain.Principal, c *domain.Call) map[string]string {
 	phone := c.To
 	if c.Direction == domain.Inbound {
 		phone = c.From
@@ -454,14 +454,14 @@ func (s *Server) spokenIn(ctx context.Context, p domain.Principal, c *domain.Cal
 	}
 	script := domain.Script{Timezone: "UTC"}
 	if c.AgentID != "" {
-		if a, err := s.ports.Agents.Agent(ctx, p, c.AgentID); err == nil {
+		if a, err := s.agents.Agent(ctx, p, c.AgentID); err == nil {
 			script.AgentName, script.Timezone = a.Name, a.Timezone
 		}
 	}
 	values := pathway.Given(&script, began)
 	values["phone"], values["caller_number"], values["called_number"] = phone, c.From, c.To
 	if c.CampaignID != "" {
-		if of, err := s.ports.Campaigns.Campaign(ctx, p, c.CampaignID); err == nil {
+		if of, err := s.campaigns.Campaign(ctx, p, c.CampaignID); err == nil {
 			values["campaign_name"] = of.Name
 		}
 	}

@@ -6,10 +6,64 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/router"
 )
+
+// Pathways are plans of conversations.
+type Pathways interface {
+	CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error)
+	Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error)
+	// PathwayVersion is one as it was, 422 with param version where that is not
+	// kept; 0: as it is.
+	PathwayVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.Pathway, error)
+	ListPathways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error)
+	UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error)
+	// DeletePathway: invalid_state with used_by while an agent names it.
+	DeletePathway(ctx context.Context, p domain.Principal, id string) error
+	// CheckPathway: 422 where a node names what is not the workspace's.
+	CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error
+	// Thinks says whether there is a language model for such an agent; nil: for
+	// one that names none.
+	Thinks(ctx context.Context, p domain.Principal, l *domain.AgentLLM) bool
+	// Think asks it. brief is what it is told of its part.
+	Think(ctx context.Context, p domain.Principal, l *domain.AgentLLM, brief string, t pathway.Think) ([]string, pathway.Answered)
+	// PlayCaller has the service's own model be the caller of a conversation. The
+	// error is fit to be shown.
+	PlayCaller(ctx context.Context, p domain.Principal, brief string, said []pathway.Message) (string, error)
+}
+
+// PastCalls are the calls that a pathway is replayed with.
+type PastCalls interface {
+	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
+	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
+}
+
+// CampaignReader returns the campaign of a call.
+type CampaignReader interface {
+	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
+}
+
+// PathwaySpeech says what the engines of this process do with what callers say.
+type PathwaySpeech struct {
+	Recognized  bool // words that a pathway expects are recognized
+	Transcribed bool // everything that is said is transcribed
+}
+
+// pathwayHandlers serves the operations of pathways, and plays them.
+type pathwayHandlers struct {
+	*router.Router
+
+	pathways  Pathways
+	agents    Agents
+	calls     PastCalls
+	campaigns CampaignReader
+	speech    PathwaySpeech
+	tests     limit.Concurrent // tests that run, by workspace
+}
 
 // NewPathway is a pathway as it is sent.
 type NewPathway struct {
@@ -70,14 +124,14 @@ type PathwayReport struct {
 	Warnings []domain.Detail `json:"warnings" doc:"What is odd but stops nothing."`
 }
 
-func (s *Server) reportOn(ctx context.Context, p domain.Principal, w *domain.Pathway) (PathwayReport, error) {
+func (s *pathwayHandlers) reportOn(ctx context.Context, p domain.Principal, w *domain.Pathway) (PathwayReport, error) {
 	var r PathwayReport
 	if pathway.Fits(w) {
-		r.Warnings, r.Needs = pathway.Warnings(w), pathway.Needs(w, pathway.Engines{Acts: true, Ears: s.cfg.Ears, Text: s.cfg.Text, Model: s.ports.Pathways.Thinks(ctx, p, nil)})
+		r.Warnings, r.Needs = pathway.Warnings(w), pathway.Needs(w, pathway.Engines{Acts: true, Ears: s.speech.Recognized, Text: s.speech.Transcribed, Model: s.pathways.Thinks(ctx, p, nil)})
 	}
 	err := checkPathway(w)
 	if err == nil {
-		err = s.ports.Pathways.CheckPathway(ctx, p, w)
+		err = s.pathways.CheckPathway(ctx, p, w)
 	}
 	var known *domain.Error
 	switch {
@@ -91,7 +145,9 @@ func (s *Server) reportOn(ctx context.Context, p domain.Principal, w *domain.Pat
 	return r, nil
 }
 
-func (s *Server) pathwayRoutes() {
+// RegisterPathways registers the operations of pathways, and plays them.
+func RegisterPathways(r *router.Router, pathways Pathways, agents Agents, calls PastCalls, campaigns CampaignReader, speech PathwaySpeech) {
+	s := &pathwayHandlers{Router: r, pathways: pathways, agents: agents, calls: calls, campaigns: campaigns, speech: speech}
 	const tag, path = "Pathways", "/v1/pathways"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createPathway", Tag: tag, Status: http.StatusCreated, Summary: "Create a pathway",
@@ -103,7 +159,7 @@ func (s *Server) pathwayRoutes() {
 		if err := in.Body.apply(w); err != nil {
 			return nil, err
 		}
-		made, err := s.ports.Pathways.CreatePathway(ctx, p, w)
+		made, err := s.pathways.CreatePathway(ctx, p, w)
 		return router.RespondCreated(ctx, made, err)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/validate", ID: "validatePathway", Tag: tag, SkipValidation: true, Summary: "Check a pathway without saving it", Description: "The report lists all problems, those of missing members as well."},
@@ -113,7 +169,7 @@ func (s *Server) pathwayRoutes() {
 			return router.Respond(s.reportOn(ctx, p, w))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listPathways", Tag: tag, Summary: "List pathways"},
-		router.HandleList(s.ports.Pathways, Pathways.ListPathways, router.Same))
+		router.HandleList(s.pathways, Pathways.ListPathways, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getPathway", Tag: tag, Summary: "Get a pathway"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Pathway], error) {
 			return router.Respond(s.pathwayOf(ctx, p, *in))
@@ -127,9 +183,9 @@ func (s *Server) pathwayRoutes() {
 			return router.Respond(s.reportOn(ctx, p, w))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updatePathway", Tag: tag, Summary: "Change a pathway", Description: "Calls and campaigns that are running keep the pathway they began with."},
-		router.HandlePatchByID(s.Registry, domain.PrefixPathway, s.ports.Pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
+		router.HandlePatchByID(s.Registry, domain.PrefixPathway, s.pathways, Pathways.UpdatePathway, (*PathwayUpdate).apply))
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deletePathway", Tag: tag, Summary: "Delete a pathway", Errors: []int{http.StatusConflict}},
-		router.HandleDeleteByID(domain.PrefixPathway, "pathway", s.ports.Pathways, Pathways.DeletePathway))
+		router.HandleDeleteByID(domain.PrefixPathway, "pathway", s.pathways, Pathways.DeletePathway))
 	s.playRoutes(tag, path)
 	s.testPathwayRoutes(tag, path)
 }

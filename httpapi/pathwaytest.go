@@ -97,14 +97,14 @@ type PathwayTested struct {
 	Scenarios      []ScenarioReport `json:"scenarios"`
 }
 
-func (s *Server) testPathwayRoutes(tag, path string) {
+func (s *pathwayHandlers) testPathwayRoutes(tag, path string) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testPathway", Tag: tag, Summary: "Hold a pathway to scenarios", Errors: []int{http.StatusConflict},
 		Description: "Plays each scenario as a chat is, and says where it went otherwise than expected. Nothing is kept, nothing besides speaking is done. One test runs at a time in a workspace, for as long as a request may take: play many scenarios in several. 409 engine_not_configured where it takes an engine.",
 	}, s.testPathway)
 }
 
-func (s *Server) testPathway(ctx context.Context, p domain.Principal, in *struct {
+func (s *pathwayHandlers) testPathway(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body PathwayTest
 },
@@ -122,13 +122,13 @@ func (s *Server) testPathway(ctx context.Context, p domain.Principal, in *struct
 	if err != nil {
 		return nil, err
 	}
-	if err = unable(w, s.ports.Pathways.Thinks(ctx, p, script.LLM)); err != nil {
+	if err = unable(w, s.pathways.Thinks(ctx, p, script.LLM)); err != nil {
 		return nil, err
 	}
 	if err = s.callersFit(ctx, p, b); err != nil {
 		return nil, err
 	}
-	leave, free := s.tests.take(p.WorkspaceID, 1)
+	leave, free := s.tests.Take(p.WorkspaceID, 1)
 	if !free {
 		return nil, domain.Errorf(domain.CodeRateLimit, "Another test of a pathway of this workspace is running; try again.").With("limit", 1).With("retry_after", 1)
 	}
@@ -197,7 +197,7 @@ func (r *scenarioRun) fail(check, expected, got string) {
 }
 
 // playScenario plays one run. The error is that its time is over.
-func (s *Server) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
+func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
 	play := &pathway.Play{State: pathway.New(*script, givenTo(script, x.Variables))}
 	play.Model = s.recalled(ctx, p, script, play, nil, &ChatAnswer{})
 	r.lines = []ScenarioLine{}

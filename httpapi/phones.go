@@ -6,9 +6,30 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 )
+
+// Phones are softphones that register here. What they answer carries Status
+// and Contacts.
+type Phones interface {
+	// CreatePhone makes the password where it is empty. already_exists with
+	// param extension or username where somebody has it.
+	CreatePhone(ctx context.Context, p domain.Principal, x *domain.Phone) (*domain.Phone, error)
+	Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error)
+	ListPhones(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Phone], error)
+	// UpdatePhone: another password or username ends the phone's registrations.
+	UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error)
+	DeletePhone(ctx context.Context, p domain.Principal, id string) error
+}
+
+// phoneHandlers serves the operations of phones.
+type phoneHandlers struct {
+	*router.Router
+
+	phones Phones
+}
 
 // NewPhone is a phone as it is sent.
 type NewPhone struct {
@@ -39,16 +60,18 @@ func (*NewPhone) PruneStored(_ any, stored, _ map[string]any) {
 	}
 }
 
-func (s *Server) phoneRoutes() {
+// RegisterPhones registers the operations of phones.
+func RegisterPhones(r *router.Router, phones Phones) {
+	s := &phoneHandlers{Router: r, phones: phones}
 	const tag, path = "Phones", "/v1/phones"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createPhone", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Let a phone register",
 		Description: "The phone signs in at the service's SIP address with username and password. A password that was made is shown in this answer only. A phone of the test environment is stored and never used, as its warnings tell.",
 	}, s.createPhone)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listPhones", Tag: tag, Summary: "List phones"},
-		router.HandleList(s.ports.Phones, Phones.ListPhones, (*domain.Phone).Public))
+		router.HandleList(s.phones, Phones.ListPhones, (*domain.Phone).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getPhone", Tag: tag, Summary: "Get a phone"},
-		router.HandleByID(domain.PrefixPhone, s.ports.Phones, Phones.Phone, (*domain.Phone).Public))
+		router.HandleByID(domain.PrefixPhone, s.phones, Phones.Phone, (*domain.Phone).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updatePhone", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a phone", Description: "Calls that are running go on. A password that Callboard makes, because it is set to null, is shown in this answer only."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -60,7 +83,7 @@ func (s *Server) phoneRoutes() {
 				return nil, err
 			}
 			chosen := ""
-			changed, err := s.ports.Phones.UpdatePhone(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewPhone, x *domain.Phone) error {
+			changed, err := s.phones.UpdatePhone(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewPhone, x *domain.Phone) error {
 				chosen = n.Password
 				return n.apply(x)
 			}))
@@ -70,15 +93,15 @@ func (s *Server) phoneRoutes() {
 			return router.Respond(shownPhone(changed, chosen), nil)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deletePhone", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete a phone"},
-		router.HandleDeleteByID(domain.PrefixPhone, "phone", s.ports.Phones, Phones.DeletePhone))
+		router.HandleDeleteByID(domain.PrefixPhone, "phone", s.phones, Phones.DeletePhone))
 }
 
-func (s *Server) createPhone(ctx context.Context, p domain.Principal, in *struct{ Body NewPhone }) (*router.Response[*domain.Phone], error) {
+func (s *phoneHandlers) createPhone(ctx context.Context, p domain.Principal, in *struct{ Body NewPhone }) (*router.Response[*domain.Phone], error) {
 	x := &domain.Phone{}
 	if err := in.Body.apply(x); err != nil {
 		return nil, err
 	}
-	made, err := s.ports.Phones.CreatePhone(ctx, p, x)
+	made, err := s.phones.CreatePhone(ctx, p, x)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// providerHandlers serves the operations of providers.
+type providerHandlers struct {
+	*router.Router
+
+	bookings Bookings
+}
+
 // NewSpan is a stretch of a day as it is sent.
 type NewSpan struct {
 	Start string `json:"start" doc:"HH:MM, as clocks in the provider's zone show it." example:"09:00"`
@@ -78,7 +85,9 @@ func (n *NewProvider) apply(x *domain.Provider) error {
 	return p.Err()
 }
 
-func (s *Server) providerRoutes() {
+// RegisterProviders registers the operations of providers.
+func RegisterProviders(r *router.Router, bookings Bookings) {
+	s := &providerHandlers{Router: r, bookings: bookings}
 	const tag, path = "Appointments", "/v1/providers"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createProvider", Tag: tag, Status: http.StatusCreated, Summary: "Make a provider that can be booked",
@@ -88,26 +97,26 @@ func (s *Server) providerRoutes() {
 		if err := in.Body.apply(x); err != nil {
 			return nil, err
 		}
-		made, err := s.ports.Bookings.CreateProvider(ctx, p, x)
+		made, err := s.bookings.CreateProvider(ctx, p, x)
 		return router.RespondCreated(ctx, made, err)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listProviders", Tag: tag, Summary: "List providers"},
-		router.HandleList(s.ports.Bookings, Bookings.ListProviders, router.Same))
+		router.HandleList(s.bookings, Bookings.ListProviders, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getProvider", Tag: tag, Summary: "Get a provider"},
-		router.HandleByID(domain.PrefixProvider, s.ports.Bookings, Bookings.Provider, router.Same))
+		router.HandleByID(domain.PrefixProvider, s.bookings, Bookings.Provider, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateProvider", Tag: tag, Summary: "Change a provider", Description: "Appointments that there are stay where they are."},
-		router.HandlePatchByID(s.Registry, domain.PrefixProvider, s.ports.Bookings, Bookings.UpdateProvider, (*NewProvider).apply))
+		router.HandlePatchByID(s.Registry, domain.PrefixProvider, s.bookings, Bookings.UpdateProvider, (*NewProvider).apply))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteProvider", Tag: tag, Summary: "Delete a provider",
 		Description: "409 invalid_state while an appointment lies ahead. Past ones stay.", Errors: []int{http.StatusConflict},
-	}, router.HandleDeleteByID(domain.PrefixProvider, "provider", s.ports.Bookings, Bookings.DeleteProvider))
+	}, router.HandleDeleteByID(domain.PrefixProvider, "provider", s.bookings, Bookings.DeleteProvider))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/appointments/availability", ID: "getAvailability", Tag: tag, Summary: "Ask when a provider is free",
 		Description: "Oldest first, from now on. What is free may be taken before it is booked: then the booking is 409 slot_unavailable.", Errors: []int{http.StatusUnprocessableEntity},
 	}, s.availability)
 }
 
-func (s *Server) availability(ctx context.Context, p domain.Principal, in *struct {
+func (s *providerHandlers) availability(ctx context.Context, p domain.Principal, in *struct {
 	Provider string `query:"provider" required:"true" minLength:"1" maxLength:"200" doc:"Its id or its name."`
 	From     string `query:"from" maxLength:"40" doc:"A time (RFC 3339, or without an offset as clocks in timezone show it) or a day (YYYY-MM-DD); now unless said."`
 	To       string `query:"to" maxLength:"40" doc:"As from, exclusive, at most 62 days later; a week later unless said."`
@@ -123,7 +132,7 @@ func (s *Server) availability(ctx context.Context, p domain.Principal, in *struc
 			return nil, err
 		}
 	}
-	return router.Respond(s.ports.Bookings.Availability(ctx, p, ask.AvailabilityQuery{
+	return router.Respond(s.bookings.Availability(ctx, p, ask.AvailabilityQuery{
 		Provider: in.Provider, From: in.From, To: in.To, Timezone: in.Timezone, Minutes: in.Minutes, Limit: max(1, in.Limit),
 	}))
 }

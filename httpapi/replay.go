@@ -22,7 +22,7 @@ type ReplayRequest struct {
 	DryRun   bool       `json:"dry_run,omitempty" doc:"Only tell which would be delivered."`
 }
 
-func (s *Server) replayWebhook(ctx context.Context, p domain.Principal, in *struct {
+func (s *webhookHandlers) replayWebhook(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body ReplayRequest
 },
@@ -59,5 +59,5 @@ func (s *Server) replayWebhook(ctx context.Context, p domain.Principal, in *stru
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	return router.Respond(s.ports.Deliveries.ReplayWebhook(ctx, p, id, o))
+	return router.Respond(s.deliveries.ReplayWebhook(ctx, p, id, o))
 }

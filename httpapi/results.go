@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-func (s *Server) resultRoutes() {
+func (s *contactHandlers) resultRoutes() {
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: "/v1/campaigns/{id}/results", ID: "getCampaignResults", Tag: "Campaigns",
 		Summary: "Download the results as CSV",
@@ -31,13 +31,13 @@ func resultColumns() []string {
 	return []string{"phone", "name", "outcome", "duration", "confirmed", "notes", "completed_at", "reason"}
 }
 
-func (s *Server) results(c *fiber.Ctx) error {
+func (s *contactHandlers) results(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	return router.Download(s.Router, c, router.File{Name: id + ".csv", Kind: router.CSVFile}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.ResultRow, error], error) {
-		return s.ports.Contacts.CampaignResults(ctx, p, id)
+		return s.contacts.CampaignResults(ctx, p, id)
 	}, writeResults)
 }
 

@@ -116,8 +116,7 @@ type Server struct {
 	operators     limit.Limiter          // by user, of the operator's page
 	counts        *keeper                // of limits and paths
 	tickets       tickets
-	streams       places // streams of events, by workspace
-	tests         places // of pathways that run, by workspace
+	streams       limit.Concurrent // streams of events, by workspace
 	pages         *pages
 	installs      install                 // how the whole install does
 	listens       func() context.Context  // of those who listen to calls or events
@@ -174,7 +173,7 @@ func New(cfg Config, ports Ports) *Server {
 	})
 	s.Router = router.New(documents.Registry, router.Config{
 		App: app, Log: cfg.Log, PublicURL: cfg.PublicURL, JSONLimit: cfg.JSONLimit, WriteTimeout: cfg.WriteTimeout,
-		Access: s, Idempotency: s, Forwarder: s, AuditLog: s, Workspaces: workspaceRules{ports.Workspaces, ports.Numbers},
+		Access: s, RateLimits: s, Idempotency: s, Forwarder: s, AuditLog: s, Workspaces: workspaceRules{ports.Workspaces, ports.Numbers},
 		Context: func(v *router.Request) context.Context { return router.WithRequest(base, v) },
 	})
 	server := app.Server()
@@ -196,48 +195,44 @@ func New(cfg Config, ports Ports) *Server {
 }
 
 func (s *Server) routes() {
-	s.campaignRoutes()
-	s.contactRoutes()
-	s.resultRoutes()
-	s.usageRoutes()
-	s.bulkRoutes()
-	s.exportRoutes()
-	s.dataRequestRoutes()
-	s.callRoutes()
-	s.callOperations()
-	s.recordingRoutes()
-	s.linkRoutes()
+	RegisterCampaigns(s.Router, s.ports.Campaigns)
+	RegisterContacts(s.Router, s.ports.Contacts)
+	RegisterUsage(s.Router, s.ports.Usages)
+	RegisterBulk(s.Router, s.ports.Bulks)
+	RegisterExports(s.Router, s.ports.Exports)
+	RegisterDataRequests(s.Router, s.ports.Data)
+	RegisterCalls(s.Router, s.ports.Calls)
+	RegisterRecordings(s.Router, s.ports.Calls, s.ports.Recordings)
 	s.listenRoutes()
 	s.talkRoutes()
 	s.talkPages()
 	s.ticketRoutes()
-	s.agentRoutes()
-	s.toolRoutes()
-	s.gatewayRoutes()
-	s.pathwayRoutes()
-	s.numberRoutes()
-	s.trunkRoutes()
-	s.dncRoutes()
-	s.phoneRoutes()
-	s.providerRoutes()
-	s.appointmentRoutes()
-	s.smsRoutes()
-	s.textingRoutes()
-	s.knowledgeRoutes()
-	s.webhookRoutes()
-	s.keyRoutes()
+	RegisterAgents(s.Router, s.ports.Agents)
+	RegisterTools(s.Router, s.ports.Tools)
+	RegisterGateways(s.Router, s.ports.Gateways)
+	RegisterPathways(s.Router, s.ports.Pathways, s.ports.Agents, s.ports.Calls, s.ports.Campaigns, PathwaySpeech{Recognized: s.cfg.Ears, Transcribed: s.cfg.Text})
+	RegisterNumbers(s.Router, s.ports.Numbers)
+	RegisterTrunks(s.Router, s.ports.Trunks)
+	RegisterDNC(s.Router, s.ports.DNC)
+	RegisterPhones(s.Router, s.ports.Phones)
+	RegisterProviders(s.Router, s.ports.Bookings)
+	RegisterAppointments(s.Router, s.ports.Bookings)
+	RegisterMessages(s.Router, s.ports.Messages)
+	RegisterConversations(s.Router, s.ports.Textings)
+	RegisterKnowledge(s.Router, s.ports.Knowledge)
+	RegisterWebhooks(s.Router, s.ports.Webhooks, s.ports.Deliveries)
+	RegisterKeys(s.Router, s.ports.Keys)
 	s.tokenRoutes()
 	s.oauthRoutes()
 	s.userRoutes()
 	s.rateLimitRoutes()
-	s.auditRoutes()
-	s.workspaceRoutes()
-	s.tenantRoutes()
-	s.tenantNumberRoutes()
-	s.tenantTrunkRoutes()
+	RegisterAudit(s.Router, s.ports.Audit)
+	RegisterWorkspace(s.Router, s.ports.Workspaces)
+	RegisterTenants(s.Router, s.ports.Tenants, s.ports.Trunks, s.ports.Workspaces)
 	s.operatorRoutes()
-	s.alertRoutes()
-	s.eventRoutes()
+	RegisterAlerts(s.Router, s.ports.Alerts)
+	s.streamRoute() // before the event by its id
+	RegisterEvents(s.Router, s.ports.Events)
 	s.healthRoutes()
 	s.documentRoutes()
 	s.docsRoutes()

@@ -30,7 +30,7 @@ func (s *Server) openLink(c *fiber.Ctx) error {
 	if err != nil {
 		return s.refusedPage(c, err)
 	}
-	if err = s.strike(c, router.RequestOf(c.UserContext())); err != nil {
+	if err = s.CountFailure(c, router.RequestOf(c.UserContext())); err != nil {
 		return err
 	}
 	data := struct {
@@ -46,7 +46,7 @@ func (s *Server) signIn(c *fiber.Ctx) error {
 		return s.refusedPage(c, err)
 	}
 	v := router.RequestOf(c.UserContext())
-	if err = s.strike(c, v); err != nil {
+	if err = s.CountFailure(c, v); err != nil {
 		return err
 	}
 	if !s.ownPage(c) {
@@ -87,7 +87,7 @@ func (s *Server) signOut(c *fiber.Ctx) error {
 	if code := domain.CodeOf(err); err != nil && code != domain.CodeAuthenticationRequired && code != domain.CodeNotFound {
 		return err
 	}
-	if err = s.strike(c, router.RequestOf(c.UserContext())); err != nil {
+	if err = s.CountFailure(c, router.RequestOf(c.UserContext())); err != nil {
 		return err
 	}
 	s.setCookie(c, "", time.Unix(1, 0))

@@ -119,7 +119,7 @@ func (n *NewAssumptions) check() error {
 	return p.Err()
 }
 
-func (s *Server) simulateRoutes() {
+func (s *campaignHandlers) simulateRoutes() {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: "/v1/campaigns/{id}/simulate", ID: "simulateCampaign", Tag: "Campaigns",
 		Summary: "Play a campaign on a virtual clock",
@@ -139,16 +139,16 @@ type SimulateDraftRequest struct {
 	SimulateRequest
 }
 
-func (s *Server) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*router.Response[*ask.Simulation], error) {
+func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*router.Response[*ask.Simulation], error) {
 	o, err := in.Body.order()
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := checked(ctx, s, p, &in.Body.NewCampaign)
+	c, _, err := checked(ctx, s.Router, p, &in.Body.NewCampaign)
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.ports.Campaigns.SimulateDraft(ctx, p, c, inline(in.Body.Contacts), o))
+	return router.Respond(s.campaigns.SimulateDraft(ctx, p, c, inline(in.Body.Contacts), o))
 }
 
 // order is what was sent as the service wants it.
@@ -160,7 +160,7 @@ func (r *SimulateRequest) order() (ask.SimulationOrder, error) {
 	return o, r.Assumptions.check()
 }
 
-func (s *Server) simulateCampaign(ctx context.Context, p domain.Principal, in *struct {
+func (s *campaignHandlers) simulateCampaign(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body *SimulateRequest
 },
@@ -177,5 +177,5 @@ func (s *Server) simulateCampaign(ctx context.Context, p domain.Principal, in *s
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.ports.Campaigns.SimulateCampaign(ctx, p, id, o))
+	return router.Respond(s.campaigns.SimulateCampaign(ctx, p, id, o))
 }

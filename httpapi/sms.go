@@ -10,6 +10,28 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Messages are text messages.
+type Messages interface {
+	// SendMessage answers the message as queued. Errors: destination_not_allowed,
+	// recipient_opted_out, dnc_blocked, spend_cap_reached, and no_sms_route where nothing carries
+	// messages.
+	SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error)
+	Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error)
+	ListMessages(ctx context.Context, p domain.Principal, q ask.MessageQuery) (ask.List[*domain.Message], error)
+	// DeleteMessage: invalid_state while it is on its way.
+	DeleteMessage(ctx context.Context, p domain.Principal, id string) error
+	// TestInboundMessage lets the built-in carrier send one to the workspace and
+	// answers it as received.
+	TestInboundMessage(ctx context.Context, p domain.Principal, o ask.InboundMessage) (*domain.Message, error)
+}
+
+// messageHandlers serves the operations of text messages.
+type messageHandlers struct {
+	*router.Router
+
+	messages Messages
+}
+
 // NewMessage is a text message as it is sent.
 type NewMessage struct {
 	To       string            `json:"to" doc:"Best in E.164." example:"+15005550000"`
@@ -27,7 +49,9 @@ type TestMessage struct {
 	Body string `json:"body" example:"STOP"`
 }
 
-func (s *Server) smsRoutes() {
+// RegisterMessages registers the operations of text messages.
+func RegisterMessages(r *router.Router, messages Messages) {
+	s := &messageHandlers{Router: r, messages: messages}
 	const tag, path = "SMS", "/v1/sms"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "sendSMS", Tag: tag, Status: http.StatusCreated, Summary: "Send a text message",
@@ -36,24 +60,24 @@ func (s *Server) smsRoutes() {
 	}, s.sendSMS)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listSMS", Tag: tag, Summary: "List text messages", Errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMS", Tag: tag, Summary: "Get a text message"},
-		router.HandleByID(domain.PrefixMessage, s.ports.Messages, Messages.Message, (*domain.Message).Public))
+		router.HandleByID(domain.PrefixMessage, s.messages, Messages.Message, (*domain.Message).Public))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMS", Tag: tag, Summary: "Delete a text message",
 		Description: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict},
-	}, router.HandleDeleteByID(domain.PrefixMessage, "message", s.ports.Messages, Messages.DeleteMessage))
+	}, router.HandleDeleteByID(domain.PrefixMessage, "message", s.messages, Messages.DeleteMessage))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: "/v1/test/inbound-sms", ID: "testInboundSMS", Tag: tag, Status: http.StatusCreated,
 		Summary: "Let the built-in carrier send a text message to the workspace", Description: "With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.",
 	}, s.testInboundSMS)
 }
 
-func (s *Server) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Body NewMessage }) (*router.Response[*domain.Message], error) {
+func (s *messageHandlers) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Body NewMessage }) (*router.Response[*domain.Message], error) {
 	var problems domain.Problems
 	o := in.Body.order(&problems)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	made, err := s.ports.Messages.SendMessage(ctx, p, o)
+	made, err := s.messages.SendMessage(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +94,7 @@ func (b *NewMessage) order(problems *domain.Problems) ask.NewMessage {
 	return o
 }
 
-func (s *Server) testInboundSMS(ctx context.Context, p domain.Principal, in *struct{ Body TestMessage }) (*router.Response[*domain.Message], error) {
+func (s *messageHandlers) testInboundSMS(ctx context.Context, p domain.Principal, in *struct{ Body TestMessage }) (*router.Response[*domain.Message], error) {
 	b := &in.Body
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
@@ -84,14 +108,14 @@ func (s *Server) testInboundSMS(ctx context.Context, p domain.Principal, in *str
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	got, err := s.ports.Messages.TestInboundMessage(ctx, p, o)
+	got, err := s.messages.TestInboundMessage(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
 	return router.RespondCreated(ctx, got.Public(), nil)
 }
 
-func (s *Server) listSMS(ctx context.Context, p domain.Principal, in *struct {
+func (s *messageHandlers) listSMS(ctx context.Context, p domain.Principal, in *struct {
 	router.Paging
 	Status    string `query:"status" enum:"queued,sent,delivered,undelivered,failed,received" doc:"Only those in this state."`
 	Direction string `query:"direction" enum:"inbound,outbound" doc:"Only those of this direction."`
@@ -114,6 +138,6 @@ func (s *Server) listSMS(ctx context.Context, p domain.Principal, in *struct {
 	if q.From, err = router.OptionalPhone("from", in.From, w.DefaultCountry); err != nil {
 		return nil, err
 	}
-	l, err := s.ports.Messages.ListMessages(ctx, p, q)
+	l, err := s.messages.ListMessages(ctx, p, q)
 	return router.Page(l, err, (*domain.Message).Public)
 }

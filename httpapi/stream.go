@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -76,7 +75,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	leave, seated := s.streams.take(v.Principal.WorkspaceID, s.cfg.EventStreams)
+	leave, seated := s.streams.Take(v.Principal.WorkspaceID, s.cfg.EventStreams)
 	if !seated {
 		return domain.Errorf(domain.CodeRateLimit, "The workspace has %d streams of events open, which is the most.", s.cfg.EventStreams).
 			With("limit", s.cfg.EventStreams).With("retry_after", 1)
@@ -206,31 +205,4 @@ func (f *follower) send(w io.Writer) error {
 		err = flusher.Flush()
 	}
 	return err
-}
-
-// places are a bounded number of something for each workspace. The zero value
-// is ready.
-type places struct {
-	mu    sync.Mutex
-	taken map[string]int
-}
-
-// take takes a place, to be left once; false: there is none.
-func (p *places) take(workspace string, most int) (leave func(), ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.taken[workspace] >= most {
-		return nil, false
-	}
-	if p.taken == nil {
-		p.taken = make(map[string]int)
-	}
-	p.taken[workspace]++
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.taken[workspace]--; p.taken[workspace] == 0 {
-			delete(p.taken, workspace)
-		}
-	}, true
 }

@@ -9,6 +9,27 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// TenantTrunks are the trunks of the workspaces of an installation.
+type TenantTrunks interface {
+	ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error)
+	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
+}
+
+// TenantWorkspaces are the records of the workspaces of an installation.
+type TenantWorkspaces interface {
+	SpendWarner
+	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
+}
+
+// tenantHandlers serves the operations of all workspaces of an installation.
+type tenantHandlers struct {
+	*router.Router
+
+	tenants    Tenants
+	trunks     TenantTrunks
+	workspaces TenantWorkspaces
+}
+
 // Tenants are the workspaces of the install, for operators. The front door has
 // checked that an operator asks.
 type Tenants interface {
@@ -34,7 +55,9 @@ type WorkspaceCreated struct {
 	Key   string `json:"key" doc:"Its text: live, may do everything but what takes an operator. Shown this once."`
 }
 
-func (s *Server) tenantRoutes() {
+// RegisterTenants registers the operations of all workspaces of an installation.
+func RegisterTenants(r *router.Router, tenants Tenants, trunks TenantTrunks, workspaces TenantWorkspaces) {
+	s := &tenantHandlers{Router: r, tenants: tenants, trunks: trunks, workspaces: workspaces}
 	const tag, path = "Workspaces", "/v1/workspaces"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createWorkspace", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a workspace",
@@ -45,13 +68,13 @@ func (s *Server) tenantRoutes() {
 			if err := router.RequireOperator(p); err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Tenants.ListWorkspaces(ctx, in.Query())
+			l, err := s.tenants.ListWorkspaces(ctx, in.Query())
 			return router.Page(l, err, func(w *domain.Workspace) *domain.Workspace { return shownWorkspace(p, w) })
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAnyWorkspace", Tag: tag, Summary: "Get a workspace of the install"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Workspace], error) {
 			w, err := s.tenant(ctx, p, in.ID)
-			return s.withWarnings(ctx, shownWorkspace(p, w), err)
+			return respondWorkspace(ctx, s.Router, s.workspaces, shownWorkspace(p, w), err)
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAnyWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a workspace of the install",
@@ -65,8 +88,8 @@ func (s *Server) tenantRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		w, err = s.ports.Workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, router.PatchFunc(s.Registry, &in.Body, (*NewWorkspace).apply))
-		return s.withWarnings(ctx, shownWorkspace(p, w), err)
+		w, err = s.workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, router.PatchFunc(s.Registry, &in.Body, (*NewWorkspace).apply))
+		return respondWorkspace(ctx, s.Router, s.workspaces, shownWorkspace(p, w), err)
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteWorkspace", Credential: router.KeyOrSession, Tag: tag, Errors: []int{http.StatusConflict}, Summary: "Delete a workspace with everything in it",
@@ -77,12 +100,14 @@ func (s *Server) tenantRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return router.RespondDeleted(w.ID, "workspace", s.ports.Tenants.DeleteWorkspace(ctx, p, w.ID))
+		return router.RespondDeleted(w.ID, "workspace", s.tenants.DeleteWorkspace(ctx, p, w.ID))
 	})
+	s.tenantNumberRoutes()
+	s.tenantTrunkRoutes()
 }
 
 // tenantNumberRoutes are those by which operators let numbers go live.
-func (s *Server) tenantNumberRoutes() {
+func (s *tenantHandlers) tenantNumberRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/phone-numbers"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyNumbers", Tag: tag, Summary: "List the numbers of a workspace of the install", Description: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -95,7 +120,7 @@ func (s *Server) tenantNumberRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Tenants.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.Query())
+			l, err := s.tenants.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.Query())
 			return router.Page(l, err, router.Same)
 		})
 	router.Add(s.Router, router.Operation{
@@ -115,14 +140,14 @@ func (s *Server) tenantNumberRoutes() {
 			return nil, err
 		}
 		router.SetResourceID(ctx, id)
-		return router.Respond(s.ports.Tenants.ApproveNumber(ctx, w.ID, id))
+		return router.Respond(s.tenants.ApproveNumber(ctx, w.ID, id))
 	})
 }
 
 // tenantTrunkRoutes are those by which operators set what a workspace may not set
 // on its own trunks: costs, number_strip, number_add and national formats of other
 // countries.
-func (s *Server) tenantTrunkRoutes() {
+func (s *tenantHandlers) tenantTrunkRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/trunks"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyTrunks", Tag: tag, Summary: "List the trunks of a workspace of the install", Description: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -134,7 +159,7 @@ func (s *Server) tenantTrunkRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Trunks.ListTrunks(ctx, tenant, in.Query())
+			l, err := s.trunks.ListTrunks(ctx, tenant, in.Query())
 			return router.Page(l, err, (*domain.Trunk).Public)
 		})
 	router.Add(s.Router, router.Operation{
@@ -155,12 +180,12 @@ func (s *Server) tenantTrunkRoutes() {
 			return nil, err
 		}
 		router.SetResourceID(ctx, id)
-		return router.RespondPublic(s.ports.Trunks.UpdateTrunk(ctx, tenant, id, s.changeTrunk(&in.Body)))
+		return router.RespondPublic(s.trunks.UpdateTrunk(ctx, tenant, id, changeTrunk(s.Registry, &in.Body)))
 	})
 }
 
 // asTenant is the operator who acts on the live environment of another workspace.
-func (s *Server) asTenant(ctx context.Context, p domain.Principal, workspaceID string) (domain.Principal, error) {
+func (s *tenantHandlers) asTenant(ctx context.Context, p domain.Principal, workspaceID string) (domain.Principal, error) {
 	w, err := s.tenant(ctx, p, workspaceID)
 	if err != nil {
 		return domain.Principal{}, err
@@ -169,7 +194,7 @@ func (s *Server) asTenant(ctx context.Context, p domain.Principal, workspaceID s
 }
 
 // tenant is a workspace that an operator names.
-func (s *Server) tenant(ctx context.Context, p domain.Principal, text string) (*domain.Workspace, error) {
+func (s *tenantHandlers) tenant(ctx context.Context, p domain.Principal, text string) (*domain.Workspace, error) {
 	if err := router.RequireOperator(p); err != nil {
 		return nil, err
 	}
@@ -177,10 +202,10 @@ func (s *Server) tenant(ctx context.Context, p domain.Principal, text string) (*
 	if err != nil {
 		return nil, err
 	}
-	return s.ports.Tenants.AnyWorkspace(ctx, id)
+	return s.tenants.AnyWorkspace(ctx, id)
 }
 
-func (s *Server) createWorkspace(ctx context.Context, p domain.Principal, in *struct{ Body NewWorkspace }) (*router.Response[*WorkspaceCreated], error) {
+func (s *tenantHandlers) createWorkspace(ctx context.Context, p domain.Principal, in *struct{ Body NewWorkspace }) (*router.Response[*WorkspaceCreated], error) {
 	if err := router.RequireOperator(p); err != nil {
 		return nil, err
 	}
@@ -188,7 +213,7 @@ func (s *Server) createWorkspace(ctx context.Context, p domain.Principal, in *st
 	if err := in.Body.apply(w); err != nil {
 		return nil, err
 	}
-	made, key, text, err := s.ports.Tenants.CreateWorkspace(ctx, w)
+	made, key, text, err := s.tenants.CreateWorkspace(ctx, w)
 	if err != nil {
 		return nil, err
 	}

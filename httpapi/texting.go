@@ -9,6 +9,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// conversationHandlers serves the operations of SMS conversations.
+type conversationHandlers struct {
+	*router.Router
+
+	conversations Textings
+}
+
 // Textings are conversations of agents by text message.
 type Textings interface {
 	Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
@@ -19,25 +26,27 @@ type Textings interface {
 	DeleteTexting(ctx context.Context, p domain.Principal, id string) error
 }
 
-func (s *Server) textingRoutes() {
+// RegisterConversations registers the operations of SMS conversations.
+func RegisterConversations(r *router.Router, conversations Textings) {
+	s := &conversationHandlers{Router: r, conversations: conversations}
 	const tag, path = "SMS", "/v1/sms-conversations"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path, ID: "listSMSConversations", Tag: tag, Summary: "List the conversations of agents by text message", Errors: []int{http.StatusUnprocessableEntity},
 		Description: "Who writes to a number whose agent has sms enabled is answered along its pathway. What was written: GET /v1/sms?conversation_id=.",
 	}, s.listTextings)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMSConversation", Tag: tag, Summary: "Get a conversation by text message"},
-		router.HandleByID(domain.PrefixTexting, s.ports.Textings, Textings.Texting, router.Same))
+		router.HandleByID(domain.PrefixTexting, s.conversations, Textings.Texting, router.Same))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/close", ID: "closeSMSConversation", Tag: tag, Summary: "End a conversation by text message",
 		Description: "The next message of the contact begins another one. Without effect on one that is over.",
-	}, router.HandleByID(domain.PrefixTexting, s.ports.Textings, Textings.CloseTexting, router.Same))
+	}, router.HandleByID(domain.PrefixTexting, s.conversations, Textings.CloseTexting, router.Same))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMSConversation", Tag: tag, Summary: "Delete a conversation by text message", Errors: []int{http.StatusConflict},
 		Description: "409 invalid_state while it is open. Its messages stay.",
-	}, router.HandleDeleteByID(domain.PrefixTexting, "sms_conversation", s.ports.Textings, Textings.DeleteTexting))
+	}, router.HandleDeleteByID(domain.PrefixTexting, "sms_conversation", s.conversations, Textings.DeleteTexting))
 }
 
-func (s *Server) listTextings(ctx context.Context, p domain.Principal, in *struct {
+func (s *conversationHandlers) listTextings(ctx context.Context, p domain.Principal, in *struct {
 	router.Paging
 	Status  string `query:"status" enum:"open,completed,timed_out,closed,failed" doc:"Only those in this state."`
 	Contact string `query:"contact" maxLength:"40" doc:"Only those with this number."`
@@ -51,6 +60,6 @@ func (s *Server) listTextings(ctx context.Context, p domain.Principal, in *struc
 	if q.Contact, err = router.OptionalPhone("contact", in.Contact, w.DefaultCountry); err != nil {
 		return nil, err
 	}
-	l, err := s.ports.Textings.ListTextings(ctx, p, q)
+	l, err := s.conversations.ListTextings(ctx, p, q)
 	return router.Page(l, err, router.Same)
 }

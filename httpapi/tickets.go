@@ -150,7 +150,7 @@ func (s *Server) admitTicketed(c *fiber.Ctx, r router.Rule, route string) error 
 	v := router.RequestOf(c.UserContext())
 	one, good := s.tickets.take(code, path)
 	if !good {
-		if err := s.strike(c, v); err != nil {
+		if err := s.CountFailure(c, v); err != nil {
 			return err
 		}
 		s.denied(c.UserContext(), v, domain.CodeInvalidTicket)
@@ -163,7 +163,7 @@ func (s *Server) admitTicketed(c *fiber.Ctx, r router.Rule, route string) error 
 		}
 		v.Principal = p
 		router.ExchangeOf(c.Context()).Authenticated = true
-		if err = s.pace(c, v.Principal); err != nil {
+		if err = s.CountRequest(c, v.Principal); err != nil {
 			return err
 		}
 		return s.permit(c, v, r, route)

@@ -229,7 +229,7 @@ func (s *Server) preflight(c *fiber.Ctx) error {
 	}
 	v := router.RequestOf(c.UserContext())
 	if !s.ports.Tokens.OriginAllowed(origin) {
-		if err := s.strike(c, v); err != nil {
+		if err := s.CountFailure(c, v); err != nil {
 			return s.RespondError(c, err)
 		}
 		return s.RespondError(c, domain.Errorf(router.CodeOriginNotAllowed, "No workspace lets pages of this origin in."))

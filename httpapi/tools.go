@@ -6,9 +6,29 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 )
+
+// Tools are what agents may do besides speaking.
+type Tools interface {
+	// CreateTool: already_exists with param name where another one has it; a URL
+	// outside Egress: 422 invalid_url.
+	CreateTool(ctx context.Context, p domain.Principal, t *domain.Tool) (*domain.Tool, error)
+	Tool(ctx context.Context, p domain.Principal, id string) (*domain.Tool, error)
+	ListTools(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Tool], error)
+	UpdateTool(ctx context.Context, p domain.Principal, id string, change func(*domain.Tool) error) (*domain.Tool, error)
+	// DeleteTool: invalid_state with used_by while an agent or a pathway names it.
+	DeleteTool(ctx context.Context, p domain.Principal, id string) error
+}
+
+// toolHandlers serves the operations of tools.
+type toolHandlers struct {
+	*router.Router
+
+	tools Tools
+}
 
 // NewToolHTTP is how a tool is called over HTTP as it is sent.
 type NewToolHTTP struct {
@@ -74,7 +94,9 @@ func (n *NewTool) change(t *domain.Tool, patch *router.Patch[NewTool]) error {
 	return n.apply(t)
 }
 
-func (s *Server) toolRoutes() {
+// RegisterTools registers the operations of tools.
+func RegisterTools(r *router.Router, tools Tools) {
+	s := &toolHandlers{Router: r, tools: tools}
 	const tag, path = "Tools", "/v1/tools"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createTool", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a tool",
@@ -84,16 +106,16 @@ func (s *Server) toolRoutes() {
 		if err := in.Body.apply(t); err != nil {
 			return nil, err
 		}
-		made, err := s.ports.Tools.CreateTool(ctx, p, t)
+		made, err := s.tools.CreateTool(ctx, p, t)
 		if err != nil {
 			return nil, err
 		}
 		return router.RespondCreated(ctx, made.Public(), nil)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listTools", Tag: tag, Summary: "List tools"},
-		router.HandleList(s.ports.Tools, Tools.ListTools, (*domain.Tool).Public))
+		router.HandleList(s.tools, Tools.ListTools, (*domain.Tool).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getTool", Tag: tag, Summary: "Get a tool"},
-		router.HandleByID(domain.PrefixTool, s.ports.Tools, Tools.Tool, (*domain.Tool).Public))
+		router.HandleByID(domain.PrefixTool, s.tools, Tools.Tool, (*domain.Tool).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateTool", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a tool", Description: "A tool that is called another way needs null for the one that it has: {\"http\": null, \"mcp\": {…}}."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -104,12 +126,12 @@ func (s *Server) toolRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondPublic(s.ports.Tools.UpdateTool(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
+			return router.RespondPublic(s.tools.UpdateTool(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewTool, t *domain.Tool) error { return n.change(t, &in.Body) })))
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteTool", Tag: tag, Summary: "Delete a tool", Errors: []int{http.StatusConflict},
 		Description: "409 invalid_state with used_by while an agent (its draft or the version that it speaks) or a pathway names it.",
-	}, router.HandleDeleteByID(domain.PrefixTool, "tool", s.ports.Tools, Tools.DeleteTool))
+	}, router.HandleDeleteByID(domain.PrefixTool, "tool", s.tools, Tools.DeleteTool))
 }
 
 // CheckRules checks what the schema cannot express.

@@ -6,9 +6,28 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 )
+
+// Trunks are ways to the telephone network.
+type Trunks interface {
+	CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error)
+	Trunk(ctx context.Context, p domain.Principal, id string) (*domain.Trunk, error)
+	ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error)
+	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
+	DeleteTrunk(ctx context.Context, p domain.Principal, id string) error
+	// TestTrunk asks each target by OPTIONS, for some seconds at most.
+	TestTrunk(ctx context.Context, p domain.Principal, id string) (ask.TrunkTest, error)
+}
+
+// trunkHandlers serves the operations of trunks.
+type trunkHandlers struct {
+	*router.Router
+
+	trunks Trunks
+}
 
 // NewProxy is a target of a trunk as it is sent.
 type NewProxy struct {
@@ -127,14 +146,16 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 
 // changeTrunk applies a merge patch to a trunk. A patch that names number_strip or
 // number_add also asks for the approval of both.
-func (s *Server) changeTrunk(body *router.Patch[NewTrunk]) func(*domain.Trunk) error {
-	return router.PatchFunc(s.Registry, body, func(n *NewTrunk, t *domain.Trunk) error {
+func changeTrunk(registry *router.Registry, body *router.Patch[NewTrunk]) func(*domain.Trunk) error {
+	return router.PatchFunc(registry, body, func(n *NewTrunk, t *domain.Trunk) error {
 		t.RewriteApproved = t.RewriteApproved || body.Has("number_strip") || body.Has("number_add")
 		return n.apply(t)
 	})
 }
 
-func (s *Server) trunkRoutes() {
+// RegisterTrunks registers the operations of trunks.
+func RegisterTrunks(r *router.Router, trunks Trunks) {
+	s := &trunkHandlers{Router: r, trunks: trunks}
 	const tag, path = "Trunks", "/v1/trunks"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createTrunk", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Connect a trunk", Description: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewTrunk }) (*router.Response[*domain.Trunk], error) {
@@ -142,16 +163,16 @@ func (s *Server) trunkRoutes() {
 			if err := in.Body.apply(t); err != nil {
 				return nil, err
 			}
-			made, err := s.ports.Trunks.CreateTrunk(ctx, p, t)
+			made, err := s.trunks.CreateTrunk(ctx, p, t)
 			if err != nil {
 				return nil, err
 			}
 			return router.RespondCreated(ctx, made.Public(), nil)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listTrunks", Tag: tag, Summary: "List trunks"},
-		router.HandleList(s.ports.Trunks, Trunks.ListTrunks, (*domain.Trunk).Public))
+		router.HandleList(s.trunks, Trunks.ListTrunks, (*domain.Trunk).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getTrunk", Tag: tag, Summary: "Get a trunk"},
-		router.HandleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.Trunk, (*domain.Trunk).Public))
+		router.HandleByID(domain.PrefixTrunk, s.trunks, Trunks.Trunk, (*domain.Trunk).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateTrunk", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a trunk", Description: "Calls that are running go on as they began. While number_strip or number_add is set, changes of number_strip, number_add, number_format and number_country take an operator key, else 403 operator_required. So do a change of costs, and changes of number_format, number_country, proxies and outbound_proxy while number_format is national and number_country is not the default_country of the workspace. An operator whose patch names number_strip or number_add approves both, also with the same values. A change of proxies or outbound_proxy by anybody else ends that approval."},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -162,15 +183,15 @@ func (s *Server) trunkRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondPublic(s.ports.Trunks.UpdateTrunk(ctx, p, id, s.changeTrunk(&in.Body)))
+			return router.RespondPublic(s.trunks.UpdateTrunk(ctx, p, id, changeTrunk(s.Registry, &in.Body)))
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testTrunk", Tag: tag, Summary: "Ask a trunk whether it lives",
 		Description: "Sends OPTIONS to each target, those that its names lead to included, and tells what they answered. Nothing is sent to a trunk of the test environment; each target tells that.",
 	},
-		router.HandleByID(domain.PrefixTrunk, s.ports.Trunks, Trunks.TestTrunk, router.Same))
+		router.HandleByID(domain.PrefixTrunk, s.trunks, Trunks.TestTrunk, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteTrunk", Tag: tag, Summary: "Disconnect a trunk", Description: "409 invalid_state while a phone number stands on it.", Errors: []int{http.StatusConflict}},
-		router.HandleDeleteByID(domain.PrefixTrunk, "trunk", s.ports.Trunks, Trunks.DeleteTrunk))
+		router.HandleDeleteByID(domain.PrefixTrunk, "trunk", s.trunks, Trunks.DeleteTrunk))
 }
 
 // CheckRules checks what the schema cannot express.

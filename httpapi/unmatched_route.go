@@ -19,10 +19,10 @@ func (s *Server) answerUnmatchedRoute(c *fiber.Ctx, status int, e *domain.Error)
 func (s *Server) countUnmatchedRoute(c *fiber.Ctx) error {
 	v := router.RequestOf(c.UserContext())
 	if len(c.Request().Header.PeekAll(fiber.HeaderAuthorization)) != 1 {
-		return s.strike(c, v)
+		return s.CountFailure(c, v)
 	}
 	if err := s.identify(c, v); err != nil {
 		return err
 	}
-	return s.pace(c, v.Principal)
+	return s.CountRequest(c, v.Principal)
 }

@@ -17,6 +17,21 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Usages are what a workspace used, and what that costs.
+type Usages interface {
+	// Usage tells days and months from one day to another.
+	Usage(ctx context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error)
+	// Ledger walks the rows behind it, in the order in which they were opened.
+	Ledger(ctx context.Context, p domain.Principal, q ask.UsageQuery) (iter.Seq2[ask.LedgerLine, error], error)
+}
+
+// usageHandlers serves the operations of usage.
+type usageHandlers struct {
+	*router.Router
+
+	usages Usages
+}
+
 // LedgerEntry is an attempt, or a call that came in, as the export shows it.
 type LedgerEntry struct {
 	AttemptID  string           `json:"attempt_id"`
@@ -35,7 +50,9 @@ func ledgerColumns() []string {
 	return []string{"attempt_id", "call_id", "campaign_id", "direction", "opened_at", "closed_at", "seconds", "plan", "included", "amount", "currency"}
 }
 
-func (s *Server) usageRoutes() {
+// RegisterUsage registers the operations of usage.
+func RegisterUsage(r *router.Router, usages Usages) {
+	s := &usageHandlers{Router: r, usages: usages}
 	const days = "Days are those of UTC. The time at which an attempt was opened sets its day, its month and its price."
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/usage", ID: "getUsage", Tag: "Usage", Summary: "Attempts, minutes, messages and what they cost, by day and month",
@@ -50,7 +67,7 @@ func (s *Server) usageRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		return router.Respond(s.ports.Usages.Usage(ctx, p, q))
+		return router.Respond(s.usages.Usage(ctx, p, q))
 	})
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: "/v1/usage/ledger", ID: "exportLedger", Tag: "Usage", Summary: "Download every billed attempt with its price",
@@ -105,7 +122,7 @@ func usageQuery(from, to string, now time.Time, problems domain.Problems) (ask.U
 	return q, problems.Err()
 }
 
-func (s *Server) ledger(c *fiber.Ctx) error {
+func (s *usageHandlers) ledger(c *fiber.Ctx) error {
 	var problems domain.Problems
 	format := strings.Clone(c.Query("format", "csv"))
 	if format != "csv" && format != "jsonl" {
@@ -120,7 +137,7 @@ func (s *Server) ledger(c *fiber.Ctx) error {
 		f.Kind, write = router.MIMEJSONLines, writeLedgerLines
 	}
 	return router.Download(s.Router, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.LedgerLine, error], error) {
-		return s.ports.Usages.Ledger(ctx, p, q)
+		return s.usages.Ledger(ctx, p, q)
 	}, write)
 }
 

@@ -140,23 +140,6 @@ func checkUser(u *domain.User) error {
 	return p.Err()
 }
 
-// mayMake keeps users who may do more out of the hands of a key, and operators
-// out of those of any but an operator's.
-func mayMake(p domain.Principal, u *domain.User) error {
-	if u.Operator && (!p.Operator || p.ByToken()) {
-		return domain.Errorf(domain.CodeOperatorRequired, "Who is an operator is up to operator keys, and so is what becomes of one.")
-	}
-	if rights := u.Role.Permissions(); !access.Subset(rights, p.Permissions) {
-		return domain.Errorf(domain.CodeInsufficientPermissions, "The role may do more than the key.").With("required", rights)
-	}
-	return nil
-}
-
-// mayLead says of whom a key may dispose.
-func mayLead(p domain.Principal) func(*domain.User) error {
-	return func(u *domain.User) error { return mayMake(p, u) }
-}
-
 func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{ Body NewUser }) (*router.Response[*domain.User], error) {
 	u := &domain.User{}
 	u.Environment = p.Environment
@@ -220,7 +203,7 @@ func (s *Server) signedIn(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return u, session, s.pace(c, router.RequestOf(c.UserContext()).Principal)
+	return u, session, s.CountRequest(c, router.RequestOf(c.UserContext()).Principal)
 }
 
 // whoSits is signedIn without the limits, also for who only watches.

@@ -13,6 +13,42 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// Webhooks are endpoints.
+type Webhooks interface {
+	// CreateWebhook answers with Secret set (made where it was empty): shown
+	// this once. A URL outside Egress: 422 invalid_url.
+	CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error)
+	Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
+	ListWebhooks(ctx context.Context, p domain.Principal, q ask.WebhookQuery) (ask.List[*domain.Webhook], error)
+	UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error)
+	// RotateWebhook is UpdateWebhook with another secret, made where it is empty,
+	// which takes over after overlap. The answer has Secret set to it.
+	RotateWebhook(ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error) (*domain.Webhook, error)
+	DeleteWebhook(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Deliveries are what became of events on their way to an endpoint.
+type Deliveries interface {
+	PauseWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
+	ResumeWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
+	WebhookLog(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
+	FailedDeliveries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
+	// ReplayWebhook delivers events again, under their own ids and from the first
+	// attempt on.
+	ReplayWebhook(ctx context.Context, p domain.Principal, id string, o ask.ReplayOrder) (ask.Replay, error)
+	// TestWebhook makes one attempt with webhook.test, or with a sample of the
+	// event type (a canonical name), and waits for its end.
+	TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (ask.TestResult, error)
+}
+
+// webhookHandlers serves the operations of webhooks.
+type webhookHandlers struct {
+	*router.Router
+
+	webhooks   Webhooks
+	deliveries Deliveries
+}
+
 // NewWebhook is an endpoint as it is sent.
 type NewWebhook struct {
 	URL      string               `json:"url" doc:"https only." example:"https://example.com/hooks"`
@@ -116,7 +152,9 @@ func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
 	return w, validation.Webhook(w).Err()
 }
 
-func (s *Server) webhookRoutes() {
+// RegisterWebhooks registers the operations of webhooks.
+func RegisterWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries) {
+	s := &webhookHandlers{Router: r, webhooks: webhooks, deliveries: deliveries}
 	const tag, path = "Webhooks", "/v1/webhooks"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createWebhook", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Register an endpoint", Description: "The answer holds the secret, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*router.Response[*domain.Webhook], error) {
@@ -124,7 +162,7 @@ func (s *Server) webhookRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			made, err := s.ports.Webhooks.CreateWebhook(ctx, p, w)
+			made, err := s.webhooks.CreateWebhook(ctx, p, w)
 			return router.RespondCreated(ctx, made, err)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listWebhooks", Tag: tag, Summary: "List endpoints"},
@@ -148,12 +186,12 @@ func (s *Server) webhookRoutes() {
 					return nil, problems.Err()
 				}
 			}
-			l, err := s.ports.Webhooks.ListWebhooks(ctx, p, q)
+			l, err := s.webhooks.ListWebhooks(ctx, p, q)
 			return router.Page(l, err, (*domain.Webhook).Public)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getWebhook", Tag: tag, Summary: "Get an endpoint"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
-			return s.onWebhook(ctx, p, in.ID, s.ports.Webhooks.Webhook)
+			return s.onWebhook(ctx, p, in.ID, s.webhooks.Webhook)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an endpoint", Description: "The answer to a change of the secret holds it, this once."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -165,17 +203,17 @@ func (s *Server) webhookRoutes() {
 				return s.rotateWebhook(ctx, p, in.ID, &in.Body)
 			}
 			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
-				return s.ports.Webhooks.UpdateWebhook(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*WebhookUpdate).apply))
+				return s.webhooks.UpdateWebhook(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*WebhookUpdate).apply))
 			})
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Remove an endpoint"},
-		router.HandleDeleteByID(domain.PrefixWebhook, "webhook", s.ports.Webhooks, Webhooks.DeleteWebhook))
+		router.HandleDeleteByID(domain.PrefixWebhook, "webhook", s.webhooks, Webhooks.DeleteWebhook))
 	s.deliveryRoutes(tag, path)
 }
 
 const overlapHours = 24
 
-func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id string, patch *router.Patch[WebhookUpdate]) (*router.Response[*domain.Webhook], error) {
+func (s *webhookHandlers) rotateWebhook(ctx context.Context, p domain.Principal, id string, patch *router.Patch[WebhookUpdate]) (*router.Response[*domain.Webhook], error) {
 	id, err := router.PathID(domain.PrefixWebhook, id)
 	if err != nil {
 		return nil, err
@@ -186,7 +224,7 @@ func (s *Server) rotateWebhook(ctx context.Context, p domain.Principal, id strin
 	}
 	hours := overlapHours
 	router.SetIfSent(&hours, n.SecretOverlapHours)
-	return router.Respond(s.ports.Webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, router.PatchFunc(s.Registry, patch, (*WebhookUpdate).applyRotated)))
+	return router.Respond(s.webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, router.PatchFunc(s.Registry, patch, (*WebhookUpdate).applyRotated)))
 }
 
 // apply writes the settings to an endpoint, and checks the endpoint.
@@ -209,7 +247,7 @@ func (n *WebhookUpdate) applyRotated(w *domain.Webhook) error {
 	return validation.Webhook(&checked).Err()
 }
 
-func (s *Server) onWebhook(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*router.Response[*domain.Webhook], error) {
+func (s *webhookHandlers) onWebhook(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*router.Response[*domain.Webhook], error) {
 	id, err := router.PathID(domain.PrefixWebhook, id)
 	if err != nil {
 		return nil, err
@@ -217,14 +255,14 @@ func (s *Server) onWebhook(ctx context.Context, p domain.Principal, id string, d
 	return router.RespondPublic(do(ctx, p, id))
 }
 
-func (s *Server) deliveryRoutes(tag, path string) {
+func (s *webhookHandlers) deliveryRoutes(tag, path string) {
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/pause", ID: "pauseWebhook", Tag: tag, Summary: "Hold the deliveries back", Description: "Events queue for 72 hours."},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
-			return s.onWebhook(ctx, p, in.ID, s.ports.Deliveries.PauseWebhook)
+			return s.onWebhook(ctx, p, in.ID, s.deliveries.PauseWebhook)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/resume", ID: "resumeWebhook", Tag: tag, Summary: "Deliver again", Description: "What queued goes out in order."},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
-			return s.onWebhook(ctx, p, in.ID, s.ports.Deliveries.ResumeWebhook)
+			return s.onWebhook(ctx, p, in.ID, s.deliveries.ResumeWebhook)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/test", ID: "testWebhook", Tag: tag, Summary: "Send a test event and wait for the answer"}, s.testWebhook)
 	router.Add(s.Router, router.Operation{
@@ -242,7 +280,7 @@ func (s *Server) deliveryRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Deliveries.WebhookLog(ctx, p, id, in.Query())
+			l, err := s.deliveries.WebhookLog(ctx, p, id, in.Query())
 			rows, err := router.Page(l, err, logEntry)
 			if err != nil {
 				return nil, err
@@ -259,12 +297,12 @@ func (s *Server) deliveryRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Deliveries.FailedDeliveries(ctx, p, id, in.Query())
+			l, err := s.deliveries.FailedDeliveries(ctx, p, id, in.Query())
 			return router.Page(l, err, failedEvent)
 		})
 }
 
-func (s *Server) testWebhook(ctx context.Context, p domain.Principal, in *struct {
+func (s *webhookHandlers) testWebhook(ctx context.Context, p domain.Principal, in *struct {
 	router.IDParam
 	Body *TestRequest
 },
@@ -282,7 +320,7 @@ func (s *Server) testWebhook(ctx context.Context, p domain.Principal, in *struct
 			return nil, problems.Err()
 		}
 	}
-	return router.Respond(s.ports.Deliveries.TestWebhook(ctx, p, id, kind))
+	return router.Respond(s.deliveries.TestWebhook(ctx, p, id, kind))
 }
 
 // CheckRules checks what the schema cannot express.

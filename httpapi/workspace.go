@@ -12,6 +12,27 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
+// WorkspaceRecord is the tenant's own record.
+type WorkspaceRecord interface {
+	// Workspace answers from memory: it stands before every request.
+	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
+	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
+	// SpendWarnings tell for which trunks the spend cap of a workspace does not hold.
+	SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error)
+}
+
+// SpendWarner says for which trunks the spend cap of a workspace does not hold.
+type SpendWarner interface {
+	SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error)
+}
+
+// workspaceHandlers serves the operations of the workspace itself.
+type workspaceHandlers struct {
+	*router.Router
+
+	workspaces WorkspaceRecord
+}
+
 // NewLimits are the limits of a workspace as they are sent.
 type NewLimits struct {
 	RequestsPerMinute  *int `json:"requests_per_minute,omitempty"`
@@ -84,12 +105,14 @@ type NewWorkspace struct {
 	Metadata       map[string]string    `json:"metadata,omitempty"`
 }
 
-func (s *Server) workspaceRoutes() {
+// RegisterWorkspace registers the operations of the workspace itself.
+func RegisterWorkspace(r *router.Router, workspaces WorkspaceRecord) {
+	s := &workspaceHandlers{Router: r, workspaces: workspaces}
 	const tag, path = "Workspace", "/v1/workspace"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "getWorkspace", Tag: tag, Summary: "Get the workspace"},
 		func(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[*domain.Workspace], error) {
 			w, err := s.Workspace(ctx, p)
-			return s.withWarnings(ctx, shownWorkspace(p, w), err)
+			return respondWorkspace(ctx, s.Router, s.workspaces, shownWorkspace(p, w), err)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path, ID: "updateWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the workspace", Description: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body router.Patch[NewWorkspace] }) (*router.Response[*domain.Workspace], error) {
@@ -97,22 +120,22 @@ func (s *Server) workspaceRoutes() {
 			if !p.Operator && slices.ContainsFunc(operatorSettings(), func(name string) bool { return b.Has(name) }) {
 				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
 			}
-			w, err := s.ports.Workspaces.UpdateWorkspace(ctx, p, router.PatchFunc(s.Registry, b, (*NewWorkspace).apply))
+			w, err := s.workspaces.UpdateWorkspace(ctx, p, router.PatchFunc(s.Registry, b, (*NewWorkspace).apply))
 			if err != nil {
 				return nil, err
 			}
 			router.SetResourceID(ctx, w.ID)
-			return s.withWarnings(ctx, shownWorkspace(p, w), nil)
+			return respondWorkspace(ctx, s.Router, s.workspaces, shownWorkspace(p, w), nil)
 		})
 }
 
-// withWarnings is the answer of one workspace, with its warnings.
-func (s *Server) withWarnings(ctx context.Context, shown *domain.Workspace, err error) (*router.Response[*domain.Workspace], error) {
+// respondWorkspace answers with a workspace and its warnings.
+func respondWorkspace(ctx context.Context, r *router.Router, w SpendWarner, shown *domain.Workspace, err error) (*router.Response[*domain.Workspace], error) {
 	if err != nil {
 		return nil, err
 	}
-	if shown.Warnings, err = s.ports.Workspaces.SpendWarnings(ctx, shown); err != nil { // the change holds all the same
-		s.Log.WarnContext(ctx, "warnings of a workspace are not known", slog.String("workspace_id", shown.ID), slog.Any("error", err))
+	if shown.Warnings, err = w.SpendWarnings(ctx, shown); err != nil { // the change holds all the same
+		r.Log.WarnContext(ctx, "warnings of a workspace are not known", slog.String("workspace_id", shown.ID), slog.Any("error", err))
 	}
 	return router.Respond(shown, nil)
 }

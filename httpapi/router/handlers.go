@@ -76,3 +76,13 @@ func RespondPublic[T interface{ Public() T }](v T, err error) (*Response[T], err
 	}
 	return Respond(v.Public(), nil)
 }
+
+// HandleByOperator returns the handler of a route that takes an operator and no body.
+func HandleByOperator[T any](do func(context.Context, domain.Principal) (T, error)) func(context.Context, domain.Principal, *struct{}) (*Response[T], error) {
+	return func(ctx context.Context, p domain.Principal, _ *struct{}) (*Response[T], error) {
+		if err := RequireOperator(p); err != nil {
+			return nil, err
+		}
+		return Respond(do(ctx, p))
+	}
+}

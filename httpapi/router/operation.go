@@ -163,7 +163,7 @@ func (s *Router) gate(c *fiber.Ctx, hc huma.Context, next func(huma.Context)) {
 		return
 	}
 	b := BodyOf(c)
-	b.Limit = s.jsonLimit
+	b.Limit = s.JSONLimit
 	text, err := b.ReadAll(c.Request().Header.ContentLength())
 	if err == nil {
 		err = jsonOnly(c, len(text))

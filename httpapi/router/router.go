@@ -22,9 +22,10 @@ type Router struct {
 	handlers     map[string]any // of JSON routes, by route
 	Log          *slog.Logger
 	PublicURL    string // base of the URLs in responses; "": relative ones
-	jsonLimit    int64  // bytes of a JSON body
+	JSONLimit    int64  // bytes of a JSON body
 	writeTimeout time.Duration
 	access       Access
+	limits       RateLimits
 	idempotency  Idempotency
 	forwarder    Forwarder
 	audit        AuditLog
@@ -40,6 +41,7 @@ type Config struct {
 	JSONLimit    int64         // bytes of a JSON body
 	WriteTimeout time.Duration // for a piece of a streamed response
 	Access       Access
+	RateLimits   RateLimits
 	Idempotency  Idempotency
 	Forwarder    Forwarder
 	AuditLog     AuditLog
@@ -51,8 +53,8 @@ type Config struct {
 // New returns the router of a server.
 func New(b *Registry, cfg Config) *Router {
 	return &Router{
-		Registry: b, App: cfg.App, handlers: make(map[string]any), Log: cfg.Log, PublicURL: cfg.PublicURL, jsonLimit: cfg.JSONLimit,
-		writeTimeout: cfg.WriteTimeout, access: cfg.Access, idempotency: cfg.Idempotency, forwarder: cfg.Forwarder, audit: cfg.AuditLog,
+		Registry: b, App: cfg.App, handlers: make(map[string]any), Log: cfg.Log, PublicURL: cfg.PublicURL, JSONLimit: cfg.JSONLimit,
+		writeTimeout: cfg.WriteTimeout, access: cfg.Access, limits: cfg.RateLimits, idempotency: cfg.Idempotency, forwarder: cfg.Forwarder, audit: cfg.AuditLog,
 		workspaces: cfg.Workspaces, Context: cfg.Context,
 	}
 }
@@ -65,6 +67,14 @@ type Access interface {
 	// WatchCredential returns a context that ends once the credential of the
 	// request is no longer valid. cancel stops the checks.
 	WatchCredential(ctx context.Context, v *Request) (_ context.Context, cancel context.CancelFunc)
+}
+
+// RateLimits counts requests that are not admitted by Access.
+type RateLimits interface {
+	// CountRequest counts a request against the limits of its workspace and user.
+	CountRequest(c *fiber.Ctx, p domain.Principal) error
+	// CountFailure counts a request without a valid credential against its address.
+	CountFailure(c *fiber.Ctx, v *Request) error
 }
 
 // Idempotency runs a request at most once per Idempotency-Key.
@@ -106,6 +116,25 @@ func (s *Router) Workspace(ctx context.Context, p domain.Principal) (*domain.Wor
 // CallerIDs returns the numbers that calls of a principal may show.
 func (s *Router) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
 	return s.workspaces.CallerIDs(ctx, p)
+}
+
+// Admit runs the access check of a route.
+func (r *Router) Admit(c *fiber.Ctx, rule Rule, route string) error {
+	return r.access.Admit(c, rule, route)
+}
+
+// CountRequest counts a request that Admit has not counted.
+func (r *Router) CountRequest(c *fiber.Ctx, p domain.Principal) error {
+	return r.limits.CountRequest(c, p)
+}
+
+// CountFailure counts a request without a valid credential against its address.
+func (r *Router) CountFailure(c *fiber.Ctx, v *Request) error { return r.limits.CountFailure(c, v) }
+
+// RunStreamOnce runs a request that reads its body itself at most once per
+// Idempotency-Key.
+func (r *Router) RunStreamOnce(c *fiber.Ctx, run func() error) error {
+	return r.idempotency.RunStreamOnce(c, run)
 }
 
 // serve serves a JSON route by the handler that the library has made.

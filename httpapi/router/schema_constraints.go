@@ -201,3 +201,12 @@ func reasons(s *huma.Schema) {
 	setEnum(known, domain.Reason("").Values())
 	s.AnyOf = []*huma.Schema{known, {Type: huma.TypeString, Pattern: `^sip_[1-6]\d\d$`}}
 }
+
+// ContactStates are the words that lists of contacts are filtered by.
+func ContactStates() []any {
+	var words []any
+	for state := domain.ContactPending; state <= domain.ContactInCall; state++ {
+		words = append(words, state.String())
+	}
+	return words
+}

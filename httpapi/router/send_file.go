@@ -1,0 +1,126 @@
+package router
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+)
+
+// SendFile answers with a file, or with the part of it that is asked for.
+func (s *Router) SendFile(c *fiber.Ctx, rec ask.Recording, kind, disposition string) error {
+	wanted := c.Get(fiber.HeaderRange)
+	if c.Method() == fiber.MethodHead { // of which there is no part (RFC 9110 §14.2)
+		wanted = ""
+	}
+	part, err := rangeOf(wanted, rec.Size)
+	if err == nil && part.from > 0 {
+		_, err = rec.Body.Seek(part.from, io.SeekStart)
+	}
+	if err != nil {
+		_ = rec.Body.Close()
+		if domain.CodeOf(err) != "" {
+			c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes */%d", rec.Size))
+		}
+		return err
+	}
+	c.Set(fiber.HeaderContentType, kind)
+	c.Set(fiber.HeaderAcceptRanges, "bytes")
+	c.Set(fiber.HeaderContentDisposition, disposition)
+	if !rec.Created.IsZero() {
+		c.Set(fiber.HeaderLastModified, rec.Created.UTC().Format(http.TimeFormat))
+	}
+	if part.partial {
+		c.Status(http.StatusPartialContent)
+		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", part.from, part.from+part.size-1, rec.Size))
+	}
+	v := *RequestOf(c.UserContext())
+	holds, stop := s.access.WatchCredential(s.Context(&v), &v)
+	c.Context().SetBodyStream(&fileBody{
+		Reader: io.LimitReader(rec.Body, part.size), body: rec.Body, conn: c.Context().Conn(), patience: s.writeTimeout, holds: holds.Err, stop: stop,
+	}, int(part.size))
+	return nil
+}
+
+// fileBody is a file on its way to a client that goes on reading.
+type fileBody struct {
+	io.Reader
+	body     io.Closer
+	conn     net.Conn
+	patience time.Duration
+	holds    func() error // an error once the credential has ended
+	stop     func()
+}
+
+func (s *fileBody) Read(p []byte) (int, error) {
+	if err := s.holds(); err != nil {
+		return 0, err
+	}
+	if err := s.conn.SetWriteDeadline(time.Now().Add(s.patience)); err != nil {
+		return 0, err
+	}
+	return s.Reader.Read(p)
+}
+
+// Close ends the reading.
+func (s *fileBody) Close() error {
+	s.stop()
+	return s.body.Close()
+}
+
+// part of a file.
+type part struct {
+	from, size int64
+	partial    bool
+}
+
+// rangeOf reads a Range header (RFC 9110, 14.2). What is no range of bytes, or
+// more than one, is answered with the whole.
+func rangeOf(header string, size int64) (part, error) {
+	whole := part{size: size}
+	spec, isBytes := strings.CutPrefix(header, "bytes=")
+	first, last, isRange := strings.Cut(strings.TrimSpace(spec), "-")
+	if !isBytes || !isRange || strings.Contains(spec, ",") {
+		return whole, nil
+	}
+	none := &domain.Error{Code: CodeRangeNotSatisfiable, Message: fmt.Sprintf("The file has %d bytes.", size)}
+	if first == "" {
+		n, err := strconv.ParseInt(last, 10, 64)
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			n = size
+		case err != nil || n < 0:
+			return whole, nil //nolint:nilerr // a range that cannot be read is no range (RFC 9110 14.2)
+		}
+		if n == 0 || size == 0 {
+			return part{}, none
+		}
+		n = min(n, size)
+		return part{from: size - n, size: n, partial: true}, nil
+	}
+	from, err := strconv.ParseInt(first, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) || from < 0 {
+		return whole, nil
+	}
+	to := size - 1
+	if last != "" {
+		n, err := strconv.ParseInt(last, 10, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) || n < from {
+			return whole, nil
+		}
+		to = min(to, n)
+	}
+	if from >= size {
+		return part{}, none
+	}
+	return part{from: from, size: to - from + 1, partial: true}, nil
+}
