@@ -10,6 +10,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/httpapi/router"
+
+	"github.com/callboard/callboard/httpapi/v1/events"
 )
 
 // document is the OpenAPI document of the servers of one address.
@@ -48,7 +50,7 @@ func registerRoutes() *documents {
 			panic("httpapi: a limit names " + route + ", which is no JSON route")
 		}
 	}
-	describeEvents(b)
+	events.DescribeEvents(b)
 	b.FinishDocument()
 	return &documents{Registry: b}
 }

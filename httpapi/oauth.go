@@ -19,6 +19,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/token"
+
+	"github.com/callboard/callboard/httpapi/v1/account"
 )
 
 // formLimit bounds the forms of OAuth.
@@ -73,7 +75,7 @@ type Introspection struct {
 }
 
 func (s *Server) oauthRoutes() {
-	RegisterClients(s.Router, s.ports.OAuth)
+	account.RegisterClients(s.Router, s.ports.OAuth)
 	s.authorizeRoutes()
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", ID: "getOAuthMetadata", Tag: router.OAuthTag, Public: true,

@@ -8,6 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+
+	"github.com/callboard/callboard/httpapi/v1/operator"
 )
 
 // Operators is the node over all of its workspaces. The front door has checked
@@ -40,7 +42,7 @@ func (s *Server) operatorRoutes() {
 	const tag, path = "Operator", "/v1/operator"
 	s.partDoor()
 	s.looksDoor()
-	RegisterQuarantine(s.Router, s.ports.Quarantines)
+	operator.RegisterQuarantine(s.Router, s.ports.Quarantines)
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/load", ID: "getLoad", Tag: tag, Summary: "Get how the service does, over all workspaces",
 		Description: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +

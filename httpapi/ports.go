@@ -6,6 +6,22 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/httpapi/v1/agents"
+
+	"github.com/callboard/callboard/httpapi/v1/events"
+
+	"github.com/callboard/callboard/httpapi/v1/messaging"
+
+	"github.com/callboard/callboard/httpapi/v1/calls"
+
+	"github.com/callboard/callboard/httpapi/v1/telephony"
+
+	"github.com/callboard/callboard/httpapi/v1/campaigns"
+
+	"github.com/callboard/callboard/httpapi/v1/account"
+
+	"github.com/callboard/callboard/httpapi/v1/operator"
 )
 
 // Ports are what the front door needs of the service. One value may stand in
@@ -20,43 +36,43 @@ import (
 // them any more. They may hold secrets; the front door never shows them.
 type Ports struct {
 	Auth        Authenticator
-	Campaigns   Campaigns
-	Contacts    Contacts
-	Calls       Calls
-	Recordings  Recordings
+	Campaigns   campaigns.Campaigns
+	Contacts    campaigns.Contacts
+	Calls       calls.Calls
+	Recordings  calls.Recordings
 	Listening   Listening
 	Talking     Talking
-	Agents      Agents
-	Pathways    Pathways
-	Tools       Tools
-	Trunks      Trunks
-	Numbers     Numbers
-	Phones      Phones
-	DNC         DNC
-	Webhooks    Webhooks
-	Deliveries  Deliveries
-	Keys        Keys
+	Agents      agents.Agents
+	Pathways    agents.Pathways
+	Tools       agents.Tools
+	Trunks      telephony.Trunks
+	Numbers     telephony.Numbers
+	Phones      telephony.Phones
+	DNC         campaigns.DNC
+	Webhooks    events.Webhooks
+	Deliveries  events.Deliveries
+	Keys        account.Keys
 	Tokens      Tokens
-	OAuth       OAuth
+	OAuth       account.OAuth
 	Consents    Consents
 	Users       Users
 	Audit       Audit
-	Workspaces  WorkspaceRecord
-	Usages      Usages
-	Bulks       Bulks
-	Exports     Exports
-	Data        DataRequests
-	Tenants     Tenants
+	Workspaces  account.Workspaces
+	Usages      account.Usages
+	Bulks       campaigns.Bulks
+	Exports     account.Exports
+	Data        account.DataRequests
+	Tenants     operator.Tenants
 	Operators   Operators
-	Quarantines Quarantines
-	Alerts      Alerts
-	Events      Events
+	Quarantines operator.Quarantines
+	Alerts      operator.Alerts
+	Events      events.Events
 	Health      Health
-	Bookings    Bookings
-	Messages    Messages
-	Textings    Textings
-	Gateways    SMSGateways
-	Knowledge   Knowledge
+	Bookings    agents.Bookings
+	Messages    messaging.Messages
+	Textings    messaging.Textings
+	Gateways    messaging.SMSGateways
+	Knowledge   agents.Knowledge
 	Windows     Windows // nil: what is used of the rate limits is forgotten at the end
 	Once        Once    // nil: the Idempotency-Key header has no effect
 }

@@ -23,6 +23,22 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/router"
+
+	"github.com/callboard/callboard/httpapi/v1/agents"
+
+	"github.com/callboard/callboard/httpapi/v1/events"
+
+	"github.com/callboard/callboard/httpapi/v1/messaging"
+
+	"github.com/callboard/callboard/httpapi/v1/calls"
+
+	"github.com/callboard/callboard/httpapi/v1/telephony"
+
+	"github.com/callboard/callboard/httpapi/v1/campaigns"
+
+	"github.com/callboard/callboard/httpapi/v1/account"
+
+	"github.com/callboard/callboard/httpapi/v1/operator"
 )
 
 // Config sets the front door up. The zero value works.
@@ -129,8 +145,8 @@ type Server struct {
 
 // workspaceRules are the ports that request bodies are validated against.
 type workspaceRules struct {
-	WorkspaceRecord
-	Numbers
+	account.Workspaces
+	telephony.Numbers
 }
 
 // countedWorkspaces bounds the counts of workspaces and their paths. They are
@@ -195,44 +211,44 @@ func New(cfg Config, ports Ports) *Server {
 }
 
 func (s *Server) routes() {
-	RegisterCampaigns(s.Router, s.ports.Campaigns)
-	RegisterContacts(s.Router, s.ports.Contacts)
-	RegisterUsage(s.Router, s.ports.Usages)
-	RegisterBulk(s.Router, s.ports.Bulks)
-	RegisterExports(s.Router, s.ports.Exports)
-	RegisterDataRequests(s.Router, s.ports.Data)
-	RegisterCalls(s.Router, s.ports.Calls)
-	RegisterRecordings(s.Router, s.ports.Calls, s.ports.Recordings)
+	campaigns.RegisterCampaigns(s.Router, s.ports.Campaigns)
+	campaigns.RegisterContacts(s.Router, s.ports.Contacts)
+	account.RegisterUsage(s.Router, s.ports.Usages)
+	campaigns.RegisterBulk(s.Router, s.ports.Bulks)
+	account.RegisterExports(s.Router, s.ports.Exports)
+	account.RegisterDataRequests(s.Router, s.ports.Data)
+	calls.RegisterCalls(s.Router, s.ports.Calls)
+	calls.RegisterRecordings(s.Router, s.ports.Calls, s.ports.Recordings)
 	s.listenRoutes()
 	s.talkRoutes()
 	s.talkPages()
 	s.ticketRoutes()
-	RegisterAgents(s.Router, s.ports.Agents)
-	RegisterTools(s.Router, s.ports.Tools)
-	RegisterGateways(s.Router, s.ports.Gateways)
-	RegisterPathways(s.Router, s.ports.Pathways, s.ports.Agents, s.ports.Calls, s.ports.Campaigns, PathwaySpeech{Recognized: s.cfg.Ears, Transcribed: s.cfg.Text})
-	RegisterNumbers(s.Router, s.ports.Numbers)
-	RegisterTrunks(s.Router, s.ports.Trunks)
-	RegisterDNC(s.Router, s.ports.DNC)
-	RegisterPhones(s.Router, s.ports.Phones)
-	RegisterProviders(s.Router, s.ports.Bookings)
-	RegisterAppointments(s.Router, s.ports.Bookings)
-	RegisterMessages(s.Router, s.ports.Messages)
-	RegisterConversations(s.Router, s.ports.Textings)
-	RegisterKnowledge(s.Router, s.ports.Knowledge)
-	RegisterWebhooks(s.Router, s.ports.Webhooks, s.ports.Deliveries)
-	RegisterKeys(s.Router, s.ports.Keys)
+	agents.RegisterAgents(s.Router, s.ports.Agents)
+	agents.RegisterTools(s.Router, s.ports.Tools)
+	messaging.RegisterGateways(s.Router, s.ports.Gateways)
+	agents.RegisterPathways(s.Router, s.ports.Pathways, s.ports.Agents, s.ports.Calls, s.ports.Campaigns, agents.PathwaySpeech{Recognized: s.cfg.Ears, Transcribed: s.cfg.Text})
+	telephony.RegisterNumbers(s.Router, s.ports.Numbers)
+	telephony.RegisterTrunks(s.Router, s.ports.Trunks)
+	campaigns.RegisterDNC(s.Router, s.ports.DNC)
+	telephony.RegisterPhones(s.Router, s.ports.Phones)
+	agents.RegisterProviders(s.Router, s.ports.Bookings)
+	agents.RegisterAppointments(s.Router, s.ports.Bookings)
+	messaging.RegisterMessages(s.Router, s.ports.Messages)
+	messaging.RegisterConversations(s.Router, s.ports.Textings)
+	agents.RegisterKnowledge(s.Router, s.ports.Knowledge)
+	events.RegisterWebhooks(s.Router, s.ports.Webhooks, s.ports.Deliveries)
+	account.RegisterKeys(s.Router, s.ports.Keys)
 	s.tokenRoutes()
 	s.oauthRoutes()
 	s.userRoutes()
 	s.rateLimitRoutes()
-	RegisterAudit(s.Router, s.ports.Audit)
-	RegisterWorkspace(s.Router, s.ports.Workspaces)
-	RegisterTenants(s.Router, s.ports.Tenants, s.ports.Trunks, s.ports.Workspaces)
+	account.RegisterAudit(s.Router, s.ports.Audit)
+	account.RegisterWorkspace(s.Router, s.ports.Workspaces)
+	operator.RegisterTenants(s.Router, s.ports.Tenants, s.ports.Trunks, s.ports.Workspaces)
 	s.operatorRoutes()
-	RegisterAlerts(s.Router, s.ports.Alerts)
+	operator.RegisterAlerts(s.Router, s.ports.Alerts)
 	s.streamRoute() // before the event by its id
-	RegisterEvents(s.Router, s.ports.Events)
+	events.RegisterEvents(s.Router, s.ports.Events)
 	s.healthRoutes()
 	s.documentRoutes()
 	s.docsRoutes()

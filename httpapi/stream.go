@@ -18,6 +18,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/httpapi/router"
+
+	"github.com/callboard/callboard/httpapi/v1/events"
 )
 
 const (
@@ -63,7 +65,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	if from == ask.EventsFromNow {
 		after = ""
 	}
-	q, err := eventQuery(v.Principal, after, c.Query("type"))
+	q, err := events.EventQuery(v.Principal, after, c.Query("type"))
 	if err != nil {
 		return err
 	}
@@ -190,7 +192,7 @@ func (f *follower) write(e *event.Event) error {
 	f.out.WriteString("id: ")
 	f.out.WriteString(e.ID)
 	f.out.WriteString("\ndata: ")
-	if err := domain.WriteJSON(&f.out, showEvent(*e)); err != nil { // ends the line
+	if err := domain.WriteJSON(&f.out, events.ShowEvent(*e)); err != nil { // ends the line
 		return err
 	}
 	f.out.WriteByte('\n')

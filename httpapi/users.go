@@ -14,6 +14,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+
+	"github.com/callboard/callboard/httpapi/v1/account"
 )
 
 // Users are the people of a workspace, and where they are signed in. The front
@@ -93,7 +95,7 @@ func (s *Server) userRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondDeleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id, mayLead(p)))
+			return router.RespondDeleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id, account.ManagesUsers(p)))
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/sign-in-link", ID: "createSignInLink", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Make a link that signs a user in",
@@ -126,7 +128,7 @@ func (s *Server) userRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondDeleted(session, "session", s.ports.Users.EndSession(ctx, p, id, session, mayLead(p)))
+			return router.RespondDeleted(session, "session", s.ports.Users.EndSession(ctx, p, id, session, account.ManagesUsers(p)))
 		})
 	s.signInRoutes()
 }
@@ -146,7 +148,7 @@ func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{
 	if err := in.Body.apply(u); err != nil {
 		return nil, err
 	}
-	if err := mayMake(p, u); err != nil {
+	if err := account.MayManageUser(p, u); err != nil {
 		return nil, err
 	}
 	made, err := s.ports.Users.CreateUser(ctx, p, u)
@@ -167,13 +169,13 @@ func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct 
 		return nil, err
 	}
 	return router.Respond(s.ports.Users.UpdateUser(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewUser, u *domain.User) error {
-		if err := mayMake(p, u); err != nil {
+		if err := account.MayManageUser(p, u); err != nil {
 			return err
 		}
 		if err := n.apply(u); err != nil {
 			return err
 		}
-		return mayMake(p, u)
+		return account.MayManageUser(p, u)
 	})))
 }
 
@@ -189,7 +191,7 @@ func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *router.
 	if err != nil {
 		return nil, err
 	}
-	text, until, err := s.ports.Users.SignInLink(ctx, p, id, mayLead(p))
+	text, until, err := s.ports.Users.SignInLink(ctx, p, id, account.ManagesUsers(p))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,40 @@
+package account
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// AuditReader reads the audit log.
+type AuditReader interface {
+	ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQuery) (ask.List[*domain.AuditEntry], error)
+}
+
+// auditHandlers serves the audit log.
+type auditHandlers struct {
+	*router.Router
+
+	audit AuditReader
+}
+
+// RegisterAudit registers the audit log.
+func RegisterAudit(r *router.Router, audit AuditReader) {
+	s := &auditHandlers{Router: r, audit: audit}
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/audit-logs", ID: "listAuditLogs", Tag: "Audit logs", Summary: "Read who did what",
+		Description: "Uses of one key from one address within a minute are one entry with a count.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		router.Paging
+		Type   string `query:"type" enum:"auth,admin"`
+		Action string `query:"action" maxLength:"64" example:"api_key.created"`
+		Actor  string `query:"actor" maxLength:"64" doc:"The id of whoever did it."`
+	},
+	) (*router.Response[router.List[*domain.AuditEntry]], error) {
+		l, err := s.audit.ListAudit(ctx, p, ask.AuditQuery{Page: in.Query(), Type: in.Type, Action: in.Action, Actor: in.Actor})
+		return router.Page(l, err, router.Same)
+	})
+}

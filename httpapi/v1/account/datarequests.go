@@ -1,0 +1,104 @@
+package account
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// dataRequestHandlers serves the operations of data requests.
+type dataRequestHandlers struct {
+	*router.Router
+
+	data DataRequests
+}
+
+// DataRequests export or erase what a workspace has of a person.
+type DataRequests interface {
+	// CreateDataRequest orders an export or an erasure. It is carried out whole,
+	// also across the end of the process. Errors: validation_error and
+	// invalid_state of phone.
+	CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error)
+	DataRequest(ctx context.Context, p domain.Principal, id string) (*domain.DataRequest, error)
+	ListDataRequests(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DataRequest], error)
+	// DataRequestFile opens the file of an export; processing while it is
+	// written, export_expired once it is deleted, invalid_state of an erasure.
+	DataRequestFile(ctx context.Context, p domain.Principal, id string) (ask.Recording, error)
+}
+
+// NewDataRequest is a data request in the body of a request.
+type NewDataRequest struct {
+	Type  string `json:"type" enum:"export,erase"`
+	Phone string `json:"phone" minLength:"1" maxLength:"64" example:"+12025550123"`
+}
+
+const mimeZip = "application/zip"
+
+// RegisterDataRequests registers the operations of data requests.
+func RegisterDataRequests(r *router.Router, data DataRequests) {
+	s := &dataRequestHandlers{Router: r, data: data}
+	const tag, path = "Data requests", "/v1/data-requests"
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createDataSubjectRequest", Tag: tag, Status: http.StatusAccepted, Summary: "Export or erase what is known of a person",
+		Credential: router.KeyOrSession, Errors: []int{http.StatusServiceUnavailable},
+		Description: "The person is known by a telephone number. The request is carried out in the background, in the environment of the credential, and goes on after a restart. " +
+			"export writes a zip of JSON lines with the recordings, kept for seven days. erase takes the person out of running campaigns, waits for live calls, and removes calls, " +
+			"recordings, transcripts, messages, appointments, contacts, events and exports; in what is about others the number is blanked. Do-not-call entries stay as a keyed hash, " +
+			"so that the number is still not called. Logs of decisions can still be verified. An erasure cannot be undone.",
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewDataRequest }) (*router.Response[*domain.DataRequest], error) {
+		r, err := s.data.CreateDataRequest(ctx, p, domain.DataRequestType(in.Body.Type), in.Body.Phone)
+		if err != nil {
+			return nil, err
+		}
+		router.SetResourceID(ctx, r.ID)
+		return router.Respond(s.showDataRequest(r), nil)
+	})
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDataSubjectRequests", Tag: tag, Summary: "List data requests"},
+		router.HandleList(s.data, DataRequests.ListDataRequests, s.showDataRequest))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDataSubjectRequest", Tag: tag, Summary: "See how far a data request is"},
+		router.HandleByID(domain.PrefixData, s.data, DataRequests.DataRequest, s.showDataRequest))
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: path + "/{id}/download", ID: "downloadDataSubjectRequest", Tag: tag, Summary: "Download the file of an export",
+		Description: "A zip: one file of JSON lines for each kind, and recordings. Takes Range. 202 while the file is written, 409 invalid_state of an erasure, 410 export_expired once it is deleted.",
+		Errors:      []int{http.StatusConflict, http.StatusGone, http.StatusRequestedRangeNotSatisfiable},
+	}, func(h *huma.Operation) {
+		text := &huma.Schema{Type: huma.TypeString, Format: "binary"}
+		h.Parameters = append(h.Parameters, &huma.Param{Name: "Range", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: "bytes=0-65535"})
+		h.Responses["200"] = router.DescribeResponse("The whole file.", mimeZip, text)
+		h.Responses["206"] = router.DescribeResponse("The part that was asked for.", mimeZip, text)
+		h.Responses["202"] = router.DescribeResponse("The file is still being written.", fiber.MIMEApplicationJSON, router.SchemaOf[ExportProcessing](s.API))
+	}, s.downloadDataRequest)
+}
+
+// showDataRequest is a request with the address of its file, once there is one.
+func (s *dataRequestHandlers) showDataRequest(r *domain.DataRequest) *domain.DataRequest {
+	shown := r.Public()
+	shown.DownloadURL = ""
+	if r.Type == domain.DataExport && r.Status == domain.DataCompleted {
+		shown.DownloadURL = s.PublicURL + "/v1/data-requests/" + r.ID + "/download"
+	}
+	return shown
+}
+
+func (s *dataRequestHandlers) downloadDataRequest(c *fiber.Ctx) error {
+	id, err := router.PathID(domain.PrefixData, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	ctx := c.UserContext()
+	file, err := s.data.DataRequestFile(ctx, router.RequestOf(ctx).Principal, id)
+	if domain.CodeOf(err) == domain.CodeProcessing {
+		c.Set(fiber.HeaderRetryAfter, router.RetryAfterProcessing)
+		return c.Status(http.StatusAccepted).JSON(ExportProcessing{ID: id, Status: string(domain.CodeProcessing)})
+	}
+	if err != nil {
+		return err
+	}
+	return s.SendFile(c, file, mimeZip, `attachment; filename="`+id+`.zip"`)
+}

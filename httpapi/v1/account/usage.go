@@ -1,0 +1,165 @@
+package account
+
+import (
+	"context"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// Usages are what a workspace used, and what that costs.
+type Usages interface {
+	// Usage tells days and months from one day to another.
+	Usage(ctx context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error)
+	// Ledger walks the rows behind it, in the order in which they were opened.
+	Ledger(ctx context.Context, p domain.Principal, q ask.UsageQuery) (iter.Seq2[ask.LedgerLine, error], error)
+}
+
+// usageHandlers serves the operations of usage.
+type usageHandlers struct {
+	*router.Router
+
+	usages Usages
+}
+
+// LedgerEntry is an attempt, or a call that came in, as the export shows it.
+type LedgerEntry struct {
+	AttemptID  string           `json:"attempt_id"`
+	CallID     string           `json:"call_id"`
+	CampaignID string           `json:"campaign_id"`
+	Direction  domain.Direction `json:"direction"`
+	OpenedAt   time.Time        `json:"opened_at"`
+	ClosedAt   time.Time        `json:"closed_at"`
+	Seconds    int              `json:"seconds"`
+	Plan       domain.Plan      `json:"plan"`
+	Included   bool             `json:"included"`
+	Amount     domain.Money     `json:"amount"`
+}
+
+func ledgerColumns() []string {
+	return []string{"attempt_id", "call_id", "campaign_id", "direction", "opened_at", "closed_at", "seconds", "plan", "included", "amount", "currency"}
+}
+
+// RegisterUsage registers the operations of usage.
+func RegisterUsage(r *router.Router, usages Usages) {
+	s := &usageHandlers{Router: r, usages: usages}
+	const days = "Days are those of UTC. The time at which an attempt was opened sets its day, its month and its price."
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/usage", ID: "getUsage", Tag: "Usage", Summary: "Attempts, minutes, messages and what they cost, by day and month",
+		Description: "An attempt is billed once, if it reached a carrier; those that were throttled, not sent or interrupted are free, and so is all of the " +
+			"test environment. Each month begins with the plan's quota; what a change of the plan finds used of it stays used. " + days,
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		From string `query:"from" maxLength:"32" doc:"The first day, YYYY-MM-DD; the first of this month unless said."`
+		To   string `query:"to" maxLength:"32" doc:"The last day; today unless said."`
+	},
+	) (*router.Response[ask.Usage], error) {
+		q, err := usageQuery(in.From, in.To, time.Now(), nil)
+		if err != nil {
+			return nil, err
+		}
+		return router.Respond(s.usages.Usage(ctx, p, q))
+	})
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: "/v1/usage/ledger", ID: "exportLedger", Tag: "Usage", Summary: "Download every billed attempt with its price",
+		Errors: []int{http.StatusUnprocessableEntity},
+		Description: "One row per attempt that is billed and per call that was taken, in the order in which they were opened; streamed. The amounts add up " +
+			"to what /v1/usage says. " + days,
+	}, func(h *huma.Operation) {
+		for _, one := range []struct{ name, doc string }{{"from", "The first day, YYYY-MM-DD; the first of this month unless said."}, {"to", "The last day; today unless said."}} {
+			h.Parameters = append(h.Parameters, &huma.Param{Name: one.name, In: "query", Description: one.doc, Schema: &huma.Schema{Type: huma.TypeString}})
+		}
+		h.Parameters = append(h.Parameters, &huma.Param{
+			Name: "format", In: "query", Description: "csv, or one JSON object per line.",
+			Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"csv", "jsonl"}, Default: "csv"},
+		})
+		h.Responses["200"] = router.DescribeResponse("The rows.", router.MIMECSV, &huma.Schema{Type: huma.TypeString, Examples: []any{strings.Join(ledgerColumns(), ",") + "\r\n"}})
+		h.Responses["200"].Content[router.MIMEJSONLines] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	}, s.ledger)
+}
+
+// usageQuery reads a stretch of days. problems are those of what stands beside
+// it.
+func usageQuery(from, to string, now time.Time, problems domain.Problems) (ask.UsageQuery, error) {
+	now = now.UTC()
+	q := ask.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now.Truncate(24 * time.Hour)}
+	for _, f := range []struct {
+		param, text string
+		into        *time.Time
+	}{{"from", from, &q.From}, {"to", to, &q.To}} {
+		if f.text == "" {
+			continue
+		}
+		t, err := time.Parse(time.DateOnly, f.text)
+		if err != nil {
+			t, err = time.Parse(time.RFC3339, f.text)
+			t = t.UTC().Truncate(24 * time.Hour)
+		}
+		if err != nil {
+			problems.Add(f.param, domain.CodeValidation, "is no date (YYYY-MM-DD)")
+			continue
+		}
+		*f.into = t
+	}
+	switch {
+	case len(problems) > 0:
+	case from == "" && q.From.After(q.To): // the month of to
+		q.From = time.Date(q.To.Year(), q.To.Month(), 1, 0, 0, 0, 0, time.UTC)
+	case q.From.After(q.To):
+		problems.Add("to", domain.CodeValidation, "must not be before from")
+	case q.To.Sub(q.From) >= ask.MaxUsageDays*24*time.Hour:
+		problems.Add("from", domain.CodeValidation, "at most %d days are told at once", ask.MaxUsageDays)
+	}
+	return q, problems.Err()
+}
+
+func (s *usageHandlers) ledger(c *fiber.Ctx) error {
+	var problems domain.Problems
+	format := strings.Clone(c.Query("format", "csv"))
+	if format != "csv" && format != "jsonl" {
+		problems.Add("format", domain.CodeValidation, "is neither csv nor jsonl")
+	}
+	q, err := usageQuery(strings.Clone(c.Query("from")), strings.Clone(c.Query("to")), time.Now(), problems)
+	if err != nil {
+		return err
+	}
+	f, write := router.File{Name: "ledger-" + domain.Day(q.From) + "-" + domain.Day(q.To) + "." + format, Kind: router.CSVFile}, writeLedger
+	if format == "jsonl" {
+		f.Kind, write = router.MIMEJSONLines, writeLedgerLines
+	}
+	return router.Download(s.Router, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.LedgerLine, error], error) {
+		return s.usages.Ledger(ctx, p, q)
+	}, write)
+}
+
+func entryOf(l *ask.LedgerLine) LedgerEntry {
+	e := LedgerEntry{
+		AttemptID: l.AttemptID, CallID: l.CallID, CampaignID: l.CampaignID, Direction: l.Direction, OpenedAt: l.OpenedAt.UTC(), ClosedAt: l.ClosedAt.UTC(),
+		Seconds: l.Seconds, Plan: l.Plan, Included: l.Included, Amount: l.Amount,
+	}
+	if e.Direction == "" {
+		e.Direction = domain.Outbound
+	}
+	return e
+}
+
+func writeLedger(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
+	return router.WriteCSV(w, ledgerColumns(), rows, func(row *ask.LedgerLine, record []string, put func([]string) error) error {
+		e := entryOf(row)
+		return put(append(record, e.AttemptID, e.CallID, e.CampaignID, string(e.Direction), e.OpenedAt.UTC().Format(domain.TimeFormat), e.ClosedAt.UTC().Format(domain.TimeFormat),
+			strconv.Itoa(e.Seconds), string(e.Plan), strconv.FormatBool(e.Included), e.Amount.Amount, e.Amount.Currency))
+	})
+}
+
+func writeLedgerLines(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
+	return router.WriteJSONLines(w, rows, func(row *ask.LedgerLine) any { return entryOf(row) })
+}

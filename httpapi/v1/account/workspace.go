@@ -1,0 +1,236 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// Workspaces is the tenant's own record.
+type Workspaces interface {
+	// Workspace answers from memory: it stands before every request.
+	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
+	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
+	// SpendWarnings tell for which trunks the spend cap of a workspace does not hold.
+	SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error)
+}
+
+// SpendWarner says for which trunks the spend cap of a workspace does not hold.
+type SpendWarner interface {
+	SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error)
+}
+
+// workspaceHandlers serves the operations of the workspace itself.
+type workspaceHandlers struct {
+	*router.Router
+
+	workspaces Workspaces
+}
+
+// NewLimits are the limits of a workspace as they are sent.
+type NewLimits struct {
+	RequestsPerMinute  *int `json:"requests_per_minute,omitempty"`
+	ConcurrentInbound  *int `json:"concurrent_inbound,omitempty"`
+	ConcurrentOutbound *int `json:"concurrent_outbound,omitempty"`
+	CallsPerMinute     *int `json:"calls_per_minute,omitempty"`
+}
+
+// NewDestinationRules are the destination rules of a workspace in the body of a
+// request.
+type NewDestinationRules struct {
+	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"ISO 3166 codes; * is every country. []: default_country as it is now; another default_country later allows no others."`
+	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
+	DailySpendCap   *NewMoney `json:"daily_spend_cap,omitempty" doc:"Of outbound calls and text messages per day in UTC, by the costs of the trunks, or by the plan's price of an attempt where a trunk names none. A text message counts by sms_price_per_segment: one sent over the API from when it is queued, an agent's reply from when it is about to be handed to a carrier. A call reserves its first minute when it is placed, then each next minute ahead; without money it ends with spend_cap_reached. Once the cap is reached, no call, transfer or text message goes out."`
+	MaxCallMinutes  int       `json:"max_call_minutes,omitempty" doc:"Of an outbound or transferred call. 0: none of its own."`
+}
+
+// NewMoney is an amount as it is sent.
+type NewMoney struct {
+	Amount   string `json:"amount" example:"25.00"`
+	Currency string `json:"currency,omitempty" enum:"USD" default:"USD"`
+}
+
+// NewPricing is a price as it is sent.
+type NewPricing struct {
+	IncludedAttempts int      `json:"included_attempts,omitempty" minimum:"0" maximum:"1000000000" doc:"Per month."`
+	PricePerAttempt  NewMoney `json:"price_per_attempt" doc:"Of each further one."`
+}
+
+// NewRetention are the retention periods in the body of a request.
+type NewRetention struct {
+	CallDays       int `json:"calls_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which calls are deleted with recordings, transcripts and SIP messages; 0: they are kept."`
+	RecordingDays  int `json:"recordings_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
+	TranscriptDays int `json:"transcripts_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which transcripts are deleted; 0: they are kept."`
+	TraceDays      int `json:"traces_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which the SIP messages of calls are deleted; 0: they are kept."`
+
+	MessageDays     int `json:"messages_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which text messages are deleted; 0: they are kept."`
+	AppointmentDays int `json:"appointments_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which appointments are deleted; 0: they are kept."`
+	EventDays       int `json:"events_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which events and the logs of their deliveries are deleted, at least 7; 0: they are kept."`
+
+	DecisionDays int `json:"decisions_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which decisions of campaigns are deleted; 0: they are kept."`
+	AuditDays    int `json:"audit_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which entries of the audit log are deleted, at least 30; 0: they are kept."`
+	LedgerDays   int `json:"ledger_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which the bills of attempts are deleted, at least 35; 0: they are kept. Counts per day and month stay."`
+	UploadDays   int `json:"uploads_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which reports of uploads of contacts are deleted; 0: they are kept."`
+}
+
+// NewFrequencyCaps are the frequency caps of calls in the body of a request.
+type NewFrequencyCaps struct {
+	PerNumberPerDay int `json:"per_number_per_day,omitempty" minimum:"0" maximum:"100" doc:"Maximum attempts to reach one number per calendar day in its time zone, over all campaigns and single calls. Attempts are counted from the moment a cap is set. 0: no cap."`
+}
+
+// NewRedaction are the redaction rules of transcripts in the body of a request.
+type NewRedaction struct {
+	Patterns []string `json:"patterns,omitempty" nullable:"false" maxItems:"20" doc:"Regular expressions (RE2) of at most 500 bytes each. Matches in utterances, in sequences of pressed keys and in received text messages are stored as [redacted]. []: no redaction. Applies to calls answered from now on."`
+}
+
+// NewWorkspace is a workspace in the body of a request.
+type NewWorkspace struct {
+	Name           string               `json:"name,omitempty" required:"true"`
+	Plan           string               `json:"plan,omitempty" enum:"starter,professional,enterprise" doc:"Default: starter. Operators only."`
+	Limits         *NewLimits           `json:"limits,omitempty" doc:"On enterprise only. Operators only."`
+	Calling        *NewDestinationRules `json:"calling,omitempty" doc:"Operators only."`
+	Pricing        *NewPricing          `json:"pricing,omitempty" doc:"What an account on enterprise has agreed to pay. Operators only."`
+	SegmentPrice   *NewMoney            `json:"sms_price_per_segment,omitempty" doc:"Of each segment of a live text message that a carrier took, on any plan, at most 1000.00. Operators only."`
+	DefaultCountry string               `json:"default_country,omitempty" minLength:"2" doc:"ISO 3166: how numbers without a country code are read. Default: US."`
+	Retention      *NewRetention        `json:"retention,omitempty"`
+	AllowedOrigins []string             `json:"allowed_origins,omitempty" nullable:"false" doc:"Origins whose pages may come with the tokens of users, e.g. https://app.example.com; [] is none."`
+	FrequencyCaps  *NewFrequencyCaps    `json:"frequency_caps,omitempty"`
+	Redaction      *NewRedaction        `json:"redaction,omitempty"`
+	Metadata       map[string]string    `json:"metadata,omitempty"`
+}
+
+// RegisterWorkspace registers the operations of the workspace itself.
+func RegisterWorkspace(r *router.Router, workspaces Workspaces) {
+	s := &workspaceHandlers{Router: r, workspaces: workspaces}
+	const tag, path = "Workspace", "/v1/workspace"
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "getWorkspace", Tag: tag, Summary: "Get the workspace"},
+		func(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[*domain.Workspace], error) {
+			w, err := s.Workspace(ctx, p)
+			return RespondWorkspace(ctx, s.Router, s.workspaces, ShowWorkspace(p, w), err)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path, ID: "updateWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the workspace", Description: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body router.Patch[NewWorkspace] }) (*router.Response[*domain.Workspace], error) {
+			b := &in.Body
+			if !p.Operator && slices.ContainsFunc(operatorSettings(), func(name string) bool { return b.Has(name) }) {
+				return nil, domain.Errorf(domain.CodeOperatorRequired, "Plan, price, limits and destination rules take an operator key.")
+			}
+			w, err := s.workspaces.UpdateWorkspace(ctx, p, router.PatchFunc(s.Registry, b, (*NewWorkspace).Apply))
+			if err != nil {
+				return nil, err
+			}
+			router.SetResourceID(ctx, w.ID)
+			return RespondWorkspace(ctx, s.Router, s.workspaces, ShowWorkspace(p, w), nil)
+		})
+}
+
+// RespondWorkspace answers with a workspace and its warnings.
+func RespondWorkspace(ctx context.Context, r *router.Router, w SpendWarner, shown *domain.Workspace, err error) (*router.Response[*domain.Workspace], error) {
+	if err != nil {
+		return nil, err
+	}
+	if shown.Warnings, err = w.SpendWarnings(ctx, shown); err != nil { // the change holds all the same
+		r.Log.WarnContext(ctx, "warnings of a workspace are not known", slog.String("workspace_id", shown.ID), slog.Any("error", err))
+	}
+	return router.Respond(shown, nil)
+}
+
+// ShowWorkspace is a workspace as the environment that asks sees it: with that
+// environment's default list.
+func ShowWorkspace(p domain.Principal, w *domain.Workspace) *domain.Workspace {
+	if w == nil {
+		return nil
+	}
+	shown := *w
+	shown.Environment, shown.DefaultDNC = p.Environment, domain.DefaultDNCID(w.ID, p.Environment)
+	if shown.Redaction.Patterns == nil { // of a version that knew none
+		shown.Redaction.Patterns = []string{}
+	}
+	return &shown
+}
+
+// operatorSettings are the members that take an operator key.
+func operatorSettings() []string {
+	return []string{"plan", "limits", "calling", "pricing", "sms_price_per_segment"}
+}
+
+// PruneStored drops the limits and the price of a plan that has its own: those
+// of the plan that the workspace gets take their place.
+func (*NewWorkspace) PruneStored(_ any, stored, patch map[string]any) {
+	next := router.MergePatch(map[string]any{"plan": stored["plan"]}, map[string]any{"plan": patch["plan"]})
+	if plan, _ := next.(map[string]any); router.HasMember(patch, "plan") && plan["plan"] != stored["plan"] || stored["plan"] != string(domain.Enterprise) {
+		delete(stored, "limits")
+		delete(stored, "pricing")
+	}
+	calling, _ := stored["calling"].(map[string]any)
+	if countries, _ := calling["countries"].([]any); len(countries) == 0 && stored["default_country"] != "" { // of a version that stored none
+		stored["calling"] = router.MergePatch(calling, map[string]any{"countries": []any{stored["default_country"]}})
+	}
+}
+
+// Apply writes the settings to a workspace, and checks the workspace.
+func (n *NewWorkspace) Apply(w *domain.Workspace) error {
+	w.Name, w.Metadata, w.AllowedOrigins = n.Name, n.Metadata, n.AllowedOrigins
+	w.DefaultCountry = cmp.Or(n.DefaultCountry, "US")
+	w.Retention, w.FrequencyCaps = domain.Retention(router.ValueOrZero(n.Retention)), domain.FrequencyCaps(router.ValueOrZero(n.FrequencyCaps))
+	w.Redaction = domain.Redaction(router.ValueOrZero(n.Redaction))
+	calling := router.ValueOrZero(n.Calling)
+	w.Calling = domain.DestinationRules{
+		Countries: calling.Countries, BlockedPrefixes: calling.BlockedPrefixes,
+		DailySpendCap: money(calling.DailySpendCap), MaxCallMinutes: calling.MaxCallMinutes,
+	}
+	w.SegmentPrice = money(n.SegmentPrice)
+	if err := n.applyPlan(w); err != nil {
+		return err
+	}
+	return validation.Workspace(w).Err()
+}
+
+// applyPlan sets the plan with its limits and its price, which only enterprise
+// has of its own.
+func (n *NewWorkspace) applyPlan(w *domain.Workspace) error {
+	before := w.Plan
+	w.Plan = cmp.Or(domain.Plan(n.Plan), domain.Starter)
+	if w.Plan != domain.Enterprise {
+		if fixed, known := domain.PlanLimits(w.Plan); known && w.Plan != before {
+			w.Limits, w.Pricing = fixed, nil
+		}
+		var p domain.Problems
+		if n.Limits != nil {
+			p.Add("limits", domain.CodeValidation, "are the plan's own on %s; only enterprise sets them", w.Plan)
+		}
+		if n.Pricing != nil {
+			p.Add("pricing", domain.CodeValidation, "is the plan's own on %s; only enterprise has another", w.Plan)
+		}
+		return p.Err()
+	}
+	w.Limits, w.Pricing = domain.RoomyLimits(), nil
+	if l := n.Limits; l != nil {
+		router.SetIfSent(&w.Limits.RequestsPerMinute, l.RequestsPerMinute)
+		router.SetIfSent(&w.Limits.ConcurrentInbound, l.ConcurrentInbound)
+		router.SetIfSent(&w.Limits.ConcurrentOutbound, l.ConcurrentOutbound)
+		router.SetIfSent(&w.Limits.CallsPerMinute, l.CallsPerMinute)
+	}
+	if x := n.Pricing; x != nil {
+		w.Pricing = &domain.Pricing{IncludedAttempts: x.IncludedAttempts, PricePerAttempt: *money(&x.PricePerAttempt)}
+	}
+	return nil
+}
+
+// money is an amount as it is stored; nil where there is none.
+func money(n *NewMoney) *domain.Money {
+	if n == nil {
+		return nil
+	}
+	return &domain.Money{Amount: n.Amount, Currency: "USD"}
+}
+
+// CheckRules checks what the schema cannot express.
+func (n *NewWorkspace) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
+	return n.Apply(&domain.Workspace{})
+}

@@ -1,0 +1,299 @@
+package agents
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// Bookings are providers and the appointments that they have.
+type Bookings interface {
+	// CreateProvider: already_exists with param name where another one has it.
+	CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error)
+	Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error)
+	ListProviders(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Provider], error)
+	// UpdateProvider leaves the appointments that there are where they are.
+	UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error)
+	// DeleteProvider: invalid_state while an open appointment lies ahead.
+	DeleteProvider(ctx context.Context, p domain.Principal, id string) error
+	Availability(ctx context.Context, p domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error)
+
+	// Book gives a time to somebody. slot_unavailable, with a reason (booked or
+	// closed) and next_available, where it cannot be had; however many ask at
+	// once, one gets it.
+	Book(ctx context.Context, p domain.Principal, o ask.NewAppointment) (*domain.Appointment, error)
+	Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
+	ListAppointments(ctx context.Context, p domain.Principal, q ask.AppointmentQuery) (ask.List[*domain.Appointment], error)
+	// UpdateAppointment changes what leaves its time alone, and whether it took
+	// place.
+	UpdateAppointment(ctx context.Context, p domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error)
+	// The three verbs answer the appointment, also when repeated in their target
+	// state; otherwise invalid_state with current_status, allowed_from.
+	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
+	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
+	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error)
+	// DeleteAppointment removes it; what events told of it stays.
+	DeleteAppointment(ctx context.Context, p domain.Principal, id string) error
+}
+
+// appointmentHandlers serves the operations of appointments.
+type appointmentHandlers struct {
+	*router.Router
+
+	bookings Bookings
+}
+
+// NewPatient is for whom an appointment is, as it is sent.
+type NewPatient struct {
+	Name  string `json:"name" example:"Ada Lovelace"`
+	Phone string `json:"phone" doc:"Best in E.164." example:"+12025550123"`
+}
+
+// NewAppointment is an appointment as it is sent.
+type NewAppointment struct {
+	Patient         NewPatient        `json:"patient"`
+	Provider        string            `json:"provider" minLength:"1" maxLength:"200" doc:"The id or the name of a provider." example:"Dr. Rivera"`
+	Datetime        string            `json:"datetime" maxLength:"40" doc:"RFC 3339 with an offset; without one, as clocks in timezone show it. A time that these never show, or twice, is 422." example:"2030-04-01T09:30:00-04:00"`
+	Timezone        string            `json:"timezone,omitempty" doc:"In which the time is meant and told; the provider's unless said." example:"America/New_York"`
+	DurationMinutes int               `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"The provider's slot_minutes (30) unless said."`
+	Type            string            `json:"type,omitempty" doc:"What it is about, in your words." example:"consultation"`
+	CallID          string            `json:"call_id,omitempty" doc:"The call in which it was made."`
+	Notes           string            `json:"notes,omitempty"`
+	Status          string            `json:"status,omitempty" enum:"booked,confirmed" default:"booked" doc:"confirmed: the patient has said so already."`
+	Reminders       []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"How the patient is reminded; as the provider says unless said. An empty list: not at all."`
+	Metadata        map[string]string `json:"metadata,omitempty"`
+}
+
+// AppointmentUpdate is what can be changed of an appointment without moving it.
+type AppointmentUpdate struct {
+	Patient   NewPatient        `json:"patient"`
+	Type      string            `json:"type,omitempty"`
+	CallID    string            `json:"call_id,omitempty"`
+	Notes     string            `json:"notes,omitempty"`
+	Status    string            `json:"status" enum:"completed,no_show" doc:"What became of it, once it has begun. The other states have routes of their own."`
+	Reminders []NewReminder     `json:"reminders,omitempty" nullable:"false" doc:"Take the place of those that there are, sent or not. null: those of the provider."`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+}
+
+// changeAppointment applies a patch to an appointment, and checks it. Reminders
+// that the patch does not name keep what is known of their delivery.
+func (s *appointmentHandlers) changeAppointment(ctx context.Context, p domain.Principal, patch *router.Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
+	return router.PatchFunc(s.Registry, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
+		a.Patient, a.Type, a.CallID, a.Notes, a.Metadata = domain.Patient(n.Patient), n.Type, n.CallID, n.Notes, n.Metadata
+		a.Status = domain.AppointmentStatus(n.Status)
+		var problems domain.Problems
+		if patch.Has("reminders") {
+			wanted := remindersOf(n.Reminders, &problems)
+			if n.Reminders == nil {
+				provider, err := s.bookings.Provider(ctx, p, a.ProviderID)
+				if err != nil {
+					return err
+				}
+				wanted = provider.Reminders
+			}
+			a.Reminders = nil
+			for _, r := range wanted {
+				a.Reminders = append(a.Reminders, domain.AppointmentReminder{Channel: r.Channel, MinutesBefore: r.MinutesBefore, Body: r.Body, AgentID: r.AgentID, From: r.From})
+			}
+		}
+		validation.Appointment(&problems, a, country)
+		return problems.Err()
+	})
+}
+
+// CancelAppointmentRequest says why an appointment is cancelled.
+type CancelAppointmentRequest struct {
+	Reason string `json:"reason,omitempty" example:"The patient is away."`
+}
+
+// RescheduleRequest says where an appointment is moved to.
+type RescheduleRequest struct {
+	Datetime        string `json:"datetime" maxLength:"40" doc:"As when it is made." example:"2030-04-02T10:00:00-04:00"`
+	Timezone        string `json:"timezone,omitempty" doc:"As it was unless said."`
+	Provider        string `json:"provider,omitempty" maxLength:"200" doc:"As it was unless said."`
+	DurationMinutes int    `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"As it was unless said."`
+}
+
+// RegisterAppointments registers the operations of appointments.
+func RegisterAppointments(r *router.Router, bookings Bookings) {
+	s := &appointmentHandlers{Router: r, bookings: bookings}
+	const tag, path = "Appointments", "/v1/appointments"
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "bookAppointment", Tag: tag, Status: http.StatusCreated, Summary: "Book an appointment",
+		Description: "The time must lie within the provider's hours and touch no other appointment: else 409 slot_unavailable, with a reason (booked or closed) and next_available. However many ask at once, one gets it.",
+	}, s.book)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAppointments", Tag: tag, Summary: "List appointments", Errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
+	one := func(method, path, id, summary, about string, do func(Bookings, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
+		op := router.Operation{Method: method, Path: path, ID: id, Tag: tag, Summary: summary, Description: about}
+		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppoint, s.bookings, do, router.Same))
+	}
+	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Bookings.Appointment)
+	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Bookings.ConfirmAppointment)
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAppointment", Tag: tag, Summary: "Change an appointment without moving it"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			Body router.Patch[AppointmentUpdate]
+		},
+		) (*router.Response[*domain.Appointment], error) {
+			id, err := router.PathID(domain.PrefixAppoint, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			w, err := s.Workspace(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			return router.Respond(s.bookings.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelAppointment", Tag: tag, Summary: "Cancel an appointment", Description: "Its time is free again. Repeated, it has no effect."},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			Body *CancelAppointmentRequest
+		},
+		) (*router.Response[*domain.Appointment], error) {
+			id, err := router.PathID(domain.PrefixAppoint, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			reason := ""
+			if in.Body != nil {
+				reason = in.Body.Reason
+			}
+			var problems domain.Problems
+			validation.Prose(&problems, "reason", reason, validation.MaxReason)
+			if err = problems.Err(); err != nil {
+				return nil, err
+			}
+			return router.Respond(s.bookings.CancelAppointment(ctx, p, id, reason))
+		})
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/reschedule", ID: "rescheduleAppointment", Tag: tag, Summary: "Move an appointment",
+		Description: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
+	}, s.reschedule)
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAppointment", Tag: tag, Summary: "Delete an appointment", Description: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict}},
+		router.HandleDeleteByID(domain.PrefixAppoint, "appointment", s.bookings, Bookings.DeleteAppointment))
+	s.AddRaw(router.Operation{Method: http.MethodGet, Path: path + "/{id}/calendar.ics", ID: "getAppointmentCalendar", Tag: tag, Summary: "Get an appointment as a calendar file"},
+		func(h *huma.Operation) {
+			h.Responses["200"] = router.DescribeResponse("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})
+		}, s.appointmentICS)
+}
+
+const mimeICS = "text/calendar"
+
+func (s *appointmentHandlers) appointmentICS(c *fiber.Ctx) error {
+	id, err := router.PathID(domain.PrefixAppoint, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	ctx := c.UserContext()
+	a, err := s.bookings.Appointment(ctx, router.RequestOf(ctx).Principal, id)
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, mimeICS+"; charset=utf-8")
+	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+a.ID+`.ics"`)
+	return c.SendString(booking.ICS(a, time.Now()))
+}
+
+func (s *appointmentHandlers) book(ctx context.Context, p domain.Principal, in *struct{ Body NewAppointment }) (*router.Response[*domain.Appointment], error) {
+	w, err := s.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	order, err := in.Body.order(w.DefaultCountry)
+	if err != nil {
+		return nil, err
+	}
+	made, err := s.bookings.Book(ctx, p, order)
+	return router.RespondCreated(ctx, made, err)
+}
+
+// order is the appointment that is asked for. The country is that of numbers
+// without a country code.
+func (n *NewAppointment) order(country string) (ask.NewAppointment, error) {
+	a := &domain.Appointment{Patient: domain.Patient(n.Patient), Type: n.Type, CallID: n.CallID, Notes: n.Notes}
+	a.Metadata = n.Metadata
+	var problems domain.Problems
+	validation.Appointment(&problems, a, country)
+	validation.Text(&problems, "provider", n.Provider, true, validation.MaxName)
+	validation.Text(&problems, "datetime", n.Datetime, true, 40)
+	if n.Timezone != "" {
+		validation.Zone(&problems, "timezone", n.Timezone)
+	}
+	var reminders *[]domain.Reminder
+	if n.Reminders != nil {
+		all := remindersOf(n.Reminders, &problems)
+		reminders = &all
+	}
+	return ask.NewAppointment{
+		Patient: a.Patient, Provider: n.Provider, Datetime: n.Datetime, Timezone: n.Timezone, Minutes: n.DurationMinutes,
+		Type: a.Type, CallID: a.CallID, Notes: a.Notes, Confirmed: n.Status == string(domain.AppointmentConfirmed), Metadata: n.Metadata, Reminders: reminders,
+	}, problems.Err()
+}
+
+func (s *appointmentHandlers) reschedule(ctx context.Context, p domain.Principal, in *struct {
+	router.IDParam
+	Body RescheduleRequest
+},
+) (*router.Response[*domain.Appointment], error) {
+	id, err := router.PathID(domain.PrefixAppoint, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	var problems domain.Problems
+	validation.Text(&problems, "datetime", b.Datetime, true, 40)
+	if b.Timezone != "" {
+		validation.Zone(&problems, "timezone", b.Timezone)
+	}
+	if err = problems.Err(); err != nil {
+		return nil, err
+	}
+	return router.Respond(s.bookings.RescheduleAppointment(ctx, p, id, ask.Reschedule{
+		Datetime: b.Datetime, Timezone: b.Timezone, Provider: b.Provider, Minutes: b.DurationMinutes,
+	}))
+}
+
+func (s *appointmentHandlers) listAppointments(ctx context.Context, p domain.Principal, in *struct {
+	router.Paging
+	Status   string    `query:"status" enum:"booked,confirmed,cancelled,completed,no_show" doc:"Only those in this state."`
+	Provider string    `query:"provider" maxLength:"200" doc:"Only those of this provider, by its id or its name."`
+	Phone    string    `query:"patient_phone" maxLength:"40" doc:"Only those of this patient."`
+	CallID   string    `query:"call_id" doc:"Only those made in this call."`
+	From     time.Time `query:"from" doc:"Only those that begin at this time or later."`
+	To       time.Time `query:"to" doc:"Only those that begin before this time."`
+},
+) (*router.Response[router.List[*domain.Appointment]], error) {
+	w, err := s.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	q := ask.AppointmentQuery{Page: in.Query(), Status: domain.AppointmentStatus(in.Status), Provider: in.Provider, From: in.From, To: in.To}
+	if q.CallID, err = router.OptionalID("call_id", domain.PrefixCall, in.CallID); err != nil {
+		return nil, err
+	}
+	if q.Phone, err = router.OptionalPhone("patient_phone", in.Phone, w.DefaultCountry); err != nil {
+		return nil, err
+	}
+	l, err := s.bookings.ListAppointments(ctx, p, q)
+	return router.Page(l, err, router.Same)
+}
+
+// CheckRules checks what the schema cannot express.
+func (n *NewAppointment) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
+	w, err := s.Workspace(ctx, p)
+	if err != nil {
+		return err
+	}
+	_, err = n.order(w.DefaultCountry)
+	return err
+}

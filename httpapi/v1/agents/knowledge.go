@@ -1,0 +1,230 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/knowledge"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// Knowledge is what agents look things up in.
+type Knowledge interface {
+	// CreateKnowledge keeps a base with its first sources; they are read after
+	// the answer. A URL outside Egress: 422 invalid_url.
+	CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error)
+	KnowledgeBase(ctx context.Context, p domain.Principal, id string) (*domain.KnowledgeBase, error)
+	ListKnowledge(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.KnowledgeBase], error)
+	UpdateKnowledge(ctx context.Context, p domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error)
+	DeleteKnowledge(ctx context.Context, p domain.Principal, id string) error
+	AddSource(ctx context.Context, p domain.Principal, id string, s ask.NewSource) (*domain.KnowledgeSource, error)
+	Source(ctx context.Context, p domain.Principal, id, sourceID string) (*domain.KnowledgeSource, error)
+	ListSources(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.KnowledgeSource], error)
+	DeleteSource(ctx context.Context, p domain.Principal, id, sourceID string) error
+	// SearchKnowledge looks words up in the sources that are ready.
+	SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, most int) (ask.KnowledgeFound, error)
+}
+
+// knowledgeHandlers serves the operations of knowledge bases.
+type knowledgeHandlers struct {
+	*router.Router
+
+	bases Knowledge
+}
+
+// NewSource is a source of a knowledge base as it is sent.
+type NewSource struct {
+	Type        string `json:"type" enum:"text,url,file"`
+	Name        string `json:"name,omitempty" doc:"For people; a file's own name, which is required for it." example:"opening-hours.md"`
+	Text        string `json:"text,omitempty" doc:"Of a text." example:"We are open on Mondays from nine to five."`
+	URL         string `json:"url,omitempty" doc:"Of a page, https only. It is read once, without following redirects, and must lie at an address that may be reached." example:"https://example.com/faq"`
+	Content     string `json:"content,omitempty" doc:"Of a file: its text, or base64 where encoding says so, as a PDF takes it (6 MiB and 500 pages at most)."`
+	Encoding    string `json:"encoding,omitempty" enum:"utf-8,base64" default:"utf-8" doc:"Of content."`
+	ContentType string `json:"content_type,omitempty" enum:"text/plain,text/markdown,text/html,application/pdf" doc:"Of a file it follows from its name (.txt, .md, .html, .pdf) unless said, of a page from its server; a text is plain."`
+}
+
+// NewKnowledge is a knowledge base as it is sent.
+type NewKnowledge struct {
+	Name     string            `json:"name" example:"Front desk"`
+	Sources  []NewSource       `json:"sources,omitempty" nullable:"false" update:"-" doc:"100 at most."`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// KnowledgeQuery is a search as it is sent.
+type KnowledgeQuery struct {
+	Query string `json:"query" doc:"Words; at most 500 characters." example:"opening hours"`
+	TopK  int    `json:"top_k,omitempty" minimum:"1" maximum:"50" default:"5" doc:"The most passages that are wanted."`
+}
+
+// SourceOne names a source in the path.
+type SourceOne struct {
+	router.IDParam
+	SourceID string `path:"source_id" doc:"The source's id."`
+}
+
+// apply writes the settings to a knowledge base, and checks it.
+func (n *NewKnowledge) apply(into *domain.KnowledgeBase) error {
+	into.Name, into.Metadata = n.Name, n.Metadata
+	var p domain.Problems
+	validation.KnowledgeBase(&p, into)
+	return p.Err()
+}
+
+// order is the source as it is ordered.
+func (n *NewSource) order(p *domain.Problems, prefix string) ask.NewSource {
+	o := ask.NewSource{Type: domain.SourceType(n.Type), Name: n.Name, URL: n.URL, ContentType: n.ContentType}
+	switch o.Type {
+	case domain.SourceText:
+		o.Text, o.ContentType = n.Text, cmp.Or(n.ContentType, "text/plain")
+		if n.Content != "" {
+			p.Add(prefix+"content", domain.CodeValidation, "is for sources of the type file")
+		}
+	case domain.SourceFile:
+		o.Text = n.Content
+		if n.Encoding == "base64" {
+			raw, err := base64.StdEncoding.DecodeString(n.Content)
+			if err != nil {
+				p.Add(prefix+"content", domain.CodeValidation, "is not base64")
+			}
+			o.Text = string(raw)
+		}
+		if o.ContentType = cmp.Or(n.ContentType, kindOfName(n.Name)); o.ContentType != "application/pdf" {
+			o.Text = strings.TrimPrefix(o.Text, "\ufeff")
+		}
+	case domain.SourceURL:
+		o.Text = n.Text + n.Content
+	}
+	return o
+}
+
+func kindOfName(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".txt", ".text":
+		return "text/plain"
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".html", ".htm":
+		return "text/html"
+	case ".pdf":
+		return "application/pdf"
+	}
+	return ""
+}
+
+// RegisterKnowledge registers the operations of knowledge bases.
+func RegisterKnowledge(r *router.Router, bases Knowledge) {
+	s := &knowledgeHandlers{Router: r, bases: bases}
+	const tag, path = "Knowledge base", "/v1/knowledge-base"
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "createKnowledgeBase", Tag: tag, Status: http.StatusCreated, Summary: "Create a knowledge base",
+		Description: "Its sources are read after the answer: status goes from processing to ready, or to failed where no source could be read. All routes of this path share 60 requests per minute.",
+	}, s.createKnowledge)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKnowledgeBases", Tag: tag, Summary: "List knowledge bases"},
+		router.HandleList(s.bases, Knowledge.ListKnowledge, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getKnowledgeBase", Tag: tag, Summary: "Get a knowledge base"},
+		router.HandleByID(domain.PrefixKnowledge, s.bases, Knowledge.KnowledgeBase, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateKnowledgeBase", Tag: tag, Summary: "Change a knowledge base"},
+		router.HandlePatchByID(s.Registry, domain.PrefixKnowledge, s.bases, Knowledge.UpdateKnowledge, (*NewKnowledge).apply))
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteKnowledgeBase", Tag: tag, Summary: "Delete a knowledge base with its sources"},
+		router.HandleDeleteByID(domain.PrefixKnowledge, "knowledge_base", s.bases, Knowledge.DeleteKnowledge))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/search", ID: "searchKnowledgeBase", Tag: tag, Summary: "Search a knowledge base",
+		Description: "Full-text search: passages with more of the query's words, and with rarer ones, come first. With an embeddings engine configured, also semantic search. Only sources that are ready are searched.",
+	}, s.searchKnowledge)
+	s.sourceRoutes(tag, path+"/{id}/sources")
+}
+
+func (s *knowledgeHandlers) sourceRoutes(tag, path string) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "addKnowledgeSource", Tag: tag, Status: http.StatusCreated, Summary: "Add a source to a knowledge base"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			Body NewSource
+		},
+		) (*router.Response[*domain.KnowledgeSource], error) {
+			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			var problems domain.Problems
+			o := in.Body.order(&problems, "")
+			validation.Source(&problems, "", &o)
+			if err = problems.Err(); err != nil {
+				return nil, err
+			}
+			return router.RespondPublic(s.bases.AddSource(ctx, p, id, o))
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKnowledgeSources", Tag: tag, Summary: "List the sources of a knowledge base"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			router.Paging
+		},
+		) (*router.Response[router.List[*domain.KnowledgeSource]], error) {
+			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.bases.ListSources(ctx, p, id, in.Query())
+			return router.Page(l, err, (*domain.KnowledgeSource).Public)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{source_id}", ID: "getKnowledgeSource", Tag: tag, Summary: "Get a source of a knowledge base"},
+		func(ctx context.Context, p domain.Principal, in *SourceOne) (*router.Response[*domain.KnowledgeSource], error) {
+			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return router.RespondPublic(s.bases.Source(ctx, p, id, in.SourceID))
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{source_id}", ID: "deleteKnowledgeSource", Tag: tag, Summary: "Delete a source of a knowledge base"},
+		func(ctx context.Context, p domain.Principal, in *SourceOne) (*router.Response[router.Deleted], error) {
+			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			return router.RespondDeleted(in.SourceID, "knowledge_source", s.bases.DeleteSource(ctx, p, id, in.SourceID))
+		})
+}
+
+func (s *knowledgeHandlers) createKnowledge(ctx context.Context, p domain.Principal, in *struct{ Body NewKnowledge }) (*router.Response[*domain.KnowledgeBase], error) {
+	k := &domain.KnowledgeBase{Name: in.Body.Name}
+	k.Metadata = in.Body.Metadata
+	var problems domain.Problems
+	validation.KnowledgeBase(&problems, k)
+	sources := make([]ask.NewSource, 0, len(in.Body.Sources))
+	for i := range in.Body.Sources {
+		sources = append(sources, in.Body.Sources[i].order(&problems, "sources["+strconv.Itoa(i)+"]."))
+	}
+	validation.SourcesOf(&problems, sources)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	made, err := s.bases.CreateKnowledge(ctx, p, k, sources)
+	return router.RespondCreated(ctx, made, err)
+}
+
+func (s *knowledgeHandlers) searchKnowledge(ctx context.Context, p domain.Principal, in *struct {
+	router.IDParam
+	Body KnowledgeQuery
+},
+) (*router.Response[ask.KnowledgeFound], error) {
+	id, err := router.PathID(domain.PrefixKnowledge, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	var problems domain.Problems
+	validation.Prose(&problems, "query", in.Body.Query, knowledge.MaxQuery)
+	if strings.TrimSpace(in.Body.Query) == "" {
+		problems.Add("query", domain.CodeValidation, "is required")
+	}
+	if err = problems.Err(); err != nil {
+		return nil, err
+	}
+	return router.Respond(s.bases.SearchKnowledge(ctx, p, id, in.Body.Query, cmp.Or(in.Body.TopK, knowledge.DefaultTop)))
+}

@@ -1,0 +1,246 @@
+package calls
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/siptrace"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/router"
+
+	"github.com/callboard/callboard/httpapi/v1/events"
+)
+
+// Bounds of what is done to a live call.
+const (
+	maxSaid    = 1000
+	maxSummary = 2000
+	maxPressed = 64
+	maxFormat  = 16
+)
+
+// TransferRequest hands a caller on.
+type TransferRequest struct {
+	To          string              `json:"to,omitempty" example:"+12025550123" doc:"A number; exactly one of to, phone and destination is required."`
+	Phone       string              `json:"phone,omitempty" example:"201" doc:"The extension or the id of a phone."`
+	Destination string              `json:"destination,omitempty" example:"billing" doc:"A name of the agent's transfer.destinations."`
+	Mode        domain.TransferMode `json:"mode,omitempty" enum:"blind,attended,bridge" doc:"blind: the far end is asked to call (REFER). attended: we call, and the far end takes that call over. bridge: we call and join both; the recording goes on. Left out: as the destination says, otherwise bridge."`
+	Summary     string              `json:"summary,omitempty" maxLength:"2000" doc:"Told to whoever answers, before the caller is heard; not in mode blind."`
+}
+
+// SayRequest is a text for the agent to say.
+type SayRequest struct {
+	Text string `json:"text" minLength:"1" maxLength:"1000" example:"One moment, please."`
+}
+
+// PressRequest are digits for the far end.
+type PressRequest struct {
+	Digits string `json:"digits" minLength:"1" maxLength:"64" pattern:"^[0-9*#A-Da-dw,]+$" example:"1w23#" doc:"0-9, *, # and A-D; w and a comma wait for half a second."`
+}
+
+// CallMessages are the SIP messages of a call as the API shows them.
+type CallMessages struct {
+	CallID   string        `json:"call_id"`
+	Messages []CallMessage `json:"messages" doc:"In the order in which they were sent and came."`
+	Dropped  int           `json:"dropped" doc:"Messages that were too many or too large to keep."`
+}
+
+// CallMessage is one of them.
+type CallMessage struct {
+	At        time.Time `json:"at"`
+	Direction string    `json:"direction" enum:"sent,received"`
+	Transport string    `json:"transport" enum:"udp,tcp,tls"`
+	Local     string    `json:"local" example:"192.0.2.9:5060"`
+	Remote    string    `json:"remote" example:"192.0.2.1:5060"`
+	SIPCallID string    `json:"sip_call_id"`
+	StartLine string    `json:"start_line" example:"INVITE sip:+12025550123@192.0.2.1 SIP/2.0"`
+	Message   string    `json:"message" doc:"As it stood on the wire, but that secrets are stars."`
+	Notes     []string  `json:"notes,omitempty" doc:"Lines of the SDP and parts of the body that were not used, and why."`
+}
+
+func (s *callHandlers) callOperations() {
+	const tag, path = "Calls", "/v1/calls/{id}"
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/transfer", ID: "transferCall", Tag: tag, Summary: "Hand the caller on",
+		Description: "Answered at once with the call as transferring; call.transferred tells how it ends. Where nobody is reached, and when the other side of a bridge hangs up, the caller is the agent's again.",
+	}, s.transferCall)
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/say", ID: "sayInCall", Tag: tag, Summary: "Have the agent say a text",
+		Description: "It is said besides the pathway, once nothing else sounds.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		router.IDParam
+		Body SayRequest
+	},
+	) (*router.Response[*domain.Call], error) {
+		id, err := router.PathID(domain.PrefixCall, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		var problems domain.Problems
+		text := strings.TrimSpace(in.Body.Text)
+		if text == "" || utf8.RuneCountInString(text) > maxSaid {
+			problems.Add("text", domain.CodeValidation, "must have 1 to %d characters", maxSaid)
+		}
+		validation.Prose(&problems, "text", text, maxSaid)
+		if err := problems.Err(); err != nil {
+			return nil, err
+		}
+		return s.shownCall(s.calls.SayInCall(ctx, p, id, text))
+	})
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/dtmf", ID: "pressInCall", Tag: tag, Summary: "Send digits to the far end"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			Body PressRequest
+		},
+		) (*router.Response[*domain.Call], error) {
+			id, err := router.PathID(domain.PrefixCall, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			var problems domain.Problems
+			digits := strings.ToUpper(strings.ReplaceAll(in.Body.Digits, "W", "w"))
+			if digits == "" || len(digits) > maxPressed || strings.Trim(digits, "0123456789*#ABCDW,") != "" {
+				problems.Add("digits", domain.CodeValidation, "must be 1 to %d of 0-9, *, #, A-D, w and the comma", maxPressed)
+			}
+			if err := problems.Err(); err != nil {
+				return nil, err
+			}
+			return s.shownCall(s.calls.PressInCall(ctx, p, id, strings.ReplaceAll(digits, "W", "w")))
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/events", ID: "listCallEvents", Tag: tag, Summary: "List the events of a call, oldest first"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			router.Paging
+		},
+		) (*router.Response[router.List[events.Event]], error) {
+			id, err := router.PathID(domain.PrefixCall, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.calls.CallEvents(ctx, p, id, ask.EventQuery{After: in.Cursor, Limit: in.Limit, Created: in.CreatedBetween()})
+			return router.Page(l, err, events.ShowEvent)
+		})
+	s.callTraceRoute()
+}
+
+func (s *callHandlers) transferCall(ctx context.Context, p domain.Principal, in *struct {
+	router.IDParam
+	Body TransferRequest
+},
+) (*router.Response[*domain.Call], error) {
+	id, err := router.PathID(domain.PrefixCall, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	b := &in.Body
+	var problems domain.Problems
+	given := 0
+	for _, f := range []struct{ param, text string }{{"to", b.To}, {"phone", b.Phone}, {"destination", b.Destination}} {
+		if f.text != "" {
+			given++
+		}
+		validation.Text(&problems, f.param, f.text, false, validation.MaxName)
+	}
+	if given != 1 {
+		problems.Add("to", domain.CodeValidation, "exactly one of to, phone and destination is required")
+	}
+	validation.Prose(&problems, "summary", b.Summary, maxSummary)
+	if b.Mode == domain.TransferBlind && b.Summary != "" {
+		problems.Add("summary", domain.CodeValidation, "nobody of ours speaks with whoever answers in mode blind")
+	}
+	if b.Phone != "" && b.Mode != "" && b.Mode != domain.TransferBridge {
+		problems.Add("mode", domain.CodeValidation, "a phone is reached in mode bridge only")
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return s.shownCall(s.calls.TransferCall(ctx, p, id, ask.Transfer{
+		To: b.To, Phone: b.Phone, Destination: b.Destination, Mode: b.Mode, Summary: b.Summary,
+	}))
+}
+
+const mimePcap = "application/vnd.tcpdump.pcap"
+
+func (s *callHandlers) callTraceRoute() {
+	formats := []any{"json", "ladder", "pcap"}
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: "/v1/calls/{id}/sip", ID: "getCallMessages", Tag: "Calls", Summary: "See the SIP messages of a call",
+		Description: "Of a live call: those so far. Of a call that a crash interrupted: those up to the last step that was stored. Credentials, keys of SRTP and digits told by INFO are stars. " +
+			"In the capture every message is one UDP packet, whatever carried it.",
+		Errors: []int{http.StatusUnprocessableEntity},
+	}, func(h *huma.Operation) {
+		h.Parameters = append(h.Parameters, &huma.Param{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: formats, Default: "json"}})
+		h.Responses["200"] = &huma.Response{Description: "The messages.", Content: map[string]*huma.MediaType{
+			fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[CallMessages](s.API)},
+			fiber.MIMETextPlain:       {Schema: &huma.Schema{Type: huma.TypeString}},
+			mimePcap:                  {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+		}}
+	}, s.callTrace)
+}
+
+func (s *callHandlers) callTrace(c *fiber.Ctx) error {
+	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	format := c.Query("format", "json")
+	if format != "json" && format != "ladder" && format != "pcap" {
+		var problems domain.Problems
+		problems.Add("format", domain.CodeValidation, "%q is none of json, ladder and pcap", router.Truncate(format, maxFormat))
+		return problems.Err()
+	}
+	t, err := s.calls.CallTrace(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
+	if err != nil {
+		return err
+	}
+	switch format {
+	case "ladder":
+		c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
+		return c.SendString(siptrace.Ladder(t))
+	case "pcap":
+		c.Set(fiber.HeaderContentType, mimePcap)
+		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+id+`.pcap"`)
+		return c.Send(siptrace.Pcap(t))
+	}
+	return c.JSON(showTrace(t))
+}
+
+func showTrace(t *domain.CallTrace) CallMessages {
+	out := CallMessages{CallID: t.CallID, Messages: make([]CallMessage, len(t.Messages)), Dropped: t.Dropped}
+	for i := range t.Messages {
+		m := &t.Messages[i]
+		out.Messages[i] = CallMessage{
+			At: m.At.UTC(), Direction: "received", Transport: m.Network, Local: m.Local, Remote: m.Remote, SIPCallID: m.SIPCallID,
+			StartLine: siptrace.StartLine(m.Data), Message: strings.ToValidUTF8(string(m.Data), "\ufffd"), Notes: m.Notes,
+		}
+		if m.Out {
+			out.Messages[i].Direction = "sent"
+		}
+	}
+	return out
+}
+
+// CallLine does things to live calls and shows what became of them.
+type CallLine interface {
+	// TransferCall answers the call as transferring. Errors: invalid_state where
+	// the call is not answered or is being transferred, destination_not_allowed,
+	// 422 for a destination that cannot be.
+	TransferCall(ctx context.Context, p domain.Principal, id string, o ask.Transfer) (*domain.Call, error)
+	// SayInCall and PressInCall answer the call; invalid_state unless its agent
+	// talks.
+	SayInCall(ctx context.Context, p domain.Principal, id, text string) (*domain.Call, error)
+	PressInCall(ctx context.Context, p domain.Principal, id, digits string) (*domain.Call, error)
+	// CallEvents reads the events of a call forwards; q.After is the cursor.
+	CallEvents(ctx context.Context, p domain.Principal, id string, q ask.EventQuery) (ask.List[event.Event], error)
+	// CallTrace are the SIP messages of a call, none where none were kept.
+	CallTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error)
+}

@@ -1,0 +1,255 @@
+package calls
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// Calls places calls and shows them.
+type Calls interface {
+	CallLine
+	// PlaceCall answers the call as queued. Errors: concurrent_limit_exceeded
+	// with active_calls and limit, dnc_blocked, destination_not_allowed,
+	// outside_calling_hours, no_trunk, caller_id_required.
+	PlaceCall(ctx context.Context, p domain.Principal, order ask.NewCall) (*domain.Call, error)
+	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
+	ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error)
+	// DeleteCall removes a call that is over with its recording, transcript and
+	// SIP messages; invalid_state with current_status while it is live.
+	DeleteCall(ctx context.Context, p domain.Principal, id string) error
+	// HangupCall answers the call; invalid_state where it is over.
+	HangupCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
+	// Transcript and Recording fail with processing while they are still to
+	// come (202), with not_found where there is none and never will be.
+	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
+	Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error)
+}
+
+// callHandlers serves the operations of calls.
+type callHandlers struct {
+	*router.Router
+
+	calls Calls
+}
+
+// Bounds of an outbound call.
+const (
+	defaultRing, minRing, maxRing = 30, 5, 120
+	minCall, maxCall              = 5, 14400
+)
+
+// CallCompliance are the rules of one call as they are sent.
+type CallCompliance struct {
+	CallingHours *NewHours `json:"calling_hours,omitempty"`
+}
+
+// NewCallRequest is an outbound call as it is sent.
+type NewCallRequest struct {
+	To                 string            `json:"to" doc:"A telephone number, or the extension or SIP address of a phone of the workspace." example:"+12025550123"`
+	From               string            `json:"from,omitempty" doc:"The caller ID: a number of the workspace, or one in caller_ids of a trunk that takes this call. Without it, a number of the trunk that carries the call."`
+	AgentID            string            `json:"agent_id,omitempty" doc:"agent_id or pathway_id is required."`
+	PathwayID          string            `json:"pathway_id,omitempty"`
+	Context            domain.Context    `json:"context,omitempty"`
+	Metadata           map[string]string `json:"metadata,omitempty"`
+	RingTimeoutSeconds *int              `json:"ring_timeout_seconds,omitempty" minimum:"5" maximum:"120" default:"30"`
+	MaxDurationSeconds *int              `json:"max_duration_seconds,omitempty" minimum:"5" maximum:"14400" doc:"Unless said the agent's limits.max_minutes, else 1800."`
+	Record             *bool             `json:"record,omitempty" default:"true"`
+	Overrides          *NewOverrides     `json:"overrides,omitempty" doc:"What this call has otherwise than its agent. What is left out stays; an object replaces the agent's as a whole. Variables are given by context."`
+	AMD                *NewCallAMD       `json:"amd,omitempty" doc:"How this call finds out who has answered; as its agent unless said."`
+	Voicemail          *NewVoicemail     `json:"voicemail,omitempty" doc:"What this call does about a machine that has answered; as its agent unless said."`
+	Compliance         *CallCompliance   `json:"compliance,omitempty"`
+}
+
+// RegisterCalls registers the operations of calls.
+func RegisterCalls(r *router.Router, calls Calls) {
+	s := &callHandlers{Router: r, calls: calls}
+	const tag, path = "Calls", "/v1/calls"
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/outbound", ID: "placeCall", Tag: tag, Status: http.StatusCreated, Summary: "Place a call",
+		Description: "Has its own limit per minute, the plan's. With all lines busy: 429 concurrent_limit_exceeded with active_calls and limit. " +
+			"With a test key the built-in carrier answers: +15005550000 and any other number presses 1, …0001 is busy, …0002 does not answer, …0003 is a voicemail, " +
+			"…0004 presses 2, …0005 is no number, …0006 fails in the trunk, …0007 says stop, …0008 is a fax, …0009 says nothing. +1500555nnxx goes by its last two digits: " +
+			"…11 presses 1, …12 presses 2, …13 declines, …14 is busy, …15 does not answer, …16 is a voicemail, …17 presses 7 and 1, …18 hangs up, …19 is no number, …20 does not answer (480).",
+	}, s.placeCall)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listCalls", Tag: tag, Errors: []int{http.StatusNotFound}, Summary: "List calls"}, s.listCalls)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getCall", Tag: tag, Summary: "Get a call"},
+		router.HandleByID(domain.PrefixCall, s.calls, Calls.Call, s.showCall))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteCall", Tag: tag, Summary: "Delete a call", Errors: []int{http.StatusConflict},
+		Description: "A call that is over. Its recording, its transcript and its SIP messages are deleted with it; its events stay until retention.events_days, its bill in the ledger, " +
+			"which holds no number, until retention.ledger_days. While the call is live: 409 invalid_state.",
+	}, router.HandleDeleteByID(domain.PrefixCall, "call", s.calls, Calls.DeleteCall))
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/hangup", ID: "hangUpCall", Tag: tag, Summary: "Hang up"},
+		router.HandleByID(domain.PrefixCall, s.calls, Calls.HangupCall, s.showCall))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/transcript", ID: "getTranscript", Tag: tag, Summary: "Read what was said", Pending: router.SchemaOf[Transcript](s.API)}, s.transcript)
+	s.callOperations()
+}
+
+func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *struct{ Body NewCallRequest }) (*router.Response[*domain.Call], error) {
+	b := &in.Body
+	house, err := router.ValidationLimits(ctx, s.Router, p)
+	if err != nil {
+		return nil, err
+	}
+	var problems domain.Problems
+	order := b.Order(house, &problems)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return s.shownCall(s.calls.PlaceCall(ctx, p, order))
+}
+
+// Order is the call with its defaults, as far as there is no problem with it.
+func (b *NewCallRequest) Order(house validation.House, problems *domain.Problems) ask.NewCall {
+	order := ask.NewCall{
+		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
+		RingTimeout: router.Seconds(router.ValueOrZero(b.RingTimeoutSeconds), defaultRing), MaxDuration: router.Seconds(router.ValueOrZero(b.MaxDurationSeconds), 0),
+		Overrides: b.Overrides.overrides(problems), AMD: b.machines(problems),
+	}
+	validation.Text(problems, "to", b.To, true, 64)
+	validation.Metadata(problems, b.Metadata)
+	router.CheckRange(problems, "ring_timeout_seconds", b.RingTimeoutSeconds, minRing, maxRing)
+	router.CheckRange(problems, "max_duration_seconds", b.MaxDurationSeconds, minCall, maxCall)
+	validation.Context(problems, "context", b.Context)
+	if b.AgentID == "" && b.PathwayID == "" {
+		problems.Add("agent_id", domain.CodeValidation, "agent_id or pathway_id is required")
+	}
+	order.AgentID = validation.ID(problems, "agent_id", domain.PrefixAgent, b.AgentID)
+	order.PathwayID = validation.ID(problems, "pathway_id", domain.PrefixPathway, b.PathwayID)
+	order.From = b.From
+	if order.From != "" { // else a number of the trunk, which the routing knows
+		order.From = validation.CallerID(problems, "from", order.From, house)
+	}
+	if b.Compliance != nil && b.Compliance.CallingHours != nil {
+		h := b.Compliance.CallingHours
+		order.CallingHours = &domain.CallingHours{Start: h.Start, End: h.End, Timezone: h.Timezone}
+		if order.CallingHours.Timezone == "" {
+			order.CallingHours.Timezone = "local"
+		}
+		validation.Hours(problems, "compliance.calling_hours", *order.CallingHours)
+	}
+	return order
+}
+
+func (s *callHandlers) listCalls(ctx context.Context, p domain.Principal, in *struct {
+	router.Paging
+	Status     string `query:"status" enum:"active,queued,initiated,ringing,in_progress,transferring,completed,busy,no_answer,failed,cancelled" doc:"active: any that is not final."`
+	CampaignID string `query:"campaign_id"`
+	ContactID  string `query:"contact_id"`
+	AgentID    string `query:"agent_id"`
+	Direction  string `query:"direction" enum:"inbound,outbound"`
+	Transcript string `query:"transcript" maxLength:"200" doc:"Only calls in which all of these words were said, by whomever; a phrase stands in quotes. A page looks through a bounded number of calls: it may hold fewer than limit, or none, while next_cursor goes on." example:"cancel appointment"`
+},
+) (*router.Response[router.List[*domain.Call]], error) {
+	q := ask.CallQuery{Page: in.Query(), Status: in.Status, Direction: domain.Direction(in.Direction)}
+	for _, f := range []struct {
+		into  *string
+		param string
+		kind  domain.Prefix
+		id    string
+	}{
+		{&q.CampaignID, "campaign_id", domain.PrefixCampaign, in.CampaignID},
+		{&q.ContactID, "contact_id", domain.PrefixContact, in.ContactID},
+		{&q.AgentID, "agent_id", domain.PrefixAgent, in.AgentID},
+	} {
+		id, err := router.OptionalID(f.param, f.kind, f.id)
+		if err != nil {
+			return nil, err
+		}
+		*f.into = id
+	}
+	if in.Transcript != "" {
+		said, err := domain.ReadSpoken(in.Transcript)
+		if err != nil {
+			return nil, err
+		}
+		q.Said = said
+	}
+	l, err := s.calls.ListCalls(ctx, p, q)
+	return router.Page(l, err, func(c *domain.Call) *domain.Call {
+		shown := s.showCall(c)
+		if c.Quality != nil { // a page of calls would be mostly that
+			whole := *c.Quality
+			whole.Stretches, shown.Quality = nil, &whole
+		}
+		return shown
+	})
+}
+
+// showCall is a call as the API shows it: with the addresses of what can be
+// downloaded.
+func (s *callHandlers) showCall(c *domain.Call) *domain.Call { return showCall(s.Router, c) }
+
+// showCall returns a call with the URLs of its transcript and recording.
+func showCall(r *router.Router, c *domain.Call) *domain.Call {
+	shown := *c
+	base := r.PublicURL + "/v1/calls/" + c.ID
+	shown.TranscriptURL, shown.RecordingURL = "", ""
+	if c.TranscriptAvailable {
+		shown.TranscriptURL = base + "/transcript"
+	}
+	if c.RecordingAvailable {
+		shown.RecordingURL = base + "/recording"
+	}
+	return &shown
+}
+
+func (s *callHandlers) shownCall(c *domain.Call, err error) (*router.Response[*domain.Call], error) {
+	return RespondCall(s.Router, c, err)
+}
+
+// RespondCall answers with a call.
+func RespondCall(r *router.Router, c *domain.Call, err error) (*router.Response[*domain.Call], error) {
+	if err != nil {
+		return nil, err
+	}
+	return router.Respond(showCall(r, c), nil)
+}
+
+// Transcript is what was said in a call, as the API shows it.
+type Transcript struct {
+	CallID   string           `json:"call_id"`
+	Status   string           `json:"status" enum:"ready,processing"`
+	Language string           `json:"language"`
+	Segments []domain.Segment `json:"segments"`
+	Text     string           `json:"text"`
+}
+
+type transcriptAnswer struct {
+	Status     int
+	RetryAfter string `header:"Retry-After"`
+	Body       Transcript
+}
+
+func (s *callHandlers) transcript(ctx context.Context, p domain.Principal, in *router.IDParam) (*transcriptAnswer, error) {
+	id, err := router.PathID(domain.PrefixCall, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.calls.Transcript(ctx, p, id)
+	switch {
+	case domain.CodeOf(err) == domain.CodeProcessing:
+		return &transcriptAnswer{Status: http.StatusAccepted, RetryAfter: router.RetryAfterProcessing, Body: Transcript{CallID: id, Status: string(domain.CodeProcessing)}}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &transcriptAnswer{Status: http.StatusOK, Body: Transcript{
+		CallID: id, Status: "ready", Language: t.Language, Segments: t.Segments, Text: t.Text,
+	}}, nil
+}
+
+// CheckRules checks what the schema cannot express.
+func (b *NewCallRequest) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
+	house, err := router.ValidationLimits(ctx, s, p)
+	if err != nil {
+		return err
+	}
+	var problems domain.Problems
+	b.Order(house, &problems)
+	return problems.Err()
+}

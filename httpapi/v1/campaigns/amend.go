@@ -1,0 +1,225 @@
+package campaigns
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// CampaignChanged is the answer to a change.
+type CampaignChanged struct {
+	domain.Campaign
+	WebhookSecret string `json:"webhook_secret,omitempty" doc:"Signs what goes to the new URLs; shown this once."`
+}
+
+// DuplicateRequest is the body of a duplicate.
+type DuplicateRequest struct {
+	Name     string `json:"name,omitempty" doc:"The same unless said."`
+	Contacts *bool  `json:"contacts,omitempty" doc:"false: without them."`
+}
+
+// RedialRequest is the body of a redial.
+type RedialRequest struct {
+	Outcomes []string `json:"outcomes" minItems:"1" maxItems:"20" nullable:"false" doc:"Whom to ring again." enum:"completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled"`
+	Name     string   `json:"name,omitempty" doc:"The same unless said."`
+}
+
+func (s *campaignHandlers) amendRoutes(tag, path string) {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateCampaign", Tag: tag, Summary: "Change a campaign", Errors: []int{http.StatusConflict},
+		Description: "Everything of a draft. Of one that is scheduled, running or paused pacing, schedule.end, retry, compliance and metadata; other fields are 409 invalid_state.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		router.IDParam
+		Body router.Patch[NewCampaign]
+	},
+	) (*router.Response[*CampaignChanged], error) {
+		id, err := router.PathID(domain.PrefixCampaign, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		house, err := router.ValidationLimits(ctx, s.Router, p)
+		if err != nil {
+			return nil, err
+		}
+		c, secret, err := s.campaigns.UpdateCampaign(ctx, p, id, changeCampaign(s.Registry, &in.Body, house))
+		if err != nil {
+			return nil, err
+		}
+		return router.Respond(&CampaignChanged{Campaign: *c, WebhookSecret: secret}, nil)
+	})
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteCampaign", Tag: tag, Summary: "Delete a campaign with everything that belongs to it",
+		Errors: []int{http.StatusConflict},
+		Description: "A draft, or one that is over and has no call going on. Contacts, results, calls, transcripts, recordings and endpoints go; what was billed stays " +
+			"in the ledger, which holds no number.",
+	}, router.HandleDeleteByID(domain.PrefixCampaign, "campaign", s.campaigns, Campaigns.DeleteCampaign))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/duplicate", ID: "duplicateCampaign", Tag: tag, Status: http.StatusCreated, Summary: "Make a draft of a campaign",
+		Description: "The same settings and contacts, and nothing of what happened. A start or an end that has passed is left out.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		router.IDParam
+		Body *DuplicateRequest
+	},
+	) (*router.Response[*CampaignMade], error) {
+		states := contactWords()
+		name := ""
+		if in.Body != nil {
+			if name = in.Body.Name; in.Body.Contacts != nil && !*in.Body.Contacts {
+				states = nil
+			}
+		}
+		return s.copyCampaign(ctx, p, in.ID, name, states, func(*domain.Campaign) error { return nil })
+	})
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/redial", ID: "redialCampaign", Tag: tag, Status: http.StatusCreated,
+		Summary: "Make a draft of those whom a campaign has not reached", Errors: []int{http.StatusConflict},
+		Description: "A duplicate with the contacts that have one of the outcomes now. Do-not-call lists and calling hours are asked again before each of them is rung.",
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		router.IDParam
+		Body RedialRequest
+	},
+	) (*router.Response[*CampaignMade], error) {
+		return s.copyCampaign(ctx, p, in.ID, in.Body.Name, in.Body.Outcomes, nil)
+	})
+}
+
+// contactWords are the states that a contact may be in.
+func contactWords() []string {
+	var out []string
+	for c := domain.ContactPending; c <= domain.ContactCancelled; c++ {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+// copyCampaign makes a draft of a campaign; may says whether it can be copied
+// in its state, nil: only once it has begun.
+func (s *campaignHandlers) copyCampaign(
+	ctx context.Context, p domain.Principal, id, name string, states []string, may func(*domain.Campaign) error,
+) (*router.Response[*CampaignMade], error) {
+	id, err := router.PathID(domain.PrefixCampaign, id)
+	if err != nil {
+		return nil, err
+	}
+	house, err := router.ValidationLimits(ctx, s.Router, p)
+	if err != nil {
+		return nil, err
+	}
+	if may == nil {
+		from, errRead := s.campaigns.Campaign(ctx, p, id)
+		if errRead != nil {
+			return nil, errRead
+		}
+		if from.StartedAt == nil {
+			return nil, domain.Errorf(domain.CodeInvalidState, "The campaign has rung nobody yet.").With("current_status", from.Status)
+		}
+	}
+	made, err := s.campaigns.CopyCampaign(ctx, p, id, states, func(c *domain.Campaign) error {
+		if name != "" {
+			c.Name = name
+		}
+		if t := c.Schedule.Start; t != nil && !t.After(house.Now) {
+			c.Schedule.Start = nil
+		}
+		if t := c.Schedule.End; t != nil && !t.After(house.Now) {
+			c.Schedule.End = nil
+		}
+		return validation.Campaign(c, house).Err()
+	})
+	return campaignMade(ctx, made, err)
+}
+
+// changedFields are the members of a campaign that a patch names: schedule by
+// its own members, of which some can be changed while the campaign runs.
+func changedFields(patch *router.Patch[NewCampaign]) []string {
+	var out []string
+	for name, v := range patch.Members {
+		schedule, parts := v.(map[string]any)
+		if name != "schedule" || !parts {
+			out = append(out, name)
+			continue
+		}
+		for part := range schedule {
+			out = append(out, name+"."+part)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// changeCampaign applies a patch to a campaign as far as its state allows. Only
+// what the patch names is checked: other settings may have become wrong since
+// they were stored.
+func changeCampaign(registry *router.Registry, patch *router.Patch[NewCampaign], h validation.House) func(*domain.Campaign) error {
+	fields := changedFields(patch)
+	merged := router.PatchFunc(registry, patch, func(n *NewCampaign, c *domain.Campaign) error {
+		n.copyTo(c)
+		validation.CampaignDefaults(c, h)
+		var problems domain.Problems
+		for _, d := range validation.Campaign(c, h) {
+			if slices.ContainsFunc(fields, func(f string) bool {
+				return d.Param == f || strings.HasPrefix(d.Param, f+".") || strings.HasPrefix(d.Param, f+"[") || f == "pathway_id" && d.Param == "agent_id"
+			}) {
+				problems = append(problems, d)
+			}
+		}
+		return problems.Err()
+	})
+	return func(c *domain.Campaign) error {
+		if err := checkChange(c, fields); err != nil {
+			return err
+		}
+		return merged(c)
+	}
+}
+
+// checkChange refuses a change of fields that the status of a campaign does not
+// allow. Errors: invalid_state.
+func checkChange(c *domain.Campaign, fields []string) error {
+	if c.Status.Final() {
+		return domain.Errorf(domain.CodeInvalidState, "A campaign that is %s cannot be changed.", c.Status).With("current_status", c.Status)
+	}
+	if c.Status == domain.CampaignDraft {
+		return nil
+	}
+	for _, f := range fields {
+		if !slices.Contains([]string{"pacing", "schedule.end", "retry", "compliance", "metadata"}, f) {
+			e := domain.Errorf(domain.CodeInvalidState, "Of a campaign that is %s only pacing, schedule.end, retry, compliance and metadata can be changed.", c.Status).
+				With("current_status", c.Status).With("allowed_from", []domain.CampaignStatus{domain.CampaignDraft})
+			e.Param = f
+			return e
+		}
+	}
+	return nil
+}
+
+// PruneStored removes the values of a disabled retry, and the default time zone of
+// calling hours in the test environment. A patch that enables the retry or sets calling
+// hours then gets the defaults of a new campaign.
+func (*NewCampaign) PruneStored(current any, stored, patch map[string]any) {
+	retry, _ := stored["retry"].(map[string]any)
+	if on, _ := retry["enabled"].(bool); !on {
+		off := map[string]any{"max_attempts": json.Number("1"), "interval_hours": json.Number("0"), "retry_on": []any{}}
+		for name, v := range off {
+			if reflect.DeepEqual(retry[name], v) {
+				delete(retry, name)
+			}
+		}
+	}
+	c, _ := current.(*domain.Campaign)
+	if c == nil || c.Environment != domain.Test || c.Compliance.CallingHours != validation.TestHours() {
+		return
+	}
+	change, _ := patch["compliance"].(map[string]any)
+	if hours, isObject := change["calling_hours"].(map[string]any); isObject && len(hours) > 0 {
+		compliance, _ := stored["compliance"].(map[string]any)
+		stored["compliance"] = router.MergePatch(compliance, map[string]any{"calling_hours": map[string]any{"timezone": nil}})
+	}
+}

@@ -1,0 +1,382 @@
+package campaigns
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/router"
+
+	"github.com/callboard/callboard/httpapi/v1/messaging"
+
+	"github.com/callboard/callboard/httpapi/v1/calls"
+)
+
+// bulkHandlers serves the operations of bulk jobs.
+type bulkHandlers struct {
+	*router.Router
+
+	bulks Bulks
+}
+
+// Bulks are jobs of many orders.
+type Bulks interface {
+	// StartBulk keeps a job; its items are carried out one after another, each
+	// once, also across the end of the process. What is wrong with an item is
+	// told in the job; an unknown campaign or list is 422.
+	StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk) (*domain.Bulk, error)
+	Bulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
+	ListBulks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Bulk], error)
+	BulkItems(ctx context.Context, p domain.Principal, id string, q ask.BulkItemQuery) (ask.List[*domain.BulkItem], error)
+	// CancelBulk: nothing more is begun from its return on.
+	CancelBulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
+}
+
+// item is a T that is read later, by itself, so that what is wrong with it is
+// told as its own error.
+type item[T any] struct{ text json.RawMessage }
+
+// UnmarshalJSON keeps the text.
+func (i *item[T]) UnmarshalJSON(b []byte) error {
+	i.text = bytes.Clone(b)
+	return nil
+}
+
+// Schema is T's.
+func (i item[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+// defaults is a T of which nothing is required.
+type defaults[T any] struct{ text json.RawMessage }
+
+// UnmarshalJSON keeps the text.
+func (d *defaults[T]) UnmarshalJSON(b []byte) error {
+	d.text = bytes.Clone(b)
+	return nil
+}
+
+// Schema is T's, without what it requires.
+func (d defaults[T]) Schema(r huma.Registry) *huma.Schema {
+	s := *r.Schema(reflect.TypeFor[T](), false, "")
+	s.Required = nil
+	return &s
+}
+
+// NewBulkOf are many orders of a kind as they are sent.
+type NewBulkOf[D, T any] struct {
+	Defaults defaults[D]       `json:"defaults,omitzero" doc:"What every item has unless it says otherwise."`
+	Items    []item[T]         `json:"items" nullable:"false" minItems:"1" maxItems:"10000" doc:"At most 10,000."`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	problems domain.Problems
+}
+
+// UnmarshalJSON reads each field by itself, so that what is wrong is told with
+// the name of the field.
+func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
+	var fields map[string]json.RawMessage
+	if _ = json.Unmarshal(text, &fields); fields == nil { // it is JSON, but of another kind
+		b.problems.Add("body", domain.CodeValidation, "must be an object")
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		switch name {
+		case "defaults":
+			decoded(fields[name], &b.Defaults, &b.problems, name)
+		case "items":
+			decoded(fields[name], &b.Items, &b.problems, name)
+		case "metadata":
+			decoded(fields[name], &b.Metadata, &b.problems, name)
+		default:
+			b.problems.Add(router.Truncate(name, 60), domain.CodeValidation, "is not a known member")
+		}
+	}
+	return nil
+}
+
+// maxDefaults bounds what defaults come to once every item has them.
+const maxDefaults = 32 << 20
+
+// NewBulkCalls are calls that are ordered together.
+type NewBulkCalls = NewBulkOf[calls.NewCallRequest, calls.NewCallRequest]
+
+// NewBulkContacts are contacts that are added together.
+type NewBulkContacts = NewBulkOf[BulkContactDefaults, NewContact]
+
+// NewBulkNumbers are numbers that are listed together.
+type NewBulkNumbers = NewBulkOf[BulkNumberDefaults, DNCNumber]
+
+// NewBulkMessages are text messages that are sent together.
+type NewBulkMessages = NewBulkOf[messaging.NewMessage, messaging.NewMessage]
+
+// BulkContactDefaults say to which campaign contacts are added.
+type BulkContactDefaults struct {
+	CampaignID string         `json:"campaign_id" doc:"The campaign that the contacts are added to. Required."`
+	Context    domain.Context `json:"context,omitempty"`
+	Timezone   string         `json:"timezone,omitempty"`
+	Country    string         `json:"country,omitempty"`
+}
+
+// BulkNumberDefaults say onto which list numbers are put.
+type BulkNumberDefaults struct {
+	ListID  string `json:"list_id,omitempty" doc:"The list that the numbers are put on; the default list unless said."`
+	Country string `json:"country,omitempty"`
+}
+
+// decoded reads the text of a field into what it may already hold, and says
+// what is wrong with it.
+func decoded(text json.RawMessage, into any, problems *domain.Problems, at string) {
+	if len(text) == 0 {
+		return
+	}
+	e, wrong := errors.AsType[*domain.Error](domain.DecodeJSON(text, into))
+	if !wrong {
+		return
+	}
+	message := strings.TrimPrefix(e.Message, "the value ") // of the whole field
+	if e.Param != "" {
+		at = strings.Trim(at+"."+e.Param, ".")
+	}
+	problems.Add(at, domain.CodeValidation, "%s", message)
+}
+
+// bulkOf reads the items of a job. each makes the order of one, or adds to its
+// problems.
+func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *domain.Problems), start func(*D) T, each func(*T, *domain.Problems) ask.BulkOrder) (ask.NewBulk, *D, error) {
+	out := ask.NewBulk{Type: kind, Metadata: b.Metadata}
+	problems := b.problems
+	base := new(D)
+	decoded(b.Defaults.text, base, &problems, "defaults")
+	if len(b.Defaults.text)*len(b.Items) > maxDefaults {
+		problems.Add("defaults", domain.CodeValidation, "are %d bytes, which %d items would have; %d MB at most in all", len(b.Defaults.text), len(b.Items), maxDefaults>>20)
+	}
+	validation.Metadata(&problems, b.Metadata)
+	if n := len(b.Items); n == 0 || n > domain.MaxBulkItems {
+		problems.Add("items", domain.CodeValidation, "has %d entries; from 1 to %d may come at once", n, domain.MaxBulkItems)
+	}
+	if len(problems) == 0 && check != nil {
+		check(base, &problems)
+	}
+	if len(problems) == 0 && len(b.Defaults.text) > 0 {
+		checkDefaults(b.Defaults.text, start, each, &problems)
+	}
+	if err := problems.Err(); err != nil {
+		return out, nil, err
+	}
+	out.Items = make([]ask.BulkOrder, len(b.Items))
+	for i, text := range b.Items {
+		var wrong domain.Problems
+		if bytes.Equal(text.text, []byte("null")) {
+			wrong.Add("", domain.CodeValidation, "must be an object")
+		}
+		fresh := new(D) // of its own: what is read into it later is the item's
+		decoded(b.Defaults.text, fresh, &wrong, "defaults")
+		one := start(fresh)
+		if decoded(text.text, &one, &wrong, ""); len(wrong) == 0 {
+			out.Items[i] = each(&one, &wrong)
+		}
+		if len(wrong) > 0 {
+			out.Items[i] = ask.BulkOrder{Error: &domain.BulkError{Index: i, Code: wrong[0].Code, Message: wrong[0].Message, Param: wrong[0].Param}}
+		}
+	}
+	return out, base, nil
+}
+
+// checkDefaults holds what defaults say to the rules of an item. What they do
+// not say may come with the items.
+func checkDefaults[D, T any](text json.RawMessage, start func(*D) T, each func(*T, *domain.Problems) ask.BulkOrder, problems *domain.Problems) {
+	var wrong domain.Problems
+	base := new(D) // of its own, as for an item
+	decoded(text, base, &wrong, "defaults")
+	one := start(base)
+	each(&one, &wrong)
+	for _, w := range wrong {
+		if said(text, w.Param) {
+			problems.Add("defaults."+w.Param, w.Code, "%s", w.Message)
+		}
+	}
+}
+
+// said says whether an object holds the field at a path, e.g. amd.mode or
+// list[2].
+func said(object json.RawMessage, path string) bool {
+	var at any
+	if json.Unmarshal(object, &at) != nil {
+		return false
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		name, _, _ = strings.Cut(name, "[")
+		of, ok := at.(map[string]any)
+		if !ok {
+			return false
+		}
+		if at, ok = of[name]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// RegisterBulk registers the operations of bulk jobs.
+func RegisterBulk(r *router.Router, bulks Bulks) {
+	s := &bulkHandlers{Router: r, bulks: bulks}
+	const tag, path = "Bulk", "/v1/bulk"
+	const about = "Answers at once. The items are done one after another, each exactly once, also where the service ends in between. " +
+		"What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. " +
+		"An item that is invalid by itself is rejected and stops no other."
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/calls", ID: "bulkCalls", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Place many calls",
+		Description: about + " Calls wait for lines and for the plan's calls per minute, in turns with the campaigns: they are never refused for want of one. " +
+			"A call outside its compliance.calling_hours is `waiting` until they open, and lets the others pass; do-not-call lists are asked again right before it is placed.",
+	}, s.bulkCalls)
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/contacts", ID: "bulkContacts", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Add many contacts to a campaign",
+		Description: about + " defaults.campaign_id names the campaign.",
+	}, s.bulkContacts)
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/dnc", ID: "bulkNumbers", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Put many numbers onto a do-not-call list",
+		Description: about,
+	}, s.bulkNumbers)
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/sms", ID: "bulkSMS", Tag: tag, Status: http.StatusAccepted, SkipValidation: true, Summary: "Send many text messages",
+		Description: about + " With a live key 409 no_sms_route while no trunk carries messages.",
+	}, s.bulkMessages)
+	s.bulkReadRoutes(tag, path)
+}
+
+func (s *bulkHandlers) bulkReadRoutes(tag, path string) {
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listBulks", Tag: tag, Summary: "List bulk jobs"},
+		router.HandleList(s.bulks, Bulks.ListBulks, showBulk))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getBulk", Tag: tag, Summary: "See how far a bulk job is", Description: "A job is kept for 30 days after its end."},
+		router.HandleByID(domain.PrefixBulk, s.bulks, Bulks.Bulk, showBulk))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/items", ID: "listBulkItems", Tag: tag, Summary: "See what became of the items of a bulk job, in their order"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			router.Paging
+			Status string `query:"status" enum:"pending,waiting,done,failed,rejected,cancelled" doc:"Only items in this state."`
+		},
+		) (*router.Response[router.List[*BulkItem]], error) {
+			id, err := router.PathID(domain.PrefixBulk, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.CreatedBetween()})
+			return router.Page(l, err, showBulkItem)
+		})
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelBulk", Tag: tag, Summary: "Cancel what a bulk job has not begun",
+		Description: "What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.",
+	}, router.HandleByID(domain.PrefixBulk, s.bulks, Bulks.CancelBulk, showBulk))
+}
+
+// BulkItem is an item as the API shows it.
+type BulkItem struct {
+	Object   string                `json:"object" enum:"bulk_item"`
+	BulkID   string                `json:"bulk_id"`
+	Index    int                   `json:"index" doc:"Its place among the items, from 0."`
+	Status   domain.BulkItemStatus `json:"status"`
+	ResultID string                `json:"result_id,omitempty" doc:"What it became, e.g. a call."`
+	Code     domain.Code           `json:"code,omitempty" doc:"Why it was rejected or failed."`
+	Message  string                `json:"message,omitempty"`
+	Param    string                `json:"param,omitempty" doc:"The field to blame."`
+	Until    *time.Time            `json:"until,omitempty" doc:"When the calling hours of one that waits open."`
+	Created  time.Time             `json:"created_at" doc:"The job's: its items are made with it."`
+}
+
+func showBulkItem(i *domain.BulkItem) *BulkItem {
+	return &BulkItem{Object: "bulk_item", BulkID: i.BulkID, Index: i.Index, Status: i.Status, ResultID: i.ResultID, Code: i.Code, Message: i.Message, Param: i.Param, Until: i.Until, Created: i.CreatedAt}
+}
+
+// showBulk leaves out what only the service needs.
+func showBulk(b *domain.Bulk) *domain.Bulk {
+	shown := *b
+	shown.Next, shown.Operator, shown.KeyID = 0, false, ""
+	return &shown
+}
+
+func shownBulk(b *domain.Bulk, err error) (*router.Response[*domain.Bulk], error) {
+	if err != nil {
+		return nil, err
+	}
+	return router.Respond(showBulk(b), nil)
+}
+
+func (s *bulkHandlers) startBulk(ctx context.Context, p domain.Principal, o ask.NewBulk, err error) (*router.Response[*domain.Bulk], error) {
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.bulks.StartBulk(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	router.SetResourceID(ctx, b.ID)
+	return shownBulk(b, nil)
+}
+
+func (s *bulkHandlers) bulkCalls(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkCalls }) (*router.Response[*domain.Bulk], error) {
+	house, err := router.ValidationLimits(ctx, s.Router, p)
+	if err != nil {
+		return nil, err
+	}
+	o, _, err := bulkOf(&in.Body, domain.BulkCalls, nil, func(d *calls.NewCallRequest) calls.NewCallRequest { return *d },
+		func(one *calls.NewCallRequest, wrong *domain.Problems) ask.BulkOrder {
+			order := one.Order(house, wrong)
+			return ask.BulkOrder{Call: &order}
+		})
+	return s.startBulk(ctx, p, o, err)
+}
+
+func (s *bulkHandlers) bulkContacts(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkContacts }) (*router.Response[*domain.Bulk], error) {
+	o, base, err := bulkOf(&in.Body, domain.BulkContacts, func(d *BulkContactDefaults, problems *domain.Problems) {
+		if d.CampaignID == "" {
+			problems.Add("defaults.campaign_id", domain.CodeValidation, "is required")
+		}
+		d.CampaignID = validation.ID(problems, "defaults.campaign_id", domain.PrefixCampaign, d.CampaignID)
+	}, func(d *BulkContactDefaults) NewContact {
+		return NewContact{Context: d.Context, Timezone: d.Timezone, Country: d.Country}
+	}, func(one *NewContact, wrong *domain.Problems) ask.BulkOrder {
+		validation.Text(wrong, "phone", one.Phone, true, 64)
+		validation.Text(wrong, "country", one.Country, false, 2)
+		return ask.BulkOrder{Contact: &ask.RawContact{Phone: one.Phone, Context: one.Context, Timezone: one.Timezone, Country: one.Country}}
+	})
+	if err == nil {
+		o.Target = base.CampaignID
+	}
+	return s.startBulk(ctx, p, o, err)
+}
+
+func (s *bulkHandlers) bulkMessages(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkMessages }) (*router.Response[*domain.Bulk], error) {
+	o, _, err := bulkOf(&in.Body, domain.BulkSMS, nil, func(d *messaging.NewMessage) messaging.NewMessage { return *d },
+		func(one *messaging.NewMessage, wrong *domain.Problems) ask.BulkOrder {
+			order := one.Order(wrong)
+			return ask.BulkOrder{Message: &order}
+		})
+	return s.startBulk(ctx, p, o, err)
+}
+
+func (s *bulkHandlers) bulkNumbers(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkNumbers }) (*router.Response[*domain.Bulk], error) {
+	o, base, err := bulkOf(&in.Body, domain.BulkDNC, func(d *BulkNumberDefaults, problems *domain.Problems) {
+		d.ListID = validation.ID(problems, "defaults.list_id", domain.PrefixDNC, d.ListID)
+	}, func(d *BulkNumberDefaults) DNCNumber { return DNCNumber{Country: d.Country} },
+		func(one *DNCNumber, wrong *domain.Problems) ask.BulkOrder {
+			validation.Text(wrong, "phone", one.Phone, true, 64)
+			validation.Text(wrong, "country", one.Country, false, 2)
+			return ask.BulkOrder{Number: &ask.RawNumber{Phone: one.Phone, Country: one.Country}}
+		})
+	if err == nil {
+		o.Target = base.ListID
+	}
+	return s.startBulk(ctx, p, o, err)
+}

@@ -1,0 +1,82 @@
+package campaigns
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+func (s *contactHandlers) contactFileRoutes(tag string) {
+	status := &huma.Param{
+		Name: "status", In: "query", Description: "Only contacts in this state.",
+		Schema: &huma.Schema{Type: huma.TypeString, Enum: router.ContactStates()},
+	}
+	const path = "/v1/campaigns/{id}/contacts"
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: path + ".csv", ID: "exportContactsCSV", Tag: tag, Errors: []int{http.StatusUnprocessableEntity}, Summary: "Download the contacts as CSV",
+		Description: "RFC 4180, streamed, in the order of upload; works while the campaign runs. phone, timezone and country, then what became of the contact, " +
+			"then a column for each name in the contexts (200 at most; JSON lines have them all). A value that a spreadsheet would take for a formula " +
+			"begins with an apostrophe, in every column but phone.",
+	}, func(h *huma.Operation) {
+		h.Parameters = append(h.Parameters, status)
+		h.Responses["200"] = router.DescribeResponse("The rows.", router.MIMECSV, &huma.Schema{Type: huma.TypeString, Examples: []any{"phone,timezone,country,status\r\n"}})
+	}, func(c *fiber.Ctx) error {
+		return s.exportContacts(c, "csv", router.CSVFile, writeContactsCSV)
+	})
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: path + ".jsonl", ID: "exportContactsJSONLines", Tag: tag, Errors: []int{http.StatusUnprocessableEntity}, Summary: "Download the contacts as JSON, one per line",
+		Description: "Streamed, in the order of upload; works while the campaign runs. Each line is a contact as GET shows it.",
+	}, func(h *huma.Operation) {
+		h.Parameters = append(h.Parameters, status)
+		h.Responses["200"] = router.DescribeResponse("The lines.", router.MIMEJSONLines, &huma.Schema{Type: huma.TypeString})
+	}, func(c *fiber.Ctx) error { return s.exportContacts(c, "jsonl", router.MIMEJSONLines, writeContactsJSON) })
+}
+
+func (s *contactHandlers) exportContacts(c *fiber.Ctx, ending, kind string, write func(ask.ContactsExport, io.Writer) error) error {
+	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	status := c.Query("status")
+	if status != "" && !slices.Contains(router.ContactStates(), any(status)) {
+		var p domain.Problems
+		p.Add("status", domain.CodeValidation, "is no state of a contact")
+		return p.Err()
+	}
+	return router.Download(s.Router, c, router.File{Name: id + "-contacts." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (ask.ContactsExport, error) {
+		return s.contacts.ExportContacts(ctx, p, id, status)
+	}, write)
+}
+
+func contactColumns() []string {
+	return []string{"phone", "timezone", "country", "status", "outcome", "reason", "attempts", "last_call_id", "next_attempt_at", "completed_at", "contact_id"}
+}
+
+func writeContactsCSV(e ask.ContactsExport, w io.Writer) error {
+	header := contactColumns()
+	for _, name := range e.Fields {
+		header = append(header, router.DefuseFormula(name))
+	}
+	return router.WriteCSV(w, header, e.Rows, func(c *ask.Contact, record []string, put func([]string) error) error {
+		record = append(record, c.Phone, router.DefuseFormula(c.Timezone), router.DefuseFormula(c.Country), c.Status, router.DefuseFormula(string(c.Outcome)), router.DefuseFormula(string(c.Reason)),
+			strconv.Itoa(c.Attempts), c.LastCallID, router.FormatTime(c.NextAttemptAt), router.FormatTime(c.CompletedAt), c.ID)
+		for _, name := range e.Fields {
+			v, _ := c.Context.Text(name)
+			record = append(record, router.DefuseFormula(v))
+		}
+		return put(record)
+	})
+}
+
+func writeContactsJSON(e ask.ContactsExport, w io.Writer) error {
+	return router.WriteJSONLines(w, e.Rows, func(c *ask.Contact) any { return c })
+}

@@ -1,0 +1,106 @@
+package campaigns
+
+import (
+	"context"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+func (s *dncHandlers) decisionRoutes() {
+	const tag, path = "Campaigns", "/v1/campaigns/{id}/decisions"
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path, ID: "listDecisions", Tag: tag, Summary: "Why each contact was or was not called",
+		Description: "Each rule that let a contact pass, left it out or held it, with what it went by, in the order in which that was written. " +
+			"What held a contact again and again is one rule with a count. The end of a campaign decides at once about all who still wait: " +
+			"one entry (cancel or expire) with contacts, how many they are, and no number; it is shown for each number whose log ends before, of a contact or not. " +
+			"Rows that an upload refused are in the errors of the upload.",
+		Errors: []int{http.StatusUnprocessableEntity},
+	},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			router.Paging
+			Phone string `query:"phone" maxLength:"64" doc:"Of this number only."`
+		},
+		) (*router.Response[router.List[ask.Decision]], error) {
+			id, err := router.PathID(domain.PrefixCampaign, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.dnc.ListDecisions(ctx, p, id, in.Phone, in.Query())
+			return router.Page(l, err, router.Same)
+		})
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path + "/verify", ID: "verifyDecisions", Tag: tag, Summary: "Check that the log of decisions is as it was written",
+		Description: "Each row holds the hash of the one before it, and the campaign the hash of the last; the hashes are keyed by the master key of the service, " +
+			"so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. " +
+			"Keep head elsewhere to prove later that the log has only grown.",
+	},
+		router.HandleByID(domain.PrefixCampaign, s.dnc, DNC.VerifyDecisions, router.Same))
+	for _, x := range []struct {
+		ending, media, kind, id string
+		write                   func(iter.Seq2[ask.Decision, error], io.Writer) error
+	}{
+		{"csv", router.MIMECSV, router.CSVFile, "exportDecisions", writeDecisions},
+		{"jsonl", router.MIMEJSONLines, router.MIMEJSONLines, "exportDecisionLines", writeDecisionLines},
+	} {
+		s.AddRaw(router.Operation{
+			Method: http.MethodGet, Path: path + "." + x.ending, ID: x.id, Tag: tag,
+			Summary: "Download the log of decisions as " + x.ending, Description: "Every row, streamed; works while the campaign runs.",
+		}, func(h *huma.Operation) {
+			h.Responses["200"] = router.DescribeResponse("The rows.", x.media, &huma.Schema{Type: huma.TypeString})
+		}, func(c *fiber.Ctx) error { return s.exportDecisions(c, x.ending, x.kind, x.write) })
+	}
+}
+
+func (s *dncHandlers) exportDecisions(c *fiber.Ctx, ending, kind string, write func(iter.Seq2[ask.Decision, error], io.Writer) error) error {
+	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	return router.Download(s.Router, c, router.File{Name: id + "-decisions." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.Decision, error], error) {
+		return s.dnc.Decisions(ctx, p, id)
+	}, write)
+}
+
+func decisionColumns() []string {
+	return []string{
+		"row", "at", "phone", "contact_id", "decision", "attempt", "call_id", "rule", "passed", "window", "zone", "local", "lists", "source",
+		"count", "limit", "held", "first", "last", "country", "contacts",
+	}
+}
+
+// writeDecisions writes one row per rule: that is what people filter by.
+func writeDecisions(rows iter.Seq2[ask.Decision, error], w io.Writer) error {
+	stamp := func(t *time.Time) string {
+		if t == nil {
+			return ""
+		}
+		return t.UTC().Format(domain.TimeFormat)
+	}
+	return router.WriteCSV(w, decisionColumns(), rows, func(d *ask.Decision, record []string, put func([]string) error) error {
+		for i := range d.Rules {
+			r := &d.Rules[i]
+			if err := put(append(record[:0], strconv.Itoa(d.Row), stamp(&d.At), d.Phone, d.ContactID, d.Decision, strconv.Itoa(d.Attempt), d.CallID,
+				r.Rule, strconv.FormatBool(r.Passed), r.Window, r.Zone, r.Local, strings.Join(r.Lists, " "), string(r.Source),
+				strconv.Itoa(r.Count), strconv.Itoa(r.Limit), strconv.Itoa(r.Held), stamp(r.First), stamp(r.Last), r.Country, strconv.Itoa(d.Contacts))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func writeDecisionLines(rows iter.Seq2[ask.Decision, error], w io.Writer) error {
+	return router.WriteJSONLines(w, rows, func(d *ask.Decision) any { return d })
+}

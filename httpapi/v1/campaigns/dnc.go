@@ -1,0 +1,234 @@
+package campaigns
+
+import (
+	"context"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/intake"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// DNC are the lists of numbers that are never called.
+type DNC interface {
+	CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error)
+	DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error)
+	ListDNCLists(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DNCList], error)
+	UpdateDNCList(ctx context.Context, p domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error)
+	// DeleteDNCList: invalid_state for the default list and for one in use.
+	DeleteDNCList(ctx context.Context, p domain.Principal, id string) error
+	// ImportDNC reads rows to their end, storing as it goes, in bounded memory.
+	// What was added before an error stays.
+	ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[ask.RawNumber, error]) (ask.DNCImport, error)
+	ListDNCEntries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[domain.DNCEntry], error)
+	DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error)
+	CheckDNC(ctx context.Context, p domain.Principal, phone string) (ask.DNCCheck, error)
+	// ListDecisions reads a campaign's log, of one number ("": of all), in the
+	// order in which it was written.
+	ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, q ask.Page) (ask.List[ask.Decision], error)
+	// Decisions walks the whole log; the walk goes on after the call returned.
+	Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.Decision, error], error)
+	// VerifyDecisions says whether the log is as it was written.
+	VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (ask.DecisionsVerified, error)
+}
+
+// dncHandlers serves the operations of do-not-call lists and of the decision log.
+type dncHandlers struct {
+	*router.Router
+
+	dnc DNC
+}
+
+// NewDNCList is a do-not-call list as it is sent.
+type NewDNCList struct {
+	Name     string            `json:"name" example:"National registry"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// DNCNumbers is an import of numbers in JSON.
+type DNCNumbers struct {
+	Entries []DNCNumber `json:"entries" nullable:"false" doc:"Numbers; instead of an object its phone alone may stand as a text."`
+}
+
+// TransformSchema lets an entry be a text.
+func (DNCNumbers) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	list := s.Properties["entries"]
+	list.Items = &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, list.Items}}
+	return s
+}
+
+// DNCNumber is one of them.
+type DNCNumber struct {
+	Phone   string `json:"phone" example:"+12025550123"`
+	Country string `json:"country,omitempty" doc:"ISO 3166: how a number without country code is read. Left out: the workspace's default_country."`
+}
+
+// DNCEntryDeleted is the answer to taking a number off a list.
+type DNCEntryDeleted struct {
+	Object  string `json:"object" enum:"dnc_entry"`
+	Phone   string `json:"phone"`
+	Deleted bool   `json:"deleted"`
+}
+
+// apply writes the settings to a list, and checks the list.
+func (n *NewDNCList) apply(l *domain.DNCList) error {
+	l.Name, l.Metadata = n.Name, n.Metadata
+	var p domain.Problems
+	validation.Text(&p, "name", l.Name, true, validation.MaxName)
+	validation.Metadata(&p, l.Metadata)
+	return p.Err()
+}
+
+// RegisterDNC registers the operations of do-not-call lists and of the decision log.
+func RegisterDNC(r *router.Router, dnc DNC) {
+	s := &dncHandlers{Router: r, dnc: dnc}
+	const tag, path = "Do not call", "/v1/dnc-lists"
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createDNCList", Tag: tag, Status: http.StatusCreated, Summary: "Create a do-not-call list"},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body NewDNCList }) (*router.Response[*domain.DNCList], error) {
+			l := &domain.DNCList{}
+			if err := in.Body.apply(l); err != nil {
+				return nil, err
+			}
+			made, err := s.dnc.CreateDNCList(ctx, p, l)
+			return router.RespondCreated(ctx, made, err)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDNCLists", Tag: tag, Summary: "List the do-not-call lists", Description: "The default list takes the opt-outs; every call is checked against it."},
+		router.HandleList(s.dnc, DNC.ListDNCLists, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDNCList", Tag: tag, Summary: "Get a do-not-call list"},
+		router.HandleByID(domain.PrefixDNC, s.dnc, DNC.DNCList, router.Same))
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateDNCList", Tag: tag, Summary: "Change a do-not-call list"},
+		router.HandlePatchByID(s.Registry, domain.PrefixDNC, s.dnc, DNC.UpdateDNCList, (*NewDNCList).apply))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteDNCList", Tag: tag, Summary: "Delete a do-not-call list",
+		Description: "409 invalid_state for the default list, and while an open campaign names it.", Errors: []int{http.StatusConflict},
+	},
+		router.HandleDeleteByID(domain.PrefixDNC, "dnc_list", s.dnc, DNC.DeleteDNCList))
+	s.decisionRoutes()
+	s.dncEntryRoutes(tag, path+"/{id}/entries")
+}
+
+func (s *dncHandlers) dncEntryRoutes(tag, path string) {
+	s.AddRaw(router.Operation{
+		Method: http.MethodPost, Path: path, ID: "importDNCEntries", Tag: tag, Summary: "Put numbers onto a do-not-call list",
+		Description: "Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold " +
+			"10 million numbers. Rows that cannot be used are counted and the first 100 of them told. The numbers are added after the whole body was read: " +
+			"a body that is incomplete is 400 and adds none. Each number holds from its import on, also for attempts that are queued.",
+	}, s.describeNumbers, s.importNumbers)
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: path, ID: "listDNCEntries", Tag: tag, Summary: "List the numbers of a do-not-call list, in an order of its own", Errors: []int{http.StatusUnprocessableEntity},
+		Description: "With created_after or created_before a page looks through a bounded part of the list: it may hold fewer than limit, or none, while next_cursor goes on.",
+	},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			router.Paging
+		},
+		) (*router.Response[router.List[domain.DNCEntry]], error) {
+			id, err := router.PathID(domain.PrefixDNC, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.dnc.ListDNCEntries(ctx, p, id, in.Query())
+			return router.Page(l, err, router.Same)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{phone}", ID: "deleteDNCEntry", Tag: tag, Summary: "Take a number off a do-not-call list"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			Phone string `path:"phone" maxLength:"64" doc:"E.164; the plus may be left out."`
+		},
+		) (*router.Response[DNCEntryDeleted], error) {
+			id, err := router.PathID(domain.PrefixDNC, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			phone, err := url.PathUnescape(in.Phone)
+			if err != nil {
+				phone = in.Phone
+			}
+			e164, err := s.dnc.DeleteDNCEntry(ctx, p, id, phone)
+			return router.Respond(DNCEntryDeleted{Object: "dnc_entry", Phone: e164, Deleted: true}, err)
+		})
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/dnc/check", ID: "checkDNC", Tag: tag, Summary: "Ask whether a number is on a do-not-call list",
+		Description: "Looks into every list of the workspace.", Errors: []int{http.StatusUnprocessableEntity},
+	},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			Phone string `query:"phone" required:"true" maxLength:"64" doc:"Best in E.164."`
+		},
+		) (*router.Response[ask.DNCCheck], error) {
+			return router.Respond(s.dnc.CheckDNC(ctx, p, in.Phone))
+		})
+}
+
+func (s *dncHandlers) describeNumbers(h *huma.Operation) {
+	text := &huma.Schema{Type: huma.TypeString}
+	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+		fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[DNCNumbers](s.API)},
+		router.MIMECSV:            {Schema: text, Example: "phone\n+12025550123\n"},
+		fiber.MIMETextPlain:       {Schema: text, Example: "+12025550123\n+12025550124\n"},
+	}}
+	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[ask.DNCImport](s.API))
+}
+
+func (s *dncHandlers) importNumbers(c *fiber.Ctx) error {
+	id, err := router.PathID(domain.PrefixDNC, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	if enc := c.Get(fiber.HeaderContentEncoding); enc != "" && enc != "identity" {
+		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
+	}
+	return s.RunStreamOnce(c, func() error {
+		rows, err := s.numbersOf(c)
+		if err != nil {
+			return err
+		}
+		v := router.RequestOf(c.UserContext())
+		ctx, cancel := context.WithCancel(s.Context(v)) // the body has its own clock
+		defer cancel()
+		sum, err := s.dnc.ImportDNC(ctx, v.Principal, id, router.RowsThenDrain(router.BodyOf(c), rows))
+		if err != nil {
+			return err
+		}
+		return c.JSON(sum)
+	})
+}
+
+// numbersOf are the numbers in a request, by its content type.
+func (s *dncHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error) {
+	b := router.BodyOf(c)
+	kind := router.MediaType(c)
+	switch kind {
+	case router.MIMECSV, fiber.MIMETextPlain:
+		text, err := router.DecodeCharset(b, router.CharsetOf(c.Get(fiber.HeaderContentType)))
+		if err != nil {
+			return nil, err
+		}
+		if kind == router.MIMECSV {
+			return intake.NumbersOf(intake.CSV(text)), nil
+		}
+		return intake.NumberLines(text), nil
+	case fiber.MIMEApplicationJSON:
+		text, err := io.ReadAll(io.LimitReader(b, s.JSONLimit+1))
+		if err != nil {
+			return nil, err
+		}
+		if int64(len(text)) > s.JSONLimit {
+			return nil, router.ErrBodyTooLarge.With("limit", s.JSONLimit)
+		}
+		return intake.JSONNumbers(text)
+	}
+	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "Numbers come as application/json, text/csv or text/plain.")
+}
+
+// CheckRules checks what the schema cannot express.
+func (n *NewDNCList) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
+	return n.apply(&domain.DNCList{})
+}

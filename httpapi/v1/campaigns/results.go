@@ -1,0 +1,49 @@
+package campaigns
+
+import (
+	"context"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+func (s *contactHandlers) resultRoutes() {
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: "/v1/campaigns/{id}/results", ID: "getCampaignResults", Tag: "Campaigns",
+		Summary: "Download the results as CSV",
+		Description: "RFC 4180, one row per contact, streamed; works while the campaign runs. reason says why the last attempt ended so, or why a contact was skipped. Rows of uploads that did not become contacts, because of a do-not-call list (dnc), a destination that is not allowed (destination_not_allowed) or a required variable without a value (missing_variable), follow with the outcome skipped. A value that a spreadsheet would take for a formula " +
+			"begins with an apostrophe, in every column but phone.",
+	}, func(h *huma.Operation) {
+		h.Responses["200"] = router.DescribeResponse("The rows.", router.MIMECSV, &huma.Schema{Type: huma.TypeString, Examples: []any{strings.Join(resultColumns(), ",") + "\r\n"}})
+	}, s.results)
+}
+
+func resultColumns() []string {
+	return []string{"phone", "name", "outcome", "duration", "confirmed", "notes", "completed_at", "reason"}
+}
+
+func (s *contactHandlers) results(c *fiber.Ctx) error {
+	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
+	if err != nil {
+		return err
+	}
+	return router.Download(s.Router, c, router.File{Name: id + ".csv", Kind: router.CSVFile}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.ResultRow, error], error) {
+		return s.contacts.CampaignResults(ctx, p, id)
+	}, writeResults)
+}
+
+func writeResults(rows iter.Seq2[ask.ResultRow, error], w io.Writer) error {
+	return router.WriteCSV(w, resultColumns(), rows, func(row *ask.ResultRow, record []string, put func([]string) error) error {
+		return put(append(record, row.Phone, router.DefuseFormula(row.Name), router.DefuseFormula(row.Outcome), strconv.Itoa(row.Duration),
+			strconv.FormatBool(row.Confirmed), router.DefuseFormula(row.Notes), router.FormatTime(row.CompletedAt), router.DefuseFormula(string(row.Reason))))
+	})
+}

@@ -1,0 +1,162 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// Events are read forwards in commit order.
+type Events interface {
+	// ListEvents answers events of the Principal's environment after the id;
+	// cursor_expired where that is past retention, validation_error where it
+	// is unknown.
+	ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error)
+	// FollowEvents reads as ListEvents does (Limit has no meaning) and goes on
+	// with the events that come. After may be ask.EventsFromNow. What it answers
+	// is its reader's alone, keeps a bounded number of events and is dropped
+	// without a word: next answers the events that follow, at most a hundred;
+	// while there are none it waits until its ctx ends, and then answers none.
+	// io.EOF: none will come any more.
+	FollowEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (next func(ctx context.Context) ([]event.Event, error), err error)
+	// Event is one event of the Principal's environment. Errors: not_found.
+	Event(ctx context.Context, p domain.Principal, id string) (event.Event, error)
+}
+
+// eventHandlers serves the operations of events.
+type eventHandlers struct {
+	*router.Router
+
+	events Events
+}
+
+// Event is the envelope as the API shows it.
+type Event struct {
+	ID          string          `json:"id"`
+	Type        event.Type      `json:"type"`
+	CreatedAt   time.Time       `json:"created_at"`
+	WorkspaceID string          `json:"workspace_id"`
+	SvcID       string          `json:"svc_id"`
+	Subject     string          `json:"subject"`
+	Sequence    uint64          `json:"sequence"`
+	Data        json.RawMessage `json:"data"`
+}
+
+func ShowEvent(e event.Event) Event {
+	return Event{
+		ID: e.ID, Type: e.Type, CreatedAt: e.CreatedAt, WorkspaceID: e.WorkspaceID, SvcID: e.SvcID,
+		Subject: e.Subject, Sequence: e.Sequence, Data: e.Data,
+	}
+}
+
+// RegisterEvents registers the operations of events.
+func RegisterEvents(r *router.Router, events Events) {
+	s := &eventHandlers{Router: r, events: events}
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events", Summary: "Read events forwards, oldest first",
+		Description: "For the next page send the last id as after. Only events of resources that the credential may read are shown.",
+		Errors:      []int{http.StatusGone},
+	}, func(ctx context.Context, p domain.Principal, in *struct {
+		After  string `query:"after" doc:"The id of the last event seen; left out: from the oldest that is kept."`
+		Cursor string `query:"cursor" doc:"The same, under the name that lists give it."`
+		Type   string `query:"type" maxLength:"2000" doc:"Event names, or a category such as call.*, parted by commas."`
+		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+
+		CreatedAfter  time.Time `query:"created_after" doc:"Only what was created after this time."`
+		CreatedBefore time.Time `query:"created_before" doc:"Only what was created before this time."`
+	},
+	) (*router.Response[router.List[Event]], error) {
+		q, err := EventQuery(p, cmp.Or(in.After, in.Cursor), in.Type)
+		if err != nil {
+			return nil, err
+		}
+		q.Limit, q.Created = in.Limit, ask.Span{After: in.CreatedAfter, Before: in.CreatedBefore}
+		if len(q.Types) == 0 {
+			return router.Page(ask.List[event.Event]{}, nil, ShowEvent)
+		}
+		l, err := s.events.ListEvents(ctx, p, q)
+		return router.Page(l, err, ShowEvent)
+	})
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodGet, Path: "/v1/events/{id}", ID: "getEvent", Tag: "Events", Summary: "Read an event",
+		Description: "403 where the credential may not read the resource that it is about.",
+	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[Event], error) {
+		id, err := router.PathID(domain.PrefixEvent, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		e, err := s.events.Event(ctx, p, id)
+		if err != nil {
+			return nil, err
+		}
+		if !MayReadType(p, e.Type) {
+			return nil, domain.Errorf(domain.CodeInsufficientPermissions, "The credential may not read what the event is about.").
+				With("required", ReadersOf(e.Type))
+		}
+		return router.Respond(ShowEvent(e), nil)
+	})
+}
+
+// EventQuery checks after and type. Without Types in the answer the credential
+// may read nothing of what is wanted.
+func EventQuery(p domain.Principal, after, types string) (ask.EventQuery, error) {
+	var problems domain.Problems
+	if after != "" {
+		if _, err := domain.ParseID(domain.PrefixEvent, after); err != nil {
+			problems.Add("after", domain.CodeValidation, "is no id of an event")
+		}
+	}
+	wanted := []string{"*"}
+	if types != "" {
+		wanted = strings.Split(types, ",")
+	}
+	for _, w := range wanted {
+		if !event.ValidPattern(w) {
+			problems.Add("type", domain.CodeValidation, "%q is no event name and no wildcard", router.Truncate(w, 60))
+		}
+	}
+	return ask.EventQuery{After: after, Types: ReadableTypes(p, wanted)}, problems.Err()
+}
+
+// ReadableTypes are the event names that are wanted and whose resource the
+// credential may read.
+func ReadableTypes(p domain.Principal, wanted []string) []string {
+	var names []string
+	for _, t := range event.Types() {
+		if _, ok := event.Match(wanted, t); ok && MayReadType(p, t) {
+			names = append(names, string(t))
+		}
+	}
+	return names
+}
+
+// MayReadType says whether a credential may read the resource of an event.
+func MayReadType(p domain.Principal, t event.Type) bool {
+	return slices.ContainsFunc(ReadersOf(t), func(need domain.Permission) bool { return access.Covers(p.Permissions, need) })
+}
+
+// ReadersOf are the permissions that read the resource of an event; one of them
+// is enough.
+func ReadersOf(t event.Type) []domain.Permission {
+	if t == event.CampaignCallCompleted { // a row of the results
+		return []domain.Permission{domain.CallsRead, domain.AnalyticsRead}
+	}
+	category, _, _ := strings.Cut(string(t), ".")
+	switch category {
+	case "call", "sms", "campaign", "contact":
+		return []domain.Permission{domain.CallsRead}
+	case "agent", "appointment":
+		return []domain.Permission{domain.AgentsRead}
+	}
+	return []domain.Permission{domain.AllRead}
+}

@@ -1,0 +1,330 @@
+package events
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// Webhooks are endpoints.
+type Webhooks interface {
+	// CreateWebhook answers with Secret set (made where it was empty): shown
+	// this once. A URL outside Egress: 422 invalid_url.
+	CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error)
+	Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
+	ListWebhooks(ctx context.Context, p domain.Principal, q ask.WebhookQuery) (ask.List[*domain.Webhook], error)
+	UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error)
+	// RotateWebhook is UpdateWebhook with another secret, made where it is empty,
+	// which takes over after overlap. The answer has Secret set to it.
+	RotateWebhook(ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error) (*domain.Webhook, error)
+	DeleteWebhook(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Deliveries are what became of events on their way to an endpoint.
+type Deliveries interface {
+	PauseWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
+	ResumeWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
+	WebhookLog(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
+	FailedDeliveries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
+	// ReplayWebhook delivers events again, under their own ids and from the first
+	// attempt on.
+	ReplayWebhook(ctx context.Context, p domain.Principal, id string, o ask.ReplayOrder) (ask.Replay, error)
+	// TestWebhook makes one attempt with webhook.test, or with a sample of the
+	// event type (a canonical name), and waits for its end.
+	TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (ask.TestResult, error)
+}
+
+// webhookHandlers serves the operations of webhooks.
+type webhookHandlers struct {
+	*router.Router
+
+	webhooks   Webhooks
+	deliveries Deliveries
+}
+
+// NewWebhook is an endpoint as it is sent.
+type NewWebhook struct {
+	URL      string               `json:"url" doc:"https only." example:"https://example.com/hooks"`
+	Events   []string             `json:"events" nullable:"false" doc:"Event names, a category such as call.*, or *."`
+	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass: of each list one entry."`
+	Secret   string               `json:"secret,omitempty" doc:"Signs the deliveries; made here unless said."`
+	Metadata map[string]string    `json:"metadata,omitempty"`
+	// RetryTimeFactor is for endpoints of the test environment.
+	RetryTimeFactor int `json:"retry_time_factor,omitempty" minimum:"1" maximum:"1440" doc:"With test keys only. Divides the delays before retries (30 seconds, 2 minutes, 10 minutes, 1 hour): 1440 makes all five attempts within 3 seconds. Default: 1."`
+}
+
+// WebhookUpdate is what can be changed of an endpoint.
+type WebhookUpdate struct {
+	URL      string               `json:"url" doc:"https only." example:"https://example.com/hooks"`
+	Events   []string             `json:"events" nullable:"false" doc:"Event names, a category such as call.*, or *."`
+	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Of these events, only those that pass: of each list one entry."`
+	Metadata map[string]string    `json:"metadata,omitempty"`
+	// RetryTimeFactor is for endpoints of the test environment.
+	RetryTimeFactor int `json:"retry_time_factor,omitempty" minimum:"1" maximum:"1440" doc:"With test keys only. Divides the delays before retries; with null they are the documented ones again."`
+	// A change of secrets.
+	Secret             string `json:"secret,omitempty" doc:"Another secret. With null Callboard makes one. The answer shows it, this once."`
+	SecretOverlapHours *int   `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how long the old one goes on signing X-Svc-Signature, while X-Svc-Signature-Next is by the new one; 24 unless said, 0: not at all."`
+}
+
+// PruneStored leaves the stored secret alone: it changes by rotation only.
+func (*WebhookUpdate) PruneStored(_ any, stored, _ map[string]any) { delete(stored, "secret") }
+
+// LogEntry is a delivery in the log of an endpoint.
+type LogEntry struct {
+	EventID        string               `json:"event_id"`
+	EventType      string               `json:"event_type"`
+	Status         domain.DeliveryState `json:"status"`
+	DeliveredAt    *time.Time           `json:"delivered_at"`
+	ResponseStatus int                  `json:"response_status"`
+	ResponseTimeMs int64                `json:"response_time_ms"`
+	Retries        int                  `json:"retries,omitempty"`
+	LastRetryAt    *time.Time           `json:"last_retry_at,omitempty"`
+	Error          string               `json:"error,omitempty"`
+	NextAttemptAt  *time.Time           `json:"next_attempt_at,omitempty"`
+	CreatedAt      time.Time            `json:"created_at"`
+}
+
+// Logs is a page of the log.
+type Logs struct {
+	Logs       []LogEntry `json:"logs"`
+	HasMore    bool       `json:"has_more"`
+	NextCursor *string    `json:"next_cursor"`
+}
+
+// FailedEvent is an event whose delivery was given up.
+type FailedEvent struct {
+	EventID       string     `json:"event_id"`
+	EventType     string     `json:"event_type"`
+	Attempts      int        `json:"attempts"`
+	LastError     string     `json:"last_error"`
+	LastAttemptAt *time.Time `json:"last_attempt_at"`
+	CreatedAt     time.Time  `json:"created_at"`
+}
+
+// TestRequest is the body of a test.
+type TestRequest struct {
+	EventType string `json:"event_type,omitempty" doc:"A sample of this event instead of webhook.test."`
+}
+
+// filtersOf is nil where every event passes; rules may write into what it answers.
+func filtersOf(f *domain.EventFilters) *domain.EventFilters {
+	if f.Empty() {
+		return nil
+	}
+	return &domain.EventFilters{
+		AgentIDs: slices.Clone(f.AgentIDs), CampaignIDs: slices.Clone(f.CampaignIDs),
+		Directions: slices.Clone(f.Directions), Numbers: slices.Clone(f.Numbers),
+	}
+}
+
+func logEntry(d *domain.Delivery) LogEntry {
+	e := LogEntry{
+		EventID: d.EventID, EventType: d.EventType, Status: d.State, DeliveredAt: d.DeliveredAt, ResponseStatus: d.ResponseStatus,
+		ResponseTimeMs: d.ResponseTimeMs, Error: d.Error, NextAttemptAt: d.DueAt, CreatedAt: d.CreatedAt,
+	}
+	if d.Attempts > 1 {
+		e.Retries, e.LastRetryAt = d.Attempts-1, d.LastAttemptAt
+	}
+	return e
+}
+
+func failedEvent(d *domain.Delivery) FailedEvent {
+	return FailedEvent{
+		EventID: d.EventID, EventType: d.EventType, Attempts: d.Attempts, LastError: d.Error,
+		LastAttemptAt: d.LastAttemptAt, CreatedAt: d.CreatedAt,
+	}
+}
+
+// webhook is the endpoint that is asked for.
+func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
+	w := &domain.Webhook{
+		URL: n.URL, Events: n.Events, Filters: filtersOf(n.Filters), Secret: n.Secret, Status: domain.WebhookActive,
+		RetryTimeFactor: n.RetryTimeFactor,
+	}
+	w.Metadata, w.Environment = n.Metadata, p.Environment
+	return w, validation.Webhook(w).Err()
+}
+
+// RegisterWebhooks registers the operations of webhooks.
+func RegisterWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries) {
+	s := &webhookHandlers{Router: r, webhooks: webhooks, deliveries: deliveries}
+	const tag, path = "Webhooks", "/v1/webhooks"
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createWebhook", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Register an endpoint", Description: "The answer holds the secret, this once."},
+		func(ctx context.Context, p domain.Principal, in *struct{ Body NewWebhook }) (*router.Response[*domain.Webhook], error) {
+			w, err := in.Body.webhook(p)
+			if err != nil {
+				return nil, err
+			}
+			made, err := s.webhooks.CreateWebhook(ctx, p, w)
+			return router.RespondCreated(ctx, made, err)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listWebhooks", Tag: tag, Summary: "List endpoints"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.Paging
+			CampaignID string               `query:"campaign_id" doc:"Only those that a campaign owns."`
+			Status     domain.WebhookStatus `query:"status" enum:"active,paused,disabled" doc:"Only those in this state."`
+			Event      string               `query:"event" maxLength:"100" doc:"Only those that subscribe to this event."`
+		},
+		) (*router.Response[router.List[*domain.Webhook]], error) {
+			id, err := router.OptionalID("campaign_id", domain.PrefixCampaign, in.CampaignID)
+			if err != nil {
+				return nil, err
+			}
+			q := ask.WebhookQuery{Page: in.Query(), CampaignID: id, Status: in.Status}
+			if in.Event != "" {
+				var known bool
+				if q.Event, known = event.Canonical(in.Event); !known {
+					var problems domain.Problems
+					problems.Add("event", domain.CodeValidation, "is no event name")
+					return nil, problems.Err()
+				}
+			}
+			l, err := s.webhooks.ListWebhooks(ctx, p, q)
+			return router.Page(l, err, (*domain.Webhook).Public)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getWebhook", Tag: tag, Summary: "Get an endpoint"},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
+			return s.onWebhook(ctx, p, in.ID, s.webhooks.Webhook)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an endpoint", Description: "The answer to a change of the secret holds it, this once."},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			Body router.Patch[WebhookUpdate]
+		},
+		) (*router.Response[*domain.Webhook], error) {
+			if in.Body.Has("secret") {
+				return s.rotateWebhook(ctx, p, in.ID, &in.Body)
+			}
+			return s.onWebhook(ctx, p, in.ID, func(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error) {
+				return s.webhooks.UpdateWebhook(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, (*WebhookUpdate).apply))
+			})
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteWebhook", Credential: router.KeyOrSession, Tag: tag, Summary: "Remove an endpoint"},
+		router.HandleDeleteByID(domain.PrefixWebhook, "webhook", s.webhooks, Webhooks.DeleteWebhook))
+	s.deliveryRoutes(tag, path)
+}
+
+const overlapHours = 24
+
+func (s *webhookHandlers) rotateWebhook(ctx context.Context, p domain.Principal, id string, patch *router.Patch[WebhookUpdate]) (*router.Response[*domain.Webhook], error) {
+	id, err := router.PathID(domain.PrefixWebhook, id)
+	if err != nil {
+		return nil, err
+	}
+	n, err := patch.Decode()
+	if err != nil {
+		return nil, err
+	}
+	hours := overlapHours
+	router.SetIfSent(&hours, n.SecretOverlapHours)
+	return router.Respond(s.webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, router.PatchFunc(s.Registry, patch, (*WebhookUpdate).applyRotated)))
+}
+
+// apply writes the settings to an endpoint, and checks the endpoint.
+func (n *WebhookUpdate) apply(w *domain.Webhook) error {
+	if n.SecretOverlapHours != nil {
+		var problems domain.Problems
+		problems.Add("secret_overlap_hours", domain.CodeValidation, "stands beside secret only")
+		return problems.Err()
+	}
+	return n.applyRotated(w)
+}
+
+// applyRotated is apply beside a change of the secret, which it checks.
+func (n *WebhookUpdate) applyRotated(w *domain.Webhook) error {
+	w.URL, w.Events, w.Filters, w.Metadata, w.RetryTimeFactor = n.URL, n.Events, filtersOf(n.Filters), n.Metadata, n.RetryTimeFactor
+	checked := *w
+	if n.Secret != "" {
+		checked.Secret = n.Secret
+	}
+	return validation.Webhook(&checked).Err()
+}
+
+func (s *webhookHandlers) onWebhook(ctx context.Context, p domain.Principal, id string, do func(context.Context, domain.Principal, string) (*domain.Webhook, error)) (*router.Response[*domain.Webhook], error) {
+	id, err := router.PathID(domain.PrefixWebhook, id)
+	if err != nil {
+		return nil, err
+	}
+	return router.RespondPublic(do(ctx, p, id))
+}
+
+func (s *webhookHandlers) deliveryRoutes(tag, path string) {
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/pause", ID: "pauseWebhook", Tag: tag, Summary: "Hold the deliveries back", Description: "Events queue for 72 hours."},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
+			return s.onWebhook(ctx, p, in.ID, s.deliveries.PauseWebhook)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/resume", ID: "resumeWebhook", Tag: tag, Summary: "Deliver again", Description: "What queued goes out in order."},
+		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Webhook], error) {
+			return s.onWebhook(ctx, p, in.ID, s.deliveries.ResumeWebhook)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/test", ID: "testWebhook", Tag: tag, Summary: "Send a test event and wait for the answer"}, s.testWebhook)
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path + "/{id}/replay", ID: "replayEvents", Tag: tag, Status: http.StatusAccepted, Summary: "Deliver events again",
+		Description: "Either event_ids (100 at most), or what the endpoint subscribes to between from and to, of some types: about 1000 at most (what was made at one moment stays together), more tells that there are others. " +
+			"Events keep id and created_at, come with X-Svc-Replay: true and have all five attempts again; those that are on their way already go on as they are.",
+	}, s.replayWebhook)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/logs", ID: "getWebhookLogs", Tag: tag, Summary: "Read the log of deliveries"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			router.Paging
+		},
+		) (*router.Response[Logs], error) {
+			id, err := router.PathID(domain.PrefixWebhook, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.deliveries.WebhookLog(ctx, p, id, in.Query())
+			rows, err := router.Page(l, err, logEntry)
+			if err != nil {
+				return nil, err
+			}
+			return router.Respond(Logs{Logs: rows.Body.Data, HasMore: rows.Body.HasMore, NextCursor: rows.Body.NextCursor}, nil)
+		})
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/failed", ID: "getFailedEvents", Tag: tag, Summary: "List the events that were given up"},
+		func(ctx context.Context, p domain.Principal, in *struct {
+			router.IDParam
+			router.Paging
+		},
+		) (*router.Response[router.List[FailedEvent]], error) {
+			id, err := router.PathID(domain.PrefixWebhook, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.deliveries.FailedDeliveries(ctx, p, id, in.Query())
+			return router.Page(l, err, failedEvent)
+		})
+}
+
+func (s *webhookHandlers) testWebhook(ctx context.Context, p domain.Principal, in *struct {
+	router.IDParam
+	Body *TestRequest
+},
+) (*router.Response[ask.TestResult], error) {
+	id, err := router.PathID(domain.PrefixWebhook, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	kind := event.WebhookTest
+	if in.Body != nil && in.Body.EventType != "" {
+		kind = event.Type(in.Body.EventType)
+		if _, known := event.Canonical(in.Body.EventType); !known {
+			var problems domain.Problems
+			problems.Add("event_type", domain.CodeValidation, "is no event name")
+			return nil, problems.Err()
+		}
+	}
+	return router.Respond(s.deliveries.TestWebhook(ctx, p, id, kind))
+}
+
+// CheckRules checks what the schema cannot express.
+func (n *NewWebhook) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
+	_, err := n.webhook(p)
+	return err
+}

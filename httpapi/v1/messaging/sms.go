@@ -1,0 +1,143 @@
+package messaging
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// Messages are text messages.
+type Messages interface {
+	// SendMessage answers the message as queued. Errors: destination_not_allowed,
+	// recipient_opted_out, dnc_blocked, spend_cap_reached, and no_sms_route where nothing carries
+	// messages.
+	SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error)
+	Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error)
+	ListMessages(ctx context.Context, p domain.Principal, q ask.MessageQuery) (ask.List[*domain.Message], error)
+	// DeleteMessage: invalid_state while it is on its way.
+	DeleteMessage(ctx context.Context, p domain.Principal, id string) error
+	// TestInboundMessage lets the built-in carrier send one to the workspace and
+	// answers it as received.
+	TestInboundMessage(ctx context.Context, p domain.Principal, o ask.InboundMessage) (*domain.Message, error)
+}
+
+// messageHandlers serves the operations of text messages.
+type messageHandlers struct {
+	*router.Router
+
+	messages Messages
+}
+
+// NewMessage is a text message as it is sent.
+type NewMessage struct {
+	To       string            `json:"to" doc:"Best in E.164." example:"+15005550000"`
+	From     string            `json:"from,omitempty" doc:"A number of the workspace, or one in caller_ids of a trunk that carries this message. Without it, a number of the trunk or gateway that carries it."`
+	Body     string            `json:"body" doc:"At most 1600 characters; {{name}} and {{name | fallback}} are filled in from context." example:"See you on {{day}}, {{name | there}}."`
+	Media    []string          `json:"media,omitempty" nullable:"false" doc:"Addresses of pictures and the like, https only; 10 at most."`
+	Context  domain.Context    `json:"context,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// TestMessage is a message of the built-in carrier as it is ordered.
+type TestMessage struct {
+	From string `json:"from" example:"+15005550000"`
+	To   string `json:"to" example:"+15005550100"`
+	Body string `json:"body" example:"STOP"`
+}
+
+// RegisterMessages registers the operations of text messages.
+func RegisterMessages(r *router.Router, messages Messages) {
+	s := &messageHandlers{Router: r, messages: messages}
+	const tag, path = "SMS", "/v1/sms"
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: path, ID: "sendSMS", Tag: tag, Status: http.StatusCreated, Summary: "Send a text message",
+		Description: "Answers with the message as queued; what becomes of it is told by sms.sent, sms.delivered and sms.failed. Who opted out is 403 recipient_opted_out; once daily_spend_cap is reached, 403 spend_cap_reached. " +
+			"With a live key 409 no_sms_route while no trunk carries messages; with a test key the built-in carrier takes them. All routes of this path share 100 requests per minute.",
+	}, s.sendSMS)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listSMS", Tag: tag, Summary: "List text messages", Errors: []int{http.StatusUnprocessableEntity}}, s.listSMS)
+	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMS", Tag: tag, Summary: "Get a text message"},
+		router.HandleByID(domain.PrefixMessage, s.messages, Messages.Message, (*domain.Message).Public))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMS", Tag: tag, Summary: "Delete a text message",
+		Description: "409 invalid_state while it is on its way. Events that told of it, with numbers and, of one that came in, its words, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict},
+	}, router.HandleDeleteByID(domain.PrefixMessage, "message", s.messages, Messages.DeleteMessage))
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: "/v1/test/inbound-sms", ID: "testInboundSMS", Tag: tag, Status: http.StatusCreated,
+		Summary: "Let the built-in carrier send a text message to the workspace", Description: "With a test key only. sms.received tells of it; a message that only says STOP, or another word that carriers know, opts its sender out.",
+	}, s.testInboundSMS)
+}
+
+func (s *messageHandlers) sendSMS(ctx context.Context, p domain.Principal, in *struct{ Body NewMessage }) (*router.Response[*domain.Message], error) {
+	var problems domain.Problems
+	o := in.Body.Order(&problems)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	made, err := s.messages.SendMessage(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return router.RespondCreated(ctx, made.Public(), nil)
+}
+
+// Order is the message, as far as there is no problem with it.
+func (b *NewMessage) Order(problems *domain.Problems) ask.NewMessage {
+	o := ask.NewMessage{To: b.To, From: b.From, Body: b.Body, Media: b.Media, Context: b.Context, Metadata: b.Metadata}
+	validation.Text(problems, "to", b.To, true, 64)
+	validation.Text(problems, "from", b.From, false, 64)
+	validation.Message(problems, &o)
+	validation.Context(problems, "context", b.Context)
+	return o
+}
+
+func (s *messageHandlers) testInboundSMS(ctx context.Context, p domain.Principal, in *struct{ Body TestMessage }) (*router.Response[*domain.Message], error) {
+	b := &in.Body
+	w, err := s.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var problems domain.Problems
+	o := ask.InboundMessage{Body: b.Body}
+	o.From = validation.Phone(&problems, "from", b.From, w.DefaultCountry)
+	o.To = validation.Phone(&problems, "to", b.To, w.DefaultCountry)
+	validation.Message(&problems, &ask.NewMessage{Body: b.Body})
+	if err = problems.Err(); err != nil {
+		return nil, err
+	}
+	got, err := s.messages.TestInboundMessage(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return router.RespondCreated(ctx, got.Public(), nil)
+}
+
+func (s *messageHandlers) listSMS(ctx context.Context, p domain.Principal, in *struct {
+	router.Paging
+	Status    string `query:"status" enum:"queued,sent,delivered,undelivered,failed,received" doc:"Only those in this state."`
+	Direction string `query:"direction" enum:"inbound,outbound" doc:"Only those of this direction."`
+	To        string `query:"to" maxLength:"40" doc:"Only those to this number."`
+	From      string `query:"from" maxLength:"40" doc:"Only those from this number."`
+	TextingID string `query:"conversation_id" doc:"Only those of this conversation of an agent."`
+},
+) (*router.Response[router.List[*domain.Message]], error) {
+	w, err := s.Workspace(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	q := ask.MessageQuery{Page: in.Query(), Status: domain.MessageStatus(in.Status), Direction: domain.Direction(in.Direction)}
+	if q.Conversation, err = router.OptionalID("conversation_id", domain.PrefixTexting, in.TextingID); err != nil {
+		return nil, err
+	}
+	if q.To, err = router.OptionalPhone("to", in.To, w.DefaultCountry); err != nil {
+		return nil, err
+	}
+	if q.From, err = router.OptionalPhone("from", in.From, w.DefaultCountry); err != nil {
+		return nil, err
+	}
+	l, err := s.messages.ListMessages(ctx, p, q)
+	return router.Page(l, err, (*domain.Message).Public)
+}
