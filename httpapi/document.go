@@ -10,7 +10,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/httpapi/router"
-
 	"github.com/callboard/callboard/httpapi/v1/events"
 )
 

@@ -19,7 +19,6 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/token"
-
 	"github.com/callboard/callboard/httpapi/v1/account"
 )
 

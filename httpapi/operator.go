@@ -8,7 +8,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
-
 	"github.com/callboard/callboard/httpapi/v1/operator"
 )
 

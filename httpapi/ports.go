@@ -6,22 +6,14 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-
-	"github.com/callboard/callboard/httpapi/v1/agents"
-
-	"github.com/callboard/callboard/httpapi/v1/events"
-
-	"github.com/callboard/callboard/httpapi/v1/messaging"
-
-	"github.com/callboard/callboard/httpapi/v1/calls"
-
-	"github.com/callboard/callboard/httpapi/v1/telephony"
-
-	"github.com/callboard/callboard/httpapi/v1/campaigns"
-
 	"github.com/callboard/callboard/httpapi/v1/account"
-
+	"github.com/callboard/callboard/httpapi/v1/agents"
+	"github.com/callboard/callboard/httpapi/v1/calls"
+	"github.com/callboard/callboard/httpapi/v1/campaigns"
+	"github.com/callboard/callboard/httpapi/v1/events"
+	"github.com/callboard/callboard/httpapi/v1/messaging"
 	"github.com/callboard/callboard/httpapi/v1/operator"
+	"github.com/callboard/callboard/httpapi/v1/telephony"
 )
 
 // Ports are what the front door needs of the service. One value may stand in

@@ -23,22 +23,14 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/router"
-
-	"github.com/callboard/callboard/httpapi/v1/agents"
-
-	"github.com/callboard/callboard/httpapi/v1/events"
-
-	"github.com/callboard/callboard/httpapi/v1/messaging"
-
-	"github.com/callboard/callboard/httpapi/v1/calls"
-
-	"github.com/callboard/callboard/httpapi/v1/telephony"
-
-	"github.com/callboard/callboard/httpapi/v1/campaigns"
-
 	"github.com/callboard/callboard/httpapi/v1/account"
-
+	"github.com/callboard/callboard/httpapi/v1/agents"
+	"github.com/callboard/callboard/httpapi/v1/calls"
+	"github.com/callboard/callboard/httpapi/v1/campaigns"
+	"github.com/callboard/callboard/httpapi/v1/events"
+	"github.com/callboard/callboard/httpapi/v1/messaging"
 	"github.com/callboard/callboard/httpapi/v1/operator"
+	"github.com/callboard/callboard/httpapi/v1/telephony"
 )
 
 // Config sets the front door up. The zero value works.

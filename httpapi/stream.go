@@ -18,7 +18,6 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/httpapi/router"
-
 	"github.com/callboard/callboard/httpapi/v1/events"
 )
 

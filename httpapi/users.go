@@ -14,7 +14,6 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
-
 	"github.com/callboard/callboard/httpapi/v1/account"
 )
 

@@ -77,7 +77,7 @@ type NewAnalysis struct {
 // applyEngines takes over what is said of engines, turns and analysis.
 func (n *NewAgent) applyEngines(a *domain.Agent) {
 	a.LLM = router.Optional(n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
-	a.STT = router.Optional(n.STT, HeardAs)
+	a.STT = router.Optional(n.STT, SpeechToText)
 	a.Realtime = router.Optional(n.Realtime, func(r NewRealtime) domain.AgentRealtime { return domain.AgentRealtime(r) })
 	a.TurnTaking = router.Optional(n.TurnTaking, func(t NewTurnTaking) domain.TurnTaking { return domain.TurnTaking(t) })
 	a.AMD = router.Optional(n.AMD, func(m NewAMD) domain.AgentAMD { return domain.AgentAMD(m) })
@@ -85,7 +85,7 @@ func (n *NewAgent) applyEngines(a *domain.Agent) {
 	if n.OnInbound != nil && router.IsDefault(*n.OnInbound) {
 		a.OnInbound = nil
 	}
-	a.Analysis = router.Optional(n.Analysis, Analysed)
+	a.Analysis = router.Optional(n.Analysis, AnalysisSettings)
 	a.SMS = router.Optional(n.SMS, func(t NewAgentSMS) domain.AgentSMS { return domain.AgentSMS(t) })
 }
 
@@ -98,11 +98,13 @@ func fieldsSent(all []NewAnalysisField) []domain.AnalysisField {
 	return out
 }
 
-func HeardAs(s NewSTT) domain.AgentSTT {
+// SpeechToText returns the speech recognition settings that were sent.
+func SpeechToText(s NewSTT) domain.AgentSTT {
 	s.Keywords = slices.Clone(s.Keywords)
 	return domain.AgentSTT(s)
 }
 
-func Analysed(x NewAnalysis) domain.AgentAnalysis {
+// AnalysisSettings returns the analysis settings that were sent.
+func AnalysisSettings(x NewAnalysis) domain.AgentAnalysis {
 	return domain.AgentAnalysis{Summary: x.Summary, SuccessCriteria: x.SuccessCriteria, Fields: fieldsSent(x.Fields)}
 }

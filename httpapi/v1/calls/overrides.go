@@ -3,7 +3,6 @@ package calls
 import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/validation"
-
 	"github.com/callboard/callboard/httpapi/v1/agents"
 )
 
@@ -51,10 +50,10 @@ func (n *NewOverrides) overrides(problems *domain.Problems) *domain.CallOverride
 		FirstMessage: n.FirstMessage, SystemPrompt: n.SystemPrompt, Language: n.Language, Timezone: n.Timezone,
 		Voice:      sentAs(n.Voice, func(v agents.NewVoice) domain.Voice { return domain.Voice(v) }),
 		LLM:        sentAs(n.LLM, func(l agents.NewLLM) domain.AgentLLM { return domain.AgentLLM(l) }),
-		STT:        sentAs(n.STT, agents.HeardAs),
+		STT:        sentAs(n.STT, agents.SpeechToText),
 		TurnTaking: sentAs(n.TurnTaking, func(t agents.NewTurnTaking) domain.TurnTaking { return domain.TurnTaking(t) }),
 		Limits:     sentAs(n.Limits, func(l agents.NewAgentLimits) domain.AgentLimits { return domain.AgentLimits(l) }),
-		Analysis:   sentAs(n.Analysis, agents.Analysed),
+		Analysis:   sentAs(n.Analysis, agents.AnalysisSettings),
 	}
 	validation.Overrides(problems, o)
 	return o

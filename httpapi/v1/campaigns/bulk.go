@@ -18,10 +18,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
-
-	"github.com/callboard/callboard/httpapi/v1/messaging"
-
 	"github.com/callboard/callboard/httpapi/v1/calls"
+	"github.com/callboard/callboard/httpapi/v1/messaging"
 )
 
 // bulkHandlers serves the operations of bulk jobs.

@@ -52,6 +52,7 @@ type Event struct {
 	Data        json.RawMessage `json:"data"`
 }
 
+// ShowEvent returns an event as the API shows it.
 func ShowEvent(e event.Event) Event {
 	return Event{
 		ID: e.ID, Type: e.Type, CreatedAt: e.CreatedAt, WorkspaceID: e.WorkspaceID, SvcID: e.SvcID,

@@ -7,10 +7,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
-
-	"github.com/callboard/callboard/httpapi/v1/telephony"
-
 	"github.com/callboard/callboard/httpapi/v1/account"
+	"github.com/callboard/callboard/httpapi/v1/telephony"
 )
 
 // TenantTrunks are the trunks of the workspaces of an installation.

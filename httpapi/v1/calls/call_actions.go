@@ -16,7 +16,6 @@ import (
 	"github.com/callboard/callboard/domain/siptrace"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
-
 	"github.com/callboard/callboard/httpapi/v1/events"
 )
 

@@ -1,0 +1,3 @@
+// Package agents serves the operations of agents and of what they use: engines,
+// tools, pathways, knowledge bases, appointments.
+package agents

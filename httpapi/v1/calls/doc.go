@@ -1,0 +1,2 @@
+// Package calls serves the operations of calls, their recordings included.
+package calls

@@ -1,0 +1,3 @@
+// Package messaging serves the operations of text messages: conversations, SMS
+// gateways.
+package messaging

@@ -1,0 +1,2 @@
+// Package telephony serves the operations of trunks, phone numbers, phones.
+package telephony
