@@ -119,22 +119,22 @@ func (s *Router) CallerIDs(ctx context.Context, p domain.Principal) ([]string, e
 }
 
 // Admit runs the access check of a route.
-func (r *Router) Admit(c *fiber.Ctx, rule Rule, route string) error {
-	return r.access.Admit(c, rule, route)
+func (s *Router) Admit(c *fiber.Ctx, rule Rule, route string) error {
+	return s.access.Admit(c, rule, route)
 }
 
 // CountRequest counts a request that Admit has not counted.
-func (r *Router) CountRequest(c *fiber.Ctx, p domain.Principal) error {
-	return r.limits.CountRequest(c, p)
+func (s *Router) CountRequest(c *fiber.Ctx, p domain.Principal) error {
+	return s.limits.CountRequest(c, p)
 }
 
 // CountFailure counts a request without a valid credential against its address.
-func (r *Router) CountFailure(c *fiber.Ctx, v *Request) error { return r.limits.CountFailure(c, v) }
+func (s *Router) CountFailure(c *fiber.Ctx, v *Request) error { return s.limits.CountFailure(c, v) }
 
 // RunStreamOnce runs a request that reads its body itself at most once per
 // Idempotency-Key.
-func (r *Router) RunStreamOnce(c *fiber.Ctx, run func() error) error {
-	return r.idempotency.RunStreamOnce(c, run)
+func (s *Router) RunStreamOnce(c *fiber.Ctx, run func() error) error {
+	return s.idempotency.RunStreamOnce(c, run)
 }
 
 // serve serves a JSON route by the handler that the library has made.

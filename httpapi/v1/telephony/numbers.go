@@ -109,7 +109,7 @@ func (s *numberHandlers) testInbound(ctx context.Context, p domain.Principal, in
 	if !keys.MatchString(b.Digits) {
 		problems.Add("digits", domain.CodeValidation, "may hold 0 to 9, A to D, * and #, 64 at most")
 	}
-	if err := problems.Err(); err != nil {
+	if err = problems.Err(); err != nil {
 		return nil, err
 	}
 	call, err := s.numbers.TestInboundCall(ctx, p, o)
