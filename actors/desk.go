@@ -43,12 +43,14 @@ type (
 	numbersService      = numbers.Service
 	trunksService       = trunks.Service
 	toolsService        = tools.Service
+	scripts             = agentruntime.Scripts
 )
 
 // Desk answers the front door. It commits plain records itself, guarded by
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
 	*record.Idempotency
+	*scripts
 	*agentsService
 	*contactService
 	*dncService
@@ -73,7 +75,6 @@ type Desk struct {
 	references *record.References
 	searches   sync.Map // in transcripts, by workspace: one at a time
 	logs       sync.Map // logEnd, by workspace
-	scripts    record.Cache[domain.Script]
 	called     record.Cache[*domain.PhoneNumber]
 	zones      *calendar.Shared
 	plays      rehearsals

@@ -135,7 +135,7 @@ func orElse(s, other string) string {
 
 // callNever says why a call can never be placed as it is ordered; nil: it may.
 func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Workspace, index int, o *ask.NewCall) *domain.BulkError {
-	_, err := d.scriptFor(ctx, p, o)
+	_, err := d.ScriptForCall(ctx, p, o)
 	if e, ok := errors.AsType[*domain.Error](err); ok && (e.Code == domain.CodeNoEngine || e.Code == domain.CodeValidation && e.Param != "") {
 		return blame(index, err)
 	}

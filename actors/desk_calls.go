@@ -150,7 +150,7 @@ func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Worksp
 	if err != nil {
 		return nil, none, parties{}, err
 	}
-	script, err := d.scriptFor(ctx, p, &o)
+	script, err := d.ScriptForCall(ctx, p, &o)
 	if err != nil {
 		if domain.CodeOf(err) == domain.CodeNotFound {
 			err = d.speechless(ctx, p, &o)

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/callboard/callboard/actors/campaign"
@@ -15,7 +14,6 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/record"
@@ -117,7 +115,7 @@ func deref(c *ask.CampaignCreated) ask.CampaignCreated {
 }
 
 func (d *Desk) campaignFits(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
-	_, unspoken := d.scriptOf(ctx, p, c.AgentID, c.PathwayID) // where it is known, both are there
+	_, unspoken := d.Script(ctx, p, c.AgentID, c.PathwayID) // where it is known, both are there
 	if unspoken != nil {
 		if err := record.CheckAgent(ctx, d.store, p, c.AgentID); err != nil {
 			return err
@@ -163,153 +161,6 @@ func (d *Desk) campaignWebhooks(ctx context.Context, p domain.Principal, c *doma
 		hooks = append(hooks, w)
 	}
 	return hooks, secret, nil
-}
-
-// scriptOf pins what a call speaks: the agent's voice and limits, and the
-// pathway named beside it or its own.
-func (d *Desk) scriptOf(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
-	return d.scripts.Current(d.store, p.WorkspaceID, string(p.Environment)+"/"+agentID+"/"+pathwayID, func() (domain.Script, error) {
-		return d.readScript(ctx, p, agentID, pathwayID, nil)
-	})
-}
-
-// scriptFor pins what an order's call speaks: as its agent does, but for what
-// the order says otherwise.
-func (d *Desk) scriptFor(ctx context.Context, p domain.Principal, o *ask.NewCall) (s domain.Script, err error) {
-	if o.Overrides == nil {
-		s, err = d.scriptOf(ctx, p, o.AgentID, o.PathwayID)
-	} else {
-		s, err = d.readScript(ctx, p, o.AgentID, o.PathwayID, o.Overrides)
-	}
-	if err != nil {
-		return s, err
-	}
-	if o.Overrides != nil && o.Overrides.FirstMessage != "" && s.Pathway.ID != "" {
-		return s, record.FieldError("overrides.first_message", domain.CodeValidation, "is said by agents without a pathway only; this call walks "+s.Pathway.ID)
-	}
-	if s.AMD = o.AMD.Over(s.AMD); s.AMD.Does() == domain.AMDMessage && strings.TrimSpace(s.AMD.Message) == "" {
-		return s, record.FieldError("voicemail.message", domain.CodeValidation, "is required where a message is to be left and the agent has none (amd.message)")
-	}
-	return s, nil
-}
-
-// noEngine refuses an agent whose calls nothing here can speak.
-func noEngine(format string, args ...any) error {
-	e := domain.Errorf(domain.CodeNoEngine, format, args...)
-	e.Param = "agent_id"
-	return e
-}
-
-// enginesOf refuses an agent that wants engines which there are not.
-func (d *Desk) enginesOf(a *domain.Agent) error {
-	if d.node == nil {
-		return nil
-	}
-	if v, ok := d.node.cfg.Speaker.(interface{ Speaks(engine string) bool }); ok && !v.Speaks(a.Voice.Engine) {
-		if a.Voice.Engine == "" {
-			return noEngine("agent %s has no voice: install espeak-ng, configure an engine (engines_file), or put WAV files into the folder prompts", a.ID)
-		}
-		return noEngine("agent %s speaks by the engine %s (voice.engine), which is not configured here", a.ID, a.Voice.Engine)
-	}
-	if h, ok := d.node.cfg.Ears.(interface{ Listens(engine string) bool }); ok && a.STT != nil && !h.Listens(a.STT.Engine) {
-		return noEngine("agent %s hears by the engine %s (stt.engine), which is not configured here", a.ID, a.STT.Engine)
-	}
-	if r := a.Realtime; r != nil && !d.node.cfg.Lives.Has(r.Engine) {
-		return noEngine("agent %s wants a realtime engine (realtime.engine %q), which is not configured here", a.ID, r.Engine)
-	}
-	return nil
-}
-
-// speaker is what an agent brings along besides what its script says.
-type speaker struct {
-	first        string // message
-	free         bool   // it speaks by a model alone
-	tools, bases []string
-	pathwayID    string
-}
-
-// speak lets a script be an agent's.
-func (d *Desk) speak(ctx context.Context, p domain.Principal, agentID string, over *domain.CallOverrides, s *domain.Script) (by speaker, err error) {
-	drafted, err := d.Agent(ctx, p, agentID)
-	if err != nil {
-		return by, err
-	}
-	version, err := d.PublishedVersion(ctx, drafted)
-	if err != nil {
-		return by, err
-	}
-	a := over.Over(version.Agent)
-	s.Version, s.AgentID, s.AgentName, s.UnitID = a.Version, a.ID, a.Name, domain.Unit(a.ID)
-	s.Transfer, s.Inbound, s.AMD, s.Hook, s.SMS = a.Transfer, a.Inbound, a.AMD, a.OnInbound, a.SMS
-	if err = d.sound(&a, s); err != nil {
-		return by, err
-	}
-	return speaker{
-		first: a.FirstMessage, free: d.node.engines(s).Live || strings.TrimSpace(a.SystemPrompt) != "" && d.node.engines(s).Model,
-		tools: a.Tools, bases: a.KnowledgeBaseIDs, pathwayID: a.PathwayID,
-	}, nil
-}
-
-// sound lets a script speak, hear and think as an agent does, or a call without
-// one.
-func (d *Desk) sound(a *domain.Agent, s *domain.Script) error {
-	s.Language, s.Timezone, s.Voice, s.STT, s.Limits, s.Turns = a.Language, a.Timezone, a.Voice, a.STT, a.Limits, a.TurnTaking
-	s.Languages = a.Languages
-	s.System, s.LLM, s.Realtime, s.Analysis = a.SystemPrompt, a.LLM, a.Realtime, a.Analysis
-	return d.enginesOf(a)
-}
-
-// aloud is the pathway of an agent that has none and whose engine speaks by
-// itself. One that is told no words has none to begin with: they are said before.
-func (d *Desk) aloud(s *domain.Script, by *speaker) domain.Pathway {
-	if d.node.cfg.Lives.Alone(s.Realtime.Engine) {
-		return pathway.Free(by.first, by.tools, by.bases)
-	}
-	return pathway.FreeVoice(by.first, by.tools, by.bases)
-}
-
-func (d *Desk) readScript(ctx context.Context, p domain.Principal, agentID, pathwayID string, over *domain.CallOverrides) (domain.Script, error) {
-	s := domain.Script{UnitID: domain.Unit(p.WorkspaceID), Language: "en-US", Timezone: "UTC"}
-	var by speaker
-	var err error
-	if agentID != "" {
-		by, err = d.speak(ctx, p, agentID, over, &s)
-	} else if over != nil {
-		a := over.Over(domain.Agent{Language: s.Language, Timezone: s.Timezone})
-		err = d.sound(&a, &s)
-	}
-	if err != nil {
-		return s, err
-	}
-	if pathwayID == "" {
-		pathwayID = by.pathwayID
-	}
-	if pathwayID == "" {
-		if by.free && d.node.engines(&s).Live {
-			s.Pathway = d.aloud(&s, &by)
-			return s, nil
-		}
-		if by.free && d.node.engines(&s).Text {
-			s.Pathway = pathway.Free(by.first, by.tools, by.bases)
-			return s, nil
-		}
-		if by.first == "" {
-			return s, noEngine("agent %s speaks by a language model (it has a system_prompt, but neither a pathway nor a first_message), and none is configured here", agentID)
-		}
-		s.Pathway = pathway.Plain(by.first)
-		return s, nil
-	}
-	w, err := d.Pathway(ctx, p, pathwayID)
-	if err != nil {
-		return s, err
-	}
-	if needs := pathway.Needs(w, d.node.engines(&s)); len(needs) > 0 {
-		e := domain.Errorf(domain.CodeNoEngine, "pathway %s cannot be walked: %s", w.ID, needs[0].Message)
-		e.Param, e.Details = "pathway_id", needs
-		return s, e
-	}
-	s.Pathway = *w
-	return s, nil
 }
 
 // Campaign reads one campaign.

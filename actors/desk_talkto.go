@@ -29,7 +29,7 @@ func (d *Desk) TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTal
 	if err := d.testsOnly(p, d.node.cfg.Talk != nil); err != nil {
 		return ask.Talk{}, err
 	}
-	if _, err := d.scriptOf(ctx, p, o.AgentID, ""); err != nil {
+	if _, err := d.Script(ctx, p, o.AgentID, ""); err != nil {
 		return ask.Talk{}, err
 	}
 	mark := mailbox.NewID("test")

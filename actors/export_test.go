@@ -90,7 +90,7 @@ func (d *Desk) LookUp(ctx context.Context, p domain.Principal, t pathway.Think) 
 
 // ScriptOf is what calls of an agent speak.
 func (d *Desk) ScriptOf(ctx context.Context, p domain.Principal, agentID string) (domain.Script, error) {
-	return d.scriptOf(ctx, p, agentID, "")
+	return d.Script(ctx, p, agentID, "")
 }
 
 // ReadAlerts is one look.

@@ -381,7 +381,7 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
-				s, err := n.desk.scriptOf(ctx, p, c.AgentID, c.PathwayID)
+				s, err := n.desk.Script(ctx, p, c.AgentID, c.PathwayID)
 				if err == nil {
 					n.desk.PrefetchPrompts(ctx, &s)
 					n.warnDeaf(c, &s)

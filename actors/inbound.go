@@ -107,7 +107,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		return nil
 	}
 	p := domain.Principal{WorkspaceID: number.WorkspaceID, Environment: number.Environment}
-	script, err := n.desk.scriptOf(ctx, p, number.AgentID, "")
+	script, err := n.desk.Script(ctx, p, number.AgentID, "")
 	if domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
 		n.refuse(in, entry, sipNotFound, 0, "no_agent") // the number has lost its agent
 		return nil

@@ -236,10 +236,13 @@ func New(cfg Config) *Node {
 	n.desk.agentsService = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
 	n.desk.pathwaysService = pathways.New(store, references, n)
 	n.desk.toolsService = servicetools.New(store, references, n)
+	n.desk.scripts = agentruntime.NewScripts(agentruntime.ScriptsConfig{
+		Store: store, Agents: n.desk, Pathways: n.desk, Speaker: cfg.Speaker, Recogniser: cfg.Ears, Realtime: cfg.Lives, Engines: n.engines,
+	})
 	n.desk.dncService = dncservice.New(store, n.dnc, n)
 	n.desk.list = contactlist.New(store)
 	n.desk.contactService = contacts.New(contacts.Config{
-		Store: store, Workspaces: n, Campaigns: n.desk, Actors: n, System: n.sys, DNC: n.desk, Script: n.desk.scriptOf, OnCalls: n.desk.onCalls, Log: cfg.Log,
+		Store: store, Workspaces: n, Campaigns: n.desk, Actors: n, System: n.sys, DNC: n.desk, Script: n.desk.Script, OnCalls: n.desk.onCalls, Log: cfg.Log,
 	})
 	n.desk.numbersService = numbers.New(store, n, cfg.Log)
 	n.desk.phonesService = phones.New(phones.Config{Store: store, Count: n.phones.Count, Registrar: n})
@@ -251,20 +254,20 @@ func New(cfg Config) *Node {
 		Gateways:      webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined}),
 		Redactor:      n.redactor,
 		CheckCallerID: n.desk.mayShow,
-		Script:        n.desk.scriptOf,
+		Script:        n.desk.Script,
 		Mind: func(p domain.Principal, c domain.Call, from string) conversation.Mind {
 			return n.desk.ForMessages(p, c, from)
 		},
 		Log: cfg.Log,
 	})
 	n.desk.appointmentsService = appointments.New(appointments.Config{
-		Store: store, Outbox: n, Script: n.desk.scriptOf, SendSMS: n.desk.QueueMessage, PlaceCall: n.desk.PlaceCallWith, Log: cfg.Log,
+		Store: store, Outbox: n, Script: n.desk.Script, SendSMS: n.desk.QueueMessage, PlaceCall: n.desk.PlaceCallWith, Log: cfg.Log,
 	})
 	n.desk.analysisService = analysis.New(analysis.Config{Store: store, Outbox: n, Models: cfg.Models, Client: n.models, Log: cfg.Log})
 	n.desk.agentruntimeService = agentruntime.New(agentruntime.Config{
 		Store: store, Models: cfg.Models, Client: n.models, Realtime: cfg.Lives, Speaker: cfg.Speaker, Tools: n.toolbox, HTTP: n.toolbox.HTTP,
 		Appointments: n.desk.appointmentsService, Changes: n.desk.appointmentsService, TraceContexts: cfg.TraceContexts, Log: cfg.Log,
-		Engines: n.engines, Script: n.desk.scriptOf, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
+		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
 	})
 	n.desk.trunksService = trunks.New(trunks.Config{
 		Store: store, Workspaces: n, Router: n, SIP: cfg.SIP, SIPURI: cfg.SIPURI, MayReach: cfg.MayReach, TestCarrier: cfg.Simulator, Log: cfg.Log,

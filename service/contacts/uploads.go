@@ -373,6 +373,7 @@ func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *cont
 	return record.StoreError(domain.ErrConflict)
 }
 
+// OverError is the error of an upload to a campaign that is over.
 func OverError(c *domain.Campaign) error {
 	return domain.Errorf(domain.CodeInvalidState, "contacts cannot be added to a campaign that is over").With("current_status", c.Status)
 }

@@ -53,6 +53,7 @@ func StatesShownAs(status domain.CampaignStatus, word string) StateSet {
 	return wanted
 }
 
+// Has says whether a state is in the set; every one is in nil.
 func (w StateSet) Has(s domain.ContactState) bool { return w == nil || int(s) < len(w) && w[s] }
 
 // ordinalsOf are the ordinals of those that are wanted; the first stands at start.

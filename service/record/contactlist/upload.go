@@ -31,6 +31,7 @@ func (in *Import) Completed(u domain.Upload) *domain.Upload {
 	return &u
 }
 
+// UploadSummary returns the answer to an upload.
 func UploadSummary(u *domain.Upload) ask.UploadSummary {
 	return ask.UploadSummary{UploadID: u.ID, Summary: u.Summary, Errors: u.Errors, ColumnMapping: u.ColumnMapping}
 }

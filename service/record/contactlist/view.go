@@ -6,6 +6,7 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
+// View returns the contact as the API shows it.
 func (o Entry) View(c *domain.Campaign) ask.Contact {
 	s := ask.Contact{
 		Meta: domain.Meta{
