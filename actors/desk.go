@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/service/agents"
 	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/contacts"
 	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/jobs"
@@ -44,12 +45,14 @@ type (
 	trunksService       = trunks.Service
 	toolsService        = tools.Service
 	scripts             = agentruntime.Scripts
+	campaignService     = campaigns.Service
 )
 
 // Desk answers the front door. It commits plain records itself, guarded by
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
 	*record.Idempotency
+	*campaignService
 	*scripts
 	*agentsService
 	*contactService
@@ -81,8 +84,6 @@ type Desk struct {
 	jobs       *jobs.Runner
 	waits      sync.Map   // *bulkStand of each bulk job that runs, by its id
 	founding   sync.Mutex // of workspaces
-	// environments of campaigns, by their ids.
-	environments record.Cache[domain.Environment]
 	// exporting has room for the exports that are written at once.
 	exporting chan struct{}
 	// dataSlots has room for the data requests that are carried out at once.
@@ -91,3 +92,6 @@ type Desk struct {
 
 // onCalls says whether there is a live call on this node.
 func (d *Desk) onCalls() bool { return d.node.cfg.Media != nil && d.node.cfg.Media.Live() > 0 }
+
+// StopJob stops a job that runs in the background.
+func (d *Desk) StopJob(id string) { d.jobs.Stop(id) }

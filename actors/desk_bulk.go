@@ -403,15 +403,18 @@ func (d *Desk) sweepBulks(ctx context.Context, workspaceID string) error {
 	})
 	for _, b := range old {
 		if err == nil {
-			err = d.dropBulk(ctx, b)
+			err = d.DropBulk(ctx, b)
 		}
 	}
 	return err
 }
 
-// dropBulk deletes a job with all that belongs to it.
-func (d *Desk) dropBulk(ctx context.Context, b *domain.Bulk) error {
-	for _, k := range []kindOfCampaign{
+// DropBulk deletes a job with all that belongs to it.
+func (d *Desk) DropBulk(ctx context.Context, b *domain.Bulk) error {
+	for _, k := range []struct {
+		kind  string
+		fresh func() domain.Record
+	}{
 		{"bulk_item", func() domain.Record { return &domain.BulkItem{} }},
 		{"bulk_chunk", func() domain.Record { return &domain.BulkChunk{} }},
 	} {

@@ -22,12 +22,12 @@ func (d *Desk) DeleteCall(ctx context.Context, p domain.Principal, id string) er
 		return domain.Errorf(domain.CodeInvalidState, "the call is %s; hang it up before you delete it", c.Status).With("current_status", c.Status).
 			With("allowed_from", []domain.CallStatus{domain.CallCompleted, domain.CallBusy, domain.CallNoAnswer, domain.CallFailed, domain.CallCancelled})
 	}
-	return record.StoreError(d.deleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
+	return record.StoreError(d.DeleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
 }
 
-// deleteCalls removes calls that are over, each with everything that is named
+// DeleteCalls removes calls that are over, each with everything that is named
 // after it.
-func (d *Desk) deleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error {
+func (d *Desk) DeleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error {
 	if len(calls) == 0 {
 		return nil
 	}

@@ -70,11 +70,11 @@ func (d *Desk) SimulateCampaign(ctx context.Context, p domain.Principal, id stri
 func (d *Desk) SimulateDraft(
 	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error], o ask.SimulationOrder,
 ) (*ask.Simulation, error) {
-	if err := d.campaignFits(ctx, p, c); err != nil {
+	if err := d.CheckReferences(ctx, p, c); err != nil {
 		return nil, err
 	}
 	record.SetMeta(&c.Meta, "campaign", p, "", record.Now())
-	in, err := d.NewIntake(ctx, p, c, &domain.Progress{}, c.CreatedAt)
+	in, err := d.NewImport(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
 		return nil, err
 	}

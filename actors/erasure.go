@@ -297,7 +297,7 @@ func (j *dataRequestJob) erasePerson(ctx context.Context, k rowKind) error {
 		}
 		switch r := r.(type) {
 		case *domain.Call:
-			return j.d.deleteCalls(ctx, j.row.WorkspaceID, []*domain.Call{r})
+			return j.d.DeleteCalls(ctx, j.row.WorkspaceID, []*domain.Call{r})
 		case *domain.Appointment:
 			return j.deleteAppointment(ctx, r)
 		}

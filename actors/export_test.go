@@ -48,7 +48,7 @@ func (n *Node) Sweep(ctx context.Context) { n.sweep(ctx) }
 
 // CampaignLives says whether a campaign has an actor.
 func (n *Node) CampaignLives(workspaceID, id string) bool {
-	return n.isUp(n.CampaignPID(workspaceID, id))
+	return n.IsRunning(n.CampaignPID(workspaceID, id))
 }
 
 // EndCampaign ends the actor of a campaign as its parent does once it failed too

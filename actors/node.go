@@ -42,6 +42,7 @@ import (
 	"github.com/callboard/callboard/service/agents"
 	"github.com/callboard/callboard/service/analysis"
 	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/contacts"
 	dncservice "github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/jobs"
@@ -272,6 +273,10 @@ func New(cfg Config) *Node {
 	n.desk.trunksService = trunks.New(trunks.Config{
 		Store: store, Workspaces: n, Router: n, SIP: cfg.SIP, SIPURI: cfg.SIPURI, MayReach: cfg.MayReach, TestCarrier: cfg.Simulator, Log: cfg.Log,
 	})
+	n.desk.campaignService = campaigns.New(campaigns.Config{
+		Store: store, Workspaces: n, Outbox: n, URLs: n, System: n.sys, Actors: n, Webhooks: n, Background: n, Contacts: n.desk, DNC: n.desk,
+		Calls: n.desk, Bulk: n.desk, Blobs: cfg.Blobs, Script: n.desk.Script, CallerIDs: n.desk.CallerIDs, FirstOffset: n.desk.firstOffset, Log: cfg.Log,
+	})
 	return n
 }
 
@@ -315,7 +320,7 @@ func (n *Node) Start(ctx context.Context) error {
 			return err
 		}
 		n.RunInBackground(func() {
-			if err := n.desk.sweepDoomed(run, w.ID); err != nil && run.Err() == nil {
+			if err := n.desk.ResumeDeletions(run, w.ID); err != nil && run.Err() == nil {
 				n.cfg.Log.Warn("what deleted campaigns left could not be removed", slog.String("workspace_id", w.ID), slog.Any("error", err))
 			}
 		})

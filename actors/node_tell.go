@@ -44,12 +44,12 @@ func (n *Node) NotifyPublished(ctx context.Context, p domain.Principal) error {
 func (n *Node) StartIfDraft(ctx context.Context, c *domain.Campaign) bool {
 	pid := n.CampaignPID(c.WorkspaceID, c.ID)
 	if t := n.tree(c.WorkspaceID); t != nil && c.Status == domain.CampaignDraft {
-		if !n.isUp(pid) {
+		if !n.IsRunning(pid) {
 			n.hatch(ctx, t.campaigns, workspace.Hatch{ID: c.ID})
 		}
 		return true // or it ended at once, because the campaign was deleted
 	}
-	return n.isUp(pid)
+	return n.IsRunning(pid)
 }
 
 // StartCampaignActor grows the actor of a campaign that stands in the store, and is no
@@ -63,14 +63,14 @@ func (n *Node) StartCampaignActor(ctx context.Context, c *domain.Campaign) {
 // CampaignChanged lets a campaign that lives read itself anew; a draft is read
 // when something is wanted of it.
 func (n *Node) CampaignChanged(c *domain.Campaign) {
-	if pid := n.CampaignPID(c.WorkspaceID, c.ID); n.isUp(pid) {
+	if pid := n.CampaignPID(c.WorkspaceID, c.ID); n.IsRunning(pid) {
 		n.sys.Root.Send(pid, campaign.Changed{})
 	}
 }
 
-// isUp says whether an actor was grown and has not ended. What it reads of the
+// IsRunning says whether an actor was grown and has not ended. What it reads of the
 // store, it reads later than it is said to live.
-func (n *Node) isUp(pid *actor.PID) bool {
+func (n *Node) IsRunning(pid *actor.PID) bool {
 	if pid == nil {
 		return false
 	}
@@ -103,7 +103,7 @@ func (n *Node) hatch(ctx context.Context, family *actor.PID, egg workspace.Hatch
 // status counts them.
 func (n *Node) ContactsAdded(ctx context.Context, c *domain.Campaign, total int) {
 	pid := n.CampaignPID(c.WorkspaceID, c.ID)
-	if !n.isUp(pid) {
+	if !n.IsRunning(pid) {
 		return
 	}
 	n.sys.Root.Send(pid, campaign.Added{})

@@ -35,3 +35,14 @@ func (n *Node) Workspace(id string) *domain.Workspace {
 	}
 	return nil
 }
+
+// LockSettings keeps others from telling the actors of a workspace its settings
+// until unlock is called: the actors hear changes in the order of their commits.
+func (n *Node) LockSettings(workspaceID string) (unlock func(), err error) {
+	t, err := n.workspaceActors(workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	t.changing.Lock()
+	return t.changing.Unlock, nil
+}

@@ -37,7 +37,7 @@ func (d *Desk) sweepCalls(ctx context.Context, workspaceID string, now time.Time
 		if err != nil && !errors.Is(err, errYoung) {
 			return err
 		}
-		if err = d.deleteCalls(ctx, workspaceID, old); err != nil {
+		if err = d.DeleteCalls(ctx, workspaceID, old); err != nil {
 			return err
 		}
 	}

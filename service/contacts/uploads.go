@@ -147,7 +147,7 @@ func (s *Service) ImportContacts(
 	if _, err = s.store.Get(ctx, before); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return none, record.StoreError(err)
 	}
-	in, err := s.NewIntake(ctx, p, c, before, row.CreatedAt)
+	in, err := s.NewImport(ctx, p, c, before, row.CreatedAt)
 	if err != nil {
 		return none, err
 	}
@@ -309,8 +309,8 @@ func (s *Service) current(u *domain.Upload) *domain.Upload {
 	return u
 }
 
-// NewIntake begins an import to a campaign with the checks of its workspace.
-func (s *Service) NewIntake(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress, at time.Time) (*contactlist.Import, error) {
+// NewImport begins an import to a campaign with the checks of its workspace.
+func (s *Service) NewImport(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress, at time.Time) (*contactlist.Import, error) {
 	checks := contactlist.Checks{Listed: s.dnc.Scrubber(c)}
 	if script, err := s.script(ctx, p, c.AgentID, c.PathwayID); err == nil {
 		checks.Required = pathway.MissingVariables(&script.Pathway, nil)

@@ -1,4 +1,4 @@
-package actors
+package campaigns
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 // UpdateCampaign changes a campaign; what may be changed in which state is
 // change's to say. New URLs in the webhooks map become endpoints with a new
 // secret, which is answered; those that are no longer in it are deleted.
-func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
-	var moved hookChange
-	c, err := record.Update(ctx, d.store, p, domain.PrefixCampaign, id, func(c *domain.Campaign) error {
+func (s *Service) UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
+	var moved webhookChange
+	c, err := record.Update(ctx, s.store, p, domain.PrefixCampaign, id, func(c *domain.Campaign) error {
 		before := *c
 		c.Webhooks = maps.Clone(c.Webhooks)
 		err := change(c)
@@ -28,21 +28,21 @@ func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string
 			return err
 		}
 		if c.AgentID != before.AgentID || c.PathwayID != before.PathwayID || c.Compliance.DNCListID != before.Compliance.DNCListID {
-			if err = d.campaignFits(ctx, p, c); err != nil {
+			if err = s.CheckReferences(ctx, p, c); err != nil {
 				return err
 			}
 		}
-		moved = hookChange{}
+		moved = webhookChange{}
 		if !maps.Equal(c.Webhooks, before.Webhooks) {
-			moved, err = d.rehook(ctx, p, c)
+			moved, err = s.replaceWebhooks(ctx, p, c)
 		}
 		return err
 	}, func(ch *commit.Change, _ *domain.Campaign) error {
 		ch.Guards = append(ch.Guards, moved.guards...)
-		for _, w := range moved.kept {
+		for _, w := range moved.changed {
 			ch.Puts = append(ch.Puts, w)
 		}
-		for _, w := range moved.gone {
+		for _, w := range moved.deleted {
 			ch.Deletes = append(ch.Deletes, w.Key())
 		}
 		return nil
@@ -50,64 +50,63 @@ func (d *Desk) UpdateCampaign(ctx context.Context, p domain.Principal, id string
 	if err != nil {
 		return nil, "", err
 	}
-	if err = d.tellHooks(ctx, p, moved); err != nil {
+	if err = s.tellWebhookActors(ctx, p, moved); err != nil {
 		return nil, "", err
 	}
-	d.node.CampaignChanged(c)
+	s.actors.CampaignChanged(c)
 	return c, moved.secret, nil
 }
 
-// hookChange is what another webhooks map does to a campaign's endpoints.
-type hookChange struct {
-	kept   []*domain.Webhook // new, or with other events
-	gone   []*domain.Webhook
-	guards []commit.Guard // they are as they were read: not rotated, disabled or deleted meanwhile
-	secret string         // of the new ones
+// webhookChange is what another webhooks map does to a campaign's endpoints.
+type webhookChange struct {
+	changed []*domain.Webhook // new, or with other events
+	deleted []*domain.Webhook
+	guards  []commit.Guard // they are as they were read: not rotated, disabled or deleted meanwhile
+	secret  string         // of the new ones
 }
 
-// tellHooks tells the actors what the endpoints are now, which may be more than
+// tellWebhookActors tells the actors what the endpoints are now, which may be more than
 // this change made of them.
-func (d *Desk) tellHooks(ctx context.Context, p domain.Principal, moved hookChange) error {
-	if len(moved.kept)+len(moved.gone) == 0 {
+func (s *Service) tellWebhookActors(ctx context.Context, p domain.Principal, moved webhookChange) error {
+	if len(moved.changed)+len(moved.deleted) == 0 {
 		return nil
 	}
-	t, err := d.node.workspaceActors(p.WorkspaceID)
+	unlock, err := s.webhooks.LockSettings(p.WorkspaceID)
 	if err != nil {
 		return err
 	}
-	t.changing.Lock()
-	defer t.changing.Unlock()
-	for _, w := range moved.kept {
+	defer unlock()
+	for _, w := range moved.changed {
 		now := &domain.Webhook{Meta: domain.Meta{ID: w.ID, WorkspaceID: w.WorkspaceID}}
-		_, err = d.store.Get(ctx, now)
+		_, err = s.store.Get(ctx, now)
 		if errors.Is(err, domain.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			now = w
 		}
-		d.node.WebhookChanged(ctx, now)
+		s.webhooks.WebhookChanged(ctx, now)
 	}
-	for _, w := range moved.gone {
-		d.node.WebhookDeleted(w)
+	for _, w := range moved.deleted {
+		s.webhooks.WebhookDeleted(w)
 	}
 	return nil
 }
 
-func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaign) (hookChange, error) {
-	var out hookChange
-	wanted, secret, err := d.campaignWebhooks(ctx, p, c, "")
+func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign) (webhookChange, error) {
+	var out webhookChange
+	wanted, secret, err := s.newWebhooks(ctx, p, c, "")
 	if err != nil {
 		return out, err
 	}
 	var listed, have []*domain.Webhook
-	if err = commit.Each(ctx, d.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { listed = append(listed, w) }); err != nil {
+	if err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { listed = append(listed, w) }); err != nil {
 		return out, record.StoreError(err)
 	}
 	versions := make(map[string]uint64, len(listed))
 	for _, w := range listed {
 		now := &domain.Webhook{Meta: domain.Meta{ID: w.ID, WorkspaceID: w.WorkspaceID}}
-		version, failed := d.store.Get(ctx, now)
+		version, failed := s.store.Get(ctx, now)
 		if errors.Is(failed, domain.ErrNotFound) {
 			continue
 		}
@@ -127,21 +126,21 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 			}
 		}
 		if i < 0 {
-			out.kept, out.secret = append(out.kept, w), secret
+			out.changed, out.secret = append(out.changed, w), secret
 			continue
 		}
 		h := *have[i]
 		have = slices.Delete(have, i, i+1)
 		if !slices.Equal(h.Events, w.Events) {
 			h.Events, h.UpdatedAt = w.Events, record.Now()
-			out.kept = append(out.kept, &h)
+			out.changed = append(out.changed, &h)
 			guard(&h)
 		}
 	}
 	for _, w := range have {
 		guard(w)
 	}
-	out.gone = have
+	out.deleted = have
 	return out, nil
 }
 
@@ -149,13 +148,13 @@ func (d *Desk) rehook(ctx context.Context, p domain.Principal, c *domain.Campaig
 // those of its contacts who are in one of the states now; none of what happened
 // is copied. change makes the copy fit. Up to as many contacts as may come
 // inline the copy is there at once or not at all; more are read in behind it.
-func (d *Desk) CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error) {
+func (s *Service) CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error) {
 	var none ask.CampaignCreated
-	from, err := d.Campaign(ctx, p, id)
+	from, err := s.Campaign(ctx, p, id)
 	if err != nil {
 		return none, err
 	}
-	progress, err := d.list.Progress(ctx, from)
+	progress, err := s.list.Progress(ctx, from)
 	if err != nil {
 		return none, err
 	}
@@ -169,16 +168,16 @@ func (d *Desk) CopyCampaign(ctx context.Context, p domain.Principal, id string, 
 	if err = change(&c); err != nil {
 		return none, err
 	}
-	rows := d.again(ctx, from, states)
+	rows := s.contactsInStates(ctx, from, states)
 	if progress.Total <= validation.MaxInlineContacts {
-		return d.CreateCampaign(ctx, p, &c, "", rows)
+		return s.CreateCampaign(ctx, p, &c, "", rows)
 	}
-	made, err := d.CreateCampaign(ctx, p, &c, "", nil)
+	made, err := s.CreateCampaign(ctx, p, &c, "", nil)
 	if err != nil {
 		return none, err
 	}
-	if made.Upload, err = d.AddContacts(ctx, p, made.Campaign.ID, rows); err != nil {
-		if undo := d.DeleteCampaign(context.WithoutCancel(ctx), p, made.Campaign.ID); undo != nil {
+	if made.Upload, err = s.contacts.AddContacts(ctx, p, made.Campaign.ID, rows); err != nil {
+		if undo := s.DeleteCampaign(context.WithoutCancel(ctx), p, made.Campaign.ID); undo != nil {
 			return none, undo
 		}
 		return none, err
@@ -186,18 +185,18 @@ func (d *Desk) CopyCampaign(ctx context.Context, p domain.Principal, id string, 
 	return made, nil
 }
 
-// again are the contacts of a campaign in some states, as if they were sent. Who
+// contactsInStates are the contacts of a campaign in some states, as if they were sent. Who
 // was taken out stays out.
-func (d *Desk) again(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[ask.RawContact, error] {
+func (s *Service) contactsInStates(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[ask.RawContact, error] {
 	return func(yield func(ask.RawContact, error) bool) {
 		wanted := make(contactlist.StateSet, domain.ContactInCall+1)
 		for _, word := range words {
-			for s, has := range contactlist.StatesShownAs(c.Status, word) {
-				wanted[s] = wanted[s] || has
+			for state, has := range contactlist.StatesShownAs(c.Status, word) {
+				wanted[state] = wanted[state] || has
 			}
 		}
 		n := 0
-		for one, err := range d.list.All(ctx, c, wanted) {
+		for one, err := range s.list.All(ctx, c, wanted) {
 			if err != nil {
 				yield(ask.RawContact{}, err)
 				return

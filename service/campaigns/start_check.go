@@ -1,4 +1,4 @@
-package actors
+package campaigns
 
 import (
 	"context"
@@ -17,15 +17,15 @@ const startCheckLimit = time.Second
 // destinationWarnings tell of pending contacts whose number the workspace may not
 // call any more. An upload refuses such numbers, so contacts are looked at only where
 // the workspace has changed since the campaign was created.
-func (d *Desk) destinationWarnings(ctx context.Context, c *domain.Campaign) []domain.Detail {
-	w := d.node.Workspace(c.WorkspaceID)
+func (s *Service) destinationWarnings(ctx context.Context, c *domain.Campaign) []domain.Detail {
+	w := s.workspaces.Workspace(c.WorkspaceID)
 	if w == nil || !w.UpdatedAt.After(c.CreatedAt) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, startCheckLimit)
 	defer cancel()
 	n, first, atLeast, zones := 0, "", "", calendar.NewZones()
-	for one, err := range d.list.All(ctx, c, contactlist.StatesShownAs(c.Status, domain.ContactPending.String())) {
+	for one, err := range s.list.All(ctx, c, contactlist.StatesShownAs(c.Status, domain.ContactPending.String())) {
 		if err != nil { // the time is up, or the store fails: the start tells of that
 			atLeast = "at least "
 			break

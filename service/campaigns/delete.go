@@ -1,0 +1,247 @@
+package campaigns
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+const (
+	deleteRetry      = 2 * time.Second
+	maxRecordingWait = 10 * time.Minute // that a recording may take until it is kept
+	callsPerRead     = 100
+)
+
+// DeleteCampaign removes a draft, or a campaign that is over and of which
+// nothing is live, with everything that belongs to it: contacts, results,
+// calls, transcripts, recordings, endpoints, exports and bulk jobs. It is gone from the answer on;
+// what it was made of goes in the background. The ledger keeps its rows, which
+// hold no number.
+func (s *Service) DeleteCampaign(ctx context.Context, p domain.Principal, id string) error {
+	c, err := s.Campaign(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	unlock, err := s.contacts.LockUploads(c)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	hooks, err := s.markDeleted(ctx, p, c.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range hooks {
+		s.webhooks.WebhookDeleted(w)
+	}
+	s.environments.Forget(p.WorkspaceID, c.ID)
+	if pid := s.actors.CampaignPID(p.WorkspaceID, c.ID); s.actors.IsRunning(pid) {
+		s.system.Root.Send(pid, campaign.Deleted{})
+	}
+	s.background.RunInBackground(func() {
+		s.deleteData(s.background.Context(), &domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment})
+	})
+	return nil
+}
+
+// markDeleted makes a campaign disappear, in one commit with its endpoints.
+func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string) ([]*domain.Webhook, error) {
+	for range record.MaxTries {
+		c, version, err := record.Get[domain.Campaign](ctx, s.store, p, domain.PrefixCampaign, id)
+		if err != nil {
+			return nil, err
+		}
+		progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
+		counted, err := s.store.Get(ctx, progress)
+		if err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return nil, record.StoreError(err)
+		}
+		switch {
+		case c.Status != domain.CampaignDraft && !c.Status.Final():
+			return nil, domain.Errorf(domain.CodeInvalidState, "a campaign that is %s cannot be deleted; cancel it first", c.Status).With("current_status", c.Status).
+				With("allowed_from", []domain.CampaignStatus{domain.CampaignDraft, domain.CampaignCompleted, domain.CampaignCancelled})
+		case progress.InProgress > 0:
+			return nil, domain.Errorf(domain.CodeInvalidState, "%d of its calls are still going on", progress.InProgress).With("current_status", c.Status).
+				With("active_calls", progress.InProgress)
+		}
+		var hooks []*domain.Webhook
+		if err = commit.Each(ctx, s.store, "webhook", c.WorkspaceID, "campaign="+c.ID, func(w *domain.Webhook) { hooks = append(hooks, w) }); err != nil {
+			return nil, record.StoreError(err)
+		}
+		change := commit.Change{
+			Workspace: c.WorkspaceID, Guards: []commit.Guard{{Key: c.Key(), Version: version}, {Key: progress.Key(), Version: counted}},
+			Puts:    []domain.Record{&domain.Doomed{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Environment: c.Environment, At: record.Now()}},
+			Deletes: []domain.Key{c.Key(), progress.Key(), (&domain.PinnedScript{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}).Key()},
+		}
+		for _, w := range hooks {
+			change.Deletes = append(change.Deletes, w.Key())
+		}
+		if _, err = s.store.Apply(ctx, change); errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		return hooks, record.StoreError(err)
+	}
+	return nil, domain.Errorf(domain.CodeUnavailable, "the campaign keeps changing; try again").With("retry_after", 1)
+}
+
+// ResumeDeletions goes on with what an earlier process was deleting.
+func (s *Service) ResumeDeletions(ctx context.Context, workspaceID string) error {
+	var left []*domain.Doomed
+	if err := commit.Each(ctx, s.store, "doomed", workspaceID, "all", func(x *domain.Doomed) { left = append(left, x) }); err != nil {
+		return err
+	}
+	for _, x := range left {
+		s.deleteData(ctx, x)
+	}
+	return nil
+}
+
+// deleteData deletes what a campaign was made of, until nothing is left or the
+// process ends.
+func (s *Service) deleteData(ctx context.Context, x *domain.Doomed) {
+	for since := time.Now(); ctx.Err() == nil; {
+		done, err := s.deleteDataOnce(ctx, x, time.Since(since) > maxRecordingWait)
+		if done {
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("what a deleted campaign left could not be removed; trying again", slog.String("campaign_id", x.CampaignID), slog.Any("error", err))
+		}
+		wait := time.NewTimer(deleteRetry)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+		}
+	}
+}
+
+// deleteDataOnce deletes everything but calls whose recordings are still being kept;
+// late: these too. The row that remembers goes last.
+func (s *Service) deleteDataOnce(ctx context.Context, x *domain.Doomed, late bool) (done bool, err error) {
+	for _, k := range kindsOfCampaign() {
+		if err = s.deleteKind(ctx, x, k.Kind, k.Fresh); err != nil {
+			return false, err
+		}
+	}
+	if err = s.deleteIndexed(ctx, x, "upload", func() domain.Record { return &domain.Upload{} }); err != nil {
+		return false, err
+	}
+	if err = s.deleteJobs(ctx, x); err != nil {
+		return false, err
+	}
+	if done, err = s.deleteCalls(ctx, x, late); err != nil || !done {
+		return false, err
+	}
+	_, err = s.store.Apply(ctx, commit.Change{Workspace: x.WorkspaceID, Deletes: []domain.Key{x.Key()}})
+	return err == nil, err
+}
+
+// KindOfCampaign is a kind whose keys begin with the campaign's id.
+type KindOfCampaign struct {
+	Kind  string
+	Fresh func() domain.Record
+}
+
+// kindsOfCampaign are all of them.
+func kindsOfCampaign() []KindOfCampaign {
+	return []KindOfCampaign{
+		{"chunk", func() domain.Record { return &domain.ContactChunk{} }},
+		{"screened", func() domain.Record { return &domain.ScreenedChunk{} }},
+		{"page", func() domain.Record { return &domain.ContactPage{} }},
+		{"result", func() domain.Record { return &domain.ContactResult{} }},
+		{"edit", func() domain.Record { return &domain.ContactEdit{} }},
+		{"progress_mark", func() domain.Record { return &domain.ProgressMark{} }},
+		{"decision", func() domain.Record { return &domain.DecisionPage{} }},
+		{"decision_start", func() domain.Record { return &domain.DecisionLogStart{} }},
+	}
+}
+
+func (s *Service) deleteKind(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
+	return record.DeleteUnder(ctx, s.store, domain.Key{Kind: kind, Workspace: x.WorkspaceID, ID: x.CampaignID + "/"}, fresh)
+}
+
+func (s *Service) deleteIndexed(ctx context.Context, x *domain.Doomed, kind string, fresh func() domain.Record) error {
+	for {
+		change := commit.Change{Workspace: x.WorkspaceID}
+		q := commit.Query{Kind: kind, Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Limit: record.BatchRows}
+		_, err := s.store.List(ctx, q, fresh, func(r domain.Record) error {
+			change.Deletes = append(change.Deletes, r.Key())
+			return nil
+		})
+		if err != nil || len(change.Deletes) == 0 {
+			return err
+		}
+		if _, err = s.store.Apply(ctx, change); err != nil {
+			return err
+		}
+	}
+}
+
+// deleteJobs ends and deletes the bulk jobs and the exports of the campaign.
+func (s *Service) deleteJobs(ctx context.Context, x *domain.Doomed) error {
+	var bulks []*domain.Bulk
+	err := commit.Each(ctx, s.store, "bulk", x.WorkspaceID, "target="+x.CampaignID, func(b *domain.Bulk) { bulks = append(bulks, b) })
+	if err != nil {
+		return err
+	}
+	for _, b := range bulks {
+		s.bulk.StopJob(b.WorkspaceID + "/" + b.ID)
+		if err = s.bulk.DropBulk(ctx, b); err != nil {
+			return err
+		}
+	}
+	var exports []*domain.Export
+	err = commit.Each(ctx, s.store, "export", x.WorkspaceID, "campaign="+x.CampaignID, func(e *domain.Export) { exports = append(exports, e) })
+	if err != nil {
+		return err
+	}
+	for _, e := range exports {
+		s.bulk.StopJob(e.WorkspaceID + "/" + e.ID)
+		if err = s.blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
+			return err
+		}
+		if _, err = s.store.Apply(ctx, commit.Change{Workspace: e.WorkspaceID, Deletes: []domain.Key{e.Key()}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteCalls deletes the campaign's calls with all that was kept of them; all
+// is false where some have to wait.
+func (s *Service) deleteCalls(ctx context.Context, x *domain.Doomed, late bool) (all bool, err error) {
+	q := commit.Query{Kind: "call", Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Oldest: true, Limit: callsPerRead}
+	for all = true; ; {
+		var calls []*domain.Call
+		q.Cursor, err = s.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+			if c, ok := r.(*domain.Call); ok {
+				calls = append(calls, c)
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+		over := calls[:0]
+		for _, c := range calls {
+			if c.Processing && !late {
+				all = false
+				continue
+			}
+			over = append(over, c)
+		}
+		if err = s.calls.DeleteCalls(ctx, x.WorkspaceID, over); err != nil {
+			return false, err
+		}
+		if q.Cursor == "" {
+			return all, nil
+		}
+	}
+}
