@@ -15,7 +15,6 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/engines/tracing"
-	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 )
@@ -274,7 +273,7 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.Ne
 			strange++
 		}
 		r.stand.waits(reasonOf(err))
-		err = jobs.Rest(ctx, catchAllNumber(err))
+		err = record.Wait(ctx, retryDelay(err))
 		r.stand.waits("")
 		if err != nil {
 			return err
@@ -309,8 +308,8 @@ func (r *bulkRun) messages(ctx context.Context) error {
 	return nil
 }
 
-// catchAllNumber is when it is worth to try again.
-func catchAllNumber(err error) time.Duration {
+// retryDelay returns how long to wait before another try.
+func retryDelay(err error) time.Duration {
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		if s, ok := e.Extra["retry_after"].(int); ok {
 			return min(max(time.Duration(s)*time.Second, itemRest), itemRestMost)

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/record"
 )
 
 // What a bulk job waits for (Bulk.Waiting).
@@ -165,7 +165,7 @@ func (r *bulkRun) closed(ctx context.Context, w *lines.Waiter) error {
 			return nil
 		}
 		r.stand.waits(forHours)
-		err := jobs.Rest(ctx, min(max(time.Until(next), 0)+time.Millisecond, hoursLook))
+		err := record.Wait(ctx, min(max(time.Until(next), 0)+time.Millisecond, hoursLook))
 		r.stand.waits("")
 		if err != nil {
 			return err

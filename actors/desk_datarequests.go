@@ -10,7 +10,6 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/personal"
 	"github.com/callboard/callboard/service/dnc"
-	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -199,7 +198,7 @@ func (j *dataRequestJob) waitFor(ctx context.Context, refs []domain.ResourceRef)
 		}
 	}
 	<-j.d.dataSlots // one that waits holds up no other
-	err = jobs.Rest(ctx, dataRest)
+	err = record.Wait(ctx, dataRest)
 	j.d.dataSlots <- struct{}{}
 	return true, err
 }

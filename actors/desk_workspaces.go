@@ -16,7 +16,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -76,7 +75,7 @@ func (n *Node) workspaceID(ctx context.Context) string {
 
 // growLate grows a workspace that was founded and could not grow.
 func (d *Desk) growLate(ctx context.Context, id string) {
-	for wait := hatchEvery; jobs.Rest(ctx, wait) == nil; wait = min(2*wait, growLimit) {
+	for wait := hatchEvery; record.Wait(ctx, wait) == nil; wait = min(2*wait, growLimit) {
 		err := d.growOnce(ctx, id)
 		if err == nil {
 			d.node.readLists(ctx, id)

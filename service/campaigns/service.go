@@ -19,7 +19,6 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/webhook"
-	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 )
@@ -439,7 +438,7 @@ func (s *Service) askByID(ctx context.Context, p domain.Principal, id string, ms
 		if grown = !lives && !grown && s.actors.StartIfDraft(ctx, c); grown {
 			continue
 		}
-		if lives || jobs.Rest(loading, 20*time.Millisecond) != nil {
+		if lives || record.Wait(loading, 20*time.Millisecond) != nil {
 			return domain.CampaignStatusObject{}, domain.Errorf(domain.CodeUnavailable, "the campaign is being loaded; try again").With("retry_after", 1)
 		}
 	}

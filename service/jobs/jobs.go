@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/callboard/callboard/service/record"
 )
 
 // How long a job rests after a failure: doubling from the first to the most.
@@ -77,7 +79,7 @@ func (r *Runner) run(ctx context.Context, name string, work Work) {
 			return
 		}
 		r.log.Warn("a job failed and is begun again", slog.String("job", name), slog.Duration("after", rest), slog.Any("error", err))
-		if Rest(ctx, rest) != nil {
+		if record.Wait(ctx, rest) != nil {
 			return
 		}
 	}
@@ -140,16 +142,4 @@ func (r *Runner) Close() {
 	}
 	r.mu.Unlock()
 	r.done.Wait()
-}
-
-// Rest waits, or until ctx ends, which it then tells.
-func Rest(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

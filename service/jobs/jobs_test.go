@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/record"
 )
 
 var errFault = errors.New("the store is away")
@@ -111,9 +112,9 @@ func TestTheEndOfItsContextEndsAJobAlsoWhileItRests(t *testing.T) {
 		assert.False(t, r.Running("a"))
 		time.Sleep(time.Hour)
 		assert.Equal(t, 1, tried)
-		require.ErrorIs(t, jobs.Rest(ctx, time.Hour), context.Canceled)
+		require.ErrorIs(t, record.Wait(ctx, time.Hour), context.Canceled)
 		start := time.Now()
-		require.NoError(t, jobs.Rest(t.Context(), time.Hour))
+		require.NoError(t, record.Wait(t.Context(), time.Hour))
 		assert.Equal(t, time.Hour, time.Since(start))
 		r.Close()
 	})
