@@ -69,15 +69,15 @@ func (c counterSource) serve(w http.ResponseWriter, r *http.Request) {
 
 // readCounters is the service's counter. With an error the tree is counted in part.
 func (s *Service) readCounters(ctx context.Context) (c counters, err error) {
-	for _, one := range s.runningShards() {
+	for _, one := range s.shards.all() {
 		tree, unread := one.actors.Counters(ctx)
 		c.Tree.Add(&tree)
 		err = errors.Join(err, unread)
 	}
 	c.Process = countProcess()
-	c.SIP = s.sip.Counters()
-	c.Media = mediaCounters{Sessions: s.media.Live(), Ports: s.media.Ports()}
-	c.Traces.Calls, c.Traces.Strays = s.traces.CountDialogs()
+	c.SIP = s.telephony.sip.Counters()
+	c.Media = mediaCounters{Sessions: s.telephony.media.Live(), Ports: s.telephony.media.Ports()}
+	c.Traces.Calls, c.Traces.Strays = s.telephony.traces.CountDialogs()
 	return c, err
 }
 

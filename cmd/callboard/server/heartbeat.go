@@ -43,7 +43,7 @@ func (m *node) noteHeartbeat(c *ownedShard) { c.lastHeartbeat.Store(int64(time.S
 // not keep what it has.
 func (m *node) healthy() error {
 	now := time.Since(m.born)
-	if now < time.Duration(m.pausedUntil.Load()) {
+	if m.backoff.active(now) {
 		return errors.New("this node could not take the work up")
 	}
 	return m.checkHeartbeats()
@@ -60,11 +60,4 @@ func (m *node) checkHeartbeats() error {
 		}
 	}
 	return nil
-}
-
-// pauseAfterFailure lets the lease end, so that another node is the next one to try; longer
-// each time that this one fails.
-func (m *node) pauseAfterFailure() {
-	pause := min(2*m.cfg.Lease<<min(m.failures.Add(1), 5), time.Minute)
-	m.pausedUntil.Store(int64(time.Since(m.born) + pause))
 }

@@ -25,7 +25,7 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Value, error) {
 		return metrics.Value{Name: name, Help: help, Value: float64(value), Labels: labels, Total: true}
 	}
 	ready := 1
-	for _, one := range s.runningShards() {
+	for _, one := range s.shards.all() {
 		if one.actors.Ready(ctx) != nil {
 			ready = 0
 		}

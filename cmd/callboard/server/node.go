@@ -27,51 +27,44 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// How a member keeps time.
+// How a node keeps time.
 const (
 	heartbeatInterval = 250 * time.Millisecond // its actors are asked whether they answer
 	heartbeatTimeout  = 3 * time.Second        // that they may be silent
-	shutdownLimit     = 10 * time.Second       // for requests that are passed on when the process ends
 )
 
-// node is a process that is one of several nodes: it takes requests for all
-// shards, passes them on to the seats that have them, and has seats of its own
-// for the shards that it holds.
+// node is a process that is one of several nodes of a cluster. It takes requests for
+// all shards, forwards them to the nodes that own the shards, and runs the shards that
+// it owns.
 type node struct {
-	cfg            *configs.Config
-	version        string
-	log            *slog.Logger
-	self           lease.Node
-	master         []byte
-	credential     *forward.Credential
-	clientListener net.Listener // where clients connect
-	nodeListener   net.Listener // where other nodes connect
-	clientServer   *http.Server
-	doors          *forward.Doors
-	forwarder      *forward.Forwarder
-	driver         persistence.Driver // of an install with several shards; nil: the seat opens it
-	leases         lease.Engine
-	holder         *lease.Holder
-	ended          chan error
-	born           time.Time
-	failures       atomic.Int32 // to take a shard up, one after the other
-	pausedUntil    atomic.Int64 // until then it leaves the work to others, in nanoseconds since born
-	unlock         func()
-	meters         *metrics.Meters                    // of the process, whatever work it has
-	reader         atomic.Pointer[persistence.Reader] // of a node that has had no work yet; nil: it needs none
-	adminListener  *adminListener
-	storeRoot      []byte // of the store
-	spool          *spool.Transfer
+	cfg           *configs.Config
+	version       string
+	log           *slog.Logger
+	self          lease.Node
+	master        []byte
+	http          nodeHTTP
+	driver        persistence.Driver // of a cluster with several shards; nil: the shard opens it
+	leases        lease.Engine
+	holder        *lease.Holder
+	ended         chan error
+	born          time.Time
+	backoff       startBackoff
+	unlock        func()
+	meters        *metrics.Meters                    // of the process, whatever work it has
+	reader        atomic.Pointer[persistence.Reader] // of a node that has had no work yet; nil: it needs none
+	adminListener *adminListener
+	storeRoot     []byte // of the store
+	spool         *spool.Transfer
 
 	mu             sync.Mutex
-	service        *Service // nil: it has had no seat yet
+	service        *Service // nil: no shard has started yet
 	shards         map[int]*ownedShard
-	startingShards int // seats that are being made
+	startingShards int // shards that are being started
 }
 
 // runNode runs one node of several until ctx is done.
 func (p *Process) runNode(ctx context.Context) error {
-	m, err := newMember(ctx, p)
+	m, err := newNode(ctx, p)
 	if err != nil {
 		return p.endedDuringStart(ctx, err)
 	}
@@ -107,7 +100,7 @@ func (p *Process) runNode(ctx context.Context) error {
 // closeLimit is for what closes once the calls have ended.
 const closeLimit = 15 * time.Second
 
-func newMember(ctx context.Context, p *Process) (m *node, err error) {
+func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	cfg, log := p.Settings, p.Log
 	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now(), shards: make(map[int]*ownedShard)}
 	made := m // an error answers with none
@@ -125,27 +118,27 @@ func newMember(ctx context.Context, p *Process) (m *node, err error) {
 	if m.master, err = datafolder.ReadMasterKey(cfg, log); err != nil {
 		return nil, err
 	}
-	if m.credential, err = forward.NewCredential(datafolder.DeriveKey(m.master, "callboard nodes")); err != nil {
+	if m.http.credential, err = forward.NewCredential(datafolder.DeriveKey(m.master, "callboard nodes")); err != nil {
 		return nil, err
 	}
 	listen := new(net.ListenConfig)
-	if m.nodeListener, err = listen.Listen(ctx, "tcp", cfg.NodeAddr.String()); err != nil {
+	if m.http.nodeListener, err = listen.Listen(ctx, "tcp", cfg.NodeAddr.String()); err != nil {
 		return nil, fmt.Errorf("node_addr: %w", err)
 	}
-	m.self = membership.Describe(lease.Node{ID: mailbox.NewID("node"), Addr: m.nodeListener.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}, cfg, p.Version)
+	m.self = membership.Describe(lease.Node{ID: mailbox.NewID("node"), Addr: m.http.nodeListener.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}, cfg, p.Version)
 	if err = p.wait.untilOpen(ctx, func() error { return m.openStore(ctx) }); err != nil {
 		return nil, err
 	}
 	if err = m.openTransfer(); err != nil {
 		return nil, err
 	}
-	if m.clientListener, err = listen.Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
+	if m.http.clientListener, err = listen.Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
 		return nil, fmt.Errorf("http_addr: %w", err)
 	}
 	httpapi.Prepare() // once, and not when a shard waits for its seat
-	m.doors = forward.NewDoors(m.credential, log)
-	m.doors.Answer(http.HandlerFunc(m.answerClaim))
-	m.forwarder = forward.New(m.routes())
+	m.http.doors = forward.NewDoors(m.http.credential, log)
+	m.http.doors.Answer(http.HandlerFunc(m.answerClaim))
+	m.http.forwarder = forward.New(m.routes())
 	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
 	if err != nil {
 		return nil, err
@@ -160,7 +153,7 @@ func newMember(ctx context.Context, p *Process) (m *node, err error) {
 			if !checksReachability() || m.cfg.Shards == 1 && m.ownsShard(0) { // whom the others do not reach keeps the work: to give it up would end its calls
 				return nil
 			}
-			return m.forwarder.Reach(ctx, n.Addr)
+			return m.http.forwarder.Reach(ctx, n.Addr)
 		},
 	})
 	m.meters = metrics.New(p.Version)
@@ -168,13 +161,13 @@ func newMember(ctx context.Context, p *Process) (m *node, err error) {
 	if m.adminListener, err = openAdminListener(ctx, cfg.AdminAddr, adminPages(m.readCounters, m.meters.Handler()), log); err != nil {
 		return nil, err
 	}
-	front, err := withTLS(cfg, forward.Clients(m.clientListener), log)
+	front, err := withTLS(cfg, forward.Clients(m.http.clientListener), log)
 	if err != nil {
 		return nil, err
 	}
-	m.clientServer = forward.Server(m.forwarder, log)
-	go m.serve(func() error { return m.clientServer.Serve(front) })
-	go m.serve(func() error { return m.doors.Serve(m.nodeListener) })
+	m.http.server = forward.Server(m.http.forwarder, log)
+	go m.serve(func() error { return m.http.server.Serve(front) })
+	go m.serve(func() error { return m.http.doors.Serve(m.http.nodeListener) })
 	return m, nil
 }
 
@@ -217,21 +210,7 @@ func (m *node) end(err error) {
 // close ends what is left once the holder has left.
 func (m *node) close() {
 	m.adminListener.close()
-	if m.clientServer != nil {
-		bound, cancel := context.WithTimeout(context.Background(), shutdownLimit)
-		defer cancel()
-		if m.clientServer.Shutdown(bound) != nil {
-			_ = m.clientServer.Close()
-		}
-	}
-	if m.doors != nil {
-		m.doors.Close()
-	}
-	for _, ln := range []net.Listener{m.clientListener, m.nodeListener} {
-		if ln != nil {
-			_ = ln.Close()
-		}
-	}
+	m.http.close()
 	m.mu.Lock()
 	s := m.service
 	m.service = nil
@@ -244,8 +223,8 @@ func (m *node) close() {
 		defer cancel()
 		_ = m.leases.Leave(bound)
 	}
-	if m.forwarder != nil {
-		m.forwarder.Close()
+	if m.http.forwarder != nil {
+		m.http.forwarder.Close()
 	}
 	if m.driver != nil {
 		_ = m.driver.Close()

@@ -51,7 +51,7 @@ func (m *node) AskNode(ctx context.Context, addr string, q actors.CallQuestion) 
 	if err != nil {
 		return c, err
 	}
-	answer, err := m.forwarder.AskNode(ctx, addr, question)
+	answer, err := m.http.forwarder.AskNode(ctx, addr, question)
 	if err == nil {
 		err = json.Unmarshal(answer, &c)
 	}

@@ -13,7 +13,7 @@ import (
 
 // routes say where requests go.
 func (m *node) routes() forward.Config {
-	c := forward.Config{Shards: m.cfg.Shards, Owner: m.owner, Self: m.self.Addr, Doors: m.doors, Credential: m.credential, Log: m.log}
+	c := forward.Config{Shards: m.cfg.Shards, Owner: m.owner, Self: m.self.Addr, Doors: m.http.doors, Credential: m.http.credential, Log: m.log}
 	if m.cfg.Shards > 1 {
 		finder := locate.New(m, m.cfg.Shards)
 		c.Shard, c.Form = finder.Shard, locate.Form

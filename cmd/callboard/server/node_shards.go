@@ -27,12 +27,12 @@ func (m *node) startShard(ctx context.Context, number int, t lease.Token) error 
 	if err != nil {
 		m.log.Error("this node cannot take the work up: another one may try", slog.Int("shard", number), slog.Any("error", err))
 		if ctx.Err() == nil && len(m.runningShards()) == 0 { // one that has other seats keeps them: the shard alone is tried again
-			m.pauseAfterFailure()
+			m.backoff.fail(m.cfg.Lease, time.Since(m.born))
 		}
 		m.closeUnusedService(true)
 		return err
 	}
-	m.failures.Store(0)
+	m.backoff.succeed()
 	go m.watchShard(c)
 	m.log.Info("this node has the work", slog.Int("shard", number), slog.String("token", string(t)), slog.Duration("after", time.Since(began).Round(time.Millisecond)))
 	c.printFirstKey()
@@ -48,7 +48,7 @@ func (m *node) sharedService() *Service {
 	if m.service == nil {
 		m.service = newService(context.Background(), m.cfg, m.log, Options{Version: m.version})
 		m.service.node, m.service.driver, m.service.meters = m, m.driver, m.meters
-		m.service.Front = netip.MustParseAddrPort(m.clientListener.Addr().String())
+		m.service.Front = netip.MustParseAddrPort(m.http.clientListener.Addr().String())
 		go m.watchService(m.service)
 	}
 	return m.service
@@ -70,7 +70,7 @@ func (m *node) runningShards() []*shard {
 	if s == nil {
 		return nil
 	}
-	return s.runningShards()
+	return s.shards.all()
 }
 
 // watchService ends the process where something that all seats share has ended.

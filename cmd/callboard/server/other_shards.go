@@ -38,7 +38,7 @@ func (e otherShards) Ask(ctx context.Context, workspaceID, seed string, r *http.
 		_, _ = sum.Write([]byte(seed))            // never fails
 		shard = int(sum.Sum64() % uint64(shards)) //nolint:gosec // below shards
 	}
-	return e.shard.node.forwarder.Ask(ctx, shard, r)
+	return e.shard.node.http.forwarder.Ask(ctx, shard, r)
 }
 
 // Own is the seat's shard.
@@ -62,7 +62,7 @@ func (e otherShards) PartOf(workspaceID string) int {
 
 // AskPart asks the seat of a shard, wherever that is.
 func (e otherShards) AskPart(ctx context.Context, shard int, r *http.Request) (*http.Response, error) {
-	return e.shard.node.forwarder.Ask(ctx, shard, r)
+	return e.shard.node.http.forwarder.Ask(ctx, shard, r)
 }
 
 // queryOtherShards has the other seats look at what alert rules are about.

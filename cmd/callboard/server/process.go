@@ -79,7 +79,7 @@ func (p *Process) runAlone(ctx context.Context, more Options, show Demo) (releas
 	p.Log.LogAttrs(ctx, slog.LevelInfo, "ready", append(p.Settings.Attrs(),
 		slog.Duration("after", time.Since(began).Round(time.Millisecond)), slog.String("http", s.Front.String()),
 		slog.String("version", p.Version))...)
-	one := s.runningShards()[0]
+	one := s.shards.all()[0]
 	one.printFirstKey()
 	defer p.watch(one.actors.Pulse)()
 	if show != nil {

@@ -7,55 +7,37 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/alerts"
-	"github.com/callboard/callboard/actors/call/siptrace"
-	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/cmd/callboard/administration"
 	"github.com/callboard/callboard/cmd/callboard/egress"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 	"github.com/callboard/callboard/configs"
-	"github.com/callboard/callboard/engines/llm"
-	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/persistence"
-	"github.com/callboard/callboard/sip"
-	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// Service is what a process has once, and the seats of the shards that it has
-// the work of.
+// Service is what a process has once, and the shards that it runs.
 type Service struct {
 	cfg           *configs.Config
 	log           *slog.Logger
 	options       Options
 	node          *node              // nil: the process is the only one
-	driver        persistence.Driver // of the seats of one of several nodes
+	driver        persistence.Driver // of the shards of a node
 	Front         netip.AddrPort     // where clients of HTTP connect
-	sip           *sip.UserAgent
-	media         *media.Engine
-	mediaCapacity *lines.Places // for calls, in its ports
-	testCarrier   *testcarrier.Simulator
-	traces        *siptrace.Buffer
+	telephony     *telephony         // nil: it is not open
 	spans         *tracing
 	meters        *metrics.Meters
-	synthesizer   speech.Speaker
-	recognizer    speech.Recogniser // nil: nobody hears words
-	engines       *speechEngines
-	models        llm.Models
+	engines       *engineSet     // nil: they are not read yet
 	roots         *x509.CertPool // beside those of the machine; nil: these alone
 	mail          alerts.Mailer
 	router        actors.Switchboard
 	resumed       resumedCalls
 	adminSocket   *administration.Socket
 	adminListener *adminListener
-	built         bool
-	listens       bool
 	// quarantined: the store was restored from a backup and not released. released says that it was, meanwhile.
 	quarantined bool
 	released    chan struct{}
@@ -64,9 +46,8 @@ type Service struct {
 	run         context.Context //nolint:containedctx // ends with the process
 	stop        context.CancelFunc
 
-	building sync.Mutex // held while a seat is being made and none is there yet
-	mu       sync.Mutex
-	shards   []*shard
+	building sync.Mutex // held while the first shard builds what all share
+	shards   shardList
 }
 
 // shutdownLeast is how long requests under way have at least to finish.
@@ -97,11 +78,11 @@ func (s *Service) fail(err error) {
 	}
 }
 
-// build opens what the process has once: SIP, sound and the engines. root is the
-// store's, of which SIP has its secret. On an error nothing of it is left, and the
-// next seat may try.
+// build opens what the process has once: telephony and engines. root is the
+// store's root key, from which SIP derives its secret. After an error nothing stays open,
+// and the next shard may try.
 func (s *Service) build(root []byte) (err error) {
-	if s.built {
+	if s.telephony != nil {
 		return nil
 	}
 	defer func() {
@@ -112,38 +93,22 @@ func (s *Service) build(root []byte) (err error) {
 	if s.roots, err = egress.Roots(s.cfg, s.options.RootCA); err != nil {
 		return err
 	}
-	if s.engines, err = readEngines(s.cfg, s.roots, s.egress().May); err != nil {
+	if s.engines, err = s.openEngines(); err != nil {
 		return err
 	}
-	if s.synthesizer, err = s.newSynthesizer(s.engines); err != nil {
-		return err
-	}
-	s.recognizer, s.models = s.newRecognizer(s.engines), languageModels(&s.engines.file)
 	if s.mail, err = s.mailer(); err != nil {
 		return err
 	}
 	if s.spans, err = s.openTracing(context.Background()); err != nil {
 		return err
 	}
-	if err = s.telephony(root); err != nil {
-		return err
-	}
-	s.built = true
-	return nil
+	s.telephony, err = s.openTelephony(root)
+	return err
 }
 
 func (s *Service) unbuild() {
 	s.spans.close()
 	s.spans = nil
-	s.listens = false
-	if s.sip != nil {
-		_ = s.sip.Close()
-		s.sip = nil
-	}
-	if s.media != nil {
-		_ = s.media.Close()
-		s.media = nil
-	}
 }
 
 // open lets SIP in, and whoever looks after the process.
@@ -151,7 +116,7 @@ func (s *Service) open() (err error) {
 	if s.adminSocket != nil {
 		return nil
 	}
-	if err = s.listen(); err != nil {
+	if err = s.telephony.listen(s.run, s.ended); err != nil {
 		return err
 	}
 	if s.node == nil { // else it reads for itself
@@ -168,13 +133,6 @@ func (s *Service) open() (err error) {
 	return err
 }
 
-// runningShards are the seats.
-func (s *Service) runningShards() []*shard {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.shards)
-}
-
 // folder makes a folder in the data folder.
 func (s *Service) folder(name string) string {
 	path := filepath.Join(s.cfg.Data, name)
@@ -188,17 +146,12 @@ func (s *Service) Close() {
 	if s.adminSocket != nil {
 		s.adminSocket.Close()
 	}
-	for _, one := range s.runningShards() {
+	for _, one := range s.shards.all() {
 		one.stop()
 	}
 	s.spans.close()
 	s.stop()
-	if s.sip != nil {
-		_ = s.sip.Close()
-	}
-	if s.media != nil {
-		_ = s.media.Close()
-	}
+	s.telephony.close()
 	if s.driver != nil && s.node.driver == nil { // else it is the node's, and goes with it
 		_ = s.driver.Close()
 	}

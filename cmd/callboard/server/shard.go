@@ -56,7 +56,7 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	}()
 	defer context.AfterFunc(ctx, t.cancel)() // another node has the shard meanwhile: what has begun ends
 	if t.token != "" {                       // who comes from now on waits for the seat
-		t.listener = t.node.doors.Lend(t.number)
+		t.listener = t.node.http.doors.Lend(t.number)
 	}
 	if err = t.openStore(ctx); err != nil {
 		return err
@@ -78,9 +78,7 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	if err = t.newActors(ctx); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.shards = append(s.shards, t)
-	s.mu.Unlock()
+	s.shards.add(t)
 	s.router.Add(t.actors)
 	if err = t.buildOnce(s.open); err != nil {
 		return err

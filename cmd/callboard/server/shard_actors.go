@@ -23,10 +23,10 @@ func (t *shard) newActors(ctx context.Context) error {
 	var calledBy func() netip.AddrPort
 	var testCall func(context.Context, testcarrier.Order) error
 	var talk actors.Talk
-	if t.testCarrier != nil {
-		target = func() (resolve.Target, bool) { return t.testCarrier.Target(), true }
-		calledBy = t.testCarrier.Addr
-		testCall, talk = t.testCall, t.talk
+	if t.telephony.testCarrier != nil {
+		target = func() (resolve.Target, bool) { return t.telephony.testCarrier.Target(), true }
+		calledBy = t.telephony.testCarrier.Addr
+		testCall, talk = t.telephony.testCall, t.telephony.talk
 	}
 	trunks := t.egress()
 	trunks.AnyPort = true
@@ -36,11 +36,11 @@ func (t *shard) newActors(ctx context.Context) error {
 		return err
 	}
 	t.actors = actors.New(actors.Config{
-		Store: t.meters.Store(t.spans.store(t.reportFenced(store.WithFailpoints(t.store.Records)))), May: t.ownsLease(), Survive: t.cfg.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.resumed.add, Mine: t.ownsWorkspace(), Board: &t.router, Keys: t.store.Keys, Blobs: blobs, SIP: t.sip, Media: t.media, Places: t.mediaCapacity,
-		Speaker: t.synthesizer, Ears: t.recognizer, Models: t.models, Lives: t.engines.realtimeEngines(), Papers: pdf.New(program, "read-pdf"),
+		Store: t.meters.Store(t.spans.store(t.reportFenced(store.WithFailpoints(t.store.Records)))), May: t.ownsLease(), Survive: t.cfg.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.resumed.add, Mine: t.ownsWorkspace(), Board: &t.router, Keys: t.store.Keys, Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, Places: t.telephony.mediaCapacity,
+		Speaker: t.engines.synthesizer, Ears: t.engines.recognizer, Models: t.engines.models, Lives: t.engines.configured.realtimeEngines(), Papers: pdf.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),
-		PublicURL: t.cfg.BaseURL(t.Front), SpoolDir: t.folder(datafolder.SpoolDir), TraceContexts: t.spans.contexts(), Traces: t.traces, Log: t.log, Mail: t.mail, Rest: t.queryOtherShards,
+		PublicURL: t.cfg.BaseURL(t.Front), SpoolDir: t.folder(datafolder.SpoolDir), TraceContexts: t.spans.contexts(), Traces: t.telephony.traces, Log: t.log, Mail: t.mail, Rest: t.queryOtherShards,
 	})
 	return nil
 }

@@ -23,7 +23,7 @@ var errNoShard = errors.New("this node has no part of the work at the moment: ru
 
 // shards are those of the seats; there is one at least.
 func (c shardAdministration) shards() ([]*shard, error) {
-	all := c.s.runningShards()
+	all := c.s.shards.all()
 	if len(all) == 0 {
 		return nil, errNoShard
 	}

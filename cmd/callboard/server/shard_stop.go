@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -46,9 +45,7 @@ func (t *shard) stopOnce() {
 		t.actors.Stop()
 	}
 	t.cancel()
-	t.mu.Lock()
-	t.shards = slices.DeleteFunc(t.shards, func(x *shard) bool { return x == t })
-	t.mu.Unlock()
+	t.shards.remove(t)
 	if t.store != nil {
 		t.store.Close()
 	}

@@ -60,7 +60,7 @@ func (m *node) listenSIP(ctx context.Context) error {
 	s := m.sharedService()
 	s.building.Lock()
 	if err = s.build(reader.Root()); err == nil {
-		err = s.listen()
+		err = s.telephony.listen(s.run, s.ended)
 	}
 	s.building.Unlock()
 	m.mu.Lock()
@@ -83,7 +83,7 @@ func (m *node) drainSIP() {
 	}
 	s.building.Lock()
 	defer s.building.Unlock()
-	if s.sip != nil {
-		s.sip.Drain(true)
+	if s.telephony != nil {
+		s.telephony.sip.Drain(true)
 	}
 }

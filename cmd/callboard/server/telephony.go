@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/call/siptrace"
+	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/wav"
@@ -16,23 +18,46 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// listen lets SIP in.
-func (s *Service) listen() (err error) {
-	if s.listens {
+// telephony is the SIP user agent, the media engine and the built-in carrier of a process.
+type telephony struct {
+	sip           *sip.UserAgent
+	media         *media.Engine
+	mediaCapacity *lines.Places          // calls that the RTP ports have room for
+	testCarrier   *testcarrier.Simulator // nil: the settings have none
+	traces        *siptrace.Buffer
+	listening     bool
+}
+
+// listen opens the SIP listeners, once. The end of a listener is sent to ended.
+func (t *telephony) listen(run context.Context, ended chan<- error) (err error) {
+	if t.listening {
 		return nil
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.sip.Serve(s.run) }()
+	go func() { served <- t.sip.Serve(run) }()
 	select {
 	case err = <-served:
 		return fmt.Errorf("sip_addr: %w", err)
-	case <-s.sip.Ready():
+	case <-t.sip.Ready():
 	case <-time.After(5 * time.Second):
 		return errors.New("sip_addr: SIP did not start to listen in time")
 	}
-	go func() { s.ended <- <-served }()
-	s.listens = true
+	go func() { ended <- <-served }()
+	t.listening = true
 	return nil
+}
+
+// close ends SIP and media. A nil *telephony has none.
+func (t *telephony) close() {
+	if t == nil {
+		return
+	}
+	if t.sip != nil {
+		_ = t.sip.Close()
+	}
+	if t.media != nil {
+		_ = t.media.Close()
+	}
 }
 
 func recordingFormat(name string) wav.Format {
@@ -42,9 +67,14 @@ func recordingFormat(name string) wav.Format {
 	return wav.MuLaw
 }
 
-// telephony opens SIP, sound and the built-in carrier.
-func (s *Service) telephony(root []byte) (err error) {
-	cfg := s.cfg
+// openTelephony opens SIP, media and the built-in carrier. root is the store's root key.
+func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
+	cfg, opened := s.cfg, &telephony{traces: siptrace.NewBuffer()}
+	defer func() {
+		if err != nil {
+			opened.close()
+		}
+	}()
 	public := cfg.PublicIP
 	if !public.IsValid() {
 		public = cfg.SIPAddr.Addr()
@@ -52,45 +82,44 @@ func (s *Service) telephony(root []byte) (err error) {
 	carrier := &testCarrierAddrs{}
 	sipEgress := s.egress()
 	sipEgress.AnyPort = true
-	s.media, err = media.NewEngine(media.Config{
+	opened.media, err = media.NewEngine(media.Config{
 		BindIP: mediaAddr(cfg), PublicIP: public,
 		PortMin: int(cfg.MediaPorts.Low), PortMax: int(cfg.MediaPorts.High), Recording: recordingFormat(cfg.RecordingFormat),
 		MayReach: func(to netip.AddrPort) bool { return carrier.isMedia(to) || sipEgress.May(to) == nil }, Log: s.log,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.mediaCapacity = actors.PlacesOf(s.media)
+	opened.mediaCapacity = actors.PlacesOf(opened.media)
 	secured, err := sipTLS(cfg, s.log)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.traces = siptrace.NewBuffer()
 	agent := sip.Config{
 		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, Probes: slices.Concat(cfg.SIPProbes, cfg.SIPPrivate), DSCP: cfg.SIPDSCP,
-		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + s.options.Version, Trace: s.traces.Add, Linger: dialogLinger(), OverloadAfter: overloadAfter(), Secret: datafolder.DeriveKey(root, "callboard sip"),
+		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + s.options.Version, Trace: opened.traces.Add, Linger: dialogLinger(), OverloadAfter: overloadAfter(), Secret: datafolder.DeriveKey(root, "callboard sip"),
 		MayReach: func(to netip.AddrPort) bool { return carrier.isSIP(to) || sipEgress.May(to) == nil }, TestCarrier: carrier.address, Silent: s.quarantined, Log: s.log,
 	}
 	if s.node != nil {
 		s.node.shareSIP(&agent)
 	}
-	s.sip, err = sip.New(agent)
+	opened.sip, err = sip.New(agent)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.router.Serve(s.sip)
+	s.router.Serve(opened.sip)
 	if !cfg.Simulator {
-		return nil
+		return opened, nil
 	}
-	speaker, err := s.newSynthesizer(nil)
+	synthesizer, err := s.newSynthesizer(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.testCarrier, err = testcarrier.New(testcarrier.Config{Speaker: speaker, Peers: ownAddrs(cfg), PortMin: testCarrierPortMin, PortMax: testCarrierPortMax, Log: s.log})
+	opened.testCarrier, err = testcarrier.New(testcarrier.Config{Speaker: synthesizer, Peers: ownAddrs(cfg), PortMin: testCarrierPortMin, PortMax: testCarrierPortMax, Log: s.log})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	carrier.of = s.testCarrier
-	go func() { s.ended <- s.testCarrier.Serve(s.run) }()
-	return nil
+	carrier.of = opened.testCarrier
+	go func() { s.ended <- opened.testCarrier.Serve(s.run) }()
+	return opened, nil
 }

@@ -37,21 +37,22 @@ func (c *testCarrierAddrs) isMedia(to netip.AddrPort) bool {
 	return c.of != nil && to.Addr().IsLoopback() && c.of.HasMediaPort(to.Port())
 }
 
-// testCall lets a built-in phone call us: at our first listener, or at
-// loopback where that takes every address.
-func (s *Service) testCall(ctx context.Context, o testcarrier.Order) error {
-	o.At = s.sipTarget()
-	return s.testCarrier.Call(ctx, o)
+// testCall lets a built-in phone call the service.
+func (t *telephony) testCall(ctx context.Context, o testcarrier.Order) error {
+	o.At = t.sipTarget()
+	return t.testCarrier.Call(ctx, o)
 }
 
-// talk lets somebody call us on a built-in phone.
-func (s *Service) talk(ctx context.Context, o testcarrier.Order, ear func([]byte), told func(testcarrier.Event)) (*testcarrier.Handset, error) {
-	o.At = s.sipTarget()
-	return s.testCarrier.Talk(ctx, o, ear, told)
+// talk lets a person call the service on a built-in phone. audio receives what the phone
+// plays, event what happens to it.
+func (t *telephony) talk(ctx context.Context, o testcarrier.Order, audio func([]byte), event func(testcarrier.Event)) (*testcarrier.Handset, error) {
+	o.At = t.sipTarget()
+	return t.testCarrier.Talk(ctx, o, audio, event)
 }
 
-func (s *Service) sipTarget() resolve.Target {
-	at := s.sip.Addr("udp")
+// sipTarget is the first SIP listener, or loopback where that takes every address.
+func (t *telephony) sipTarget() resolve.Target {
+	at := t.sip.Addr("udp")
 	if at.Addr().IsUnspecified() {
 		at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
 	}

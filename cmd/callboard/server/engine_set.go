@@ -4,8 +4,30 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/media/speech"
 )
+
+// engineSet is the engines of a process: those of the operator and those of the machine.
+type engineSet struct {
+	synthesizer speech.Speaker
+	recognizer  speech.Recogniser // nil: agents hear keys, and no words
+	models      llm.Models
+	configured  *speechEngines // those of the operator
+}
+
+// openEngines reads the operator's engines and connects them with those of the machine.
+func (s *Service) openEngines() (*engineSet, error) {
+	own, err := readEngines(s.cfg, s.roots, s.egress().May)
+	if err != nil {
+		return nil, err
+	}
+	synthesizer, err := s.newSynthesizer(own)
+	if err != nil {
+		return nil, err
+	}
+	return &engineSet{synthesizer: synthesizer, recognizer: s.newRecognizer(own), models: languageModels(&own.file), configured: own}, nil
+}
 
 // newSynthesizer is what speaks: with engines those of the operator's, too.
 func (s *Service) newSynthesizer(with *speechEngines) (*speech.Voice, error) {
