@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -27,7 +26,7 @@ func operator() *cobra.Command {
 	}
 	stop := command("stop-dialling", "Let nobody be rung any more, in no workspace",
 		"callboard operator stop-dialling --reason 'a carrier complains'", cobra.NoArgs, func(s *session, _ []string) error {
-			return s.stopDialling(reason)
+			return stopDialling(s, reason)
 		})
 	stop.Flags().StringVar(&reason, "reason", "", "why, for whoever asks why nobody is rung")
 	stop.Long = "Nobody is rung any more, in no workspace, also after a restart; live calls go on, calls still come in. Campaigns wait and say why."
@@ -37,11 +36,11 @@ func operator() *cobra.Command {
 			if err != nil || s.asJSON {
 				return errors.Join(err, s.jsonOf(l, err))
 			}
-			return s.load(l)
+			return printLoad(s, l)
 		}),
-		command("nodes", "Show the nodes that live and how each does", "callboard operator nodes", cobra.NoArgs, func(s *session, _ []string) error { return s.nodes() }),
+		command("nodes", "Show the nodes that live and how each does", "callboard operator nodes", cobra.NoArgs, func(s *session, _ []string) error { return printNodes(s) }),
 		command("workspaces", "Show how each workspace does: calls, lines, money, trunks, its share of the whole",
-			"callboard operator workspaces", cobra.NoArgs, func(s *session, _ []string) error { return s.loads() }),
+			"callboard operator workspaces", cobra.NoArgs, func(s *session, _ []string) error { return printLoads(s) }),
 		stop,
 		command("resume-dialling", "Let people be rung again", "callboard operator resume-dialling", cobra.NoArgs, func(s *session, _ []string) error {
 			now, err := s.ResumeDialling(s.ctx())
@@ -51,101 +50,8 @@ func operator() *cobra.Command {
 	)
 }
 
-func nodeChoice(id string) *client.NodeChoice {
-	if id == "" {
-		return nil
-	}
-	return &client.NodeChoice{NodeID: &id}
-}
-
-// nodes prints the nodes that live.
-func (s *session) nodes() error {
-	l, err := s.ListNodes(s.ctx())
-	if err != nil || s.asJSON {
-		return errors.Join(err, s.jsonOf(l, err))
-	}
-	w := tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0)
-	cells(w, "NODE", "ADDRESS", "VERSION", "STARTED", "SHARDS", "WORKSPACES", "CALLS", "CALLS/MIN", "STATE")
-	for i := range l.Data {
-		n := &l.Data[i]
-		since, shards := "-", strconv.FormatInt(n.Shards, 10)
-		if n.StartedAt != nil {
-			since = when(*n.StartedAt)
-		}
-		if n.ShardsSilent > 0 {
-			shards += fmt.Sprintf(" (%d do not answer)", n.ShardsSilent)
-		}
-		cells(w, n.ID, cmp.Or(n.Address, "-"), cmp.Or(n.Version, "-"), since, shards, n.Workspaces, n.LiveCalls, n.LastMinute.Calls, nodeWords(n))
-	}
-	return w.Flush()
-}
-
-func nodeWords(n *client.NodeNow) string {
-	switch {
-	case n.Leaving:
-		return "leaves"
-	case !n.Ready:
-		return "not ready: " + n.Reason
-	case n.Drain.On:
-		return drainWords(&n.Drain)
-	case n.Shards == 0:
-		return "stands by"
-	}
-	return "ready"
-}
-
-func (s *session) stopDialling(reason string) error {
-	why := &client.DiallingStop{}
-	if reason != "" {
-		why.Reason = &reason
-	}
-	now, err := s.StopDialling(s.ctx(), why)
-	return s.dialling(now, err)
-}
-
-func (s *session) dialling(now *client.DiallingNow, err error) error {
-	if err != nil || s.asJSON {
-		return errors.Join(err, s.jsonOf(now, err))
-	}
-	s.say("%s", diallingWords(now))
-	return nil
-}
-
-func diallingWords(now *client.DiallingNow) string {
-	if !now.Stopped {
-		return "people are rung"
-	}
-	text := "all dialling is stopped"
-	if now.Since != nil {
-		text += " since " + when(*now.Since)
-	}
-	if now.Reason != "" {
-		text += ": " + now.Reason
-	}
-	return text
-}
-
-func (s *session) drained(now *client.DrainNow, err error) error {
-	if err != nil || s.asJSON {
-		return errors.Join(err, s.jsonOf(now, err))
-	}
-	s.say("%s", drainWords(now))
-	return nil
-}
-
-func drainWords(now *client.DrainNow) string {
-	if !now.On {
-		return "the node takes calls"
-	}
-	text := "the node takes no calls"
-	if now.Since != nil {
-		text += " since " + when(*now.Since)
-	}
-	return text
-}
-
-// load prints how the node does.
-func (s *session) load(l *client.NodeLoad) error {
+// printLoad prints how the node does.
+func printLoad(s *session, l *client.NodeLoad) error {
 	w := tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0)
 	ready := "ready"
 	if !l.Ready {
@@ -192,8 +98,8 @@ func trunkWords(t client.TrunkCounts) string {
 	return fmt.Sprintf("%d up, %d degraded, %d down", t.Up, t.Degraded, t.Down)
 }
 
-// loads prints how each workspace does.
-func (s *session) loads() error {
+// printLoads prints how each workspace does.
+func printLoads(s *session) error {
 	all := []client.WorkspaceLoad{}
 	for w, err := range s.AllLoads(s.ctx(), client.ListLoadsQuery{Limit: most}) {
 		if err != nil {

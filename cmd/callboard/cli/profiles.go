@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -16,11 +15,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/callboard/callboard/client"
 )
@@ -230,160 +227,6 @@ func inClear(address string) bool {
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
 	return u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback())
-}
-
-func login() *cobra.Command {
-	var keyFile string
-	insecure := false
-	var s *session
-	cmd := command("login [NAME]", "Keep the address and the key of a service under a name, once it has taken them",
-		`callboard login --url https://calls.example.com             # asks for the key
-callboard login test --url http://127.0.0.1:8080 --key-file data/test.key
-callboard campaigns list --profile test`,
-		cobra.MaximumNArgs(1), func(of *session, args []string) error {
-			s = of
-			name := "default"
-			if len(args) > 0 {
-				name = args[0]
-			}
-			if !profileName.MatchString(name) {
-				return Misuse("NAME must be 1 to 64 letters, digits, dots, dashes or underscores")
-			}
-			if inClear(s.URL) && !insecure {
-				return Misuse("%s is plain HTTP: the key would cross the network in the clear; --insecure-http says that it may", s.URL)
-			}
-			key, err := s.keyFrom(keyFile, s.cmd.Flags().Changed("key"))
-			if err != nil {
-				return err
-			}
-			s.Key = key
-			w, err := s.GetWorkspace(s.ctx())
-			if err != nil {
-				return fmt.Errorf("the service at %s does not take it: %w", s.URL, err)
-			}
-			all, err := readProfiles()
-			if err != nil {
-				return err
-			}
-			all.List[name], all.Current = Profile{URL: s.URL, Key: key}, name
-			if err = all.write(); err != nil {
-				return err
-			}
-			if s.asJSON {
-				return s.json(map[string]string{"profile": name, "url": s.URL, "workspace_id": w.ID, "workspace": w.Name, "environment": s.environment(w)})
-			}
-			s.say("%s is %s, workspace %s (%s)", name, s.URL, w.Name, s.environment(w))
-			return nil
-		})
-	cmd.Flags().StringVar(&keyFile, "key-file", "", "a file with the key; - is the standard input")
-	cmd.Flags().BoolVar(&insecure, "insecure-http", false, "let the key cross a network in the clear")
-	return cmd
-}
-
-// environment is that of the key; the workspace itself has both.
-func (s *session) environment(w *client.Workspace) string {
-	if strings.HasPrefix(s.Key, "svc_sk_test_") {
-		return "test"
-	}
-	return w.Environment
-}
-
-// keyFrom is the key of a login: of a file, as it was said, or typed in.
-func (s *session) keyFrom(path string, said bool) (string, error) {
-	var text []byte
-	var err error
-	in, typed := s.cmd.InOrStdin().(*os.File)
-	switch {
-	case path != "" && path != "-":
-		text, err = os.ReadFile(path) //nolint:gosec // the user names it
-	case path == "" && said:
-		return s.Key, nil
-	case path == "" && os.Getenv(envKey) != "":
-		return os.Getenv(envKey), nil
-	case path == "" && typed && term.IsTerminal(int(in.Fd())):
-		_, _ = fmt.Fprintf(s.errs(), "API key of %s: ", s.URL)
-		text, err = term.ReadPassword(int(in.Fd()))
-		_, _ = fmt.Fprintln(s.errs())
-	default:
-		var line string
-		line, err = bufio.NewReader(io.LimitReader(s.cmd.InOrStdin(), 1<<16)).ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		text = []byte(line)
-	}
-	if err != nil {
-		return "", err
-	}
-	key := strings.TrimSpace(string(text))
-	if key == "" || strings.ContainsAny(key, " \t\r\n") {
-		return "", Misuse("there is no key: --key-file, %s or the standard input must have it on one line", envKey)
-	}
-	return key, nil
-}
-
-// shownProfile is a profile as it may be printed.
-type shownProfile struct {
-	Name    string `json:"name"`
-	URL     string `json:"url"`
-	Current bool   `json:"current"`
-}
-
-func profilesCommand() *cobra.Command {
-	asJSON := false
-	list := &cobra.Command{
-		Use: "list", Short: "List the services that callboard login knows; the current one has a star", Args: cobra.NoArgs,
-		Example: "  callboard profiles list",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := readProfiles()
-			if err != nil {
-				return err
-			}
-			shown := []shownProfile{}
-			for _, name := range slices.Sorted(maps.Keys(all.List)) {
-				shown = append(shown, shownProfile{name, all.List[name].URL, name == all.Current})
-			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), shown)
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			_, _ = fmt.Fprintln(w, "\tNAME\tURL")
-			for _, p := range shown {
-				_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", map[bool]string{true: "*"}[p.Current], Clean(p.Name), Clean(p.URL))
-			}
-			return w.Flush()
-		},
-	}
-	change := func(use, short, example string, do func(*Profiles, string)) *cobra.Command {
-		return &cobra.Command{
-			Use: use, Short: short, Args: cobra.ExactArgs(1), Example: "  " + example,
-			RunE: func(cmd *cobra.Command, args []string) error {
-				all, err := readProfiles()
-				if err != nil {
-					return err
-				}
-				if _, err = all.named(args[0]); err != nil {
-					return err
-				}
-				do(all, args[0])
-				if err = all.write(); err != nil || !asJSON {
-					return err
-				}
-				return printJSON(cmd.OutOrStdout(), shownProfile{args[0], all.List[args[0]].URL, all.Current == args[0]})
-			},
-		}
-	}
-	use := change("use NAME", "Ask this service from now on", "callboard profiles use production", func(p *Profiles, name string) { p.Current = name })
-	remove := change("remove NAME", "Forget a service and its key", "callboard profiles remove test", func(p *Profiles, name string) {
-		delete(p.List, name)
-		if p.Current == name {
-			p.Current = ""
-		}
-	})
-	for _, c := range []*cobra.Command{list, use, remove} {
-		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	}
-	return group("profiles", "Services that callboard login knows, by name", list, use, remove)
 }
 
 // patience bounds a question that has one short answer.

@@ -24,14 +24,14 @@ callboard campaigns watch camp_01J… --json | jq .progress.remaining`,
 			if every < watchLeast {
 				return Misuse("--every must be %s or more", watchLeast)
 			}
-			return s.watch(args[0], every)
+			return watchCampaign(s, args[0], every)
 		})
 	cmd.Flags().DurationVar(&every, "every", every, "how often it is looked at")
 	cmd.Long = "Shows a bar on a terminal and a line for each change elsewhere, until the campaign is completed (exit code 0) or cancelled (1)."
 	return cmd
 }
 
-func (s *session) watch(id string, every time.Duration) error {
+func watchCampaign(s *session, id string, every time.Duration) error {
 	b := s.newBar(1, id, false)
 	defer b.end()
 	var last *client.CampaignStatusObject
@@ -41,7 +41,7 @@ func (s *session) watch(id string, every time.Duration) error {
 			return err
 		}
 		if last == nil || !reflect.DeepEqual(unestimated(st), unestimated(last)) {
-			if err = s.told(b, st); err != nil {
+			if err = printProgress(s, b, st); err != nil {
 				return err
 			}
 		}
@@ -70,7 +70,7 @@ func unestimated(s *client.CampaignStatusObject) client.CampaignStatusObject {
 	return c
 }
 
-func (s *session) told(b bar, st *client.CampaignStatusObject) error {
+func printProgress(s *session, b bar, st *client.CampaignStatusObject) error {
 	switch {
 	case s.asJSON:
 		return s.line(st)
@@ -84,7 +84,7 @@ func (s *session) told(b bar, st *client.CampaignStatusObject) error {
 	return nil
 }
 
-// standing is where a campaign stands, in a line.
+// printStatus is where a campaign stands, in a line.
 func standing(st *client.CampaignStatusObject) string {
 	p := st.Progress
 	text := fmt.Sprintf("%s: %d of %d left, %d live", st.Status, p.Remaining, p.Total, p.InProgress)

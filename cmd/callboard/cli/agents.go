@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/client"
+)
+
+func agents() *cobra.Command {
+	return group("agents", "Make, change and publish agents",
+		lister("list", "List agents", "callboard agents list", nil,
+			func(ctx context.Context, c *client.Client) iter.Seq2[client.Agent, error] {
+				return c.AllAgents(ctx, client.ListAgentsQuery{})
+			},
+			"ID NAME VERSION LANGUAGE PATHWAY UNPUBLISHED", func(a *client.Agent) []any {
+				return []any{a.ID, a.Name, a.Version, a.Language, dash(a.PathwayID), dash(strings.Join(a.UnpublishedChanges, ","))}
+			}),
+		shower("show AGENT", "Show an agent", "callboard agents show agent_01J…", func(ctx context.Context, c *client.Client, id string) (*client.Agent, error) {
+			return c.GetAgent(ctx, id)
+		}),
+		maker("Make an agent of a file", `echo '{"name": "reception", "first_message": "Hello."}' | callboard agents create -f -`, func(ctx context.Context, c *client.Client, in *client.NewAgent) (*client.Agent, error) {
+			return c.CreateAgent(ctx, in)
+		}),
+		changer("Change an agent by a file: calls speak it once it is published", "callboard agents update agent_01J… -f agent.json", func(ctx context.Context, c *client.Client, id string, in *client.AgentUpdate) (*client.Agent, error) {
+			return c.UpdateAgent(ctx, id, in)
+		}),
+		doer("publish AGENT...", "Let calls speak what was changed", "callboard agents publish agent_01J…", func(v *client.AgentVersion) string { return fmt.Sprintf("speaks version %d", v.Version) },
+			func(ctx context.Context, c *client.Client, id string) (*client.AgentVersion, error) {
+				return c.PublishAgent(ctx, id)
+			}),
+		doer("delete AGENT...", "Delete agents", "callboard agents delete agent_01J…", deleted, func(ctx context.Context, c *client.Client, id string) (*client.Deleted, error) {
+			return c.DeleteAgent(ctx, id)
+		}))
+}

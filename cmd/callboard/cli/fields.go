@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// show prints one thing: JSON, or its fields line by line.
+func (s *session) show(v any) error {
+	if s.asJSON {
+		return s.json(v)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return sheet(s.out(), d, 0)
+}
+
+// sheet writes the next value of d as lines, objects indented; what is empty
+// is left out.
+func sheet(w io.Writer, d *json.Decoder, depth int) error {
+	open, err := d.Token()
+	if err != nil || open != json.Delim('{') {
+		return err
+	}
+	pad := strings.Repeat("  ", depth)
+	for d.More() {
+		name, failed := d.Token()
+		if failed != nil {
+			return failed
+		}
+		var raw json.RawMessage
+		if err = d.Decode(&raw); err != nil {
+			return err
+		}
+		if text, plain := plainly(raw); plain {
+			if text != "" {
+				_, _ = fmt.Fprintf(w, "%s%s: %s\n", pad, Clean(fmt.Sprint(name)), Clean(text))
+			}
+			continue
+		}
+		_, _ = fmt.Fprintf(w, "%s%s:\n", pad, Clean(fmt.Sprint(name)))
+		if err = below(w, raw, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+func below(w io.Writer, raw json.RawMessage, depth int) error {
+	parts := []json.RawMessage{raw}
+	list := raw[0] == '['
+	if list {
+		if err := json.Unmarshal(raw, &parts); err != nil {
+			return err
+		}
+	}
+	for i, p := range parts {
+		if list && i > 0 {
+			_, _ = fmt.Fprintf(w, "%s-\n", strings.Repeat("  ", depth))
+		}
+		if err := sheet(w, json.NewDecoder(bytes.NewReader(p)), depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainly is a value that fits on a line: no object and no list of objects.
+func plainly(raw json.RawMessage) (string, bool) {
+	switch raw[0] {
+	case 'n':
+		return "", true
+	case '"':
+		var text string
+		_ = json.Unmarshal(raw, &text) // it is JSON
+		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			text = when(t)
+		}
+		return text, true
+	case '{':
+		return "", string(raw) == "{}"
+	case '[':
+		var parts []json.RawMessage
+		_ = json.Unmarshal(raw, &parts)
+		words := make([]string, 0, len(parts))
+		for _, p := range parts {
+			word, plain := plainly(p)
+			if !plain {
+				return "", false
+			}
+			words = append(words, word)
+		}
+		return strings.Join(words, ", "), true
+	}
+	return string(raw), true
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/callboard/callboard/client"
+)
+
+func login() *cobra.Command {
+	var keyFile string
+	insecure := false
+	var s *session
+	cmd := command("login [NAME]", "Keep the address and the key of a service under a name, once it has taken them",
+		`callboard login --url https://calls.example.com             # asks for the key
+callboard login test --url http://127.0.0.1:8080 --key-file data/test.key
+callboard campaigns list --profile test`,
+		cobra.MaximumNArgs(1), func(of *session, args []string) error {
+			s = of
+			name := "default"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if !profileName.MatchString(name) {
+				return Misuse("NAME must be 1 to 64 letters, digits, dots, dashes or underscores")
+			}
+			if inClear(s.URL) && !insecure {
+				return Misuse("%s is plain HTTP: the key would cross the network in the clear; --insecure-http says that it may", s.URL)
+			}
+			key, err := readKey(s, keyFile, s.cmd.Flags().Changed("key"))
+			if err != nil {
+				return err
+			}
+			s.Key = key
+			w, err := s.GetWorkspace(s.ctx())
+			if err != nil {
+				return fmt.Errorf("the service at %s does not take it: %w", s.URL, err)
+			}
+			all, err := readProfiles()
+			if err != nil {
+				return err
+			}
+			all.List[name], all.Current = Profile{URL: s.URL, Key: key}, name
+			if err = all.write(); err != nil {
+				return err
+			}
+			if s.asJSON {
+				return s.json(map[string]string{"profile": name, "url": s.URL, "workspace_id": w.ID, "workspace": w.Name, "environment": environmentOf(s, w)})
+			}
+			s.say("%s is %s, workspace %s (%s)", name, s.URL, w.Name, environmentOf(s, w))
+			return nil
+		})
+	cmd.Flags().StringVar(&keyFile, "key-file", "", "a file with the key; - is the standard input")
+	cmd.Flags().BoolVar(&insecure, "insecure-http", false, "let the key cross a network in the clear")
+	return cmd
+}
+
+// environmentOf is that of the key; the workspace itself has both.
+func environmentOf(s *session, w *client.Workspace) string {
+	if strings.HasPrefix(s.Key, "svc_sk_test_") {
+		return "test"
+	}
+	return w.Environment
+}
+
+// readKey is the key of a login: of a file, as it was said, or typed in.
+func readKey(s *session, path string, said bool) (string, error) {
+	var text []byte
+	var err error
+	in, typed := s.cmd.InOrStdin().(*os.File)
+	switch {
+	case path != "" && path != "-":
+		text, err = os.ReadFile(path) //nolint:gosec // the user names it
+	case path == "" && said:
+		return s.Key, nil
+	case path == "" && os.Getenv(envKey) != "":
+		return os.Getenv(envKey), nil
+	case path == "" && typed && term.IsTerminal(int(in.Fd())):
+		_, _ = fmt.Fprintf(s.errs(), "API key of %s: ", s.URL)
+		text, err = term.ReadPassword(int(in.Fd()))
+		_, _ = fmt.Fprintln(s.errs())
+	default:
+		var line string
+		line, err = bufio.NewReader(io.LimitReader(s.cmd.InOrStdin(), 1<<16)).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		text = []byte(line)
+	}
+	if err != nil {
+		return "", err
+	}
+	key := strings.TrimSpace(string(text))
+	if key == "" || strings.ContainsAny(key, " \t\r\n") {
+		return "", Misuse("there is no key: --key-file, %s or the standard input must have it on one line", envKey)
+	}
+	return key, nil
+}
