@@ -67,23 +67,22 @@ type Desk struct {
 	*phonesService
 	*smsService
 	*trunksService
-	node       *Node
-	store      *counting
-	keys       *Keyring
-	guests     *guests
-	signers    signers
-	audit      *auditor
-	log        *slog.Logger
-	list       contactlist.Reader
-	references *record.References
-	searches   sync.Map // in transcripts, by workspace: one at a time
-	logs       sync.Map // logEnd, by workspace
-	called     record.Cache[*domain.PhoneNumber]
-	zones      *calendar.Shared
-	plays      rehearsals
-	jobs       *jobs.Runner
-	waits      sync.Map   // *bulkStand of each bulk job that runs, by its id
-	founding   sync.Mutex // of workspaces
+	node     *Node
+	store    *counting
+	keys     *Keyring
+	guests   *guests
+	signers  signers
+	audit    *auditor
+	log      *slog.Logger
+	list     contactlist.Reader
+	searches sync.Map // in transcripts, by workspace: one at a time
+	logs     sync.Map // logEnd, by workspace
+	called   record.Cache[*domain.PhoneNumber]
+	zones    *calendar.Shared
+	plays    rehearsals
+	jobs     *jobs.Runner
+	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id
+	founding sync.Mutex // of workspaces
 	// exporting has room for the exports that are written at once.
 	exporting chan struct{}
 	// dataSlots has room for the data requests that are carried out at once.

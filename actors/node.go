@@ -233,7 +233,6 @@ func New(cfg Config) *Node {
 	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
 	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce), dataSlots: make(chan struct{}, dataAtOnce)}
 	references := record.NewReferences(store)
-	n.desk.references = references
 	n.desk.agentsService = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
 	n.desk.pathwaysService = pathways.New(store, references, n)
 	n.desk.toolsService = servicetools.New(store, references, n)

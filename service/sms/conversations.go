@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// addConversation lets the agent of a number answer a message that came in, where it
-// does. Who wants no more ends the conversation.
+// addConversation marks an inbound message to be answered if the agent of the number
+// answers messages. An opt-out closes the conversation.
 func (svc *Service) addConversation(ctx context.Context, c *commit.Change, p domain.Principal, m *domain.Message) error {
 	if m.OptOut {
 		t, version, err := svc.openConversation(ctx, m)
@@ -38,9 +38,9 @@ func timeout(s *domain.Script) time.Duration {
 	return time.Duration(s.SMS.TimeoutMinutes) * time.Minute
 }
 
-// reachedMaxReplies says whether the sender of a message has had as many replies as
-// one conversation may have, in those that began within its timeout: two
-// machines may write to each other along a pathway that ends at each message.
+// reachedMaxReplies says whether the sender of a message got max_replies within the
+// timeout, over all conversations: two machines could write to each other along a
+// pathway that ends at each message.
 func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s *domain.Script, now time.Time) (bool, error) {
 	replies, over := 0, false
 	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.ContactTexting(m.Environment, m.From), Limit: conversationsPage}
@@ -69,11 +69,11 @@ func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s 
 	return false, nil
 }
 
-// conversationsPage bounds the conversations that are read at a time.
+// conversationsPage is how many conversations are read at a time.
 const conversationsPage = 20
 
-// answeringScript is what the agent of a number speaks where it answers messages;
-// nil: it does not.
+// answeringScript returns the script of the agent that answers messages to a number; nil:
+// none.
 func (svc *Service) answeringScript(ctx context.Context, p domain.Principal, to string) (*domain.Script, error) {
 	number, err := svc.cfg.Numbers.LiveNumber(ctx, p.WorkspaceID, p.Environment, to)
 	if err != nil || number == nil || number.AgentID == "" {
@@ -89,7 +89,7 @@ func (svc *Service) answeringScript(ctx context.Context, p domain.Principal, to 
 	return nil, nil //nolint:nilnil // an agent that cannot speak does not answer
 }
 
-// openConversation is the open conversation to which a message belongs; nil: none.
+// openConversation returns the open conversation of a message; nil: none.
 func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t *domain.Texting, version uint64, err error) {
 	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTexting(m.Environment, m.To, m.From), Limit: 1}
 	_, err = svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
@@ -106,7 +106,7 @@ func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t 
 	return t, version, record.StoreError(err)
 }
 
-// Texting reads a conversation by text message.
+// Texting returns an SMS conversation.
 func (svc *Service) Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
 	t, _, err := record.Get[domain.Texting](ctx, svc.store, p, domain.PrefixTexting, id)
 	if err != nil {
@@ -115,7 +115,7 @@ func (svc *Service) Texting(ctx context.Context, p domain.Principal, id string) 
 	return t.Public(time.Now()), nil
 }
 
-// ListTextings reads a page.
+// ListTextings returns a page of conversations.
 func (svc *Service) ListTextings(ctx context.Context, p domain.Principal, q ask.TextingQuery) (ask.List[*domain.Texting], error) {
 	index := record.EnvironmentIndex(p)
 	if q.Contact != "" {
@@ -131,8 +131,8 @@ func (svc *Service) ListTextings(ctx context.Context, p domain.Principal, q ask.
 	return l, err
 }
 
-// CloseTexting ends a conversation; the next message of the contact begins
-// another one.
+// CloseTexting closes a conversation. The next message of the contact begins another
+// one.
 func (svc *Service) CloseTexting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
 	t, err := record.Update(ctx, svc.store, p, domain.PrefixTexting, id, nil, func(_ *commit.Change, t *domain.Texting) error {
 		if t.Status != domain.TextingOpen {
@@ -147,7 +147,7 @@ func (svc *Service) CloseTexting(ctx context.Context, p domain.Principal, id str
 	return t.Public(time.Now()), nil
 }
 
-// DeleteTexting removes a conversation that is over. Its messages stay.
+// DeleteTexting deletes a closed conversation. Its messages stay.
 func (svc *Service) DeleteTexting(ctx context.Context, p domain.Principal, id string) error {
 	return record.Delete(ctx, svc.store, p, domain.PrefixTexting, id, func(_ *commit.Change, t *domain.Texting) error {
 		if status := t.Now(time.Now()); status == domain.TextingOpen {

@@ -28,7 +28,7 @@ const (
 type deliveriesInProgress struct {
 	mu   sync.Mutex
 	of   map[string]*workspaceDeliveries // by workspace
-	over bool                            // no more begin
+	over bool                            // finish was called
 	wait sync.WaitGroup
 }
 
@@ -144,13 +144,13 @@ func (svc *Service) deliver(ctx context.Context, key domain.Key) error {
 		svc.cfg.Spending.SettleSMS(m, m.SentAt != nil, true)
 		return nil
 	}
-	// An answer comes from the number that was written to, whatever its trunk lists.
+	// A reply comes from the number that got the message, whatever its trunk lists.
 	routes, err := svc.routes(ctx, m.WorkspaceID, m.Environment, routing.Call{From: m.From, To: m.To, AnyCallerID: m.ReplyTo != ""})
 	refused := refusalOf(err)
 	if err != nil && refused == nil {
 		return err
 	}
-	if m.Todo == domain.TodoAwait { // by a process that ended
+	if m.Todo == domain.TodoAwait { // an earlier process began to deliver it
 		if by := resumableRoute(routes, m); by != nil {
 			return svc.resumeDelivery(ctx, m, by, len(routes))
 		}
@@ -174,7 +174,7 @@ func (svc *Service) deliver(ctx context.Context, key domain.Key) error {
 		Workspace: m.WorkspaceID, Guards: []commit.Guard{{Key: key, Version: version}}, Puts: []domain.Record{m},
 	})
 	if errors.Is(err, domain.ErrConflict) {
-		return nil // somebody has changed it: it is looked at again
+		return nil // changed meanwhile: the message stays due
 	}
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (svc *Service) currentRefusal(ctx context.Context, m *domain.Message) (*dom
 	return nil, err
 }
 
-// refusalOf is the refusal of a rule, which fails a message; nil: no error, or one
+// refusalOf returns the refusal by a rule, which fails a message; nil: no error, or one
 // after which the message is tried again.
 func refusalOf(err error) *domain.Error {
 	refused, ok := errors.AsType[*domain.Error](err)
@@ -300,7 +300,7 @@ func (svc *Service) tryStoreOutcome(ctx context.Context, key domain.Key, o sms.O
 	if err != nil || m == nil {
 		return err == nil, err
 	}
-	if m.Todo != domain.TodoAwait { // the store's answer was lost, or a report has overtaken that of the carrier
+	if m.Todo != domain.TodoAwait { // the answer to the commit was lost, or a report was faster than the carrier's answer
 		if m.NextAt != nil {
 			svc.retryLater(key, max(0, time.Until(*m.NextAt)))
 		}

@@ -15,14 +15,14 @@ import (
 // batchSize bounds the messages of one commit.
 const batchSize = 100
 
-// processDue lets carriers have what is for them, and does the rest.
+// processDue delivers due messages and takes the other next steps.
 func (svc *Service) processDue(ctx context.Context, workspaceID string) error {
 	return errors.Join(svc.deliverDue(ctx, workspaceID), svc.advanceMessages(ctx, workspaceID))
 }
 
-// advanceMessages does what is to be done with the messages of a workspace, each
-// step durable before the next: what a process leaves, another one finds. What
-// cannot be done now holds nobody else back, and is the error.
+// advanceMessages takes the next steps of the messages of a workspace, each committed
+// before the next. A step that fails does not stop the others; it is returned as the
+// error.
 func (svc *Service) advanceMessages(ctx context.Context, workspaceID string) error {
 	var failed error
 	stuck := make(map[string]bool)
@@ -58,7 +58,7 @@ func (svc *Service) advanceMessages(ctx context.Context, workspaceID string) err
 		}
 		if err == nil {
 			svc.cfg.Outbox.Committed(workspaceID)
-			svc.replies.Wake(workspaceID) // phones of the simulator may have answered
+			svc.replies.Wake(workspaceID) // phones of the test carrier may have answered
 		}
 	}
 }
@@ -74,8 +74,8 @@ func (svc *Service) dueMessages(ctx context.Context, workspaceID, cursor string)
 
 var errUnknownStep = errors.New("nobody knows what is to be done")
 
-// advanceMessage adds the next step of a message to a commit. After an error the
-// commit is of no use.
+// advanceMessage adds the next step of a message to a commit. After an error the commit
+// must be discarded.
 func (svc *Service) advanceMessage(ctx context.Context, c *commit.Change, key domain.Key) error {
 	m := &domain.Message{Meta: domain.Meta{ID: key.ID, WorkspaceID: key.Workspace}}
 	version, err := svc.store.Get(ctx, m)
@@ -105,7 +105,7 @@ func (svc *Service) advanceMessage(ctx context.Context, c *commit.Change, key do
 	case domain.TodoOptOut:
 		err = svc.storeOptOut(ctx, m)
 		c.Deletes = append(c.Deletes, optOutClaim(m).Key())
-	case "", domain.TodoCarry, domain.TodoAwait, domain.TodoAnswer: // done since it was listed, or for a carrier
+	case "", domain.TodoCarry, domain.TodoAwait, domain.TodoAnswer: // done meanwhile, or a delivery
 		return nil
 	default:
 		return fmt.Errorf("%w: %q", errUnknownStep, m.Todo)
@@ -122,8 +122,8 @@ func (svc *Service) advanceMessage(ctx context.Context, c *commit.Change, key do
 	return nil
 }
 
-// sendByTestCarrier gives a message to the built-in carrier. Whoever opted out since it
-// was queued gets nothing but the notice.
+// sendByTestCarrier gives a message to the built-in test carrier. A number that opted out
+// since it was queued gets only the notice.
 func (svc *Service) sendByTestCarrier(ctx context.Context, m *domain.Message, fate sms.Fate) (event.Type, error) {
 	now := record.Now()
 	m.Todo = ""
@@ -150,7 +150,7 @@ func (svc *Service) sendByTestCarrier(ctx context.Context, m *domain.Message, fa
 	return event.SMSSent, nil
 }
 
-// addTestReply adds to a commit what a phone of the simulator answers.
+// addTestReply adds the reply of a phone of the test carrier to a commit.
 func (svc *Service) addTestReply(ctx context.Context, c *commit.Change, m *domain.Message, text string) error {
 	err := svc.addReceived(ctx, c, &domain.Message{
 		Meta: domain.Meta{WorkspaceID: m.WorkspaceID, Environment: m.Environment}, From: m.To, To: m.From, Body: text, ReplyTo: m.ID,

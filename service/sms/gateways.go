@@ -15,7 +15,7 @@ import (
 // maxGateways bounds the SMS gateways of a workspace.
 const maxGateways = 50
 
-// CreateSMSGateway keeps a new gateway and answers it with its secret.
+// CreateSMSGateway creates a gateway. Without a secret it gets a random one.
 func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error) {
 	if created, err := record.CreatedBySameRequest[domain.SMSGateway](ctx, svc.store, p, domain.PrefixGateway); created != nil || err != nil {
 		return created, err
@@ -42,18 +42,18 @@ func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g 
 	return g, record.Create(ctx, svc.store, g)
 }
 
-// SMSGateway reads one.
+// SMSGateway returns a gateway.
 func (svc *Service) SMSGateway(ctx context.Context, p domain.Principal, id string) (*domain.SMSGateway, error) {
 	g, _, err := record.Get[domain.SMSGateway](ctx, svc.store, p, domain.PrefixGateway, id)
 	return g, err
 }
 
-// ListSMSGateways reads a page.
+// ListSMSGateways returns a page of gateways.
 func (svc *Service) ListSMSGateways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.SMSGateway], error) {
 	return record.List[domain.SMSGateway](ctx, svc.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixGateway, q, nil)
 }
 
-// UpdateSMSGateway changes a gateway. A secret that is emptied is made anew.
+// UpdateSMSGateway changes a gateway. An empty secret is replaced with a random one.
 func (svc *Service) UpdateSMSGateway(ctx context.Context, p domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error) {
 	return record.Update(ctx, svc.store, p, domain.PrefixGateway, id, func(g *domain.SMSGateway) error {
 		url := g.URL
@@ -71,14 +71,13 @@ func (svc *Service) UpdateSMSGateway(ctx context.Context, p domain.Principal, id
 	})
 }
 
-// DeleteSMSGateway removes a gateway. What it was given and has not answered
-// yet fails as unknown.
+// DeleteSMSGateway deletes a gateway. Its messages without a result fail as unknown.
 func (svc *Service) DeleteSMSGateway(ctx context.Context, p domain.Principal, id string) error {
 	return record.Delete[domain.SMSGateway](ctx, svc.store, p, domain.PrefixGateway, id)
 }
 
-// SMSGatewayEvents takes what a gateway tells, one after the other. What it has
-// told before changes nothing; what cannot be taken holds nothing else back.
+// SMSGatewayEvents applies events of a gateway in their order. A repeated event changes
+// nothing; an invalid event does not stop the others.
 func (svc *Service) SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []ask.GatewayEvent) ([]ask.GatewayTaken, error) {
 	g, err := svc.SMSGateway(ctx, p, id)
 	if err != nil {

@@ -73,8 +73,8 @@ func (svc *Service) QueueMessage(ctx context.Context, p domain.Principal, o ask.
 	return m, nil
 }
 
-// checkSpending refuses a live message that would cost more than the workspace may
-// still spend on the day, and sets aside what it costs until it is settled.
+// checkSpending reserves the cost of a live message until it is settled. Errors:
+// spend_cap_reached.
 func (svc *Service) checkSpending(ctx context.Context, m *domain.Message) error {
 	w := svc.cfg.Workspaces.Workspace(m.WorkspaceID)
 	if m.Environment != domain.Live || w == nil || w.Calling.DailySpendCap == nil {
@@ -83,9 +83,8 @@ func (svc *Service) checkSpending(ctx context.Context, m *domain.Message) error 
 	return svc.cfg.Spending.ReserveWithinCap(ctx, w, m.Environment, m.ID, m.To, m.Segments)
 }
 
-// checkRoute refuses a live message that no trunk and no gateway would carry. The
-// trunk of its sender decides the route. Errors: no_sms_route,
-// destination_not_allowed.
+// checkRoute refuses a live message without a route; the trunk of the sender decides the
+// route. Errors: no_sms_route, destination_not_allowed.
 func (svc *Service) checkRoute(ctx context.Context, p domain.Principal, from, to string) error {
 	if p.Environment == domain.Test {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -19,106 +18,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
+// Bounds of one reply.
 const (
-	maxReplies      = 8 // conversations of a workspace that are answered at a time
-	replyRetry      = time.Second
-	replyLimit      = 90 * time.Second // of one answer: models and tools have times of their own
-	maxSteps        = 12               // questions to models, and things done, of one answer
-	storeLimit      = 10 * time.Second // to store what came of it
-	maxPages        = 10               // of waiting messages that are looked at in one go
+	replyLimit      = 90 * time.Second // language models and tools have limits of their own
+	maxSteps        = 12               // requests to language models, and actions
+	storeLimit      = 10 * time.Second // to store the result
 	interruptedText = "the service ended while this was done: nobody knows whether it was"
 )
-
-// repliesInProgress are the conversations that are being answered now: of one contact with
-// one number one message at a time.
-type repliesInProgress struct {
-	mu sync.Mutex
-	of map[string]map[string]bool // by workspace
-}
-
-func (w *repliesInProgress) begin(workspaceID, who string) (begun, full bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	x := w.of[workspaceID]
-	switch {
-	case x[who]:
-		return false, false
-	case len(x) >= maxReplies:
-		return false, true
-	case w.of == nil:
-		w.of = make(map[string]map[string]bool)
-	}
-	if x == nil {
-		x = make(map[string]bool)
-		w.of[workspaceID] = x
-	}
-	x[who] = true
-	return true, false
-}
-
-func (w *repliesInProgress) end(workspaceID, who string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if delete(w.of[workspaceID], who); len(w.of[workspaceID]) == 0 {
-		delete(w.of, workspaceID)
-	}
-}
-
-// answerDue answers the messages of a workspace that wait for it, beside: it
-// waits for none.
-func (svc *Service) answerDue(ctx context.Context, workspaceID string) error {
-	q := commit.Query{Kind: "message", Workspace: workspaceID, Index: "answer", Oldest: true, Limit: batchSize}
-	seen := make(map[string]bool) // contacts: only the oldest message of each, even where it fails meanwhile
-	for range maxPages {
-		var due []*domain.Message
-		next, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Message{} }, func(r domain.Record) error {
-			if m, ok := r.(*domain.Message); ok {
-				due = append(due, m)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for _, m := range due {
-			who := domain.OpenTexting(m.Environment, m.To, m.From)
-			if seen[who] {
-				continue
-			}
-			seen[who] = true
-			begun, full := svc.replying.begin(workspaceID, who)
-			if full {
-				return nil // whichever ends wakes us
-			}
-			if begun {
-				svc.cfg.Background.RunInBackground(func() { svc.answerInBackground(m.Key(), who) })
-			}
-		}
-		if q.Cursor = next; next == "" {
-			return nil
-		}
-	}
-	return nil // whoever was answered wakes us
-}
-
-func (svc *Service) answerInBackground(key domain.Key, who string) {
-	again := replyRetry
-	defer func() {
-		svc.replying.end(key.Workspace, who)
-		if svc.cfg.Background.Context().Err() == nil {
-			time.AfterFunc(again, func() { svc.replies.Wake(key.Workspace) })
-		}
-	}()
-	ctx, cancel := context.WithTimeout(svc.cfg.Background.Context(), replyLimit)
-	defer cancel()
-	err := svc.answerMessage(ctx, key)
-	switch {
-	case err == nil:
-		again = 0
-	case svc.cfg.Background.Context().Err() == nil:
-		svc.cfg.Log.Warn("a text message could not be answered; it is tried again", slog.String("message_id", key.ID), slog.Any("error", err))
-	}
-}
 
 // answerMessage answers one message.
 func (svc *Service) answerMessage(ctx context.Context, key domain.Key) error {
@@ -132,7 +38,7 @@ func (svc *Service) answerMessage(ctx context.Context, key domain.Key) error {
 		return err
 	}
 	a := &reply{svc: svc, p: p, message: m, messageVersion: version, talk: t, version: known}
-	if m.Answering != "" && (t == nil || t.ID != m.Answering) { // it ended in progress: nothing is done again
+	if m.Answering != "" && (t == nil || t.ID != m.Answering) { // the conversation was closed meanwhile: nothing is repeated
 		m.ConversationID, a.talk = m.Answering, nil
 		return a.done(nil)
 	}
@@ -163,22 +69,22 @@ func (svc *Service) answerMessage(ctx context.Context, key domain.Key) error {
 	return a.answer(ctx)
 }
 
-// reply is one message that is being answered.
+// reply is the answer to one message in the making.
 type reply struct {
 	svc            *Service
 	p              domain.Principal
 	message        *domain.Message
 	messageVersion uint64
 	talk           *domain.Texting
-	version        uint64 // of the talk; 0: it is not stored yet
+	version        uint64 // of talk; 0: not stored yet
 	turn           *domain.TextingTurn
-	models, acts   int // of the turn that were asked for
-	asked          int // anew
+	models, acts   int // requests and actions of the turn so far
+	asked          int // requests and actions that no earlier try has stored
 	err            error
 	optOut         bool
 }
 
-// begin makes a conversation.
+// begin begins a conversation.
 func (a *reply) begin(s *domain.Script, now time.Time) {
 	m := a.message
 	a.version = 0
@@ -189,8 +95,8 @@ func (a *reply) begin(s *domain.Script, now time.Time) {
 	record.SetMeta(&a.talk.Meta, "sms_conversation", a.p, mailbox.NewID(domain.PrefixTexting), now)
 }
 
-// answer walks the conversation from its beginning to what the message leads to,
-// and stores that with the reply.
+// answer replays the conversation from its beginning up to the message, and stores it with
+// the reply.
 func (a *reply) answer(ctx context.Context) error {
 	t, now := a.talk, record.Now()
 	if refused, err := a.refused(ctx); err != nil || refused != "" {
@@ -200,7 +106,7 @@ func (a *reply) answer(ctx context.Context) error {
 		}
 		return err
 	}
-	if t.Replies >= t.Script.SMS.MaxReplies || len(t.Turns) > 2*t.Script.SMS.MaxReplies { // silent until it times out: two machines could write to each other for ever
+	if t.Replies >= t.Script.SMS.MaxReplies || len(t.Turns) > 2*t.Script.SMS.MaxReplies { // silent until it times out: two machines could write to each other forever
 		t.Reason = "max_replies"
 		return a.done(nil)
 	}
@@ -242,7 +148,7 @@ func (a *reply) answer(ctx context.Context) error {
 	return a.done(a.reply(body))
 }
 
-// refused says why the contact must not or cannot be written to; "": it may.
+// refused returns why the contact must not or cannot get messages; "": no reason.
 func (a *reply) refused(ctx context.Context) (string, error) {
 	w := a.svc.cfg.Workspaces.Workspace(a.p.WorkspaceID)
 	if w == nil {
@@ -266,8 +172,8 @@ func (a *reply) refused(ctx context.Context) (string, error) {
 	return string(domain.CodeOf(err)), nil
 }
 
-// feed tells the pathway what the contact wrote. With their first message they
-// begin a conversation: it counts as an answer where it is one.
+// feed passes the text of the contact to the pathway. The first message begins the
+// conversation: it counts as an answer only if the pathway understands it.
 func (a *reply) feed(play *pathway.Play, first bool) []pathway.Do {
 	text := a.turn.Text
 	dos := unreached(play)
@@ -289,7 +195,7 @@ func (a *reply) feed(play *pathway.Play, first bool) []pathway.Do {
 	return append(dos, unreached(play)...)
 }
 
-// unreached tells that nobody is reached: nobody is called because of a text.
+// unreached ends transfers as failed: nobody is called because of a message.
 func unreached(play *pathway.Play) (dos []pathway.Do) {
 	for range maxSteps {
 		if !play.Handing() {
@@ -300,7 +206,7 @@ func unreached(play *pathway.Play) (dos []pathway.Do) {
 	return dos
 }
 
-// model answers from memory as far as that goes, then by asking.
+// model returns the stored answers of language models first, then requests new ones.
 func (a *reply) model(ctx context.Context, play *pathway.Play) func(pathway.Think) ([]string, pathway.Answered) {
 	return func(t pathway.Think) ([]string, pathway.Answered) {
 		a.models++
@@ -310,7 +216,7 @@ func (a *reply) model(ctx context.Context, play *pathway.Play) func(pathway.Thin
 			case a.err != nil:
 				return nil, pathway.Answered{Failed: "too_many"}
 			case a.asked > maxSteps:
-				got.Failed = "too_many" // stored: the next walk is to come to the same
+				got.Failed = "too_many" // stored, so that the next replay is the same
 			default:
 				got = a.think(ctx, play, t)
 			}
@@ -329,7 +235,7 @@ func (a *reply) mind() conversation.Mind {
 	return a.svc.cfg.Mind(a.p, a.asCall(), a.talk.Number)
 }
 
-// asCall is the conversation as those who act know one.
+// asCall returns the conversation as a call, which the agent runtime works on.
 func (a *reply) asCall() domain.Call {
 	return domain.Call{
 		Meta:      domain.Meta{WorkspaceID: a.p.WorkspaceID, Environment: a.p.Environment},
@@ -349,8 +255,8 @@ func (a *reply) think(ctx context.Context, play *pathway.Play, t pathway.Think) 
 	return out
 }
 
-// send does what is to be done. That it is begun is stored first: what was
-// interrupted is not done again.
+// hand returns the stored results of actions first, then executes new ones. The begin of
+// an action is stored first: an interrupted action is not repeated.
 func (a *reply) hand(ctx context.Context) func(pathway.Act) pathway.Acted {
 	return func(x pathway.Act) pathway.Acted {
 		out := pathway.Acted{Round: x.Round, ID: x.ID}
@@ -390,7 +296,7 @@ func (a *reply) act(ctx context.Context, x pathway.Act) {
 	a.err = a.keep(nil)
 }
 
-// claim notes on the message, once, in which conversation something is done for it.
+// claim stores on the message, once, in which conversation actions are executed for it.
 func (a *reply) claim(c *commit.Change) {
 	if a.message.Answering != "" {
 		return
@@ -401,7 +307,7 @@ func (a *reply) claim(c *commit.Change) {
 	c.Puts = append(c.Puts, &m)
 }
 
-// body is what the agent says, as one message.
+// body returns what the agent says, as one message.
 func (a *reply) body(dos []pathway.Do) string {
 	var said []string
 	for _, do := range dos {
@@ -421,7 +327,7 @@ func (a *reply) body(dos []pathway.Do) string {
 	return body
 }
 
-// reply is the message that answers; nil: nothing was said.
+// reply returns the message that answers; nil: nothing was said.
 func (a *reply) reply(body string) *domain.Message {
 	if body == "" {
 		return nil
@@ -435,8 +341,7 @@ func (a *reply) reply(body string) *domain.Message {
 	return m
 }
 
-// done stores the conversation and that the message is answered, in one commit
-// with the reply.
+// done stores the conversation, the answered message and the reply in one commit.
 func (a *reply) done(reply *domain.Message) error {
 	m := a.message
 	m.Todo, m.Answering, m.UpdatedAt = "", "", record.Now()
@@ -457,7 +362,7 @@ func (a *reply) done(reply *domain.Message) error {
 	if err != nil {
 		return err
 	}
-	if number, err := dnc.Number(m.From); err == nil && a.optOut { // not before: who is tried again must find them writable
+	if number, err := dnc.Number(m.From); err == nil && a.optOut { // not before the commit: a retry must be allowed to answer
 		a.svc.cfg.DNC.OptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
 	}
 	a.svc.cfg.Outbox.Committed(m.WorkspaceID)
@@ -465,9 +370,9 @@ func (a *reply) done(reply *domain.Message) error {
 	return nil
 }
 
-// keep stores the conversation as it stands, with what more adds. It has a time
-// of its own: what took too long is stored, too. What the end of the service cut
-// off is not.
+// keep stores the conversation with what more adds. It has a limit of its own, so that
+// the result of a slow reply is stored as well. After the end of the service nothing is
+// stored.
 func (a *reply) keep(more func(*commit.Change)) error {
 	life := a.svc.cfg.Background.Context()
 	if err := life.Err(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// ApplyReport puts what a carrier tells into a message, with its events.
+// ApplyReport applies a delivery report of a carrier to a message, with its events.
 func (svc *Service) ApplyReport(ctx context.Context, key domain.Key, r *sms.Report) error {
 	for range record.MaxTries {
 		m, version, err := svc.MessageByKey(ctx, key)
@@ -21,7 +21,7 @@ func (svc *Service) ApplyReport(ctx context.Context, key domain.Key, r *sms.Repo
 		now := record.Now()
 		sent, told := sms.Told(m, r, now)
 		if !told {
-			if m.Direction == domain.Outbound && m.Todo == "" { // it comes again where we could not answer the first
+			if m.Direction == domain.Outbound && m.Todo == "" { // repeated because the answer to the first was lost
 				svc.cfg.Spending.SettleSMS(m, m.SentAt != nil, true)
 			}
 			return nil

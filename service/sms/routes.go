@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// route is what may carry a message: one proxy of a trunk, or a gateway.
+// route is one proxy of a trunk, or a gateway.
 type route struct {
 	trunk   *domain.Trunk
 	proxy   domain.Proxy
@@ -33,12 +33,11 @@ func (w *route) id() string {
 	return w.trunk.ID
 }
 
-// routes are the routes of a message, the best first: by the longest prefix and
-// the priority of trunks and gateways, those of one trunk by the priority of its
-// proxies. A number that belongs to a trunk which carries messages goes over
-// that trunk. Errors: destination_not_allowed where the trunks with this prefix
-// must not dial the number, caller_id_not_allowed where none may show its sender,
-// else errors of the store.
+// routes returns the routes of a message, best first: by the longest prefix and the
+// priority of trunks and gateways, within a trunk by the priority of its proxies. A
+// sender that belongs to a trunk with SMS uses that trunk. Errors:
+// destination_not_allowed if the trunks with this prefix must not dial the number,
+// caller_id_not_allowed if none may show the sender, errors of the store.
 func (svc *Service) routes(ctx context.Context, workspaceID string, env domain.Environment, call routing.Call) ([]route, error) {
 	all, gateways, err := svc.routeSources(ctx, workspaceID, env)
 	if err != nil || len(all) == 0 {
@@ -68,10 +67,9 @@ func (svc *Service) routes(ctx context.Context, workspaceID string, env domain.E
 	return out, refused
 }
 
-// routeSources are the trunks and gateways that carry messages; gateways, which are
-// named by their ids too, stand among the trunks as the choice sees them. Trunks have
-// all numbers that they may show as caller IDs; a gateway may show every number of the
-// workspace.
+// routeSources returns the trunks and gateways that carry messages. Each gateway, also
+// returned by its id, is among the trunks, as the selection needs it. CallerIDs are the
+// numbers that a trunk may show; a gateway may show every number of the workspace.
 func (svc *Service) routeSources(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.Trunk, map[string]*domain.SMSGateway, error) {
 	var all []*domain.Trunk
 	gateways := make(map[string]*domain.SMSGateway)
@@ -98,10 +96,9 @@ func (svc *Service) routeSources(ctx context.Context, workspaceID string, env do
 	return all, gateways, record.StoreError(err)
 }
 
-// resumableRoute is the route by which a message that a process left half handed over
-// may go once more without arriving twice; nil: nobody knows whether it would.
-// A gateway knows it by its id; a SIP far end takes it for a retransmission for
-// a while.
+// resumableRoute returns the route by which an interrupted delivery can be repeated
+// without arriving twice; nil: none. A gateway recognizes the id; a SIP peer takes the
+// request for a retransmission for a while.
 func resumableRoute(routes []route, m *domain.Message) *route {
 	for i := range routes {
 		w := &routes[i]
@@ -115,8 +112,8 @@ func resumableRoute(routes []route, m *domain.Message) *route {
 	return nil
 }
 
-// send gives a message to a carrier and waits for its answer. An error says
-// that the process ends meanwhile.
+// send gives a message to a carrier and returns its answer. An error means that the
+// process ends.
 func (svc *Service) send(ctx context.Context, m *domain.Message, by *route) (sms.Answer, error) {
 	if by.gateway != nil {
 		return svc.sendByGateway(ctx, m, by.gateway), ctx.Err()
@@ -154,13 +151,13 @@ func (svc *Service) sendByTrunk(ctx context.Context, m *domain.Message, by *rout
 	if ctx.Err() != nil {
 		return sms.Answer{}, ctx.Err()
 	}
-	if err != nil { // it did not leave: what stands in the trunk cannot be sent to
+	if err != nil { // not sent: the trunk cannot be used
 		return sms.Answer{Unsent: true}, nil //nolint:nilerr // told by the answer
 	}
 	return sms.Answer{Code: f.Code, RetryAfter: f.RetryAfter}, nil
 }
 
-// GatewayMessage is a message as a gateway is given it.
+// GatewayMessage is the body of a request to a gateway.
 type GatewayMessage struct {
 	MessageID string                 `json:"message_id"`
 	From      string                 `json:"from"`
@@ -172,8 +169,8 @@ type GatewayMessage struct {
 	CreatedAt time.Time              `json:"created_at"`
 }
 
-// sendByGateway posts a message to a gateway, signed as deliveries of events are.
-// Sent again, it carries the same Idempotency-Key.
+// sendByGateway posts a message to a gateway, signed like a webhook delivery. A repeated
+// request has the same Idempotency-Key.
 func (svc *Service) sendByGateway(ctx context.Context, m *domain.Message, g *domain.SMSGateway) sms.Answer {
 	media := m.Media
 	if media == nil {

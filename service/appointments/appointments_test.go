@@ -1,0 +1,87 @@
+package appointments_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/persistence/pebbletest"
+	"github.com/callboard/callboard/service/appointments"
+)
+
+type outbox struct{ committed atomic.Int32 }
+
+func (o *outbox) Committed(string) { o.committed.Add(1) }
+
+// open returns a service with a provider who is always open.
+func open(t *testing.T) (*appointments.Service, domain.Principal, *domain.Provider, *outbox) {
+	t.Helper()
+	o := &outbox{}
+	s := appointments.New(appointments.Config{
+		Store: pebbletest.Open(t), Outbox: o, Log: slog.New(slog.DiscardHandler),
+		Script: func(context.Context, domain.Principal, string, string) (domain.Script, error) {
+			return domain.Script{}, nil
+		},
+	})
+	p := domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live}
+	x, err := s.CreateProvider(t.Context(), p, &domain.Provider{Name: "Dr. Ada", Timezone: "UTC", SlotMinutes: 30, Hours: alwaysOpen()})
+	require.NoError(t, err)
+	return s, p, x, o
+}
+
+func TestATimeIsBookedOnce(t *testing.T) {
+	t.Parallel()
+	s, p, x, o := open(t)
+	at := time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly) + "T10:00:00Z"
+	var booked, refused atomic.Int32
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			_, err := s.Book(t.Context(), p, ask.NewAppointment{Patient: domain.Patient{Name: "Bo", Phone: "+12025550170"}, Provider: "dr. ada", Datetime: at})
+			switch domain.CodeOf(err) {
+			case "":
+				assert.NoError(t, err)
+				booked.Add(1)
+			case domain.CodeSlotUnavailable:
+				refused.Add(1)
+			default:
+				assert.NoError(t, err)
+			}
+		})
+	}
+	wait.Wait()
+	assert.Equal(t, []int32{1, 7, 1}, []int32{booked.Load(), refused.Load(), o.committed.Load()})
+	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteProvider(t.Context(), p, x.ID)), "an appointment lies ahead")
+
+	all, err := s.ListAppointments(t.Context(), p, ask.AppointmentQuery{Page: ask.Page{Limit: 10}, Provider: x.ID})
+	require.NoError(t, err)
+	require.Len(t, all.Data, 1)
+	require.NoError(t, s.DeleteAppointment(t.Context(), p, all.Data[0].ID))
+	_, err = s.Book(t.Context(), p, ask.NewAppointment{Patient: domain.Patient{Name: "Bo", Phone: "+12025550170"}, Provider: x.ID, Datetime: at})
+	assert.NoError(t, err, "the time of a deleted appointment is free")
+}
+
+func TestProviderNamesAreUnique(t *testing.T) {
+	t.Parallel()
+	s, p, _, _ := open(t)
+	_, err := s.CreateProvider(t.Context(), p, &domain.Provider{Name: " DR.  ada ", Timezone: "UTC", SlotMinutes: 30, Hours: alwaysOpen()})
+	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err))
+}
+
+// alwaysOpen is every day from morning to evening.
+func alwaysOpen() map[string][]domain.OpenSpan {
+	hours := make(map[string][]domain.OpenSpan)
+	for day := range time.Saturday + 1 {
+		hours[strings.ToLower(day.String())] = []domain.OpenSpan{{Start: "08:00", End: "18:00"}}
+	}
+	return hours
+}

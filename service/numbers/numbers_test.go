@@ -1,0 +1,61 @@
+package numbers_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/pebbletest"
+	"github.com/callboard/callboard/service/numbers"
+)
+
+// countingStore counts commits as changes of each workspace.
+type countingStore struct {
+	*persistence.Store
+
+	changes uint64
+}
+
+func (s *countingStore) Changes(string) uint64 {
+	s.changes++ // nothing is cached
+	return s.changes
+}
+
+// node is one that shares its installation.
+type node struct{ several bool }
+
+func (node) ReloadTrunks(context.Context, string) error { return nil }
+func (n node) HasSeveralWorkspaces() bool               { return n.several }
+
+func TestNumberOfASharedInstallationWaitsForApproval(t *testing.T) {
+	t.Parallel()
+	ctx, p := t.Context(), domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live}
+	s := numbers.New(&countingStore{Store: pebbletest.Open(t)}, node{several: true}, slog.New(slog.DiscardHandler))
+	n, err := s.CreateNumber(ctx, p, &domain.PhoneNumber{Number: "+12025550170"})
+	require.NoError(t, err)
+	assert.Equal(t, domain.NumberPending, n.Status)
+	own, err := s.CallerIDs(ctx, p)
+	require.NoError(t, err)
+	assert.Empty(t, own)
+
+	other := domain.Principal{WorkspaceID: "ws_2", Environment: domain.Live}
+	_, err = s.CreateNumber(ctx, other, &domain.PhoneNumber{Number: "+12025550170"})
+	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "a number is unique in the installation")
+
+	_, err = s.ApproveNumber(ctx, p.WorkspaceID, n.ID)
+	require.NoError(t, err)
+	own, err = s.CallerIDs(ctx, p)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"+12025550170"}, own)
+	live, err := s.LiveNumber(ctx, p.WorkspaceID, domain.Live, "+12025550170")
+	require.NoError(t, err)
+	assert.Equal(t, n.ID, live.ID)
+	require.NoError(t, s.DeleteNumber(ctx, p, n.ID))
+	_, err = s.CreateNumber(ctx, other, &domain.PhoneNumber{Number: "+12025550170"})
+	require.NoError(t, err, "a deleted number is free")
+}
