@@ -9,6 +9,8 @@ import (
 
 	"github.com/callboard/callboard/service/agentruntime"
 	"github.com/callboard/callboard/service/analysis"
+	"github.com/callboard/callboard/service/decisions"
+	"github.com/callboard/callboard/service/simulation"
 	"github.com/callboard/callboard/service/sms"
 
 	"github.com/callboard/callboard/domain"
@@ -31,6 +33,8 @@ import (
 
 // Services that the desk passes on until the front door has each of them.
 type (
+	decisionService     = decisions.Service
+	simulationService   = simulation.Service
 	contactService      = contacts.Service
 	dncService          = dnc.Service
 	agentruntimeService = agentruntime.Service
@@ -52,6 +56,8 @@ type (
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
 	*record.Idempotency
+	*decisionService
+	*simulationService
 	*campaignService
 	*scripts
 	*agentsService
@@ -79,7 +85,6 @@ type Desk struct {
 	logs     sync.Map // logEnd, by workspace
 	called   record.Cache[*domain.PhoneNumber]
 	zones    *calendar.Shared
-	plays    rehearsals
 	jobs     *jobs.Runner
 	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id
 	founding sync.Mutex // of workspaces

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/personal"
-	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/record"
 )
 

@@ -12,6 +12,8 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/sms"
+
+	"github.com/callboard/callboard/service/decisions"
 )
 
 // erasureStep is a part of an erasure that is done once.
@@ -147,7 +149,7 @@ func (j *dataRequestJob) eraseDecisions(ctx context.Context) error {
 	key, phone := j.d.keys.Decisions(j.row.WorkspaceID), j.number.E164()
 	for _, c := range j.campaigns {
 		for {
-			rows, err := j.d.decisionsOf(ctx, c, phone, 1)
+			rows, err := j.d.PagesOfNumber(ctx, c, phone, 1)
 			if err != nil {
 				return err
 			}
@@ -156,7 +158,7 @@ func (j *dataRequestJob) eraseDecisions(ctx context.Context) error {
 					return err
 				}
 			}
-			if j.count("decisions", len(rows)); len(rows) < decisionRows {
+			if j.count("decisions", len(rows)); len(rows) < decisions.PageRows {
 				break
 			}
 		}

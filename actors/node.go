@@ -58,6 +58,10 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
+
+	"github.com/callboard/callboard/service/decisions"
+
+	"github.com/callboard/callboard/service/simulation"
 )
 
 // Store is what the node needs of the store.
@@ -276,6 +280,10 @@ func New(cfg Config) *Node {
 		Store: store, Workspaces: n, Outbox: n, URLs: n, System: n.sys, Actors: n, Webhooks: n, Background: n, Contacts: n.desk, DNC: n.desk,
 		Calls: n.desk, Bulk: n.desk, Blobs: cfg.Blobs, Script: n.desk.Script, CallerIDs: n.desk.CallerIDs, FirstOffset: n.desk.firstOffset, Log: cfg.Log,
 	})
+	n.desk.decisionService = decisions.New(decisions.Config{Store: store, Campaigns: n.desk, Country: n.desk.Country, ChainKey: cfg.Keys.Decisions})
+	n.desk.simulationService = simulation.New(simulation.Config{Store: store, Campaigns: n.desk, Contacts: n.desk, DNC: n.desk, Workspace: n.desk.Workspace, Counters: func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
+		return counters(ctx, store, workspaceID, from, to)
+	}})
 	return n
 }
 

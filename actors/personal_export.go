@@ -13,6 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
+
+	"github.com/callboard/callboard/service/decisions"
 )
 
 // export writes what the workspace has of the person into a zip, from its
@@ -178,7 +180,7 @@ func (j *dataRequestJob) writeDecisions(ctx context.Context, z *zip.Writer) erro
 	return j.lines(z, "decisions", func(line func(any) error) error {
 		for _, c := range j.campaigns {
 			for row, more := 1, true; more; {
-				rows, err := j.d.decisionsOf(ctx, c, phone, row)
+				rows, err := j.d.PagesOfNumber(ctx, c, phone, row)
 				if err != nil {
 					return err
 				}
@@ -188,7 +190,7 @@ func (j *dataRequestJob) writeDecisions(ctx context.Context, z *zip.Writer) erro
 						return err
 					}
 				}
-				more = len(rows) == decisionRows
+				more = len(rows) == decisions.PageRows
 			}
 		}
 		return nil
@@ -201,7 +203,7 @@ func decisionLines(c *domain.Campaign, row *domain.DecisionPage, phone string, l
 		if row.Decisions[i].Phone != phone {
 			continue
 		}
-		if err := line(decisionOf(c, row, i)); err != nil {
+		if err := line(decisions.DecisionAt(c, row, i)); err != nil {
 			return err
 		}
 	}

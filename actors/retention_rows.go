@@ -8,6 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
+
+	"github.com/callboard/callboard/service/decisions"
 )
 
 // sweepCalls deletes calls that ended before the workspace's retention, with
@@ -140,7 +142,7 @@ func (d *Desk) trimDecisions(ctx context.Context, workspaceID, campaignID string
 	}
 	change := commit.Change{Workspace: workspaceID}
 	prefix := domain.Key{Kind: "decision", Workspace: workspaceID, ID: campaignID + "/"}
-	err = d.store.Under(ctx, prefix, "", decisionRows, func() domain.Record { return &domain.DecisionPage{} }, func(r domain.Record) error {
+	err = d.store.Under(ctx, prefix, "", decisions.PageRows, func() domain.Record { return &domain.DecisionPage{} }, func(r domain.Record) error {
 		page, ok := r.(*domain.DecisionPage)
 		if n := len(page.Decisions); !ok || n == 0 || !page.Decisions[n-1].At.Before(before) {
 			return errYoung
@@ -158,5 +160,5 @@ func (d *Desk) trimDecisions(ctx context.Context, workspaceID, campaignID string
 	start.Seal(d.node.cfg.Keys.Decisions(workspaceID))
 	change.Puts = append(change.Puts, start)
 	_, err = d.store.Apply(ctx, change)
-	return len(change.Deletes) == decisionRows, err
+	return len(change.Deletes) == decisions.PageRows, err
 }

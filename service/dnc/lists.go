@@ -161,7 +161,7 @@ func (s *Service) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, ph
 // CheckDNC says on which lists a number stands.
 func (s *Service) CheckDNC(ctx context.Context, p domain.Principal, phone string) (ask.DNCCheck, error) {
 	out := ask.DNCCheck{Lists: []ask.DNCFound{}}
-	e164, n, err := ParseNumber(phone, s.Country(p))
+	e164, n, err := dnc.ParseNumber(phone, s.Country(p))
 	if err != nil {
 		return out, record.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 	}

@@ -61,22 +61,6 @@ func (s *Service) CheckNotListed(ctx context.Context, p domain.Principal, e164 s
 	return nil
 }
 
-// ParseNumber reads a phone number of a URL query, in which an unescaped plus
-// arrives as a space. n is the number as lists keep it.
-func ParseNumber(text, country string) (e164 string, n uint64, err error) {
-	if rest, lost := strings.CutPrefix(text, " "); lost {
-		text = "+" + strings.TrimSpace(rest)
-	}
-	if e164, err = domain.E164(text, country); err != nil && !strings.HasPrefix(text, "+") {
-		e164, err = domain.E164("+"+text, "")
-	}
-	if err != nil {
-		return "", 0, err
-	}
-	n, err = dnc.Number(e164)
-	return e164, n, err
-}
-
 // parsePathNumber reads a phone number of a URL path: E.164 with or without its
 // plus, or as it is dialled in the country.
 func parsePathNumber(text, country string) (e164 string, n uint64, err error) {
@@ -86,7 +70,7 @@ func parsePathNumber(text, country string) (e164 string, n uint64, err error) {
 			text = e164
 		}
 	}
-	return ParseNumber(text, country)
+	return dnc.ParseNumber(text, country)
 }
 
 // Country is the default country of the workspace; "" if that is unknown.

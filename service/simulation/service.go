@@ -1,4 +1,5 @@
-package actors
+// Package simulation forecasts what a campaign would do, without calling anybody.
+package simulation
 
 import (
 	"context"
@@ -20,19 +21,61 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
+// Config holds what a simulationService needs.
+type Config struct {
+	Store     commit.Store
+	Campaigns campaigns
+	Contacts  contactImports
+	DNC       scrubbers
+	// Counters reads the usage of a workspace from day to day.
+	Counters func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error)
+	// Workspace reads the workspace of the principal.
+	Workspace func(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
+}
+
+type campaigns interface {
+	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
+	CheckReferences(ctx context.Context, p domain.Principal, c *domain.Campaign) error
+}
+
+type contactImports interface {
+	NewImport(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress, at time.Time) (*contactlist.Import, error)
+}
+
+type scrubbers interface {
+	Scrubber(c *domain.Campaign) func(ctx context.Context, e164 string) (listed bool, err error)
+}
+
+// Service forecasts campaigns on a virtual clock.
+type Service struct {
+	store     commit.Store
+	list      contactlist.Reader
+	campaigns campaigns
+	contacts  contactImports
+	dnc       scrubbers
+	workspace func(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
+	counters  func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error)
+	running   runningSimulations
+}
+
+// New returns a service.
+func New(c Config) *Service {
+	return &Service{store: c.Store, list: contactlist.New(c.Store), campaigns: c.Campaigns, contacts: c.Contacts, dnc: c.DNC, workspace: c.Workspace, counters: c.Counters}
+}
+
 const (
 	historyCalls = 500 // the latest, by which assumptions are made
 	historyLeast = 50  // fewer say nothing
 )
 
-// rehearsals keeps simulations from taking the processor from calls: one of a
+// runningSimulations keeps simulations from taking the processor from calls: one of a
 // workspace at a time, and at most half of the processors for all of them.
-type rehearsals struct {
+type runningSimulations struct {
 	mu sync.Mutex
 	by map[string]bool
 }
 
-func (r *rehearsals) begin(workspaceID string) error {
+func (r *runningSimulations) begin(workspaceID string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.by[workspaceID] || len(r.by) >= max(1, runtime.GOMAXPROCS(0)/2) {
@@ -45,7 +88,7 @@ func (r *rehearsals) begin(workspaceID string) error {
 	return nil
 }
 
-func (r *rehearsals) end(workspaceID string) {
+func (r *runningSimulations) end(workspaceID string) {
 	r.mu.Lock()
 	delete(r.by, workspaceID)
 	r.mu.Unlock()
@@ -53,8 +96,8 @@ func (r *rehearsals) end(workspaceID string) {
 
 // SimulateCampaign plays what is left of a campaign on a virtual clock, in the
 // time of the request, and rings nobody.
-func (d *Desk) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error) {
-	c, err := d.Campaign(ctx, p, id)
+func (svc *Service) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error) {
+	c, err := svc.campaigns.Campaign(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
@@ -63,18 +106,18 @@ func (d *Desk) SimulateCampaign(ctx context.Context, p domain.Principal, id stri
 	}
 	wanted := make(contactlist.StateSet, domain.ContactCancelled+1)
 	wanted[domain.ContactPending], wanted[domain.ContactRetryWait] = true, true
-	return d.play(ctx, p, c, d.list.All(ctx, c, wanted), o)
+	return svc.simulate(ctx, p, c, svc.list.All(ctx, c, wanted), o)
 }
 
 // SimulateDraft plays a campaign that is not kept, with its inline contacts.
-func (d *Desk) SimulateDraft(
+func (svc *Service) SimulateDraft(
 	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error], o ask.SimulationOrder,
 ) (*ask.Simulation, error) {
-	if err := d.CheckReferences(ctx, p, c); err != nil {
+	if err := svc.campaigns.CheckReferences(ctx, p, c); err != nil {
 		return nil, err
 	}
 	record.SetMeta(&c.Meta, "campaign", p, "", record.Now())
-	in, err := d.NewImport(ctx, p, c, &domain.Progress{}, c.CreatedAt)
+	in, err := svc.contacts.NewImport(ctx, p, c, &domain.Progress{}, c.CreatedAt)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +127,7 @@ func (d *Desk) SimulateDraft(
 	if err = in.Read(rows); err != nil {
 		return nil, err
 	}
-	return d.play(ctx, p, c, func(yield func(contactlist.Entry, error) bool) {
+	return svc.simulate(ctx, p, c, func(yield func(contactlist.Entry, error) bool) {
 		for _, r := range chunks {
 			chunk, ok := r.(*domain.ContactChunk)
 			if !ok {
@@ -99,22 +142,22 @@ func (d *Desk) SimulateDraft(
 	}, o)
 }
 
-// play simulates a campaign with those contacts who are not final.
-func (d *Desk) play(
+// simulate simulates a campaign with those contacts who are not final.
+func (svc *Service) simulate(
 	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[contactlist.Entry, error], o ask.SimulationOrder,
 ) (*ask.Simulation, error) {
-	if err := d.plays.begin(p.WorkspaceID); err != nil {
+	if err := svc.running.begin(p.WorkspaceID); err != nil {
 		return nil, err
 	}
-	defer d.plays.end(p.WorkspaceID)
-	w, err := d.Workspace(ctx, p)
+	defer svc.running.end(p.WorkspaceID)
+	w, err := svc.workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	c.Pacing.CallsPerMinute = min(c.Pacing.CallsPerMinute, w.Limits.CallsPerMinute)
 	c.Pacing.MaxConcurrent = min(c.Pacing.MaxConcurrent, w.Limits.ConcurrentOutbound)
 	s := &ask.Simulation{CampaignID: c.ID, Pacing: c.Pacing}
-	known, from, err := d.assumptions(ctx, p)
+	known, from, err := svc.assumptions(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -127,23 +170,23 @@ func (d *Desk) play(
 		plan.From = record.Now()
 	}
 	plan.Cap = w.FrequencyCaps.PerNumberPerDay
-	if err = d.cast(ctx, c, w.Calling, people, &plan, s); err != nil {
+	if err = svc.addContacts(ctx, c, w.Calling, people, &plan, s); err != nil {
 		return nil, err
 	}
 	report := simulation.Run(plan)
 	if err = ctx.Err(); err != nil {
 		return nil, err
 	}
-	tellHow(s, report)
+	setResults(s, report)
 	if c.Environment == domain.Test { // nothing is billed
 		report.Months = nil
 	}
-	s.Cost, err = d.costOf(ctx, w, report.Months)
+	s.Cost, err = svc.costOf(ctx, w, report.Months)
 	return s, err
 }
 
-// cast brings the contacts on the stage who are not final yet.
-func (d *Desk) cast(
+// addContacts brings the contacts on the stage who are not final yet.
+func (svc *Service) addContacts(
 	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, people iter.Seq2[contactlist.Entry, error], plan *simulation.Plan, s *ask.Simulation,
 ) error {
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, calendar.NewZones())
@@ -152,9 +195,9 @@ func (d *Desk) cast(
 	}
 	plan.Rules = rules
 	assessor := campaign.NewAssessor(c, rules, calling)
-	listed := d.Scrubber(c)
+	listed := svc.dnc.Scrubber(c)
 	crowds := make(map[string]int32)
-	often := frequency{d: d, of: c, plan: plan, zones: calendar.NewZones(), days: make(map[string]int32)}
+	often := frequency{store: svc.store, of: c, plan: plan, zones: calendar.NewZones(), days: make(map[string]int32)}
 	var some []contactlist.Entry
 	flush := func() error {
 		contacts := make([]domain.Contact, len(some))
@@ -181,7 +224,7 @@ func (d *Desk) cast(
 				crowds[zone] = at
 				plan.Crowds = append(plan.Crowds, simulation.Crowd{Window: a.Windows[zone], Unknown: rules.Local() && zone == ""})
 			}
-			who := played(one, at, plan.From)
+			who := personOf(one, at, plan.From)
 			if err := often.learn(ctx, one.Contact.Phone, &who); err != nil {
 				return err
 			}
@@ -205,8 +248,8 @@ func (d *Desk) cast(
 	return flush()
 }
 
-// played is a contact on the stage.
-func played(one contactlist.Entry, crowd int32, from time.Time) simulation.Person {
+// personOf is a contact on the stage.
+func personOf(one contactlist.Entry, crowd int32, from time.Time) simulation.Person {
 	p := simulation.Person{Crowd: crowd}
 	if one.State != domain.ContactRetryWait {
 		return p
@@ -221,8 +264,8 @@ func played(one contactlist.Entry, crowd int32, from time.Time) simulation.Perso
 	return p
 }
 
-// tellHow writes down how it went.
-func tellHow(s *ask.Simulation, r simulation.Report) {
+// setResults writes down how it went.
+func setResults(s *ask.Simulation, r simulation.Report) {
 	s.StartsAt, s.CompletionReason = r.Begins.UTC(), r.Reason
 	if !r.First.IsZero() {
 		s.StartsAt = r.First.UTC()
@@ -245,11 +288,11 @@ func tellHow(s *ask.Simulation, r simulation.Report) {
 
 // costOf is what so many attempts by month add to the bill, beside what was
 // used in these months already.
-func (d *Desk) costOf(ctx context.Context, w *domain.Workspace, months map[string]int) (ask.SimulatedCost, error) {
+func (svc *Service) costOf(ctx context.Context, w *domain.Workspace, months map[string]int) (ask.SimulatedCost, error) {
 	cost := ask.SimulatedCost{Months: []ask.SimulatedMonth{}}
 	tariff, total := billing.TariffOf(w), domain.Amount(0)
 	for _, month := range slices.Sorted(maps.Keys(months)) {
-		before, err := d.usedIn(ctx, w.ID, month)
+		before, err := svc.attemptsBilled(ctx, w.ID, month)
 		if err != nil {
 			return cost, err
 		}
@@ -267,13 +310,13 @@ func (d *Desk) costOf(ctx context.Context, w *domain.Workspace, months map[strin
 	return cost, nil
 }
 
-// usedIn is how many attempts of a month, YYYY-MM, have been billed.
-func (d *Desk) usedIn(ctx context.Context, workspaceID, month string) (n int, err error) {
+// attemptsBilled is how many attempts of a month, YYYY-MM, have been billed.
+func (svc *Service) attemptsBilled(ctx context.Context, workspaceID, month string) (n int, err error) {
 	from, err := time.Parse("2006-01", month)
 	if err != nil {
 		return 0, err
 	}
-	rows, err := counters(ctx, d.store, workspaceID, from, from.AddDate(0, 1, -1))
+	rows, err := svc.counters(ctx, workspaceID, from, from.AddDate(0, 1, -1))
 	for _, u := range rows {
 		n += u.Attempts()
 	}
@@ -281,16 +324,16 @@ func (d *Desk) usedIn(ctx context.Context, workspaceID, month string) (n int, er
 }
 
 // assumptions are made by the workspace's latest campaign calls.
-func (d *Desk) assumptions(ctx context.Context, p domain.Principal) (ask.Assumptions, ask.AssumedFrom, error) {
+func (svc *Service) assumptions(ctx context.Context, p domain.Principal) (ask.Assumptions, ask.AssumedFrom, error) {
 	var h history
 	q := commit.Query{Kind: "call", Workspace: p.WorkspaceID, Index: record.EnvironmentIndex(p), Limit: historyCalls}
-	_, err := d.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+	_, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 		if c, ok := r.(*domain.Call); ok {
 			h.learn(c)
 		}
 		return nil
 	})
-	usual := usually()
+	usual := defaultAssumptions()
 	if err != nil || h.calls < historyLeast {
 		return usual, ask.AssumedDefaults, record.StoreError(err)
 	}
@@ -350,8 +393,8 @@ func (h *history) over(a ask.Assumptions) ask.Assumptions {
 	return a
 }
 
-// usually is what is assumed where nothing is known.
-func usually() ask.Assumptions {
+// defaultAssumptions is what is assumed where nothing is known.
+func defaultAssumptions() ask.Assumptions {
 	u := simulation.Usual()
 	return ask.Assumptions{
 		AnswerRate: u.Answer, VoicemailRate: u.Voicemail, BusyRate: u.Busy, FailedRate: u.Failed,

@@ -1,4 +1,4 @@
-package actors
+package simulation
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/simulation"
 	"github.com/callboard/callboard/service/record"
 )
@@ -14,7 +15,7 @@ import (
 // frequency tells a simulation how often the numbers of its contacts have been
 // rung, and by which zones their days go.
 type frequency struct {
-	d     *Desk
+	store commit.Store
 	of    *domain.Campaign
 	plan  *simulation.Plan
 	zones *calendar.Zones
@@ -39,7 +40,7 @@ func (f *frequency) learn(ctx context.Context, phone string, who *simulation.Per
 	}
 	who.Days = at
 	row := &domain.NumberDays{WorkspaceID: f.of.WorkspaceID, Environment: f.of.Environment, Number: phone}
-	if _, err := f.d.store.Get(ctx, row); err != nil {
+	if _, err := f.store.Get(ctx, row); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
 			return nil
 		}

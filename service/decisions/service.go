@@ -1,4 +1,5 @@
-package actors
+// Package decisions reads and verifies the logs of what campaigns decided.
+package decisions
 
 import (
 	"context"
@@ -13,18 +14,47 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/dnc"
+	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// decisionRows is how many rows of a log are read at once.
-const decisionRows = 32
+// Config holds what a decisionService needs.
+type Config struct {
+	Store     commit.Store
+	Campaigns campaigns
+	// Country returns the default country of the principal's workspace.
+	Country func(p domain.Principal) string
+	// ChainKey returns the key that chains the log of a workspace.
+	ChainKey func(workspaceID string) []byte
+}
+
+type campaigns interface {
+	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
+}
+
+// Service reads and verifies the decision logs of campaigns.
+type Service struct {
+	store     commit.Store
+	list      contactlist.Reader
+	campaigns campaigns
+	country   func(p domain.Principal) string
+	chainKey  func(workspaceID string) []byte
+}
+
+// New returns a service.
+func New(c Config) *Service {
+	return &Service{store: c.Store, list: contactlist.New(c.Store), campaigns: c.Campaigns, country: c.Country, chainKey: c.ChainKey}
+}
+
+// PageRows is how many rows of a log are read at once.
+const PageRows = 32
 
 // ListDecisions reads a page of a campaign's log. The cursor is the place to
 // go on from: a row, and a decision in it.
-func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, page ask.Page) (ask.List[ask.Decision], error) {
+func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, page ask.Page) (ask.List[ask.Decision], error) {
 	out := ask.List[ask.Decision]{Data: []ask.Decision{}}
-	c, err := d.Campaign(ctx, p, campaignID)
+	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return out, err
 	}
@@ -33,17 +63,17 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 		return out, err
 	}
 	if phone != "" {
-		if phone, _, err = dnc.ParseNumber(phone, d.Country(p)); err != nil {
+		if phone, _, err = dnc.ParseNumber(phone, s.country(p)); err != nil {
 			return out, record.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
 		}
 	}
-	if since, err := d.decidedSince(ctx, c, page.CreatedAfter); err != nil {
+	if since, err := s.firstRowAfter(ctx, c, page.CreatedAfter); err != nil {
 		return out, err
 	} else if since > row {
 		row, from = since, 0
 	}
 	for {
-		rows, err := d.decisionPages(ctx, c, phone, row)
+		rows, err := s.readPages(ctx, c, phone, row)
 		if err != nil {
 			return out, err
 		}
@@ -55,7 +85,7 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 				return out, nil
 			}
 		}
-		if len(rows) < decisionRows {
+		if len(rows) < PageRows {
 			break
 		}
 		row, from = rows[len(rows)-1].Seq+1, 0
@@ -63,21 +93,21 @@ func (d *Desk) ListDecisions(ctx context.Context, p domain.Principal, campaignID
 	if phone == "" {
 		return out, nil
 	}
-	return out, d.leftBehind(ctx, c, phone, &out, page)
+	return out, s.addEndOfCampaign(ctx, c, phone, &out, page)
 }
 
-// decidedSince is the first row of a log that may tell of what was decided after
+// firstRowAfter is the first row of a log that may tell of what was decided after
 // a time. Rows stand in the order in which they were written: it is found by
 // bisection.
-func (d *Desk) decidedSince(ctx context.Context, c *domain.Campaign, t time.Time) (row int, err error) {
+func (s *Service) firstRowAfter(ctx context.Context, c *domain.Campaign, t time.Time) (row int, err error) {
 	if t.IsZero() {
 		return 1, nil
 	}
-	progress, err := d.list.Progress(ctx, c)
+	progress, err := s.list.Progress(ctx, c)
 	if err != nil {
 		return 0, err
 	}
-	start, err := d.decisionStart(ctx, c)
+	start, err := s.readStart(ctx, c)
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +116,7 @@ func (d *Desk) decidedSince(ctx context.Context, c *domain.Campaign, t time.Time
 		if err != nil {
 			return true
 		}
-		if _, err = d.store.Get(ctx, r); err != nil || len(r.Decisions) == 0 {
+		if _, err = s.store.Get(ctx, r); err != nil || len(r.Decisions) == 0 {
 			return err != nil
 		}
 		return r.Decisions[len(r.Decisions)-1].At.After(t)
@@ -94,31 +124,31 @@ func (d *Desk) decidedSince(ctx context.Context, c *domain.Campaign, t time.Time
 	return row, record.StoreError(err)
 }
 
-// decisionStart says how many rows of a log were deleted by retention.
-func (d *Desk) decisionStart(ctx context.Context, c *domain.Campaign) (*domain.DecisionLogStart, error) {
+// readStart says how many rows of a log were deleted by retention.
+func (s *Service) readStart(ctx context.Context, c *domain.Campaign) (*domain.DecisionLogStart, error) {
 	start := &domain.DecisionLogStart{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}
-	if _, err := d.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {
+	if _, err := s.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return nil, record.StoreError(err)
 	}
 	return start, nil
 }
 
-// leftBehind adds to what the log says of a number what the end of the campaign
+// addEndOfCampaign adds to what the log says of a number what the end of the campaign
 // decided about all who were left, if this one was among them.
-func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string, out *ask.List[ask.Decision], page ask.Page) error {
+func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phone string, out *ask.List[ask.Decision], page ask.Page) error {
 	if !c.Status.Final() {
 		return nil
 	}
-	rows, err := d.decisionsOf(ctx, c, "", 1)
+	rows, err := s.PagesOfNumber(ctx, c, "", 1)
 	if err != nil || !slices.ContainsFunc(rows, func(r *domain.DecisionPage) bool { return tellsOfMany(r, page.Created()) }) {
 		return err // before all numbers are looked through
 	}
-	ordinal, known, err := d.lastOrdinal(ctx, c, phone, out.Data)
+	ordinal, known, err := s.lastOrdinal(ctx, c, phone, out.Data)
 	if !known || err != nil {
 		return err
 	}
 	states := &domain.ContactPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Index: ordinal / domain.PageSize}
-	if _, err = d.store.Get(ctx, states); err != nil && !errors.Is(err, domain.ErrNotFound) { // of whom nothing is stored yet nothing has happened to
+	if _, err = s.store.Get(ctx, states); err != nil && !errors.Is(err, domain.ErrNotFound) { // of whom nothing is stored yet nothing has happened to
 		return record.StoreError(err)
 	}
 	if i := ordinal % domain.PageSize; i < len(states.States) {
@@ -134,7 +164,7 @@ func (d *Desk) leftBehind(ctx context.Context, c *domain.Campaign, phone string,
 				out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
 				return nil
 			default:
-				out.Data = append(out.Data, decisionOf(c, r, i))
+				out.Data = append(out.Data, DecisionAt(c, r, i))
 			}
 		}
 	}
@@ -149,9 +179,9 @@ func tellsOfMany(r *domain.DecisionPage, span ask.Span) bool {
 
 // lastOrdinal is the contact of a number, unless the last that was decided about
 // it was more than an attempt.
-func (d *Desk) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string, decided []ask.Decision) (ordinal int, known bool, err error) {
+func (s *Service) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string, decided []ask.Decision) (ordinal int, known bool, err error) {
 	if len(decided) == 0 {
-		return d.ordinalOf(ctx, c, phone)
+		return s.ordinalOf(ctx, c, phone)
 	}
 	last := decided[len(decided)-1]
 	ordinal, known = domain.ContactOrdinal(c.ID, last.ContactID)
@@ -161,13 +191,13 @@ func (d *Desk) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string
 // ordinalOf finds the contact of a number. It looks through the numbers of all
 // contacts, about a microsecond each: whoever was ever decided about is found
 // without.
-func (d *Desk) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) (ordinal int, known bool, err error) {
-	progress, err := d.list.Progress(ctx, c)
+func (s *Service) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) (ordinal int, known bool, err error) {
+	progress, err := s.list.Progress(ctx, c)
 	if err != nil {
 		return 0, false, err
 	}
 	edited := make(map[int]bool)
-	for e, err := range d.list.Edits(ctx, c, progress) {
+	for e, err := range s.list.Edits(ctx, c, progress) {
 		if err != nil {
 			return 0, false, err
 		}
@@ -176,7 +206,7 @@ func (d *Desk) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) 
 		}
 		edited[e.Ordinal] = true
 	}
-	for ordinal, one := range d.list.Numbers(ctx, c, progress.Total) {
+	for ordinal, one := range s.list.Numbers(ctx, c, progress.Total) {
 		if one.Err != nil {
 			return 0, false, one.Err
 		}
@@ -202,7 +232,7 @@ func pageOfDecisions(out *ask.List[ask.Decision], c *domain.Campaign, r *domain.
 			out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
 			return true
 		}
-		out.Data = append(out.Data, decisionOf(c, r, i))
+		out.Data = append(out.Data, DecisionAt(c, r, i))
 	}
 	return false
 }
@@ -220,9 +250,9 @@ func decisionPlace(cursor string) (row, from int, err error) {
 	return row, from, nil
 }
 
-// decisionPages reads rows of a log from one on; with a number only those
+// readPages reads rows of a log from one on; with a number only those
 // that tell of it.
-func (d *Desk) decisionPages(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
+func (s *Service) readPages(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
 	var rows []*domain.DecisionPage
 	fresh := func() domain.Record { return &domain.DecisionPage{} }
 	take := func(r domain.Record) error {
@@ -232,19 +262,19 @@ func (d *Desk) decisionPages(ctx context.Context, c *domain.Campaign, phone stri
 		return nil
 	}
 	if phone != "" {
-		return d.decisionsOf(ctx, c, phone, row)
+		return s.PagesOfNumber(ctx, c, phone, row)
 	}
 	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row - 1}
 	prefix := domain.Key{Kind: at.Key().Kind, Workspace: c.WorkspaceID, ID: c.ID + "/"}
-	return rows, record.StoreError(d.store.Under(ctx, prefix, at.Key().ID, decisionRows, fresh, take))
+	return rows, record.StoreError(s.store.Under(ctx, prefix, at.Key().ID, PageRows, fresh, take))
 }
 
-// decisionsOf reads rows that tell of a number; "": of those who are not named.
-func (d *Desk) decisionsOf(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
+// PagesOfNumber reads rows that tell of a number; "": of those who are not named.
+func (s *Service) PagesOfNumber(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
 	var rows []*domain.DecisionPage
 	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row}
-	_, err := d.store.List(ctx, commit.Query{
-		Kind: at.Key().Kind, Workspace: c.WorkspaceID, Index: domain.DecisionIndex(c.ID, phone), From: at.Sort(), Limit: decisionRows, Oldest: true,
+	_, err := s.store.List(ctx, commit.Query{
+		Kind: at.Key().Kind, Workspace: c.WorkspaceID, Index: domain.DecisionIndex(c.ID, phone), From: at.Sort(), Limit: PageRows, Oldest: true,
 	}, func() domain.Record { return &domain.DecisionPage{} }, func(r domain.Record) error {
 		if page, ok := r.(*domain.DecisionPage); ok {
 			rows = append(rows, page)
@@ -254,7 +284,7 @@ func (d *Desk) decisionsOf(ctx context.Context, c *domain.Campaign, phone string
 	return rows, record.StoreError(err)
 }
 
-func decisionOf(c *domain.Campaign, r *domain.DecisionPage, i int) ask.Decision {
+func DecisionAt(c *domain.Campaign, r *domain.DecisionPage, i int) ask.Decision {
 	one := &r.Decisions[i]
 	d := ask.Decision{
 		Row: r.Seq, At: one.At, Phone: one.Phone, Decision: one.Verdict, Attempt: one.Attempt, CallID: one.CallID,
@@ -267,26 +297,26 @@ func decisionOf(c *domain.Campaign, r *domain.DecisionPage, i int) ask.Decision 
 }
 
 // Decisions walks the log of a campaign.
-func (d *Desk) Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.Decision, error], error) {
-	c, err := d.Campaign(ctx, p, campaignID)
+func (s *Service) Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.Decision, error], error) {
+	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return nil, err
 	}
 	return func(yield func(ask.Decision, error) bool) {
 		for row := 1; ; {
-			rows, err := d.decisionPages(ctx, c, "", row)
+			rows, err := s.readPages(ctx, c, "", row)
 			if err != nil {
 				yield(ask.Decision{}, err)
 				return
 			}
 			for _, r := range rows {
 				for i := range r.Decisions {
-					if !yield(decisionOf(c, r, i), nil) {
+					if !yield(DecisionAt(c, r, i), nil) {
 						return
 					}
 				}
 			}
-			if len(rows) < decisionRows {
+			if len(rows) < PageRows {
 				return
 			}
 			row = rows[len(rows)-1].Seq + 1
@@ -296,18 +326,18 @@ func (d *Desk) Decisions(ctx context.Context, p domain.Principal, campaignID str
 
 // VerifyDecisions follows the chain of a log from its first row to what the
 // campaign's counters hold. What is written meanwhile is not looked at.
-func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (ask.DecisionsVerified, error) {
+func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (ask.DecisionsVerified, error) {
 	none := ask.DecisionsVerified{}
-	c, err := d.Campaign(ctx, p, campaignID)
+	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return none, err
 	}
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
-	if _, err = d.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
+	if _, err = s.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return none, record.StoreError(err)
 	}
-	chain := domain.DecisionChain{Key: d.node.cfg.Keys.Decisions(c.WorkspaceID)}
-	start, err := d.decisionStart(ctx, c)
+	chain := domain.DecisionChain{Key: s.chainKey(c.WorkspaceID)}
+	start, err := s.readStart(ctx, c)
 	if err != nil {
 		return none, err
 	}
@@ -315,7 +345,7 @@ func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaign
 		chain.Start(start)
 	}
 	for holds := chain.Broken == 0; holds && chain.Pages < progress.DecisionPages; {
-		rows, err := d.decisionPages(ctx, c, "", chain.Pages+1)
+		rows, err := s.readPages(ctx, c, "", chain.Pages+1)
 		if err != nil {
 			return none, err
 		}
@@ -324,7 +354,7 @@ func (d *Desk) VerifyDecisions(ctx context.Context, p domain.Principal, campaign
 				break
 			}
 		}
-		if len(rows) < decisionRows {
+		if len(rows) < PageRows {
 			break
 		}
 	}
