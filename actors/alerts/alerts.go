@@ -44,27 +44,27 @@ func New(cfg Config) *Alerts {
 func (a *Alerts) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		a.look(ctx)
+		a.startCheck(ctx)
 	case *actor.Stopping, *actor.Restarting:
 		a.rest()
 	case Changed:
 		if a.known != nil {
 			a.known[m.Workspace] = true
 		}
-		a.look(ctx)
+		a.startCheck(ctx)
 	case tick:
 		if m.generation == a.generation {
-			a.look(ctx)
+			a.startCheck(ctx)
 		}
 	case looked:
-		a.looked(ctx, m)
+		a.onChecked(ctx, m)
 	case posted:
 		a.posted(m)
 	}
 }
 
-// look begins one, or another one once the one under way is over.
-func (a *Alerts) look(ctx actor.Context) {
+// startCheck starts a check of all rules, or has another one follow the check under way.
+func (a *Alerts) startCheck(ctx actor.Context) {
 	if a.looking {
 		a.again = true
 		return
@@ -94,7 +94,7 @@ func caught(log *slog.Logger, f func() error) (err error) {
 	return f()
 }
 
-func (a *Alerts) looked(ctx actor.Context, m looked) {
+func (a *Alerts) onChecked(ctx actor.Context, m looked) {
 	a.looking = false
 	if m.err != nil {
 		a.cfg.Log.Warn("alerts could not be looked for; trying again", slog.Any("error", m.err))
@@ -112,7 +112,7 @@ func (a *Alerts) looked(ctx actor.Context, m looked) {
 		a.post(ctx)
 	}
 	if a.again && m.err == nil {
-		a.look(ctx)
+		a.startCheck(ctx)
 		return
 	}
 	a.sleep(ctx)

@@ -150,17 +150,17 @@ func (r *round) move(c *commit.Change, rule *domain.AlertRule, before, after *do
 	}
 	after.UpdatedAt = now
 	c.Puts = append(c.Puts, after)
-	r.tell(c, rule, after, told, now)
+	r.publish(c, rule, after, told, now)
 }
 
 // gone ends an alert.
 func (r *round) gone(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
 	c.Deletes = append(c.Deletes, a.Key())
-	r.tell(c, rule, a, told, now)
+	r.publish(c, rule, a, told, now)
 }
 
-// tell puts the event and the mails of what is to be told into a change.
-func (r *round) tell(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
+// publish adds the event and the mails of an alert to a change.
+func (r *round) publish(c *commit.Change, rule *domain.AlertRule, a *domain.Alert, told alert.Told, now time.Time) {
 	if told == alert.Nothing {
 		return
 	}

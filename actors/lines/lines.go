@@ -100,7 +100,7 @@ func (l *Lines) Receive(ctx actor.Context) {
 			l.count(ctx)
 		}
 	case Want:
-		l.want(ctx, m)
+		l.onWant(ctx, m)
 	case Unwant:
 		l.unwant(ctx)
 	case Try:
@@ -165,7 +165,7 @@ func (l *Lines) counted(ctx actor.Context, m census) {
 	}
 	for _, c := range m.live {
 		l.last++
-		l.take(&permit{id: l.last, campaign: c.Campaign, callID: c.CallID})
+		l.addLease(&permit{id: l.last, campaign: c.Campaign, callID: c.CallID})
 		l.tie(ctx, c.Call, l.last)
 	}
 	l.ready = true
@@ -176,7 +176,7 @@ func (l *Lines) counted(ctx actor.Context, m census) {
 	l.serve(ctx)
 }
 
-func (l *Lines) want(ctx actor.Context, m Want) {
+func (l *Lines) onWant(ctx actor.Context, m Want) {
 	who := ctx.Sender()
 	if who == nil {
 		return
@@ -251,12 +251,12 @@ func (l *Lines) owe(free time.Time) {
 func (l *Lines) grant(now time.Time, p *permit) Permit {
 	l.last++
 	p.id, p.expires = l.last, now.Add(lease)
-	l.take(p)
+	l.addLease(p)
 	return Permit{ID: p.id, Epoch: l.epoch, Expires: p.expires}
 }
 
-// take counts a line as leased.
-func (l *Lines) take(p *permit) {
+// addLease counts a permit as leased.
+func (l *Lines) addLease(p *permit) {
 	l.leased[p.id] = p
 	l.endsBy(p.expires)
 	l.taken++

@@ -113,7 +113,7 @@ type (
 		of *outbox
 		n  int
 	}
-	begun struct {
+	opened struct {
 		of      *outbox
 		place   Place
 		version uint64
@@ -146,7 +146,7 @@ type (
 )
 
 func (wake) Control()    {}
-func (begun) Control()   {}
+func (opened) Control()   {}
 func (read) Control()    {}
 func (passed) Control()  {}
 func (written) Control() {}
@@ -181,8 +181,8 @@ func (o *outbox) Receive(ctx actor.Context) {
 		o.onChanged(&m.Webhook)
 	case Deleted:
 		o.onDeleted(m.WebhookID)
-	case begun:
-		o.onBegun(ctx, m)
+	case opened:
+		o.onOpened(ctx, m)
 	case read:
 		o.onRead(m)
 	case passed:
@@ -229,7 +229,7 @@ func (o *outbox) step(ctx actor.Context) {
 		o.sweep(ctx, now)
 		switch {
 		case !o.started:
-			o.begin(ctx)
+			o.open(ctx)
 		case len(o.pending) > 0 || o.keep && o.place.Offset > o.saved:
 			o.fan(ctx)
 		}

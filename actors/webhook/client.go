@@ -194,7 +194,7 @@ func (c *Client) Send(ctx context.Context, r Request) Answer {
 		return a
 	}
 	defer func() { _ = resp.Body.Close() }()
-	a.heard(resp.StatusCode, resp.Header.Get("Retry-After"))
+	a.addStatus(resp.StatusCode, resp.Header.Get("Retry-After"))
 	if resp.Body != http.NoBody {
 		slow := time.AfterFunc(drainTimeout, cancel)
 		defer slow.Stop()
@@ -243,8 +243,8 @@ func (c *Client) waited(ctx context.Context, start time.Time) bool {
 	return false
 }
 
-// heard takes in what an answer says.
-func (a *Answer) heard(status int, wait string) {
+// addStatus takes the status and the Retry-After of an answer.
+func (a *Answer) addStatus(status int, wait string) {
 	a.Status = status
 	if n, err := strconv.ParseUint(wait, 10, 31); err == nil {
 		a.RetryAfter = min(time.Duration(n)*time.Second, time.Hour)

@@ -110,8 +110,8 @@ func (q *deliveryQueue) nextDue() time.Time {
 	return q.retries[0].dueAt()
 }
 
-// forget drops a delivery that needs no more attempts.
-func (q *deliveryQueue) forget(eventID string) { delete(q.known, eventID) }
+// settle drops a delivery that needs no more attempts.
+func (q *deliveryQueue) settle(eventID string) { delete(q.known, eventID) }
 
 // park leaves a retry, which was taken out before, to the store.
 func (q *deliveryQueue) park(it *item) {

@@ -281,7 +281,7 @@ func (e *endpoint) dispatchRetries(ctx actor.Context, now time.Time) (waits bool
 		if due := e.queue.nextDue(); due.IsZero() || due.After(now) {
 			return false
 		}
-		if !e.sends.slots.take(sendAgain) {
+		if !e.sends.slots.takeOrWait(sendAgain) {
 			return true
 		}
 		e.sends.retries++
@@ -295,7 +295,7 @@ func (e *endpoint) dispatchFirsts(ctx actor.Context, k sendKind, now time.Time) 
 		if e.firstsHeld() && (e.sends.firsts > 0 || e.sends.probeAt.After(now)) {
 			return false
 		}
-		if !e.sends.slots.take(k) {
+		if !e.sends.slots.takeOrWait(k) {
 			return true
 		}
 		e.sends.probeAt = now.Add(probeEvery)

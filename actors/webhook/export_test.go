@@ -27,7 +27,7 @@ func Resting(cfg ClientConfig, idle time.Duration) ClientConfig {
 
 // Keep has a ledger store rows for an incarnation that lasts as long as life.
 func (l *Ledger) Keep(life context.Context, workspace string, told func(error), rows ...*domain.Delivery) {
-	l.keep(workspace, entry{life: func() context.Context { return life }, rows: rows, told: told})
+	l.enqueue(workspace, entry{life: func() context.Context { return life }, rows: rows, told: told})
 }
 
 // Busy is in how many workspaces something is being stored.

@@ -40,8 +40,8 @@ func NewLedger(store Store) *Ledger {
 	return &Ledger{store: store, pages: make(map[string]*ledgerPage)}
 }
 
-// keep stores what an endpoint wants stored, later, and tells it.
-func (l *Ledger) keep(workspace string, e entry) {
+// enqueue stores the rows of an endpoint with the next commit, and reports the outcome.
+func (l *Ledger) enqueue(workspace string, e entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.pages[workspace]
@@ -63,7 +63,7 @@ func (l *Ledger) keep(workspace string, e entry) {
 // write stores until there is not enough for the next commit yet.
 func (l *Ledger) write(workspace string, p *ledgerPage) {
 	for {
-		batch := l.take(workspace, p)
+		batch := l.takeBatch(workspace, p)
 		if batch == nil {
 			return
 		}
@@ -91,9 +91,8 @@ func (l *Ledger) goesOn(workspace string, p *ledgerPage, after time.Duration) bo
 	return false
 }
 
-// take is what the next commit stores; nil: nothing waits, and who comes next
-// begins anew.
-func (l *Ledger) take(workspace string, p *ledgerPage) (batch []entry) {
+// takeBatch takes out what the next commit stores; nil: nothing waits.
+func (l *Ledger) takeBatch(workspace string, p *ledgerPage) (batch []entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rows := 0
@@ -112,7 +111,7 @@ func (l *Ledger) take(workspace string, p *ledgerPage) (batch []entry) {
 	return batch
 }
 
-// apply stores what endpoints want stored, and tells them.
+// apply commits rows and reports the outcome to their endpoints.
 func (l *Ledger) apply(workspace string, batch []entry) {
 	change := commit.Change{Workspace: workspace}
 	for _, e := range batch {

@@ -102,7 +102,7 @@ func (e *endpoint) writeResults(ctx actor.Context, now time.Time) {
 	if len(uncertain) == 0 {
 		self, root := ctx.Self(), ctx.ActorSystem().Root
 		told := func(err error) { root.Send(self, committed{of: e, err: err}) }
-		e.cfg.Ledger.keep(e.cfg.Workspace, entry{life: e.life, rows: rows, told: told})
+		e.cfg.Ledger.enqueue(e.cfg.Workspace, entry{life: e.life, rows: rows, told: told})
 		return
 	}
 	store, change := e.cfg.Store, commit.Change{Workspace: e.cfg.Workspace}
@@ -157,7 +157,7 @@ func (e *endpoint) onCommitted(ctx actor.Context, m committed) {
 	e.backoff.succeeded()
 	e.reader.stale = e.reader.stale || len(m.replayed) > 0
 	for _, id := range e.results.succeeded() {
-		e.queue.forget(id)
+		e.queue.settle(id)
 		e.reader.settle(id)
 	}
 	e.parkRetries()

@@ -70,8 +70,8 @@ func (p *SendPool) open(workspace string, tell func()) *sendSlots {
 	return &sendSlots{pool: p, workspace: workspace, tell: tell}
 }
 
-// take takes a slot. Without one the endpoint is told when it is granted, or finds one after the end of a request of its own.
-func (s *sendSlots) take(k sendKind) bool {
+// takeOrWait takes a slot. Without one the endpoint is told when it is granted, or finds one after the end of a request of its own.
+func (s *sendSlots) takeOrWait(k sendKind) bool {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	switch {

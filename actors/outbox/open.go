@@ -10,12 +10,12 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// begin reads the place in the log and, the first time, the endpoints.
-func (o *outbox) begin(ctx actor.Context) {
+// open reads the position in the event log and, the first time, the endpoints.
+func (o *outbox) open(ctx actor.Context) {
 	o.busy = true
 	cfg, all := o.cfg, o.hooks == nil
 	o.work(ctx, func(c context.Context) any {
-		m := begun{of: o, place: Place{WorkspaceID: cfg.Workspace}}
+		m := opened{of: o, place: Place{WorkspaceID: cfg.Workspace}}
 		m.version, m.err = cfg.Store.Get(c, &m.place)
 		if errors.Is(m.err, domain.ErrNotFound) {
 			m.err = nil
@@ -48,7 +48,7 @@ func endpoints(ctx context.Context, cfg Config) (all []*domain.Webhook, err erro
 	return all, nil
 }
 
-func (o *outbox) onBegun(ctx actor.Context, m begun) {
+func (o *outbox) onOpened(ctx actor.Context, m opened) {
 	if m.of != o {
 		return
 	}
