@@ -146,7 +146,7 @@ type (
 )
 
 func (wake) Control()    {}
-func (opened) Control()   {}
+func (opened) Control()  {}
 func (read) Control()    {}
 func (passed) Control()  {}
 func (written) Control() {}
