@@ -29,10 +29,13 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 	"github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
+
+	"github.com/callboard/callboard/service/datarequests"
 )
 
 // Services that the desk passes on until the front door has each of them.
 type (
+	dataRequestService  = datarequests.Service
 	decisionService     = decisions.Service
 	simulationService   = simulation.Service
 	contactService      = contacts.Service
@@ -56,6 +59,7 @@ type (
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
 	*record.Idempotency
+	*dataRequestService
 	*decisionService
 	*simulationService
 	*campaignService
@@ -90,8 +94,6 @@ type Desk struct {
 	founding sync.Mutex // of workspaces
 	// exporting has room for the exports that are written at once.
 	exporting chan struct{}
-	// dataSlots has room for the data requests that are carried out at once.
-	dataSlots chan struct{}
 }
 
 // onCalls says whether there is a live call on this node.

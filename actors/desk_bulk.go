@@ -60,7 +60,7 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 	if err != nil {
 		return nil, record.StoreError(err)
 	}
-	d.carryOut(b)
+	d.RunBulk(b)
 	return b, nil
 }
 
@@ -262,7 +262,7 @@ func (d *Desk) CancelBulk(ctx context.Context, p domain.Principal, id string) (*
 	}
 	c, err := d.cancelBulk(ctx, p, b.ID)
 	if err != nil {
-		d.carryOut(b)
+		d.RunBulk(b)
 		return nil, err
 	}
 	d.jobs.End(name)
@@ -383,10 +383,10 @@ func (d *Desk) resumeJobs(ctx context.Context, workspaceID string) error {
 	if err := commit.Each(ctx, d.store, "export", workspaceID, "open", d.makeFile); err != nil {
 		return err
 	}
-	if err := commit.Each(ctx, d.store, "data_request", workspaceID, "open", d.handleDataRequest); err != nil {
+	if err := commit.Each(ctx, d.store, "data_request", workspaceID, "open", d.BeginDataRequest); err != nil {
 		return err
 	}
-	return commit.Each(ctx, d.store, "bulk", workspaceID, "open", d.carryOut)
+	return commit.Each(ctx, d.store, "bulk", workspaceID, "open", d.RunBulk)
 }
 
 // sweepBulks deletes jobs that have been over for long, a few per visit.

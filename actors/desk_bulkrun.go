@@ -27,8 +27,8 @@ const (
 	strangeMost  = 5 // times that an error is hoped to pass that nobody knows
 )
 
-// carryOut begins a job's work beside the requests.
-func (d *Desk) carryOut(b *domain.Bulk) {
+// RunBulk begins a job's work beside the requests.
+func (d *Desk) RunBulk(b *domain.Bulk) {
 	if b.Final() || d.node.Quarantined() && sendsOut(b) {
 		return
 	}

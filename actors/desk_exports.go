@@ -246,7 +246,7 @@ func (d *Desk) sweepExports(ctx context.Context, workspaceID string, now time.Ti
 	}{{"kept", domain.ExportLife}, {"over", domain.ExportLife + exportFor}} {
 		var old []*domain.Export
 		q := commit.Query{
-			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: sweepBatch, To: record.IDAt(domain.PrefixExport, now.Add(-stage.age)),
+			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: record.SweepRows, To: record.IDAt(domain.PrefixExport, now.Add(-stage.age)),
 		}
 		_, err := d.store.List(ctx, q, func() domain.Record { return &domain.Export{} }, func(r domain.Record) error {
 			if e, ok := r.(*domain.Export); ok && (stage.index == "over" || e.ExpiresAt != nil && now.After(*e.ExpiresAt)) {
@@ -259,7 +259,7 @@ func (d *Desk) sweepExports(ctx context.Context, workspaceID string, now time.Ti
 		}
 		for _, e := range old {
 			if stage.index == "kept" {
-				err = d.dropExportFile(ctx, e)
+				err = d.DropExportFile(ctx, e)
 			} else if err = d.node.cfg.Blobs.Delete(ctx, workspaceID, e.File()); err == nil {
 				_, err = d.store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: []domain.Key{e.Key()}})
 			}
@@ -271,8 +271,8 @@ func (d *Desk) sweepExports(ctx context.Context, workspaceID string, now time.Ti
 	return nil
 }
 
-// dropExportFile deletes the file of an export, and then says so in its row.
-func (d *Desk) dropExportFile(ctx context.Context, e *domain.Export) error {
+// DropExportFile deletes the file of an export, and then says so in its row.
+func (d *Desk) DropExportFile(ctx context.Context, e *domain.Export) error {
 	if err := d.node.cfg.Blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
 		return err
 	}

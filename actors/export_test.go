@@ -16,6 +16,8 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/engines/llm"
+
+	"github.com/callboard/callboard/service/datarequests"
 )
 
 // Usage is how the lines of one direction are used.
@@ -117,27 +119,22 @@ func FoundBy(r *domain.AlertRule, said map[*domain.Workspace]*trunk.HealthNow) a
 	return out
 }
 
-// SweepDataRequests is what housekeeping does with data requests.
-func (d *Desk) SweepDataRequests(ctx context.Context, workspaceID string, now time.Time) error {
-	return d.sweepDataRequests(ctx, workspaceID, now)
-}
-
-func personalKinds() []rowKind {
-	return append(append(settingKinds(), blankedKinds()...), personKinds()...)
+func personalKinds() []datarequests.RowKind {
+	return append(append(datarequests.SettingKinds(), datarequests.BlankedKinds()...), datarequests.PersonKinds()...)
 }
 
 // PersonalKinds are the kinds that an erasure looks through row by row.
 func PersonalKinds() (names []string) {
 	for _, k := range personalKinds() {
-		names = append(names, k.kind)
+		names = append(names, k.Kind)
 	}
 	return names
 }
 
 // PersonalRows are the rows of these kinds, and data requests, decrypted.
 func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (all []domain.Record) {
-	for _, k := range append(personalKinds(), rowsOf[domain.DataRequest]()) {
-		err := store.Under(ctx, domain.Key{Kind: k.kind, Workspace: workspaceID}, "", 10_000, k.fresh, func(r domain.Record) error {
+	for _, k := range append(personalKinds(), datarequests.RowsOf[domain.DataRequest]()) {
+		err := store.Under(ctx, domain.Key{Kind: k.Kind, Workspace: workspaceID}, "", 10_000, k.Fresh, func(r domain.Record) error {
 			all = append(all, r)
 			return nil
 		})

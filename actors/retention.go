@@ -68,7 +68,7 @@ func (n *Node) sweep(ctx context.Context) {
 			{"revocations of tokens", func() error { return n.desk.guests.sweep(ctx, id, time.Now()) }},
 			{"bulk jobs", func() error { return n.desk.sweepBulks(ctx, id) }},
 			{"exports", func() error { return n.desk.sweepExports(ctx, id, time.Now()) }},
-			{"data requests", func() error { return n.desk.sweepDataRequests(ctx, id, time.Now()) }},
+			{"data requests", func() error { return n.desk.SweepDataRequests(ctx, id, time.Now()) }},
 			{"idempotency keys", func() error { return n.desk.SweepReplies(ctx, id) }},
 		} {
 			if err := one.do(); err != nil && ctx.Err() == nil {
@@ -134,11 +134,11 @@ func (d *Desk) sweepKind(
 		return nil
 	}
 	first := record.IDAt(prefix, before)
-	for after, n := string(prefix)+"_", sweepBatch; n == sweepBatch && ctx.Err() == nil; {
+	for after, n := string(prefix)+"_", record.SweepRows; n == record.SweepRows && ctx.Err() == nil; {
 		n = 0
 		c := commit.Change{Workspace: workspaceID}
 		var gone []*domain.Appointment
-		err := d.store.Under(ctx, domain.Key{Kind: kind, Workspace: workspaceID, ID: string(prefix) + "_"}, after, sweepBatch, fresh, func(r domain.Record) error {
+		err := d.store.Under(ctx, domain.Key{Kind: kind, Workspace: workspaceID, ID: string(prefix) + "_"}, after, record.SweepRows, fresh, func(r domain.Record) error {
 			if r.Key().ID >= first {
 				return errYoung
 			}
@@ -187,7 +187,7 @@ func (d *Desk) sweepRows(ctx context.Context, workspaceID string, k *kept, after
 	first := record.IDAt(domain.PrefixCall, before)
 	var found []domain.Key
 	prefix := domain.Key{Kind: k.kind, Workspace: workspaceID, ID: string(domain.PrefixCall) + "_"}
-	err = d.store.Under(ctx, prefix, after, sweepBatch, k.fresh, func(r domain.Record) error {
+	err = d.store.Under(ctx, prefix, after, record.SweepRows, k.fresh, func(r domain.Record) error {
 		if r.Key().ID >= first {
 			return errYoung
 		}
@@ -208,7 +208,7 @@ func (d *Desk) sweepRows(ctx context.Context, workspaceID string, k *kept, after
 			return "", false, err
 		}
 	}
-	if len(found) < sweepBatch {
+	if len(found) < record.SweepRows {
 		return "", false, nil
 	}
 	return found[len(found)-1].ID, true, nil
@@ -250,7 +250,7 @@ func (d *Desk) sweepRecordings(ctx context.Context, workspaceID string) (more bo
 	before := time.Now().AddDate(0, 0, -w.Retention.RecordingDays)
 	var old []*domain.Call
 	q := commit.Query{
-		Kind: "call", Workspace: workspaceID, Index: "recorded", Oldest: true, Limit: sweepBatch, To: record.IDAt(domain.PrefixCall, before),
+		Kind: "call", Workspace: workspaceID, Index: "recorded", Oldest: true, Limit: record.SweepRows, To: record.IDAt(domain.PrefixCall, before),
 	}
 	_, err = d.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 		if c, ok := r.(*domain.Call); ok && c.EndedAt != nil && c.EndedAt.Before(before) {
@@ -266,11 +266,8 @@ func (d *Desk) sweepRecordings(ctx context.Context, workspaceID string) (more bo
 			return false, err
 		}
 	}
-	return len(old) == sweepBatch, nil
+	return len(old) == record.SweepRows, nil
 }
-
-// sweepBatch bounds the recordings that one visit deletes.
-const sweepBatch = 200
 
 func (d *Desk) deleteRecording(ctx context.Context, c *domain.Call) error {
 	if err := d.node.cfg.Blobs.Delete(ctx, c.WorkspaceID, recording.BlobName(c.ID)); err != nil {

@@ -8,8 +8,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
-
-	"github.com/callboard/callboard/service/decisions"
 )
 
 // sweepCalls deletes calls that ended before the workspace's retention, with
@@ -22,10 +20,10 @@ func (d *Desk) sweepCalls(ctx context.Context, workspaceID string, now time.Time
 	before := now.AddDate(0, 0, -w.Retention.CallDays)
 	first := record.IDAt(domain.PrefixCall, before)
 	prefix := domain.Key{Kind: "call", Workspace: workspaceID, ID: string(domain.PrefixCall) + "_"}
-	for after, n := "", sweepBatch; n == sweepBatch && ctx.Err() == nil; {
+	for after, n := "", record.SweepRows; n == record.SweepRows && ctx.Err() == nil; {
 		n = 0
 		var old []*domain.Call
-		err := d.store.Under(ctx, prefix, after, sweepBatch, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
+		err := d.store.Under(ctx, prefix, after, record.SweepRows, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 			c, ok := r.(*domain.Call)
 			if !ok || c.ID >= first {
 				return errYoung
@@ -84,7 +82,7 @@ func (d *Desk) sweepLedger(ctx context.Context, workspaceID string, now time.Tim
 		for {
 			change := commit.Change{Workspace: workspaceID}
 			q := commit.Query{
-				Kind: "ledger", Workspace: workspaceID, Index: "month=" + month.Format("2006-01"), Oldest: true, Limit: sweepBatch, To: bound,
+				Kind: "ledger", Workspace: workspaceID, Index: "month=" + month.Format("2006-01"), Oldest: true, Limit: record.SweepRows, To: bound,
 			}
 			_, err := d.store.List(ctx, q, func() domain.Record { return &domain.LedgerRow{} }, func(r domain.Record) error {
 				change.Deletes = append(change.Deletes, r.Key())
@@ -142,7 +140,7 @@ func (d *Desk) trimDecisions(ctx context.Context, workspaceID, campaignID string
 	}
 	change := commit.Change{Workspace: workspaceID}
 	prefix := domain.Key{Kind: "decision", Workspace: workspaceID, ID: campaignID + "/"}
-	err = d.store.Under(ctx, prefix, "", decisions.PageRows, func() domain.Record { return &domain.DecisionPage{} }, func(r domain.Record) error {
+	err = d.store.Under(ctx, prefix, "", domain.DecisionRowsPerRead, func() domain.Record { return &domain.DecisionPage{} }, func(r domain.Record) error {
 		page, ok := r.(*domain.DecisionPage)
 		if n := len(page.Decisions); !ok || n == 0 || !page.Decisions[n-1].At.Before(before) {
 			return errYoung
@@ -160,5 +158,5 @@ func (d *Desk) trimDecisions(ctx context.Context, workspaceID, campaignID string
 	start.Seal(d.node.cfg.Keys.Decisions(workspaceID))
 	change.Puts = append(change.Puts, start)
 	_, err = d.store.Apply(ctx, change)
-	return len(change.Deletes) == decisions.PageRows, err
+	return len(change.Deletes) == domain.DecisionRowsPerRead, err
 }

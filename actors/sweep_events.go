@@ -95,10 +95,10 @@ func (d *Desk) trimBound(ctx context.Context, workspaceID string, hooks []string
 func (d *Desk) sweepDeliveries(ctx context.Context, workspaceID, hookID string, before time.Time) error {
 	prefix := domain.Key{Kind: "delivery", Workspace: workspaceID, ID: hookID + "/"}
 	first := hookID + "/" + record.IDAt(domain.PrefixEvent, before)
-	for after, n := "", sweepBatch; n == sweepBatch && ctx.Err() == nil; {
+	for after, n := "", record.SweepRows; n == record.SweepRows && ctx.Err() == nil; {
 		n = 0
 		var old []*domain.Delivery
-		err := d.store.Under(ctx, prefix, after, sweepBatch, func() domain.Record { return new(domain.Delivery) }, func(r domain.Record) error {
+		err := d.store.Under(ctx, prefix, after, record.SweepRows, func() domain.Record { return new(domain.Delivery) }, func(r domain.Record) error {
 			if r.Key().ID >= first {
 				return errYoung
 			}

@@ -55,6 +55,9 @@ type Ruling struct {
 	Last    *time.Time `json:"last,omitempty"`    // when last
 }
 
+// DecisionRowsPerRead is how many rows of a decision log are read at once.
+const DecisionRowsPerRead = 32
+
 // DecisionPage is one row of a campaign's log of decisions. Each holds the
 // hash of the one before, and the campaign's counters that of the last: what
 // is changed, taken out or cut off afterwards shows. The hashes need a key that is

@@ -33,3 +33,16 @@ type DecisionsVerified struct {
 	Erased      int    `json:"erased"`
 	Reason      string `json:"reason,omitempty"`
 }
+
+// DecisionOf returns decision i of a row of a campaign's log.
+func DecisionOf(c *domain.Campaign, r *domain.DecisionPage, i int) Decision {
+	one := &r.Decisions[i]
+	d := Decision{
+		Row: r.Seq, At: one.At, Phone: one.Phone, Decision: one.Verdict, Attempt: one.Attempt, CallID: one.CallID,
+		Contacts: one.Contacts, Rules: one.Rules,
+	}
+	if one.Contacts == 0 {
+		d.ContactID = domain.ContactID(c.ID, one.Ordinal)
+	}
+	return d
+}

@@ -47,9 +47,6 @@ func New(c Config) *Service {
 	return &Service{store: c.Store, list: contactlist.New(c.Store), campaigns: c.Campaigns, country: c.Country, chainKey: c.ChainKey}
 }
 
-// PageRows is how many rows of a log are read at once.
-const PageRows = 32
-
 // ListDecisions reads a page of a campaign's log. The cursor is the place to
 // go on from: a row, and a decision in it.
 func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, page ask.Page) (ask.List[ask.Decision], error) {
@@ -85,7 +82,7 @@ func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaig
 				return out, nil
 			}
 		}
-		if len(rows) < PageRows {
+		if len(rows) < domain.DecisionRowsPerRead {
 			break
 		}
 		row, from = rows[len(rows)-1].Seq+1, 0
@@ -164,7 +161,7 @@ func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phon
 				out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
 				return nil
 			default:
-				out.Data = append(out.Data, DecisionAt(c, r, i))
+				out.Data = append(out.Data, ask.DecisionOf(c, r, i))
 			}
 		}
 	}
@@ -232,7 +229,7 @@ func pageOfDecisions(out *ask.List[ask.Decision], c *domain.Campaign, r *domain.
 			out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
 			return true
 		}
-		out.Data = append(out.Data, DecisionAt(c, r, i))
+		out.Data = append(out.Data, ask.DecisionOf(c, r, i))
 	}
 	return false
 }
@@ -266,7 +263,7 @@ func (s *Service) readPages(ctx context.Context, c *domain.Campaign, phone strin
 	}
 	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row - 1}
 	prefix := domain.Key{Kind: at.Key().Kind, Workspace: c.WorkspaceID, ID: c.ID + "/"}
-	return rows, record.StoreError(s.store.Under(ctx, prefix, at.Key().ID, PageRows, fresh, take))
+	return rows, record.StoreError(s.store.Under(ctx, prefix, at.Key().ID, domain.DecisionRowsPerRead, fresh, take))
 }
 
 // PagesOfNumber reads rows that tell of a number; "": of those who are not named.
@@ -274,7 +271,7 @@ func (s *Service) PagesOfNumber(ctx context.Context, c *domain.Campaign, phone s
 	var rows []*domain.DecisionPage
 	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row}
 	_, err := s.store.List(ctx, commit.Query{
-		Kind: at.Key().Kind, Workspace: c.WorkspaceID, Index: domain.DecisionIndex(c.ID, phone), From: at.Sort(), Limit: PageRows, Oldest: true,
+		Kind: at.Key().Kind, Workspace: c.WorkspaceID, Index: domain.DecisionIndex(c.ID, phone), From: at.Sort(), Limit: domain.DecisionRowsPerRead, Oldest: true,
 	}, func() domain.Record { return &domain.DecisionPage{} }, func(r domain.Record) error {
 		if page, ok := r.(*domain.DecisionPage); ok {
 			rows = append(rows, page)
@@ -282,18 +279,6 @@ func (s *Service) PagesOfNumber(ctx context.Context, c *domain.Campaign, phone s
 		return nil
 	})
 	return rows, record.StoreError(err)
-}
-
-func DecisionAt(c *domain.Campaign, r *domain.DecisionPage, i int) ask.Decision {
-	one := &r.Decisions[i]
-	d := ask.Decision{
-		Row: r.Seq, At: one.At, Phone: one.Phone, Decision: one.Verdict, Attempt: one.Attempt, CallID: one.CallID,
-		Contacts: one.Contacts, Rules: one.Rules,
-	}
-	if one.Contacts == 0 {
-		d.ContactID = domain.ContactID(c.ID, one.Ordinal)
-	}
-	return d
 }
 
 // Decisions walks the log of a campaign.
@@ -311,12 +296,12 @@ func (s *Service) Decisions(ctx context.Context, p domain.Principal, campaignID 
 			}
 			for _, r := range rows {
 				for i := range r.Decisions {
-					if !yield(DecisionAt(c, r, i), nil) {
+					if !yield(ask.DecisionOf(c, r, i), nil) {
 						return
 					}
 				}
 			}
-			if len(rows) < PageRows {
+			if len(rows) < domain.DecisionRowsPerRead {
 				return
 			}
 			row = rows[len(rows)-1].Seq + 1
@@ -354,7 +339,7 @@ func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campa
 				break
 			}
 		}
-		if len(rows) < PageRows {
+		if len(rows) < domain.DecisionRowsPerRead {
 			break
 		}
 	}

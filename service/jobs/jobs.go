@@ -24,7 +24,7 @@ const (
 
 // Work does what is left of a job. nil: nothing is left. It is begun again
 // after an error, until its context ends.
-type Work func(ctx context.Context) error
+type Work = func(ctx context.Context) error
 
 // Runner runs jobs, each under a name that only one of them has.
 type Runner struct {

@@ -1,4 +1,4 @@
-package actors
+package datarequests
 
 import (
 	"context"
@@ -15,7 +15,7 @@ const codeErased domain.Code = "erased"
 
 // eraseContacts takes the person out of the campaigns that may still call, waits
 // for those that are calling just now, and blanks what is stored of the contact.
-func (j *dataRequestJob) eraseContacts(ctx context.Context) error {
+func (j *job) eraseContacts(ctx context.Context) error {
 	var found []personContact
 	if err := j.contacts(ctx, func(c personContact) error { found = append(found, c); return nil }); err != nil {
 		return err
@@ -53,20 +53,20 @@ func (j *dataRequestJob) eraseContacts(ctx context.Context) error {
 
 // removeContact removes a contact from a campaign that may still call it. idle: nothing
 // is done for it any more.
-func (j *dataRequestJob) removeContact(ctx context.Context, one personContact) (idle bool, err error) {
+func (j *job) removeContact(ctx context.Context, one personContact) (idle bool, err error) {
 	p := domain.Principal{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment}
-	c, err := j.d.Campaign(ctx, p, one.campaign.ID)
+	c, err := j.service.campaigns.Campaign(ctx, p, one.campaign.ID)
 	if domain.CodeOf(err) == domain.CodeNotFound || err == nil && c.Status.Final() {
 		return true, nil // a call that goes on is waited for by itself
 	}
 	if err != nil {
 		return false, err
 	}
-	now, err := j.d.list.State(ctx, c, one.ordinal)
+	now, err := j.service.list.State(ctx, c, one.ordinal)
 	if err != nil || now.Final() {
 		return err == nil, err
 	}
-	err = j.d.DeleteContact(ctx, p, c.ID, domain.ContactID(c.ID, one.ordinal))
+	err = j.service.contacts.DeleteContact(ctx, p, c.ID, domain.ContactID(c.ID, one.ordinal))
 	code := domain.CodeOf(err)
 	if code == domain.CodeInvalidState || code == domain.CodeUnavailable {
 		return false, nil
@@ -79,9 +79,9 @@ func (j *dataRequestJob) removeContact(ctx context.Context, one personContact) (
 
 // blankContact blanks a contact where it is stored: in its chunk, in what changed
 // it, and in its result. A contact that only mentions the number stays.
-func (j *dataRequestJob) blankContact(ctx context.Context, one personContact) error {
+func (j *job) blankContact(ctx context.Context, one personContact) error {
 	c := one.campaign
-	unlock, err := j.d.LockUploads(c)
+	unlock, err := j.service.contacts.LockUploads(c)
 	if err != nil {
 		return err
 	}
@@ -113,14 +113,14 @@ func (j *dataRequestJob) blankContact(ctx context.Context, one personContact) er
 }
 
 // eraseScreened blanks what uploads screened of the person.
-func (j *dataRequestJob) eraseScreened(ctx context.Context) error {
-	return j.rows(ctx, rowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
+func (j *job) eraseScreened(ctx context.Context) error {
+	return j.rows(ctx, RowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
 		chunk, ok := r.(*domain.ScreenedChunk)
 		if !ok {
 			return nil
 		}
 		c := &domain.Campaign{Meta: domain.Meta{ID: chunk.CampaignID, WorkspaceID: chunk.WorkspaceID}}
-		unlock, err := j.d.LockUploads(c)
+		unlock, err := j.service.contacts.LockUploads(c)
 		if err != nil {
 			return err
 		}
@@ -141,10 +141,10 @@ func (j *dataRequestJob) eraseScreened(ctx context.Context) error {
 
 // eraseBulkOrders cancels the orders of bulk jobs to the number. Jobs that add
 // contacts or do-not-call entries are short: they are waited for.
-func (j *dataRequestJob) eraseBulkOrders(ctx context.Context) error {
+func (j *job) eraseBulkOrders(ctx context.Context) error {
 	for {
 		var busy []domain.ResourceRef
-		err := j.rows(ctx, rowsOf[domain.BulkChunk](), func(r domain.Record) error {
+		err := j.rows(ctx, RowsOf[domain.BulkChunk](), func(r domain.Record) error {
 			chunk, ok := r.(*domain.BulkChunk)
 			if !ok {
 				return nil
@@ -164,9 +164,9 @@ func (j *dataRequestJob) eraseBulkOrders(ctx context.Context) error {
 	}
 }
 
-func (j *dataRequestJob) cancelBulkOrders(ctx context.Context, chunk *domain.BulkChunk) (waits bool, err error) {
+func (j *job) cancelBulkOrders(ctx context.Context, chunk *domain.BulkChunk) (waits bool, err error) {
 	b := &domain.Bulk{Meta: domain.Meta{ID: chunk.BulkID, WorkspaceID: chunk.WorkspaceID}}
-	if _, err = j.d.store.Get(ctx, b); err != nil {
+	if _, err = j.service.store.Get(ctx, b); err != nil {
 		if errors.Is(err, domain.ErrNotFound) {
 			err = nil
 		}
@@ -175,8 +175,8 @@ func (j *dataRequestJob) cancelBulkOrders(ctx context.Context, chunk *domain.Bul
 	if !b.Final() && (b.Type == domain.BulkContacts || b.Type == domain.BulkDNC) {
 		return true, nil
 	}
-	j.d.jobs.Stop(b.WorkspaceID + "/" + b.ID)
-	defer func() { j.d.carryOut(b) }()
+	j.service.jobs.Stop(b.WorkspaceID + "/" + b.ID)
+	defer func() { j.service.bulk.RunBulk(b) }()
 	for i, e := range chunk.Entries {
 		if j.number.InValue(&e) {
 			if err = j.cancelBulkOrder(ctx, b, chunk.Index, i); err != nil {
@@ -190,20 +190,20 @@ func (j *dataRequestJob) cancelBulkOrders(ctx context.Context, chunk *domain.Bul
 
 // cancelBulkOrder blanks one order; one that is still to be carried out counts as
 // cancelled.
-func (j *dataRequestJob) cancelBulkOrder(ctx context.Context, b *domain.Bulk, index, i int) error {
+func (j *job) cancelBulkOrder(ctx context.Context, b *domain.Bulk, index, i int) error {
 	at := index*domain.BulkChunkSize + i
 	for range record.MaxTries {
 		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}
-		of, err := j.d.store.Get(ctx, chunk)
+		of, err := j.service.store.Get(ctx, chunk)
 		if err != nil {
 			return err
 		}
-		version, err := j.d.store.Get(ctx, b)
+		version, err := j.service.store.Get(ctx, b)
 		if err != nil {
 			return err
 		}
 		item := &domain.BulkItem{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: at}
-		_, err = j.d.store.Get(ctx, item)
+		_, err = j.service.store.Get(ctx, item)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
 			return err
 		}
@@ -223,7 +223,7 @@ func (j *dataRequestJob) cancelBulkOrder(ctx context.Context, b *domain.Bulk, in
 		}
 		e.Order = nil
 		j.number.MaskValue(e)
-		if _, err = j.d.store.Apply(ctx, change); !errors.Is(err, domain.ErrConflict) {
+		if _, err = j.service.store.Apply(ctx, change); !errors.Is(err, domain.ErrConflict) {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package actors
+package datarequests
 
 import (
 	"context"
@@ -11,49 +11,49 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// rowKind is a kind of rows as data requests see it.
-type rowKind struct {
-	kind  string
-	fresh func() domain.Record
+// RowKind is a kind of rows as data requests see it.
+type RowKind struct {
+	Kind  string
+	Fresh func() domain.Record
 }
 
-func rowsOf[T any, R record.Row[T]]() rowKind {
-	return rowKind{R(new(T)).Key().Kind, func() domain.Record { return R(new(T)) }}
+func RowsOf[T any, R record.Row[T]]() RowKind {
+	return RowKind{R(new(T)).Key().Kind, func() domain.Record { return R(new(T)) }}
 }
 
-// settingKinds are the settings of a workspace. An erasure names those that
+// SettingKinds are the settings of a workspace. An erasure names those that
 // contain the number and leaves them as they are: an agent that transfers to it
 // is to be changed by whoever made it.
-func settingKinds() []rowKind {
-	return []rowKind{
-		rowsOf[domain.Agent](), rowsOf[domain.AgentVersion](), rowsOf[domain.Pathway](), rowsOf[domain.PathwayVersion](), rowsOf[domain.Tool](),
-		rowsOf[domain.KnowledgeBase](), rowsOf[domain.KnowledgeSource](), rowsOf[domain.KnowledgePassage](), rowsOf[domain.Campaign](),
-		rowsOf[domain.PinnedScript](), rowsOf[domain.Webhook](), rowsOf[domain.AlertRule](), rowsOf[domain.Provider](), rowsOf[domain.Trunk](),
-		rowsOf[domain.PhoneNumber](), rowsOf[domain.Phone](), rowsOf[domain.SMSGateway](), rowsOf[domain.User](), rowsOf[domain.DNCList](),
+func SettingKinds() []RowKind {
+	return []RowKind{
+		RowsOf[domain.Agent](), RowsOf[domain.AgentVersion](), RowsOf[domain.Pathway](), RowsOf[domain.PathwayVersion](), RowsOf[domain.Tool](),
+		RowsOf[domain.KnowledgeBase](), RowsOf[domain.KnowledgeSource](), RowsOf[domain.KnowledgePassage](), RowsOf[domain.Campaign](),
+		RowsOf[domain.PinnedScript](), RowsOf[domain.Webhook](), RowsOf[domain.AlertRule](), RowsOf[domain.Provider](), RowsOf[domain.Trunk](),
+		RowsOf[domain.PhoneNumber](), RowsOf[domain.Phone](), RowsOf[domain.SMSGateway](), RowsOf[domain.User](), RowsOf[domain.DNCList](),
 	}
 }
 
-// blankedKinds are kinds whose rows are not about the person as a whole: the
+// BlankedKinds are kinds whose rows are not about the person as a whole: the
 // number is blanked in them wherever it occurs.
-func blankedKinds() []rowKind {
-	return []rowKind{
-		rowsOf[domain.ContactResult](), rowsOf[domain.Upload](), rowsOf[domain.BulkErrors](), rowsOf[domain.BulkItem](), rowsOf[domain.AuditEntry](),
-		rowsOf[domain.Delivery](), rowsOf[domain.Alert](), rowsOf[domain.AlertMail](), rowsOf[domain.Transcript](),
+func BlankedKinds() []RowKind {
+	return []RowKind{
+		RowsOf[domain.ContactResult](), RowsOf[domain.Upload](), RowsOf[domain.BulkErrors](), RowsOf[domain.BulkItem](), RowsOf[domain.AuditEntry](),
+		RowsOf[domain.Delivery](), RowsOf[domain.Alert](), RowsOf[domain.AlertMail](), RowsOf[domain.Transcript](),
 	}
 }
 
 // rows shows the rows of a kind, of the request's environment, that contain the
 // number. It reads them all, a page in memory at a time, and gives way to live
 // calls.
-func (j *dataRequestJob) rows(ctx context.Context, k rowKind, each func(domain.Record) error) error {
-	prefix := domain.Key{Kind: k.kind, Workspace: j.row.WorkspaceID}
-	for after, n := "", dataPageRows; n == dataPageRows; {
+func (j *job) rows(ctx context.Context, k RowKind, each func(domain.Record) error) error {
+	prefix := domain.Key{Kind: k.Kind, Workspace: j.row.WorkspaceID}
+	for after, n := "", rowsPerRead; n == rowsPerRead; {
 		if err := j.yield(); err != nil {
 			return err
 		}
 		n = 0
 		var found []domain.Record
-		err := j.d.store.Under(ctx, prefix, after, dataPageRows, k.fresh, func(r domain.Record) error {
+		err := j.service.store.Under(ctx, prefix, after, rowsPerRead, k.Fresh, func(r domain.Record) error {
 			n, after = n+1, r.Key().ID
 			if j.number.InValue(r) {
 				found = append(found, r)
@@ -78,7 +78,7 @@ func (j *dataRequestJob) rows(ctx context.Context, k rowKind, each func(domain.R
 
 // isOurs says whether a row is of the request's environment: by itself, or by
 // the campaign, the bulk job or the call that it belongs to.
-func (j *dataRequestJob) isOurs(ctx context.Context, r domain.Record) (bool, error) {
+func (j *job) isOurs(ctx context.Context, r domain.Record) (bool, error) {
 	if v := reflect.Indirect(reflect.ValueOf(r)).FieldByName("Environment"); v.IsValid() && v.String() != "" {
 		return v.String() == string(j.row.Environment), nil
 	}
@@ -89,7 +89,7 @@ func (j *dataRequestJob) isOurs(ctx context.Context, r domain.Record) (bool, err
 		return j.ours[owner], nil
 	case domain.PrefixCall:
 		c := &domain.Call{Meta: domain.Meta{ID: owner, WorkspaceID: j.row.WorkspaceID}}
-		_, err := j.d.store.Get(ctx, c)
+		_, err := j.service.store.Get(ctx, c)
 		if errors.Is(err, domain.ErrNotFound) {
 			return true, nil // what is left of a call that is gone
 		}
@@ -100,16 +100,16 @@ func (j *dataRequestJob) isOurs(ctx context.Context, r domain.Record) (bool, err
 
 // change reads a row and stores what f makes of it, under a guard, unless f says
 // that there is nothing to change. A row that is gone is left so.
-func (j *dataRequestJob) change(ctx context.Context, row domain.Record, f func() bool) error {
+func (j *job) change(ctx context.Context, row domain.Record, f func() bool) error {
 	for range record.MaxTries {
-		version, err := j.d.store.Get(ctx, row)
+		version, err := j.service.store.Get(ctx, row)
 		if errors.Is(err, domain.ErrNotFound) || err == nil && !f() {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		_, err = j.d.store.Apply(ctx, commit.Change{
+		_, err = j.service.store.Apply(ctx, commit.Change{
 			Workspace: j.row.WorkspaceID, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row},
 		})
 		if !errors.Is(err, domain.ErrConflict) {
@@ -121,21 +121,21 @@ func (j *dataRequestJob) change(ctx context.Context, row domain.Record, f func()
 
 // isCall, isMessage and the others say whether a row is about the person, and
 // does not only mention the number.
-func (j *dataRequestJob) isCall(c *domain.Call) bool { return j.number.In(c.From) || j.number.In(c.To) }
+func (j *job) isCall(c *domain.Call) bool { return j.number.In(c.From) || j.number.In(c.To) }
 
-func (j *dataRequestJob) isMessage(m *domain.Message) bool {
+func (j *job) isMessage(m *domain.Message) bool {
 	return j.number.In(m.From) || j.number.In(m.To)
 }
 
-func (j *dataRequestJob) isConversation(t *domain.Texting) bool { return j.number.In(t.Contact) }
+func (j *job) isConversation(t *domain.Texting) bool { return j.number.In(t.Contact) }
 
-func (j *dataRequestJob) isAppointment(a *domain.Appointment) bool {
+func (j *job) isAppointment(a *domain.Appointment) bool {
 	return j.number.In(a.Patient.Phone)
 }
 
 // isAbout says whether a call, a message, a conversation or an appointment is
 // about the person.
-func (j *dataRequestJob) isAbout(r domain.Record) bool {
+func (j *job) isAbout(r domain.Record) bool {
 	switch r := r.(type) {
 	case *domain.Call:
 		return j.isCall(r)
@@ -149,14 +149,14 @@ func (j *dataRequestJob) isAbout(r domain.Record) bool {
 	return false
 }
 
-// personKinds are the kinds whose rows are about one person each.
-func personKinds() []rowKind {
-	return []rowKind{rowsOf[domain.Message](), rowsOf[domain.Texting](), rowsOf[domain.Appointment](), rowsOf[domain.Call]()}
+// PersonKinds are the kinds whose rows are about one person each.
+func PersonKinds() []RowKind {
+	return []RowKind{RowsOf[domain.Message](), RowsOf[domain.Texting](), RowsOf[domain.Appointment](), RowsOf[domain.Call]()}
 }
 
 // collect finds the ids of what is about the person.
-func (j *dataRequestJob) collect(ctx context.Context) error {
-	for _, k := range personKinds() {
+func (j *job) collect(ctx context.Context) error {
+	for _, k := range PersonKinds() {
 		err := j.rows(ctx, k, func(r domain.Record) error {
 			if j.isAbout(r) {
 				j.about[r.Key().ID] = true
@@ -180,7 +180,7 @@ type personContact struct {
 
 // contacts shows the contacts of all campaigns that have the number or mention
 // it.
-func (j *dataRequestJob) contacts(ctx context.Context, each func(personContact) error) error {
+func (j *job) contacts(ctx context.Context, each func(personContact) error) error {
 	for _, c := range j.campaigns {
 		edits, err := j.contactEdits(ctx, c)
 		if err != nil {
@@ -192,7 +192,7 @@ func (j *dataRequestJob) contacts(ctx context.Context, each func(personContact) 
 			}
 			var found []personContact
 			more = false
-			err = j.d.store.Under(ctx, domain.Key{Kind: "chunk", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, 1,
+			err = j.service.store.Under(ctx, domain.Key{Kind: "chunk", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, 1,
 				func() domain.Record { return &domain.ContactChunk{} }, func(r domain.Record) error {
 					chunk, ok := r.(*domain.ContactChunk)
 					if !ok {
@@ -216,12 +216,12 @@ func (j *dataRequestJob) contacts(ctx context.Context, each func(personContact) 
 }
 
 // contactEdits are the contacts of a campaign that were changed since their upload, by their place.
-func (j *dataRequestJob) contactEdits(ctx context.Context, c *domain.Campaign) (map[int]domain.Contact, error) {
+func (j *job) contactEdits(ctx context.Context, c *domain.Campaign) (map[int]domain.Contact, error) {
 	edits := make(map[int]domain.Contact)
 	fresh := func() domain.Record { return &domain.ContactEdit{} }
-	for after, n := "", dataPageRows; n == dataPageRows; {
+	for after, n := "", rowsPerRead; n == rowsPerRead; {
 		n = 0
-		err := j.d.store.Under(ctx, domain.Key{Kind: "edit", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, dataPageRows, fresh, func(r domain.Record) error {
+		err := j.service.store.Under(ctx, domain.Key{Kind: "edit", Workspace: c.WorkspaceID, ID: c.ID + "/"}, after, rowsPerRead, fresh, func(r domain.Record) error {
 			if e, ok := r.(*domain.ContactEdit); ok {
 				n, after, edits[e.Ordinal] = n+1, e.Key().ID, e.Contact
 			}
@@ -234,7 +234,7 @@ func (j *dataRequestJob) contactEdits(ctx context.Context, c *domain.Campaign) (
 	return edits, nil
 }
 
-func (j *dataRequestJob) ofChunk(c *domain.Campaign, chunk *domain.ContactChunk, edits map[int]domain.Contact) (found []personContact) {
+func (j *job) ofChunk(c *domain.Campaign, chunk *domain.ContactChunk, edits map[int]domain.Contact) (found []personContact) {
 	for i, contact := range chunk.Contacts {
 		one := personContact{campaign: c, ordinal: chunk.Index*domain.ChunkSize + i, contact: contact}
 		mentioned := j.number.InValue(&contact)

@@ -1,4 +1,4 @@
-package actors
+package datarequests
 
 import (
 	"archive/zip"
@@ -13,13 +13,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
-
-	"github.com/callboard/callboard/service/decisions"
 )
 
 // export writes what the workspace has of the person into a zip, from its
 // beginning: what a process that ended left of it was never shown.
-func (j *dataRequestJob) export(ctx context.Context) error {
+func (j *job) export(ctx context.Context) error {
 	j.row.Counts = nil
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -37,7 +35,7 @@ func (j *dataRequestJob) export(ctx context.Context) error {
 			err = z.Close()
 		}
 	}()
-	size, err := j.d.node.cfg.Blobs.Put(ctx, j.row.WorkspaceID, j.row.File(), from)
+	size, err := j.service.blobs.Put(ctx, j.row.WorkspaceID, j.row.File(), from)
 	_ = from.CloseWithError(errors.New("nobody reads the file any more"))
 	if wrote := <-written; wrote != nil {
 		err = wrote // the cause of the other
@@ -72,19 +70,19 @@ type exportedEntry struct {
 }
 
 // writeFiles writes one file of JSON lines for each kind, and the recordings.
-func (j *dataRequestJob) writeFiles(ctx context.Context, z *zip.Writer) error {
+func (j *job) writeFiles(ctx context.Context, z *zip.Writer) error {
 	var calls []*domain.Call
 	for _, k := range []struct {
-		rowKind
+		RowKind
 		file string
 	}{
-		{rowsOf[domain.Call](), "calls"},
-		{rowsOf[domain.Message](), "messages"},
-		{rowsOf[domain.Texting](), "sms_conversations"},
-		{rowsOf[domain.Appointment](), "appointments"},
+		{RowsOf[domain.Call](), "calls"},
+		{RowsOf[domain.Message](), "messages"},
+		{RowsOf[domain.Texting](), "sms_conversations"},
+		{RowsOf[domain.Appointment](), "appointments"},
 	} {
 		err := j.lines(z, k.file, func(line func(any) error) error {
-			return j.rows(ctx, k.rowKind, func(r domain.Record) error {
+			return j.rows(ctx, k.RowKind, func(r domain.Record) error {
 				if !j.isAbout(r) {
 					return nil
 				}
@@ -107,7 +105,7 @@ func (j *dataRequestJob) writeFiles(ctx context.Context, z *zip.Writer) error {
 }
 
 // lines writes a file of the zip.
-func (j *dataRequestJob) lines(z *zip.Writer, name string, write func(line func(any) error) error) error {
+func (j *job) lines(z *zip.Writer, name string, write func(line func(any) error) error) error {
 	w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".jsonl", Method: zip.Deflate, Modified: j.row.CreatedAt})
 	if err != nil {
 		return err
@@ -121,11 +119,11 @@ func (j *dataRequestJob) lines(z *zip.Writer, name string, write func(line func(
 	return err
 }
 
-func (j *dataRequestJob) writeTranscripts(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
+func (j *job) writeTranscripts(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
 	return j.lines(z, "transcripts", func(line func(any) error) error {
 		for _, c := range calls {
 			t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
-			_, err := j.d.store.Get(ctx, t)
+			_, err := j.service.store.Get(ctx, t)
 			if errors.Is(err, domain.ErrNotFound) {
 				continue
 			}
@@ -140,13 +138,13 @@ func (j *dataRequestJob) writeTranscripts(ctx context.Context, z *zip.Writer, ca
 	})
 }
 
-func (j *dataRequestJob) writeContacts(ctx context.Context, z *zip.Writer) error {
+func (j *job) writeContacts(ctx context.Context, z *zip.Writer) error {
 	return j.lines(z, "contacts", func(line func(any) error) error {
 		return j.contacts(ctx, func(one personContact) error {
 			if !one.is {
 				return nil
 			}
-			of, err := j.d.list.Find(ctx, one.campaign, domain.ContactID(one.campaign.ID, one.ordinal))
+			of, err := j.service.list.Find(ctx, one.campaign, domain.ContactID(one.campaign.ID, one.ordinal))
 			if err != nil {
 				return err
 			}
@@ -155,9 +153,9 @@ func (j *dataRequestJob) writeContacts(ctx context.Context, z *zip.Writer) error
 	})
 }
 
-func (j *dataRequestJob) writeScreened(ctx context.Context, z *zip.Writer) error {
+func (j *job) writeScreened(ctx context.Context, z *zip.Writer) error {
 	return j.lines(z, "screened_contacts", func(line func(any) error) error {
-		return j.rows(ctx, rowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
+		return j.rows(ctx, RowsOf[domain.ScreenedChunk](), func(r domain.Record) error {
 			chunk, ok := r.(*domain.ScreenedChunk)
 			if !ok {
 				return nil
@@ -175,12 +173,12 @@ func (j *dataRequestJob) writeScreened(ctx context.Context, z *zip.Writer) error
 	})
 }
 
-func (j *dataRequestJob) writeDecisions(ctx context.Context, z *zip.Writer) error {
+func (j *job) writeDecisions(ctx context.Context, z *zip.Writer) error {
 	phone := j.number.E164()
 	return j.lines(z, "decisions", func(line func(any) error) error {
 		for _, c := range j.campaigns {
 			for row, more := 1, true; more; {
-				rows, err := j.d.PagesOfNumber(ctx, c, phone, row)
+				rows, err := j.service.decisions.PagesOfNumber(ctx, c, phone, row)
 				if err != nil {
 					return err
 				}
@@ -190,7 +188,7 @@ func (j *dataRequestJob) writeDecisions(ctx context.Context, z *zip.Writer) erro
 						return err
 					}
 				}
-				more = len(rows) == decisions.PageRows
+				more = len(rows) == domain.DecisionRowsPerRead
 			}
 		}
 		return nil
@@ -203,20 +201,20 @@ func decisionLines(c *domain.Campaign, row *domain.DecisionPage, phone string, l
 		if row.Decisions[i].Phone != phone {
 			continue
 		}
-		if err := line(decisions.DecisionAt(c, row, i)); err != nil {
+		if err := line(ask.DecisionOf(c, row, i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (j *dataRequestJob) writeEvents(ctx context.Context, z *zip.Writer) error {
+func (j *job) writeEvents(ctx context.Context, z *zip.Writer) error {
 	return j.lines(z, "events", func(line func(any) error) error {
 		for after := uint64(0); ; {
 			if err := j.yield(); err != nil {
 				return err
 			}
-			batch, err := j.d.store.Events(ctx, j.row.WorkspaceID, after, eventBatch)
+			batch, err := j.service.store.Events(ctx, j.row.WorkspaceID, after, eventsPerRead)
 			if err != nil || len(batch) == 0 {
 				return err
 			}
@@ -233,18 +231,18 @@ func (j *dataRequestJob) writeEvents(ctx context.Context, z *zip.Writer) error {
 	})
 }
 
-func (j *dataRequestJob) writeListed(ctx context.Context, z *zip.Writer) error {
+func (j *job) writeListed(ctx context.Context, z *zip.Writer) error {
 	return j.lines(z, "dnc_entries", func(line func(any) error) error {
 		n, err := dnc.Number(j.number.E164())
 		if err != nil {
 			return nil //nolint:nilerr // no list can hold it
 		}
 		var ids []string
-		if err = commit.Each(ctx, j.d.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
+		if err = commit.Each(ctx, j.service.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
 			return err
 		}
 		for _, id := range ids {
-			hit, err := j.d.node.dnc.Stored(ctx, j.row.WorkspaceID, dnc.Scrub{Default: id}, n)
+			hit, err := j.service.lists.Stored(ctx, j.row.WorkspaceID, dnc.Scrub{Default: id}, n)
 			if err == nil && hit != nil {
 				err = line(exportedEntry{id, hit.Origin.Entry(j.number.E164())})
 			}
@@ -257,12 +255,12 @@ func (j *dataRequestJob) writeListed(ctx context.Context, z *zip.Writer) error {
 }
 
 // writeRecordings writes the recordings as they are: sound does not get smaller.
-func (j *dataRequestJob) writeRecordings(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
+func (j *job) writeRecordings(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
 	for _, c := range calls {
 		if !c.RecordingAvailable {
 			continue
 		}
-		body, _, err := j.d.node.cfg.Blobs.Open(ctx, c.WorkspaceID, recording.BlobName(c.ID))
+		body, _, err := j.service.blobs.Open(ctx, c.WorkspaceID, recording.BlobName(c.ID))
 		if errors.Is(err, domain.ErrNotFound) { // deleted meanwhile
 			continue
 		}

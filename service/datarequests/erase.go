@@ -1,4 +1,4 @@
-package actors
+package datarequests
 
 import (
 	"context"
@@ -11,9 +11,6 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
-	"github.com/callboard/callboard/service/sms"
-
-	"github.com/callboard/callboard/service/decisions"
 )
 
 // erasureStep is a part of an erasure that is done once.
@@ -26,14 +23,14 @@ type erasureStep struct {
 // finished stands in the row, so that a process that goes on after another one
 // begins with the first step that is not. The calls, messages, conversations and
 // appointments go last: the steps before need to know them.
-func (j *dataRequestJob) erase(ctx context.Context) error {
+func (j *job) erase(ctx context.Context) error {
 	steps := []erasureStep{{"contacts", j.eraseContacts}, {"screened", j.eraseScreened}, {"bulk_orders", j.eraseBulkOrders}, {"live", j.awaitLive}, {"events", j.eraseEvents}, {"decisions", j.eraseDecisions}}
-	for _, k := range blankedKinds() {
-		steps = append(steps, erasureStep{k.kind, func(ctx context.Context) error { return j.blank(ctx, k) }})
+	for _, k := range BlankedKinds() {
+		steps = append(steps, erasureStep{k.Kind, func(ctx context.Context) error { return j.blank(ctx, k) }})
 	}
 	steps = append(steps, erasureStep{"call_trace", j.eraseTraces}, erasureStep{"number_days", j.eraseAttemptCounts}, erasureStep{"exports", j.eraseFiles}, erasureStep{"dnc_entries", j.eraseDoNotCall})
-	for _, k := range personKinds() {
-		steps = append(steps, erasureStep{k.kind, func(ctx context.Context) error { return j.erasePerson(ctx, k) }})
+	for _, k := range PersonKinds() {
+		steps = append(steps, erasureStep{k.Kind, func(ctx context.Context) error { return j.erasePerson(ctx, k) }})
 	}
 	steps = append(steps, erasureStep{"settings", j.reportSettings})
 	for _, s := range steps {
@@ -54,7 +51,7 @@ func (j *dataRequestJob) erase(ctx context.Context) error {
 }
 
 // count adds to what the request says of a kind; it is stored with the step.
-func (j *dataRequestJob) count(kind string, n int) {
+func (j *job) count(kind string, n int) {
 	if n == 0 {
 		return
 	}
@@ -66,7 +63,7 @@ func (j *dataRequestJob) count(kind string, n int) {
 
 // awaitLive waits until no call with the person goes on, no message to or from
 // the person is on its way, and no export is being written.
-func (j *dataRequestJob) awaitLive(ctx context.Context) error {
+func (j *job) awaitLive(ctx context.Context) error {
 	for {
 		busy, err := j.liveWork(ctx)
 		if err != nil {
@@ -78,7 +75,7 @@ func (j *dataRequestJob) awaitLive(ctx context.Context) error {
 	}
 }
 
-func (j *dataRequestJob) liveWork(ctx context.Context) (refs []domain.ResourceRef, err error) {
+func (j *job) liveWork(ctx context.Context) (refs []domain.ResourceRef, err error) {
 	ws, env, phone := j.row.WorkspaceID, string(j.row.Environment), j.number.E164()
 	add := func(id, object string) { refs = append(refs, domain.ResourceRef{ID: id, Object: object}) }
 	onItsWay := func(m *domain.Message) {
@@ -87,24 +84,24 @@ func (j *dataRequestJob) liveWork(ctx context.Context) (refs []domain.ResourceRe
 		}
 	}
 	return refs, errors.Join(err,
-		commit.Each(ctx, j.d.store, "call", ws, "active="+env, func(c *domain.Call) {
+		commit.Each(ctx, j.service.store, "call", ws, "active="+env, func(c *domain.Call) {
 			if j.isCall(c) {
 				add(c.ID, "call")
 			}
 		}),
-		commit.Each(ctx, j.d.store, "orphan", ws, "left", func(o *domain.Orphan) {
+		commit.Each(ctx, j.service.store, "orphan", ws, "left", func(o *domain.Orphan) {
 			if string(o.Environment) == env && j.number.In(o.Number) {
 				add(o.CallID, "call")
 			}
 		}),
-		commit.Each(ctx, j.d.store, "message", ws, "to="+env+"/"+phone, onItsWay),
-		commit.Each(ctx, j.d.store, "message", ws, "from="+env+"/"+phone, onItsWay),
-		commit.Each(ctx, j.d.store, "export", ws, "open", func(e *domain.Export) {
+		commit.Each(ctx, j.service.store, "message", ws, "to="+env+"/"+phone, onItsWay),
+		commit.Each(ctx, j.service.store, "message", ws, "from="+env+"/"+phone, onItsWay),
+		commit.Each(ctx, j.service.store, "export", ws, "open", func(e *domain.Export) {
 			if string(e.Environment) == env {
 				add(e.ID, "export")
 			}
 		}),
-		commit.Each(ctx, j.d.store, "data_request", ws, "open", func(r *domain.DataRequest) {
+		commit.Each(ctx, j.service.store, "data_request", ws, "open", func(r *domain.DataRequest) {
 			if r.Type == domain.DataExport && r.PhoneHash == j.row.PhoneHash && string(r.Environment) == env {
 				add(r.ID, "data_request")
 			}
@@ -114,7 +111,7 @@ func (j *dataRequestJob) liveWork(ctx context.Context) (refs []domain.ResourceRe
 
 // eraseEvents deletes the events that are about the person or name the number.
 // Deliveries of them that are still due fail.
-func (j *dataRequestJob) eraseEvents(ctx context.Context) error {
+func (j *job) eraseEvents(ctx context.Context) error {
 	if err := j.collect(ctx); err != nil {
 		return err
 	}
@@ -122,7 +119,7 @@ func (j *dataRequestJob) eraseEvents(ctx context.Context) error {
 		if err := j.yield(); err != nil {
 			return err
 		}
-		batch, err := j.d.store.Events(ctx, j.row.WorkspaceID, after, eventBatch)
+		batch, err := j.service.store.Events(ctx, j.row.WorkspaceID, after, eventsPerRead)
 		if err != nil || len(batch) == 0 {
 			return err
 		}
@@ -136,7 +133,7 @@ func (j *dataRequestJob) eraseEvents(ctx context.Context) error {
 		if len(change.DeleteEvents) == 0 {
 			continue
 		}
-		if _, err = j.d.store.Apply(ctx, change); err != nil {
+		if _, err = j.service.store.Apply(ctx, change); err != nil {
 			return err
 		}
 		j.count("events", len(change.DeleteEvents))
@@ -145,11 +142,11 @@ func (j *dataRequestJob) eraseEvents(ctx context.Context) error {
 
 // eraseDecisions blanks the number in logs of decisions. The logs can still be
 // verified.
-func (j *dataRequestJob) eraseDecisions(ctx context.Context) error {
-	key, phone := j.d.keys.Decisions(j.row.WorkspaceID), j.number.E164()
+func (j *job) eraseDecisions(ctx context.Context) error {
+	key, phone := j.service.keys.Decisions(j.row.WorkspaceID), j.number.E164()
 	for _, c := range j.campaigns {
 		for {
-			rows, err := j.d.PagesOfNumber(ctx, c, phone, 1)
+			rows, err := j.service.decisions.PagesOfNumber(ctx, c, phone, 1)
 			if err != nil {
 				return err
 			}
@@ -158,7 +155,7 @@ func (j *dataRequestJob) eraseDecisions(ctx context.Context) error {
 					return err
 				}
 			}
-			if j.count("decisions", len(rows)); len(rows) < decisions.PageRows {
+			if j.count("decisions", len(rows)); len(rows) < domain.DecisionRowsPerRead {
 				break
 			}
 		}
@@ -167,38 +164,38 @@ func (j *dataRequestJob) eraseDecisions(ctx context.Context) error {
 }
 
 // blank blanks the number in the rows of a kind.
-func (j *dataRequestJob) blank(ctx context.Context, k rowKind) error {
+func (j *job) blank(ctx context.Context, k RowKind) error {
 	return j.rows(ctx, k, func(r domain.Record) error {
-		j.count(k.kind, 1)
+		j.count(k.Kind, 1)
 		return j.change(ctx, r, func() bool { return j.number.MaskValue(r) })
 	})
 }
 
 // eraseTraces deletes SIP messages that name the number, also those of calls with
 // others: a message without some of its words is none.
-func (j *dataRequestJob) eraseTraces(ctx context.Context) error {
-	return j.rows(ctx, rowsOf[domain.TraceRow](), func(r domain.Record) error {
+func (j *job) eraseTraces(ctx context.Context) error {
+	return j.rows(ctx, RowsOf[domain.TraceRow](), func(r domain.Record) error {
 		j.count("call_trace", 1)
-		_, err := j.d.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{r.Key()}})
+		_, err := j.service.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{r.Key()}})
 		return err
 	})
 }
 
 // eraseAttemptCounts deletes what is counted of the number.
-func (j *dataRequestJob) eraseAttemptCounts(ctx context.Context) error {
+func (j *job) eraseAttemptCounts(ctx context.Context) error {
 	days := &domain.NumberDays{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment, Number: j.number.E164()}
-	optOut := sms.OptOutKey(j.row.WorkspaceID, j.row.Environment, j.number.E164())
-	_, err := j.d.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{days.Key(), optOut}})
+	optOut := j.service.optOutKey(j.row.WorkspaceID, j.row.Environment, j.number.E164())
+	_, err := j.service.store.Apply(ctx, commit.Change{Workspace: j.row.WorkspaceID, Deletes: []domain.Key{days.Key(), optOut}})
 	return err
 }
 
 // eraseFiles deletes the files of exports that contain the number.
-func (j *dataRequestJob) eraseFiles(ctx context.Context) error {
+func (j *job) eraseFiles(ctx context.Context) error {
 	var exports []*domain.Export
 	var requests []*domain.DataRequest
 	err := errors.Join(
-		commit.Each(ctx, j.d.store, "export", j.row.WorkspaceID, "kept", func(e *domain.Export) { exports = append(exports, e) }),
-		commit.Each(ctx, j.d.store, "data_request", j.row.WorkspaceID, "kept", func(r *domain.DataRequest) { requests = append(requests, r) }),
+		commit.Each(ctx, j.service.store, "export", j.row.WorkspaceID, "kept", func(e *domain.Export) { exports = append(exports, e) }),
+		commit.Each(ctx, j.service.store, "data_request", j.row.WorkspaceID, "kept", func(r *domain.DataRequest) { requests = append(requests, r) }),
 	)
 	if err != nil {
 		return err
@@ -207,7 +204,7 @@ func (j *dataRequestJob) eraseFiles(ctx context.Context) error {
 		if r.Environment != j.row.Environment || r.PhoneHash != j.row.PhoneHash {
 			continue
 		}
-		if err = j.d.expireData(ctx, r); err != nil {
+		if err = j.service.expire(ctx, r); err != nil {
 			return err
 		}
 		j.count("exports", 1)
@@ -218,7 +215,7 @@ func (j *dataRequestJob) eraseFiles(ctx context.Context) error {
 		}
 		has, err := j.fileContains(ctx, e.File())
 		if err == nil && has {
-			err = j.d.dropExportFile(ctx, e)
+			err = j.service.exports.DropExportFile(ctx, e)
 			j.count("exports", 1)
 		}
 		if err != nil {
@@ -236,8 +233,8 @@ const (
 )
 
 // fileContains says whether a file contains the number.
-func (j *dataRequestJob) fileContains(ctx context.Context, name string) (bool, error) {
-	body, _, err := j.d.node.cfg.Blobs.Open(ctx, j.row.WorkspaceID, name)
+func (j *job) fileContains(ctx context.Context, name string) (bool, error) {
+	body, _, err := j.service.blobs.Open(ctx, j.row.WorkspaceID, name)
 	if errors.Is(err, domain.ErrNotFound) {
 		return false, nil
 	}
@@ -265,20 +262,20 @@ func (j *dataRequestJob) fileContains(ctx context.Context, name string) (bool, e
 }
 
 // eraseDoNotCall replaces the number on do-not-call lists by its keyed hash.
-func (j *dataRequestJob) eraseDoNotCall(ctx context.Context) error {
+func (j *job) eraseDoNotCall(ctx context.Context) error {
 	n, err := dnc.Number(j.number.E164())
 	if err != nil {
 		return nil //nolint:nilerr // no list can hold it
 	}
 	var ids []string
-	if err = commit.Each(ctx, j.d.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
+	if err = commit.Each(ctx, j.service.store, "dnc_list", j.row.WorkspaceID, "env="+string(j.row.Environment), func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
 		return err
 	}
 	if own := domain.DefaultDNCID(j.row.WorkspaceID, j.row.Environment); !slices.Contains(ids, own) {
 		ids = append(ids, own)
 	}
 	for _, id := range ids {
-		erased, err := j.d.node.dnc.Erase(ctx, j.row.WorkspaceID, id, n)
+		erased, err := j.service.lists.Erase(ctx, j.row.WorkspaceID, id, n)
 		if err != nil {
 			return err
 		}
@@ -291,19 +288,19 @@ func (j *dataRequestJob) eraseDoNotCall(ctx context.Context) error {
 
 // erasePerson deletes what is about the person, and blanks the number in what is
 // about others.
-func (j *dataRequestJob) erasePerson(ctx context.Context, k rowKind) error {
+func (j *job) erasePerson(ctx context.Context, k RowKind) error {
 	return j.rows(ctx, k, func(r domain.Record) error {
-		j.count(k.kind, 1)
+		j.count(k.Kind, 1)
 		if !j.isAbout(r) {
 			return j.change(ctx, r, func() bool { return j.number.MaskValue(r) })
 		}
 		switch r := r.(type) {
 		case *domain.Call:
-			return j.d.DeleteCalls(ctx, j.row.WorkspaceID, []*domain.Call{r})
+			return j.service.calls.DeleteCalls(ctx, j.row.WorkspaceID, []*domain.Call{r})
 		case *domain.Appointment:
 			return j.deleteAppointment(ctx, r)
 		}
-		_, err := j.d.store.Apply(ctx, commit.Change{
+		_, err := j.service.store.Apply(ctx, commit.Change{
 			Workspace: j.row.WorkspaceID, Deletes: []domain.Key{r.Key()}, ForgetSubjects: []string{r.Key().ID},
 		})
 		return err
@@ -311,14 +308,14 @@ func (j *dataRequestJob) erasePerson(ctx context.Context, k rowKind) error {
 }
 
 // deleteAppointment deletes an appointment and frees its time.
-func (j *dataRequestJob) deleteAppointment(ctx context.Context, a *domain.Appointment) error {
+func (j *job) deleteAppointment(ctx context.Context, a *domain.Appointment) error {
 	for range record.MaxTries {
 		due := &domain.ReminderDue{WorkspaceID: a.WorkspaceID, AppointmentID: a.ID}
 		c := commit.Change{Workspace: a.WorkspaceID, Deletes: []domain.Key{a.Key(), due.Key()}, ForgetSubjects: []string{a.ID}}
-		if err := j.d.FreeTime(ctx, &c, a); err != nil {
+		if err := j.service.appointments.FreeTime(ctx, &c, a); err != nil {
 			return err
 		}
-		if _, err := j.d.store.Apply(ctx, c); !errors.Is(err, domain.ErrConflict) {
+		if _, err := j.service.store.Apply(ctx, c); !errors.Is(err, domain.ErrConflict) {
 			return err
 		}
 	}
@@ -326,12 +323,12 @@ func (j *dataRequestJob) deleteAppointment(ctx context.Context, a *domain.Appoin
 }
 
 // reportSettings finds the settings of the workspace that contain the number.
-func (j *dataRequestJob) reportSettings(ctx context.Context) error {
+func (j *job) reportSettings(ctx context.Context) error {
 	var remaining []domain.ResourceRef
-	for _, k := range settingKinds() {
+	for _, k := range SettingKinds() {
 		err := j.rows(ctx, k, func(r domain.Record) error {
-			ref := domain.ResourceRef{ID: r.Key().ID, Object: k.kind}
-			if len(remaining) < maxDataRefs && !slices.Contains(remaining, ref) {
+			ref := domain.ResourceRef{ID: r.Key().ID, Object: k.Kind}
+			if len(remaining) < maxWaitingFor && !slices.Contains(remaining, ref) {
 				remaining = append(remaining, ref)
 			}
 			return nil

@@ -1,0 +1,358 @@
+// Package datarequests exports and erases what a workspace has of the person with a
+// phone number.
+package datarequests
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	register "github.com/callboard/callboard/actors/dnc"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/personal"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
+)
+
+// Config holds what a dataRequestService needs.
+type Config struct {
+	Store        commit.Store
+	Blobs        blobs
+	Lists        *register.Register
+	Keys         numberKeys
+	Jobs         jobRunner
+	Campaigns    campaigns
+	Contacts     contactErasure
+	Calls        callDeleter
+	Appointments appointments
+	Decisions    decisionLogs
+	Exports      exportFiles
+	Bulk         bulkRunner
+	// OptOutKey returns the key of the row of a number whose opt-out is in progress.
+	OptOutKey func(workspaceID string, env domain.Environment, e164 string) domain.Key
+	// Country returns the default country of the principal's workspace.
+	Country func(p domain.Principal) string
+	// Background returns the context that ends with the node.
+	Background func() context.Context
+	// Quarantined says that the store is a backup that was not released.
+	Quarantined func() bool
+	OnCalls     func() bool // whether this node has live calls
+}
+
+// numberKeys returns the keys of a workspace.
+type numberKeys interface {
+	NumberHash(workspaceID, e164 string) string
+	Decisions(workspaceID string) []byte
+}
+
+// jobRunner runs work until it is done.
+type jobRunner interface {
+	Begin(ctx context.Context, name string, work func(ctx context.Context) error) bool
+	Stop(name string)
+}
+
+type campaigns interface {
+	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
+}
+
+type contactErasure interface {
+	DeleteContact(ctx context.Context, p domain.Principal, campaignID, contactID string) error
+	LockUploads(c *domain.Campaign) (unlock func(), err error)
+}
+
+type callDeleter interface {
+	DeleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error
+}
+
+type appointments interface {
+	FreeTime(ctx context.Context, c *commit.Change, a *domain.Appointment) error
+}
+
+type decisionLogs interface {
+	PagesOfNumber(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error)
+}
+
+type exportFiles interface {
+	DropExportFile(ctx context.Context, e *domain.Export) error
+}
+
+type bulkRunner interface {
+	RunBulk(b *domain.Bulk)
+}
+
+type blobs interface {
+	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
+	Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error)
+	Delete(ctx context.Context, workspace, name string) error
+}
+
+// Service exports and erases what a workspace has of a person.
+type Service struct {
+	store        commit.Store
+	list         contactlist.Reader
+	blobs        blobs
+	lists        *register.Register
+	keys         numberKeys
+	jobs         jobRunner
+	campaigns    campaigns
+	contacts     contactErasure
+	calls        callDeleter
+	appointments appointments
+	decisions    decisionLogs
+	exports      exportFiles
+	bulk         bulkRunner
+	optOutKey    func(workspaceID string, env domain.Environment, e164 string) domain.Key
+	country      func(p domain.Principal) string
+	background   func() context.Context
+	quarantined  func() bool
+	onCalls      func() bool
+	slots        chan struct{} // of the requests that are carried out at once
+}
+
+// New returns a service.
+func New(c Config) *Service {
+	return &Service{
+		store: c.Store, list: contactlist.New(c.Store), blobs: c.Blobs, lists: c.Lists, keys: c.Keys, jobs: c.Jobs, campaigns: c.Campaigns,
+		contacts: c.Contacts, calls: c.Calls, appointments: c.Appointments, decisions: c.Decisions, exports: c.Exports, bulk: c.Bulk,
+		optOutKey: c.OptOutKey, country: c.Country, background: c.Background, quarantined: c.Quarantined, onCalls: c.OnCalls, slots: make(chan struct{}, maxRunning),
+	}
+}
+
+const (
+	waitBetweenRuns = time.Second // between two looks at what a request waits for
+	maxRunning      = 2           // requests that are carried out at the same time
+	maxOpen         = 100         // of a workspace
+	maxWaitingFor   = 100         // resources that a request names
+	rowsPerRead     = 200         // rows that are read at once
+	eventsPerRead   = 500
+)
+
+// CreateDataRequest orders the export or the erasure of what a workspace has of
+// the person with a number. It is carried out by this process or by the next.
+// Errors: validation_error of phone; invalid_state where the number is one of
+// the workspace's own.
+func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error) {
+	if made, err := record.CreatedBySameRequest[domain.DataRequest](ctx, s.store, p, domain.PrefixData); made != nil || err != nil {
+		return made, err
+	}
+	e164, _, err := dnc.ParseNumber(phone, s.country(p))
+	if err != nil {
+		return nil, record.FieldError("phone", domain.CodeValidation, "is "+domain.PhoneProblem(phone, err)+": give a full telephone number, best in E.164 as +12025550123")
+	}
+	own := false
+	err = commit.Each(ctx, s.store, "number", p.WorkspaceID, record.EnvironmentIndex(p), func(n *domain.PhoneNumber) { own = own || n.Number == e164 })
+	if err != nil {
+		return nil, record.StoreError(err)
+	}
+	if own && kind == domain.DataErase {
+		return nil, record.FieldError("phone", domain.CodeInvalidState, e164+" is a phone number of this workspace: delete that first, then erase it")
+	}
+	open := 0
+	if err = commit.Each(ctx, s.store, "data_request", p.WorkspaceID, "open", func(*domain.DataRequest) { open++ }); err != nil {
+		return nil, record.StoreError(err)
+	}
+	if open >= maxOpen {
+		return nil, domain.Errorf(domain.CodeUnavailable, "%d data requests of this workspace are open; wait for one to be completed", open).With("retry_after", 60)
+	}
+	r := &domain.DataRequest{Type: kind, Phone: e164, PhoneHash: s.keys.NumberHash(p.WorkspaceID, e164), Status: domain.DataQueued}
+	record.SetMeta(&r.Meta, "data_request", p, record.NewID(ctx, domain.PrefixData), record.Now())
+	if err := record.Create(ctx, s.store, r); err != nil {
+		return nil, err
+	}
+	s.BeginDataRequest(r)
+	return r, nil
+}
+
+// DataRequest reads one.
+func (s *Service) DataRequest(ctx context.Context, p domain.Principal, id string) (*domain.DataRequest, error) {
+	r, _, err := record.Get[domain.DataRequest](ctx, s.store, p, domain.PrefixData, id)
+	return r, err
+}
+
+// ListDataRequests reads a page.
+func (s *Service) ListDataRequests(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DataRequest], error) {
+	return record.List[domain.DataRequest](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixData, q, nil)
+}
+
+// DataRequestFile opens the file of an export. Errors: processing while it is
+// written, export_expired once it is deleted, invalid_state of an erasure.
+func (s *Service) DataRequestFile(ctx context.Context, p domain.Principal, id string) (ask.Recording, error) {
+	r, err := s.DataRequest(ctx, p, id)
+	gone := domain.Errorf(ask.CodeExportExpired, "the file has been deleted; make another data request")
+	switch {
+	case err != nil:
+		return ask.Recording{}, err
+	case r.Type != domain.DataExport:
+		return ask.Recording{}, domain.Errorf(domain.CodeInvalidState, "an erasure has no file").With("current_status", r.Status)
+	case r.Status == domain.DataExpired, r.Status == domain.DataCompleted && !time.Now().Before(*r.ExpiresAt):
+		return ask.Recording{}, gone
+	case r.Status != domain.DataCompleted:
+		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "the file is still to come")
+	}
+	body, size, err := s.blobs.Open(ctx, r.WorkspaceID, r.File())
+	if errors.Is(err, domain.ErrNotFound) {
+		return ask.Recording{}, gone
+	}
+	if err != nil {
+		return ask.Recording{}, record.StoreError(err)
+	}
+	return ask.Recording{Size: size, Created: *r.CompletedAt, Body: body}, nil
+}
+
+// BeginDataRequest begins a request's work beside the API's requests.
+func (s *Service) BeginDataRequest(r *domain.DataRequest) {
+	if s.quarantined() && r.Type == domain.DataErase { // recordings may lie in a bucket that another service uses
+		return
+	}
+	s.jobs.Begin(s.background(), r.WorkspaceID+"/"+r.ID, func(ctx context.Context) error {
+		if err := s.takeSlot(ctx); err != nil {
+			return err
+		}
+		defer func() { <-s.slots }()
+		return s.run(ctx, r.WorkspaceID, r.ID)
+	})
+}
+
+func (s *Service) takeSlot(ctx context.Context) error {
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// job is one run through what is left of a data request. It is the only
+// writer of the request's row.
+type job struct {
+	service   *Service
+	row       *domain.DataRequest
+	version   uint64
+	number    personal.Number
+	campaigns []*domain.Campaign // of the request's environment
+	ours      map[string]bool    // ids of campaigns and bulk jobs of that environment
+	about     map[string]bool    // ids of calls, messages, conversations and appointments of the person
+	yield     func() error       // gives way to live calls
+}
+
+func (s *Service) run(ctx context.Context, workspaceID, id string) error {
+	j := &job{service: s, row: &domain.DataRequest{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}, yield: record.YieldToCalls(ctx, s.onCalls)}
+	var err error
+	j.version, err = s.store.Get(ctx, j.row)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && (j.row.Status == domain.DataCompleted || j.row.Status == domain.DataExpired) {
+		return nil
+	}
+	if err == nil {
+		j.number, err = personal.NewNumber(j.row.Phone)
+	}
+	if err == nil {
+		err = j.save(ctx, func(r *domain.DataRequest) { r.Status = domain.DataRunning })
+	}
+	if err == nil {
+		err = j.begin(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if j.row.Type == domain.DataExport {
+		return j.export(ctx)
+	}
+	return j.erase(ctx)
+}
+
+// keep stores the row as change leaves it.
+func (j *job) save(ctx context.Context, change func(*domain.DataRequest)) error {
+	next := *j.row
+	change(&next)
+	next.UpdatedAt = record.Now()
+	_, err := j.service.store.Apply(ctx, commit.Change{
+		Workspace: next.WorkspaceID, Guards: []commit.Guard{{Key: next.Key(), Version: j.version}}, Puts: []domain.Record{&next},
+	})
+	if err == nil {
+		j.row, j.version = &next, j.version+1
+	}
+	return err
+}
+
+// begin reads which campaigns and bulk jobs are of the request's environment,
+// and which resources are the person's.
+func (j *job) begin(ctx context.Context) error {
+	j.ours, j.about, j.campaigns = make(map[string]bool), make(map[string]bool), nil
+	env := "env=" + string(j.row.Environment)
+	return errors.Join(
+		commit.Each(ctx, j.service.store, "campaign", j.row.WorkspaceID, env, func(c *domain.Campaign) {
+			j.campaigns = append(j.campaigns, c)
+			j.ours[c.ID] = true
+		}),
+		commit.Each(ctx, j.service.store, "bulk", j.row.WorkspaceID, env, func(b *domain.Bulk) { j.ours[b.ID] = true }),
+	)
+}
+
+// waitFor rests where there is something to wait for, and says in the row what
+// that is.
+func (j *job) waitFor(ctx context.Context, refs []domain.ResourceRef) (waits bool, err error) {
+	if len(refs) == 0 {
+		if j.row.Status != domain.DataWaiting {
+			return false, nil
+		}
+		return false, j.save(ctx, func(r *domain.DataRequest) { r.Status, r.WaitingFor = domain.DataRunning, nil })
+	}
+	refs = refs[:min(len(refs), maxWaitingFor)]
+	if j.row.Status != domain.DataWaiting || !sameRefs(refs, j.row.WaitingFor) {
+		if err = j.save(ctx, func(r *domain.DataRequest) { r.Status, r.WaitingFor = domain.DataWaiting, refs }); err != nil {
+			return true, err
+		}
+	}
+	<-j.service.slots // one that waits holds up no other
+	err = record.Wait(ctx, waitBetweenRuns)
+	j.service.slots <- struct{}{}
+	return true, err
+}
+
+func sameRefs(a, b []domain.ResourceRef) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// SweepDataRequests deletes files of exports past their time, with the numbers
+// in their rows, and rows that are as old as the audit log may be.
+func (s *Service) SweepDataRequests(ctx context.Context, workspaceID string, now time.Time) error {
+	var old []*domain.DataRequest
+	q := commit.Query{
+		Kind: "data_request", Workspace: workspaceID, Index: "kept", Oldest: true, Limit: record.SweepRows, To: record.IDAt(domain.PrefixData, now.Add(-domain.DataRequestLife)),
+	}
+	_, err := s.store.List(ctx, q, func() domain.Record { return &domain.DataRequest{} }, func(row domain.Record) error {
+		if r, ok := row.(*domain.DataRequest); ok && r.ExpiresAt != nil && now.After(*r.ExpiresAt) {
+			old = append(old, r)
+		}
+		return nil
+	})
+	for _, r := range old {
+		if err == nil {
+			err = s.expire(ctx, r)
+		}
+	}
+	return err
+}
+
+// expire deletes the file of an export, and then the number in its row.
+func (s *Service) expire(ctx context.Context, r *domain.DataRequest) error {
+	if err := s.blobs.Delete(ctx, r.WorkspaceID, r.File()); err != nil {
+		return err
+	}
+	r.Status, r.Phone, r.UpdatedAt = domain.DataExpired, "", record.Now()
+	_, err := s.store.Apply(ctx, commit.Change{Workspace: r.WorkspaceID, Puts: []domain.Record{r}})
+	return err
+}
