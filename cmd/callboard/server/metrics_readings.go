@@ -58,7 +58,7 @@ func (s *Service) readMetrics(ctx context.Context) ([]metrics.Value, error) {
 	const refused = "SIP requests that were refused before anybody looked for their number."
 	const spanned = "Spans of calls and deliveries, by result."
 	u, ports := &c.SIP, &c.Media.Ports
-	sent, lost := s.spans.counts()
+	sent, lost := s.spans.Counts()
 	for _, result := range resumeResults() {
 		values = append(values, total("callboard_calls_taken_up_total", "Calls of a process that was gone, by what came of taking them up.", s.resumed.count(result), "result", result))
 	}

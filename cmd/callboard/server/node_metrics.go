@@ -51,3 +51,14 @@ func (m *node) readMetrics(ctx context.Context) (values []metrics.Value, err err
 	}
 	return append(values, shardMetrics(len(nodes), draining, here, nobodys)...), err
 }
+
+// shardMetrics returns the metrics of a cluster: the numbers of live nodes, of draining
+// ones, of shards that this node owns and of shards without an owner.
+func shardMetrics(nodes, draining, owned, free int) []metrics.Value {
+	return []metrics.Value{
+		{Name: "callboard_nodes", Help: "Nodes that live, as this one sees them.", Value: float64(nodes)},
+		{Name: "callboard_nodes_draining", Help: "Of these: they give their work away.", Value: float64(draining)},
+		{Name: "callboard_shards", Help: "Parts of the work that this node has.", Value: float64(owned)},
+		{Name: "callboard_shards_free", Help: "Parts of the work that nobody has, as this node sees it.", Value: float64(free)},
+	}
+}

@@ -16,9 +16,20 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/administration"
 	"github.com/callboard/callboard/cmd/callboard/egress"
 	"github.com/callboard/callboard/cmd/callboard/metrics"
+	"github.com/callboard/callboard/cmd/callboard/server/engines"
+	"github.com/callboard/callboard/cmd/callboard/spans"
 	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/persistence"
 )
+
+// Options are what a command adds to the settings.
+type Options struct {
+	Version string        // of this program
+	RootCA  []byte        // PEM, trusted beside the roots of the machine; of the demo
+	Allow   []access.Rule // addresses that tenants may reach beside egress_allow; of the demo
+	wait    *startWait    // nil: the start fails at once if the store is not reachable
+}
 
 // Service is what a process has once, and the shards that it runs.
 type Service struct {
@@ -29,9 +40,9 @@ type Service struct {
 	driver        persistence.Driver // of the shards of a node
 	Front         netip.AddrPort     // where clients of HTTP connect
 	telephony     *telephony         // nil: it is not open
-	spans         *tracing
+	spans         *spans.Recorder    // nil: no collector is configured
 	meters        *metrics.Meters
-	engines       *engineSet     // nil: they are not read yet
+	engines       *engines.Set   // nil: they are not read yet
 	roots         *x509.CertPool // beside those of the machine; nil: these alone
 	mail          alerts.Mailer
 	router        actors.Switchboard
@@ -93,7 +104,10 @@ func (s *Service) build(root []byte) (err error) {
 	if s.roots, err = egress.Roots(s.cfg, s.options.RootCA); err != nil {
 		return err
 	}
-	if s.engines, err = s.openEngines(); err != nil {
+	s.engines, err = engines.Open(engines.Config{
+		File: s.cfg.EnginesFile, PromptDir: s.folder("prompts"), TurnDir: s.folder("turns"), Roots: s.roots, MayConnect: s.egress().May, Log: s.log,
+	})
+	if err != nil {
 		return err
 	}
 	if s.mail, err = s.mailer(); err != nil {
@@ -107,7 +121,7 @@ func (s *Service) build(root []byte) (err error) {
 }
 
 func (s *Service) unbuild() {
-	s.spans.close()
+	s.spans.Close()
 	s.spans = nil
 }
 
@@ -133,6 +147,24 @@ func (s *Service) open() (err error) {
 	return err
 }
 
+// egress returns the rules for addresses that tenants name.
+func (s *Service) egress() access.Egress { return egress.Rules(s.cfg, s.options.Allow, s.Front) }
+
+// openTracing starts the export of spans; nil: no collector is configured.
+func (s *Service) openTracing(ctx context.Context) (*spans.Recorder, error) {
+	if s.cfg.OTLPURL == "" {
+		return nil, nil
+	}
+	header, err := spans.ReadHeaderFile(s.cfg.OTLPHeadersFile)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the setting
+	}
+	node, _ := os.Hostname()            // tells processes apart; may be empty
+	return spans.New(ctx, spans.Config{ //nolint:wrapcheck // says what failed
+		URL: s.cfg.OTLPURL, Header: header, Share: s.cfg.OTLPShare, Version: s.options.Version, Node: node, Log: s.log,
+	})
+}
+
 // folder makes a folder in the data folder.
 func (s *Service) folder(name string) string {
 	path := filepath.Join(s.cfg.Data, name)
@@ -149,7 +181,7 @@ func (s *Service) Close() {
 	for _, one := range s.shards.all() {
 		one.stop()
 	}
-	s.spans.close()
+	s.spans.Close()
 	s.stop()
 	s.telephony.close()
 	if s.driver != nil && s.node.driver == nil { // else it is the node's, and goes with it

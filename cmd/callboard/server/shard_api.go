@@ -45,7 +45,7 @@ func (t *shard) serveAPI() error {
 	}
 	t.http = httpapi.New(httpapi.Config{
 		Log: t.log, PublicURL: t.cfg.BaseURL(t.Front), TrustedProxies: t.cfg.TrustedProxies,
-		Certificate: certificate, Version: t.options.Version, Ears: t.engines.recognizer != nil, Text: t.engines.recognizer != nil && t.engines.recognizer.Transcribes("en-US"), Observe: t.meters.Request,
+		Certificate: certificate, Version: t.options.Version, Ears: t.engines.Recognizer != nil, Text: t.engines.Recognizer != nil && t.engines.Recognizer.Transcribes("en-US"), Observe: t.meters.Request,
 		Elsewhere: t.elsewhere(), Nodes: t.liveNodes(), Moves: t.holdsRequests,
 	}, portsOf(d))
 	if t.token == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/testcarrier"
@@ -111,7 +112,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	if !cfg.Simulator {
 		return opened, nil
 	}
-	synthesizer, err := s.newSynthesizer(nil)
+	synthesizer, err := speech.New(speech.Config{PromptDir: s.folder("prompts")}) // the phones of the test carrier speak without the operator's engines
 	if err != nil {
 		return nil, err
 	}

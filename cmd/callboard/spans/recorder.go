@@ -46,7 +46,8 @@ type Config struct {
 	Log     *slog.Logger
 }
 
-// Recorder creates spans from committed rows and exports them in batches.
+// Recorder creates spans from committed rows and exports them in batches. A nil
+// *Recorder does nothing.
 type Recorder struct {
 	contexts *tracing.SpanContexts
 	counts   *counts
@@ -115,11 +116,17 @@ func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLa
 // Counts returns the number of spans that the collector accepted, and of those
 // that were dropped or refused.
 func (r *Recorder) Counts() (sent, lost uint64) {
+	if r == nil {
+		return 0, 0
+	}
 	return r.counts.sent.Load(), r.counts.lost.Load()
 }
 
 // Close exports the queued spans for at most five seconds and drops the rest.
 func (r *Recorder) Close() {
+	if r == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if r.provider.Shutdown(ctx) != nil {
@@ -129,11 +136,21 @@ func (r *Recorder) Close() {
 	r.counts.lost.Add(uint64(r.counts.pending.Swap(0))) //nolint:gosec // spans that ended during the shutdown, never negative
 }
 
-// Contexts returns the span contexts of calls and deliveries.
-func (r *Recorder) Contexts() *tracing.SpanContexts { return r.contexts }
+// Contexts returns the span contexts of calls and deliveries; nil without a Recorder.
+func (r *Recorder) Contexts() *tracing.SpanContexts {
+	if r == nil {
+		return nil
+	}
+	return r.contexts
+}
 
 // Store returns a store that creates spans from each successful commit.
-func (r *Recorder) Store(inner actors.Store) actors.Store { return recordedStore{inner, r} }
+func (r *Recorder) Store(inner actors.Store) actors.Store {
+	if r == nil {
+		return inner
+	}
+	return recordedStore{inner, r}
+}
 
 type recordedStore struct {
 	actors.Store

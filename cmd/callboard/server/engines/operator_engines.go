@@ -1,16 +1,12 @@
-package server
+package engines
 
 import (
-	"crypto/x509"
 	"net/http"
-	"net/netip"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain/webhook"
-	"github.com/callboard/callboard/engines"
 	"github.com/callboard/callboard/engines/deepgram"
 	"github.com/callboard/callboard/engines/elevenlabs"
 	"github.com/callboard/callboard/engines/mediastreams"
@@ -19,25 +15,17 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// speechEngines are the operator's engines as calls use them. They are reached
-// wherever the operator says: no guard stands before them.
-type speechEngines struct {
+// operatorEngines are the speech engines of engines_file. The operator chooses their
+// addresses, so connections to them are not restricted.
+type operatorEngines struct {
 	file   configs.Engines
 	client *http.Client
-	// guarded is for servers of developers, who may be others than the operator.
+	// guarded connects to media stream servers, which tenants may operate.
 	guarded *http.Client
 }
 
-func readEngines(cfg *configs.Config, roots *x509.CertPool, may func(netip.AddrPort) error) (*speechEngines, error) {
-	file, err := configs.ReadEngines(cfg.EnginesFile, os.Environ())
-	if err != nil {
-		return nil, err
-	}
-	return &speechEngines{file: file, client: engines.NewHTTP(roots), guarded: engines.NewGuarded(roots, may)}, nil
-}
-
-// synthesizers are those that speak.
-func (e *speechEngines) synthesizers() []speech.Source {
+// synthesizers returns the engines of text to speech.
+func (e *operatorEngines) synthesizers() []speech.Source {
 	var all []speech.Source
 	for _, x := range e.file.List {
 		if x.TTS == nil {
@@ -55,8 +43,8 @@ func (e *speechEngines) synthesizers() []speech.Source {
 	return all
 }
 
-// recognizers are those that hear.
-func (e *speechEngines) recognizers() []speech.Listener {
+// recognizers returns the engines of speech to text.
+func (e *operatorEngines) recognizers() []speech.Listener {
 	var all []speech.Listener
 	for _, x := range e.file.List {
 		if x.STT == nil {
@@ -74,8 +62,8 @@ func (e *speechEngines) recognizers() []speech.Listener {
 	return all
 }
 
-// realtimeEngines are those that hear and speak by themselves; nil: there is none.
-func (e *speechEngines) realtimeEngines() *speech.Lives {
+// realtime returns the engines of speech to speech; nil: there is none.
+func (e *operatorEngines) realtime() *speech.Lives {
 	var all []speech.LiveSource
 	for _, x := range e.file.List {
 		switch r := x.Realtime; {
@@ -97,9 +85,9 @@ func (e *speechEngines) realtimeEngines() *speech.Lives {
 	return speech.NewLives(all, e.file.Realtime)
 }
 
-// signer signs the request of a media stream as a webhook is signed whose body
-// is its URL; X-Svc-Signature has the id and the time within, so that a request
-// that somebody has recorded is of no use later.
+// signer returns a function that signs the request of a media stream as a webhook whose
+// body is the URL. The signed text of X-Svc-Signature contains the ID and the time, so a
+// recorded request cannot be replayed later.
 func signer(secret string) func(id string, at time.Time, url string) http.Header {
 	return func(id string, at time.Time, url string) http.Header {
 		stamp := strconv.FormatInt(at.Unix(), 10)
@@ -113,6 +101,6 @@ func signer(secret string) func(id string, at time.Time, url string) http.Header
 	}
 }
 
-func (e *speechEngines) openai(x *configs.Engine) openai.Config {
+func (e *operatorEngines) openai(x *configs.Engine) openai.Config {
 	return openai.Config{URL: x.URL, Key: x.Key.Reveal(), Client: e.client}
 }

@@ -1,4 +1,4 @@
-package server
+package engines
 
 import (
 	"time"
@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/engines/llm"
 )
 
-// languageModels are the operator's engines that think.
+// languageModels returns the language models and the embedding model of engines_file.
 func languageModels(file *configs.Engines) llm.Models {
 	m := llm.Models{Order: file.LLM}
 	for i := range file.List {

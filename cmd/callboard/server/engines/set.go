@@ -1,0 +1,86 @@
+// Package engines opens the speech engines and language models that a process uses:
+// those of engines_file and those installed on the machine.
+package engines
+
+import (
+	"crypto/x509"
+	"log/slog"
+	"net/netip"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/callboard/callboard/configs"
+	"github.com/callboard/callboard/engines"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// recognitionTimeout bounds the recognition of one turn by pocketsphinx.
+const recognitionTimeout = 5 * time.Second
+
+// Config configures a Set.
+type Config struct {
+	File       string                     // engines_file; empty: engines are read from the environment alone
+	PromptDir  string                     // WAV files of prompts
+	TurnDir    string                     // temporary files of the local recognizer
+	Roots      *x509.CertPool             // nil: those of the machine
+	MayConnect func(netip.AddrPort) error // restricts connections to servers that tenants may name
+	Log        *slog.Logger
+}
+
+// Set is the engines of a process.
+type Set struct {
+	Synthesizer speech.Speaker
+	Recognizer  speech.Recogniser // nil: agents hear keys, and no words
+	Models      llm.Models
+	operator    *operatorEngines
+}
+
+// Open reads engines_file and looks for engines on the machine.
+func Open(c Config) (*Set, error) {
+	file, err := configs.ReadEngines(c.File, os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	operator := &operatorEngines{file: file, client: engines.NewHTTP(c.Roots), guarded: engines.NewGuarded(c.Roots, c.MayConnect)}
+	synthesizer, err := newSynthesizer(&c, operator)
+	if err != nil {
+		return nil, err
+	}
+	return &Set{Synthesizer: synthesizer, Recognizer: newRecognizer(&c, operator), Models: languageModels(&file), operator: operator}, nil
+}
+
+// NewRealtime returns realtime engines with a failover state of their own; nil: none is
+// configured.
+func (s *Set) NewRealtime() *speech.Lives { return s.operator.realtime() }
+
+// newSynthesizer returns the engines that speak: prompts, the operator's, espeak-ng.
+func newSynthesizer(c *Config, operator *operatorEngines) (*speech.Voice, error) {
+	v, err := speech.New(speech.Config{PromptDir: c.PromptDir, Sources: operator.synthesizers(), Order: operator.file.TTS})
+	if err != nil {
+		return nil, err
+	}
+	if v.Missing() != nil && len(operator.file.TTS) == 0 {
+		c.Log.Warn("espeak-ng is not installed: agents speak only prompts that lie as WAV files in the folder prompts")
+	}
+	return v, nil
+}
+
+// newRecognizer returns the engines that recognize words; nil: there is none.
+func newRecognizer(c *Config, operator *operatorEngines) speech.Recogniser {
+	var local speech.Recogniser
+	sphinx, err := speech.NewSphinx(c.TurnDir, runtime.GOMAXPROCS(0), recognitionTimeout)
+	if err == nil {
+		local = sphinx
+	}
+	listeners := operator.recognizers()
+	switch {
+	case len(listeners) > 0:
+		return speech.NewHearing(listeners, operator.file.STT, local)
+	case local == nil:
+		c.Log.Warn("pocketsphinx is not installed: agents hear keys, and no words")
+		return nil
+	}
+	return speech.NewHearing(nil, nil, local)
+}
