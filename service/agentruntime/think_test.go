@@ -17,8 +17,8 @@ func TestEachToolCallOfAHistoryHasAResult(t *testing.T) {
 	})
 	var roles, texts []string
 	for _, m := range got {
-		roles, texts = append(roles, string(m.Role)), append(texts, m.Text)
+		roles, texts = append(roles, m.Role), append(texts, m.Text)
 	}
-	assert.Equal(t, []string{string(llm.System), string(llm.Assistant), string(llm.ToolRole), string(llm.ToolRole), string(llm.User)}, roles)
+	assert.Equal(t, []string{llm.System, llm.Assistant, llm.ToolRole, llm.ToolRole, llm.User}, roles)
 	assert.Equal(t, []string{"brief", "", "found", "error: it was not done", "(The caller is on the line and has said nothing yet.)"}, texts)
 }

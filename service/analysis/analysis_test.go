@@ -22,7 +22,7 @@ func TestAnswerWithoutRequiredPartsIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "no JSON", `{"summary":""}`, `{"fields":{}}`} {
 		_, err := parseAnswer(&domain.AgentAnalysis{Summary: true}, text)
-		assert.ErrorIs(t, err, errAnalysis, text)
+		require.ErrorIs(t, err, errAnalysis, text)
 	}
 	_, err := parseAnswer(&domain.AgentAnalysis{SuccessCriteria: "booked"}, `{"summary":"x"}`)
 	assert.ErrorIs(t, err, errAnalysis)

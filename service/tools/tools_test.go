@@ -38,7 +38,7 @@ func TestToolsHaveUniqueNamesAndAllowedURLs(t *testing.T) {
 	_, err = create("one", "https://a.example")
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err))
 	_, err = create("two", "https://inside.example")
-	assert.Error(t, err)
+	require.Error(t, err)
 
 	agent := &domain.Agent{Tools: []string{one.ID}}
 	record.SetMeta(&agent.Meta, "agent", p, record.NewID(ctx, domain.PrefixAgent), record.Now())

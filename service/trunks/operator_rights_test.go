@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
 )
@@ -31,7 +32,7 @@ func TestTrunkChangesThatTakeAnOperator(t *testing.T) {
 			}
 			return approveNumberRewrite(p, &c.before, &after)
 		}
-		assert.NoError(t, check(domain.Principal{Operator: true}), name)
+		require.NoError(t, check(domain.Principal{Operator: true}), name)
 		assert.Equal(t, c.refused, domain.CodeOf(check(domain.Principal{})) == domain.CodeOperatorRequired, name)
 	}
 }
