@@ -31,10 +31,13 @@ import (
 	"github.com/callboard/callboard/service/trunks"
 
 	"github.com/callboard/callboard/service/datarequests"
+
+	"github.com/callboard/callboard/service/exports"
 )
 
 // Services that the desk passes on until the front door has each of them.
 type (
+	exportService       = exports.Service
 	dataRequestService  = datarequests.Service
 	decisionService     = decisions.Service
 	simulationService   = simulation.Service
@@ -59,6 +62,7 @@ type (
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
 	*record.Idempotency
+	*exportService
 	*dataRequestService
 	*decisionService
 	*simulationService
@@ -92,8 +96,6 @@ type Desk struct {
 	jobs     *jobs.Runner
 	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id
 	founding sync.Mutex // of workspaces
-	// exporting has room for the exports that are written at once.
-	exporting chan struct{}
 }
 
 // onCalls says whether there is a live call on this node.

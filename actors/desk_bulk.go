@@ -380,7 +380,7 @@ func (d *Desk) itemsOf(ctx context.Context, b *domain.Bulk, index int) ([]*domai
 
 // resumeJobs goes on with what an earlier process was doing.
 func (d *Desk) resumeJobs(ctx context.Context, workspaceID string) error {
-	if err := commit.Each(ctx, d.store, "export", workspaceID, "open", d.makeFile); err != nil {
+	if err := commit.Each(ctx, d.store, "export", workspaceID, "open", d.BeginExport); err != nil {
 		return err
 	}
 	if err := commit.Each(ctx, d.store, "data_request", workspaceID, "open", d.BeginDataRequest); err != nil {

@@ -39,7 +39,7 @@ func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQu
 			if pastSpan(q.Created, &e) {
 				return out, nil
 			}
-			if e.Environment != p.Environment || !wanted(q.Types, e.Type) || !q.Created.Holds(e.CreatedAt) {
+			if e.Environment != p.Environment || !event.IsWanted(q.Types, e.Type) || !q.Created.Holds(e.CreatedAt) {
 				continue
 			}
 			if len(out.Data) == q.Limit {
@@ -62,13 +62,13 @@ func (d *Desk) spanFrom(ctx context.Context, workspace string, after uint64, spa
 	if span.After.IsZero() {
 		return after, nil
 	}
-	first, err := d.before(ctx, workspace, span.After.Add(-disorder))
+	first, err := d.OffsetBefore(ctx, workspace, span.After.Add(-event.MaxDisorder))
 	return max(after, first), record.StoreError(err)
 }
 
 // pastSpan says whether no event of a span follows an event.
 func pastSpan(span ask.Span, e *event.Event) bool {
-	return !span.Before.IsZero() && e.CreatedAt.After(span.Before.Add(disorder))
+	return !span.Before.IsZero() && e.CreatedAt.After(span.Before.Add(event.MaxDisorder))
 }
 
 // placeAfter is where a reading of events begins; after is an event's id, or
@@ -113,14 +113,14 @@ func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64,
 // lacksEvents says whether events of about a time were deleted one by one, as a
 // data request does. Offsets are dense otherwise.
 func (d *Desk) lacksEvents(ctx context.Context, workspace string, at time.Time) (bool, error) {
-	after, err := d.before(ctx, workspace, at.Add(-disorder))
+	after, err := d.OffsetBefore(ctx, workspace, at.Add(-event.MaxDisorder))
 	for err == nil {
 		batch, failed := d.store.Events(ctx, workspace, after, eventBatch)
 		for i := range batch {
 			if batch[i].Offset != after+1 {
 				return true, nil
 			}
-			if batch[i].CreatedAt.After(at.Add(disorder)) {
+			if batch[i].CreatedAt.After(at.Add(event.MaxDisorder)) {
 				return false, nil
 			}
 			after = batch[i].Offset
@@ -152,18 +152,6 @@ func (d *Desk) Event(ctx context.Context, p domain.Principal, id string) (event.
 	return found[0], nil
 }
 
-func wanted(types []string, t event.Type) bool {
-	if len(types) == 0 {
-		return true
-	}
-	_, ok := event.Match(types, t)
-	return ok
-}
-
-// disorder bounds how far the order of commits may differ from that of ids:
-// an event gets its id right before its commit.
-const disorder = 10 * time.Minute
-
 // place is the offset of an event. The log is in commit order and ids carry
 // their time, so it is found by bisection and a short walk; where the clock was
 // set back that fails, and the end of the log is walked.
@@ -191,7 +179,7 @@ type logEnd struct {
 }
 
 func (d *Desk) placeAmongLast(ctx context.Context, workspace, id string) (uint64, error) {
-	end, err := d.before(ctx, workspace, time.Unix(1<<40, 0))
+	end, err := d.OffsetBefore(ctx, workspace, time.Unix(1<<40, 0))
 	if err != nil {
 		return 0, err
 	}
@@ -245,7 +233,7 @@ func (d *Desk) walkEnd(ctx context.Context, workspace, id string, known *logEnd)
 }
 
 func (l *logEnd) look(e *event.Event) {
-	if e.CreatedAt.Before(l.latest.Add(-disorder)) {
+	if e.CreatedAt.Before(l.latest.Add(-event.MaxDisorder)) {
 		l.odd = e.Offset
 	}
 	l.upto, l.latest = e.Offset, later(l.latest, e.CreatedAt)
@@ -253,8 +241,8 @@ func (l *logEnd) look(e *event.Event) {
 
 // placeAt looks for an event around its time.
 func (d *Desk) placeAt(ctx context.Context, workspace, id string, at time.Time) (uint64, error) {
-	at0, at1 := at.Add(-disorder), at.Add(disorder)
-	below, err := d.before(ctx, workspace, at0)
+	at0, at1 := at.Add(-event.MaxDisorder), at.Add(event.MaxDisorder)
+	below, err := d.OffsetBefore(ctx, workspace, at0)
 	if err != nil {
 		return 0, err
 	}
@@ -337,7 +325,7 @@ func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q 
 // callFrom is the offset behind which a page of a call's events begins.
 func (d *Desk) callFrom(ctx context.Context, c *domain.Call, q ask.EventQuery) (after uint64, err error) {
 	if q.After == "" {
-		after, err = d.before(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
+		after, err = d.OffsetBefore(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
 	} else if after, err = d.place(ctx, c.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
 		return 0, record.FieldError("cursor", ask.CodeInvalidCursor, "is no cursor of this list")
 	}
@@ -359,8 +347,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// before is an offset of which every event made at t or later lies behind.
-func (d *Desk) before(ctx context.Context, workspace string, t time.Time) (uint64, error) {
+// OffsetBefore is an offset of which every event made at t or later lies behind.
+func (d *Desk) OffsetBefore(ctx context.Context, workspace string, t time.Time) (uint64, error) {
 	below, above := uint64(0), uint64(1)
 	for {
 		late, err := d.later(ctx, workspace, above, t)

@@ -87,7 +87,7 @@ func (d *Desk) eventsNamed(ctx context.Context, p domain.Principal, ids []string
 // eventsBetween finds what an endpoint subscribes to, in the order of commits,
 // within a bounded stretch of the log; next: there may be more from then on.
 func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.Webhook, o ask.ReplayOrder) (found []event.Event, next *time.Time, err error) {
-	after, err := d.before(ctx, p.WorkspaceID, o.From)
+	after, err := d.OffsetBefore(ctx, p.WorkspaceID, o.From)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,11 +99,11 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 		for i := range batch {
 			e := &batch[i]
 			after, next = e.Offset, &e.CreatedAt
-			if e.CreatedAt.After(o.To.Add(disorder)) {
+			if e.CreatedAt.After(o.To.Add(event.MaxDisorder)) {
 				return found, nil, nil
 			}
 			if e.Environment != p.Environment || !subscribed(w, e) ||
-				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !wanted(o.Types, e.Type) {
+				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !event.IsWanted(o.Types, e.Type) {
 				continue
 			}
 			// What was made at one moment stays together, so that who goes on
@@ -117,7 +117,7 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 			return found, nil, nil
 		}
 	}
-	if next.Before(o.From) { // which the disorder of the log may make it
+	if next.Before(o.From) { // which the event.MaxDisorder of the log may make it
 		next = &o.From
 	}
 	return found, next, nil

@@ -80,11 +80,6 @@ func (d *Desk) SweepRetention(ctx context.Context, workspaceID string, now time.
 		d.sweepAccounts(ctx, workspaceID, now))
 }
 
-// SweepExports is what housekeeping does with exports.
-func (d *Desk) SweepExports(ctx context.Context, workspaceID string, now time.Time) error {
-	return d.sweepExports(ctx, workspaceID, now)
-}
-
 // LookUp is what a model is told of the knowledge bases of a node.
 func (d *Desk) LookUp(ctx context.Context, p domain.Principal, t pathway.Think) (text string, from []domain.Passage) {
 	return d.Retrieve(ctx, p, t.Bases, t.History[len(t.History)-1].Text)

@@ -64,6 +64,8 @@ import (
 	"github.com/callboard/callboard/service/simulation"
 
 	"github.com/callboard/callboard/service/datarequests"
+
+	"github.com/callboard/callboard/service/exports"
 )
 
 // Store is what the node needs of the store.
@@ -237,7 +239,7 @@ func New(cfg Config) *Node {
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
-	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log), exporting: make(chan struct{}, exportsAtOnce)}
+	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log)}
 	references := record.NewReferences(store)
 	n.desk.agentsService = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
 	n.desk.pathwaysService = pathways.New(store, references, n)
@@ -274,6 +276,10 @@ func New(cfg Config) *Node {
 		Store: store, Models: cfg.Models, Client: n.models, Realtime: cfg.Lives, Speaker: cfg.Speaker, Tools: n.toolbox, HTTP: n.toolbox.HTTP,
 		Appointments: n.desk.appointmentsService, Changes: n.desk.appointmentsService, TraceContexts: cfg.TraceContexts, Log: cfg.Log,
 		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
+	})
+	n.desk.exportService = exports.New(exports.Config{
+		Store: store, Blobs: cfg.Blobs, Jobs: n.desk.jobs, Sources: n.desk, Usage: n.desk.Usage, OffsetBefore: n.desk.OffsetBefore,
+		Background: n.Context, OnCalls: n.desk.onCalls, PublicURL: cfg.PublicURL, Log: cfg.Log,
 	})
 	n.desk.dataRequestService = datarequests.New(datarequests.Config{
 		Store: store, Blobs: cfg.Blobs, Lists: n.dnc, Keys: cfg.Keys, Jobs: n.desk.jobs, Campaigns: n.desk, Contacts: n.desk, Calls: n.desk,

@@ -67,7 +67,7 @@ func (n *Node) sweep(ctx context.Context) {
 			{"counts of attempts", func() error { return n.forgetRings(ctx, id) }},
 			{"revocations of tokens", func() error { return n.desk.guests.sweep(ctx, id, time.Now()) }},
 			{"bulk jobs", func() error { return n.desk.sweepBulks(ctx, id) }},
-			{"exports", func() error { return n.desk.sweepExports(ctx, id, time.Now()) }},
+			{"exports", func() error { return n.desk.SweepExports(ctx, id, time.Now()) }},
 			{"data requests", func() error { return n.desk.SweepDataRequests(ctx, id, time.Now()) }},
 			{"idempotency keys", func() error { return n.desk.SweepReplies(ctx, id) }},
 		} {

@@ -64,7 +64,7 @@ func (d *Desk) endpointsOf(ctx context.Context, workspaceID string) (ids []strin
 // oldest open delivery of an endpoint is that of its oldest event, but for what
 // was asked for again.
 func (d *Desk) trimBound(ctx context.Context, workspaceID string, hooks []string, before time.Time) (uint64, error) {
-	upto, err := d.before(ctx, workspaceID, before)
+	upto, err := d.OffsetBefore(ctx, workspaceID, before)
 	if err != nil || upto == 0 {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package actors
+package exports
 
 import (
 	"context"
@@ -10,38 +10,42 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/exportrows"
 	"github.com/callboard/callboard/service/record"
 )
 
-// exportPage is how many rows an export reads at once.
-const exportPage = 200
+// rowsPerRead is how many rows an export reads at once.
+const rowsPerRead = 200
 
-// exportRows writes all rows of an export, oldest first, a page in memory at a
+// eventsPerRead is how many events an export reads at once.
+const eventsPerRead = 500
+
+// writeRows writes all rows of an export, oldest first, a page in memory at a
 // time.
-func (d *Desk) exportRows(ctx context.Context, e *domain.Export, f *exportFile) error {
-	err := f.begin(e.Type)
+func (s *Service) writeRows(ctx context.Context, e *domain.Export, f *file) error {
+	err := f.writeHeader(e.Type)
 	p := domain.Principal{WorkspaceID: e.WorkspaceID, Environment: e.Environment}
 	if err == nil {
 		switch e.Type {
 		case domain.ExportCalls, domain.ExportLegs, domain.ExportTranscripts:
-			err = d.exportCalls(ctx, p, e, f)
+			err = s.exportCalls(ctx, p, e, f)
 		case domain.ExportResults:
-			err = d.exportResults(ctx, p, e, f)
+			err = s.exportResults(ctx, p, e, f)
 		case domain.ExportContacts:
-			err = d.exportContacts(ctx, p, e, f)
+			err = s.exportContacts(ctx, p, e, f)
 		case domain.ExportEvents:
-			err = d.exportEvents(ctx, e, f)
+			err = s.exportEvents(ctx, e, f)
 		case domain.ExportUsage:
-			err = d.exportUsage(ctx, p, e, f)
+			err = s.exportUsage(ctx, p, e, f)
 		case domain.ExportAudit:
-			err = d.exportAudit(ctx, e, f)
+			err = s.exportAudit(ctx, e, f)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return f.end()
+	return f.flush()
 }
 
 // within says whether a time lies between the filters'.
@@ -50,8 +54,8 @@ func within(x *domain.ExportFilters, t time.Time) bool {
 }
 
 // walk reads an index whose rows sort by id, between the filters' times.
-func walk[T any, R record.Row[T]](ctx context.Context, d *Desk, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
-	q := commit.Query{Kind: kind, Workspace: e.WorkspaceID, Index: index, Oldest: true, Limit: exportPage}
+func walk[T any, R record.Row[T]](ctx context.Context, store commit.Store, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
+	q := commit.Query{Kind: kind, Workspace: e.WorkspaceID, Index: index, Oldest: true, Limit: rowsPerRead}
 	if e.Filters.CreatedAfter != nil {
 		q.From = record.IDAt(prefix, *e.Filters.CreatedAfter)
 	}
@@ -60,7 +64,7 @@ func walk[T any, R record.Row[T]](ctx context.Context, d *Desk, e *domain.Export
 	}
 	for {
 		var batch []R
-		next, err := d.store.List(ctx, q, func() domain.Record { return R(new(T)) }, func(rec domain.Record) error {
+		next, err := store.List(ctx, q, func() domain.Record { return R(new(T)) }, func(rec domain.Record) error {
 			if r, ok := rec.(R); ok {
 				batch = append(batch, r)
 			}
@@ -87,48 +91,48 @@ type exportLeg struct {
 	domain.Leg
 }
 
-func (d *Desk) exportCalls(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
+func (s *Service) exportCalls(ctx context.Context, p domain.Principal, e *domain.Export, f *file) error {
 	x := &e.Filters
 	index := record.EnvironmentIndex(p)
 	if x.CampaignID != "" {
 		index = "campaign=" + x.CampaignID
 	}
-	return walk(ctx, d, e, "call", index, domain.PrefixCall, func(c *domain.Call) error {
+	return walk(ctx, s.store, e, "call", index, domain.PrefixCall, func(c *domain.Call) error {
 		if c.Environment != e.Environment || !within(x, c.CreatedAt) || x.Status != "" && string(c.Status) != x.Status {
 			return nil
 		}
 		switch e.Type { //nolint:exhaustive // those of calls
 		case domain.ExportLegs:
 			for i := range c.Legs {
-				if err := f.put(exportLeg{c.ID, i + 1, c.Legs[i]}, func() []string { return exportrows.Leg(c, i+1) }); err != nil {
+				if err := f.write(exportLeg{c.ID, i + 1, c.Legs[i]}, func() []string { return exportrows.Leg(c, i+1) }); err != nil {
 					return err
 				}
 			}
 			return nil
 		case domain.ExportTranscripts:
-			return d.exportTranscript(ctx, c, f)
+			return s.exportTranscript(ctx, c, f)
 		}
-		return f.put(d.shownCall(c), func() []string { return exportrows.Call(c) })
+		return f.write(s.withURLs(c), func() []string { return exportrows.Call(c) })
 	})
 }
 
 // exportTranscript writes a row for each segment, or a line for all.
-func (d *Desk) exportTranscript(ctx context.Context, c *domain.Call, f *exportFile) error {
+func (s *Service) exportTranscript(ctx context.Context, c *domain.Call, f *file) error {
 	if !c.TranscriptAvailable {
 		return nil
 	}
 	t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
-	if _, err := d.store.Get(ctx, t); err != nil {
+	if _, err := s.store.Get(ctx, t); err != nil {
 		if errors.Is(err, domain.ErrNotFound) { // it was deleted meanwhile
 			return nil
 		}
 		return record.StoreError(err)
 	}
 	if f.lines != nil {
-		return f.put(t, nil)
+		return f.write(t, nil)
 	}
 	for i := range t.Segments {
-		if err := f.put(nil, func() []string { return exportrows.Segment(c.ID, &t.Segments[i]) }); err != nil {
+		if err := f.write(nil, func() []string { return exportrows.Segment(c.ID, &t.Segments[i]) }); err != nil {
 			return err
 		}
 	}
@@ -147,14 +151,14 @@ type exportResult struct {
 	Reason      domain.Reason `json:"reason"`
 }
 
-func (d *Desk) exportResults(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
-	rows, err := d.CampaignResults(ctx, p, e.Filters.CampaignID)
+func (s *Service) exportResults(ctx context.Context, p domain.Principal, e *domain.Export, f *file) error {
+	rows, err := s.sources.CampaignResults(ctx, p, e.Filters.CampaignID)
 	if err != nil {
 		return err
 	}
 	for r, err := range rows {
 		if err == nil {
-			err = f.put(exportResult(r), func() []string {
+			err = f.write(exportResult(r), func() []string {
 				return []string{
 					exportrows.Number(r.Phone), exportrows.Defuse(r.Name), exportrows.Defuse(r.Outcome), strconv.Itoa(r.Duration), strconv.FormatBool(r.Confirmed),
 					exportrows.Defuse(r.Notes), exportrows.Time(r.CompletedAt), exportrows.Defuse(string(r.Reason)),
@@ -168,14 +172,14 @@ func (d *Desk) exportResults(ctx context.Context, p domain.Principal, e *domain.
 	return nil
 }
 
-func (d *Desk) exportContacts(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
-	all, err := d.ExportContacts(ctx, p, e.Filters.CampaignID, e.Filters.Status)
+func (s *Service) exportContacts(ctx context.Context, p domain.Principal, e *domain.Export, f *file) error {
+	all, err := s.sources.ExportContacts(ctx, p, e.Filters.CampaignID, e.Filters.Status)
 	if err != nil {
 		return err
 	}
 	for c, err := range all.Rows {
 		if err == nil {
-			err = f.put(&c, func() []string {
+			err = f.write(&c, func() []string {
 				text, _ := json.Marshal(c.Context) // of what was JSON
 				return []string{
 					exportrows.Number(c.Phone), exportrows.Defuse(c.Timezone), exportrows.Defuse(c.Country), c.Status, exportrows.Defuse(string(c.Outcome)),
@@ -190,29 +194,29 @@ func (d *Desk) exportContacts(ctx context.Context, p domain.Principal, e *domain
 	return nil
 }
 
-func (d *Desk) exportEvents(ctx context.Context, e *domain.Export, f *exportFile) error {
+func (s *Service) exportEvents(ctx context.Context, e *domain.Export, f *file) error {
 	after := uint64(0)
 	if t := e.Filters.CreatedAfter; t != nil {
 		var err error
-		if after, err = d.before(ctx, e.WorkspaceID, t.Add(-disorder)); err != nil {
+		if after, err = s.offsetBefore(ctx, e.WorkspaceID, t.Add(-event.MaxDisorder)); err != nil {
 			return record.StoreError(err)
 		}
 	}
 	for {
-		batch, err := d.store.Events(ctx, e.WorkspaceID, after, eventBatch)
+		batch, err := s.store.Events(ctx, e.WorkspaceID, after, eventsPerRead)
 		if err != nil || len(batch) == 0 {
 			return record.StoreError(err)
 		}
 		for i := range batch {
 			one := &batch[i]
 			after = one.Offset
-			if b := e.Filters.CreatedBefore; b != nil && one.CreatedAt.After(b.Add(disorder)) {
+			if b := e.Filters.CreatedBefore; b != nil && one.CreatedAt.After(b.Add(event.MaxDisorder)) {
 				return nil
 			}
-			if one.Environment != e.Environment || !wanted(e.Filters.Types, one.Type) || !within(&e.Filters, one.CreatedAt) {
+			if one.Environment != e.Environment || !event.IsWanted(e.Filters.Types, one.Type) || !within(&e.Filters, one.CreatedAt) {
 				continue
 			}
-			err = f.put(one, func() []string {
+			err = f.write(one, func() []string {
 				return []string{
 					one.ID, string(one.Type), exportrows.Time(&one.CreatedAt), exportrows.Defuse(one.Subject), strconv.FormatUint(one.Sequence, 10), one.SvcID, string(one.Data),
 				}
@@ -224,22 +228,22 @@ func (d *Desk) exportEvents(ctx context.Context, e *domain.Export, f *exportFile
 	}
 }
 
-func (d *Desk) exportUsage(ctx context.Context, p domain.Principal, e *domain.Export, f *exportFile) error {
+func (s *Service) exportUsage(ctx context.Context, p domain.Principal, e *domain.Export, f *file) error {
 	now := time.Now().UTC()
-	q := ask.UsageQuery{From: monthOf(now), To: now}
+	q := ask.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now}
 	if t := e.Filters.CreatedAfter; t != nil {
 		q.From = t.UTC()
 	}
 	if t := e.Filters.CreatedBefore; t != nil {
 		q.To = t.UTC()
 	}
-	used, err := d.Usage(ctx, p, q)
+	used, err := s.usage(ctx, p, q)
 	if err != nil {
 		return err
 	}
 	for i := range used.Days {
 		u := &used.Days[i]
-		err = f.put(u, func() []string {
+		err = f.write(u, func() []string {
 			return []string{
 				u.Day, strconv.Itoa(u.Attempts), strconv.Itoa(u.Included), strconv.Itoa(u.Overage), u.Amount.Amount, u.Amount.Currency,
 				strconv.FormatFloat(u.Minutes, 'f', -1, 64), strconv.Itoa(u.OutboundSeconds), strconv.Itoa(u.InboundCalls), strconv.Itoa(u.InboundSeconds), strconv.Itoa(u.SMS),
@@ -252,11 +256,11 @@ func (d *Desk) exportUsage(ctx context.Context, p domain.Principal, e *domain.Ex
 	return nil
 }
 
-func (d *Desk) exportAudit(ctx context.Context, e *domain.Export, f *exportFile) error {
-	return walk(ctx, d, e, "audit", "all", domain.PrefixAudit, func(a *domain.AuditEntry) error {
+func (s *Service) exportAudit(ctx context.Context, e *domain.Export, f *file) error {
+	return walk(ctx, s.store, e, "audit", "all", domain.PrefixAudit, func(a *domain.AuditEntry) error {
 		if !within(&e.Filters, a.CreatedAt) || e.Environment == domain.Test && a.Environment != domain.Test {
 			return nil
 		}
-		return f.put(a, func() []string { return exportrows.Audit(a) })
+		return f.write(a, func() []string { return exportrows.Audit(a) })
 	})
 }

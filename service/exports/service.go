@@ -1,0 +1,341 @@
+// Package exports writes the data of a workspace to CSV or JSON files.
+package exports
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"io"
+	"iter"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/exportrows"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
+)
+
+// Config holds what an exportService needs.
+type Config struct {
+	Store   commit.Store
+	Blobs   blobs
+	Jobs    jobs
+	Sources sources
+	// Usage returns what the workspace has used.
+	Usage func(ctx context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error)
+	// OffsetBefore returns an offset of the event log before all events made at t or later.
+	OffsetBefore func(ctx context.Context, workspaceID string, t time.Time) (uint64, error)
+	// Background returns the context that ends with the node.
+	Background func() context.Context
+	OnCalls    func() bool // whether this node has live calls
+	PublicURL  string      // base of the addresses in files
+	Log        *slog.Logger
+}
+
+// sources yields the rows of campaigns.
+type sources interface {
+	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
+	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error)
+	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (ask.ContactsExport, error)
+}
+
+type blobs interface {
+	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
+	Put(ctx context.Context, workspace, name string, r io.Reader) (int64, error)
+	Delete(ctx context.Context, workspace, name string) error
+}
+
+type jobs interface {
+	Begin(ctx context.Context, name string, work func(ctx context.Context) error) bool
+}
+
+// Service writes exports to files among the blobs.
+type Service struct {
+	store        commit.Store
+	blobs        blobs
+	jobs         jobs
+	sources      sources
+	usage        func(ctx context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error)
+	offsetBefore func(ctx context.Context, workspaceID string, t time.Time) (uint64, error)
+	background   func() context.Context
+	onCalls      func() bool
+	publicURL    string
+	log          *slog.Logger
+	slots        chan struct{} // of the exports that are written at once
+}
+
+// New returns a service.
+func New(c Config) *Service {
+	return &Service{
+		store: c.Store, blobs: c.Blobs, jobs: c.Jobs, sources: c.Sources, usage: c.Usage, offsetBefore: c.OffsetBefore, background: c.Background,
+		onCalls: c.OnCalls, publicURL: c.PublicURL, log: c.Log, slots: make(chan struct{}, maxRunning),
+	}
+}
+
+const (
+	maxRunning = 2
+	maxTries   = 5                    // in one process, of one that fails
+	keepRows   = 30 * 24 * time.Hour  // that the row is kept behind its file
+	yieldEvery = contactlist.StepRows // rows after which an export gives way to live calls
+)
+
+// CreateExport orders a file; it is made by this process or by the next.
+func (s *Service) CreateExport(ctx context.Context, p domain.Principal, e *domain.Export) (*domain.Export, error) {
+	if made, err := record.CreatedBySameRequest[domain.Export](ctx, s.store, p, domain.PrefixExport); made != nil || err != nil {
+		return made, err
+	}
+	if id := e.Filters.CampaignID; id != "" {
+		if _, err := s.sources.Campaign(ctx, p, id); err != nil {
+			if domain.CodeOf(err) == domain.CodeNotFound {
+				err = record.FieldError("filters.campaign_id", domain.CodeValidation, "there is no such campaign")
+			}
+			return nil, err
+		}
+	}
+	record.SetMeta(&e.Meta, "export", p, record.NewID(ctx, domain.PrefixExport), record.Now())
+	e.Status = domain.ExportQueued
+	if err := record.Create(ctx, s.store, e); err != nil {
+		return nil, err
+	}
+	s.BeginExport(e)
+	return e, nil
+}
+
+// Export reads one.
+func (s *Service) Export(ctx context.Context, p domain.Principal, id string) (*domain.Export, error) {
+	e, _, err := record.Get[domain.Export](ctx, s.store, p, domain.PrefixExport, id)
+	return e, err
+}
+
+// ListExports reads a page.
+func (s *Service) ListExports(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Export], error) {
+	return record.List[domain.Export](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixExport, q, nil)
+}
+
+// ExportFile opens the file of an export.
+func (s *Service) ExportFile(ctx context.Context, p domain.Principal, id string) (ask.Recording, error) {
+	e, err := s.Export(ctx, p, id)
+	if err != nil {
+		return ask.Recording{}, err
+	}
+	gone := domain.Errorf(ask.CodeExportExpired, "the file has been deleted; order another export")
+	switch e.Status {
+	case domain.ExportQueued, domain.ExportRunning:
+		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "the file is still to come")
+	case domain.ExportFailed:
+		return ask.Recording{}, domain.Errorf(domain.CodeInvalidState, "the export failed: %s", e.Reason).With("current_status", e.Status)
+	case domain.ExportExpired:
+		return ask.Recording{}, gone
+	case domain.ExportCompleted:
+	}
+	if !time.Now().Before(*e.ExpiresAt) {
+		return ask.Recording{}, gone
+	}
+	body, size, err := s.blobs.Open(ctx, e.WorkspaceID, e.File())
+	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
+		return ask.Recording{}, gone
+	}
+	if err != nil {
+		return ask.Recording{}, record.StoreError(err)
+	}
+	return ask.Recording{Size: size, Created: *e.CompletedAt, Body: body}, nil
+}
+
+// BeginExport begins an export's work beside the requests.
+func (s *Service) BeginExport(e *domain.Export) {
+	tried := 0
+	s.jobs.Begin(s.background(), e.WorkspaceID+"/"+e.ID, func(ctx context.Context) error {
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		err := s.run(ctx, e.WorkspaceID, e.ID, tried+1 >= maxTries)
+		if !errors.Is(err, domain.ErrAway) { // what is away comes back
+			tried++
+		}
+		return err
+	})
+}
+
+// run writes the file from its beginning: what a process that ended left
+// of it was never shown.
+func (s *Service) run(ctx context.Context, workspaceID, id string, last bool) error {
+	e := &domain.Export{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}
+	version, err := s.store.Get(ctx, e)
+	if errors.Is(err, domain.ErrNotFound) || err == nil && e.Status != domain.ExportQueued && e.Status != domain.ExportRunning {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	keep := func() error {
+		e.UpdatedAt = record.Now()
+		_, failed := s.store.Apply(ctx, commit.Change{
+			Workspace: workspaceID, Guards: []commit.Guard{{Key: e.Key(), Version: version}}, Puts: []domain.Record{e},
+		})
+		version++
+		return failed
+	}
+	e.Status = domain.ExportRunning
+	if err = keep(); err != nil {
+		return err
+	}
+	e.Rows, e.Size, err = s.writeBlob(ctx, e)
+	at := record.Now()
+	switch {
+	case err == nil:
+		until := at.Add(domain.ExportLife)
+		e.Status, e.CompletedAt, e.ExpiresAt = domain.ExportCompleted, &at, &until
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, domain.ErrAway):
+		return err
+	case last || domain.CodeOf(err) == domain.CodeNotFound:
+		s.log.Error("an export failed", slog.String("export_id", e.ID), slog.Any("error", err))
+		e.Status, e.CompletedAt, e.Reason, e.Rows, e.Size = domain.ExportFailed, &at, domain.CodeOf(err), 0, 0
+		if e.Reason == "" {
+			e.Reason = domain.CodeInternal
+		}
+	default:
+		return err
+	}
+	return keep()
+}
+
+// writeBlob puts the file among the blobs while its rows are read.
+func (s *Service) writeBlob(ctx context.Context, e *domain.Export) (rows int, size int64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	from, to := io.Pipe()
+	written := make(chan error, 1)
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				failed := errors.New("the rows of an export could not be written")
+				_ = to.CloseWithError(failed)
+				written <- failed
+			}
+		}()
+		ended := s.writeRows(ctx, e, newFile(e, to, record.YieldToCalls(ctx, s.onCalls), &rows))
+		_ = to.CloseWithError(ended) // never fails
+		written <- ended
+	}()
+	size, err = s.blobs.Put(ctx, e.WorkspaceID, e.File(), from)
+	_ = from.CloseWithError(errors.New("nobody reads the export any more"))
+	if wrote := <-written; wrote != nil {
+		err = wrote // the cause of the other
+	}
+	return rows, size, err
+}
+
+// file writes rows as CSV or as lines of JSON.
+type file struct {
+	cells *csv.Writer
+	lines io.Writer
+	yield func() error
+	rows  *int
+}
+
+func newFile(e *domain.Export, w io.Writer, yield func() error, rows *int) *file {
+	f := &file{yield: yield, rows: rows}
+	if e.Format == "jsonl" {
+		f.lines = w
+		return f
+	}
+	f.cells = csv.NewWriter(w)
+	f.cells.UseCRLF = true
+	return f
+}
+
+func (f *file) writeHeader(t domain.ExportType) error {
+	if f.cells == nil {
+		return nil
+	}
+	return f.cells.Write(exportrows.Columns(t))
+}
+
+// write writes a row as it looks in the format.
+func (f *file) write(whole any, cells func() []string) error {
+	*f.rows++
+	if *f.rows%yieldEvery == 0 {
+		if err := f.yield(); err != nil {
+			return err
+		}
+	}
+	if f.lines != nil {
+		return domain.WriteJSON(f.lines, whole)
+	}
+	return f.cells.Write(cells())
+}
+
+func (f *file) flush() error {
+	if f.cells == nil {
+		return nil
+	}
+	f.cells.Flush()
+	return f.cells.Error()
+}
+
+// withURLs is a call as files hold it: with the addresses of what can be
+// downloaded.
+func (s *Service) withURLs(c *domain.Call) *domain.Call {
+	base := strings.TrimRight(s.publicURL, "/") + "/v1/calls/" + c.ID
+	c.TranscriptURL, c.RecordingURL = "", ""
+	if c.TranscriptAvailable {
+		c.TranscriptURL = base + "/transcript"
+	}
+	if c.RecordingAvailable {
+		c.RecordingURL = base + "/recording"
+	}
+	return c
+}
+
+// SweepExports deletes files past their time, and rows long after; a bounded
+// number per visit. The file goes before the row says so.
+func (s *Service) SweepExports(ctx context.Context, workspaceID string, now time.Time) error {
+	for _, stage := range []struct {
+		index string
+		age   time.Duration
+	}{{"kept", domain.ExportLife}, {"over", domain.ExportLife + keepRows}} {
+		var old []*domain.Export
+		q := commit.Query{
+			Kind: "export", Workspace: workspaceID, Index: stage.index, Oldest: true, Limit: record.SweepRows, To: record.IDAt(domain.PrefixExport, now.Add(-stage.age)),
+		}
+		_, err := s.store.List(ctx, q, func() domain.Record { return &domain.Export{} }, func(r domain.Record) error {
+			if e, ok := r.(*domain.Export); ok && (stage.index == "over" || e.ExpiresAt != nil && now.After(*e.ExpiresAt)) {
+				old = append(old, e)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, e := range old {
+			if stage.index == "kept" {
+				err = s.DropExportFile(ctx, e)
+			} else if err = s.blobs.Delete(ctx, workspaceID, e.File()); err == nil {
+				_, err = s.store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: []domain.Key{e.Key()}})
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// DropExportFile deletes the file of an export, and then says so in its row.
+func (s *Service) DropExportFile(ctx context.Context, e *domain.Export) error {
+	if err := s.blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
+		return err
+	}
+	e.Status, e.UpdatedAt = domain.ExportExpired, record.Now()
+	_, err := s.store.Apply(ctx, commit.Change{Workspace: e.WorkspaceID, Puts: []domain.Record{e}})
+	return err
+}
