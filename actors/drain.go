@@ -79,7 +79,7 @@ func (n *Node) hangUp(ctx context.Context, t *tree, stuck bool) error {
 	}
 	calls := 0
 	for _, c := range live.Calls {
-		if !stuck || !c.Moves {
+		if !stuck || !c.CanMove {
 			calls++
 			n.sys.Root.Send(t.calls, call.Hangup{CallID: c.CallID})
 		}
@@ -115,7 +115,7 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 		now, err := n.moving(ctx, trees)
 		switch {
 		case ctx.Err() != nil:
-		case err != nil || now.Moving < now.Known || now.Doing:
+		case err != nil || now.Movable < now.Known || now.Doing:
 			still = time.Time{}
 		case now.Known == 0:
 			<-texts
@@ -164,7 +164,7 @@ func (n *Node) moving(ctx context.Context, trees []*tree) (sum call.LiveNow, err
 		if err != nil {
 			return sum, err
 		}
-		sum.Known, sum.Moving, sum.Busy, sum.Doing = sum.Known+now.Known, sum.Moving+now.Moving, sum.Busy+now.Busy, sum.Doing || now.Doing
+		sum.Known, sum.Movable, sum.Busy, sum.Doing = sum.Known+now.Known, sum.Movable+now.Movable, sum.Busy+now.Busy, sum.Doing || now.Doing
 	}
 	return sum, nil
 }
@@ -180,7 +180,7 @@ func (n *Node) timeOver(trees []*tree, heirs bool) bool {
 	defer tick.Stop()
 	for {
 		now, err := n.moving(bound, trees)
-		if err == nil && now.Known == now.Moving && (heirs || now.Known == 0) {
+		if err == nil && now.Known == now.Movable && (heirs || now.Known == 0) {
 			return heirs && now.Known > 0
 		}
 		select {
@@ -201,7 +201,7 @@ func (n *Node) HandOver(ctx context.Context) {
 	all, err := n.holdStill(ctx, trees)
 	for err != nil || all.Left > 0 {
 		for _, t := range trees {
-			n.sys.Root.Send(t.calls, call.Keep{})
+			n.sys.Root.Send(t.calls, call.CancelHandover{})
 		}
 		if ctx.Err() != nil { // what cannot go on elsewhere ends, and its end is stored
 			n.timeOver(trees, true)
@@ -218,21 +218,21 @@ func (n *Node) HandOver(ctx context.Context) {
 	defer cancel()
 	var wait sync.WaitGroup
 	for _, t := range trees {
-		wait.Go(func() { _, _ = mailbox.Ask[call.Gone](bound, n.sys, t.calls, call.LetGo{}) })
+		wait.Go(func() { _, _ = mailbox.Ask[call.HandedOver](bound, n.sys, t.calls, call.HandOver{}) })
 	}
 	wait.Wait()
-	if all.Still > 0 {
-		n.cfg.Log.Info("live calls are handed over: another node goes on with them", slog.Int("calls", all.Still))
+	if all.Ready > 0 {
+		n.cfg.Log.Info("live calls are handed over: another node goes on with them", slog.Int("calls", all.Ready))
 	}
 }
 
 // holdStill asks all calls to, until they go on or are let go of.
-func (n *Node) holdStill(ctx context.Context, trees []*tree) (all call.Parting, failed error) {
+func (n *Node) holdStill(ctx context.Context, trees []*tree) (all call.HandoverPrepared, failed error) {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), partWithin)
 	defer cancel()
 	for _, t := range trees {
-		p, err := mailbox.Ask[call.Parting](bound, n.sys, t.calls, call.Part{})
-		all.Still, all.Left, failed = all.Still+p.Still, all.Left+p.Left, errors.Join(failed, err)
+		p, err := mailbox.Ask[call.HandoverPrepared](bound, n.sys, t.calls, call.PrepareHandover{})
+		all.Ready, all.Left, failed = all.Ready+p.Ready, all.Left+p.Left, errors.Join(failed, err)
 	}
 	return all, failed
 }

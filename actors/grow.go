@@ -11,6 +11,7 @@ import (
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/call/recovery"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -44,8 +45,8 @@ type loaded struct {
 	trunks    []domain.Trunk
 	webhooks  []domain.Webhook
 	campaigns []string
-	attempts  []*domain.Attempt // left open by an earlier process
-	survivors []*call.Survivor  // of these, those that may go on: they are not among attempts
+	attempts  []*domain.Attempt     // left open by an earlier process
+	survivors []*recovery.Resumable // of these, those that may go on: they are not among attempts
 	orphans   []*domain.Orphan
 }
 
@@ -102,7 +103,7 @@ func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
 	select { // whoever asks now finds everybody
 	case <-lives:
 		if len(l.survivors) > 0 {
-			n.sys.Root.Send(t.calls, call.TakeUp{})
+			n.sys.Root.Send(t.calls, call.ResumeCalls{})
 		}
 		return nil
 	case <-late.C:
@@ -358,10 +359,10 @@ func (n *Node) warnDeaf(c *domain.Campaign, s *domain.Script) {
 	}
 }
 
-func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.Props {
+func (n *Node) callProps(ws string, t *tree, survivors []*recovery.Resumable) *actor.Props {
 	return call.Props(call.Config{
 		Workspace: ws, Store: n.cfg.Store, UserAgent: leg.OverSIP(n.cfg.SIP, n.cfg.May), Media: leg.OverMedia(n.cfg.Media),
-		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, Reach: n.reach, Traces: n.cfg.Traces,
+		Speaker: n.cfg.Speaker, Ears: n.cfg.Ears, Blobs: n.cfg.Blobs, LinesOut: t.outbound, LinesTest: t.tests, LinesIn: t.inbound, Trunks: t.trunks, Numbers: t.numbers, FindTarget: n.reach, Traces: n.cfg.Traces,
 		Listed: func(ctx context.Context, s dnc.Scrub, e164 string) (bool, error) {
 			hit, err := n.dnc.Check(ctx, ws, s, e164)
 			return hit != nil, err
@@ -369,7 +370,7 @@ func (n *Node) callProps(ws string, t *tree, survivors []*call.Survivor) *actor.
 		Ours:     func(env domain.Environment, in *sip.Incoming) (string, bool) { return n.trunkInWorkspace(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.ForCall, Analyse: func() { n.desk.analysisService.Wake(ws) },
-		Survive: n.cfg.Survive, Survivors: survivors, Cut: n.cutOff, TookUp: n.cfg.TookUp,
+		Survive: n.cfg.Survive, Resumable: survivors, Cut: n.cutOff, ResumptionDone: n.cfg.TookUp,
 	})
 }
 

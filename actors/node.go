@@ -122,7 +122,7 @@ type Config struct {
 	Quarantined bool
 	Released    func()
 	// Survive says that live calls outlive their process: another one takes them
-	// up. TookUp counts what came of each (call.Saved and so on); nil: nobody does.
+	// up. TookUp counts what came of each (recovery.Resumed and so on); nil: nobody does.
 	Survive bool
 	TookUp  func(result string)
 	Places  *lines.Places // of the process, shared by its nodes (PlacesOf); nil: those of Media

@@ -16,13 +16,13 @@ import (
 
 // reach finds whom a caller may be handed to: a number within the rules of the
 // workspace for destinations, or a phone.
-func (n *Node) reach(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, w call.Whom) (transferleg.Target, error) {
+func (n *Node) reach(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, w call.TransferDestination) (transferleg.Target, error) {
 	if w.Destination != "" {
 		d, known := t.Find(w.Destination)
 		if !known { // a number, filled in from what the caller said
 			return n.reachText(ctx, c, w.Destination, "destination")
 		}
-		way, err := n.reach(ctx, c, t, call.Whom{To: d.To, Phone: d.Phone})
+		way, err := n.reach(ctx, c, t, call.TransferDestination{To: d.To, Phone: d.Phone})
 		way.Name, way.Mode = d.Name, d.Mode
 		return way, err
 	}
@@ -98,7 +98,7 @@ func (d *Desk) TransferCall(ctx context.Context, p domain.Principal, id string, 
 			return nil, record.FieldError("destination", domain.CodeValidation, "the agent has no destination of this name")
 		}
 	}
-	way, err := d.node.reach(ctx, c, &may, call.Whom{To: o.To, Phone: o.Phone, Destination: o.Destination})
+	way, err := d.node.reach(ctx, c, &may, call.TransferDestination{To: o.To, Phone: o.Phone, Destination: o.Destination})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recovery"
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -31,7 +31,7 @@ func (n *Node) survivorsOf(ctx context.Context, ws string, l *loaded) error {
 				return err
 			}
 		}
-		s, ok := call.Survives(*c, *a, n.boot, now)
+		s, ok := recovery.NewResumable(*c, *a, n.boot, now)
 		if !ok {
 			left = append(left, a)
 			continue

@@ -2,45 +2,104 @@ package call
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media/speech"
 )
 
-// mind thinks and acts for the agent; nil: nobody does.
-func (c *call) mind() conversation.Mind {
-	if c.cfg.Mind == nil {
-		return nil
-	}
-	return c.cfg.Mind(c.call)
+// agent is the conversation of a call, and what has come of it.
+type agent struct {
+	conversation *actor.PID // nil: none, or it has died
+	pausedBy     uint8      // reasons why the agent is silent
+	transferred  bool       // the transfer that has paused the agent reached somebody
+	leaving      bool       // it hangs up once the answer is stored
+	unable       bool       // it leaves because an engine has failed
+	segments     []domain.Segment
+	appointments booking.Made // in this call
 }
 
-// redactor takes out of what the conversation tells what must not be kept.
-func (c *call) redactor() *domain.Redactor {
-	if c.cfg.Redact == nil {
-		return nil
+// send sends a message to the conversation, if there is one.
+func (a *agent) send(ctx actor.Context, msg any) {
+	if a.conversation != nil {
+		ctx.Send(a.conversation, msg)
 	}
-	return c.cfg.Redact()
 }
 
-// acted tells of something that the agent did.
-func (c *call) acted(ctx actor.Context, m conversation.Acted) {
+// pause keeps the agent silent for a reason; resume ends that.
+func (a *agent) pause(ctx actor.Context, why uint8) {
+	if a.pausedBy == 0 {
+		a.send(ctx, conversation.Away{})
+	}
+	a.pausedBy |= why
+}
+
+// resume lets the agent speak again once no reason is left. ok: the transfer reached
+// somebody.
+func (a *agent) resume(ctx actor.Context, why uint8, ok bool) {
+	if a.pausedBy&why == 0 {
+		return
+	}
+	a.pausedBy &^= why
+	if why == pausedByTransfer {
+		a.transferred = ok
+	}
+	if a.pausedBy == 0 && a.conversation != nil {
+		ctx.Send(a.conversation, conversation.Back{OK: a.transferred})
+		a.transferred = false
+	}
+}
+
+// redactor removes from the conversation's reports what must not be stored; nil:
+// nothing is removed.
+func (cfg *Config) redactor() *domain.Redactor {
+	if cfg.Redact == nil {
+		return nil
+	}
+	return cfg.Redact()
+}
+
+// recognizer is the speech recognizer of an agent; nil: none.
+func (cfg *Config) recognizer(s *domain.Script) speech.Recogniser {
+	if cfg.Ears == nil {
+		return nil
+	}
+	engine := ""
+	if s.STT != nil {
+		engine = s.STT.Engine
+	}
+	return speech.For(cfg.Ears, engine)
+}
+
+func (cfg *Config) beforeConversation(callID string) func(any) {
+	if cfg.Before == nil {
+		return nil
+	}
+	return func(msg any) { cfg.Before("conversation", callID, msg) }
+}
+
+// actionTaken reports an action of the agent as an event.
+func (c *call) actionTaken(ctx actor.Context, m conversation.Acted) {
 	if c.stage >= flushing {
 		return
 	}
-	c.appointments = c.appointments.After(m.Appointment)
+	c.agent.appointments = c.agent.appointments.After(m.Appointment)
 	c.commit(ctx, event.AgentActionTriggered, event.AgentActionData{
 		CallID: c.call.ID, AgentID: c.call.AgentID, Action: m.Action, Arguments: m.Arguments, Result: m.Result, LatencyMs: m.Took.Milliseconds(),
 	}, nil)
 }
 
-// meant tells what the caller wants.
-func (c *call) meant(ctx actor.Context, m conversation.Intent) {
+// intentDetected reports the caller's intent as an event.
+func (c *call) intentDetected(ctx actor.Context, m conversation.Intent) {
 	if c.stage >= flushing {
 		return
 	}
@@ -53,8 +112,8 @@ func (c *call) meant(ctx actor.Context, m conversation.Intent) {
 	}, nil)
 }
 
-// escalated tells that the agent hands the caller to a person.
-func (c *call) escalated(ctx actor.Context, m conversation.Transfer) {
+// reportEscalation reports as events that the agent transfers the caller to a person.
+func (c *call) reportEscalation(ctx actor.Context, m conversation.Transfer) {
 	reason := m.Reason
 	if reason == "" {
 		reason = "pathway"
@@ -68,8 +127,9 @@ func (c *call) escalated(ctx actor.Context, m conversation.Transfer) {
 	}, nil)
 }
 
-// handedOver: another agent goes on. The record names the one that speaks.
-func (c *call) handedOver(ctx actor.Context, m conversation.HandedOver) {
+// agentChanged notes that another agent continues the call. The record names the
+// agent that speaks.
+func (c *call) agentChanged(ctx actor.Context, m conversation.HandedOver) {
 	if c.stage >= flushing {
 		return
 	}
@@ -81,24 +141,73 @@ func (c *call) handedOver(ctx actor.Context, m conversation.HandedOver) {
 	}, nil)
 }
 
-// heardSomebody says whether the far end has said or pressed anything: of
-// silence there is nothing to be found.
-func heardSomebody(all []domain.Segment) bool {
+// callerSpoke reports whether the caller has said or pressed anything. Without that
+// there is nothing to analyse.
+func callerSpoke(all []domain.Segment) bool {
 	return slices.ContainsFunc(all, func(s domain.Segment) bool { return s.Speaker == "caller" })
 }
 
-// converse begins the conversation, or goes on with it after another process.
-func (c *call) converse(ctx actor.Context, after *conversation.Saved) {
-	ear := c.ear()
-	c.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
+// startConversation begins the conversation, or continues that of another process.
+func (c *call) startConversation(ctx actor.Context, after *conversation.Saved) {
+	ear := c.audio.connectEngines(c.cfg, &c.script, c.optOut)
+	var mind conversation.Mind // nil: no model takes part
+	if c.cfg.Mind != nil {
+		mind = c.cfg.Mind(c.call)
+	}
+	c.agent.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
-			Script: c.script, Variables: c.spokenVariables(), Sound: c.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.session.Sensitive,
-			Mind: c.mind(), OptOut: c.optOut, Ears: c.ears(), Ear: ear, Answerer: !c.inbound && after == nil, Redact: c.redactor(),
-			Stands: c.cfg.Survive, After: after, Before: c.beforeConversation(),
+			Script: c.script, Variables: c.spokenVariables(c.answeredAt), Sound: c.audio.session, Speaker: c.cfg.Speaker, Log: c.log, Hide: c.audio.session.Sensitive,
+			Mind: mind, OptOut: c.optOut, Ears: c.cfg.recognizer(&c.script), Ear: ear, Answerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
+			Stands: c.cfg.Survive, After: after, Before: c.cfg.beforeConversation(c.call.ID),
 		})
 	}, mailboxSize), "conversation")
-	ctx.Send(c.conversation, conversation.Begin{})
-	if c.deaf {
-		c.leave(ctx, awayHeld)
+	ctx.Send(c.agent.conversation, conversation.Begin{})
+	if c.audio.held {
+		c.agent.pause(ctx, pausedByHold)
 	}
+}
+
+// spokenVariables are those that the pathway's texts may use.
+func (o *order) spokenVariables(answeredAt time.Time) map[string]string {
+	phone := o.call.To
+	if o.call.Direction == domain.Inbound {
+		phone = o.call.From
+	}
+	v := pathway.Given(&o.script, answeredAt)
+	v["phone"], v["caller_number"], v["called_number"] = phone, o.call.From, o.call.To
+	maps.Copy(v, o.variables)
+	maps.Copy(v, o.call.Variables)
+	for name := range o.call.Context {
+		if text, ok := o.call.Context.Text(name); ok {
+			v[name] = text
+		}
+	}
+	return v
+}
+
+// conversationDied: a call that has nobody to speak is a fault of ours.
+func (c *call) conversationDied(ctx actor.Context, m *actor.Terminated) {
+	if c.stopping || c.transferLegDied(ctx, m.Who) {
+		return
+	}
+	if c.agent.conversation == nil || m.Who.Id != c.agent.conversation.Id {
+		return
+	}
+	c.agent.conversation = nil
+	switch c.stage {
+	case talking:
+		c.endAnswered(ctx, byService, domain.ReasonInternal)
+	case concluding:
+		c.wrapUp(ctx)
+	case awaitingPermit, preparing, dialling, rerouting, resuming, flushing, notifying:
+	}
+}
+
+func (c *call) fault(ctx actor.Context, m conversation.Fault) {
+	if c.stage >= flushing {
+		return
+	}
+	c.commit(ctx, event.AgentError, event.AgentErrorData{
+		CallID: c.call.ID, AgentID: c.call.AgentID, Stage: m.Stage, Code: m.Code, Message: m.Message, Recovered: m.Recovered,
+	}, nil)
 }

@@ -23,63 +23,63 @@ import (
 )
 
 // busy is how long a caller shall wait who rang while the service goes down.
-const busy = 5 * time.Second
+const busyRetryAfter = 5 * time.Second
 
 // maxConflicts bounds the attempts to commit the end of a call.
 const maxConflicts = 10
 
 type (
-	// closed answers the commit of an end that nobody else owns.
-	closed struct {
+	// endStored is the result of a commit of an end that Calls owns.
+	endStored struct {
 		callID  string
-		unspent *numbers.Unspent // it reached nobody; nil: it counts
+		unspent *numbers.Unspent // the call does not count; nil: it counts
 		err     error
 	}
-	// ownerless says that whoever should hear of an end is gone.
-	ownerless struct{ Ended }
-	// again repeats the ends that Calls tells in the stead of calls that died.
-	again struct{}
+	// ownerGone says that the owner of a call does not receive its end.
+	ownerGone struct{ Ended }
+	// repeatEnds reports the ends of dead calls again.
+	repeatEnds struct{}
 )
 
 // Control admits it always.
-func (closed) Control() {}
+func (endStored) Control() {}
 
 // Control admits it always.
-func (again) Control() {}
+func (repeatEnds) Control() {}
 
-// berth is one call as its parent sees it.
-type berth struct {
+// callEntry is one call as its parent sees it.
+type callEntry struct {
 	callID      string
 	attemptID   string
 	campaignID  string
-	number      string // of the far end
+	number      string // of the peer
 	environment domain.Environment
 	inbound     bool
 	permit      lines.Permit
 	owner       *actor.PID
 
-	pid       *actor.PID
-	resources *callResources
-	ended     *Ended // the actor died; Calls tells the end in its stead
-	recording <-chan media.Recording
-	survives  bool // it is of a process that is gone
-	begun     bool // of these: its far end is being asked, or was
-	told      bool // and what came of that was told: the next one is asked
-	letGo     bool // another process has it: nothing is told of it here
-	asked     bool // to part, and has not answered
-	storing   bool // Calls owns the end and stores it now
+	pid        *actor.PID
+	resources  *callResources
+	ended      *Ended // the actor died; Calls tells the end in its stead
+	recording  <-chan media.Recording
+	resumable  bool // of a process that has ended
+	resuming   bool // its resumption has begun
+	decided    bool // its resumption has a result
+	handedOver bool // to another process: its end is not reported here
+	preparing  bool // for a hand-over, not answered yet
+	storing    bool // Calls owns the end and stores it now
 }
 
-// berthOf keeps what is needed of an order when its call is gone.
-func berthOf(o *order) *berth {
-	return &berth{
+// newCallEntry keeps what is needed of an order after the call's actor has ended.
+func newCallEntry(o *order) *callEntry {
+	return &callEntry{
 		callID: o.call.ID, attemptID: o.attempt.ID, campaignID: o.call.CampaignID,
-		number: farEnd(&o.call), environment: o.call.Environment, inbound: o.inbound, permit: o.permit,
-		owner: o.owner, resources: newCallResources(o.call, o.attempt, o.in), survives: o.survivor != nil,
+		number: peerNumber(&o.call), environment: o.call.Environment, inbound: o.inbound, permit: o.permit,
+		owner: o.owner, resources: newCallResources(o.call, o.attempt, o.in), resumable: o.resumed != nil,
 	}
 }
 
-func (b *berth) direction() domain.Direction {
+func (b *callEntry) direction() domain.Direction {
 	if b.inbound {
 		return domain.Inbound
 	}
@@ -88,23 +88,23 @@ func (b *berth) direction() domain.Direction {
 
 // Calls is the parent of a workspace's calls.
 type Calls struct {
-	cfg        Config
-	berths     map[string]*berth // by call
-	byPID      map[string]string
-	draining   bool
-	drainers   []*actor.PID
-	ticking    bool
-	parting    handing
-	recordings *recording.Queue
+	cfg             Config
+	entries         map[string]*callEntry // by call
+	byPID           map[string]string
+	draining        bool
+	drainRequesters []*actor.PID
+	repeatScheduled bool
+	handover        handoverRequest
+	recordings      *recording.Queue
 }
 
 // New makes the actor.
 func New(cfg Config) actor.Actor {
 	cfg.ringback = tone.Ringback(6 * time.Second)
-	c := &Calls{cfg: cfg, berths: make(map[string]*berth), byPID: make(map[string]string)}
+	c := &Calls{cfg: cfg, entries: make(map[string]*callEntry), byPID: make(map[string]string)}
 	c.recordings = recording.NewQueue(recording.Config{
 		Workspace: cfg.Workspace, SpoolDir: cfg.SpoolDir, PublicURL: cfg.PublicURL, Store: cfg.Store, Blobs: cfg.Blobs, Log: cfg.Log, Committed: cfg.Committed,
-		LiveCalls: func() iter.Seq[string] { return maps.Keys(c.berths) }, Idle: c.drained,
+		LiveCalls: func() iter.Seq[string] { return maps.Keys(c.entries) }, Idle: c.checkDrained,
 	})
 	return c
 }
@@ -118,7 +118,7 @@ func Props(cfg Config) *actor.Props {
 
 // Receive is the table of contents.
 func (c *Calls) Receive(ctx actor.Context) {
-	defer c.mend(ctx)
+	defer c.recoverPanic(ctx)
 	if c.cfg.Before != nil {
 		c.cfg.Before("calls", "", ctx.Message())
 	}
@@ -130,90 +130,90 @@ func (c *Calls) Receive(ctx actor.Context) {
 	case Inbound:
 		c.start(ctx, orderIn(&m))
 	case Hangup:
-		c.hangup(ctx, m)
+		c.hangUpCall(ctx, m)
 	case Listen:
-		c.toCall(ctx, m.CallID)
+		c.forwardToCall(ctx, m.CallID)
 	case PauseRecording:
-		c.toCall(ctx, m.CallID)
+		c.forwardToCall(ctx, m.CallID)
 	case Transfer:
-		c.toCall(ctx, m.CallID)
+		c.forwardToCall(ctx, m.CallID)
 	case Say:
-		c.toCall(ctx, m.CallID)
+		c.forwardToCall(ctx, m.CallID)
 	case Press:
-		c.toCall(ctx, m.CallID)
+		c.forwardToCall(ctx, m.CallID)
 	case Live:
 		ctx.Respond(c.census())
 	case Drain:
 		c.draining = true
-		c.drainers = append(c.drainers, ctx.Sender())
-		c.drained(ctx)
+		c.drainRequesters = append(c.drainRequesters, ctx.Sender())
+		c.checkDrained(ctx)
 	case Ended:
-		c.store(ctx, m)
-	case closed:
-		c.closed(ctx, m)
-	case ownerless:
-		c.seek(ctx, m.Ended)
+		c.storeEnd(ctx, m)
+	case endStored:
+		c.endStored(ctx, m)
+	case ownerGone:
+		c.findStoredEnd(ctx, m.Ended)
 	case *actor.DeadLetterResponse:
-		c.seekAll(ctx)
+		c.findStoredEnds(ctx)
 	case Ack:
-		c.ack(ctx, m.CallID)
-	case again:
-		c.again(ctx)
+		c.acknowledgeEnd(ctx, m.CallID)
+	case repeatEnds:
+		c.repeatEnds(ctx)
 	case *actor.Terminated:
-		c.died(ctx, m.Who)
+		c.callDied(ctx, m.Who)
 	case *actor.Stopping, *actor.Restarting:
 		c.abandonAll()
 	default:
-		c.left(ctx)
+		c.receiveMore(ctx)
 	}
 }
 
 // start begins a call. Whatever goes wrong here, its owner hears of its end.
 func (c *Calls) start(ctx actor.Context, o *order) {
-	if c.berths[o.call.ID] != nil {
+	if c.entries[o.call.ID] != nil {
 		return
 	}
 	if o.owner == nil {
 		o.owner = ctx.Self()
 	}
-	b := berthOf(o)
-	c.berths[o.call.ID] = b
-	if c.cfg.Numbers != nil && len(o.contacts) == 0 && o.survivor == nil {
-		ctx.Send(c.cfg.Numbers, numbers.Rings{CallID: o.call.ID, Number: farEnd(&o.call), Environment: o.call.Environment})
+	b := newCallEntry(o)
+	c.entries[o.call.ID] = b
+	if c.cfg.Numbers != nil && len(o.contacts) == 0 && o.resumed == nil {
+		ctx.Send(c.cfg.Numbers, numbers.Rings{CallID: o.call.ID, Number: peerNumber(&o.call), Environment: o.call.Environment})
 	}
 	defer func() {
 		if v := recover(); v != nil {
 			c.cfg.Log.Error("a call could not be started", slog.String("call_id", b.callID), slog.String("reason", fmt.Sprint(v)))
-			c.giveBack(ctx, b)
-			c.inStead(ctx, b, nil)
+			c.releaseReservations(ctx, b)
+			c.reportEnd(ctx, b, nil)
 		}
 	}()
 	if c.draining {
 		if o.in != nil {
-			o.in.Reject(503, busy)
+			o.in.Reject(503, busyRetryAfter)
 		}
-		c.giveBack(ctx, b)
+		c.releaseReservations(ctx, b)
 		e := NotStarted(o.call, o.attempt, time.Now().UTC())
-		c.inStead(ctx, b, &e)
+		c.reportEnd(ctx, b, &e)
 		return
 	}
 	pid, err := ctx.SpawnNamed(mailbox.Props(func() actor.Actor { return newCall(&c.cfg, o, b.resources) }, mailboxSize,
 		actor.WithSupervisor(mailbox.Stop(c.cfg.Log, nil))), b.callID)
 	if err != nil {
 		c.cfg.Log.Error("a call's actor could not be made", slog.String("call_id", b.callID), slog.Any("error", err))
-		c.giveBack(ctx, b)
-		c.inStead(ctx, b, nil)
+		c.releaseReservations(ctx, b)
+		c.reportEnd(ctx, b, nil)
 		return
 	}
 	b.pid = pid
 	c.byPID[pid.Id] = b.callID
-	if o.survivor == nil {
-		ctx.Send(pid, begin{})
+	if o.resumed == nil {
+		ctx.Send(pid, beginCall{})
 	}
 }
 
-func (c *Calls) hangup(ctx actor.Context, m Hangup) {
-	b := c.berths[m.CallID]
+func (c *Calls) hangUpCall(ctx actor.Context, m Hangup) {
+	b := c.entries[m.CallID]
 	switch {
 	case b == nil:
 		ctx.Respond(domain.Errorf(domain.CodeNotFound, "no live call %s", m.CallID))
@@ -225,14 +225,14 @@ func (c *Calls) hangup(ctx actor.Context, m Hangup) {
 }
 
 func (c *Calls) census() LiveNow {
-	now := LiveNow{Known: len(c.berths), Work: c.recordings.Len(), Doing: c.recordings.Active()}
-	for id, b := range c.berths {
-		moves := b.moves()
-		now.count(moves, moves && b.resources.isBusy())
+	now := LiveNow{Known: len(c.entries), Work: c.recordings.Len(), Doing: c.recordings.Active()}
+	for id, b := range c.entries {
+		moves := b.canMove()
+		now.countMoving(moves, moves && b.resources.isBusy())
 		if b.pid != nil {
 			now.Calls = append(now.Calls, LiveCall{
 				CallID: id, AttemptID: b.attemptID, CampaignID: b.campaignID, Direction: b.direction(), PID: b.pid,
-				Number: b.number, Environment: b.environment, Moves: moves,
+				Number: b.number, Environment: b.environment, CanMove: moves,
 			})
 			now.Seconds = append(now.Seconds, b.resources.liveTransferLegs(b.environment)...)
 		}
@@ -240,34 +240,34 @@ func (c *Calls) census() LiveNow {
 	return now
 }
 
-// died: a call's actor is gone. Normally its end was acknowledged; otherwise
-// its dialog is ended and its end is told from here.
-func (c *Calls) died(ctx actor.Context, who *actor.PID) {
+// callDied handles the death of a call's actor. Normally the end was acknowledged
+// before. Otherwise the parent ends the dialog and reports the end.
+func (c *Calls) callDied(ctx actor.Context, who *actor.PID) {
 	id, ok := c.byPID[who.Id]
 	if !ok {
 		return
 	}
 	delete(c.byPID, who.Id)
-	b := c.berths[id]
-	if b.letGo {
-		return // whoever asks who is on the line is told so, as long as the work is here
+	b := c.entries[id]
+	if b.handedOver {
+		return // a census counts it until the shard moves
 	}
 	b.pid = nil
-	c.answers(ctx, b, false)
-	c.asked(ctx, id) // it may have died over that
-	c.giveBack(ctx, b)
+	c.handoverAnswered(ctx, b, false)
+	c.resumptionDecided(ctx, id) // it may have died over that
+	c.releaseReservations(ctx, b)
 	e, recording, done := b.resources.abandon(time.Now().UTC())
 	b.recording = recording
 	if done {
-		c.leave(ctx, b, e)
+		c.removeCall(ctx, b, e)
 		return
 	}
-	c.inStead(ctx, b, e)
+	c.reportEnd(ctx, b, e)
 }
 
-// inStead tells a call's end until it is acknowledged. Without one it is a
-// fault of ours.
-func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
+// reportEnd reports a call's end to its owner until it is acknowledged. A nil end
+// means an internal error.
+func (c *Calls) reportEnd(ctx actor.Context, b *callEntry, e *Ended) {
 	if e == nil {
 		e, b.recording, _ = b.resources.abandon(time.Now().UTC())
 	}
@@ -276,12 +276,12 @@ func (c *Calls) inStead(ctx actor.Context, b *berth, e *Ended) {
 	}
 	b.ended = e
 	ctx.Request(b.owner, *e)
-	c.tick(ctx)
+	c.scheduleRepeat(ctx)
 }
 
-// giveBack returns what a call did not live to bind. What it had bound was
+// releaseReservations returns what a call did not live to bind. Everything bound was
 // freed by its death.
-func (c *Calls) giveBack(ctx actor.Context, b *berth) {
+func (c *Calls) releaseReservations(ctx actor.Context, b *callEntry) {
 	ctx.Send(linesOf(&c.cfg, b.inbound, b.environment), lines.Return{Permit: b.permit})
 	if !b.inbound && c.cfg.Trunks != nil {
 		ctx.Send(c.cfg.Trunks, trunk.Free{CallID: b.callID})
@@ -291,80 +291,79 @@ func (c *Calls) giveBack(ctx actor.Context, b *berth) {
 	}
 }
 
-// farEnd is the number of whoever is not us.
-func farEnd(c *domain.Call) string {
+// peerNumber is the number of the other party.
+func peerNumber(c *domain.Call) string {
 	if c.Direction == domain.Inbound {
 		return c.From
 	}
 	return c.To
 }
 
-func (c *Calls) tick(ctx actor.Context) {
-	if !c.ticking {
-		c.ticking = true
-		mailbox.After(ctx, repeatEvery, again{})
+func (c *Calls) scheduleRepeat(ctx actor.Context) {
+	if !c.repeatScheduled {
+		c.repeatScheduled = true
+		mailbox.After(ctx, repeatEndEvery, repeatEnds{})
 	}
 }
 
-func (c *Calls) again(ctx actor.Context) {
-	c.ticking = false
-	for _, b := range c.berths {
+func (c *Calls) repeatEnds(ctx actor.Context) {
+	c.repeatScheduled = false
+	for _, b := range c.entries {
 		if b.ended != nil {
 			ctx.Request(b.owner, *b.ended)
-			c.tick(ctx)
+			c.scheduleRepeat(ctx)
 		}
 	}
 }
 
-// ack: the end is durable. It reaches the call where that lives.
-func (c *Calls) ack(ctx actor.Context, id string) {
-	b := c.berths[id]
+// acknowledgeEnd handles a durable end. The call hears of it if it lives.
+func (c *Calls) acknowledgeEnd(ctx actor.Context, id string) {
+	b := c.entries[id]
 	switch {
 	case b == nil:
 	case b.pid != nil:
 		ctx.Send(b.pid, Ack{CallID: id})
 	case b.ended != nil:
-		c.leave(ctx, b, b.ended)
+		c.removeCall(ctx, b, b.ended)
 	}
 }
 
-// leave: nothing of the call is live any more; what remains is to keep its
-// transcript and its recording.
-func (c *Calls) leave(ctx actor.Context, b *berth, e *Ended) {
-	delete(c.berths, b.callID)
-	c.parted(ctx)
+// removeCall removes a call that is over. Its recording remains to be stored.
+func (c *Calls) removeCall(ctx actor.Context, b *callEntry, e *Ended) {
+	delete(c.entries, b.callID)
+	c.checkHandover(ctx)
 	if e.Analysis != nil && c.cfg.Analyse != nil {
 		c.cfg.Analyse()
 	}
 	c.recordings.Add(ctx, &e.Call, b.recording)
-	if b.survives && e.Verdict.Reason == domain.ReasonInterrupted {
+	if b.resumable && e.Verdict.Reason == domain.ReasonInterrupted {
 		c.recordings.Recover(ctx, b.callID)
 	}
-	c.drained(ctx)
+	c.checkDrained(ctx)
 }
 
-func (c *Calls) drained(ctx actor.Context) {
-	if !c.draining || len(c.berths) > 0 || c.recordings.Active() {
+func (c *Calls) checkDrained(ctx actor.Context) {
+	if !c.draining || len(c.entries) > 0 || c.recordings.Active() {
 		return
 	}
-	for _, d := range c.drainers {
+	for _, d := range c.drainRequesters {
 		if d != nil {
 			ctx.Send(d, Drained{})
 		}
 	}
-	c.drainers = nil
+	c.drainRequesters = nil
 }
 
-// store commits an end that Calls owns itself.
-func (c *Calls) store(ctx actor.Context, e Ended) {
-	b := c.berths[e.CallID]
+// storeEnd commits an end that Calls owns itself.
+func (c *Calls) storeEnd(ctx actor.Context, e Ended) {
+	b := c.entries[e.CallID]
 	if b == nil || b.storing {
 		return
 	}
 	b.storing = true
 	store := c.cfg.Store
 	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
-		m := closeCall(bound, store, e)
+		m := commitEnd(bound, store, e)
 		if e.Call.Direction == domain.Outbound && !e.Inside && !e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonAgent {
 			m.unspent = &numbers.Unspent{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment}
 		}
@@ -372,20 +371,20 @@ func (c *Calls) store(ctx actor.Context, e Ended) {
 	})
 }
 
-// seekAll: nobody hears one of the ends that Calls tells.
-func (c *Calls) seekAll(ctx actor.Context) {
-	for _, b := range c.berths {
+// findStoredEnds checks all ends whose owner does not answer.
+func (c *Calls) findStoredEnds(ctx actor.Context) {
+	for _, b := range c.entries {
 		if b.ended != nil && !b.owner.Equal(ctx.Self()) {
-			c.seek(ctx, *b.ended)
+			c.findStoredEnd(ctx, *b.ended)
 		}
 	}
 }
 
-// seek finds out whether an end is stored whose owner is gone: a campaign
-// leaves once it has stored its last ends, and what it said of that may have
-// been lost. Until it is stored it is told on.
-func (c *Calls) seek(ctx actor.Context, e Ended) {
-	b := c.berths[e.CallID]
+// findStoredEnd checks whether an end is stored whose owner is gone. A campaign stops
+// once it has stored its last ends, and its acknowledgement may be lost. Until the
+// end is stored it is reported again.
+func (c *Calls) findStoredEnd(ctx actor.Context, e Ended) {
+	b := c.entries[e.CallID]
 	if b == nil || b.storing {
 		return
 	}
@@ -394,15 +393,15 @@ func (c *Calls) seek(ctx actor.Context, e Ended) {
 	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
 		_, err := store.Get(bound, &domain.Attempt{ID: e.AttemptID, WorkspaceID: e.Call.WorkspaceID})
 		if err == nil {
-			err = errOwnerless
+			err = errOwnerGone
 		}
-		return closed{callID: e.CallID, err: err}
+		return endStored{callID: e.CallID, err: err}
 	})
 }
 
-var errOwnerless = errors.New("call: its owner is gone and has not stored it")
+var errOwnerGone = errors.New("call: its owner is gone and has not stored it")
 
-func closeCall(ctx context.Context, store Store, e Ended) (m closed) {
+func commitEnd(ctx context.Context, store Store, e Ended) (m endStored) {
 	m.callID = e.CallID
 	defer func() {
 		if v := recover(); v != nil {
@@ -427,8 +426,8 @@ func closeCall(ctx context.Context, store Store, e Ended) (m closed) {
 	return m
 }
 
-func (c *Calls) closed(ctx actor.Context, m closed) {
-	b := c.berths[m.callID]
+func (c *Calls) endStored(ctx actor.Context, m endStored) {
+	b := c.entries[m.callID]
 	if b == nil {
 		return
 	}
@@ -443,19 +442,19 @@ func (c *Calls) closed(ctx actor.Context, m closed) {
 	if m.unspent != nil && c.cfg.Numbers != nil {
 		ctx.Send(c.cfg.Numbers, *m.unspent)
 	}
-	c.ack(ctx, m.callID)
+	c.acknowledgeEnd(ctx, m.callID)
 }
 
 // abandonAll ends every dialog: the service goes down without waiting.
 func (c *Calls) abandonAll() {
-	cut := c.cfg.cut()
-	for _, b := range c.berths {
-		if cut && b.resources.isStored() || c.parting.going && b.resources.canMove() {
-			b.letGo = true
-			b.resources.ReleaseSilently() // whoever has the work now goes on with it, or ends it
+	cut := c.cfg.isCutOff()
+	for _, b := range c.entries {
+		if cut && b.resources.isStored() || c.handover.final && b.resources.canMove() {
+			b.handedOver = true
+			b.resources.ReleaseSilently() // the owner of the shard resumes it, or ends it
 		}
 		if e, _, _ := b.resources.abandon(time.Now().UTC()); e != nil {
-			c.cfg.Traces.TakeTrace(&e.Call) // nobody asks for them any more
+			c.cfg.Traces.TakeTrace(&e.Call) // not needed any more
 		}
 	}
 }

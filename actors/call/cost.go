@@ -10,9 +10,9 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// bill tells the trunk how long an answered call over it was, and writes into
-// the final record what that cost by the trunk's own word.
-func (c *call) bill(ctx actor.Context, e *Ended) {
+// reportCost reports the duration of an answered call to its trunk, and writes its
+// price into the final record.
+func (c *call) reportCost(ctx actor.Context, e *Ended) {
 	trunkID := c.trunkID()
 	if c.inbound || trunkID == "" {
 		return
@@ -32,19 +32,19 @@ func (c *call) bill(ctx actor.Context, e *Ended) {
 
 // trunkID is the ID of the trunk of the call's leg; "": it goes to a phone. A
 // resumed call knows it also after the trunk was deleted.
-func (c *call) trunkID() string {
-	id := c.slot.Trunk().ID
-	if id == "" && c.survivor != nil && c.survivor.Leg <= len(c.attempt.Legs) { // an inbound call has no legs there
-		id = c.attempt.Legs[c.survivor.Leg-1].TrunkID
+func (o *order) trunkID() string {
+	id := o.slot.Trunk().ID
+	if id == "" && o.resumed != nil && o.resumed.Leg <= len(o.attempt.Legs) { // an inbound call has no legs there
+		id = o.attempt.Legs[o.resumed.Leg-1].TrunkID
 	}
 	return id
 }
 
 // pricePerMinute is the price of a minute by the call's trunk as it was when the
 // slot was granted; known is false where the trunk names none.
-func (c *call) pricePerMinute() (perMinute domain.Amount, known bool) {
-	if c.survivor != nil && c.survivor.PerMinute != nil {
-		return *c.survivor.PerMinute, true
+func (o *order) pricePerMinute() (perMinute domain.Amount, known bool) {
+	if o.resumed != nil && o.resumed.PerMinute != nil {
+		return *o.resumed.PerMinute, true
 	}
-	return routing.Cost(c.slot.Trunk().Costs, c.call.To)
+	return routing.Cost(o.slot.Trunk().Costs, o.call.To)
 }

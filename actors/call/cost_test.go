@@ -19,7 +19,7 @@ func TestResumedCallKeepsThePriceOfADeletedTrunk(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{
 		config: func(c *call.Config) { c.Survive = true },
-		trunks: func(h *house) []domain.Trunk {
+		trunks: func(h *fixture) []domain.Trunk {
 			return []domain.Trunk{{
 				Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())},
 				Costs: []domain.Rate{{Prefix: "+1", Cost: "0.60"}},

@@ -11,53 +11,53 @@ import (
 )
 
 // dial opens the media session of a leg and sends its INVITE.
-func dial(r *leg.Resources, m leg.Media, ua leg.UserAgent, o media.Options, in sip.Invite) (done prepared) {
+func dial(r *leg.Resources, m leg.Media, ua leg.UserAgent, o media.Options, in sip.Invite) (done legPrepared) {
 	defer func() {
 		if v := recover(); v != nil {
-			done = prepared{leg: in.Leg, err: fmt.Errorf("call: dialling panicked: %v", v), reason: domain.ReasonInternal}
+			done = legPrepared{leg: in.Leg, err: fmt.Errorf("call: dialling panicked: %v", v), reason: domain.ReasonInternal}
 		}
 	}()
 	s, err := m.Open(o)
 	if err != nil {
-		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
+		return legPrepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
 	}
 	if !r.SetSession(in.Leg, s) {
 		s.Close()
-		return prepared{leg: in.Leg, err: media.ErrClosed, reason: domain.ReasonInternal}
+		return legPrepared{leg: in.Leg, err: media.ErrClosed, reason: domain.ReasonInternal}
 	}
 	in.Body = s.Offer()
 	d, err := ua.Invite(in)
 	if errors.Is(err, sip.ErrHeld) {
-		return prepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
+		return legPrepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
 	}
 	if err != nil {
-		return prepared{leg: in.Leg, err: err, reason: domain.ReasonInternal}
+		return legPrepared{leg: in.Leg, err: err, reason: domain.ReasonInternal}
 	}
 	r.SetDialog(in.Leg, d)
-	return prepared{leg: in.Leg}
+	return legPrepared{leg: in.Leg}
 }
 
 // prepareAnswer opens the media session of an inbound call and makes its SDP.
-func prepareAnswer(r *leg.Resources, m leg.Media, o media.Options, offer []byte) (done prepared) {
+func prepareAnswer(r *leg.Resources, m leg.Media, o media.Options, offer []byte) (done legPrepared) {
 	defer func() {
 		if v := recover(); v != nil {
-			done = prepared{leg: 1, err: fmt.Errorf("call: answering panicked: %v", v), reason: domain.ReasonInternal}
+			done = legPrepared{leg: 1, err: fmt.Errorf("call: answering panicked: %v", v), reason: domain.ReasonInternal}
 		}
 	}()
 	s, err := m.Open(o)
 	if err != nil {
-		return prepared{leg: 1, err: err, reason: domain.ReasonNotSent}
+		return legPrepared{leg: 1, err: err, reason: domain.ReasonNotSent}
 	}
 	if !r.SetSession(1, s) {
 		s.Close()
-		return prepared{leg: 1, err: media.ErrClosed, reason: domain.ReasonInternal}
+		return legPrepared{leg: 1, err: media.ErrClosed, reason: domain.ReasonInternal}
 	}
 	if len(offer) == 0 {
-		return prepared{leg: 1, answer: s.Offer()}
+		return legPrepared{leg: 1, answer: s.Offer()}
 	}
 	body, err := s.Answer(offer)
 	if err != nil {
-		return prepared{leg: 1, err: err, reason: domain.ReasonMedia}
+		return legPrepared{leg: 1, err: err, reason: domain.ReasonMedia}
 	}
-	return prepared{leg: 1, answer: body}
+	return legPrepared{leg: 1, answer: body}
 }

@@ -30,8 +30,8 @@ import (
 
 // behind is a trunk whose first target is the one given and whose second is
 // the simulator.
-func behind(first resolve.Target) func(h *house) []domain.Trunk {
-	return func(h *house) []domain.Trunk {
+func behind(first resolve.Target) func(h *fixture) []domain.Trunk {
+	return func(h *fixture) []domain.Trunk {
 		a, b := proxyOf(first), proxyOf(h.carrier.Target())
 		b.Priority = 1
 		return []domain.Trunk{{Meta: domain.Meta{ID: "trunk_two", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{a, b}}}
@@ -125,7 +125,7 @@ func TestADeadTargetIsGivenUpAndTheNextOneRings(t *testing.T) {
 func TestAfterAFailOverANumberOfTheOtherTrunkIsShown(t *testing.T) {
 	t.Parallel()
 	ua := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
-	h := build(t, plan{trunks: func(h *house) []domain.Trunk {
+	h := build(t, plan{trunks: func(h *fixture) []domain.Trunk {
 		first, second := proxyOf(targetOf(ua)), proxyOf(h.carrier.Target())
 		return []domain.Trunk{
 			{Meta: domain.Meta{ID: "first", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{first}},
@@ -156,7 +156,7 @@ func TestOtherCodecsAreOfferedOnce(t *testing.T) {
 		offers <- string(in.Body)
 		in.Reject(488, 0)
 	})
-	h := build(t, plan{trunks: func(*house) []domain.Trunk {
+	h := build(t, plan{trunks: func(*fixture) []domain.Trunk {
 		return []domain.Trunk{{Meta: domain.Meta{ID: "t", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(targetOf(ua))}, Codecs: []string{"PCMU"}}}
 	}})
 	id := h.dial(area+"0000", confirm())
@@ -338,7 +338,7 @@ type telephone struct {
 	events  chan sip.Event
 }
 
-func dialer(t *testing.T, _ *house) *telephone {
+func dialer(t *testing.T, _ *fixture) *telephone {
 	t.Helper()
 	from, to := ports(t)
 	e, err := media.NewEngine(media.Config{BindIP: netip.MustParseAddr("127.0.0.1"), PortMin: from, PortMax: to})

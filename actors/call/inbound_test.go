@@ -121,12 +121,12 @@ func TestACallThatNeverHadAnySoundHasNoRecordingAndNoCommitForIt(t *testing.T) {
 	assert.Zero(t, h.spooled())
 }
 
-// take hands a call that came in to the house.
-func (h *house) take(in *sip.Incoming, script domain.Script) (callID string) {
+// take hands a call that came in to the fixture.
+func (h *fixture) take(in *sip.Incoming, script domain.Script) (callID string) {
 	return h.taken(in, script, false)
 }
 
-func (h *house) taken(in *sip.Incoming, script domain.Script, record bool) (callID string) {
+func (h *fixture) taken(in *sip.Incoming, script domain.Script, record bool) (callID string) {
 	now := time.Now().UTC()
 	id := mailbox.NewID(domain.PrefixCall)
 	c := domain.Call{

@@ -38,14 +38,14 @@ type (
 // Control admits it always: the API's limits bound it.
 func (PauseRecording) Control() {}
 
-// tapped is sound that can be listened to.
-type tapped interface {
+// tappable is a media session that can be listened to.
+type tappable interface {
 	Tap(mode media.TapMode, out func(frame []byte)) (*media.Tap, error)
 }
 
-// toCall hands a request on to the call that it is for.
-func (c *Calls) toCall(ctx actor.Context, callID string) {
-	b := c.berths[callID]
+// forwardToCall forwards a request to its call.
+func (c *Calls) forwardToCall(ctx actor.Context, callID string) {
+	b := c.entries[callID]
 	switch {
 	case b == nil:
 		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is not live"))
@@ -57,7 +57,7 @@ func (c *Calls) toCall(ctx actor.Context, callID string) {
 }
 
 func (c *call) listen(ctx actor.Context, m Listen) {
-	s, ok := c.audible().(tapped)
+	s, ok := c.audible().(tappable)
 	if !ok {
 		ctx.Respond(c.notTalking())
 		return
@@ -82,8 +82,8 @@ func (c *call) listen(ctx actor.Context, m Listen) {
 func (c *call) audible() leg.Session {
 	switch {
 	case c.stage == talking:
-		return c.session
-	case c.stage == preparing && c.early:
+		return c.audio.session
+	case c.stage == preparing && c.audio.early:
 		return c.resources.Session()
 	}
 	return nil
@@ -98,11 +98,11 @@ func (c *call) pauseRecording(ctx actor.Context, m PauseRecording) {
 		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is not recorded"))
 		return
 	case m.Paused:
-		c.session.PauseRecording()
+		c.audio.session.PauseRecording()
 	default:
-		c.session.ResumeRecording()
+		c.audio.session.ResumeRecording()
 	}
-	c.paused = m.Paused
+	c.audio.recordingPaused = m.Paused
 	done := RecordingPaused{Paused: m.Paused}
 	if !c.cfg.Survive {
 		ctx.Respond(done)
@@ -118,8 +118,4 @@ func (c *call) pauseRecording(ctx actor.Context, m PauseRecording) {
 			ctx.Send(whoever, c.notTalking())
 		}
 	})
-}
-
-func (c *call) notTalking() error {
-	return domain.Errorf(domain.CodeInvalidState, "nobody is talking on this call").With("current_status", c.call.Status)
 }

@@ -1,7 +1,7 @@
 // Package call carries one phone call: its legs, its sound and its end. The
 // parent, Calls, starts call actors, watches them and finishes what they leave
-// behind. It knows no campaign and no HTTP: whoever starts a call is its owner
-// and commits its beginning and its end.
+// behind. It knows no campaign and no HTTP: the starter of a call is its
+// owner and commits its beginning and its end.
 package call
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	lists "github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/registrar"
 )
@@ -29,7 +29,7 @@ type (
 		CallerID    string            // the number that was asked for, on whichever trunk; "": one of the trunk that carries the call
 		CallerName  string            // shown to the called; may be empty
 		OptOut      []string          // keywords of who wants no more calls
-		Scrub       lists.Scrub       // the do-not-call lists that hold for it
+		Scrub       dnc.Scrub         // the do-not-call lists that hold for it
 		Permit      lines.Permit
 		Slot        trunk.Slot
 		Contacts    []registrar.Contact // of a phone of the workspace: all of them ring. Slot then names the first
@@ -68,11 +68,11 @@ type (
 		CallID  string
 		Target  transferleg.Target
 		Mode    domain.TransferMode
-		Summary string // told to whoever answers, before the caller is heard
+		Summary string // spoken to the person who answers, before the caller is heard
 	}
 	// Say has a text spoken besides what the pathway says; Done or an error.
 	Say struct{ CallID, Text string }
-	// Press sends digits to the far end; Done or an error.
+	// Press sends digits to the peer; Done or an error.
 	Press struct{ CallID, Digits string }
 	// Done answers what was done to a live call, and shows it as it is now.
 	Done struct{ Call domain.Call }
@@ -84,18 +84,18 @@ type (
 		Seconds []LiveCall // second legs: what their lines and slots know, no attempts of their own
 		Known   int        // with those that ended and whose end is not committed yet
 		Work    int        // recordings of calls that are over, not kept yet
-		Moving  int        // of Known: another process could go on with them
+		Movable int        // of Known: another process could go on with them
 		Busy    int        // of Moving: at this moment not as well as a little later
 		Doing   bool       // of Work: some is under way here
 	}
 	// LiveCall is one of them.
 	LiveCall struct {
 		CallID, AttemptID, CampaignID string
-		Number                        string // of the far end
+		Number                        string // of the peer
 		Environment                   domain.Environment
 		Direction                     domain.Direction
 		PID                           *actor.PID
-		Moves                         bool // another process could go on with it
+		CanMove                       bool // another process could go on with it
 	}
 	// Drain ends the taking of calls; Drained answers once none is left and
 	// every recording is kept.

@@ -12,10 +12,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// mend carries on after a panic. Calls is never restarted, because that would
-// stop every call below it; so what nobody would say again is made good here.
-// Whoever only asked asks again.
-func (c *Calls) mend(ctx actor.Context) {
+// recoverPanic continues after a panic. Calls is never restarted, because that would
+// stop every call below it. It repeats the handling of messages that nothing else
+// would repeat.
+func (c *Calls) recoverPanic(ctx actor.Context) {
 	v := recover()
 	if v == nil {
 		return
@@ -26,47 +26,47 @@ func (c *Calls) mend(ctx actor.Context) {
 	case Live, Hangup, Transfer, Say, Press, PauseRecording, Listen, Drain:
 		ctx.Respond(domain.Errorf(domain.CodeUnavailable, "the calls could not answer; try again").With("retry_after", 1))
 	case Start:
-		c.unstarted(ctx, orderOf(&m))
+		c.startFailed(ctx, orderOf(&m))
 	case Inbound:
-		c.unstarted(ctx, orderIn(&m))
-	case closed:
-		if b := c.berths[m.callID]; b != nil {
+		c.startFailed(ctx, orderIn(&m))
+	case endStored:
+		if b := c.entries[m.callID]; b != nil {
 			b.storing = false // its end is told again, and stored again
 		}
-	case again:
-		c.ticking = false
-		c.tick(ctx)
+	case repeatEnds:
+		c.repeatScheduled = false
+		c.scheduleRepeat(ctx)
 	case *actor.Terminated:
-		c.bury(ctx, m.Who)
+		c.childDied(ctx, m.Who)
 	default:
 		c.recordings.ReceiveAgain(ctx)
 	}
 }
 
-// unstarted ends a call whose start failed, unless its actor lives.
-func (c *Calls) unstarted(ctx actor.Context, o *order) {
-	if c.berths[o.call.ID] != nil {
+// startFailed ends a call whose start failed, unless its actor lives.
+func (c *Calls) startFailed(ctx actor.Context, o *order) {
+	if c.entries[o.call.ID] != nil {
 		return
 	}
 	if o.owner == nil {
 		o.owner = ctx.Self()
 	}
-	b := berthOf(o)
-	c.berths[o.call.ID] = b
-	c.giveBack(ctx, b)
-	c.inStead(ctx, b, nil)
+	b := newCallEntry(o)
+	c.entries[o.call.ID] = b
+	c.releaseReservations(ctx, b)
+	c.reportEnd(ctx, b, nil)
 }
 
-// bury finishes what died began.
-func (c *Calls) bury(ctx actor.Context, who *actor.PID) {
+// childDied finishes the handling of a dead actor.
+func (c *Calls) childDied(ctx actor.Context, who *actor.PID) {
 	if _, ok := c.byPID[who.Id]; ok {
-		c.died(ctx, who)
+		c.callDied(ctx, who)
 		return
 	}
-	for _, b := range c.berths {
+	for _, b := range c.entries {
 		if b.pid == nil && b.ended == nil {
-			c.giveBack(ctx, b)
-			c.inStead(ctx, b, nil)
+			c.releaseReservations(ctx, b)
+			c.reportEnd(ctx, b, nil)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 	t.Parallel()
 	p := &traps{set: make(map[string]string), sprung: make(map[string]bool)}
 	refusing := agent(t, func(in *sip.Incoming) { in.Reject(503, 0) })
-	h := build(t, plan{before: p.before, speaker: hum{fails: "Goodbye."}, trunks: func(h *house) []domain.Trunk {
+	h := build(t, plan{before: p.before, speaker: hum{fails: "Goodbye."}, trunks: func(h *fixture) []domain.Trunk {
 		first, second := proxyOf(targetOf(refusing)), proxyOf(h.carrier.Target())
 		second.Priority = 1
 		return []domain.Trunk{
@@ -86,25 +86,25 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		at, to string
 		over   bool
 	}{
-		{at: "call call.begin", to: area + "0000"},
+		{at: "call call.beginCall", to: area + "0000"},
 		{at: "call lines.Bound", to: area + "0000"},
-		{at: "call call.prepared", to: area + "0000"},
+		{at: "call call.legPrepared", to: area + "0000"},
 		{at: "call call.dialogEvent", to: area + "0000"}, // Trying
 		{at: "call call.dialogEvent ringing", to: area + "0000"},
 		{at: "call call.dialogEvent answered", to: area + "0000"},
 		{at: "call call.dialogEvent refused", to: area + "0001"},
 		{at: "call call.dialogEvent ended", to: area + "0000"},
 		{at: "call call.mediaEvent", to: area + "0000"},
-		{at: "call call.saved", to: area + "0000"},
+		{at: "call call.commitDone", to: area + "0000"},
 		{at: "call trunk.Slot", to: "+16005550000"},
 		{at: "call trunk.NoSlot", to: "+17005550000"},
 		{at: "call conversation.Over", to: area + "0000"},
 		{at: "call conversation.Fault", to: area + "0009"},
 		{at: "call conversation.Finished", to: area + "0000"},
 		{at: "call call.Hangup", to: area + "0002"},
-		{at: "call call.maxed", to: area + "0009"},
+		{at: "call call.maxDurationReached", to: area + "0009"},
 		{at: "call call.Ack", to: area + "0001", over: true},
-		{at: "call call.repeat", to: area + "0001", over: true},
+		{at: "call call.repeatEnd", to: area + "0001", over: true},
 		{at: "conversation conversation.Begin", to: area + "0000"},
 		{at: "conversation conversation.Heard", to: area + "0000"},
 		{at: "conversation conversation.promptSynthesized", to: area + "0000"},
@@ -121,7 +121,7 @@ func TestAPanicAtAnyMessageEndsOneCallAndNoOther(t *testing.T) {
 		w := confirm()
 		w.Nodes[1].TimeoutSeconds, w.Nodes[1].Retries = 0.5, 0
 		o := h.order(c.to, w)
-		if strings.HasSuffix(c.at, "maxed") {
+		if strings.HasSuffix(c.at, "maxDurationReached") {
 			o.MaxDuration = 300 * time.Millisecond
 		}
 		ids[i] = o.Call.ID
@@ -205,7 +205,7 @@ func TestAnEndWhoseOwnerLeftBeforeItWasStoredIsToldOn(t *testing.T) {
 	t.Parallel()
 	var sought atomic.Int32
 	h := build(t, plan{before: func(_, _ string, msg any) {
-		if fmt.Sprintf("%T", msg) == "call.closed" {
+		if fmt.Sprintf("%T", msg) == "call.endStored" {
 			sought.Add(1)
 		}
 	}})

@@ -99,8 +99,8 @@ func (p *peer) over() bool {
 }
 
 // towards routes the numbers that begin with 7 to a peer and all others to the simulator.
-func towards(p *peer) func(h *house) []domain.Trunk {
-	return func(h *house) []domain.Trunk {
+func towards(p *peer) func(h *fixture) []domain.Trunk {
+	return func(h *fixture) []domain.Trunk {
 		live := domain.Meta{ID: "trunk_sim", Environment: domain.Live}
 		own := domain.Meta{ID: "trunk_peer", Environment: domain.Live}
 		return []domain.Trunk{

@@ -59,8 +59,8 @@ func secret(t *testing.T, refuses bool) (p *peer, keys chan string) {
 }
 
 // sealed is towards for a peer that takes SRTP alone.
-func sealed(p *peer) func(h *house) []domain.Trunk {
-	return func(h *house) []domain.Trunk {
+func sealed(p *peer) func(h *fixture) []domain.Trunk {
+	return func(h *fixture) []domain.Trunk {
 		list := towards(p)(h)
 		for i := range list {
 			list[i].SRTP, list[i].KeysInClear = "required", true

@@ -104,7 +104,7 @@ func (r *callResources) abandon(now time.Time) (e *Ended, recording <-chan media
 			c.Quality = qualityOf(stats)
 			c.MediaIssue = cmp.Or(c.MediaIssue, stats.AudioIssue)
 		}
-		e := conclude(c, &r.attempt, ending{
+		e := conclude(c, &r.attempt, conclusion{
 			verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonInternal, RetryOn: "failed"},
 			by:      byService, at: now, reached: r.reached,
 		})

@@ -25,95 +25,132 @@ import (
 const (
 	reachLimit   = 5 * time.Second
 	summaryLimit = 20 * time.Second // a summary that is longer is cut
-	dropLimit    = 5 * time.Second  // a call that is over waits so long for the end of its second leg
+	dropLimit    = 5 * time.Second  // a call that is over waits so long for the end of its transfer legs
 	maxClip      = 30 * time.Second
 )
 
-// Why the agent is silent.
+// Reasons why the agent is silent.
 const (
-	awayTransfer = 1 << iota
-	awayHeld
+	pausedByTransfer = 1 << iota
+	pausedByHold
 )
 
-// byOwn is the id of what the call itself plays; the conversation counts from 1.
-const byOwn = 1 << 62
+// ownPlayID is the ID of what the call itself plays. The conversation counts from 1.
+const ownPlayID = 1 << 62
 
-type handover uint8
+type transferStage uint8
 
 // The stages of a transfer.
 const (
-	storing   handover = iota // its beginning is being committed
-	referring                 // a REFER is out
-	calling                   // a second leg is being dialled
-	briefing                  // whoever answered hears the summary
-	bridged                   // both hear each other
-	leaving                   // the second leg is being ended
+	storing   transferStage = iota // its beginning is being committed
+	referring                      // a REFER is sent
+	calling                        // the transfer leg is being called
+	briefing                       // the person who has answered hears the summary
+	bridged                        // both hear each other
+	leaving                        // the transfer leg is being ended
 )
 
-// What a call tells itself of its transfers.
+// Messages of a call to itself about transfers.
 type (
-	// reached answers Config.Reach.
-	reached struct {
+	// targetFound is the result of Config.FindTarget.
+	targetFound struct {
 		generation int
-		way        transferleg.Target
+		target     transferleg.Target
 		err        error
-		wish       wish
+		wish       transferWish
 	}
-	// referred is what came of our REFER.
-	referred struct {
+	// referProgress is a response to our REFER, or a NOTIFY.
+	referProgress struct {
 		generation int
 		progress   sip.ReferProgress
 	}
-	// summed is the summary, spoken.
-	summed struct {
+	// summarySpoken brings the audio of the summary.
+	summarySpoken struct {
 		generation int
 		clip       media.Clip
 		err        error
 	}
-	// briefed ends a summary that takes too long.
-	briefed struct{ generation int }
+	// summaryTimedOut ends a summary that takes too long.
+	summaryTimedOut struct{ generation int }
 )
 
-// Control: all of these are bound by the call.
-func (reached) Control()  {}
-func (referred) Control() {}
-func (summed) Control()   {}
-func (briefed) Control()  {}
+// Control admits it always: the call limits all of these.
+func (targetFound) Control()     {}
+func (referProgress) Control()   {}
+func (summarySpoken) Control()   {}
+func (summaryTimedOut) Control() {}
 
-// wish is what somebody wants done with the caller.
-type wish struct {
-	mode    domain.TransferMode
-	summary string
-	kept    string // summary as the record shows it
-	by      string
-	refer   *sip.Referred // by the far end
+// transferWish is how a caller is transferred.
+type transferWish struct {
+	mode            domain.TransferMode
+	summary         string
+	recordedSummary string // as the record shows it
+	by              string
+	refer           *sip.Referred // of the peer
 }
 
-// transfer is the one under way.
+// transfer is one transfer of the call.
 type transfer struct {
-	wish
-	way          transferleg.Target
-	at           int // index in the call's record
-	stage        handover
-	aside        *actor.PID
-	resources    *leg.Resources // of the second leg
-	leg          int            // number of the second leg that is out; 0: none
-	undo         func()         // of the bridge, or of what is heard before the answer
-	told         func(code int, phrase string, final bool)
-	clip         media.Clip
-	spoken       bool // the summary is there, or never will be
+	transferWish
+	target       transferleg.Target
+	index        int // in the call's record
+	stage        transferStage
+	pid          *actor.PID
+	resources    *leg.Resources // of the transfer leg
+	leg          int            // number of the transfer leg; 0: none
+	undoBridge   func()         // or of the early media
+	reportRefer  func(code int, phrase string, final bool)
+	summaryClip  media.Clip
+	summaryReady bool // or there is none
 	answered     bool
 	accepted     bool // the peer accepted our REFER
 	referrerGone bool // the peer has hung up after its own REFER
-	deaf         bool // whoever answered holds us
+	held         bool // by the person who has answered
 }
 
-// handOn begins a transfer; the error is that of the API.
-func (c *call) handOn(ctx actor.Context, way transferleg.Target, w wish) error {
+// transfers are the transfer under way, and the transfer legs that are being ended.
+type transfers struct {
+	current    *transfer            // nil: none
+	ending     map[string]*transfer // by the actor of the transfer leg
+	adopted    *actor.PID           // whose leg has become the call's own
+	generation int                  // of what runs beside the actor for a transfer
+}
+
+// of is the current transfer if sender is its transfer leg; else nil.
+func (t *transfers) of(sender *actor.PID) *transfer {
+	if c := t.current; c != nil && c.pid != nil && sender != nil && c.pid.Equal(sender) {
+		return c
+	}
+	return nil
+}
+
+// anyOf is the transfer of which sender is the transfer leg; nil: none.
+func (t *transfers) anyOf(sender *actor.PID) *transfer {
+	if c := t.of(sender); c != nil || sender == nil {
+		return c
+	}
+	return t.ending[sender.Id]
+}
+
+// end ends a transfer leg. The call is not over before the leg is.
+func (t *transfers) end(ctx actor.Context, one *transfer, why string) {
+	if why == "" {
+		why = string(domain.ReasonTransferred)
+	}
+	if t.ending == nil {
+		t.ending = make(map[string]*transfer)
+	}
+	one.stage = leaving
+	t.ending[one.pid.Id] = one
+	ctx.Send(one.pid, transferleg.GiveUp{Reason: why})
+}
+
+// startTransfer begins a transfer. The error is shown by the API.
+func (c *call) startTransfer(ctx actor.Context, way transferleg.Target, w transferWish) error {
 	switch {
-	case c.stage != talking || c.byeReason != "":
+	case c.stage != talking || c.hangup.reason != "":
 		return domain.Errorf(domain.CodeInvalidState, "only an answered call can be transferred").With("current_status", c.call.Status)
-	case c.transfer != nil:
+	case c.transfers.current != nil:
 		return domain.Errorf(domain.CodeInvalidState, "the call is being transferred already").With("current_status", c.call.Status)
 	case len(c.call.Transfers) >= domain.MaxTransfers:
 		return domain.Errorf(domain.CodeInvalidState, "the call has been transferred %d times already", domain.MaxTransfers)
@@ -123,23 +160,23 @@ func (c *call) handOn(ctx actor.Context, way transferleg.Target, w wish) error {
 	if way.Mode != "" && w.refer == nil {
 		w.mode = way.Mode
 	}
-	c.asked++
-	c.transfer = &transfer{wish: w, way: way, at: len(c.call.Transfers)}
+	c.transfers.generation++
+	c.transfers.current = &transfer{transferWish: w, target: way, index: len(c.call.Transfers)}
 	t := domain.Transfer{
-		To: way.To, Name: way.Name, Mode: w.mode, Status: domain.TransferStarted, By: w.by, Summary: w.kept, StartedAt: time.Now().UTC(),
+		To: way.To, Name: way.Name, Mode: w.mode, Status: domain.TransferStarted, By: w.by, Summary: w.recordedSummary, StartedAt: time.Now().UTC(),
 	}
 	c.call.Transfers = append(append([]domain.Transfer(nil), c.call.Transfers...), t)
 	if w.refer == nil {
-		c.leave(ctx, awayTransfer)
+		c.agent.pause(ctx, pausedByTransfer)
 	}
 	c.call.Status = domain.CallTransferring
-	c.transferred(ctx, func(ctx actor.Context, durable bool) { c.beginHandover(ctx, durable) })
+	c.commitTransfer(ctx, func(ctx actor.Context, durable bool) { c.beginTransfer(ctx, durable) })
 	return nil
 }
 
-// beginHandover: the transfer is in the record; now it may be seen on the wire.
-func (c *call) beginHandover(ctx actor.Context, durable bool) {
-	t := c.transfer
+// beginTransfer sends the REFER or calls the target, once the transfer is stored.
+func (c *call) beginTransfer(ctx actor.Context, durable bool) {
+	t := c.transfers.current
 	if t == nil || t.stage != storing || c.stage != talking {
 		return
 	}
@@ -148,26 +185,26 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 		return
 	}
 	if t.mode == domain.TransferBlind && t.refer == nil {
-		c.referOn(ctx)
+		c.checkRefer(ctx)
 		return
 	}
 	t.stage = calling
 	if t.refer != nil {
-		if t.told = t.refer.Accept(); t.told == nil { // too late: it was refused
+		if t.reportRefer = t.refer.Accept(); t.reportRefer == nil { // too late: it was refused
 			c.failTransfer(ctx, "refused")
 			return
 		}
-	} else if c.ringsBack() {
-		c.session.Hold(c.cfg.ringback)
+	} else if c.playsRingback() {
+		c.audio.session.Hold(c.cfg.ringback)
 	} else {
-		c.session.Hold(c.music)
+		c.audio.session.Hold(c.audio.music.clip)
 	}
-	c.prepareMusic(ctx)
+	c.audio.music.request(ctx, &c.script, c.cfg.Speaker)
 	c.prepareSummary(ctx)
 	order := transferleg.Order{
-		CallID: c.call.ID, Key: fmt.Sprintf("%s/%d", c.call.ID, t.at+1), Target: t.way, From: c.shownToHuman(), FromTrunkID: c.inboundTrunk(),
-		Caller: c.person(), Diverted: c.call.Direction == domain.Inbound,
-		Environment: c.call.Environment, RingTimeout: c.ringTimeout, Session: c.session,
+		CallID: c.call.ID, Key: fmt.Sprintf("%s/%d", c.call.ID, t.index+1), Target: t.target, From: c.ourNumber(), FromTrunkID: c.inboundTrunk(),
+		Caller: c.peerNumber(), Diverted: c.call.Direction == domain.Inbound,
+		Environment: c.call.Environment, RingTimeout: c.ringTimeout, Session: c.audio.session,
 	}
 	if c.call.Caller != nil {
 		order.Identity = c.call.Caller.Identity
@@ -181,55 +218,29 @@ func (c *call) beginHandover(ctx actor.Context, durable bool) {
 		Workspace: c.cfg.Workspace, UserAgent: c.cfg.UserAgent, Media: c.cfg.Media, Lines: linesOf(c.cfg, false, c.call.Environment), Trunks: c.cfg.Trunks,
 		Listed: c.cfg.Listed, Before: c.cfg.Before, Log: c.log,
 	}, c.log
-	t.aside = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor { return transferleg.New(cfg, order, r) }, mailboxSize,
+	t.pid = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor { return transferleg.New(cfg, order, r) }, mailboxSize,
 		actor.WithSupervisor(mailbox.Stop(log, nil))), "aside")
-	c.resources.addTransferLeg(transferLegResources{r, order.Key, t.aside})
-}
-
-// inboundTrunk is the trunk over which an inbound call came; "": it is none, or
-// came from a phone.
-func (c *call) inboundTrunk() string {
-	if c.call.Direction != domain.Inbound || c.slot.Via == nil {
-		return ""
-	}
-	return c.slot.Via.ID
-}
-
-// shownToHuman is the number that whoever is called sees: ours. The trunk
-// would not let us show a caller's.
-func (c *call) shownToHuman() string {
-	if c.call.Direction == domain.Inbound {
-		return c.call.To
-	}
-	return c.call.From
-}
-
-// person is the number of whoever is handed on.
-func (c *call) person() string {
-	if c.call.Direction == domain.Inbound {
-		return c.call.From
-	}
-	return c.call.To
+	c.resources.addTransferLeg(transferLegResources{r, order.Key, t.pid})
 }
 
 // prepareSummary has the summary spoken while it rings.
 func (c *call) prepareSummary(ctx actor.Context) {
-	t := c.transfer
+	t := c.transfers.current
 	if t.summary == "" || t.refer != nil {
-		t.spoken = true
+		t.summaryReady = true
 		return
 	}
-	generation, speaker := c.asked, c.cfg.Speaker
+	generation, speaker := c.transfers.generation, c.cfg.Speaker
 	r := speech.Request{Text: pathway.Pronounce(t.summary, c.script.Voice.Pronunciations), Voice: c.script.Voice.Name}
 	if r.Voice == "" {
 		r.Voice = c.script.Language
 	}
 	mailbox.Work(ctx, reachLimit, func(bound context.Context) any {
-		return sum(bound, speaker, r, generation)
+		return speakSummary(bound, speaker, r, generation)
 	})
 }
 
-func sum(ctx context.Context, speaker speech.Speaker, r speech.Request, generation int) (m summed) {
+func speakSummary(ctx context.Context, speaker speech.Speaker, r speech.Request, generation int) (m summarySpoken) {
 	m.generation = generation
 	defer func() {
 		if v := recover(); v != nil {
@@ -240,74 +251,26 @@ func sum(ctx context.Context, speaker speech.Speaker, r speech.Request, generati
 	return m
 }
 
-func (c *call) summed(ctx actor.Context, m summed) {
-	t := c.transfer
-	if t == nil || m.generation != c.asked {
+func (c *call) summarySpoken(ctx actor.Context, m summarySpoken) {
+	t := c.transfers.current
+	if t == nil || m.generation != c.transfers.generation {
 		return
 	}
 	if m.err != nil {
 		c.log.Warn("a summary could not be spoken", slog.Any("error", m.err))
 	}
-	t.spoken, t.clip = true, m.clip
+	t.summaryReady, t.summaryClip = true, m.clip
 	if t.answered && t.stage == calling {
-		c.brief(ctx)
+		c.playSummary(ctx)
 	}
 }
 
-// refer asks the far end to call somebody else.
-func (c *call) refer(ctx actor.Context, to sip.ReferTo) {
-	t := c.transfer
-	t.stage = referring
-	d := c.resources.Dialog()
-	if d == nil {
-		c.failTransfer(ctx, string(domain.ReasonInternal))
-		return
-	}
-	to.ReferredBy = d.State().LocalURI
-	root, self, generation := ctx.ActorSystem().Root, ctx.Self(), c.asked
-	d.Refer(to, func(p sip.ReferProgress) { root.Send(self, referred{generation, p}) })
-}
-
-func (c *call) referProgress(ctx actor.Context, m referred) {
-	t, p := c.transfer, m.progress
-	if t == nil || m.generation != c.asked || t.stage != referring {
-		return
-	}
-	method := "NOTIFY"
-	if !p.Notify {
-		method = "REFER"
-	}
-	c.evidence(method, p.Code, p.Phrase)
-	t.accepted = t.accepted || p.Notify || p.Code >= 200 && p.Code < 300
-	switch {
-	case !p.Final:
-		c.note()
-	case p.Failed:
-		why := "refused"
-		switch {
-		case p.Code >= 300:
-			why = fmt.Sprintf("sip_%d", p.Code)
-		case t.accepted:
-			why = "unconfirmed" // the peer accepted the REFER and sent no final NOTIFY
-		}
-		c.failTransfer(ctx, why)
-	default:
-		c.gone(ctx)
-	}
-}
-
-// gone: the far end speaks with somebody else now.
-func (c *call) gone(ctx actor.Context) {
-	c.finishTransfer(ctx, domain.TransferCompleted, "")
-	c.bye(ctx, byAgent, domain.ReasonTransferred)
-}
-
-// brief tells the summary to whoever answered, or goes on at once.
-func (c *call) brief(ctx actor.Context) {
-	t := c.transfer
+// playSummary plays the summary to the person who has answered, if there is one.
+func (c *call) playSummary(ctx actor.Context) {
+	t := c.transfers.current
 	s := t.resources.Session()
 	if t.refer != nil {
-		c.adopt(ctx)
+		c.adoptTransferLeg(ctx)
 		return
 	}
 	if s == nil {
@@ -315,20 +278,20 @@ func (c *call) brief(ctx actor.Context) {
 	}
 	s.Begin()
 	t.stage = briefing
-	if len(t.clip) == 0 {
-		c.connect(ctx)
+	if len(t.summaryClip) == 0 {
+		c.connectTransfer(ctx)
 		return
 	}
-	if t.clip.Duration() > maxClip {
-		t.clip = t.clip[:maxClip/time.Second*8000]
+	if t.summaryClip.Duration() > maxClip {
+		t.summaryClip = t.summaryClip[:maxClip/time.Second*8000]
 	}
-	s.Play(byOwn, t.clip)
-	mailbox.After(ctx, t.clip.Duration()+summaryLimit, briefed{c.asked})
+	s.Play(ownPlayID, t.summaryClip)
+	mailbox.After(ctx, t.summaryClip.Duration()+summaryLimit, summaryTimedOut{c.transfers.generation})
 }
 
-// connect joins both, or lets the far end take the second call over.
-func (c *call) connect(ctx actor.Context) {
-	t := c.transfer
+// connectTransfer bridges both parties, or refers the caller to the second call.
+func (c *call) connectTransfer(ctx actor.Context) {
+	t := c.transfers.current
 	if t == nil || t.stage != briefing {
 		return
 	}
@@ -342,123 +305,117 @@ func (c *call) connect(ctx actor.Context) {
 		return
 	}
 	t.stage = bridged
-	c.session.Resume()
-	t.undo = c.cfg.Media.Bridge(c.session, s)
-	if t.deaf {
-		c.amuse(c.session, true)
+	c.audio.session.Resume()
+	t.undoBridge = c.cfg.Media.Bridge(c.audio.session, s)
+	if t.held {
+		c.audio.music.play(c.audio.session, true)
 	}
-	if c.deaf {
-		c.amuse(s, true)
+	if c.audio.held {
+		c.audio.music.play(s, true)
 	}
-	if c.conversation != nil {
-		ctx.Send(c.conversation, conversation.Human{On: true})
+	if c.agent.conversation != nil {
+		ctx.Send(c.agent.conversation, conversation.Human{On: true})
 	}
 	c.call.Status = domain.CallInProgress
-	c.handed().Status = domain.TransferConnected
-	c.transferred(ctx, nil)
+	c.transferRecord(c.transfers.current.index).Status = domain.TransferConnected
+	c.commitTransfer(ctx, nil)
 }
 
 // failTransfer returns the caller to the agent; what is left of the second leg
 // is ended.
 func (c *call) failTransfer(ctx actor.Context, why string) {
-	t := c.transfer
+	t := c.transfers.current
 	if t == nil {
 		return
 	}
-	if t.told != nil {
+	if t.reportRefer != nil {
 		code, phrase := 503, "Service Unavailable"
-		if h := c.handed(); len(h.SIP) > 0 && h.SIP[len(h.SIP)-1].Code >= 300 {
+		if h := c.transferRecord(c.transfers.current.index); len(h.SIP) > 0 && h.SIP[len(h.SIP)-1].Code >= 300 {
 			code, phrase = h.SIP[len(h.SIP)-1].Code, h.SIP[len(h.SIP)-1].Phrase
 		}
-		t.told(code, phrase, true)
+		t.reportRefer(code, phrase, true)
 	}
-	if t.refer != nil && t.told == nil {
+	if t.refer != nil && t.reportRefer == nil {
 		t.refer.Refuse(503)
 	}
 	c.finishTransfer(ctx, domain.TransferFailed, why)
 	if t.referrerGone {
-		c.endWithoutReferrer(ctx)
+		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // of the peer that sent the REFER
 		return
 	}
-	c.comeBack(ctx, awayTransfer, false)
+	c.agent.resume(ctx, pausedByTransfer, false)
 }
 
 // finishTransfer closes the record of the transfer under way and lets go of
 // the second leg.
 func (c *call) finishTransfer(ctx actor.Context, s domain.TransferStatus, why string) {
-	t := c.transfer
-	t.unjoin()
-	if c.session != nil {
-		c.session.Resume()
+	t := c.transfers.current
+	t.undo()
+	if c.audio.session != nil {
+		c.audio.session.Resume()
 	}
 	now := time.Now().UTC()
-	h := c.handed()
+	h := c.transferRecord(c.transfers.current.index)
 	h.Status, h.Reason, h.EndedAt = s, why, &now
 	if c.call.Status == domain.CallTransferring {
 		c.call.Status = domain.CallInProgress
 	}
-	c.transferred(ctx, nil)
-	c.transfer = nil
-	c.asked++
-	if t.aside != nil {
-		c.letGo(ctx, t, why)
+	c.commitTransfer(ctx, nil)
+	c.transfers.current = nil
+	c.transfers.generation++
+	if t.pid != nil {
+		c.transfers.end(ctx, t, why)
 	}
 }
 
-// letGo ends a second leg; the call is not over before that is.
-func (c *call) letGo(ctx actor.Context, t *transfer, why string) {
-	if why == "" {
-		why = string(domain.ReasonTransferred)
-	}
-	if c.leavers == nil {
-		c.leavers = make(map[string]*transfer)
-	}
-	t.stage = leaving
-	c.leavers[t.aside.Id] = t
-	ctx.Send(t.aside, transferleg.GiveUp{Reason: why})
-}
-
-// handed is the record of the transfer under way; its slice is never shared.
-func (c *call) handed() *domain.Transfer {
-	c.call.Transfers = append([]domain.Transfer(nil), c.call.Transfers...)
-	return &c.call.Transfers[c.transfer.at]
-}
-
-// evidence keeps an answer in the transfer's record.
-func (c *call) evidence(method string, code int, phrase string) {
-	h := c.handed()
-	if len(h.SIP) < domain.MaxSIPSteps {
-		h.SIP = append(slices.Clip(h.SIP), domain.SIPStep{At: time.Now().UTC(), Method: method, Code: code, Phrase: phrase})
-	}
-}
-
-// transferred commits where the transfer stands, and tells it.
-func (c *call) transferred(ctx actor.Context, then func(actor.Context, bool)) {
-	t := &c.call.Transfers[c.transfer.at]
+// commitTransfer stores the state of the transfer and its event.
+func (c *call) commitTransfer(ctx actor.Context, then func(actor.Context, bool)) {
+	t := &c.call.Transfers[c.transfers.current.index]
 	c.log.Info("call transfer", slog.String("mode", string(t.Mode)), slog.String("status", string(t.Status)), slog.String("reason", t.Reason))
 	c.commit(ctx, event.CallTransferred, event.TransferredData{
 		CallRef: event.RefOf(&c.call), To: t.To, Mode: t.Mode, Status: t.Status, Reason: t.Reason, SIP: slices.Clone(t.SIP),
 	}, then)
 }
 
-// leave keeps the agent silent for a reason; comeBack ends that.
-func (c *call) leave(ctx actor.Context, why uint8) {
-	if c.away == 0 && c.conversation != nil {
-		ctx.Send(c.conversation, conversation.Away{})
+// handleTransfer handles the call's own messages about transfers.
+func (c *call) handleTransfer(ctx actor.Context, msg any) {
+	switch m := msg.(type) {
+	case targetFound:
+		c.targetFound(ctx, m)
+	case referProgress:
+		c.referProgress(ctx, m)
+	case summarySpoken:
+		c.summarySpoken(ctx, m)
+	case musicReady:
+		c.holdMusicReady(m)
+	case summaryTimedOut:
+		if m.generation == c.transfers.generation {
+			c.connectTransfer(ctx)
+		}
+	case transferLegTimedOut:
+		c.concludeCall(ctx)
 	}
-	c.away |= why
 }
 
-func (c *call) comeBack(ctx actor.Context, why uint8, ok bool) {
-	if c.away&why == 0 {
-		return
+// endTransfer closes the transfer under way, for the call is over.
+func (c *call) endTransfer(ctx actor.Context, v domain.Verdict) domain.Verdict {
+	t := c.transfers.current
+	if t == nil {
+		return v
 	}
-	c.away &^= why
-	if why == awayTransfer {
-		c.wasReached = ok
+	switch {
+	case t.stage == bridged:
+		c.finishTransfer(ctx, domain.TransferCompleted, "")
+	case t.stage == referring && t.accepted:
+		c.finishTransfer(ctx, domain.TransferCompleted, "")
+		if v.Reason == domain.ReasonRemoteHangup {
+			v.Reason = domain.ReasonTransferred
+		}
+	default:
+		if t.reportRefer != nil {
+			t.reportRefer(487, "Request Terminated", true)
+		}
+		c.finishTransfer(ctx, domain.TransferFailed, string(v.Reason))
 	}
-	if c.away == 0 && c.conversation != nil {
-		ctx.Send(c.conversation, conversation.Back{OK: c.wasReached})
-		c.wasReached = false
-	}
+	return v
 }

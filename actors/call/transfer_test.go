@@ -19,7 +19,7 @@ import (
 )
 
 // reach lets every number of the simulator be reached, by number or name.
-func reach(_ context.Context, _ *domain.Call, t *domain.AgentTransfer, w call.Whom) (transferleg.Target, error) {
+func reach(_ context.Context, _ *domain.Call, t *domain.AgentTransfer, w call.TransferDestination) (transferleg.Target, error) {
 	to := w.To
 	if d, ok := t.Find(w.Destination); ok {
 		return transferleg.Target{To: d.To, Name: d.Name, Mode: d.Mode}, nil
@@ -41,7 +41,7 @@ const (
 )
 
 // talking places a call and waits until it is answered.
-func (h *house) talking(to string, p domain.Pathway, change ...func(*call.Start)) string {
+func (h *fixture) talking(to string, p domain.Pathway, change ...func(*call.Start)) string {
 	h.t.Helper()
 	s := h.order(to, p)
 	for _, f := range change {
@@ -52,7 +52,7 @@ func (h *house) talking(to string, p domain.Pathway, change ...func(*call.Start)
 	return id
 }
 
-func (h *house) tell(msg any) error {
+func (h *fixture) tell(msg any) error {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -61,7 +61,7 @@ func (h *house) tell(msg any) error {
 }
 
 // handed is the last transfer in the call's record.
-func (h *house) handed(id string) domain.Transfer {
+func (h *fixture) handed(id string) domain.Transfer {
 	c := h.store.call(id)
 	if len(c.Transfers) == 0 {
 		return domain.Transfer{}
@@ -69,13 +69,13 @@ func (h *house) handed(id string) domain.Transfer {
 	return c.Transfers[len(c.Transfers)-1]
 }
 
-func (h *house) stands(id string, s domain.TransferStatus) {
+func (h *fixture) stands(id string, s domain.TransferStatus) {
 	h.t.Helper()
 	h.until(10*time.Second, "the transfer is "+string(s), func() bool { return h.handed(id).Status == s })
 }
 
 // statuses are those that call.transferred told, in order.
-func (h *house) statuses(id string) []domain.TransferStatus {
+func (h *fixture) statuses(id string) []domain.TransferStatus {
 	h.store.mu.Lock()
 	defer h.store.mu.Unlock()
 	var out []domain.TransferStatus
@@ -88,7 +88,7 @@ func (h *house) statuses(id string) []domain.TransferStatus {
 }
 
 // proofs are the SIP answers that the last call.transferred carried.
-func (h *house) proofs(id string) (out []domain.SIPStep) {
+func (h *fixture) proofs(id string) (out []domain.SIPStep) {
 	h.store.mu.Lock()
 	defer h.store.mu.Unlock()
 	for _, e := range h.store.events {
@@ -189,7 +189,7 @@ func TestTheRecordSaysWhyTheSDPOfATransferWasRefused(t *testing.T) {
 	const onlyGSM = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 40000 RTP/AVP 3\r\n"
 	ua := agent(t, func(in *sip.Incoming) { in.Answer([]byte(onlyGSM), func(sip.Event) {}) })
 	meta := func(id string) domain.Meta { return domain.Meta{ID: id, Environment: domain.Live} }
-	h := build(t, plan{trunks: func(h *house) []domain.Trunk {
+	h := build(t, plan{trunks: func(h *fixture) []domain.Trunk {
 		return []domain.Trunk{
 			{Meta: meta("plain"), CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())}, Prefixes: []string{area + "0"}},
 			{Meta: meta("gsm"), CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(targetOf(ua))}, Prefixes: []string{area + "7"}},
@@ -451,9 +451,9 @@ func TestTheTraceOfACallHoldsBothItsLegs(t *testing.T) {
 	assert.Nil(t, h.traces.Trace(h.store.call(id)), "nothing stays in memory")
 }
 
-func (h *house) hangUp(id string) error { return h.hangUpAs(call.Hangup{CallID: id}) }
+func (h *fixture) hangUp(id string) error { return h.hangUpAs(call.Hangup{CallID: id}) }
 
-func (h *house) hangUpAs(m call.Hangup) error {
+func (h *fixture) hangUpAs(m call.Hangup) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	_, err := mailbox.Ask[call.HungUp](ctx, h.sys, h.calls, m)

@@ -3,7 +3,7 @@ package server
 import (
 	"sync"
 
-	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recovery"
 )
 
 // resumedCalls counts what became of calls of processes that were gone.
@@ -28,4 +28,4 @@ func (t *resumedCalls) count(result string) uint64 {
 }
 
 // resumeResults are those that are told.
-func resumeResults() []string { return []string{call.Saved, call.Refused, call.Silent, call.Broken} }
+func resumeResults() []string { return []string{recovery.Resumed, recovery.Refused, recovery.NoAnswer, recovery.Failed} }

@@ -74,8 +74,8 @@ func (d *diary) count(number, what string) int {
 	return n
 }
 
-// house is everything that a call needs, for real but for the store.
-type house struct {
+// fixture is everything that a call needs, for real but for the store.
+type fixture struct {
 	t        *testing.T
 	sys      *actor.ActorSystem
 	store    *memory
@@ -102,7 +102,7 @@ type plan struct {
 	speaker speech.Speaker
 	ears    speech.Recogniser
 	before  func(actor, callID string, msg any)
-	trunks  func(h *house) []domain.Trunk
+	trunks  func(h *fixture) []domain.Trunk
 	spool   string
 	store   *memory // nil: an empty one
 	phone   func(leg.UserAgent) leg.UserAgent
@@ -113,7 +113,7 @@ type plan struct {
 	idle    time.Duration // until a far end that is silent has vanished
 	listed  leg.Listed
 	redact  domain.Redaction
-	plays   func(media.Clip) // hears what each session of the house begins to play
+	plays   func(media.Clip) // hears what each session of the fixture begins to play
 	blobs   *blobs           // nil: new ones
 	config  func(*call.Config)
 }
@@ -127,9 +127,9 @@ func ports(t *testing.T) (from, to int) {
 
 var discard = slog.New(slog.DiscardHandler)
 
-func build(t *testing.T, p plan) *house {
+func build(t *testing.T, p plan) *fixture {
 	t.Helper()
-	h := &house{
+	h := &fixture{
 		t: t, store: newMemory(), blobs: &blobs{kept: make(map[string][]byte)}, diary: &diary{},
 		ended: make(map[string][]call.Ended), sessions: make(map[string]leg.Session), spool: p.spool,
 	}
@@ -185,7 +185,7 @@ func build(t *testing.T, p plan) *house {
 	}
 	h.config = call.Config{
 		Workspace: workspace, Store: h.store, UserAgent: line, Media: listened{leg.OverMedia(h.engine), h, p.keyLife, p.idle, p.plays}, Speaker: p.speaker, Ears: p.ears,
-		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, Reach: reach, Traces: h.traces, SpoolDir: h.spool,
+		Blobs: h.blobs, LinesOut: h.lines, LinesIn: h.inLines, Trunks: h.trunks, Numbers: owner, FindTarget: reach, Traces: h.traces, SpoolDir: h.spool,
 		PublicURL: "https://calls.example", Log: discard, Before: p.before, Ours: p.ours, Listed: p.listed,
 		Redact: p.redact.Redactor,
 	}
@@ -205,7 +205,7 @@ func build(t *testing.T, p plan) *house {
 }
 
 // packets are those that a live call has sent.
-func (h *house) packets(id string) uint64 {
+func (h *fixture) packets(id string) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s := h.sessions[id]; s != nil {
@@ -220,7 +220,7 @@ const unrecorded = "."
 // listened notes whose sound is whose: by the name of its recording.
 type listened struct {
 	leg.Media
-	h       *house
+	h       *fixture
 	keyLife time.Duration
 	idle    time.Duration
 	plays   func(media.Clip)
@@ -293,7 +293,7 @@ func targetOf(ua *sip.UserAgent) resolve.Target {
 }
 
 // own is an owner that commits ends as a campaign does.
-func (h *house) own(ctx actor.Context) {
+func (h *fixture) own(ctx actor.Context) {
 	e, ok := ctx.Message().(call.Ended)
 	if !ok {
 		return
@@ -313,7 +313,7 @@ func (h *house) own(ctx actor.Context) {
 	ctx.Send(ctx.Sender(), call.Ack{CallID: e.CallID})
 }
 
-func (h *house) ends(id string) []call.Ended {
+func (h *fixture) ends(id string) []call.Ended {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.ended[id])
@@ -321,7 +321,7 @@ func (h *house) ends(id string) []call.Ended {
 
 // order is a call to a number, with its opening committed and its permit and
 // slot granted.
-func (h *house) order(to string, p domain.Pathway) call.Start {
+func (h *fixture) order(to string, p domain.Pathway) call.Start {
 	h.t.Helper()
 	now := time.Now().UTC()
 	id := mailbox.NewID(domain.PrefixCall)
@@ -348,7 +348,7 @@ func (h *house) order(to string, p domain.Pathway) call.Start {
 	}
 }
 
-func (h *house) slot(to, id string) trunk.Slot {
+func (h *fixture) slot(to, id string) trunk.Slot {
 	h.t.Helper()
 	got := make(chan any, 1)
 	pid := h.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
@@ -364,26 +364,26 @@ func (h *house) slot(to, id string) trunk.Slot {
 	return s
 }
 
-func (h *house) start(s call.Start) string {
+func (h *fixture) start(s call.Start) string {
 	h.sys.Root.Send(h.calls, s)
 	return s.Call.ID
 }
 
 // dial places a call and returns its id.
-func (h *house) dial(to string, p domain.Pathway) string {
+func (h *fixture) dial(to string, p domain.Pathway) string {
 	h.t.Helper()
 	return h.start(h.order(to, p))
 }
 
 // end waits for the end of a call and for all that follows it.
-func (h *house) end(id string) call.Ended {
+func (h *fixture) end(id string) call.Ended {
 	h.t.Helper()
 	h.until(30*time.Second, "call "+id+" has ended", func() bool { return len(h.ends(id)) > 0 })
 	return h.ends(id)[0]
 }
 
 // finished waits until nothing of a call remains to be done.
-func (h *house) finished(id string) *domain.Call {
+func (h *fixture) finished(id string) *domain.Call {
 	h.t.Helper()
 	h.until(15*time.Second, "call "+id+" is finished", func() bool {
 		c := h.store.call(id)
@@ -396,7 +396,7 @@ func (h *house) finished(id string) *domain.Call {
 const patience = time.Minute
 
 // until waits for something, within a limit for an idle machine.
-func (h *house) until(limit time.Duration, what string, f func() bool) {
+func (h *fixture) until(limit time.Duration, what string, f func() bool) {
 	h.t.Helper()
 	for deadline := polltest.After(limit); !f(); time.Sleep(5 * time.Millisecond) {
 		if deadline.Passed() {
@@ -432,7 +432,7 @@ func arrives[T sip.Event](t *testing.T, ch <-chan sip.Event) T {
 }
 
 // settled is a count once it has stood still for a moment.
-func (h *house) settled(what string, count func() uint64) (n uint64) {
+func (h *fixture) settled(what string, count func() uint64) (n uint64) {
 	h.t.Helper()
 	since := time.Now()
 	h.until(patience, what, func() bool {
@@ -446,27 +446,27 @@ func (h *house) settled(what string, count func() uint64) (n uint64) {
 
 // saw waits until a phone has noted something once. A phone writes its diary
 // after it has answered: the service may know of it first.
-func (h *house) saw(number, what string, why ...any) {
+func (h *fixture) saw(number, what string, why ...any) {
 	h.t.Helper()
 	h.until(2*time.Second, "the diary of "+number+" says "+what, func() bool { return h.diary.count(number, what) > 0 })
 	require.Equal(h.t, 1, h.diary.count(number, what), why...)
 }
 
 // never polls for what must not happen, in the test's own goroutine: assert.Never leaves one behind that may still ask.
-func (h *house) never(d time.Duration, what string, f func() bool) {
+func (h *fixture) never(d time.Duration, what string, f func() bool) {
 	h.t.Helper()
 	for deadline := time.Now().Add(d); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		require.False(h.t, f(), what)
 	}
 }
 
-func (h *house) inUse() int {
+func (h *fixture) inUse() int {
 	u, err := mailbox.Ask[lines.UsageNow](context.Background(), h.sys, h.lines, lines.Usage{})
 	require.NoError(h.t, err)
 	return u.Active
 }
 
-func (h *house) spooled() int {
+func (h *fixture) spooled() int {
 	files, _ := os.ReadDir(filepath.Join(h.spool, workspace))
 	return len(files)
 }

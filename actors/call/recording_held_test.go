@@ -18,8 +18,8 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// left is a house that finds the recordings of so many calls in its spool.
-func left(t *testing.T, n int) (h *house, ids []string) {
+// left is a fixture that finds the recordings of so many calls in its spool.
+func left(t *testing.T, n int) (h *fixture, ids []string) {
 	t.Helper()
 	spool := t.TempDir()
 	dir := filepath.Join(spool, workspace)
@@ -36,7 +36,7 @@ func left(t *testing.T, n int) (h *house, ids []string) {
 	return h, ids
 }
 
-// interrupted is a store that knows calls that ended with their process. A house
+// interrupted is a store that knows calls that ended with their process. A fixture
 // that finds something of them looks at it at once.
 func interrupted(t *testing.T, ids ...string) *memory {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recovery"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
@@ -34,7 +35,7 @@ func waits() domain.Pathway {
 }
 
 // attempt is the open row of a call.
-func (h *house) attempt(id string) (c domain.Call, a domain.Attempt) {
+func (h *fixture) attempt(id string) (c domain.Call, a domain.Attempt) {
 	h.t.Helper()
 	c.Meta, a.ID, a.WorkspaceID = domain.Meta{ID: id, WorkspaceID: workspace}, id, workspace
 	_, err := h.store.Get(context.Background(), &c)
@@ -55,7 +56,7 @@ func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 	id := h.start(start)
 	h.until(10*time.Second, "what was said to be kept", func() bool {
 		c, a := h.attempt(id)
-		_, ok := call.Survives(c, a, "next", time.Now())
+		_, ok := recovery.NewResumable(c, a, "next", time.Now())
 		return ok && h.packets(id) > 60
 	})
 	cut.Store(true)
@@ -67,7 +68,7 @@ func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return h.diary.count(number, testcarrier.Left) > 0 })
 
 	c, a := h.attempt(id)
-	s, ok := call.Survives(c, a, "next", time.Now())
+	s, ok := recovery.NewResumable(c, a, "next", time.Now())
 	require.True(t, ok)
 	assert.Equal(t, "next", s.Attempt.Boot)
 	s.Trunk, s.Owner = start.Slot.Via, h.owner
@@ -76,13 +77,13 @@ func TestACallThatWasLetGoOfGoesOnElsewhere(t *testing.T) {
 	cut.Store(false)
 	took := make(chan string, 4)
 	next := h.config
-	next.Survivors, next.TookUp = []*call.Survivor{s}, func(result string) { took <- result }
+	next.Resumable, next.ResumptionDone = []*recovery.Resumable{s}, func(result string) { took <- result }
 	h.calls = h.sys.Root.Spawn(call.Props(next))
 	now, err := mailbox.Ask[call.LiveNow](t.Context(), h.sys, h.calls, call.Live{})
 	require.NoError(t, err)
 	require.Len(t, now.Calls, 1, "a census finds it from the start")
-	h.sys.Root.Send(h.calls, call.TakeUp{})
-	assert.Equal(t, call.Saved, soon(t, took))
+	h.sys.Root.Send(h.calls, call.ResumeCalls{})
+	assert.Equal(t, recovery.Resumed, soon(t, took))
 	h.until(10*time.Second, "the question to be asked again", func() bool { return h.packets(id) > 60 })
 	_, err = mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
 	require.NoError(t, err)
@@ -114,11 +115,11 @@ func TestWhatDoesNotSurvive(t *testing.T) {
 	})
 	c, a := h.attempt(id)
 	now := time.Now()
-	_, ok := call.Survives(c, a, "next", now)
+	_, ok := recovery.NewResumable(c, a, "next", now)
 	require.True(t, ok)
 	for what, change := range map[string]func(*domain.Call, *domain.Attempt, *time.Time){
 		"long ago": func(_ *domain.Call, _ *domain.Attempt, now *time.Time) {
-			*now = now.Add(call.SurvivesFor + time.Second)
+			*now = now.Add(recovery.MaxAge + time.Second)
 		},
 		"it is over":          func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.Status = domain.CallCompleted },
 		"it was not answered": func(c *domain.Call, _ *domain.Attempt, _ *time.Time) { c.AnsweredAt = nil },
@@ -129,11 +130,11 @@ func TestWhatDoesNotSurvive(t *testing.T) {
 	} {
 		c, a, at := c, a, now
 		change(&c, &a, &at)
-		_, ok := call.Survives(c, a, "next", at)
+		_, ok := recovery.NewResumable(c, a, "next", at)
 		assert.False(t, ok, what)
 	}
 	for range 3 {
-		s, ok := call.Survives(c, a, "next", now)
+		s, ok := recovery.NewResumable(c, a, "next", now)
 		require.True(t, ok)
 		cseq, version := spoken(t, a)
 		cseqThen, versionThen := spoken(t, s.Attempt)
@@ -141,7 +142,7 @@ func TestWhatDoesNotSurvive(t *testing.T) {
 		assert.GreaterOrEqual(t, versionThen, version+64)
 		a = s.Attempt
 	}
-	_, ok = call.Survives(c, a, "next", now)
+	_, ok = recovery.NewResumable(c, a, "next", now)
 	assert.False(t, ok, "it is what ends processes, maybe")
 }
 
@@ -160,7 +161,7 @@ func (d doer) Act(context.Context, *domain.Script, pathway.Act) conversation.Res
 func TestWhatIsDoneIsStoredBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	const number = area + "0003"
-	var h *house
+	var h *fixture
 	stood := make(chan string, 2)
 	h = build(t, plan{config: func(c *call.Config) {
 		c.Survive = true

@@ -61,7 +61,7 @@ func herald(t *testing.T, hz int, bare bool) (p *peer, answer chan struct{}) {
 
 // sounding says for how many tenths of a second a tone is in the right channel
 // of a recording, which is what the far end heard.
-func (h *house) sounding(id string, hz int) (n int) {
+func (h *fixture) sounding(id string, hz int) (n int) {
 	h.t.Helper()
 	h.blobs.mu.Lock()
 	var kept []byte

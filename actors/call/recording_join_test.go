@@ -27,10 +27,10 @@ func sounding(seconds ...byte) (sound []byte) {
 	return sound
 }
 
-// parted is a house that finds a part of a recording, in a file of a name, that
+// parted is a fixture that finds a part of a recording, in a file of a name, that
 // went on elsewhere and was kept; nil: nothing is kept that can be read here.
 // putting happens when something is being kept.
-func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, putting func(store *memory)) *house {
+func parted(t *testing.T, suffix string, part, kept []byte, deleted bool, putting func(store *memory)) *fixture {
 	t.Helper()
 	spool := t.TempDir()
 	dir := filepath.Join(spool, workspace)

@@ -46,7 +46,7 @@ func greeter(t *testing.T) (p *peer, came chan *sip.Incoming) {
 }
 
 // dials lets a peer call an agent, and returns the call once it talks.
-func (h *house) dials(p *peer, script domain.Script) (id string, s *media.Session, d *sip.Dialog) {
+func (h *fixture) dials(p *peer, script domain.Script) (id string, s *media.Session, d *sip.Dialog) {
 	h.t.Helper()
 	came := make(chan string, 1)
 	service := agent(h.t, func(in *sip.Incoming) { came <- h.take(in, script) })
@@ -86,7 +86,7 @@ func TestWhoeverIsCalledSeesWhoIsHandedOn(t *testing.T) {
 			t.Parallel()
 			caller := newPeer(t)
 			desk, came := greeter(t)
-			h := build(t, plan{trunks: func(h *house) []domain.Trunk {
+			h := build(t, plan{trunks: func(h *fixture) []domain.Trunk {
 				list := towards(desk)(h)
 				list[1].CallerIDHeaders, list[1].CallerIDs = c.headers, []string{"+12025550100", "+15550002222"}
 				return list

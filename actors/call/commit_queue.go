@@ -25,69 +25,69 @@ const (
 
 type (
 	// saved answers the commit in progress.
-	saved struct {
+	commitDone struct {
 		version uint64 // of the attempt's row; 0: to be read again
 		err     error
 	}
 	// retrySave tries the commit in progress again.
-	retrySave struct{}
+	retryCommit struct{}
 )
 
 // Control admits it always.
-func (saved) Control() {}
+func (commitDone) Control() {}
 
 // Control admits it always.
-func (retrySave) Control() {}
+func (retryCommit) Control() {}
 
-// entry is one commit of a call: what it became, and what happened.
-type entry struct {
-	call    domain.Call
-	attempt domain.Attempt
-	events  []event.Draft
-	then    func(ctx actor.Context, durable bool)
-	tried   bool // its outcome may be unknown
+// commitEntry is one commit of a call: its new state and its events.
+type commitEntry struct {
+	call     domain.Call
+	attempt  domain.Attempt
+	events   []event.Draft
+	whenDone func(ctx actor.Context, durable bool)
+	repeated bool // its outcome may be unknown
 }
 
-// saver commits what a call became: in order, one at a time, beside the actor,
-// until the store takes it. The attempt's row carries the version that makes a
-// commit of unknown outcome safe to repeat.
-type saver struct {
+// commitQueue commits the states of a call in order, one at a time, beside the actor,
+// until the store takes them. The version of the attempt's row makes it safe to
+// repeat a commit of unknown outcome.
+type commitQueue struct {
 	cfg     *Config
 	log     *slog.Logger
-	queue   []entry
-	busy    bool
+	queue   []commitEntry
+	running bool
 	version uint64
 	wait    time.Duration
 }
 
-func (s *saver) add(ctx actor.Context, e entry) {
+func (s *commitQueue) add(ctx actor.Context, e commitEntry) {
 	s.queue = append(s.queue, e)
-	s.next(ctx)
+	s.startCommit(ctx)
 }
 
-// keeps says whether any of the commits to come keeps what another process needs.
-func (s *saver) keeps() bool {
-	return slices.ContainsFunc(s.queue, func(e entry) bool { return e.attempt.Kept != nil })
+// hasCheckpoint reports whether a queued commit contains a checkpoint.
+func (s *commitQueue) hasCheckpoint() bool {
+	return slices.ContainsFunc(s.queue, func(e commitEntry) bool { return e.attempt.Kept != nil })
 }
 
-// idle: everything is durable.
-func (s *saver) idle() bool { return len(s.queue) == 0 }
+// isIdle reports whether everything is durable.
+func (s *commitQueue) isIdle() bool { return len(s.queue) == 0 }
 
-func (s *saver) next(ctx actor.Context) {
-	if s.busy || len(s.queue) == 0 {
+func (s *commitQueue) startCommit(ctx actor.Context) {
+	if s.running || len(s.queue) == 0 {
 		return
 	}
-	s.busy = true
+	s.running = true
 	e, store, version, workspace := s.queue[0], s.cfg.Store, s.version, s.cfg.Workspace
 	mailbox.Work(ctx, commitLimit, func(bound context.Context) any {
-		return save(bound, store, workspace, e, version)
+		return storeEntry(bound, store, workspace, e, version)
 	})
 }
 
-func save(ctx context.Context, store Store, workspace string, e entry, version uint64) (m saved) {
+func storeEntry(ctx context.Context, store Store, workspace string, e commitEntry, version uint64) (m commitDone) {
 	defer func() {
 		if v := recover(); v != nil {
-			m = saved{version: version, err: fmt.Errorf("call: storing panicked: %v", v)}
+			m = commitDone{version: version, err: fmt.Errorf("call: storing panicked: %v", v)}
 		}
 	}()
 	call, attempt := e.call, e.attempt
@@ -95,7 +95,7 @@ func save(ctx context.Context, store Store, workspace string, e entry, version u
 		row := domain.Attempt{ID: attempt.ID, WorkspaceID: attempt.WorkspaceID}
 		v, err := store.Get(ctx, &row)
 		if err != nil {
-			return saved{err: err}
+			return commitDone{err: err}
 		}
 		version = v
 	}
@@ -106,20 +106,20 @@ func save(ctx context.Context, store Store, workspace string, e entry, version u
 		Events:    e.events,
 	})
 	if err != nil {
-		return saved{version: version, err: err}
+		return commitDone{version: version, err: err}
 	}
-	return saved{version: version + 1}
+	return commitDone{version: version + 1}
 }
 
-// result takes the answer of the commit in progress.
-func (s *saver) result(ctx actor.Context, m saved) {
-	s.busy = false
-	if m.err != nil && !settled(m.err) {
-		s.version, s.queue[0].tried = m.version, true
+// finishCommit handles the result of the running commit.
+func (s *commitQueue) finishCommit(ctx actor.Context, m commitDone) {
+	s.running = false
+	if m.err != nil && !isPermanent(m.err) {
+		s.version, s.queue[0].repeated = m.version, true
 		s.wait = min(max(2*s.wait, firstRetry), lastRetry)
 		s.log.Warn("the state of a call could not be stored; trying again", slog.Any("error", m.err), slog.Duration("after", s.wait))
-		s.busy = true
-		mailbox.After(ctx, s.wait, retrySave{})
+		s.running = true
+		mailbox.After(ctx, s.wait, retryCommit{})
 		return
 	}
 	e := s.queue[0]
@@ -131,7 +131,7 @@ func (s *saver) result(ctx actor.Context, m saved) {
 	if m.err != nil {
 		// The row has moved on without us: either this very commit was stored
 		// although its answer was lost, or the call is no longer ours.
-		durable = e.tried && errors.Is(m.err, domain.ErrConflict)
+		durable = e.repeated && errors.Is(m.err, domain.ErrConflict)
 		s.log.Warn("the row of a call has moved on", slog.Any("error", m.err), slog.Bool("stored", durable))
 		m.version = 0
 	}
@@ -139,18 +139,18 @@ func (s *saver) result(ctx actor.Context, m saved) {
 	if s.cfg.Committed != nil {
 		s.cfg.Committed()
 	}
-	if e.then != nil {
-		e.then(ctx, durable)
+	if e.whenDone != nil {
+		e.whenDone(ctx, durable)
 	}
-	s.next(ctx)
+	s.startCommit(ctx)
 }
 
-// settled: trying again cannot change anything.
-func settled(err error) bool {
+// isPermanent reports whether an error stays however often the commit is repeated.
+func isPermanent(err error) bool {
 	return errors.Is(err, domain.ErrConflict) || errors.Is(err, domain.ErrFenced) || errors.Is(err, domain.ErrNotFound)
 }
 
-func (s *saver) retry(ctx actor.Context) {
-	s.busy = false
-	s.next(ctx)
+func (s *commitQueue) retryCommit(ctx actor.Context) {
+	s.running = false
+	s.startCommit(ctx)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/call/recovery"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -61,24 +62,24 @@ func (s strung) Bye(int, string) {
 }
 
 // keeps talks until the call is kept, and returns its rows.
-func (h *house) keeps() (c domain.Call, a domain.Attempt) {
+func (h *fixture) keeps() (c domain.Call, a domain.Attempt) {
 	h.t.Helper()
 	id := h.dial(area+"0009", waits())
 	h.until(10*time.Second, "what is said to be kept", func() bool {
 		c, a = h.attempt(id)
-		_, ok := call.Survives(c, a, "next", time.Now())
+		_, ok := recovery.NewResumable(c, a, "next", time.Now())
 		return ok
 	})
 	return c, a
 }
 
 // survivors are so many calls like the one given.
-func (h *house) survivors(n int, c domain.Call, a domain.Attempt) (out []*call.Survivor) {
+func (h *fixture) survivors(n int, c domain.Call, a domain.Attempt) (out []*recovery.Resumable) {
 	h.t.Helper()
 	for i := range n {
 		c.ID = fmt.Sprintf("call_%d", i)
 		a.ID, a.CallID = c.ID, c.ID
-		s, ok := call.Survives(c, a, "next", time.Now())
+		s, ok := recovery.NewResumable(c, a, "next", time.Now())
 		require.True(h.t, ok)
 		s.Owner = h.owner
 		_, err := h.store.Apply(h.t.Context(), commit.Change{Puts: []domain.Record{&s.Call, &s.Attempt}})
@@ -89,16 +90,16 @@ func (h *house) survivors(n int, c domain.Call, a domain.Attempt) (out []*call.S
 }
 
 // takesUp has another process take them up.
-func (h *house) takesUp(all []*call.Survivor, m medium, change func(*call.Config)) {
+func (h *fixture) takesUp(all []*recovery.Resumable, m medium, change func(*call.Config)) {
 	next := h.config
 	m.UserAgent = next.UserAgent
-	next.Survivors, next.UserAgent, next.SpoolDir = all, m, h.t.TempDir()
+	next.Resumable, next.UserAgent, next.SpoolDir = all, m, h.t.TempDir()
 	if change != nil {
 		change(&next)
 	}
 	pid := h.sys.Root.Spawn(call.Props(next))
 	h.t.Cleanup(func() { _ = h.sys.Root.PoisonFuture(pid).Wait() })
-	h.sys.Root.Send(pid, call.TakeUp{})
+	h.sys.Root.Send(pid, call.ResumeCalls{})
 }
 
 // However a call ends that is being taken up, the next one is asked.
@@ -117,7 +118,7 @@ func TestEachSurvivorIsAskedWhateverBecomesOfTheOthers(t *testing.T) {
 		}}
 		h.takesUp(h.survivors(all, c, a), m, func(c *call.Config) {
 			c.Before = func(actor, _ string, msg any) {
-				if actor == "call" && fmt.Sprintf("%T", msg) == "call.begin" {
+				if actor == "call" && fmt.Sprintf("%T", msg) == "call.beginCall" {
 					asked.Add(1)
 					if dies {
 						panic("it does not live")
@@ -202,7 +203,7 @@ func TestThatAProxyKeepsKeysSecretIsKept(t *testing.T) {
 	h := build(t, plan{
 		config: func(c *call.Config) { c.Survive = true },
 		phone:  func(p leg.UserAgent) leg.UserAgent { return byWay{p} },
-		trunks: func(h *house) []domain.Trunk {
+		trunks: func(h *fixture) []domain.Trunk {
 			return []domain.Trunk{{
 				Meta: domain.Meta{ID: "trunk_sim", Environment: domain.Live}, CallerIDs: []string{"+12025550100"}, Proxies: []domain.Proxy{proxyOf(h.carrier.Target())},
 				OutboundProxy: &domain.Proxy{Host: "127.0.0.1", Port: 5061, Transport: "tls"},
@@ -257,9 +258,9 @@ func TestAPausedRecordingStaysPausedInAnotherProcess(t *testing.T) {
 	}}
 	pauses, told := make(chan struct{}, 9), make(chan string, 1)
 	h.takesUp(h.survivors(1, c, a), m, func(c *call.Config) {
-		c.Media, c.TookUp = recorders{c.Media, pauses}, func(result string) { told <- result }
+		c.Media, c.ResumptionDone = recorders{c.Media, pauses}, func(result string) { told <- result }
 	})
-	assert.Equal(t, call.Saved, soon(t, told))
+	assert.Equal(t, recovery.Resumed, soon(t, told))
 	assert.Len(t, pauses, 1)
 }
 
@@ -303,10 +304,10 @@ func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
 			r.Notify(sip.Ended{})
 		}}, nil
 	}}, func(c *call.Config) {
-		c.Media, c.TookUp = brokenSound{c.Media}, func(result string) { told <- result }
+		c.Media, c.ResumptionDone = brokenSound{c.Media}, func(result string) { told <- result }
 	})
 	soon(t, tried)
-	assert.Equal(t, call.Broken, soon(t, told))
+	assert.Equal(t, recovery.Failed, soon(t, told))
 	h.never(500*time.Millisecond, "the far end is told that it is over", func() bool { return len(byes) > 0 })
 	cut.Store(false)
 	soon(t, byes)

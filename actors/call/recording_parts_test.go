@@ -17,7 +17,7 @@ import (
 )
 
 // fetched puts a file of another node's spool into the spool and has its calls told.
-func (h *house) fetched(file string, sound []byte) {
+func (h *fixture) fetched(file string, sound []byte) {
 	h.t.Helper()
 	path := recording.FreePartPath(filepath.Join(h.spool, workspace), file)
 	require.NotEmpty(h.t, path)
@@ -86,7 +86,7 @@ func TestPartOfALiveCallIsJoinedAtItsEnd(t *testing.T) {
 	assert.InDelta(t, 20, kept.Duration().Seconds(), 0.1)
 }
 
-func (h *house) recording(c *domain.Call) *wav.Sound {
+func (h *fixture) recording(c *domain.Call) *wav.Sound {
 	h.t.Helper()
 	sound, err := wav.Decode(h.blobs.get(recording.BlobName(c.ID)))
 	require.NoError(h.t, err)

@@ -6,14 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/sip"
 )
 
 // Who ended a call.
@@ -24,8 +21,8 @@ const (
 	byService = domain.EndedByService
 )
 
-// ending is what a call's end is made of.
-type ending struct {
+// conclusion is the input of a call's final record.
+type conclusion struct {
 	verdict   domain.Verdict
 	by        string
 	at        time.Time
@@ -39,7 +36,7 @@ type ending struct {
 }
 
 // conclude makes the final record of a call.
-func conclude(c domain.Call, a *domain.Attempt, e ending) Ended {
+func conclude(c domain.Call, a *domain.Attempt, e conclusion) Ended {
 	c.Status, c.Disposition = domain.StatusFor(e.verdict.Outcome), string(e.verdict.Outcome)
 	c.EndedReason, c.EndedBy = e.verdict.Reason, e.by
 	c.EndedAt, c.UpdatedAt = &e.at, e.at
@@ -73,12 +70,12 @@ func conclude(c domain.Call, a *domain.Attempt, e ending) Ended {
 	c.Processing = e.recorded
 	return Ended{
 		CallID: c.ID, AttemptID: a.ID, Call: c, Verdict: e.verdict, Reached: e.reached, Segments: e.segments, Language: e.language,
-		Inside: !overTrunk(&c, a), Tariff: a.Tariff,
+		Inside: !usesTrunk(&c, a), Tariff: a.Tariff,
 	}
 }
 
-// overTrunk says whether a call went over a trunk, or came from one.
-func overTrunk(c *domain.Call, a *domain.Attempt) bool {
+// usesTrunk reports whether a call went over a trunk, or came from one.
+func usesTrunk(c *domain.Call, a *domain.Attempt) bool {
 	return slices.ContainsFunc(c.Legs, func(l domain.Leg) bool { return l.TrunkID != "" }) ||
 		slices.ContainsFunc(a.Legs, func(l domain.AttemptLeg) bool { return l.TrunkID != "" })
 }
@@ -124,7 +121,7 @@ func EndChange(e Ended, now time.Time) commit.Change {
 	if e.Trace != nil {
 		change.Puts = append(change.Puts, e.Trace)
 	}
-	if billed(&e) || counted(&e) {
+	if isBilled(&e) || isCounted(&e) {
 		row := ledgerRow(&e, now)
 		change.Guards = append(change.Guards, commit.Absent(row.Key()))
 		change.Puts = append(change.Puts, row)
@@ -166,16 +163,16 @@ func transcriptOf(e *Ended) *domain.Transcript {
 	return t
 }
 
-// billed: outbound attempts of which an INVITE reached a carrier, in
-// production; throttled, unsent and interrupted ones are free.
-func billed(e *Ended) bool {
+// isBilled selects outbound attempts in production whose INVITE reached a carrier.
+// Throttled, unsent and interrupted ones are free.
+func isBilled(e *Ended) bool {
 	return e.Reached && !e.Inside && e.Verdict.Spent() && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Outbound
 }
 
-// counted: calls from a carrier that were taken. They cost nothing, but their
-// minutes are told.
-func counted(e *Ended) bool {
+// isCounted selects answered calls from a carrier. They cost nothing, but their
+// minutes are counted.
+func isCounted(e *Ended) bool {
 	return !e.Inside && e.Call.AnsweredAt != nil && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Inbound
 }
@@ -186,7 +183,7 @@ func interrupted() domain.Verdict {
 
 // Interrupted is the end of a call that an earlier process left open.
 func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
-	e := conclude(c, &a, ending{
+	e := conclude(c, &a, conclusion{
 		verdict: interrupted(), by: byService, at: now,
 	})
 	if left := a.Left(); left != nil {
@@ -195,18 +192,9 @@ func Interrupted(c domain.Call, a domain.Attempt, now time.Time) Ended {
 	return e
 }
 
-// opening is what is known of a leg before its INVITE leaves; one that a target
-// sends elsewhere goes where nobody knows.
-func (c *call) opening(slot *trunk.Slot, number int) sip.DialogState {
-	if c.detour != nil {
-		return sip.DialogState{CallID: c.cfg.UserAgent.CallID(c.call.ID, number), Target: slot.Target}
-	}
-	return leg.OpeningState(c.cfg.UserAgent, c.call.ID, number, slot, c.call.To, c.call.From)
-}
-
 // NotStarted is the end of a call that was opened but never placed.
 func NotStarted(c domain.Call, a domain.Attempt, now time.Time) Ended {
-	return conclude(c, &a, ending{verdict: notSent(), by: byService, at: now})
+	return conclude(c, &a, conclusion{verdict: notSent(), by: byService, at: now})
 }
 
 func notSent() domain.Verdict {
@@ -216,4 +204,14 @@ func notSent() domain.Verdict {
 // draft is an event about a call.
 func draft(c *domain.Call, t event.Type, data any, now time.Time) event.Draft {
 	return event.CallDraft(mailbox.NewID(domain.PrefixEvent), c, t, data, now)
+}
+
+// closeTransfers ends what is open in the record of a call that is over.
+func closeTransfers(c *domain.Call, why domain.Reason, at time.Time) {
+	c.Transfers = slices.Clone(c.Transfers)
+	for i := range c.Transfers {
+		if t := &c.Transfers[i]; t.EndedAt == nil {
+			t.Status, t.Reason, t.EndedAt = domain.TransferFailed, string(why), &at
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recovery"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -17,7 +18,7 @@ import (
 )
 
 // now are the calls that live.
-func (h *house) now() call.LiveNow {
+func (h *fixture) now() call.LiveNow {
 	h.t.Helper()
 	now, err := mailbox.Ask[call.LiveNow](h.t.Context(), h.sys, h.calls, call.Live{})
 	require.NoError(h.t, err)
@@ -25,9 +26,9 @@ func (h *house) now() call.LiveNow {
 }
 
 // part has all calls hold still.
-func (h *house) part() call.Parting {
+func (h *fixture) part() call.HandoverPrepared {
 	h.t.Helper()
-	p, err := mailbox.Ask[call.Parting](h.t.Context(), h.sys, h.calls, call.Part{})
+	p, err := mailbox.Ask[call.HandoverPrepared](h.t.Context(), h.sys, h.calls, call.PrepareHandover{})
 	require.NoError(h.t, err)
 	return p
 }
@@ -43,13 +44,13 @@ func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
 	for round := range 5 {
 		h.until(10*time.Second, "it to be such that another process could go on with it", func() bool {
 			now := h.now()
-			return now.Moving == 1 && now.Known == 1 && h.packets(id) > 60
+			return now.Movable == 1 && now.Known == 1 && h.packets(id) > 60
 		})
-		assert.Equal(t, call.Parting{Still: 1}, h.part())
-		h.sys.Root.Send(h.calls, call.Keep{})
-		assert.Equal(t, call.Parting{Still: 1}, h.part(), "what was taken back can be done again")
+		assert.Equal(t, call.HandoverPrepared{Ready: 1}, h.part())
+		h.sys.Root.Send(h.calls, call.CancelHandover{})
+		assert.Equal(t, call.HandoverPrepared{Ready: 1}, h.part(), "what was taken back can be done again")
 		_, before := h.attempt(id)
-		_, err := mailbox.Ask[call.Gone](t.Context(), h.sys, h.calls, call.LetGo{})
+		_, err := mailbox.Ask[call.HandedOver](t.Context(), h.sys, h.calls, call.HandOver{})
 		require.NoError(t, err)
 		assert.Len(t, h.now().Calls, 1, "it lives, wherever, the time no. %d, %+v", round+1, h.ends(id))
 		h.sys.Root.Poison(h.calls)
@@ -59,7 +60,7 @@ func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
 		})
 		c, a := h.attempt(id)
 		assert.NotEqual(t, string(before.Kept), string(a.Kept), "where it stands was stored anew")
-		s, ok := call.Survives(c, a, "next", time.Now())
+		s, ok := recovery.NewResumable(c, a, "next", time.Now())
 		require.True(t, ok, "the time no. %d", round+1)
 		var kept struct{ Times int }
 		require.NoError(t, json.Unmarshal(s.Attempt.Kept, &kept))
@@ -69,10 +70,10 @@ func TestACallIsHandedOverAsOftenAsNeedBe(t *testing.T) {
 		require.NoError(t, err)
 		took := make(chan string, 4)
 		next := h.config
-		next.Survivors, next.TookUp = []*call.Survivor{s}, func(result string) { took <- result }
+		next.Resumable, next.ResumptionDone = []*recovery.Resumable{s}, func(result string) { took <- result }
 		h.calls = h.sys.Root.Spawn(call.Props(next))
-		h.sys.Root.Send(h.calls, call.TakeUp{})
-		assert.Equal(t, call.Saved, soon(t, took))
+		h.sys.Root.Send(h.calls, call.ResumeCalls{})
+		assert.Equal(t, recovery.Resumed, soon(t, took))
 	}
 	assert.Zero(t, h.diary.count(number, testcarrier.Left), "its far end hears of no end")
 	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
@@ -87,12 +88,12 @@ func TestCallsHoldStillForOneThatCannotOnlyUntilTheyAreTold(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
 	talks := h.dial(area+"0003", confirm())
-	h.until(10*time.Second, "one to talk", func() bool { return h.now().Moving == 1 })
+	h.until(10*time.Second, "one to talk", func() bool { return h.now().Movable == 1 })
 	rings := h.start(h.order(never, waits()))
 	h.until(10*time.Second, "the other one to ring", func() bool { return h.diary.count(never, testcarrier.Ringing) == 1 })
 	p := h.part()
 	assert.Equal(t, 1, p.Left, "%+v", p)
-	h.sys.Root.Send(h.calls, call.Keep{})
+	h.sys.Root.Send(h.calls, call.CancelHandover{})
 	h.until(time.Minute, "the agent, whom nobody answers, to give up", func() bool { return len(h.ends(talks)) > 0 })
 	assert.Equal(t, domain.ReasonCompleted, h.end(talks).Verdict.Reason)
 	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: rings})
@@ -105,11 +106,11 @@ func TestACallThatEndsWhileItHoldsStillIsOver(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
 	id := h.dial(area+"0009", waits())
-	h.until(10*time.Second, "it to talk", func() bool { return h.now().Moving == 1 })
-	require.Equal(t, call.Parting{Still: 1}, h.part())
+	h.until(10*time.Second, "it to talk", func() bool { return h.now().Movable == 1 })
+	require.Equal(t, call.HandoverPrepared{Ready: 1}, h.part())
 	_, err := mailbox.Ask[call.HungUp](t.Context(), h.sys, h.calls, call.Hangup{CallID: id})
 	require.NoError(t, err)
-	_, err = mailbox.Ask[call.Gone](t.Context(), h.sys, h.calls, call.LetGo{})
+	_, err = mailbox.Ask[call.HandedOver](t.Context(), h.sys, h.calls, call.HandOver{})
 	require.NoError(t, err)
 	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)
 }
@@ -120,7 +121,7 @@ func TestACallThatEndsCannotGoOnElsewhere(t *testing.T) {
 	t.Parallel()
 	h := build(t, plan{config: func(c *call.Config) { c.Survive = true }})
 	id := h.dial(area+"0009", waits())
-	h.until(10*time.Second, "it to talk", func() bool { return h.now().Moving == 1 })
+	h.until(10*time.Second, "it to talk", func() bool { return h.now().Movable == 1 })
 	gate := make(chan struct{})
 	h.store.mu.Lock()
 	h.store.slow = map[event.Type]chan struct{}{event.CallEnded: gate}
@@ -129,7 +130,7 @@ func TestACallThatEndsCannotGoOnElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	now := h.now()
 	assert.Equal(t, 1, now.Known)
-	assert.Zero(t, now.Moving)
+	assert.Zero(t, now.Movable)
 	close(gate)
 	assert.Equal(t, domain.ReasonHangup, h.end(id).Verdict.Reason)
 }

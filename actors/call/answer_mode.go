@@ -1,0 +1,93 @@
+package call
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/sip"
+)
+
+// The ways to take a call (domain.AgentInbound).
+const (
+	answerRing   = "ring"
+	answerDirect = "direct"
+	answerEarly  = "early"
+)
+
+// earlyFor is how long a caller hears it ring by early media where the agent
+// does not say.
+const earlyMediaDuration = 3 * time.Second
+
+// answerCaller ends the alerting of an inbound call.
+type answerCaller struct{ body []byte }
+
+// Control admits it always.
+func (answerCaller) Control() {}
+
+// alertCaller lets an inbound call alert as long as its agent wants, by 180 or by
+// early media, and answers it then.
+func (c *call) alertCaller(ctx actor.Context, body []byte) {
+	wait := time.Duration(c.script.Inbound.RingSeconds) * time.Second
+	switch s := c.resources.Session(); {
+	case c.script.Inbound.Answer == answerDirect || c.hangup.requested:
+		wait = 0
+	case c.script.Inbound.Answer == answerRing || c.script.Inbound.Answer == "":
+		c.in.Ring() // whose offer is refused hears no ringing
+	case c.script.Inbound.Answer == answerEarly && s != nil:
+		s.Hold(c.cfg.ringback)
+		s.Early()
+		c.audio.early = true
+		c.in.Progress(183, body)
+		if wait == 0 {
+			wait = earlyMediaDuration
+		}
+	}
+	if wait == 0 {
+		c.answerCaller(ctx, body)
+		return
+	}
+	c.alerting = true
+	mailbox.After(ctx, wait, answerCaller{body})
+}
+
+// answerCaller answers an inbound call.
+func (c *call) answerCaller(ctx actor.Context, body []byte) {
+	if c.hangup.requested {
+		c.refuseCaller(480)
+		c.endCall(ctx, cancelled(), byAPI)
+		return
+	}
+	d, gaveUp := c.acceptInvite(ctx, c.in, 1, body)
+	c.resources.SetDialog(1, d)
+	if gaveUp {
+		c.endCall(ctx, cancelled(), byRemote)
+		return
+	}
+	c.startTalking(ctx, d.State())
+}
+
+// acceptInvite answers an inbound INVITE as a leg. gaveUp: the caller has cancelled.
+func (c *call) acceptInvite(ctx actor.Context, in *sip.Incoming, leg int, body []byte) (d *sip.Dialog, gaveUp bool) {
+	root, self := ctx.ActorSystem().Root, ctx.Self()
+	var gone atomic.Bool
+	d = in.Answer(body, func(e sip.Event) {
+		if end, ended := e.(sip.Ended); ended && end.GaveUp {
+			gone.Store(true) // told within Answer; a BYE may come that early too
+		}
+		root.Send(self, dialogEvent{leg, e})
+	})
+	return d, gone.Load()
+}
+
+// prepareInbound opens the media session of an inbound call and makes its SDP answer.
+func (c *call) prepareInbound(ctx actor.Context) {
+	c.reached = true
+	o, engine, r, offer := c.options(ctx), c.cfg.Media, c.resources.Resources, c.in.Body
+	mailbox.Work(ctx, dialLimit, func(context.Context) any {
+		return prepareAnswer(r, engine, o, offer)
+	})
+}

@@ -1,0 +1,29 @@
+package call
+
+import (
+	"log/slog"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/domain"
+)
+
+// answererDetected notes whether a person or a machine has answered.
+func (c *call) answererDetected(ctx actor.Context, m conversation.Answerer) {
+	if c.stage >= flushing || c.call.AnsweredBy == m.By {
+		return
+	}
+	c.log.Info("call answered by", slog.String("answered_by", m.By))
+	c.call.AnsweredBy = m.By
+	c.commit(ctx, "", nil, nil)
+}
+
+// classifyMachine makes voicemail of a completed call that only a machine has heard,
+// unless the pathway came to another outcome.
+func (r *result) classifyMachine(answeredBy string) {
+	o := r.verdict.Outcome
+	if (o == domain.OutcomeCompleted || o == domain.OutcomeVoicemail) && domain.AnsweredByMachine(answeredBy) {
+		r.verdict.Outcome, r.verdict.RetryOn = domain.OutcomeVoicemail, string(domain.OutcomeVoicemail)
+	}
+}

@@ -1,0 +1,36 @@
+package call
+
+import (
+	"slices"
+
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// audio is the media session that the caller hears.
+type audio struct {
+	session         leg.Session // of the answered call; nil before
+	leg             int         // number of the leg with this session
+	previewed       string      // remote tag of the early dialog whose media is heard
+	early           bool        // an inbound call hears our early media
+	confidential    bool        // its signalling is encrypted
+	held            bool        // by the peer
+	recordingPaused bool
+	music           holdMusic
+}
+
+// connectEngines connects the caller's audio to the speech engines, if the pathway needs words,
+// some words mean an opt-out, or a realtime engine listens; nil: nothing listens.
+func (a *audio) connectEngines(cfg *Config, s *domain.Script, optOut []string) *speech.Ear {
+	ears, language := cfg.recognizer(s), s.Hearing()
+	words := ears != nil && slices.ContainsFunc(pathway.Languages(s), ears.Hears) && (pathway.Listens(&s.Pathway) || conversation.HearsAside(ears, language, optOut))
+	if !words && s.Realtime == nil {
+		return nil
+	}
+	ear := new(speech.Ear)
+	a.session.Hear(ear.Frame)
+	return ear
+}

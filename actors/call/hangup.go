@@ -1,0 +1,126 @@
+package call
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call/recovery"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// hangup is the end of the dialog: what the API has requested, and our BYE.
+type hangup struct {
+	requested     bool // by the API
+	requestReason domain.Reason
+	by            string        // who ends the answered call
+	reason        domain.Reason // of our BYE; "": none was decided
+	byeSent       bool          // until then the BYE waits, or was not needed
+}
+
+// verdict is that of an answered call whose dialog has ended, and who ended it.
+func (h *hangup) verdict(e sip.Ended) (v domain.Verdict, by string) {
+	v = domain.Verdict{Outcome: domain.OutcomeCompleted, Reason: h.reason}
+	switch {
+	case h.reason == domain.ReasonInternal:
+		v.Outcome, v.RetryOn = domain.OutcomeFailed, "failed"
+	case h.reason == domain.ReasonCancelled:
+		v.Outcome = domain.OutcomeCancelled
+	case h.reason == domain.ReasonMedia, h.reason == domain.ReasonAgent:
+		v.Outcome = domain.OutcomeFailed
+	case h.reason == "" && e.Fault:
+		return domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonProtocol, RetryOn: "failed"}, byRemote
+	case h.reason == "":
+		v.Reason = domain.ReasonRemoteHangup
+		return v, byRemote
+	}
+	return v, h.by
+}
+
+// handleHangup answers the API. Before the answer it sends a CANCEL.
+func (c *call) handleHangup(ctx actor.Context, m Hangup) {
+	if c.stage >= concluding {
+		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.call.Status))
+		return
+	}
+	c.hangup.requested, c.hangup.requestReason = true, domain.ReasonHangup
+	if m.Cancelled {
+		c.hangup.requestReason = domain.ReasonCancelled
+	}
+	switch c.stage {
+	case awaitingPermit, rerouting:
+		c.refuseCaller(480)
+		c.endCall(ctx, cancelled(), byAPI)
+	case preparing, dialling:
+		if c.alerting {
+			c.refuseCaller(480)
+			c.endCall(ctx, cancelled(), byAPI)
+		} else if d := c.resources.Dialog(); d != nil {
+			d.Cancel("hangup")
+		} else if c.in == nil {
+			c.resources.CancelInvite()
+		}
+	case talking:
+		c.endAnswered(ctx, byAPI, c.hangup.requestReason)
+	case resuming, concluding, flushing, notifying: // a resumed call hangs up then
+	}
+	ctx.Respond(HungUp{}) // the request may count on it
+}
+
+func cancelled() domain.Verdict {
+	return domain.Verdict{Outcome: domain.OutcomeCancelled, Reason: domain.ReasonCancelled}
+}
+
+// endAnswered ends an answered call from our side. The first reason counts.
+func (c *call) endAnswered(ctx actor.Context, by string, reason domain.Reason) {
+	if c.stage != talking || c.hangup.reason != "" {
+		return
+	}
+	c.hangup.by, c.hangup.reason = by, reason
+	c.resources.setEnding()
+	alone := c.transfers.current != nil && c.transfers.current.referrerGone
+	if !alone {
+		c.sendBye(ctx)
+	}
+	if s := c.resources.Session(); s != nil {
+		s.Close() // nothing is played after a BYE; concludeCall gets the statistics again
+	}
+	if alone {
+		c.dialogEnded(ctx, sip.Ended{ByRemote: true}) // of the peer that sent the REFER
+	}
+}
+
+// sendBye waits while another node may have the call: either the work is still
+// here in the end, or all of it is let go of.
+func (c *call) sendBye(ctx actor.Context) {
+	if c.cfg.isCutOff() && c.resources.isStored() { // for as long as the store may be away
+		mailbox.After(ctx, byeRetryAfter, byeRetryDue{})
+		return
+	}
+	if !c.hangup.byeSent {
+		c.hangup.byeSent = true
+		c.timers.after(ctx, byeLimit, stageTimeout{stage: talking})
+	}
+	if d := c.resources.Dialog(); d != nil {
+		d.Bye(16, string(c.hangup.reason))
+	}
+}
+
+// dialogEnded handles the end of the dialog on both sides.
+func (c *call) dialogEnded(ctx actor.Context, e sip.Ended) {
+	switch {
+	case c.stage == resuming:
+		c.reportResumption(ctx, recovery.Refused)
+		c.endCall(ctx, interrupted(), byService)
+		return
+	case c.stage != talking:
+		by := byRemote
+		if c.hangup.requested {
+			by = byAPI
+		}
+		c.endCall(ctx, cancelled(), by)
+		return
+	}
+	v, by := c.hangup.verdict(e)
+	c.endCall(ctx, v, by)
+}

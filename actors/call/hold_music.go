@@ -1,0 +1,107 @@
+package call
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/tone"
+)
+
+// musicLimit is how long the music may take to be read.
+const musicTimeout = 10 * time.Second
+
+// musicReady brings the hold music.
+type musicReady struct {
+	clip media.Clip
+	err  error
+}
+
+// Control admits it always: a call reads its music once.
+func (musicReady) Control() {}
+
+// holdMusic is what a waiting party hears.
+type holdMusic struct {
+	clip      media.Clip // nil: not read yet, or none
+	requested bool
+}
+
+// request has the music read, once. Until it is there a waiting party hears what it
+// would hear without music.
+func (h *holdMusic) request(ctx actor.Context, s *domain.Script, speaker speech.Speaker) {
+	name, voice := s.Transfer.HoldMusic, s.Voice.Name
+	if name == "" || name == domain.HoldSilence || h.requested {
+		return
+	}
+	h.requested = true
+	mailbox.Work(ctx, musicTimeout, func(bound context.Context) any { return readMusic(bound, speaker, name, voice) })
+}
+
+func readMusic(ctx context.Context, speaker speech.Speaker, name, voice string) (m musicReady) {
+	defer func() {
+		if v := recover(); v != nil {
+			m.err = fmt.Errorf("call: reading hold music panicked: %v", v)
+		}
+	}()
+	if name == domain.HoldTone {
+		return musicReady{clip: tone.Waiting()}
+	}
+	m.clip, m.err = speaker.Speak(ctx, speech.Request{Text: name, Voice: voice})
+	return m
+}
+
+func (c *call) holdMusicReady(m musicReady) {
+	if m.err != nil {
+		c.log.Warn("hold music could not be read", slog.Any("error", m.err))
+		return
+	}
+	c.audio.music.clip = m.clip
+	t := c.transfers.current
+	if t == nil || c.stage != talking || len(c.audio.music.clip) == 0 {
+		return
+	}
+	switch t.stage {
+	case calling, briefing:
+		if t.refer == nil && !c.playsRingback() {
+			c.audio.session.Hold(c.audio.music.clip)
+		}
+	case bridged:
+		c.audio.music.play(c.audio.session, t.held)
+		c.audio.music.play(t.resources.Session(), c.audio.held)
+	case storing, referring, leaving:
+	}
+}
+
+// play lets one side of a bridge hear the music while the other side has put it on
+// hold. Without music it hears what the other side sends.
+func (h *holdMusic) play(s leg.Session, held bool) {
+	if s == nil || len(h.clip) == 0 {
+		return
+	}
+	if held {
+		s.Hold(h.clip)
+	} else {
+		s.Resume()
+	}
+}
+
+// peerHeld handles a hold by the peer: the agent waits, and a bridged party hears the
+// music.
+func (c *call) peerHeld(ctx actor.Context, e media.Hold) {
+	if t := c.transfers.current; t != nil && t.stage == bridged {
+		c.audio.music.play(t.resources.Session(), e.Deaf)
+	}
+	if e.Deaf {
+		c.agent.pause(ctx, pausedByHold)
+		return
+	}
+	c.agent.resume(ctx, pausedByHold, false)
+}

@@ -1,0 +1,61 @@
+package call
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+)
+
+// noteLeg puts the leg that is about to be dialled into the call's record.
+func (c *call) noteLeg(now time.Time) {
+	for len(c.call.Legs) < c.leg {
+		c.call.Legs = append(c.call.Legs, domain.Leg{})
+	}
+	l := &c.call.Legs[c.leg-1]
+	if c.in != nil {
+		l.TrunkID, l.SIPCallID, l.Target = c.slot.Trunk().ID, c.in.CallID, c.in.Source.String()
+	} else {
+		l.TrunkID, l.Target = c.slot.Trunk().ID, c.slot.Target.String()
+		l.SIPCallID = c.cfg.UserAgent.CallID(c.call.ID, c.leg)
+	}
+	if l.StartedAt.IsZero() {
+		l.StartedAt = now
+	}
+	c.updateResources()
+}
+
+// currentRow is the row of the current leg in the attempt. Its slice is never shared.
+func (c *call) currentRow() *domain.AttemptLeg {
+	c.attempt.Legs = append([]domain.AttemptLeg(nil), c.attempt.Legs...)
+	for len(c.attempt.Legs) < c.leg {
+		l := c.call.Legs[len(c.attempt.Legs)]
+		c.attempt.Legs = append(c.attempt.Legs, leg.NewRow(len(c.attempt.Legs)+1, l.TrunkID, c.openingState(c.cfg.UserAgent, len(c.attempt.Legs)+1, c.failover.redirect != nil)))
+	}
+	return &c.attempt.Legs[c.leg-1]
+}
+
+func (c *call) updateResources() { c.resources.setRecord(&c.call, &c.attempt, c.reached) }
+
+// commit stores what the call has become, and what happened.
+func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor.Context, bool)) {
+	if c.checkpoint.handover == handedOver {
+		return
+	}
+	now := time.Now().UTC()
+	c.call.UpdatedAt = now
+	c.attempt.Kept = c.makeCheckpoint(now)
+	c.updateResources()
+	if c.cfg.Survive {
+		then = c.trackCheckpoint(then)
+	}
+	e := commitEntry{call: c.call, attempt: c.attempt, whenDone: then}
+	e.attempt.Trace = c.attemptTrace(c.cfg.Traces)
+	if t != "" {
+		e.events = append(e.events, draft(&c.call, t, data, now))
+	}
+	c.commits.add(ctx, e)
+}

@@ -1,0 +1,76 @@
+package recovery
+
+import (
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/sip"
+)
+
+// Results of a resumption.
+const (
+	Resumed  = "saved"
+	Refused  = "refused" // by the peer
+	NoAnswer = "silent"  // of the peer
+	Failed   = "broken"  // no media session, or no route to the peer
+)
+
+// Resumable is a call of a process that has ended, which may be resumed here.
+type Resumable struct {
+	Call       domain.Call
+	Attempt    domain.Attempt
+	Trunk      *domain.Trunk // of its leg; nil: it was deleted
+	Owner      *actor.PID    // as in call.Start
+	Checkpoint Checkpoint
+	Dialog     sip.DialogState
+	Script     domain.Script
+}
+
+// NewResumable reports whether an open call can be resumed, and prepares it: its
+// attempt then counts as opened by boot. The attempt has to be stored before
+// anything is sent.
+func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Resumable, bool) {
+	r := &Resumable{Call: c, Attempt: a}
+	k := &r.Checkpoint
+	if len(a.Kept) == 0 || c.Final() || c.AnsweredAt == nil || c.Status != domain.CallInProgress || domain.ReadRow(a.Kept, k) != nil {
+		return nil, false
+	}
+	if k.HandedOver {
+		k.Resumptions, k.HandedOver = k.Resumptions-1, false
+	}
+	if k.Resumptions >= maxResumptions || k.Conversation == nil || k.Leg < 1 || k.Leg > len(a.Legs) || k.Leg > len(c.Legs) || now.Sub(k.At) > MaxAge {
+		return nil, false
+	}
+	if domain.ReadRow(a.Legs[k.Leg-1].Dialog, &r.Dialog) != nil || !r.Dialog.Confirmed || domain.ReadRow(k.Script, &r.Script) != nil {
+		return nil, false
+	}
+	if expires := time.Duration(r.Dialog.SessionSeconds) * time.Second; expires > 0 && now.Sub(k.At) > expires {
+		return nil, false
+	}
+	if _, ok := pathway.Restore(r.Script, k.Conversation.State); !ok {
+		return nil, false
+	}
+	k.Resumptions++
+	k.Media.Lift() // stored raised: the next process begins above all that this one sends
+	r.Dialog.Lift()
+	b, err := domain.AppendRow(nil, k)
+	if err != nil {
+		return nil, false
+	}
+	dialog, err := leg.DialogBytes(r.Dialog)
+	if err != nil {
+		return nil, false
+	}
+	r.Attempt.Legs = slices.Clone(a.Legs)
+	r.Attempt.Legs[k.Leg-1].Dialog = dialog
+	r.Attempt.Boot, r.Attempt.Kept = boot, b
+	return r, true
+}
+
+// TrunkID is that of the call's leg.
+func (r *Resumable) TrunkID() string { return r.Attempt.Legs[r.Checkpoint.Leg-1].TrunkID }

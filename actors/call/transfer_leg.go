@@ -1,0 +1,327 @@
+package call
+
+import (
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call/leg"
+	"github.com/callboard/callboard/actors/call/transferleg"
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/sip"
+)
+
+// transferLegPrepared stores the transfer leg before its INVITE.
+func (c *call) transferLegPrepared(ctx actor.Context, m transferleg.Prepared) {
+	t := c.transfers.of(ctx.Sender())
+	if t == nil || t.stage != calling || c.stage != talking {
+		return
+	}
+	now := time.Now().UTC()
+	n := len(c.call.Legs) + 1
+	id := c.cfg.UserAgent.CallID(c.call.ID, n)
+	c.call.Legs = append(append([]domain.Leg(nil), c.call.Legs...), domain.Leg{
+		TrunkID: m.Slot.Trunk().ID, Target: m.Slot.Target.String(), SIPCallID: id, Role: roleTransfer, StartedAt: now,
+	})
+	c.currentRow()
+	c.attempt.Legs = append(append([]domain.AttemptLeg(nil), c.attempt.Legs...), leg.NewRow(n, m.Slot.Trunk().ID, sip.DialogState{CallID: id, Target: m.Slot.Target}))
+	h := c.transferRecord(c.transfers.current.index)
+	h.Legs = append(slices.Clip(h.Legs), n)
+	t.leg = n
+	c.cfg.Traces.Claim(c.call.ID, id, "")
+	aside := t.pid
+	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
+		if durable && c.stage == talking {
+			ctx.Send(aside, transferleg.Dial{Leg: n})
+			return
+		}
+		if c.transfers.current == t {
+			c.failTransfer(ctx, string(domain.ReasonInternal))
+		}
+	})
+}
+
+const roleTransfer = "transfer"
+
+// transferLegRinging stores the dialog of the first 18x: a CANCEL after a crash needs
+// it.
+func (c *call) transferLegRinging(ctx actor.Context, m transferleg.Ringing) {
+	t := c.transfers.of(ctx.Sender())
+	if t == nil || t.stage != calling || t.leg == 0 {
+		return
+	}
+	c.setTransferDialog(t.leg, m.State)
+	phrase := ringingPhrase(m.Code)
+	c.addTransferStep(c.transfers.current.index, "INVITE", m.Code, phrase)
+	if t.reportRefer != nil {
+		t.reportRefer(m.Code, phrase, false)
+	}
+	if s := t.resources.Session(); m.Early && s != nil && t.undoBridge == nil && c.playsRingback() {
+		t.undoBridge = c.cfg.Media.Preview(c.audio.session, s)
+	}
+	c.commit(ctx, "", nil, nil)
+}
+
+// undo ends the bridge, or what the caller hears before the answer.
+func (t *transfer) undo() {
+	if t.undoBridge != nil {
+		t.undoBridge()
+		t.undoBridge = nil
+	}
+}
+
+// ringingPhrase is the reason phrase of a 18x (RFC 3261 21.1).
+func ringingPhrase(code int) string {
+	switch code {
+	case 181:
+		return "Call Is Being Forwarded"
+	case 182:
+		return "Queued"
+	case 183:
+		return "Session Progress"
+	}
+	return "Ringing"
+}
+
+// transferLegAnswered stores the answer. The ACK waits until it is durable.
+func (c *call) transferLegAnswered(ctx actor.Context, m transferleg.Answered) {
+	t := c.transfers.of(ctx.Sender())
+	if t == nil || t.stage != calling || c.stage != talking {
+		return
+	}
+	now := time.Now().UTC()
+	t.answered = true
+	t.undo()
+	c.addTransferStep(c.transfers.current.index, "INVITE", 200, "OK")
+	c.transferRecord(c.transfers.current.index).AnsweredAt = &now
+	l, _ := c.transferLegRecord(t.leg)
+	l.Code, l.Reason, l.PDDMs = 200, "OK", m.PDD.Milliseconds()
+	c.setTransferDialog(t.leg, m.State)
+	v := t.resources
+	c.commit(ctx, "", nil, func(actor.Context, bool) {
+		if d := v.Dialog(); d != nil {
+			d.Ack()
+		}
+	})
+	if t.summaryReady {
+		c.playSummary(ctx)
+	}
+}
+
+// transferLegRefused closes a leg that was not answered.
+func (c *call) transferLegRefused(ctx actor.Context, m transferleg.Refused) {
+	t := c.transfers.anyOf(ctx.Sender())
+	if t == nil || t.leg == 0 || c.stage >= flushing {
+		return
+	}
+	now := time.Now().UTC()
+	l, row := c.transferLegRecord(t.leg)
+	l.Code, l.Reason, l.Q850, l.EndedAt = m.Final.Code, phraseOf(m.Final), m.Final.Q850, &now
+	row.Closed = true
+	t.leg = 0
+	t.undo()
+	if t == c.transfers.current {
+		c.addTransferStep(c.transfers.current.index, "INVITE", m.Final.Code, phraseOf(m.Final))
+	}
+	if c.stage == talking {
+		c.commit(ctx, "", nil, nil)
+	} else {
+		c.updateResources()
+	}
+}
+
+// transferLegEnded handles the end of a transfer leg.
+func (c *call) transferLegEnded(ctx actor.Context, m transferleg.Ended) {
+	if ctx.Sender() == nil {
+		return
+	}
+	c.mediaRefused(m.MediaErr)
+	t := c.transfers.of(ctx.Sender())
+	if left := c.transfers.ending[ctx.Sender().Id]; left != nil {
+		c.closeTransferLeg(left)
+		c.transferLegGone(ctx, left)
+		return
+	}
+	if t == nil {
+		if a := c.transfers.adopted; a != nil && a.Equal(ctx.Sender()) {
+			c.dialogEnded(ctx, m.Dialog)
+		}
+		return
+	}
+	c.closeTransferLeg(t)
+	if t.stage == bridged {
+		c.callerReturned(ctx, t)
+		return
+	}
+	aside := t.pid
+	t.pid = nil
+	why := m.Reason
+	if why == "" {
+		why = string(domain.ReasonRemoteHangup)
+	}
+	if t.mode == domain.TransferAttended && t.stage == referring && t.accepted {
+		// It was replaced; the final NOTIFY of the peer follows.
+		t.resources.Close()
+		ctx.Poison(aside)
+		return
+	}
+	t.resources.Close()
+	ctx.Poison(aside)
+	c.failTransfer(ctx, why)
+}
+
+// callerReturned returns the caller to the agent: the other party has hung up.
+func (c *call) callerReturned(ctx actor.Context, t *transfer) {
+	aside := t.pid
+	t.pid = nil
+	c.finishTransfer(ctx, domain.TransferReturned, "")
+	t.resources.Close()
+	ctx.Poison(aside)
+	c.agent.resume(ctx, pausedByTransfer, true)
+}
+
+// closeTransferLeg notes the end of a transfer leg in the records.
+func (c *call) closeTransferLeg(t *transfer) {
+	if t.leg == 0 || c.stage >= flushing {
+		return
+	}
+	now := time.Now().UTC()
+	l, row := c.transferLegRecord(t.leg)
+	l.EndedAt, row.Closed = &now, true
+	t.leg = 0
+	if s := t.resources.Session(); s != nil && l.Code == sipOK {
+		l.Codec = s.Stats().Codec
+	}
+	c.updateResources()
+}
+
+const sipOK = 200
+
+// transferLegGone removes a transfer leg that was being ended.
+func (c *call) transferLegGone(ctx actor.Context, t *transfer) {
+	delete(c.transfers.ending, t.pid.Id)
+	t.resources.Close()
+	ctx.Poison(t.pid)
+	if len(c.transfers.ending) == 0 && c.stage == concluding && c.result.concluding {
+		c.concludeCall(ctx)
+	}
+}
+
+// handleTransferLegMedia handles media events of a transfer leg.
+func (c *call) handleTransferLegMedia(ctx actor.Context, e media.Event) {
+	t := c.transfers.of(ctx.Sender())
+	if t == nil {
+		return
+	}
+	switch e := e.(type) {
+	case media.Played:
+		if t.stage == briefing && e.ID == ownPlayID {
+			c.connectTransfer(ctx)
+		}
+	case media.Digit:
+		if c.agent.conversation != nil && t.stage == bridged {
+			ctx.Send(c.agent.conversation, conversation.HumanKey{Key: e.Key})
+		}
+	case media.SendInfo:
+		if d := t.resources.Dialog(); d != nil {
+			d.Info(e.ContentType, e.Body)
+		}
+	case media.Hold:
+		if t.held = e.Deaf; t.stage == bridged {
+			c.audio.music.play(c.audio.session, t.held)
+		}
+	case media.KeyWorn:
+		leg.RenewKey(c.log, t.resources.Session(), t.resources.Dialog())
+	case media.Vanished:
+		if s := t.resources.Session(); s != nil && !e.Broken {
+			c.probePeer(ctx, s, t.resources.Dialog(), t.pid)
+			return
+		}
+		ctx.Send(t.pid, transferleg.GiveUp{Reason: string(domain.ReasonMediaLost)})
+	}
+}
+
+// handleTransferLegDialog handles dialog events of an answered transfer leg.
+func (c *call) handleTransferLegDialog(ctx actor.Context, e sip.Event) {
+	if a := c.transfers.adopted; a != nil && ctx.Sender() != nil && a.Equal(ctx.Sender()) {
+		c.handleDialogEvent(ctx, dialogEvent{c.leg, e})
+		return
+	}
+	t := c.transfers.anyOf(ctx.Sender())
+	var s leg.Session
+	if t != nil {
+		s = t.resources.Session()
+	}
+	switch e := e.(type) {
+	case sip.Reoffer:
+		c.mediaRefused(leg.AnswerReoffer(c.log, s, e))
+	case sip.Accepted:
+		if s != nil {
+			c.mediaRefused(s.Accept(e.Body)) // without audio the person who was called hangs up
+		}
+	case sip.InfoDigit:
+		if s != nil {
+			s.Pressed(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
+		}
+	case sip.Referred:
+		e.Refuse(sipForbidden)
+	case sip.Trying, sip.Ringing, sip.Early, sip.Answered, sip.Refused, sip.Replaced, sip.Ended:
+	}
+}
+
+const (
+	sipForbidden  = 403
+	sipTimeout    = 408
+	sipNoSuchCall = 481
+)
+
+func (c *call) handleTransferLeg(ctx actor.Context, msg any) {
+	switch m := msg.(type) {
+	case transferleg.Prepared:
+		c.transferLegPrepared(ctx, m)
+	case transferleg.Ringing:
+		c.transferLegRinging(ctx, m)
+	case transferleg.Answered:
+		c.transferLegAnswered(ctx, m)
+	case transferleg.Refused:
+		c.transferLegRefused(ctx, m)
+	case transferleg.Ended:
+		c.transferLegEnded(ctx, m)
+	case transferleg.MediaEvent:
+		c.handleTransferLegMedia(ctx, m.Event)
+	case transferleg.DialogEvent:
+		c.handleTransferLegDialog(ctx, m.Event)
+	}
+}
+
+// transferLegDied ends the dialog of a transfer leg whose actor has failed.
+func (c *call) transferLegDied(ctx actor.Context, who *actor.PID) bool {
+	if t := c.transfers.current; t != nil && t.pid != nil && t.pid.Id == who.Id {
+		t.resources.Release()
+		c.closeTransferLeg(t)
+		if t.stage == bridged {
+			t.pid = nil
+			c.finishTransfer(ctx, domain.TransferReturned, string(domain.ReasonInternal))
+			c.agent.resume(ctx, pausedByTransfer, true)
+			return true
+		}
+		t.pid = nil
+		c.failTransfer(ctx, string(domain.ReasonInternal))
+		return true
+	}
+	if t := c.transfers.ending[who.Id]; t != nil {
+		t.resources.Release()
+		c.closeTransferLeg(t)
+		c.transferLegGone(ctx, t)
+		return true
+	}
+	if c.transfers.adopted != nil && c.transfers.adopted.Id == who.Id && c.stage == talking {
+		c.endAnswered(ctx, byService, domain.ReasonInternal)
+		c.dialogEnded(ctx, sip.Ended{}) // no event of its end follows
+		return true
+	}
+	return false
+}
