@@ -46,15 +46,15 @@ func (m *node) healthy() error {
 	if m.backoff.active(now) {
 		return errors.New("this node could not take the work up")
 	}
-	return m.checkHeartbeats()
+	return m.shards.checkHeartbeats(now)
 }
 
-// checkHeartbeats is an error while the actors of a seat do not answer.
-func (m *node) checkHeartbeats() error {
-	now := time.Since(m.born)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for shard, c := range m.shards {
+// checkHeartbeats returns an error while the actors of a shard do not answer. now is the
+// time since the process was born.
+func (s *runningShards) checkHeartbeats(now time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for shard, c := range s.byNumber {
 		if silent := now - time.Duration(c.lastHeartbeat.Load()); silent > heartbeatTimeout {
 			return fmt.Errorf("the actors of shard %d have not answered for %s", shard, silent.Round(time.Millisecond))
 		}

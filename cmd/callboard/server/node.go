@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
@@ -50,16 +48,12 @@ type node struct {
 	born          time.Time
 	backoff       startBackoff
 	unlock        func()
-	meters        *metrics.Meters                    // of the process, whatever work it has
-	reader        atomic.Pointer[persistence.Reader] // of a node that has had no work yet; nil: it needs none
+	meters        *metrics.Meters // of the process, whatever work it has
 	adminListener *adminListener
 	storeRoot     []byte // of the store
 	spool         *spool.Transfer
-
-	mu             sync.Mutex
-	service        *Service // nil: no shard has started yet
-	shards         map[int]*ownedShard
-	startingShards int // shards that are being started
+	shards        *runningShards
+	cluster       *clusterView
 }
 
 // runNode runs one node of several until ctx is done.
@@ -74,7 +68,7 @@ func (p *Process) runNode(ctx context.Context) error {
 		return p.endedDuringStart(ctx, err)
 	}
 	p.Log.LogAttrs(ctx, slog.LevelInfo, "joined", append(p.Settings.Attrs(), slog.String("node", m.self.ID), slog.String("version", p.Version))...)
-	defer p.watch(func(context.Context) error { return m.checkHeartbeats() })()
+	defer p.watch(func(context.Context) error { return m.shards.checkHeartbeats(time.Since(m.born)) })()
 	transferring, stopTransfer := context.WithCancel(ctx)
 	defer stopTransfer()
 	go m.spool.Run(transferring)
@@ -102,7 +96,8 @@ const closeLimit = 15 * time.Second
 
 func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	cfg, log := p.Settings, p.Log
-	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now(), shards: make(map[int]*ownedShard)}
+	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now()}
+	m.shards = newRunningShards(cfg.Shards, m.newService)
 	made := m // an error answers with none
 	defer func() {
 		if err != nil {
@@ -137,13 +132,14 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	}
 	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.http.doors = forward.NewDoors(m.http.credential, log)
-	m.http.doors.Answer(http.HandlerFunc(m.answerClaim))
 	m.http.forwarder = forward.New(m.routes())
 	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
 	if err != nil {
 		return nil, err
 	}
 	m.leases = engine
+	m.cluster = &clusterView{self: m.self, shards: cfg.Shards, leases: engine, peers: m.http.forwarder, own: m.shards}
+	m.http.doors.Answer(http.HandlerFunc(m.cluster.answerClaim))
 	m.holder = lease.NewHolder(m.leases, lease.Config{
 		Self: m.self, Shards: cfg.Shards, AtOnce: max(16, cfg.Shards), Lease: cfg.Lease, Stay: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
 		Reach: func(ctx context.Context, n lease.Node) error {
@@ -211,13 +207,7 @@ func (m *node) end(err error) {
 func (m *node) close() {
 	m.adminListener.close()
 	m.http.close()
-	m.mu.Lock()
-	s := m.service
-	m.service = nil
-	m.mu.Unlock()
-	if s != nil {
-		s.Close()
-	}
+	m.shards.close()
 	if m.holder == nil && m.leases != nil {
 		bound, cancel := context.WithTimeout(context.Background(), membership.LeaveTimeout)
 		defer cancel()

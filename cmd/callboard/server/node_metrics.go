@@ -8,20 +8,9 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 )
 
-// openService is what the seats share, once it is open; nil: the node has had no work
-// yet, or has none any more.
-func (m *node) openService() *Service {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.service != nil && m.service.opened.Load() {
-		return m.service
-	}
-	return nil
-}
-
 // readCounters is counter.
 func (m *node) readCounters(ctx context.Context) (counters, error) {
-	if s := m.openService(); s != nil {
+	if s := m.shards.openService(); s != nil {
 		return s.readCounters(ctx)
 	}
 	return counters{Process: countProcess()}, nil
@@ -30,7 +19,7 @@ func (m *node) readCounters(ctx context.Context) (counters, error) {
 // readMetrics is what the meters tell at each reading: what the work does, and who has
 // how much of it.
 func (m *node) readMetrics(ctx context.Context) (values []metrics.Value, err error) {
-	if s := m.openService(); s != nil {
+	if s := m.shards.openService(); s != nil {
 		values, err = s.readMetrics(ctx)
 	} else if disk, unread := vfs.Default.GetDiskUsage(m.cfg.Data); unread == nil {
 		values = append(values, metrics.Value{Name: diskFree, Help: diskFreeHelp, Value: float64(disk.AvailBytes)})

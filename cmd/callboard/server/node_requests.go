@@ -23,7 +23,7 @@ func (m *node) routes() forward.Config {
 
 // WorkspaceOf is the workspace of a credential, for locate.
 func (m *node) WorkspaceOf(ctx context.Context, id string) (string, error) {
-	for _, t := range m.runningShards() { // each believes the store as far as its own shard goes: one that is refused holds up no other
+	for _, t := range m.shards.all() { // each believes the store as far as its own shard goes: one that is refused holds up no other
 		workspace, err := t.store.Records.WorkspaceOf(ctx, id)
 		if err == nil || errors.Is(err, domain.ErrNotFound) {
 			return workspace, err

@@ -34,18 +34,14 @@ func (m *node) openTransfer() error {
 // its spool is in use.
 func (m *node) mayServe(workspace string) bool {
 	shard := domain.ShardOf(workspace, m.cfg.Shards)
-	m.mu.Lock()
-	seat := m.shards[shard]
-	m.mu.Unlock()
+	running := m.shards.get(shard) != nil // before the owner: a shard that stops meanwhile counts
 	n, owned := m.leases.Owner(shard)
-	return seat != nil || !owned || n.ID == m.self.ID
+	return running || !owned || n.ID == m.self.ID
 }
 
 // nodeOf is the node of the shard of a workspace; nil: it is not here.
 func (m *node) nodeOf(workspace string) spool.PartJoiner {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if c := m.shards[domain.ShardOf(workspace, m.cfg.Shards)]; c != nil {
+	if c := m.shards.get(domain.ShardOf(workspace, m.cfg.Shards)); c != nil {
 		return c.actors
 	}
 	return nil

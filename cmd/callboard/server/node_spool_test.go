@@ -11,22 +11,25 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// owners are the nodes that have shards.
+// owners are the nodes that own shards, by shard, and all that live.
 type owners struct {
 	lease.Engine
 
-	of map[int]string
+	of   map[int]string
+	live []lease.Node
 }
+
+func (o owners) Nodes() []lease.Node { return o.live }
 
 func (o owners) Owner(shard int) (lease.Node, bool) {
 	id, ok := o.of[shard]
-	return lease.Node{ID: id}, ok
+	return lease.Node{ID: id, Addr: id}, ok
 }
 
 func TestNodeServesAWorkspaceUntilAnotherNodeHasItsShard(t *testing.T) {
 	t.Parallel()
 	m := &node{
-		cfg: &configs.Config{Shards: 4}, self: lease.Node{ID: "here"}, shards: map[int]*ownedShard{1: {}},
+		cfg: &configs.Config{Shards: 4}, self: lease.Node{ID: "here"}, shards: &runningShards{byNumber: map[int]*ownedShard{1: {}}},
 		leases: owners{of: map[int]string{0: "there", 1: "there", 2: "here"}}, // 1 falls, 2 rises, and nobody has 3
 	}
 	seen := make(map[int]bool)

@@ -3,10 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
-
-	"github.com/callboard/callboard/persistence/lease"
 )
 
 // How a node gives its shards to others.
@@ -18,13 +15,11 @@ func (m *node) keepsShard(shard int, to string) bool {
 	if m.cfg.Shards == 1 {
 		return true
 	}
-	m.mu.Lock()
-	c, s := m.shards[shard], m.service
-	m.mu.Unlock()
+	c := m.shards.get(shard)
 	if c == nil {
 		return false
 	}
-	if s.router.Drained() { // or the one who has said so could not take it back
+	if c.router.Drained() { // or the one who has said so could not take it back
 		return true
 	}
 	at := time.Since(m.born)
@@ -42,9 +37,7 @@ func (m *node) stopShard(shard int, lost bool) {
 		m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
 		return
 	}
-	m.mu.Lock()
-	c := m.shards[shard]
-	m.mu.Unlock()
+	c := m.shards.get(shard)
 	c.holdRequests()
 	c.handingOver.Store(true)
 	if !lost {
@@ -53,11 +46,9 @@ func (m *node) stopShard(shard int, lost bool) {
 	c.lost = lost
 	c.drainEnds = time.Time{} // whoever downloads still has the least time
 	c.leaving.Store(true)
-	m.mu.Lock()
-	delete(m.shards, shard)
-	m.mu.Unlock()
+	m.shards.remove(shard)
 	c.stop()
-	m.closeUnusedService(false)
+	m.shards.closeUnused(false)
 	m.log.Info("this node no longer has the work", slog.Int("shard", shard), slog.Bool("lost", lost))
 }
 
@@ -92,9 +83,4 @@ func (m *node) drain(c *ownedShard) (lost bool) {
 			cancel(context.DeadlineExceeded)
 		}
 	}
-}
-
-// hasSuccessor says whether another node lives that takes up what this one gives away.
-func (m *node) hasSuccessor() bool {
-	return slices.ContainsFunc(m.leases.Nodes(), func(n lease.Node) bool { return n.ID != m.self.ID && !n.Draining })
 }

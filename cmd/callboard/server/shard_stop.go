@@ -14,7 +14,7 @@ func (t *shard) drain(ctx context.Context) {
 		t.actors.Drain(ctx)
 		return
 	}
-	t.handsOver = t.actors.DrainTo(ctx, t.node.hasSuccessor)
+	t.handsOver = t.actors.DrainTo(ctx, t.node.cluster.hasSuccessor)
 	t.holdRequests()
 	t.actors.RefuseWrites()
 }

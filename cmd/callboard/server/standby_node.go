@@ -7,9 +7,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/cmd/callboard/membership"
+	"github.com/callboard/callboard/cmd/callboard/server/location"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/sip"
 )
 
 // What one of several nodes does and tells whether it has work or not.
@@ -30,10 +33,7 @@ func (m *node) runStandby(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Lease)
 	defer tick.Stop()
 	for failed := false; ; {
-		m.mu.Lock()
-		there := m.service != nil // a seat that cannot begin takes it along
-		m.mu.Unlock()
-		if !there {
+		if m.shards.currentService() == nil { // none yet, or one that was closed with a shard that could not start
 			err := m.listenSIP(ctx)
 			if err != nil && !failed && !errors.Is(err, domain.ErrNotFound) {
 				m.log.Warn("this node does not pass calls on yet", slog.Any("error", err))
@@ -56,28 +56,34 @@ func (m *node) listenSIP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.reader.Store(reader)
-	s := m.sharedService()
+	m.cluster.reader.Store(reader)
+	s := m.shards.beginStart()
 	s.building.Lock()
 	if err = s.build(reader.Root()); err == nil {
 		err = s.telephony.listen(s.run, s.ended)
 	}
 	s.building.Unlock()
-	m.mu.Lock()
-	m.startingShards--
-	m.mu.Unlock()
+	m.shards.endStart(nil)
 	if err != nil {
-		m.closeUnusedService(true)
+		m.shards.closeUnused(true)
 	}
 	return err
+}
+
+// shareSIP lets the user agent forward requests that other nodes own.
+func (m *node) shareSIP(c *sip.Config) {
+	if m.cfg.Shards < 2 {
+		return
+	}
+	w := location.New(m.cluster)
+	c.Elsewhere, c.Placed, c.CutOff = w.Find, w.FindCached, m.holder.CutOff
+	c.RelayKey, c.NodeMark = datafolder.DeriveKey(m.master, "callboard relay"), location.NodeMark(m.self)
 }
 
 // drainSIP tells dispatchers in front that nothing is taken here any more, and
 // nothing new passed on for long.
 func (m *node) drainSIP() {
-	m.mu.Lock()
-	s := m.service
-	m.mu.Unlock()
+	s := m.shards.currentService()
 	if s == nil {
 		return
 	}

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/server/location"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+const maxClaimQuestion = 64 << 10 // bytes
+
+// clusterView is what a node knows of the owners of calls in its cluster: by the leases,
+// by its own shards and by queries to other nodes. It implements location.Cluster.
+type clusterView struct {
+	self   lease.Node
+	shards int // of the cluster
+	leases shardOwners
+	peers  claimQuerier
+	own    *runningShards
+	reader atomic.Pointer[persistence.Reader] // reads claims while no shard runs here; nil: not opened yet
+}
+
+// shardOwners are the live nodes and the owners of shards.
+type shardOwners interface {
+	Nodes() []lease.Node
+	Owner(shard int) (lease.Node, bool)
+}
+
+// claimQuerier sends a question to the node at addr and returns its answer, both in JSON.
+type claimQuerier interface {
+	AskNode(ctx context.Context, addr string, question []byte) ([]byte, error)
+}
+
+// Self returns the ID of this node.
+func (v *clusterView) Self() string { return v.self.ID }
+
+// LiveNodes returns the nodes that hold a lease.
+func (v *clusterView) LiveNodes() []lease.Node { return v.leases.Nodes() }
+
+// OwnerOf returns the node that owns the shard of a workspace. ok is false while no node
+// takes its calls.
+func (v *clusterView) OwnerOf(workspace string) (n lease.Node, ok bool) {
+	shard := domain.ShardOf(workspace, v.shards)
+	n, ok = v.leases.Owner(shard)
+	return n, ok && (n.ID != v.self.ID || v.own.takesCalls(shard)) // the shard may be starting or handed over
+}
+
+// ownsShard reports whether this node owns a shard by the leases.
+func (v *clusterView) ownsShard(shard int) bool {
+	n, ok := v.leases.Owner(shard)
+	return ok && n.ID == v.self.ID
+}
+
+// otherOwners returns the other nodes that own shards. complete reports whether each
+// shard has an owner.
+func (v *clusterView) otherOwners() (out []lease.Node, complete bool) {
+	complete = true
+	for shard := range v.shards {
+		n, ok := v.leases.Owner(shard)
+		complete = complete && ok
+		if ok && n.ID != v.self.ID && !slices.ContainsFunc(out, func(x lease.Node) bool { return x.ID == n.ID }) {
+			out = append(out, n)
+		}
+	}
+	return out, complete
+}
+
+// hasSuccessor reports whether another node lives that takes over the shards of this one.
+func (v *clusterView) hasSuccessor() bool {
+	return slices.ContainsFunc(v.leases.Nodes(), func(n lease.Node) bool { return n.ID != v.self.ID && !n.Draining })
+}
+
+// LocalClaim returns the best claim of the shards here. Part is set if a shard of this
+// node cannot answer now.
+func (v *clusterView) LocalClaim(ctx context.Context, q actors.CallQuestion) (c location.Claim) {
+	service, complete := v.own.serviceOf(v.ownsShard)
+	c.Part = !complete
+	if service != nil {
+		best, all := service.router.Whose(ctx, q)
+		c.CallClaim, c.Part = best, c.Part || !all
+	}
+	return c
+}
+
+// HasTrunkTo reports whether a trunk of the shards here leads to an address.
+func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
+	service := v.own.currentService()
+	if service == nil {
+		return false
+	}
+	c, all := service.router.Whose(context.Background(), actors.CallQuestion{Source: at})
+	return !all || c.Rank > domain.ClaimNone
+}
+
+// StoredClaim returns the workspace of a number or a phone by the store.
+func (v *clusterView) StoredClaim(ctx context.Context, name string) (workspace string, err error) {
+	err = errNoShard
+	if r := v.reader.Load(); r != nil && len(v.own.all()) == 0 {
+		workspace, err = location.ReadClaim(ctx, r, name[0], name[1:])
+	}
+	for _, t := range v.own.all() { // a shard whose read fails does not keep others from answering
+		if workspace, err = location.ReadClaim(ctx, t.store.Records, name[0], name[1:]); err == nil {
+			break
+		}
+	}
+	return workspace, err
+}
+
+// AskNode queries another node. After an error that node may have a better claim.
+func (v *clusterView) AskNode(ctx context.Context, addr string, q actors.CallQuestion) (c location.Claim, err error) {
+	question, err := json.Marshal(q)
+	if err != nil {
+		return c, err
+	}
+	answer, err := v.peers.AskNode(ctx, addr, question)
+	if err == nil {
+		err = json.Unmarshal(answer, &c)
+	}
+	if err == nil && c.Part {
+		err = errNoShard
+	}
+	return c, err
+}
+
+// AskNodes queries all other nodes that own shards. With an error the answers are not
+// complete.
+func (v *clusterView) AskNodes(ctx context.Context, q actors.CallQuestion) ([]domain.NodeClaim, error) {
+	nodes, complete := v.otherOwners()
+	out, errs := make([]domain.NodeClaim, len(nodes)), make([]error, len(nodes)+1)
+	if !complete {
+		errs[len(nodes)] = errNoShard
+	}
+	var wait sync.WaitGroup
+	for i, n := range nodes {
+		wait.Go(func() {
+			c, err := v.AskNode(ctx, n.Addr, q)
+			out[i], errs[i] = domain.NodeClaim{CallClaim: c.CallClaim, Node: n.ID}, err
+		})
+	}
+	wait.Wait()
+	return out, errors.Join(errs...)
+}
+
+// answerClaim is the HTTP handler for AskNode of other nodes.
+func (v *clusterView) answerClaim(w http.ResponseWriter, r *http.Request) {
+	var q actors.CallQuestion
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuestion)).Decode(&q); err != nil {
+		http.Error(w, "no question", http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), location.QueryTimeout)
+	defer cancel()
+	_ = json.NewEncoder(w).Encode(v.LocalClaim(ctx, q))
+}

@@ -1,0 +1,127 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors"
+	"github.com/callboard/callboard/cmd/callboard/server/location"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/persistence/lease"
+)
+
+// peerAnswers are the answers of other nodes by address; "": the node does not answer.
+type peerAnswers map[string]string
+
+func (p peerAnswers) AskNode(_ context.Context, addr string, _ []byte) ([]byte, error) {
+	if p[addr] == "" {
+		return nil, errors.New("no answer")
+	}
+	return []byte(p[addr]), nil
+}
+
+// newView is the view of the node "here" of a cluster of four shards.
+func newView(owned map[int]string, running ...int) *clusterView {
+	shards := newRunningShards(4, func() *Service { return nil })
+	for _, number := range running {
+		shards.byNumber[number] = &ownedShard{shard: &shard{number: number}}
+	}
+	return &clusterView{self: lease.Node{ID: "here"}, shards: 4, leases: owners{of: owned}, own: shards}
+}
+
+// workspaceOf returns the ID of a workspace in a shard of four.
+func workspaceOf(number int) string {
+	for i := 0; ; i++ {
+		if workspace := "ws_" + strconv.Itoa(i); domain.ShardOf(workspace, 4) == number {
+			return workspace
+		}
+	}
+}
+
+func TestOwnerTakesCallsOnceItsShardRunsAndUntilTheHandover(t *testing.T) {
+	t.Parallel()
+	v := newView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
+	for number, want := range map[int]bool{0: true, 1: false, 2: true, 3: false} {
+		_, ok := v.OwnerOf(workspaceOf(number))
+		assert.Equal(t, want, ok, "shard %d", number)
+	}
+	v.own.get(0).handingOver.Store(true)
+	_, ok := v.OwnerOf(workspaceOf(0))
+	assert.False(t, ok, "handed over")
+}
+
+func TestLocalClaimIsPartialWhileAnOwnedShardDoesNotRun(t *testing.T) {
+	t.Parallel()
+	v := newView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
+	assert.True(t, v.LocalClaim(t.Context(), actors.CallQuestion{}).Part)
+	v.own.endStart(&ownedShard{shard: &shard{number: 1}})
+	assert.False(t, v.LocalClaim(t.Context(), actors.CallQuestion{}).Part)
+}
+
+func TestQueryOfAllNodesFailsIfOneDoesNotAnswerOrAShardHasNoOwner(t *testing.T) {
+	t.Parallel()
+	whole := map[int]string{0: "here", 1: "a", 2: "b", 3: "a"}
+	for name, c := range map[string]struct {
+		owned   map[int]string
+		answers peerAnswers
+		fails   bool
+	}{
+		"all answer":      {whole, peerAnswers{"a": `{}`, "b": `{}`}, false},
+		"one is silent":   {whole, peerAnswers{"a": `{}`}, true},
+		"one is partial":  {whole, peerAnswers{"a": `{}`, "b": `{"part": true}`}, true},
+		"no valid answer": {whole, peerAnswers{"a": `{}`, "b": `?`}, true},
+		"no owner":        {map[int]string{0: "here", 1: "a", 2: "b"}, peerAnswers{"a": `{}`, "b": `{}`}, true},
+	} {
+		v := newView(c.owned, 0)
+		v.peers = c.answers
+		claims, err := v.AskNodes(t.Context(), actors.CallQuestion{})
+		assert.Equal(t, c.fails, err != nil, "%s: %v", name, err)
+		assert.Len(t, claims, 2, name)
+	}
+}
+
+func TestStoredClaimFailsWithoutAShardOrAReader(t *testing.T) {
+	t.Parallel()
+	_, err := newView(nil).StoredClaim(t.Context(), "p1234")
+	assert.ErrorIs(t, err, errNoShard)
+}
+
+func TestSuccessorIsAnotherNodeThatDoesNotDrain(t *testing.T) {
+	t.Parallel()
+	v := newView(nil)
+	for _, c := range []struct {
+		nodes []lease.Node
+		want  bool
+	}{
+		{[]lease.Node{{ID: "here"}}, false},
+		{[]lease.Node{{ID: "here"}, {ID: "there", Draining: true}}, false},
+		{[]lease.Node{{ID: "here"}, {ID: "there"}}, true},
+	} {
+		v.leases = owners{live: c.nodes}
+		assert.Equal(t, c.want, v.hasSuccessor(), "%v", c.nodes)
+	}
+}
+
+func TestClaimQuestionOfAnotherNodeIsAnswered(t *testing.T) {
+	t.Parallel()
+	v := newView(map[int]string{0: "here"})
+	for body, status := range map[string]int{`{}`: http.StatusOK, `?`: http.StatusBadRequest, `{"To": "` + strings.Repeat("1", maxClaimQuestion) + `"}`: http.StatusBadRequest} {
+		w := httptest.NewRecorder()
+		v.answerClaim(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)))
+		require.Equal(t, status, w.Code, "%.20s", body)
+		if status == http.StatusOK {
+			var c location.Claim
+			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &c))
+			assert.True(t, c.Part, "shard 0 does not run yet")
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package server
+
+import "sync"
+
+// runningShards are the shards that a node runs and the Service that they share. The
+// service starts with the first shard. Several goroutines may use it.
+type runningShards struct {
+	count      int             // of the cluster
+	newService func() *Service // starts the shared service
+
+	mu       sync.Mutex
+	service  *Service // nil: no shard has started yet
+	byNumber map[int]*ownedShard
+	starting int // shards that are being started
+}
+
+func newRunningShards(count int, newService func() *Service) *runningShards {
+	return &runningShards{count: count, newService: newService, byNumber: make(map[int]*ownedShard)}
+}
+
+// beginStart returns the service for a shard that is about to start. The caller calls
+// endStart later.
+func (s *runningShards) beginStart() *Service {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.starting++
+	if s.service == nil {
+		s.service = s.newService()
+	}
+	return s.service
+}
+
+// endStart ends a start. c is the shard that runs now; nil: the start failed, or it was
+// not one of a shard.
+func (s *runningShards) endStart(c *ownedShard) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.starting--; c != nil {
+		s.byNumber[c.number] = c
+	}
+}
+
+// remove removes a shard that is about to stop.
+func (s *runningShards) remove(number int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byNumber, number)
+}
+
+// get returns a shard; nil: it does not run here.
+func (s *runningShards) get(number int) *ownedShard {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byNumber[number]
+}
+
+// takesCalls reports whether a shard runs here and is not being handed over.
+func (s *runningShards) takesCalls(number int) bool {
+	c := s.get(number)
+	return c != nil && !c.handingOver.Load()
+}
+
+// all returns the shards, those included that are starting or stopping.
+func (s *runningShards) all() []*shard {
+	if service := s.currentService(); service != nil {
+		return service.shards.all()
+	}
+	return nil
+}
+
+// currentService returns the shared service; nil: there is none.
+func (s *runningShards) currentService() *Service {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.service
+}
+
+// openService returns the shared service if it is open; nil: no shard has run yet, or
+// none does any more.
+func (s *runningShards) openService() *Service {
+	if service := s.currentService(); service != nil && service.opened.Load() {
+		return service
+	}
+	return nil
+}
+
+// serviceOf returns the shared service, nil if there is none. complete reports whether
+// all shards run for which owned returns true.
+func (s *runningShards) serviceOf(owned func(number int) bool) (service *Service, complete bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	complete = true
+	for number := range s.count {
+		complete = complete && (s.byNumber[number] != nil || !owned(number))
+	}
+	return s.service, complete
+}
+
+// closeUnused closes the shared service if no shard runs or starts. With several shards
+// the service stays open for calls to other nodes, unless failed is true: then the
+// service could not be built.
+func (s *runningShards) closeUnused(failed bool) {
+	s.closeIf(func() bool { return len(s.byNumber)+s.starting == 0 && (failed || s.count < 2) })
+}
+
+// close closes the shared service.
+func (s *runningShards) close() { s.closeIf(func() bool { return true }) }
+
+// closeIf closes the shared service if condition is true. condition runs under the lock,
+// so no start begins between.
+func (s *runningShards) closeIf(condition func() bool) {
+	s.mu.Lock()
+	service := s.service
+	if service == nil || !condition() {
+		s.mu.Unlock()
+		return
+	}
+	s.service = nil
+	s.mu.Unlock()
+	service.Close()
+}
