@@ -7,32 +7,12 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/configs"
 )
-
-// State is how something is.
-type State string
-
-// The states of what was looked at.
-const (
-	OK   State = "ok"
-	Warn State = "warn" // it works, and will hurt one day
-	Bad  State = "bad"  // it does not work, or strangers come in
-)
-
-// Finding is one thing that was looked at.
-type Finding struct {
-	Check string `json:"check"` // names it for programs; docs/cli.md lists all
-	State State  `json:"state"`
-	What  string `json:"what"`
-	Mend  string `json:"mend,omitempty"` // how, where it is not ok
-}
 
 // Visit is what the doctor looks at.
 type Visit struct {
@@ -64,8 +44,7 @@ type Visit struct {
 	Buffer     int              // bytes of a SIP socket's buffer; 0: what the service asks for
 	Free       int64            // bytes of disk below which nothing is committed; 0: the service's own
 
-	mu      sync.Mutex
-	found   []Finding
+	report  report
 	alive   []Node // as Nodes said
 	unknown error  // why it said nothing
 }
@@ -77,24 +56,6 @@ const (
 	oneLimit   = 5 * time.Second
 )
 
-func (v *Visit) ok(check, what string, args ...any) {
-	v.add(Finding{Check: check, State: OK, What: fmt.Sprintf(what, args...)})
-}
-
-func (v *Visit) warn(check, mend, what string, args ...any) {
-	v.add(Finding{check, Warn, fmt.Sprintf(what, args...), mend})
-}
-
-func (v *Visit) bad(check, mend, what string, args ...any) {
-	v.add(Finding{check, Bad, fmt.Sprintf(what, args...), mend})
-}
-
-func (v *Visit) add(f Finding) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.found = append(v.found, f)
-}
-
 // Look looks at everything and returns what it found, in the order of the
 // checks.
 func (v *Visit) Look(ctx context.Context) []Finding {
@@ -104,7 +65,7 @@ func (v *Visit) Look(ctx context.Context) []Finding {
 	if v.Buffer == 0 {
 		v.Buffer = sipBuffer
 	}
-	v.found = nil
+	v.report.found = nil
 	bounded, cancel := context.WithTimeout(ctx, checkLimit)
 	v.live(bounded)
 	cancel()
@@ -113,9 +74,19 @@ func (v *Visit) Look(ctx context.Context) []Finding {
 	}
 	checks := []func(context.Context){v.openFiles, v.speech, v.clock}
 	if v.Config != nil {
-		v.ok("settings", "every setting keeps its rule")
-		checks = append(checks, v.folder, v.storeFormat, v.disk, v.masterKey, v.leftKeys, v.ports, v.mediaPorts, v.buffers, v.addresses,
-			v.certificates, v.egress, v.engines, v.redis, v.nodes, v.bucket, v.service)
+		v.report.ok("settings", "every setting keeps its rule")
+		network := networkChecker{report: &v.report, config: v.Config, running: v.Running, buffer: v.Buffer}
+		certificates := certificateChecker{report: &v.report, config: v.Config, now: v.Now}
+		clock := clockChecker{report: &v.report, wall: v.Wall}
+		redis := redisChecker{report: &v.report, config: v.Config, clock: clock}
+		nodes := nodeChecker{report: &v.report, config: v.Config, clock: clock, nodes: v.alive, err: v.unknown, ask: v.Ask, stranger: v.Stranger, fileSystem: v.FileSystem}
+		service := serviceChecker{report: &v.report, client: v.Client, running: v.Running}
+		checks = append(checks, v.folder, v.storeFormat, v.disk, v.masterKey, v.leftKeys, network.ports, network.mediaPorts, network.buffers, network.addresses,
+			certificates.check, v.egress, v.engines, redis.check)
+		if v.Nodes != nil {
+			checks = append(checks, nodes.check)
+		}
+		checks = append(checks, v.bucket, service.check)
 	}
 	for _, check := range checks {
 		bounded, cancel := context.WithTimeout(ctx, checkLimit)
@@ -125,154 +96,32 @@ func (v *Visit) Look(ctx context.Context) []Finding {
 			break
 		}
 	}
-	return v.found
-}
-
-// Worst is the worst state of a list.
-func Worst(list []Finding) State {
-	worst := OK
-	for _, f := range list {
-		if f.State == Bad || f.State == Warn && worst == OK {
-			worst = f.State
-		}
-	}
-	return worst
+	return v.report.found
 }
 
 func (v *Visit) settings() {
 	var wrong *configs.InvalidError
 	if !errors.As(v.Faulty, &wrong) {
-		v.bad("settings", "give it a file of settings that can be read", "%v", v.Faulty)
+		v.report.bad("settings", "give it a file of settings that can be read", "%v", v.Faulty)
 		return
 	}
 	for _, p := range wrong.Problems {
-		v.bad("settings", "see docs/configuration.md", "%s", p)
+		v.report.bad("settings", "see docs/configuration.md", "%s", p)
 	}
 }
 
-// service asks the running one what only it knows.
-func (v *Visit) service(ctx context.Context) {
-	if v.Client == nil {
-		if v.Running {
-			v.warn("service", "--key, CALLBOARD_KEY or a profile lets trunks and endpoints be looked at", "the service runs, but there is no key to ask it with")
-		}
+// live asks who lives. Where one of them is at this machine's address it runs
+// here: a node that has not the work has no local socket that would tell.
+func (v *Visit) live(ctx context.Context) {
+	v.alive, v.unknown = nil, nil
+	if v.Nodes == nil || v.Config == nil {
 		return
 	}
-	once := *v.Client
-	once.Retries = 0 // what is not ready is not ready in a second either
-	if _, err := once.Readyz(ctx); err != nil {
-		var refusal *client.Error
-		if !errors.As(err, &refusal) {
-			v.bad("service", "start it, or name it by --url", "nobody answers at %s: %v", v.Client.URL, err)
-			return
-		}
-		v.bad("ready", "docs/operations.md says what each reason wants", "the service cannot work: %s", reason(refusal))
-	} else {
-		v.ok("ready", "the service can place and take calls")
-	}
-	v.trunks(ctx)
-	v.endpoints(ctx)
-}
-
-func reason(e *client.Error) string {
-	if e.Code == "" && len(e.Body) > 0 {
-		return string(e.Body)
-	}
-	return e.Message
-}
-
-func (v *Visit) trunks(ctx context.Context) {
-	n := 0
-	for t, err := range v.Client.AllTrunks(ctx, client.ListTrunksQuery{}) {
-		if err != nil {
-			v.refused("trunks", err)
-			return
-		}
-		if t.Simulator {
-			continue
-		}
-		n++
-		if t.Register && t.Health != nil && t.Health.Registration != nil && t.Health.Registration.Status != "registered" {
-			v.bad("trunk_registration", "check username, password and realm with the carrier", "trunk %s (%s) is not registered: %s", t.Name, t.ID, t.Health.LastError)
-		}
-		if t.Srtp == "off" && overTLS(&t) {
-			v.warn("trunk_srtp", "set srtp to optional or required", "trunk %s (%s) signals over TLS, and its sound is in the clear", t.Name, t.ID)
-		}
-		one, cancel := context.WithTimeout(ctx, oneLimit)
-		got, err := v.Client.TestTrunk(one, t.ID)
-		cancel()
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			v.noOptions(&t, "it", "no answer in time")
-			continue
-		}
-		if err != nil {
-			v.refused("trunk", err)
-			continue
-		}
-		for _, x := range got.Targets {
-			if !x.Reachable {
-				v.noOptions(&t, x.Target, x.Error)
-				continue
-			}
-			v.ok("trunk", "trunk %s: %s answers %d in %d ms", t.Name, x.Target, x.Code, x.ResponseTimeMs)
-		}
-	}
-	if n == 0 {
-		v.warn("trunks", "callboard trunks create, or callboard init", "there is no trunk: only the built-in phones can be rung")
-	}
-}
-
-// noOptions judges a trunk that answers no OPTIONS by its calls of the last hour: some
-// carriers answer none.
-func (v *Visit) noOptions(t *client.Trunk, target, why string) {
-	const mend = "look at the host, the port and the firewall between"
-	calls := client.TrunkQuality{}
-	if t.Quality != nil {
-		calls = *t.Quality
-	}
-	switch {
-	case calls.Answered > 0 || calls.InboundCalls > 0:
-		v.ok("trunk", "trunk %s: %s does not answer OPTIONS, as some carriers do not, but calls go over it: %d of %d were answered in the last hour, %d came in",
-			t.Name, target, calls.Answered, calls.Attempts, calls.InboundCalls)
-	case calls.Attempts > 0:
-		v.bad("trunk", mend, "trunk %s: %s does not answer OPTIONS (%s), and none of %d calls in the last hour was answered", t.Name, target, why, calls.Attempts)
-	default:
-		v.warn("trunk", mend+"; some carriers answer no OPTIONS: place a call over it", "trunk %s: %s does not answer OPTIONS: %s", t.Name, target, why)
-	}
-}
-
-func overTLS(t *client.Trunk) bool {
-	for _, p := range t.Proxies {
-		if p.Transport == "tls" {
-			return true
-		}
-	}
-	return false
-}
-
-func (v *Visit) endpoints(ctx context.Context) {
-	for h, err := range v.Client.AllWebhooks(ctx, client.ListWebhooksQuery{}) {
-		if err != nil {
-			v.refused("endpoints", err)
-			return
-		}
-		switch {
-		case h.Status == "disabled":
-			v.bad("endpoint_disabled", "mend the receiver, then callboard webhooks resume "+h.ID+"; callboard webhooks replay sends again what failed", "endpoint %s (%s) is disabled: %s", h.ID, h.URL, h.DisabledReason)
-		case h.FailingSince != nil:
-			v.warn("endpoint_failing", "callboard webhooks logs "+h.ID+" shows what it answers", "endpoint %s (%s) fails since %s", h.ID, h.URL, h.FailingSince.Format(time.RFC3339))
-		default:
-			v.ok("endpoint", "endpoint %s is %s", h.ID, h.Status)
-		}
-	}
-}
-
-// refused tells that the service did not answer a question.
-func (v *Visit) refused(check string, err error) {
-	var refusal *client.Error
-	if errors.As(err, &refusal) && (refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden) {
-		v.bad(check, "take a key that may read and test them", "the key may not: %v", err)
+	if v.alive, v.unknown = v.Nodes(ctx); v.unknown != nil {
 		return
 	}
-	v.bad(check, "ask again, or look into the log of the service", "%v", err)
+	own := v.Config.NodeAddr
+	if own.IsValid() && slices.ContainsFunc(v.alive, func(n Node) bool { return n.Addr == own.String() }) {
+		v.Running = true
+	}
 }

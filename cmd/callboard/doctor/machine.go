@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,14 +21,12 @@ const (
 
 	leastDisk  = 64 << 20 // below it nothing is committed
 	enoughDisk = 1 << 30
-
-	clockSlack = 30 * time.Second // signatures and tokens allow some minutes
 )
 
 func (v *Visit) openFiles(context.Context) {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
-		v.warn("open_files", "", "the limit cannot be read: %v", err)
+		v.report.warn("open_files", "", "the limit cannot be read: %v", err)
 		return
 	}
 	const mend = "LimitNOFILE=1048576 in the unit, or ulimit -n before the start"
@@ -41,11 +37,11 @@ func (v *Visit) openFiles(context.Context) {
 	}
 	switch {
 	case l.Max < leastFiles:
-		v.bad("open_files", mend, "the process may open %d files, the least it can work with is %d", l.Max, leastFiles)
+		v.report.bad("open_files", mend, "the process may open %d files, the least it can work with is %d", l.Max, leastFiles)
 	case l.Max < wanted:
-		v.warn("open_files", mend, "the process may open %d files; media_ports and webhook_sends want %d", l.Max, wanted)
+		v.report.warn("open_files", mend, "the process may open %d files; media_ports and webhook_sends want %d", l.Max, wanted)
 	default:
-		v.ok("open_files", "the process may open %d files", l.Max)
+		v.report.ok("open_files", "the process may open %d files", l.Max)
 	}
 }
 
@@ -56,74 +52,11 @@ func (v *Visit) speech(context.Context) {
 		{"pocketsphinx", "pocketsphinx_batch", "agents hear keys, and words only by engines of engines_file"},
 	} {
 		if path, err := exec.LookPath(p.program); err == nil {
-			v.ok(p.check, "%s", path)
+			v.report.ok(p.check, "%s", path)
 		} else {
-			v.warn(p.check, "apt-get install "+p.check, "%s is not installed: %s", p.program, p.without)
+			v.report.warn(p.check, "apt-get install "+p.check, "%s is not installed: %s", p.program, p.without)
 		}
 	}
-}
-
-func (v *Visit) clock(ctx context.Context) {
-	var t unix.Timex
-	if state, err := unix.Adjtimex(&t); err == nil {
-		if state == unix.TIME_ERROR || t.Status&unix.STA_UNSYNC != 0 {
-			v.warn("clock_unsynchronised", "install chrony or systemd-timesyncd; calling hours, tokens and signatures go by the clock", "the kernel says that nothing keeps the clock right")
-		} else {
-			v.ok("clock_unsynchronised", "the kernel's clock is kept right")
-		}
-	}
-	if v.Clock != "" {
-		v.compare(ctx)
-	}
-	if v.Config == nil {
-		return
-	}
-	newest := newestFile(v.Config.Data)
-	if ahead := newest.Sub(v.Now); ahead > clockSlack {
-		v.bad("clock_back", "set the clock right before the service starts: what is due would wait", "files of the data folder are %s ahead of the clock: it was turned back", ahead.Round(time.Second))
-	}
-}
-
-// compare asks another machine for the time.
-func (v *Visit) compare(ctx context.Context) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, v.Clock, http.NoBody)
-	if err != nil {
-		v.bad("clock", "--clock must be a URL", "%v", err)
-		return
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		v.warn("clock", "name another server by --clock", "nobody tells the time: %v", err)
-		return
-	}
-	_ = resp.Body.Close()
-	theirs, err := http.ParseTime(resp.Header.Get("Date"))
-	if err != nil {
-		v.warn("clock", "name another server by --clock", "%s does not tell the time", v.Clock)
-		return
-	}
-	off := v.Now.Sub(theirs)
-	if off.Abs() > clockSlack {
-		v.bad("clock", "set the clock, and let chrony or systemd-timesyncd keep it", "the clock is off by %s, says %s", off.Round(time.Second), v.Clock)
-		return
-	}
-	v.ok("clock", "the clock is that of %s", v.Clock)
-}
-
-// newestFile is when something in the data folder was last written.
-func newestFile(data string) (newest time.Time) {
-	for _, folder := range dataFolders(data) {
-		files, err := os.ReadDir(folder)
-		if err != nil {
-			continue
-		}
-		for _, f := range files {
-			if info, err := f.Info(); err == nil && info.ModTime().After(newest) {
-				newest = info.ModTime()
-			}
-		}
-	}
-	return newest
 }
 
 // folder looks at who owns the data folder and whether it can be written.
@@ -132,31 +65,31 @@ func (v *Visit) folder(context.Context) {
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		v.ok("data", "%s is not there yet: the first start makes it", data)
+		v.report.ok("data", "%s is not there yet: the first start makes it", data)
 		return
 	case err != nil:
-		v.bad("data", "let the service's user reach it", "%v", err)
+		v.report.bad("data", "let the service's user reach it", "%v", err)
 		return
 	case !info.IsDir():
-		v.bad("data_folder", "name a folder by data", "%s is no folder", data)
+		v.report.bad("data_folder", "name a folder by data", "%s is no folder", data)
 		return
 	}
 	if at, failed := filepath.Abs(data); failed == nil && (at == "/tmp" || filepath.Dir(at) == "/tmp" || at == "/dev/shm" || filepath.Dir(at) == "/dev/shm") {
-		v.warn("data_passing", "a folder such as /var/lib/callboard", "%s lies where machines clear up", data)
+		v.report.warn("data_passing", "a folder such as /var/lib/callboard", "%s lies where machines clear up", data)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		v.bad("data_mode", "chmod 700 "+data, "others on this machine may look into %s (%04o)", data, mode)
+		v.report.bad("data_mode", "chmod 700 "+data, "others on this machine may look into %s (%04o)", data, mode)
 	}
 	owner := uidOf(info)
 	if name := foreignFile(data, owner); name != "" {
-		v.bad("data_owner", fmt.Sprintf("chown -R --reference=%[1]s %[1]s, and run commands as its owner", data), "%s belongs to root, and the folder to uid %d: the service cannot use it", name, owner)
+		v.report.bad("data_owner", fmt.Sprintf("chown -R --reference=%[1]s %[1]s, and run commands as its owner", data), "%s belongs to root, and the folder to uid %d: the service cannot use it", name, owner)
 	}
 	f, err := os.CreateTemp(data, ".doctor-*")
 	if err != nil {
 		if owner != os.Geteuid() {
-			v.bad("data_owner", fmt.Sprintf("run as its owner: sudo -u '#%d' callboard doctor …", owner), "%s belongs to uid %d, this process runs as %d", data, owner, os.Geteuid())
+			v.report.bad("data_owner", fmt.Sprintf("run as its owner: sudo -u '#%d' callboard doctor …", owner), "%s belongs to uid %d, this process runs as %d", data, owner, os.Geteuid())
 		}
-		v.bad("data_write", "let the service's user write there; a file system that is mounted read-only has had an error", "%s cannot be written: %v", data, err)
+		v.report.bad("data_write", "let the service's user write there; a file system that is mounted read-only has had an error", "%s cannot be written: %v", data, err)
 		return
 	}
 	_, err = f.WriteString("callboard doctor\n")
@@ -166,10 +99,10 @@ func (v *Visit) folder(context.Context) {
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 	if err != nil {
-		v.bad("data_write", "look into the kernel's log for faults of the disk", "what is written to %s is not kept: %v", data, err)
+		v.report.bad("data_write", "look into the kernel's log for faults of the disk", "what is written to %s is not kept: %v", data, err)
 		return
 	}
-	v.ok("data", "%s can be written", data)
+	v.report.ok("data", "%s can be written", data)
 }
 
 // uidOf is the user that a file belongs to.
@@ -214,11 +147,11 @@ func (v *Visit) storeFormat(ctx context.Context) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil && errors.Is(err, v.TooNew):
-		v.bad("store_format", `docs/operations.md, "Going back to an earlier version"`, "%v", err)
+		v.report.bad("store_format", `docs/operations.md, "Going back to an earlier version"`, "%v", err)
 	case err != nil:
-		v.warn("store_format", "look again once the store can be read", "which version the store needs cannot be read: %v", err)
+		v.report.warn("store_format", "look again once the store can be read", "which version the store needs cannot be read: %v", err)
 	default:
-		v.ok("store_format", "%s", what)
+		v.report.ok("store_format", "%s", what)
 	}
 }
 
@@ -226,7 +159,7 @@ func (v *Visit) disk(context.Context) {
 	at := existing(v.Config.Data)
 	var st unix.Statfs_t
 	if err := unix.Statfs(at, &st); err != nil {
-		v.warn("disk", "", "what is free cannot be read: %v", err)
+		v.report.warn("disk", "", "what is free cannot be read: %v", err)
 		return
 	}
 	free := int64(st.Bavail) * st.Bsize //nolint:gosec // no disk is so large
@@ -234,14 +167,14 @@ func (v *Visit) disk(context.Context) {
 	least := cmp.Or(v.Free, leastDisk)
 	switch {
 	case free < least:
-		v.bad("disk", mend, "%d MB are free at %s: below 64 MB nothing is committed and nobody is rung", free>>20, at)
+		v.report.bad("disk", mend, "%d MB are free at %s: below 64 MB nothing is committed and nobody is rung", free>>20, at)
 	case free < enoughDisk:
-		v.warn("disk", mend, "%d MB are free at %s; a call takes 1 MB a minute while it is recorded", free>>20, at)
+		v.report.warn("disk", mend, "%d MB are free at %s; a call takes 1 MB a minute while it is recorded", free>>20, at)
 	default:
-		v.ok("disk", "%d MB are free", free>>20)
+		v.report.ok("disk", "%d MB are free", free>>20)
 	}
 	if st.Files > 0 && st.Ffree < 10000 {
-		v.warn("disk_files", "a file system with more inodes, or a shorter retention", "%s has room for %d more files", at, st.Ffree)
+		v.report.warn("disk_files", "a file system with more inodes, or a shorter retention", "%s has room for %d more files", at, st.Ffree)
 	}
 }
 

@@ -21,11 +21,11 @@ func (v *Visit) engines(ctx context.Context) {
 	if err != nil {
 		var wrong *configs.InvalidError
 		if !errors.As(err, &wrong) {
-			v.bad("engines_file", "see docs/engines.md", "%v", err)
+			v.report.bad("engines_file", "see docs/engines.md", "%v", err)
 			return
 		}
 		for _, p := range wrong.Problems {
-			v.bad("engines_file", "see docs/engines.md", "%s", p)
+			v.report.bad("engines_file", "see docs/engines.md", "%s", p)
 		}
 		return
 	}
@@ -42,7 +42,7 @@ func (v *Visit) engine(ctx context.Context, e *configs.Engine) {
 		return // the file was read
 	}
 	if (at.Scheme == "http" || at.Scheme == "ws") && !loopbackName(at.Hostname()) && !privateName(at.Hostname()) {
-		v.warn("engine_clear", "https:// or wss://", "engine %s hears and speaks in the clear: %s", e.Name, e.URL)
+		v.report.warn("engine_clear", "https:// or wss://", "engine %s hears and speaks in the clear: %s", e.Name, e.URL)
 	}
 	ask := *at
 	ask.Scheme = strings.Replace(ask.Scheme, "ws", "http", 1)
@@ -58,15 +58,15 @@ func (v *Visit) engine(ctx context.Context, e *configs.Engine) {
 	}
 	resp, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
 	if err != nil {
-		v.bad("engine", "look at its url and at the firewall; calls go on by the next engine of the chain", "engine %s does not answer: %v", e.Name, err)
+		v.report.bad("engine", "look at its url and at the firewall; calls go on by the next engine of the chain", "engine %s does not answer: %v", e.Name, err)
 		return
 	}
 	_ = resp.Body.Close()
 	if e.Kind == configs.EngineOpenAI && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, resp.StatusCode) {
-		v.bad("engine_key", "the right key in key_file or key_env", "engine %s does not take its key (%d)", e.Name, resp.StatusCode)
+		v.report.bad("engine_key", "the right key in key_file or key_env", "engine %s does not take its key (%d)", e.Name, resp.StatusCode)
 		return
 	}
-	v.ok("engine", "engine %s answers %d", e.Name, resp.StatusCode)
+	v.report.ok("engine", "engine %s answers %d", e.Name, resp.StatusCode)
 }
 
 func privateName(host string) bool {
@@ -81,11 +81,11 @@ func (v *Visit) bucket(ctx context.Context) {
 	}
 	place, versioned, err := v.Bucket(ctx)
 	if err != nil {
-		v.bad("bucket", "look at blobs_url, and at what the service may do there, with the key of a bucket: write, read, list and delete", "%v", err)
+		v.report.bad("bucket", "look at blobs_url, and at what the service may do there, with the key of a bucket: write, read, list and delete", "%v", err)
 		return
 	}
-	v.ok("bucket", "%s lets us write, read and delete", place)
+	v.report.ok("bucket", "%s lets us write, read and delete", place)
 	if versioned {
-		v.warn("bucket_versions", "switch its versions off, or let a rule of the bucket forget them", "%s keeps what is deleted", place)
+		v.report.warn("bucket_versions", "switch its versions off, or let a rule of the bucket forget them", "%s keeps what is deleted", place)
 	}
 }

@@ -24,76 +24,84 @@ const nameLimit = 5 * time.Second
 // leastPairs is how many calls there ought to be room for at least.
 const leastPairs = 50
 
+// networkChecker looks at listeners, RTP ports, socket buffers and public addresses.
+type networkChecker struct {
+	report  *report
+	config  *configs.Config
+	running bool // the service holds its ports
+	buffer  int  // bytes of a SIP socket's buffer
+}
+
 // ports binds what the service will bind.
-func (v *Visit) ports(ctx context.Context) {
-	if v.Running {
-		v.ok("http_port", "the service listens")
+func (n *networkChecker) ports(ctx context.Context) {
+	if n.running {
+		n.report.ok("http_port", "the service listens")
 		return
 	}
-	c := v.Config
-	v.tcp(ctx, "http_port", "http_addr", c.HTTPAddr)
+	c := n.config
+	n.tcp(ctx, "http_port", "http_addr", c.HTTPAddr)
 	if c.AdminAddr.IsValid() {
-		v.tcp(ctx, "admin_port", "admin_addr", c.AdminAddr)
+		n.tcp(ctx, "admin_port", "admin_addr", c.AdminAddr)
 	}
 	if c.NodeAddr.IsValid() {
-		v.tcp(ctx, "node_port", "node_addr", c.NodeAddr)
+		n.tcp(ctx, "node_port", "node_addr", c.NodeAddr)
 	}
 	for _, l := range c.SIP {
 		for _, network := range l.Networks() {
 			if network == "udp" {
-				v.udp(ctx, l.Addr)
+				n.udp(ctx, l.Addr)
 			} else {
-				v.tcp(ctx, "sip_port", "sip_addr", l.Addr)
+				n.tcp(ctx, "sip_port", "sip_addr", l.Addr)
 			}
 		}
 	}
 }
 
-func (v *Visit) tcp(ctx context.Context, check, setting string, at netip.AddrPort) {
+func (n *networkChecker) tcp(ctx context.Context, check, setting string, at netip.AddrPort) {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", at.String())
-	if v.bound(check, setting, "tcp "+at.String(), err) {
+	if n.bound(check, setting, "tcp "+at.String(), err) {
 		_ = ln.Close()
 	}
 }
 
-func (v *Visit) udp(ctx context.Context, at netip.AddrPort) {
+func (n *networkChecker) udp(ctx context.Context, at netip.AddrPort) {
 	conn, err := new(net.ListenConfig).ListenPacket(ctx, "udp", at.String())
-	if v.bound("sip_port", "sip_addr", "udp "+at.String(), err) {
+	if n.bound("sip_port", "sip_addr", "udp "+at.String(), err) {
 		_ = conn.Close()
 	}
 }
 
-func (v *Visit) bound(check, setting, at string, err error) bool {
+func (n *networkChecker) bound(check, setting, at string, err error) bool {
 	switch {
 	case err == nil:
-		v.ok(check, "%s is free", at)
+		n.report.ok(check, "%s is free", at)
 		return true
 	case errors.Is(err, unix.EADDRINUSE):
-		v.bad(check, "ss -lntup shows who has it; stop that, or change "+setting, "%s is taken by another process", at)
+		n.report.bad(check, "ss -lntup shows who has it; stop that, or change "+setting, "%s is taken by another process", at)
 	case errors.Is(err, unix.EADDRNOTAVAIL):
-		v.bad("address_elsewhere", "ip addr shows the addresses of this machine; behind a NAT listen on the inner one and set public_ip", "%s = %s: this machine has no such address", setting, at)
+		n.report.bad("address_elsewhere", "ip addr shows the addresses of this machine; behind a NAT listen on the inner one and set public_ip", "%s = %s: this machine has no such address", setting, at)
 	case errors.Is(err, unix.EACCES):
-		v.bad("port_privileged", "AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit, or a port from 1024 on", "%s may not be opened by this user", at)
+		n.report.bad("port_privileged", "AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit, or a port from 1024 on", "%s may not be opened by this user", at)
 	default:
-		v.bad(check, "change "+setting, "%s: %v", at, err)
+		n.report.bad(check, "change "+setting, "%s: %v", at, err)
 	}
 	return false
 }
 
-func (v *Visit) mediaPorts(ctx context.Context) {
-	r := v.Config.MediaPorts
+func (n *networkChecker) mediaPorts(ctx context.Context) {
+	r := n.config.MediaPorts
 	pairs := (int(r.High) - int(r.Low) + 1) / 2
 	if pairs < leastPairs {
-		v.warn("media_room", "widen media_ports", "media_ports has room for %d calls at once", pairs)
+		n.report.warn("media_room", "widen media_ports", "media_ports has room for %d calls at once", pairs)
 	}
 	if low, high, ok := ephemeral(); ok && int(r.Low) <= high && int(r.High) >= low {
-		v.warn("media_ephemeral", fmt.Sprintf("move media_ports below %d, or set net.ipv4.ip_local_port_range", low), "media_ports %d-%d lies within the ports that the kernel gives to connections (%d-%d): some will be taken", r.Low, r.High, low, high)
+		n.report.warn("media_ephemeral", fmt.Sprintf("move media_ports below %d, or set net.ipv4.ip_local_port_range", low), "media_ports %d-%d lies within the ports that the kernel gives to connections (%d-%d): some will be taken", r.Low, r.High, low, high)
 	}
-	if v.Running {
+	if n.running {
 		return
 	}
 	taken := 0
-	ip := v.Config.SIPAddr.Addr()
+	ip := n.config.SIPAddr.Addr()
 	for port := int(r.Low); port <= int(r.High) && ctx.Err() == nil; port++ {
 		conn, err := new(net.ListenConfig).ListenPacket(ctx, "udp", netip.AddrPortFrom(ip, uint16(port)).String()) //nolint:gosec // a port
 		if err == nil {
@@ -104,11 +112,11 @@ func (v *Visit) mediaPorts(ctx context.Context) {
 	}
 	switch {
 	case taken == 0:
-		v.ok("media_ports", "ports %d-%d are free", r.Low, r.High)
+		n.report.ok("media_ports", "ports %d-%d are free", r.Low, r.High)
 	case taken > int(r.High-r.Low)/2:
-		v.bad("media_ports", "another service, a second Callboard perhaps, uses them: change media_ports", "%d of the ports %d-%d are taken", taken, r.Low, r.High)
+		n.report.bad("media_ports", "another service, a second Callboard perhaps, uses them: change media_ports", "%d of the ports %d-%d are taken", taken, r.Low, r.High)
 	default:
-		v.warn("media_ports", "ss -lnup shows who has them", "%d of the ports %d-%d are taken: calls pass over them", taken, r.Low, r.High)
+		n.report.warn("media_ports", "ss -lnup shows who has them", "%d of the ports %d-%d are taken: calls pass over them", taken, r.Low, r.High)
 	}
 }
 
@@ -123,10 +131,10 @@ func ephemeral() (low, high int, ok bool) {
 }
 
 // buffers asks the kernel for the buffers that the SIP sockets want.
-func (v *Visit) buffers(ctx context.Context) {
+func (n *networkChecker) buffers(ctx context.Context) {
 	conn, err := new(net.ListenConfig).ListenPacket(ctx, "udp", "127.0.0.1:0")
 	if err != nil {
-		v.warn("socket_buffers", "", "%v", err)
+		n.report.warn("socket_buffers", "", "%v", err)
 		return
 	}
 	defer func() { _ = conn.Close() }()
@@ -143,41 +151,41 @@ func (v *Visit) buffers(ctx context.Context) {
 		set  func(int) error
 		opt  int
 	}{{"rmem_max", udp.SetReadBuffer, unix.SO_RCVBUF}, {"wmem_max", udp.SetWriteBuffer, unix.SO_SNDBUF}} {
-		_ = b.set(v.Buffer)
+		_ = b.set(n.buffer)
 		got := 0
 		_ = raw.Control(func(fd uintptr) { got, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, b.opt) })
-		if got /= 2; got < v.Buffer { // the kernel counts twice what it grants
-			v.warn("socket_buffers", fmt.Sprintf("sysctl -w net.core.%s=%d, and the same in /etc/sysctl.d", b.name, v.Buffer), "a SIP socket is given %d bytes of the %d that it wants: bursts of messages get lost", got, v.Buffer)
+		if got /= 2; got < n.buffer { // the kernel counts twice what it grants
+			n.report.warn("socket_buffers", fmt.Sprintf("sysctl -w net.core.%s=%d, and the same in /etc/sysctl.d", b.name, n.buffer), "a SIP socket is given %d bytes of the %d that it wants: bursts of messages get lost", got, n.buffer)
 			continue
 		}
-		v.ok("socket_buffers", "net.core.%s has room for %d bytes", b.name, v.Buffer)
+		n.report.ok("socket_buffers", "net.core.%s has room for %d bytes", b.name, n.buffer)
 	}
 }
 
 // addresses looks at what others are told about where we are.
-func (v *Visit) addresses(ctx context.Context) {
-	c := v.Config
+func (n *networkChecker) addresses(ctx context.Context) {
+	c := n.config
 	ip := c.SIPAddr.Addr().Unmap()
 	switch {
 	case ip.IsLoopback():
-		v.warn("sip_loopback", "set sip_addr to the address of this machine, callboard init helps", "SIP listens on loopback only: no carrier and no phone reaches it")
+		n.report.warn("sip_loopback", "set sip_addr to the address of this machine, callboard init helps", "SIP listens on loopback only: no carrier and no phone reaches it")
 	case !c.PublicIP.IsValid() && ip.IsPrivate():
-		v.warn("nat", "set public_ip to the outer address of the NAT; inside one network leave it, or name the network in sip_private", "SIP tells %s to carriers, which those outside cannot answer", ip)
+		n.report.warn("nat", "set public_ip to the outer address of the NAT; inside one network leave it, or name the network in sip_private", "SIP tells %s to carriers, which those outside cannot answer", ip)
 	default:
-		v.ok("nat", "carriers are told %s", told(c))
+		n.report.ok("nat", "carriers are told %s", told(c))
 	}
 	if c.PublicIP.IsValid() && c.PublicIP.IsPrivate() {
-		v.warn("public_ip", "the outer address of the NAT", "public_ip = %s is an address of a private network", c.PublicIP)
+		n.report.warn("public_ip", "the outer address of the NAT", "public_ip = %s is an address of a private network", c.PublicIP)
 	}
 	if c.InsecureHTTP && !c.HTTPAddr.Addr().IsLoopback() && c.TLSCert == "" {
-		v.warn("http_clear", "tls_cert and tls_key, or a proxy in trusted_proxies", "keys cross the network in the clear: insecure_http")
+		n.report.warn("http_clear", "tls_cert and tls_key, or a proxy in trusted_proxies", "keys cross the network in the clear: insecure_http")
 	}
 	host := publicHost(c)
 	if host == "" {
 		return
 	}
 	if strings.HasPrefix(c.PublicURL, "http://") && !loopbackName(host) {
-		v.warn("public_url", "https:// once there is a certificate", "links to recordings and for signing in are made with %s", c.PublicURL)
+		n.report.warn("public_url", "https:// once there is a certificate", "links to recordings and for signing in are made with %s", c.PublicURL)
 	}
 	if _, err := netip.ParseAddr(host); err == nil {
 		return
@@ -186,10 +194,10 @@ func (v *Visit) addresses(ctx context.Context) {
 	defer cancel()
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil || len(found) == 0 {
-		v.bad("public_url_name", "give the name an address in the DNS", "public_url names %s, which nobody finds: %v", host, err)
+		n.report.bad("public_url_name", "give the name an address in the DNS", "public_url names %s, which nobody finds: %v", host, err)
 		return
 	}
-	v.ok("public_url_name", "%s is %s", host, found[0])
+	n.report.ok("public_url_name", "%s is %s", host, found[0])
 }
 
 func told(c *configs.Config) netip.Addr {
@@ -202,25 +210,4 @@ func told(c *configs.Config) netip.Addr {
 func loopbackName(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
-}
-
-// metadata is where clouds tell machines their secrets.
-var metadata = []netip.Addr{netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200")} //nolint:gochecknoglobals // a list
-
-// egress looks at what tenants may reach, and whether webhooks get out.
-func (v *Visit) egress(ctx context.Context) {
-	for _, a := range v.Config.EgressAllow {
-		if a.Prefix.Bits() == 0 {
-			v.bad("egress_open", "name the networks that webhooks and trunks need", "egress_allow has %s: tenants reach everything that this machine reaches", a.Prefix)
-			continue
-		}
-		for _, m := range metadata {
-			if a.Prefix.Contains(m) {
-				v.bad("egress_metadata", "name narrower networks", "egress_allow has %s with %s, where clouds tell machines their secrets", a.Prefix, m)
-			}
-		}
-	}
-	if v.Reach != "" {
-		v.reach(ctx)
-	}
 }

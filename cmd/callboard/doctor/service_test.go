@@ -123,7 +123,7 @@ func TestEveryCheckOfTheDoctorStandsInTheGuide(t *testing.T) {
 		}
 		text, err := os.ReadFile(f.Name())
 		require.NoError(t, err)
-		for _, m := range regexp.MustCompile(`(?:v\.(?:ok|warn|bad)\(|fault\(v\.\w+, )"([a-z0-9_-]+)"`).FindAllSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`(?:report\.(?:ok|warn|bad)\(|fault\(k\.report\.\w+, )"([a-z0-9_-]+)"`).FindAllSubmatch(text, -1) {
 			n++
 			assert.Contains(t, string(guide), "`"+string(m[1])+"`", f.Name())
 		}
