@@ -101,7 +101,7 @@ func (e *Engine) Open(o Options) (*Session, error) {
 	if e.closed {
 		return nil, ErrClosed
 	}
-	port, sound, control, err := e.ports.take(e.now())
+	port, sound, control, err := e.ports.takePair(e.now())
 	if err != nil {
 		return nil, err
 	}

@@ -20,20 +20,20 @@ import (
 // Where no rested pair waits, pairs are bound in turn from a random start, so that a stray stream of an earlier process
 // seldom finds the same port in use.
 type ports struct {
-	mu    sync.Mutex
-	ip    netip.Addr
-	first int
-	next  int
-	rest  time.Duration
-	pair  []pair
-	idle  []int           // bound pairs at rest, in the order of the end of their rest
-	out   int             // pairs that are taken
-	rests []time.Duration // ends of rests, in order; those that are over are dropped with the next one
-	most  int             // idle pairs
-	few   int             // that stay in calm
-	calm  time.Duration
-	minds bool // somebody looks whether it is calm
-	ended bool
+	mu       sync.Mutex
+	ip       netip.Addr
+	first    int
+	next     int
+	rest     time.Duration
+	pair     []pair
+	idle     []int           // bound pairs at rest, in the order of the end of their rest
+	out      int             // pairs that are taken
+	rests    []time.Duration // ends of rests, in order; those that are over are dropped with the next one
+	most     int             // idle pairs
+	few      int             // that stay in calm
+	calm     time.Duration
+	watching bool // somebody looks whether it is calm
+	ended    bool
 }
 
 type pair struct {
@@ -51,7 +51,7 @@ const (
 	idleFew      = 512
 	idleShare    = 8 // of the files that the process may open: pairs, of two files each
 	idleCalm     = 30 * time.Second
-	strayAt      = 25 // packets that came in a pair's rest and are no mere end of a stream: half a second of them
+	residualMost = 25 // packets that came in a pair's rest and are no mere end of a stream: half a second of them
 	restlessMost = 3
 )
 
@@ -67,8 +67,8 @@ func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) 
 	}, nil
 }
 
-// take gives a free pair, with sockets that hold nothing.
-func (p *ports) take(now time.Duration) (port int, sound, control socket, err error) {
+// takePair gives a free pair, with sockets that hold nothing.
+func (p *ports) takePair(now time.Duration) (port int, sound, control socket, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i, ok := p.rested(now); ok {
@@ -112,7 +112,7 @@ func (p *ports) rested(now time.Duration) (int, bool) {
 		}
 		p.idle = append(p.idle[:0], p.idle[1:]...)
 		stray := pr.sound.drain() + pr.control.drain()
-		if stray < strayAt || pr.restless == restlessMost {
+		if stray < residualMost || pr.restless == restlessMost {
 			pr.bound = false
 			return i, true
 		}
@@ -156,17 +156,17 @@ func (p *ports) free(port int, sound, control socket, now time.Duration) {
 
 // mind looks after a while whether it is calm, where that would matter.
 func (p *ports) mind(now time.Duration) {
-	if !p.minds && len(p.idle) > p.few {
-		p.minds = true
-		time.AfterFunc(p.calm, func() { p.settle(now + p.calm) })
+	if !p.watching && len(p.idle) > p.few {
+		p.watching = true
+		time.AfterFunc(p.calm, func() { p.closeIdlePairs(now + p.calm) })
 	}
 }
 
-// settle closes pairs that nobody has wanted since their rest was over, but for a few.
-func (p *ports) settle(now time.Duration) {
+// closeIdlePairs closes pairs that nobody has wanted since their rest was over, but for a few.
+func (p *ports) closeIdlePairs(now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.minds = false
+	p.watching = false
 	gone := 0
 	for ; gone < len(p.idle)-p.few && p.pair[p.idle[gone]].until+p.calm <= now; gone++ {
 		pr := &p.pair[p.idle[gone]]
@@ -210,14 +210,14 @@ func (e *Engine) Serves(port uint16) bool {
 
 // lay is when a rest that begins now ends.
 func (p *ports) lay(now time.Duration) (until time.Duration) {
-	p.forget(now)
+	p.dropRested(now)
 	until = now + p.rest
 	p.rests = append(p.rests, until)
 	return until
 }
 
-// forget drops the rests that are over.
-func (p *ports) forget(now time.Duration) {
+// dropRested drops the rests that are over.
+func (p *ports) dropRested(now time.Duration) {
 	for len(p.rests) > 0 && p.rests[0] <= now {
 		p.rests = p.rests[1:]
 	}
@@ -227,6 +227,6 @@ func (p *ports) forget(now time.Duration) {
 func (p *ports) use(now time.Duration) PortUse {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.forget(now)
+	p.dropRested(now)
 	return PortUse{Pairs: len(p.pair), Taken: p.out, Resting: len(p.rests), Bound: len(p.idle)}
 }

@@ -80,7 +80,7 @@ func NewPart(ctx context.Context, d Driver, o Owner) (*Store, error) {
 	}
 	s := &Store{driver: d, part: p, token: o.Token, codec: c, version: o.Version}
 	s.vault = &vault{driver: d, master: aead, mine: p.mine, commit: s.commit, keys: make(map[string]cipher.AEAD), closed: make(map[string]bool)}
-	if _, err = s.look(ctx, master); err != nil {
+	if _, err = s.checkIdentity(ctx, master); err != nil {
 		return nil, err
 	}
 	if err = s.claim(ctx); err != nil {
@@ -88,7 +88,7 @@ func NewPart(ctx context.Context, d Driver, o Owner) (*Store, error) {
 	}
 	// Whoever divides the store anew claims it first: what is read now holds for
 	// as long as the claim does.
-	known, err := s.look(ctx, master)
+	known, err := s.checkIdentity(ctx, master)
 	if err == nil && !known {
 		err = s.found(ctx, master)
 	}
@@ -98,9 +98,9 @@ func NewPart(ctx context.Context, d Driver, o Owner) (*Store, error) {
 	return s, s.readRoot(ctx, master)
 }
 
-// look refuses a store that belongs to another master key, has a newer format,
+// checkIdentity refuses a store that belongs to another master key, has a newer format,
 // or is divided in another way. known says whether it belongs to anybody.
-func (s *Store) look(ctx context.Context, master []byte) (known bool, err error) {
+func (s *Store) checkIdentity(ctx context.Context, master []byte) (known bool, err error) {
 	if err = s.checkFormat(ctx); err != nil {
 		return false, err
 	}
@@ -134,7 +134,7 @@ func (s *Store) found(ctx context.Context, master []byte) error {
 	}
 	_, err := s.commit(ctx, c)
 	if errors.Is(err, domain.ErrConflict) {
-		_, err = s.look(ctx, master)
+		_, err = s.checkIdentity(ctx, master)
 	}
 	if err != nil {
 		return fmt.Errorf("persistence: open: %w", err)

@@ -69,7 +69,7 @@ func (l *listening) openTurn(ctx actor.Context, wanted speech.Wanted, kind turn,
 		}
 	})
 	if kind.duringRealtime {
-		l.audio.BeginAside(l.turn.stream, noticed+before)
+		l.audio.BeginSecond(l.turn.stream, noticed+before)
 	} else {
 		l.audio.Begin(l.turn.stream, noticed+before)
 	}
@@ -141,7 +141,7 @@ func (l *listening) moveTurnBehindRealtime(ctx actor.Context) {
 		l.endTurn(ctx)
 	default:
 		l.audio.End()
-		l.audio.BeginAside(t.stream, 0)
+		l.audio.BeginSecond(t.stream, 0)
 	}
 	t.keywordOnly, t.duringRealtime = true, true
 }
@@ -149,7 +149,7 @@ func (l *listening) moveTurnBehindRealtime(ctx actor.Context) {
 // detachTurn lets the turn hear no more audio; a realtime engine that has the caller does.
 func (l *listening) detachTurn() {
 	if l.turn.duringRealtime {
-		l.audio.EndAside()
+		l.audio.EndSecond()
 	} else {
 		l.audio.End()
 	}

@@ -162,7 +162,7 @@ func (t *turn) talk(ctx context.Context, address string) (text string, confidenc
 		if kind != websocket.MessageText {
 			return "", 0, fmt.Errorf("%w: binary", engines.ErrGarbage)
 		}
-		done, err := words.take(b)
+		done, err := words.takeMessage(b)
 		if err != nil || done {
 			return words.text, words.confidence(), err
 		}
@@ -230,8 +230,8 @@ type gathered struct {
 	letters int
 }
 
-// take reads a message; done: it was the last one.
-func (g *gathered) take(b []byte) (done bool, err error) {
+// takeMessage reads a message; done: it was the last one.
+func (g *gathered) takeMessage(b []byte) (done bool, err error) {
 	var what struct {
 		Type string `json:"type"`
 	}

@@ -110,7 +110,7 @@ func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence 
 	last := error(&Fault{Code: "refused", Message: "no engine is configured"})
 	engines = c.resting.sort(engines, time.Now())
 	for i := range engines {
-		a, err := c.ask(ctx, &engines[i], r, sentence)
+		a, err := c.askEngine(ctx, &engines[i], r, sentence)
 		if err == nil {
 			c.resting.note(&engines[i], nil, time.Now())
 			return a, nil

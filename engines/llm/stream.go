@@ -87,8 +87,8 @@ func wire(model string, r Request) wireRequest {
 	return w
 }
 
-// ask has one engine answer, within its time limits.
-func (c *Client) ask(ctx context.Context, e *Engine, r Request, sentence func(string, time.Duration)) (Answer, error) {
+// askEngine has one engine answer, within its time limits.
+func (c *Client) askEngine(ctx context.Context, e *Engine, r Request, sentence func(string, time.Duration)) (Answer, error) {
 	bound, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	endAfter := func(d time.Duration, code, message string) *time.Timer {
@@ -273,12 +273,12 @@ func (r *answerReader) words(piece string) error {
 	piece = strings.ToValidUTF8(piece, "")
 	r.text.WriteString(piece)
 	for _, one := range r.cutter.Add(piece) {
-		r.tell(one)
+		r.reportSentence(one)
 	}
 	return nil
 }
 
-func (r *answerReader) tell(sentence string) {
+func (r *answerReader) reportSentence(sentence string) {
 	r.spoke = true
 	if r.sentence != nil {
 		r.sentence(sentence, r.answer.FirstToken)
@@ -319,7 +319,7 @@ func (r *answerReader) finish() (Answer, error) {
 		return a, &Fault{Engine: r.engine.Name, Code: "empty", Message: "its answer is empty"}
 	}
 	if rest := r.cutter.Rest(); rest != "" {
-		r.tell(rest)
+		r.reportSentence(rest)
 	}
 	return a, nil
 }

@@ -116,7 +116,7 @@ func (s *stream) Close() {
 }
 
 // Answer has no meaning for the far end, which speaks when it wants to.
-func (s *stream) Answer(string) { go s.tell(speech.LiveEvent{Kind: speech.LiveIdle}) }
+func (s *stream) Answer(string) { go s.report(speech.LiveEvent{Kind: speech.LiveIdle}) }
 
 // Result has none either: nothing was wanted.
 func (s *stream) Result(string, string) {}
@@ -166,7 +166,7 @@ func (s *stream) wake() {
 	}
 }
 
-func (s *stream) tell(e speech.LiveEvent) {
+func (s *stream) report(e speech.LiveEvent) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	if !s.quiet {
@@ -220,9 +220,9 @@ func (s *stream) talk(ctx context.Context) error {
 	s.ring.Open()
 	work.Go(func() { s.write(working, conn) })
 	work.Go(func() { engines.Ping(working, conn, func() { s.cancel(errBroke) }) })
-	work.Go(func() { s.look(working) })
-	s.tell(speech.LiveEvent{Kind: speech.LiveReady})
-	s.tell(speech.LiveEvent{Kind: speech.LiveIdle}) // nobody knows whether it means to speak first
+	work.Go(func() { s.reportPlayed(working) })
+	s.report(speech.LiveEvent{Kind: speech.LiveReady})
+	s.report(speech.LiveEvent{Kind: speech.LiveIdle}) // nobody knows whether it means to speak first
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {
@@ -234,14 +234,14 @@ func (s *stream) talk(ctx context.Context) error {
 		if kind != websocket.MessageText {
 			return fmt.Errorf("%w: binary", engines.ErrGarbage)
 		}
-		if err := s.take(b); err != nil {
+		if err := s.takeMessage(b); err != nil {
 			return err
 		}
 	}
 }
 
-// look tells of what was heard, and ends what nothing follows.
-func (s *stream) look(ctx context.Context) {
+// reportPlayed tells of what was heard, and ends what nothing follows.
+func (s *stream) reportPlayed(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -250,14 +250,14 @@ func (s *stream) look(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if s.heard(time.Now()) {
-			s.tell(speech.LiveEvent{Kind: speech.LiveIdle})
+		if s.echoMarks(time.Now()) {
+			s.report(speech.LiveEvent{Kind: speech.LiveIdle})
 		}
 	}
 }
 
-// heard echoes the marks that were reached; idle: all was heard, and nothing came since.
-func (s *stream) heard(now time.Time) (idle bool) {
+// echoMarks echoes the marks that were reached; idle: all was heard, and nothing came since.
+func (s *stream) echoMarks(now time.Time) (idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.bursts) > 0 {

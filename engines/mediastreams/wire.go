@@ -65,8 +65,8 @@ func (m message) bytes() []byte {
 	return b
 }
 
-// take acts on a message of the far end: media, mark and clear. Others are passed over.
-func (s *stream) take(b []byte) error {
+// takeMessage acts on a message of the far end: media, mark and clear. Others are passed over.
+func (s *stream) takeMessage(b []byte) error {
 	var m struct {
 		Event string `json:"event"`
 		Media *sound `json:"media"`
@@ -122,7 +122,7 @@ func (s *stream) says(mu []byte) error {
 	s.bursts[last].feed.Write(mu)
 	s.mu.Unlock()
 	if fresh != nil {
-		s.tell(speech.LiveEvent{Kind: speech.LiveSounds, Item: fresh.item, Feed: fresh.feed})
+		s.report(speech.LiveEvent{Kind: speech.LiveSounds, Item: fresh.item, Feed: fresh.feed})
 	}
 	return nil
 }
@@ -155,6 +155,6 @@ func (s *stream) clear() {
 	s.bursts = nil
 	s.mu.Unlock()
 	if some {
-		s.tell(speech.LiveEvent{Kind: speech.LiveCleared})
+		s.report(speech.LiveEvent{Kind: speech.LiveCleared})
 	}
 }

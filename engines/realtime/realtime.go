@@ -197,8 +197,8 @@ func (s *session) wind(limit time.Duration, late error) {
 	}
 }
 
-// tell tells, unless nobody wants to hear any more.
-func (s *session) tell(e speech.LiveEvent) {
+// report tells, unless nobody wants to hear any more.
+func (s *session) report(e speech.LiveEvent) {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
@@ -215,7 +215,7 @@ func (s *session) run(ctx context.Context) {
 	}
 	s.wind(0, nil)
 	s.silence()
-	s.tell(speech.LiveEvent{Kind: speech.LiveLost, Err: fmt.Errorf("realtime: %w", err)})
+	s.report(speech.LiveEvent{Kind: speech.LiveLost, Err: fmt.Errorf("realtime: %w", err)})
 	s.Close()
 }
 
@@ -258,7 +258,7 @@ func (s *session) talk(ctx context.Context) error {
 		if kind != websocket.MessageText {
 			return fmt.Errorf("%w: binary", engines.ErrGarbage)
 		}
-		if err := s.take(b); err != nil {
+		if err := s.takeMessage(b); err != nil {
 			return err
 		}
 	}

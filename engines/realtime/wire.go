@@ -148,8 +148,8 @@ type event struct {
 // word is what a code of theirs looks like; nothing else of what they say is repeated.
 var word = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,48}$`)
 
-// take acts on a message.
-func (s *session) take(b []byte) error {
+// takeMessage acts on a message.
+func (s *session) takeMessage(b []byte) error {
 	var e event
 	if json.Unmarshal(b, &e) != nil || e.Type == "" || len(e.ItemID) > itemMost {
 		return fmt.Errorf("%w: no event", engines.ErrGarbage)
@@ -159,18 +159,18 @@ func (s *session) take(b []byte) error {
 	}
 	switch e.Type {
 	case "session.updated":
-		s.begin()
+		s.setReady()
 	case "input_audio_buffer.speech_started":
 		if s.speaks = true; !s.busy {
 			s.wind(cmp.Or(s.of.Turn, turnMost), ErrStalled)
 		}
-		s.tell(speech.LiveEvent{Kind: speech.LiveBegan, Item: e.ItemID})
+		s.report(speech.LiveEvent{Kind: speech.LiveBegan, Item: e.ItemID})
 	case "input_audio_buffer.speech_stopped":
 		s.speaks = false
-		s.tell(speech.LiveEvent{Kind: speech.LiveEnded, Item: e.ItemID})
+		s.report(speech.LiveEvent{Kind: speech.LiveEnded, Item: e.ItemID})
 		s.wind(s.of.First, ErrSlow)
 	case "conversation.item.input_audio_transcription.completed":
-		s.tell(speech.LiveEvent{Kind: speech.LiveHeard, Item: e.ItemID, Text: clip(strings.TrimSpace(e.Transcript))})
+		s.report(speech.LiveEvent{Kind: speech.LiveHeard, Item: e.ItemID, Text: clip(strings.TrimSpace(e.Transcript))})
 	case "response.created":
 		s.busy = true
 		s.wind(s.of.First, ErrSlow)
@@ -184,7 +184,7 @@ func (s *session) take(b []byte) error {
 		return s.words(&e)
 	case "response.output_audio_transcript.done", "response.audio_transcript.done":
 		delete(s.said, e.ItemID)
-		s.tell(speech.LiveEvent{Kind: speech.LiveSaid, Item: e.ItemID, Text: clip(e.Transcript)})
+		s.report(speech.LiveEvent{Kind: speech.LiveSaid, Item: e.ItemID, Text: clip(e.Transcript)})
 	case "response.done":
 		return s.done(&e)
 	case "error":
@@ -201,7 +201,7 @@ func clip(text string) string {
 }
 
 // begin: the far end hears from now on.
-func (s *session) begin() {
+func (s *session) setReady() {
 	s.mu.Lock()
 	first := !s.ready
 	s.ready = true
@@ -223,7 +223,7 @@ func (s *session) begin() {
 	if s.order.Speak {
 		s.Answer("")
 	}
-	s.tell(speech.LiveEvent{Kind: speech.LiveReady})
+	s.report(speech.LiveEvent{Kind: speech.LiveReady})
 	s.wake()
 }
 
@@ -249,7 +249,7 @@ func (s *session) sound(e *event) error {
 	}
 	s.feed.Write(mu)
 	if fresh {
-		s.tell(speech.LiveEvent{Kind: speech.LiveSounds, Item: e.ItemID, Feed: s.feed})
+		s.report(speech.LiveEvent{Kind: speech.LiveSounds, Item: e.ItemID, Feed: s.feed})
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func (s *session) words(e *event) error {
 		return speech.ErrEndless
 	}
 	b.WriteString(e.Delta)
-	s.tell(speech.LiveEvent{Kind: speech.LiveSaid, Item: e.ItemID, Text: b.String()})
+	s.report(speech.LiveEvent{Kind: speech.LiveSaid, Item: e.ItemID, Text: b.String()})
 	return nil
 }
 
@@ -306,7 +306,7 @@ func (s *session) done(e *event) error {
 		}
 	}
 	s.mu.Unlock()
-	s.tell(speech.LiveEvent{Kind: speech.LiveDone, Calls: calls})
+	s.report(speech.LiveEvent{Kind: speech.LiveDone, Calls: calls})
 	return nil
 }
 

@@ -124,11 +124,11 @@ func (t *mcpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	maps.Copy(out.Header, req.Header)
 	resp, err := t.base.RoundTrip(out)
 	if err != nil {
-		t.keep(failure(err))
+		t.setFailed(failure(err))
 		return nil, err
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		t.keep(fmt.Errorf("its server answered %d", resp.StatusCode))
+		t.setFailed(fmt.Errorf("its server answered %d", resp.StatusCode))
 	}
 	resp.Body = struct {
 		io.Reader
@@ -137,7 +137,7 @@ func (t *mcpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (t *mcpTransport) keep(err error) { t.failed.CompareAndSwap(nil, &err) }
+func (t *mcpTransport) setFailed(err error) { t.failed.CompareAndSwap(nil, &err) }
 
 // failure words why a session failed, without addresses and headers.
 func (t *mcpTransport) failure(ctx context.Context, err error) error {

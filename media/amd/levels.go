@@ -40,7 +40,7 @@ func (l *levels) add(energy float32) {
 		level = uint8(min(max(db, 0), steps))
 	}
 	if l.n == remembered {
-		l.forget(l.next)
+		l.removeLevel(l.next)
 	} else {
 		l.n++
 	}
@@ -49,7 +49,7 @@ func (l *levels) add(energy float32) {
 	l.next = (l.next + 1) % remembered
 }
 
-func (l *levels) forget(i int) {
+func (l *levels) removeLevel(i int) {
 	if v := l.ring[i]; v != unvoiced {
 		l.count[v]--
 	}
@@ -59,7 +59,7 @@ func (l *levels) forget(i int) {
 func (l *levels) unvoice(blocks int) {
 	for k := 1; k <= min(blocks, l.n); k++ {
 		i := (l.next - k + remembered) % remembered
-		l.forget(i)
+		l.removeLevel(i)
 		l.ring[i] = unvoiced
 	}
 }

@@ -70,7 +70,7 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	}
 	if !b.started {
 		b.anchor(timestamp)
-		b.store.keep(timestamp, mu)
+		b.store.putSamples(timestamp, mu)
 		return Anchored
 	}
 	ahead := int(int32(timestamp - b.play)) //nolint:gosec // modular
@@ -78,7 +78,7 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	if b.missing >= idle && outside || ahead+len(mu) > beyond || ahead+len(mu) <= 0 && b.late >= tooLate {
 		b.clear()
 		b.anchor(timestamp)
-		b.store.keep(timestamp, mu)
+		b.store.putSamples(timestamp, mu)
 		return Anchored
 	}
 	if b.store.knows(timestamp) {
@@ -95,10 +95,10 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	switch {
 	case ahead+len(mu) <= 0:
 		b.late++
-		b.grow(-ahead)
+		b.increaseDelay(-ahead)
 		return Late
 	case ahead < 0: // the rest of it is still of use
-		b.grow(-ahead)
+		b.increaseDelay(-ahead)
 		b.store.fill(b.play, mu[-ahead:])
 		return Kept
 	}
@@ -130,7 +130,7 @@ func (b *Buffer) Get(dst []byte) (received int) {
 	b.adapt(n)
 	got, at := n, b.play
 	if b.spare == 0 || !b.splice(dst) {
-		got = b.store.take(b.play, dst)
+		got = b.store.takeSamples(b.play, dst)
 		b.play += uint32(n) //nolint:gosec // small
 	}
 	if got == 0 {
@@ -188,8 +188,8 @@ func (b *Buffer) anchor(timestamp uint32) {
 	b.lastN = 0
 }
 
-// grow holds the clock back by what a packet was late, within the limit.
-func (b *Buffer) grow(late int) {
+// increaseDelay holds the clock back by what a packet was late, within the limit.
+func (b *Buffer) increaseDelay(late int) {
 	b.stretch = max(b.stretch, min(late, maxDelay-b.delay))
 	b.spare = max(b.spare, 0)
 	b.seen, b.margin = 0, unknown

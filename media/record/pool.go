@@ -110,10 +110,10 @@ func (p *Pool) serve(r *Recorder) {
 		defer func() { <-p.finish }()
 		defer func() {
 			if cause := recover(); cause != nil {
-				r.tell(fmt.Errorf("panic: %v", cause))
+				r.sendResult(fmt.Errorf("panic: %v", cause))
 			}
 		}()
-		r.tell(r.finish())
+		r.sendResult(r.finish())
 	})
 }
 

@@ -103,7 +103,7 @@ func (r *Recorder) Write(left, right []byte) {
 	right = right[:len(left)]
 	for len(left) > 0 {
 		if r.open == nil {
-			r.begin()
+			r.openFile()
 		}
 		c := r.open
 		n := min(len(left), (c.room-c.n)/channels)
@@ -172,7 +172,7 @@ func (r *Recorder) Discard() <-chan Result {
 	return r.Close()
 }
 
-func (r *Recorder) begin() {
+func (r *Recorder) openFile() {
 	c, ok := r.pool.blocks.Get().(*block)
 	if !ok {
 		c = new(block)
@@ -415,8 +415,8 @@ func (r *Recorder) remove() error {
 	return errors.Join(r.file.Close(), os.Remove(r.path))
 }
 
-// tell hands the result over, once.
-func (r *Recorder) tell(err error) {
+// sendResult hands the result over, once.
+func (r *Recorder) sendResult(err error) {
 	out := Result{Path: r.path, Duration: time.Duration(r.written/channels) * time.Second / 8000, Gap: r.gap}
 	if r.unkept {
 		out.Path = ""

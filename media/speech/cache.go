@@ -155,7 +155,7 @@ func (c *Cache) fly(ctx context.Context, r Request, f *flight) {
 			delete(c.flight, r)
 		}
 		if f.err == nil {
-			c.keep(r, f.clip)
+			c.addClip(r, f.clip)
 		}
 		c.mu.Unlock()
 		f.feed.End()
@@ -167,8 +167,8 @@ func (c *Cache) fly(ctx context.Context, r Request, f *flight) {
 	f.clip, _, _ = f.feed.Wait(ctx, 0) // all of it: nobody writes any more
 }
 
-// keep caches a clip and evicts the least recently used ones. The lock is held.
-func (c *Cache) keep(r Request, clip media.Clip) {
+// addClip caches a clip and evicts the least recently used ones. The lock is held.
+func (c *Cache) addClip(r Request, clip media.Clip) {
 	if len(clip) > c.most || c.known[r] != nil {
 		return
 	}

@@ -214,8 +214,8 @@ func (v *Voice) tries(r Request) []*source {
 	return all
 }
 
-// asked is the request as an engine hears it; nil: the machine's own.
-func (v *Voice) asked(s *source, r Request) Request {
+// requestFor is the request as an engine hears it; nil: the machine's own.
+func (v *Voice) requestFor(s *source, r Request) Request {
 	if s == nil {
 		return v.atHome(r)
 	}
@@ -318,7 +318,7 @@ func (v *Voice) Prepare(ctx context.Context, r Request) (media.Clip, error) {
 	for _, sentence := range Sentences(r.Text) {
 		one := r
 		one.Text = sentence
-		clip, err := v.cached.Speak(ctx, v.asked(chain[0], one))
+		clip, err := v.cached.Speak(ctx, v.requestFor(chain[0], one))
 		if err != nil {
 			return nil, err
 		}
@@ -336,7 +336,7 @@ func (v *Voice) follow(ctx context.Context, r Request, feed *media.Feed, told fu
 		if i+1 < len(sentences) {
 			next := r
 			next.Text = sentences[i+1]
-			ahead := v.asked(v.tries(next)[0], next)
+			ahead := v.requestFor(v.tries(next)[0], next)
 			go func() { _, _ = v.cached.Speak(ctx, ahead) }() // its failure is told when its turn comes
 		}
 		if i > 0 && feed.Len() > 0 {
@@ -358,7 +358,7 @@ func (v *Voice) say(ctx context.Context, r Request, feed *media.Feed, told func(
 	tries := v.tries(r)
 	for i, s := range tries {
 		begin := feed.Len()
-		if err = v.cached.Utter(ctx, v.asked(s, r), feed.Write); err == nil || ctx.Err() != nil {
+		if err = v.cached.Utter(ctx, v.requestFor(s, r), feed.Write); err == nil || ctx.Err() != nil {
 			return err
 		}
 		name := LocalVoice

@@ -197,7 +197,7 @@ func pieces(clips []media.Clip) [][]byte {
 // sentence is the whole of one, by the first engine that says it.
 func (v *Voice) sentence(ctx context.Context, r Request) (clip media.Clip, err error) {
 	for _, s := range v.tries(r) {
-		if clip, err = v.cached.Speak(ctx, v.asked(s, r)); err == nil || ctx.Err() != nil {
+		if clip, err = v.cached.Speak(ctx, v.requestFor(s, r)); err == nil || ctx.Err() != nil {
 			return clip, err
 		}
 	}

@@ -105,7 +105,7 @@ func (h *Holder) Join(ctx context.Context) error {
 	h.end = end
 	h.working.Go(func() { h.run(running) })
 	if h.c.Reach != nil {
-		h.working.Go(func() { h.look(running) })
+		h.working.Go(func() { h.checkPeers(running) })
 	}
 	h.nudge()
 	return nil
@@ -160,7 +160,7 @@ func (h *Holder) Drain(ctx context.Context) error {
 	h.asked = true
 	h.mu.Unlock()
 	h.telling.Lock()
-	err := h.tell(ctx, h.CutOff())
+	err := h.announceState(ctx, h.CutOff())
 	h.telling.Unlock()
 	h.nudge()
 	for {
@@ -186,7 +186,7 @@ func (h *Holder) Resume(ctx context.Context) error {
 	defer h.nudge()
 	h.telling.Lock()
 	defer h.telling.Unlock()
-	return h.tell(ctx, h.CutOff())
+	return h.announceState(ctx, h.CutOff())
 }
 
 // Leave drains, unless that was done, and leaves the engine. What has not

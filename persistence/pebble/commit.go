@@ -132,11 +132,11 @@ func (d *Driver) commitAll(requests []*request) {
 	if broken == nil {
 		d.recent.age()
 		if b.forgot {
-			d.recent.forget()
+			d.recent.clear()
 		}
 		d.views.renew(d.db)
 	} else {
-		d.recent.forget()
+		d.recent.clear()
 	}
 	for i, r := range staged {
 		if broken != nil {
@@ -224,7 +224,7 @@ func (d *Driver) checkDisk() error {
 func (d *Driver) stage(b *draft, r *request) (persistence.Result, error) {
 	c := &r.commit
 	if r.claim != noClaim {
-		return persistence.Result{}, take(b, c, r.claim)
+		return persistence.Result{}, takeShard(b, c, r.claim)
 	}
 	if c.ID != "" {
 		if before, err := get(b, key(answerSpace, c.ID)); err != nil || before != nil {
@@ -430,11 +430,11 @@ func shorten(b *draft, c *persistence.Commit) error {
 	if c.Forget == "" {
 		return nil
 	}
-	return forget(b, c.Forget)
+	return deleteLog(b, c.Forget)
 }
 
-// forget removes a log: its entries, its end and the counts of its subjects.
-func forget(b *draft, log string) error {
+// deleteLog removes a log: its entries, its end and the counts of its subjects.
+func deleteLog(b *draft, log string) error {
 	b.forgot = true
 	counts := string(key(sequenceSpace, log, ""))
 	for _, some := range []map[string][]byte{b.recent.old, b.recent.young} {

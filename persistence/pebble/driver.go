@@ -236,7 +236,7 @@ func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.
 	if err := c.Check(); err != nil {
 		return persistence.Result{}, err
 	}
-	return d.ask(ctx, &request{commit: c})
+	return d.submit(ctx, &request{commit: c})
 }
 
 // Claim makes token the owner of a shard.
@@ -245,7 +245,7 @@ func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	_, err := d.ask(ctx, &request{commit: c, claim: claimShard})
+	_, err := d.submit(ctx, &request{commit: c, claim: claimShard})
 	return err
 }
 
@@ -255,11 +255,11 @@ func (d *Driver) ClaimAll(ctx context.Context, token string) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	_, err := d.ask(ctx, &request{commit: c, claim: claimAll})
+	_, err := d.submit(ctx, &request{commit: c, claim: claimAll})
 	return err
 }
 
-func (d *Driver) ask(ctx context.Context, r *request) (persistence.Result, error) {
+func (d *Driver) submit(ctx context.Context, r *request) (persistence.Result, error) {
 	r.cancelled, r.answer = ctx.Done(), make(chan answer, 1)
 	if err := d.enqueue(ctx, r); err != nil {
 		return persistence.Result{}, err

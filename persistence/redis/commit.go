@@ -55,11 +55,11 @@ func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.
 	if c.ID == "" {
 		c.ID = rand.Text()
 	}
-	return d.ask(ctx, &request{id: c.ID, of: d.history(c.Shard), kind: entryIntent, args: arguments(c), size: c.Size(), events: len(c.Events), puts: len(c.Puts)})
+	return d.submit(ctx, &request{id: c.ID, of: d.history(c.Shard), kind: entryIntent, args: arguments(c), size: c.Size(), events: len(c.Events), puts: len(c.Puts)})
 }
 
-// ask queues a request and waits for its answer.
-func (d *Driver) ask(ctx context.Context, r *request) (persistence.Result, error) {
+// submit queues a request and waits for its answer.
+func (d *Driver) submit(ctx context.Context, r *request) (persistence.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
 	r.ctx, r.answer = ctx, make(chan answer, 1)
@@ -232,7 +232,7 @@ func (d *Driver) hear(ctx context.Context, waiting []*request, commands []*redis
 			again = append(again, r)
 		}
 	}
-	d.settle(answers)
+	d.recordOutcomes(answers)
 	for r, a := range answers {
 		r.of.reached(a.number)
 		r.answer <- a

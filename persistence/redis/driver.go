@@ -186,7 +186,7 @@ func (d *Driver) recall(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err = d.ledger.begin(install); err != nil {
+		if err = d.ledger.openFile(install); err != nil {
 			return err
 		}
 	}

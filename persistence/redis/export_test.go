@@ -10,7 +10,7 @@ func OpenLedger(dir string, most int64) (Ledger, error) {
 		return Ledger{}, err
 	}
 	l.most = most
-	return Ledger{l}, l.begin("install")
+	return Ledger{l}, l.openFile("install")
 }
 
 // Note writes what is about to be sent.

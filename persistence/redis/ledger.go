@@ -89,8 +89,8 @@ func openLedger(dir string) (l *ledger, highest map[string]uint64, err error) {
 
 func (l *ledger) path(name string) string { return filepath.Join(l.dir, name) }
 
-// begin opens the current file for an install; another one's ledger is refused.
-func (l *ledger) begin(install string) error {
+// openFile opens the current file for an install; another one's ledger is refused.
+func (l *ledger) openFile(install string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.install != "" && l.install != install {

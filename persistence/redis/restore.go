@@ -192,8 +192,8 @@ func (d *Driver) again(ctx context.Context, p past, number uint64) (bool, error)
 	return len(parts) == 5 && parts[0] == "ok" && parts[4] == strconv.FormatUint(number, 10), nil
 }
 
-// settle writes what became of a batch before anybody hears of it.
-func (d *Driver) settle(answers map[*request]answer) {
+// recordOutcomes writes what became of a batch before anybody hears of it.
+func (d *Driver) recordOutcomes(answers map[*request]answer) {
 	if d.ledger == nil || len(answers) == 0 {
 		return
 	}

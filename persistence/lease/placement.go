@@ -36,7 +36,7 @@ func Places(shards int, nodes []Node) []string {
 	slices.SortFunc(all, func(a, b drawer) int { return cmp.Compare(a.id, b.id) })
 	most := Most(shards, len(all))
 	for shard := range list {
-		settle(all, draw{shard: shard}, most)
+		settleDraw(all, draw{shard: shard}, most)
 	}
 	for _, n := range all {
 		for _, d := range n.has {
@@ -60,11 +60,11 @@ type draw struct {
 	weight uint64
 }
 
-// settle gives a shard to the node that wants it most. Where that has enough, the
+// settleDraw gives a shard to the node that wants it most. Where that has enough, the
 // one that it wants least goes on to the node that wants it next: so each shard is
 // with the best of all nodes that do not have better ones, in whichever order they
 // come.
-func settle(all []drawer, d draw, most int) {
+func settleDraw(all []drawer, d draw, most int) {
 	last, from := ^uint64(0), -1 // who has refused it last
 	for {
 		to := -1

@@ -59,7 +59,7 @@ func (v *views) drop() (closed <-chan struct{}) {
 	return done
 }
 
-func (v *views) take() *view {
+func (v *views) takeView() *view {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.current != nil {
@@ -133,7 +133,7 @@ func (d *Driver) read(ctx context.Context, f func(*view) error) error {
 	if d.closed {
 		return persistence.ErrClosed
 	}
-	w := d.views.take()
+	w := d.views.takeView()
 	defer d.views.release(w)
 	return f(w)
 }

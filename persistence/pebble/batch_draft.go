@@ -34,7 +34,7 @@ func (d *draft) Get(k []byte) ([]byte, io.Closer, error) {
 		case err != nil:
 			return nil, nil, err
 		case !fresh:
-			return d.look(k)
+			return d.lookUpKey(k)
 		}
 	}
 	if v == nil {
@@ -49,10 +49,10 @@ type open struct{}
 // Close does nothing.
 func (open) Close() error { return nil }
 
-// look reads what is stored. What is not there is looked for once: a guard asks
+// lookUpKey reads what is stored. What is not there is looked for once: a guard asks
 // for a new row, and then whoever writes it. So is a token, which each commit
 // shows.
-func (d *draft) look(k []byte) ([]byte, io.Closer, error) {
+func (d *draft) lookUpKey(k []byte) ([]byte, io.Closer, error) {
 	v, closer, err := d.db.Get(k)
 	switch {
 	case errors.Is(err, pebble.ErrNotFound):

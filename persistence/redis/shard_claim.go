@@ -16,7 +16,7 @@ func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 	if err := (persistence.Commit{Shard: shard, Token: token}).Check(); err != nil {
 		return err
 	}
-	_, err := d.ask(ctx, &request{id: rand.Text(), of: d.history(shard), kind: entryClaim, args: []any{shard, token}})
+	_, err := d.submit(ctx, &request{id: rand.Text(), of: d.history(shard), kind: entryClaim, args: []any{shard, token}})
 	return err
 }
 
@@ -37,7 +37,7 @@ func (d *Driver) ClaimAll(ctx context.Context, token string) error {
 	for _, t := range tokens.Val() {
 		highest = max(highest, epoch(t))
 	}
-	_, err := d.ask(ctx, &request{id: rand.Text(), of: d.history(persistence.Whole), kind: entryAll, args: []any{token, strconv.FormatUint(highest, 10)}})
+	_, err := d.submit(ctx, &request{id: rand.Text(), of: d.history(persistence.Whole), kind: entryAll, args: []any{token, strconv.FormatUint(highest, 10)}})
 	return err
 }
 

@@ -150,5 +150,5 @@ func (r *recent) age() {
 	r.young, r.old = make(map[string][]byte, r.most), r.young
 }
 
-// forget is for batches of which nobody knows what they did.
-func (r *recent) forget() { *r = *newRecent(r.most) }
+// clear is for batches of which nobody knows what they did.
+func (r *recent) clear() { *r = *newRecent(r.most) }

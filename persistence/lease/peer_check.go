@@ -10,11 +10,11 @@ import (
 // answers; if none does, all are.
 const sample = 3
 
-// look asks the others round by round whether they answer, and drains this node
+// checkPeers asks the others round by round whether they answer, and drains this node
 // while it is cut off from them. One that does not see the store either has
 // nothing to give away, and nobody whom it could tell; when it comes back the
 // others may be a moment later.
-func (h *Holder) look(ctx context.Context) {
+func (h *Holder) checkPeers(ctx context.Context) {
 	t := time.NewTicker(h.c.Probe)
 	defer t.Stop()
 	missed := 0
@@ -70,7 +70,7 @@ func (h *Holder) cut(ctx context.Context, off bool) bool {
 	h.mu.Lock()
 	turned, unsaid := off != h.cutOff, h.unsaid
 	h.mu.Unlock()
-	if !turned && !unsaid || h.tell(ctx, off) != nil || !turned { // without the store nobody can be told; the next round tries again
+	if !turned && !unsaid || h.announceState(ctx, off) != nil || !turned { // without the store nobody can be told; the next round tries again
 		return false
 	}
 	h.c.Logger.Warn("the other nodes do not answer: this one gives its shards away while they do not", slog.Bool("cut_off", off))
@@ -81,10 +81,10 @@ func (h *Holder) cut(ctx context.Context, off bool) bool {
 	return true
 }
 
-// tell says to the others whether this node drains. off: it is cut off, or is
+// announceState says to the others whether this node drains. off: it is cut off, or is
 // about to be. What failed to be told may still be heard, with a later beat, when
 // it is no longer so: then it has to be told again. Under telling.
-func (h *Holder) tell(ctx context.Context, off bool) error {
+func (h *Holder) announceState(ctx context.Context, off bool) error {
 	h.mu.Lock()
 	say := h.engine.Resume
 	if off || h.asked {

@@ -42,7 +42,7 @@ func (h *Holder) claim(ctx context.Context, own, drop []int) {
 }
 
 func (h *Holder) start(ctx context.Context, shard int, e *holding) {
-	err := h.begin(ctx, shard, e)
+	err := h.startShard(ctx, shard, e)
 	h.mu.Lock()
 	if err == nil {
 		e.phase = running
@@ -64,11 +64,11 @@ func (h *Holder) start(ctx context.Context, shard int, e *holding) {
 		}
 		h.release(context.WithoutCancel(ctx), shard, e.token)
 	}
-	h.forget(shard, true)
+	h.releaseShard(shard, true)
 }
 
-// begin calls Start once there is room, unless there is no use in it any more.
-func (h *Holder) begin(ctx context.Context, shard int, e *holding) error {
+// startShard calls Start once there is room, unless there is no use in it any more.
+func (h *Holder) startShard(ctx context.Context, shard int, e *holding) error {
 	select {
 	case h.starts <- struct{}{}:
 	case <-ctx.Done():
@@ -113,7 +113,7 @@ func (h *Holder) stop(ctx context.Context, shard int, e *holding) {
 	if !lost {
 		h.release(context.WithoutCancel(ctx), shard, e.token)
 	}
-	h.forget(shard, lost)
+	h.releaseShard(shard, lost)
 }
 
 func (h *Holder) release(ctx context.Context, shard int, t Token) {
@@ -123,9 +123,9 @@ func (h *Holder) release(ctx context.Context, shard int, t Token) {
 	}
 }
 
-// forget lets go of a shard, which is claimed again, if at all, after a pause
+// releaseShard lets go of a shard, which is claimed again, if at all, after a pause
 // where that is due.
-func (h *Holder) forget(shard int, pause bool) {
+func (h *Holder) releaseShard(shard int, pause bool) {
 	h.mu.Lock()
 	delete(h.held, shard)
 	if pause {

@@ -9,7 +9,7 @@ import (
 )
 
 // LocalEars is the recogniser of the machine.
-const LocalEars = "pocketsphinx"
+const LocalRecognizer = "pocketsphinx"
 
 // Listener is a recogniser that has a name.
 type Listener struct {
@@ -45,7 +45,7 @@ func NewHearing(all []Listener, order []string, local Recogniser) *Hearing {
 		}
 	}
 	if local != nil {
-		h.local = &listener{Listener: Listener{Name: LocalEars, Recogniser: local, Final: 6 * time.Second}}
+		h.local = &listener{Listener: Listener{Name: LocalRecognizer, Recogniser: local, Final: 6 * time.Second}}
 	}
 	return h
 }
@@ -61,7 +61,7 @@ func (h *Hearing) named(name string) *listener {
 
 // Listens says whether there is a recogniser of the name.
 func (h *Hearing) Listens(engine string) bool {
-	return engine == "" || engine == LocalEars && h.local != nil || h.named(engine) != nil
+	return engine == "" || engine == LocalRecognizer && h.local != nil || h.named(engine) != nil
 }
 
 // Hears says whether any of them understands a language.
@@ -110,7 +110,7 @@ func (n named) Open(w Wanted, told func(Heard)) Stream {
 // chain are the recognisers of a request, the machine's own last.
 func (h *Hearing) chain(engine string) []*listener {
 	var all []*listener
-	if engine != LocalEars {
+	if engine != LocalRecognizer {
 		if l := h.named(engine); l != nil {
 			all = append(all, l)
 		}
@@ -145,7 +145,7 @@ func (h *Hearing) Open(w Wanted, told func(Heard)) Stream {
 }
 
 // errNoEars: nobody hears the language.
-var errNoEars = errors.New("speech: nobody understands the language")
+var errNoRecognizer = errors.New("speech: nobody understands the language")
 
 // hearingTurn is a turn that more than one recogniser may hear.
 type hearingTurn struct {
@@ -169,7 +169,7 @@ func (t *hearingTurn) next(err error) {
 	}
 	if t.at >= len(t.tries) {
 		if err == nil {
-			err = errNoEars
+			err = errNoRecognizer
 		}
 		t.over = true
 		go t.told(Heard{Final: true, Err: err, Faults: t.faults})
@@ -182,7 +182,7 @@ func (t *hearingTurn) next(err error) {
 		w.Model = ""
 	}
 	w.Engine = l.Name
-	t.stream = l.Recogniser.Open(w, func(heard Heard) { t.heard(at, heard) })
+	t.stream = l.Recogniser.Open(w, func(heard Heard) { t.takeResult(at, heard) })
 	if len(t.sound) > 0 {
 		t.stream.Write(t.sound)
 	}
@@ -194,36 +194,36 @@ func (t *hearingTurn) next(err error) {
 // end ends the turn for the recogniser that hears it, and limits its time. The lock is held.
 func (t *hearingTurn) end() {
 	at := t.at
-	t.timer = time.AfterFunc(t.tries[at-1].Final, func() { t.heard(at, Heard{Final: true, Err: ErrUnheard}) })
+	t.timer = time.AfterFunc(t.tries[at-1].Final, func() { t.takeResult(at, Heard{Final: true, Err: ErrUnheard}) })
 	t.stream.End()
 }
 
-// heard takes what a recogniser tells; of one that was given up it is too late.
-func (t *hearingTurn) heard(at int, heard Heard) {
+// takeResult takes what a recogniser tells; of one that was given up it is too late.
+func (t *hearingTurn) takeResult(at int, takeResult Heard) {
 	t.mu.Lock()
 	if t.over || at != t.at {
 		t.mu.Unlock()
 		return
 	}
-	if heard.Err == nil {
-		if heard.Final {
+	if takeResult.Err == nil {
+		if takeResult.Final {
 			t.over = true
 			if t.timer != nil {
 				t.timer.Stop()
 			}
 			t.tries[at-1].well()
-			heard.Faults = t.faults
+			takeResult.Faults = t.faults
 		}
 		t.mu.Unlock()
-		t.told(heard)
+		t.told(takeResult)
 		return
 	}
 	defer t.mu.Unlock()
 	l := t.tries[at-1]
-	l.failed(heard.Err, time.Now())
-	t.faults = append(t.faults, Fault{Engine: l.Name, Err: fmt.Errorf("%s: %w", l.Name, heard.Err), Recovered: at < len(t.tries)})
+	l.failed(takeResult.Err, time.Now())
+	t.faults = append(t.faults, Fault{Engine: l.Name, Err: fmt.Errorf("%s: %w", l.Name, takeResult.Err), Recovered: at < len(t.tries)})
 	old := t.stream
-	t.next(heard.Err)
+	t.next(takeResult.Err)
 	if old != nil {
 		go old.Close()
 	}

@@ -196,7 +196,7 @@ func (b *Beat) beat(ctx context.Context, must bool) (next time.Duration, err err
 	if keep {
 		b.kept, deadline = before, before.Add(b.o.Lease-b.o.Lease/5)
 	}
-	if !b.take(news, deadline) {
+	if !b.applyNews(news, deadline) {
 		b.seen = Seen{}
 		return gather, nil
 	}
@@ -223,10 +223,10 @@ func (b *Beat) judge(news News) {
 	b.heard = now
 }
 
-// take makes news a part of the picture. A deadline moves only with it, so
+// applyNews makes news a part of the picture. A deadline moves only with it, so
 // that what was lost in between is seen first. false: the rows are not those
 // of the store, and all of them are needed.
-func (b *Beat) take(news News, deadline time.Time) bool {
+func (b *Beat) applyNews(news News, deadline time.Time) bool {
 	b.mu.Lock()
 	before := b.now.Load()
 	p := *before

@@ -22,9 +22,9 @@ const (
 // nobody.
 const nobody = "0|"
 
-// take gives a shard, or all that were ever claimed, to a token. Whoever had all
+// takeShard gives a shard, or all that were ever claimed, to a token. Whoever had all
 // of them has none once another one takes a single one.
-func take(b *draft, c *persistence.Commit, what claim) error {
+func takeShard(b *draft, c *persistence.Commit, what claim) error {
 	if what == claimAll {
 		return takeAll(b, []byte(c.Token))
 	}

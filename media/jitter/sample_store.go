@@ -16,8 +16,8 @@ func (s *store) fill(timestamp uint32, mu []byte) {
 	}
 }
 
-// keep stores a packet's samples and remembers that it came.
-func (s *store) keep(timestamp uint32, mu []byte) {
+// putSamples stores a packet's samples and remembers that it came.
+func (s *store) putSamples(timestamp uint32, mu []byte) {
 	s.note(timestamp)
 	s.fill(timestamp, mu)
 }
@@ -46,8 +46,8 @@ func (s *store) knows(timestamp uint32) bool {
 	return false
 }
 
-// take moves samples into dst, silence where there are none, and says how many were there.
-func (s *store) take(timestamp uint32, dst []byte) (got int) {
+// takeSamples moves samples into dst, silence where there are none, and says how many were there.
+func (s *store) takeSamples(timestamp uint32, dst []byte) (got int) {
 	at := timestamp % ringLen
 	for len(dst) > 0 {
 		bit := at % 64

@@ -127,7 +127,7 @@ func TestWhereNobodyUnderstandsItTheTurnEndsWithAnError(t *testing.T) {
 		assert.True(t, ears.For("x").Transcribes("en"))
 		assert.True(t, ears.Listens("x"))
 		assert.False(t, ears.Listens("y"))
-		assert.False(t, ears.Listens(speech.LocalEars), "the machine has none")
+		assert.False(t, ears.Listens(speech.LocalRecognizer), "the machine has none")
 		for engine, want := range map[string]string{"x": "x engine_refused", "": ""} {
 			got := make(chan speech.Heard, 1)
 			s := ears.For(engine).Open(speech.Wanted{Model: "m", Language: "en"}, func(h speech.Heard) { got <- h })

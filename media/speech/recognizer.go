@@ -72,16 +72,16 @@ func (e *Ear) Frame(mu []byte) {
 	defer e.mu.Unlock()
 	if n := min(e.mute, len(mu)); n > 0 {
 		e.mute -= n
-		e.take(bytes.Repeat([]byte{g711.MuSilence}, n))
+		e.writeStreams(bytes.Repeat([]byte{g711.MuSilence}, n))
 		mu = mu[n:]
 	}
 	if len(mu) > 0 {
-		e.take(mu)
+		e.writeStreams(mu)
 	}
 }
 
-// take gives sound to who hears it, and keeps it. The lock is held.
-func (e *Ear) take(mu []byte) {
+// writeStreams gives sound to who hears it, and keeps it. The lock is held.
+func (e *Ear) writeStreams(mu []byte) {
 	for _, s := range [...]Stream{e.stream, e.aside} {
 		if s != nil {
 			s.Write(mu)
@@ -109,16 +109,16 @@ func (e *Ear) End() {
 	e.stream = nil
 }
 
-// BeginAside lets a stream hear besides the one that hears already.
-func (e *Ear) BeginAside(s Stream, back time.Duration) {
+// BeginSecond lets a stream hear besides the one that hears already.
+func (e *Ear) BeginSecond(s Stream, back time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.remember(s, back)
 	e.aside = s
 }
 
-// EndAside ends that.
-func (e *Ear) EndAside() {
+// EndSecond ends that.
+func (e *Ear) EndSecond() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.aside = nil
