@@ -7,19 +7,18 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/callboard/callboard/service/agentruntime"
-	"github.com/callboard/callboard/service/analysis"
-	"github.com/callboard/callboard/service/decisions"
-	"github.com/callboard/callboard/service/simulation"
-	"github.com/callboard/callboard/service/sms"
-
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
+	"github.com/callboard/callboard/service/agentruntime"
 	"github.com/callboard/callboard/service/agents"
+	"github.com/callboard/callboard/service/analysis"
 	"github.com/callboard/callboard/service/appointments"
 	"github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/datarequests"
+	"github.com/callboard/callboard/service/decisions"
 	"github.com/callboard/callboard/service/dnc"
+	"github.com/callboard/callboard/service/exports"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/knowledge"
 	"github.com/callboard/callboard/service/numbers"
@@ -27,12 +26,10 @@ import (
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
+	"github.com/callboard/callboard/service/simulation"
+	"github.com/callboard/callboard/service/sms"
 	"github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
-
-	"github.com/callboard/callboard/service/datarequests"
-
-	"github.com/callboard/callboard/service/exports"
 )
 
 // Services that the desk passes on until the front door has each of them.

@@ -16,7 +16,6 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/engines/llm"
-
 	"github.com/callboard/callboard/service/datarequests"
 )
 

@@ -369,7 +369,7 @@ func (n *Node) callProps(ws string, t *tree, survivors []*recovery.Resumable) *a
 		},
 		Ours:     func(env domain.Environment, in *sip.Incoming) (string, bool) { return n.trunkInWorkspace(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.ForCall, Analyse: func() { n.desk.analysisService.Wake(ws) },
+		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.ForCall, Analyse: func() { n.desk.Wake(ws) },
 		Survive: n.cfg.Survive, Resumable: survivors, Cut: n.cutOff, ResumptionDone: n.cfg.TookUp,
 	})
 }

@@ -44,7 +44,10 @@ import (
 	"github.com/callboard/callboard/service/appointments"
 	"github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/datarequests"
+	"github.com/callboard/callboard/service/decisions"
 	dncservice "github.com/callboard/callboard/service/dnc"
+	"github.com/callboard/callboard/service/exports"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/knowledge"
 	"github.com/callboard/callboard/service/numbers"
@@ -52,20 +55,13 @@ import (
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
+	"github.com/callboard/callboard/service/simulation"
 	"github.com/callboard/callboard/service/sms"
 	servicetools "github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
-
-	"github.com/callboard/callboard/service/decisions"
-
-	"github.com/callboard/callboard/service/simulation"
-
-	"github.com/callboard/callboard/service/datarequests"
-
-	"github.com/callboard/callboard/service/exports"
 )
 
 // Store is what the node needs of the store.
@@ -240,6 +236,13 @@ func New(cfg Config) *Node {
 	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
 	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log)}
+	n.connectServices(store)
+	return n
+}
+
+// connectServices builds the services and connects them with the actors.
+func (n *Node) connectServices(store *counting) {
+	cfg := &n.cfg
 	references := record.NewReferences(store)
 	n.desk.agentsService = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
 	n.desk.pathwaysService = pathways.New(store, references, n)
@@ -252,6 +255,11 @@ func New(cfg Config) *Node {
 	n.desk.contactService = contacts.New(contacts.Config{
 		Store: store, Workspaces: n, Campaigns: n.desk, Actors: n, System: n.sys, DNC: n.desk, Script: n.desk.Script, OnCalls: n.desk.onCalls, Log: cfg.Log,
 	})
+	n.connectMoreServices(store, references)
+}
+
+func (n *Node) connectMoreServices(store *counting, references *record.References) {
+	cfg := &n.cfg
 	n.desk.numbersService = numbers.New(store, n, cfg.Log)
 	n.desk.phonesService = phones.New(phones.Config{Store: store, Count: n.phones.Count, Registrar: n})
 	n.desk.knowledgeService = knowledge.New(knowledge.Config{
@@ -297,7 +305,6 @@ func New(cfg Config) *Node {
 	n.desk.simulationService = simulation.New(simulation.Config{Store: store, Campaigns: n.desk, Contacts: n.desk, DNC: n.desk, Workspace: n.desk.Workspace, Counters: func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
 		return counters(ctx, store, workspaceID, from, to)
 	}})
-	return n
 }
 
 // Desk is where the front door asks.
@@ -346,12 +353,12 @@ func (n *Node) Start(ctx context.Context) error {
 		})
 	}
 	for _, w := range all {
-		if err := n.desk.smsService.Restore(ctx, w.ID); err != nil {
+		if err := n.desk.Restore(ctx, w.ID); err != nil {
 			return err
 		}
 		n.desk.smsService.Resume(w.ID)
 		n.desk.knowledgeService.Resume(w.ID)
-		n.desk.analysisService.Wake(w.ID)
+		n.desk.Wake(w.ID)
 		n.desk.appointmentsService.Resume(w.ID)
 	}
 	if err := errors.Join(n.growPulse(), n.growAlerts()); err != nil {

@@ -220,6 +220,8 @@ func orEmpty(c *ask.CampaignCreated) ask.CampaignCreated {
 	return *c
 }
 
+// CheckReferences returns an error for an agent, pathway or list that is unknown or
+// cannot be used.
 func (s *Service) CheckReferences(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
 	_, unspoken := s.script(ctx, p, c.AgentID, c.PathwayID) // where it is known, both are there
 	if unspoken != nil {

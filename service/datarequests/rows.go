@@ -17,6 +17,7 @@ type RowKind struct {
 	Fresh func() domain.Record
 }
 
+// RowsOf returns the kind of a record.
 func RowsOf[T any, R record.Row[T]]() RowKind {
 	return RowKind{R(new(T)).Key().Kind, func() domain.Record { return R(new(T)) }}
 }

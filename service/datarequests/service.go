@@ -9,7 +9,6 @@ import (
 	"time"
 
 	register "github.com/callboard/callboard/actors/dnc"
-
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"

@@ -28,4 +28,6 @@ func (t *resumedCalls) count(result string) uint64 {
 }
 
 // resumeResults are those that are told.
-func resumeResults() []string { return []string{recovery.Resumed, recovery.Refused, recovery.NoAnswer, recovery.Failed} }
+func resumeResults() []string {
+	return []string{recovery.Resumed, recovery.Refused, recovery.NoAnswer, recovery.Failed}
+}
