@@ -50,7 +50,7 @@ func siblings() map[string][]string {
 		"domain/validation": {"domain/event", "domain/access", "domain/webhook", "domain/pathway", "domain/calendar", "domain/sms", "domain/knowledge"},
 		// The registrar resolves the addresses of phones; the built-in carrier speaks SIP and RTP.
 		"sip/auth":        {"sip/message", "sip/ratelimit"},
-		"sip/registrar":   {"sip/message", "sip/resolve"},
+		"sip/registrar":   {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
 		"sip/transport":   {"sip/message", "sip/ratelimit", "sip/resolve"},
 		"sip/cluster":     {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
 		"sip/testcarrier": {"sip", "media"},

@@ -44,6 +44,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 	"github.com/callboard/callboard/sip/testcarrier"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // ports is a range of RTP ports that no other test uses.
@@ -154,7 +155,7 @@ func (h *house) open() {
 	}
 	h.engine, err = media.NewEngine(sound)
 	require.NoError(h, err)
-	h.ua, err = sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, Secret: master, OverloadAfter: patience, Log: log})
+	h.ua, err = sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, PublicIP: loopback, Secret: master, OverloadAfter: patience, Log: log})
 	require.NoError(h, err)
 	store := actors.Store(h.store)
 	if h.wrap != nil {

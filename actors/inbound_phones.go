@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
+	sipregistrar "github.com/callboard/callboard/sip/registrar"
 )
 
 // sipForbidden answers a phone that calls out: phones reach the agents of
@@ -22,12 +23,12 @@ import (
 const sipForbidden = 403
 
 // Registrar opens the user agent to the phones of all workspaces.
-func (n *Node) Registrar() sip.Registrar {
-	return sip.Registrar{Open: n.phones.Open, Account: n.phones.Account, At: n.phones.At, Update: n.register}
+func (n *Node) Registrar() sipregistrar.Config {
+	return sipregistrar.Config{Open: n.phones.Open, Account: n.phones.Account, At: n.phones.At, Update: n.register}
 }
 
 // register hands a REGISTER to its workspace. It returns at once.
-func (n *Node) register(u *sip.Update) {
+func (n *Node) register(u *sipregistrar.Update) {
 	x, known := n.phones.Phone(u.AccountID)
 	t := n.tree(x.WorkspaceID)
 	if !known || t == nil || n.drain.Load() || !n.loaded.Load() {

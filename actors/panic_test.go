@@ -22,6 +22,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // trap panics once at each of some types of messages, at the first that comes
@@ -193,7 +194,7 @@ func (s *scene) hangUp(id string) {
 // phoneIn calls the house, and hangs up.
 func (s *scene) phoneIn() {
 	s.Helper()
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, OverloadAfter: patience})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, OverloadAfter: patience})
 	require.NoError(s, err)
 	serve(s.T, ua.Serve, ua.Ready())
 	low, high := ports(s.T)

@@ -13,7 +13,9 @@ import (
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/testcarrier"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Switchboard gives what comes in by the one user agent of a process to the
@@ -85,12 +87,12 @@ func (s *Switchboard) Serve(ua *sip.UserAgent) {
 	s.mu.Unlock()
 	ua.OnInvite(s.invite)
 	ua.OnText(s.text)
-	ua.Registrar(sip.Registrar{Open: s.open, Account: s.account, At: s.at, Update: s.register})
+	ua.Registrar(registrar.Config{Open: s.open, Account: s.account, At: s.at, Update: s.register})
 	ua.Admit(s.admit)
 }
 
 // admit adds up what the nodes say of a source.
-func (s *Switchboard) admit(from sip.Source) (out sip.Admission) {
+func (s *Switchboard) admit(from transport.Source) (out sip.Admission) {
 	for _, n := range s.all() {
 		a := n.book.Admit(from)
 		switch {
@@ -133,14 +135,14 @@ func (s *Switchboard) account(user string) (auth.Account, bool) {
 	return auth.Account{}, false
 }
 
-func (s *Switchboard) at(from sip.Source) (out sip.Presence) {
+func (s *Switchboard) at(from transport.Source) (out registrar.Presence) {
 	for _, n := range s.all() {
 		out = max(out, n.phones.At(from))
 	}
 	return out
 }
 
-func (s *Switchboard) register(u *sip.Update) {
+func (s *Switchboard) register(u *registrar.Update) {
 	for _, n := range s.all() {
 		if _, known := n.phones.Phone(u.AccountID); known {
 			n.register(u)

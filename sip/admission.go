@@ -3,6 +3,7 @@ package sip
 import (
 	"time"
 
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -13,16 +14,16 @@ func (u *UserAgent) admitsMessage(b []byte, s transport.Source, relay *transport
 		return true
 	}
 	now := time.Now()
-	return u.phones.welcome(b, s, now) || relay == nil && (u.isProbe(b, s) || u.relay.Admit(b, s, now))
+	return u.phones.Admit(b, s, now) || relay == nil && (u.isProbe(b, s) || u.relay.Admit(b, s, now))
 }
 
 // admitsConnection tells whether a host may connect, and whether it is known.
 func (u *UserAgent) admitsConnection(s transport.Source) (known, admitted bool) {
 	now := time.Now()
-	if u.known(s) || u.dispatches(s.Addr.Addr()) || u.phones.presence(s) != Absent || u.relay.KnowsSource(s, now) {
+	if u.known(s) || u.dispatches(s.Addr.Addr()) || u.phones.Presence(s) != registrar.Absent || u.relay.KnowsSource(s, now) {
 		return true, true
 	}
-	return false, u.phones.callable(s, now) || u.relay.AdmitConnection(s, now)
+	return false, u.phones.AdmitConnection(s, now) || u.relay.AdmitConnection(s, now)
 }
 
 // known tells whether a source is admitted or the host of a live dialog.

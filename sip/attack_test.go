@@ -22,6 +22,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/siptest"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -127,10 +128,10 @@ func TestAttackAmplification(t *testing.T) {
 	ua := served(t, func(_ *sip.Config, ua *sip.UserAgent) {
 		if ua != nil {
 			ua.Admit(onlyFrom("127.0.0.2"))
-			ua.Registrar(sip.Registrar{
+			ua.Registrar(registrar.Config{
 				Account: func(string) (auth.Account, bool) { return auth.Account{}, false },
-				At:      func(transport.Source) sip.Presence { return sip.Absent },
-				Update:  func(*sip.Update) { t.Error("registered without a password") },
+				At:      func(transport.Source) registrar.Presence { return registrar.Absent },
+				Update:  func(*registrar.Update) { t.Error("registered without a password") },
 			})
 		}
 	})

@@ -76,7 +76,7 @@ func (u *UserAgent) serve(m *received, d *Dialog) {
 	source := m.Source()
 	admission := u.admission(source)
 	m.trunk = admission.TrunkID
-	phone := u.phones.isPhone(source, admission.Allow)
+	phone := u.phones.IsPhone(source, admission.Allow)
 	stranger := d == nil && !admission.Allow && !phone && !u.probe(m)
 	if stranger && (u.phones == nil || m.Method != message.MethodRegister) {
 		u.stats.unknown.Add(1)
@@ -114,7 +114,7 @@ func (u *UserAgent) serve(m *received, d *Dialog) {
 	case m.Method == message.MethodMessage && m.To.Tag == "":
 		u.texted(m, phone, admission)
 	case m.Method == message.MethodRegister && u.phones != nil:
-		u.phones.register(m, stranger)
+		u.phones.Register(&m.Received, stranger)
 	case m.Method == message.MethodRegister:
 		u.stats.rejected.Add(1)
 		u.reject(m, 405)
@@ -129,7 +129,7 @@ func (u *UserAgent) serve(m *received, d *Dialog) {
 func (u *UserAgent) invited(m *received, phone bool, admission Admission) {
 	if phone {
 		var ok bool
-		if m.phone, ok = u.phones.invite(m); !ok {
+		if m.phone, ok = u.phones.Authenticate(&m.Received); !ok {
 			return
 		}
 		m.trunk = ""

@@ -351,6 +351,10 @@ func (d *Dialog) cancelled(m *received) {
 
 // answer builds a response to a request.
 func (u *UserAgent) answer(m *received, code int, tag string, extra []message.Header, body []byte) ([]byte, error) {
+	return u.buildResponse(&m.Received, code, tag, extra, body)
+}
+
+func (u *UserAgent) buildResponse(m *transport.Received, code int, tag string, extra []message.Header, body []byte) ([]byte, error) {
 	w := message.NewResponse(code, message.ReasonPhrase(code))
 	for i, via := range m.Vias {
 		if i > 0 {
@@ -397,6 +401,10 @@ func (u *UserAgent) respond(m *received, b []byte) {
 		}
 		u.trace(m.CallID, m.traceTag, seen, true, b)
 	}
+	u.sendTo(to, b)
+}
+
+func (u *UserAgent) sendTo(to transport.Flow, b []byte) {
 	if err := u.transport.Send(to, transport.Outgoing{Bytes: b}); err != nil {
 		u.stats.transport.Add(1)
 	}

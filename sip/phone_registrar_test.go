@@ -44,23 +44,23 @@ func opened(t *testing.T, r *roll) *stage {
 			r.calls = append(r.calls, in.PhoneID)
 			in.Reject(486, 0)
 		})
-		ua.Registrar(sip.Registrar{
+		ua.Registrar(registrar.Config{
 			Account: func(user string) (auth.Account, bool) {
 				return auth.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001" || user == "1002"
 			},
-			At: func(s transport.Source) sip.Presence {
+			At: func(s transport.Source) registrar.Presence {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				for _, list := range r.bound {
 					for _, b := range list {
 						if b.Source == s.Addr {
-							return sip.Exactly
+							return registrar.Exactly
 						}
 					}
 				}
-				return sip.Absent
+				return registrar.Absent
 			},
-			Update: func(u *sip.Update) {
+			Update: func(u *registrar.Update) {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				after, code := u.Change.Apply(r.bound[u.AccountID], time.Now())

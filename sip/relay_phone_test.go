@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/cluster"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -22,21 +23,21 @@ func phonesAtOwner(r *roll) func(*nodes, string, *sip.Config, *sip.UserAgent) {
 			return
 		}
 		ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
-		ua.Registrar(sip.Registrar{
+		ua.Registrar(registrar.Config{
 			Account: func(user string) (auth.Account, bool) {
 				return auth.Account{ID: "phone-" + user, User: user, Password: "secret of " + user}, user == "1001"
 			},
-			At: func(s transport.Source) sip.Presence {
+			At: func(s transport.Source) registrar.Presence {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				for _, b := range r.bound["phone-1001"] {
 					if b.Source == s.Addr {
-						return sip.Exactly
+						return registrar.Exactly
 					}
 				}
-				return sip.Absent
+				return registrar.Absent
 			},
-			Update: func(u *sip.Update) {
+			Update: func(u *registrar.Update) {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				after, code := u.Change.Apply(r.bound[u.AccountID], time.Now())

@@ -25,12 +25,12 @@ func TestSIPpRegistersHere(t *testing.T) { //nolint:tparallel // beside its own 
 						return
 					}
 					ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{} })
-					ua.Registrar(sip.Registrar{
+					ua.Registrar(registrar.Config{
 						Account: func(user string) (auth.Account, bool) {
 							return auth.Account{ID: user, User: user, Password: "correct-horse-battery"}, user == "1001"
 						},
-						At: func(transport.Source) sip.Presence { return sip.Absent },
-						Update: func(u *sip.Update) {
+						At: func(transport.Source) registrar.Presence { return registrar.Absent },
+						Update: func(u *registrar.Update) {
 							after, _ := u.Change.Apply(nil, time.Now())
 							kept <- after
 							go u.Accept(after)

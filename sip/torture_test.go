@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/siptest"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -28,12 +29,12 @@ func TestTortureMessagesGetNoBindingOfARegistrar(t *testing.T) {
 	require.Len(t, want, 11)
 	for name := range want {
 		got[name] = reaction(t, all[name], func(ua *sip.UserAgent) {
-			ua.Registrar(sip.Registrar{
+			ua.Registrar(registrar.Config{
 				Account: func(user string) (auth.Account, bool) {
 					return auth.Account{ID: "phone", User: user, Password: "secret"}, true
 				},
-				At: func(transport.Source) sip.Presence { return sip.Absent },
-				Update: func(u *sip.Update) {
+				At: func(transport.Source) registrar.Presence { return registrar.Absent },
+				Update: func(u *registrar.Update) {
 					t.Errorf("%s: a binding for %s, who proved nothing", name, u.AccountID)
 					u.Refuse(500, 0)
 				},

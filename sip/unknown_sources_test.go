@@ -14,6 +14,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -33,15 +34,15 @@ func TestAttackByStrangersWhoStay(t *testing.T) {
 		ua.Admit(func(s transport.Source) sip.Admission {
 			return sip.Admission{Allow: s.Addr.Addr().String() == "127.0.0.2"}
 		})
-		ua.Registrar(sip.Registrar{
+		ua.Registrar(registrar.Config{
 			Account: func(string) (auth.Account, bool) { return auth.Account{}, false },
-			At: func(s transport.Source) sip.Presence {
+			At: func(s transport.Source) registrar.Presence {
 				if at := home.Load(); at != nil && *at == s.Addr {
-					return sip.Exactly
+					return registrar.Exactly
 				}
-				return sip.Absent
+				return registrar.Absent
 			},
-			Update: func(u *sip.Update) { u.Refuse(403, 0) },
+			Update: func(u *registrar.Update) { u.Refuse(403, 0) },
 		})
 	})
 	to := ua.Addr("tcp").String()

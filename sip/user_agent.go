@@ -22,6 +22,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -43,8 +44,8 @@ type UserAgent struct {
 	calls     callGate
 	load      inboundLoad
 	stats     counts
-	phones    *phoneRegistrar // nil: no phone may register
-	trunks    *auth.Verifier  // challenges trunks
+	phones    *registrar.Server // nil: no phone may register
+	trunks    *auth.Verifier    // challenges trunks
 
 	onInvite func(*Incoming)
 	onText   func(*IncomingText)
@@ -119,7 +120,7 @@ func (u *UserAgent) transportConfig() transport.Config {
 		Admit: u.admitsMessage, AdmitConnection: u.admitsConnection,
 		IsAdmitted: func(s transport.Source) bool { return u.admission(s).Allow },
 		IsRegistered: func(s transport.Source) bool {
-			return u.phones.presence(s) != Absent || u.relay.KnowsSource(s, time.Now())
+			return u.phones.Presence(s) != registrar.Absent || u.relay.KnowsSource(s, time.Now())
 		},
 		ReadRelayInfo: func(b []byte, now time.Time) *transport.RelayInfo { return u.relay.ReadRelayInfo(b, now) },
 		SealForRemote: func(b []byte, to *transport.RemotePhone) []byte { return u.relay.SealForRemote(b, to) },
@@ -131,7 +132,7 @@ func (u *UserAgent) relayConfig() cluster.Config {
 	return cluster.Config{
 		Key: c.RelayKey, NodeMark: cluster.Mark(c.NodeMark), OverloadAfter: c.OverloadAfter, Owner: c.Elsewhere, CachedOwner: c.Placed,
 		Transport: u.transport, Resolver: u.resolver, IsDispatcher: u.dispatches, Recover: u.recovered,
-		IsKnown: func(s transport.Source) bool { return u.known(s) || u.phones.presence(s) != Absent },
+		IsKnown: func(s transport.Source) bool { return u.known(s) || u.phones.Presence(s) != registrar.Absent },
 		Serve: func(m *transport.Received) {
 			own := &received{Received: *m}
 			u.serve(own, u.dialogs.ofRequest(own))
@@ -213,12 +214,12 @@ func (u *UserAgent) Close() error {
 // Counters returns totals and what is live.
 func (u *UserAgent) Counters() Counters {
 	dialogs, pending := u.dialogs.size()
-	s, t, r := &u.stats, &u.transport.Counts, u.relay.Totals()
+	s, t, r, p := &u.stats, &u.transport.Counts, u.relay.Totals(), u.phones.Totals()
 	return Counters{
-		Received: t.Received.Load(), Sent: t.Sent.Load(), Retransmitted: s.retransmitted.Load(),
-		DroppedUnknown: s.unknown.Load() + t.DroppedUnknown.Load(), DroppedRate: s.rate.Load() + t.DroppedRate.Load() + r.RateExceeded,
-		DroppedSize: s.size.Load() + t.DroppedSize.Load(), DroppedMalformed: s.malformed.Load() + t.DroppedMalformed.Load() + r.Malformed,
-		DroppedStray: s.stray.Load(), Rejected: s.rejected.Load() + t.Rejected.Load() + r.Rejected,
+		Received: t.Received.Load(), Sent: t.Sent.Load(), Retransmitted: s.retransmitted.Load() + p.Retransmitted,
+		DroppedUnknown: s.unknown.Load() + t.DroppedUnknown.Load(), DroppedRate: s.rate.Load() + t.DroppedRate.Load() + r.RateExceeded + p.RateExceeded,
+		DroppedSize: s.size.Load() + t.DroppedSize.Load() + p.TooLarge, DroppedMalformed: s.malformed.Load() + t.DroppedMalformed.Load() + r.Malformed + p.Malformed,
+		DroppedStray: s.stray.Load(), Rejected: s.rejected.Load() + t.Rejected.Load() + r.Rejected + p.Rejected,
 		Panics: s.panics.Load(), TransportErrors: s.transport.Load() + t.Errors.Load() + r.TransportErrors, Invites: s.invites.Load(),
 		Incoming: s.incoming.Load(), Dialogs: dialogs, HalfOpen: int(u.load.halfOpen.Load()), TCP: u.transport.Connections(),
 		Pending: pending, HalfHosts: u.load.hosts(), RefusedLate: s.late.Load() + r.RefusedLate, RefusedFull: s.full.Load() + r.RefusedFull,
@@ -232,10 +233,14 @@ func (u *UserAgent) CallID(attempt string, leg int) string { return u.id.LegCall
 // recovered keeps a panic to the message or callback that caused it.
 func (u *UserAgent) recovered(where string, then func()) {
 	if p := recover(); p != nil {
-		u.stats.panics.Add(1)
-		u.log.Error("sip_panic", slog.String("where", where), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
-		if then != nil {
-			then()
-		}
+		u.reportPanic(p, where, then)
+	}
+}
+
+func (u *UserAgent) reportPanic(p any, where string, then func()) {
+	u.stats.panics.Add(1)
+	u.log.Error("sip_panic", slog.String("where", where), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+	if then != nil {
+		then()
 	}
 }

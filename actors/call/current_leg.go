@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // options are those of the leg's sound.
@@ -73,7 +74,7 @@ func (c *call) sendInvite(ctx actor.Context) {
 // levelOf is how loud it is said that a leg could not be placed.
 func levelOf(err error) slog.Level {
 	switch {
-	case errors.Is(err, sip.ErrHeld):
+	case errors.Is(err, transport.ErrHeld):
 		return slog.LevelInfo // somebody wants it so
 	case leg.IsMediaRefusal(err):
 		return slog.LevelWarn // the peer's description, and no fault of ours

@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // dial opens the media session of a leg and sends its INVITE.
@@ -27,7 +28,7 @@ func dial(r *leg.Resources, m leg.Media, ua leg.UserAgent, o media.Options, in s
 	}
 	in.Body = s.Offer()
 	d, err := ua.Invite(in)
-	if errors.Is(err, sip.ErrHeld) {
+	if errors.Is(err, transport.ErrHeld) {
 		return legPrepared{leg: in.Leg, err: err, reason: domain.ReasonNotSent}
 	}
 	if err != nil {

@@ -33,6 +33,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 	"github.com/callboard/callboard/sip/testcarrier"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const workspace = "ws_01J0000000000000000000000A"
@@ -278,7 +279,7 @@ func agent(t *testing.T, onInvite func(*sip.Incoming)) *sip.UserAgent {
 
 func agentWith(t *testing.T, trace sip.Trace, onInvite func(*sip.Incoming)) *sip.UserAgent {
 	t.Helper()
-	ua, err := sip.New(sip.Config{Trace: trace, OverloadAfter: patience, Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
+	ua, err := sip.New(sip.Config{Trace: trace, OverloadAfter: patience, Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
 	require.NoError(t, err)
 	if onInvite != nil {
 		ua.OnInvite(onInvite)

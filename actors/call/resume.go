@@ -19,6 +19,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
@@ -226,7 +227,7 @@ func (c *call) legReopened(ctx actor.Context, m legReopened) {
 	if m.err == nil || c.stage != resuming || c.resumption.failed {
 		return
 	}
-	if errors.Is(m.err, sip.ErrHeld) { // until it is known whose it is, or time is up
+	if errors.Is(m.err, transport.ErrHeld) { // until it is known whose it is, or time is up
 		mailbox.After(ctx, byeRetryAfter, retryReopen{})
 		return
 	}

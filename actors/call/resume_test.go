@@ -20,6 +20,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // medium is a phone that takes up what the test lets it.
@@ -296,7 +297,7 @@ func TestWhoDoesNotKnowWhoseACallIsTriesAgain(t *testing.T) {
 	tried, told, byes := make(chan struct{}), make(chan string, 1), make(chan struct{}, 9)
 	h.takesUp(h.survivors(1, c, a), medium{revive: func(r sip.Revival) (leg.Dialog, error) {
 		if tries.Add(1) < 3 {
-			return nil, sip.ErrHeld
+			return nil, transport.ErrHeld
 		}
 		close(tried)
 		return strung{bye: func() {

@@ -5,9 +5,9 @@ import (
 	"sync"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/registrar"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Book knows the phones of all workspaces and where they are registered. The
@@ -17,8 +17,8 @@ type Book struct {
 	of     map[string][]string // phones by workspace
 	byID   map[string]*domain.Phone
 	byUser map[string]*domain.Phone
-	bound  map[string][]sip.Source // by phone
-	exact  map[sip.Source]int
+	bound  map[string][]transport.Source // by phone
+	exact  map[transport.Source]int
 	hosts  map[netip.Addr]int
 }
 
@@ -26,7 +26,7 @@ type Book struct {
 func NewBook() *Book {
 	return &Book{
 		of: make(map[string][]string), byID: make(map[string]*domain.Phone), byUser: make(map[string]*domain.Phone),
-		bound: make(map[string][]sip.Source), exact: make(map[sip.Source]int), hosts: make(map[netip.Addr]int),
+		bound: make(map[string][]transport.Source), exact: make(map[transport.Source]int), hosts: make(map[netip.Addr]int),
 	}
 }
 
@@ -116,7 +116,7 @@ func (b *Book) Bind(phoneID string, bindings []registrar.Binding) {
 		return
 	}
 	for _, x := range bindings {
-		s := sip.Source{Addr: netip.AddrPortFrom(x.Source.Addr().Unmap(), x.Source.Port()), Network: x.Network}
+		s := transport.Source{Addr: netip.AddrPortFrom(x.Source.Addr().Unmap(), x.Source.Port()), Network: x.Network}
 		b.bound[phoneID] = append(b.bound[phoneID], s)
 		b.exact[s]++
 		b.hosts[s.Addr.Addr()]++
@@ -136,15 +136,15 @@ func (b *Book) unbind(phoneID string) {
 }
 
 // At tells whether a phone is registered at a source.
-func (b *Book) At(s sip.Source) sip.Presence {
+func (b *Book) At(s transport.Source) registrar.Presence {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	s.Addr = netip.AddrPortFrom(s.Addr.Addr().Unmap(), s.Addr.Port())
 	switch {
 	case b.exact[s] > 0:
-		return sip.Exactly
+		return registrar.Exactly
 	case b.hosts[s.Addr.Addr()] > 0:
-		return sip.AtHost
+		return registrar.AtHost
 	}
-	return sip.Absent
+	return registrar.Absent
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/registrar"
 )
 
@@ -31,7 +30,7 @@ const (
 type (
 	// Register is a REGISTER of one of them, its sender proved. It is answered
 	// once what it changes is durable.
-	Register struct{ Update *sip.Update }
+	Register struct{ Update *registrar.Update }
 	// Set replaces the phones. The registrations of those that are gone, or
 	// sign in otherwise, end.
 	Set struct{ Phones []domain.Phone }
@@ -95,9 +94,9 @@ type phones struct {
 	known      map[string]domain.Phone
 	bound      map[string][]registrar.Binding // durable
 	ready      bool                           // loaded
-	queue      []*sip.Update                  // not looked at yet
+	queue      []*registrar.Update            // not looked at yet
 	saving     map[string][]registrar.Binding // being committed; nil: nothing is
-	asking     []*sip.Update                  // answered once that is durable
+	asking     []*registrar.Update            // answered once that is durable
 	forgotten  map[string]bool                // to be deleted by the next commit
 	generation int
 	cancel     func()
@@ -198,7 +197,7 @@ func (p *phones) bind(id string, list []registrar.Binding) {
 	p.cfg.Book.Bind(id, list)
 }
 
-func (p *phones) register(ctx actor.Context, u *sip.Update) {
+func (p *phones) register(ctx actor.Context, u *registrar.Update) {
 	if len(p.queue) >= mostWaiting {
 		u.Refuse(503, retryAfter)
 		return
@@ -236,7 +235,7 @@ func (p *phones) next(ctx actor.Context) {
 }
 
 // weigh works one REGISTER into what will be committed, or answers it at once.
-func (p *phones) weigh(u *sip.Update, fresh map[string][]registrar.Binding, now time.Time) {
+func (p *phones) weigh(u *registrar.Update, fresh map[string][]registrar.Binding, now time.Time) {
 	if _, known := p.known[u.AccountID]; !known {
 		u.Refuse(403, 0)
 		return
@@ -314,7 +313,7 @@ func (p *phones) set(ctx actor.Context, list []domain.Phone) {
 		if kept && now.Password == was.Password && now.Username == was.Username {
 			continue
 		}
-		p.queue = slices.DeleteFunc(p.queue, func(u *sip.Update) bool {
+		p.queue = slices.DeleteFunc(p.queue, func(u *registrar.Update) bool {
 			if u.AccountID == id {
 				u.Refuse(403, 0) // it was proved by what holds no more
 			}

@@ -18,7 +18,9 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	sipregistrar "github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // slow is a store whose first commit waits.
@@ -43,7 +45,7 @@ func (*slow) List(context.Context, commit.Query, func() domain.Record, func(doma
 
 func served(t *testing.T, prepare func(*sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}})
 	require.NoError(t, err)
 	prepare(ua)
 	done := make(chan struct{})
@@ -76,7 +78,7 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 	}, 100))
 	came := make(chan string, 4)
 	phoneServer := served(t, func(ua *sip.UserAgent) {
-		ua.Registrar(sip.Registrar{Open: book.Open, Account: book.Account, At: book.At, Update: func(u *sip.Update) {
+		ua.Registrar(sipregistrar.Config{Open: book.Open, Account: book.Account, At: book.At, Update: func(u *sipregistrar.Update) {
 			sys.Root.Send(pid, registrar.Register{Update: u})
 			came <- u.AccountID
 		}})

@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // lookupLimit bounds one name look-up of a proxy.
@@ -198,7 +199,7 @@ func (b *Book) Of(from netip.AddrPort) []Entry {
 
 // Admit is sip's question about a source. Where a trunk wants a proof, so does
 // it; where every one does, nobody calls from there without.
-func (b *Book) Admit(s sip.Source) sip.Admission {
+func (b *Book) Admit(s transport.Source) sip.Admission {
 	found := b.Of(s.Addr)
 	if len(found) == 0 {
 		return sip.Admission{}

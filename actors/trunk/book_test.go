@@ -10,8 +10,8 @@ import (
 
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Calls for whatever number go to the first trunk of their source: a workspace
@@ -37,7 +37,7 @@ func TestALaterTrunkTakesNoCallsFromOneThatWasThere(t *testing.T) {
 				got = append(got, e.Trunk.ID)
 			}
 			assert.Equal(t, []string{"first", "late", "last"}, got, from)
-			a := b.Admit(sip.Source{Addr: source, Network: "udp"})
+			a := b.Admit(transport.Source{Addr: source, Network: "udp"})
 			who, known := a.Account("same")
 			assert.True(t, known)
 			assert.Equal(t, "first", who.ID, "and nobody signs in as another's trunk")

@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 func tr(id string, change func(*domain.Trunk)) domain.Trunk {
@@ -216,7 +217,7 @@ func TestOnlyTheAddressesOfATrunkAreAdmitted(t *testing.T) {
 	})
 	got := map[string]string{}
 	for _, a := range []string{"192.0.2.1", "::ffff:192.0.2.1", "198.51.100.77", "203.0.113.9", "203.0.113.8", "127.0.0.1"} {
-		ad := b.Admit(sip.Source{Addr: netip.AddrPortFrom(netip.MustParseAddr(a), 5060)})
+		ad := b.Admit(transport.Source{Addr: netip.AddrPortFrom(netip.MustParseAddr(a), 5060)})
 		got[a] = ad.TrunkID
 	}
 	assert.Equal(t, map[string]string{

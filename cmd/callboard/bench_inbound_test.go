@@ -17,6 +17,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // benchSIP makes this test binary a user agent that answers everything, with
@@ -28,7 +29,7 @@ const dialledIn = "+12025550142"
 // answerAsSIP runs it until its input ends.
 func answerAsSIP(port string) {
 	ua, err := sip.New(sip.Config{
-		Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: netip.MustParseAddr("127.0.0.1"),
+		Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: netip.MustParseAddr("127.0.0.1"),
 	})
 	if err != nil {
 		panic(err)

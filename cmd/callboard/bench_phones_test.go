@@ -27,6 +27,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // benchPhones makes this test binary the far end of a measurement.
@@ -116,7 +117,7 @@ func answerAsPhones(port string) {
 		panic(err)
 	}
 	f := &farm{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), talking: make(map[*media.Session]bool)}
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: local})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: local})
 	if err != nil {
 		panic(err)
 	}

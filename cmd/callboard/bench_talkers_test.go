@@ -22,6 +22,7 @@ import (
 	"github.com/callboard/callboard/media/vad"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // benchTalkers makes this test binary callers that take their turns: "PORT WORDS", where WORDS is a file of what each of
@@ -66,7 +67,7 @@ func speakAsTalkers(order string) {
 		panic(err)
 	}
 	c := &chorus{words: words}
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: local})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: local})
 	if err != nil {
 		panic(err)
 	}

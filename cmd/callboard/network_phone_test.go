@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // networkPhone makes this test binary a phone at the address given, which tells
@@ -50,7 +51,7 @@ func newNetPhone(at netip.AddrPort, low int, told func(phoneCall)) (*netPhone, e
 		return nil, err
 	}
 	ua, err := sip.New(sip.Config{
-		Listen: []sip.Listener{{Network: "udp", Addr: at.String()}}, PublicIP: at.Addr(),
+		Listen: []transport.Listener{{Network: "udp", Addr: at.String()}}, PublicIP: at.Addr(),
 		OverloadAfter: time.Minute, // it refuses no call because the machine stood still
 	})
 	if err != nil {
@@ -58,7 +59,7 @@ func newNetPhone(at netip.AddrPort, low int, told func(phoneCall)) (*netPhone, e
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &netPhone{engine: engine, words: tone.Make(60*time.Second, 0.3, 300, 1100), told: told, ua: ua, stop: cancel}
-	ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{Allow: true} }) // it is alone with the service
+	ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} }) // it is alone with the service
 	ua.OnInvite(p.take)
 	failed := make(chan error, 1)
 	p.work.Go(func() { failed <- ua.Serve(ctx) })

@@ -14,12 +14,13 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // carrier is a user agent of another house on loopback, until the test ends.
 func carrier(t *testing.T) *sip.UserAgent {
 	t.Helper()
-	ua, err := sip.New(sip.Config{Listen: []sip.Listener{{Network: "udp", Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(siptest.Port(t)))}}})
+	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(siptest.Port(t)))}}})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

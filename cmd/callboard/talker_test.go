@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/siptest"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // gathering are people at telephones, at one port: each number is somebody who
@@ -45,12 +46,12 @@ func newGathering(t testing.TB) *gathering {
 	p.engine, err = media.NewEngine(media.Config{BindIP: at.Addr(), PublicIP: at.Addr(), PortMin: low, PortMax: low + 198})
 	require.NoError(t, err)
 	ua, err := sip.New(sip.Config{
-		Listen: []sip.Listener{{Network: "udp", Addr: at.String()}}, PublicIP: at.Addr(), OverloadAfter: time.Minute,
+		Listen: []transport.Listener{{Network: "udp", Addr: at.String()}}, PublicIP: at.Addr(), OverloadAfter: time.Minute,
 	})
 	require.NoError(t, err)
 	var stop context.CancelFunc
 	p.ctx, stop = context.WithCancel(context.Background())
-	ua.Admit(func(sip.Source) sip.Admission { return sip.Admission{Allow: true} })
+	ua.Admit(func(transport.Source) sip.Admission { return sip.Admission{Allow: true} })
 	ua.OnInvite(p.take)
 	failed := make(chan error, 1)
 	p.work.Go(func() { failed <- ua.Serve(p.ctx) })

@@ -1,6 +1,7 @@
-// Package registrar decides what a REGISTER changes (RFC 3261 §10.3).
+// Package registrar is the registrar of phones (RFC 3261 §10.3): Server takes REGISTERs and
+// authenticates phones, Change decides on bindings.
 //
-// Its functions are pure: given the bindings of an account and the time, they
+// Changes are pure: given the bindings of an account and the time, they
 // return the bindings that follow.
 package registrar
 

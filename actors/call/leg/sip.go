@@ -7,6 +7,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // Dialog is the SIP dialog of a leg.
@@ -65,7 +66,7 @@ func (u userAgent) Invite(in sip.Invite) (Dialog, error) {
 // Revive continues a dialog, while this process owns its shard.
 func (u userAgent) Revive(r sip.Revival) (Dialog, error) {
 	if u.may != nil && !u.may() {
-		return nil, sip.ErrHeld
+		return nil, transport.ErrHeld
 	}
 	d, err := u.UserAgent.Revive(r)
 	if err != nil {

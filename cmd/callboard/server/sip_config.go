@@ -8,15 +8,14 @@ import (
 	"os"
 
 	"github.com/callboard/callboard/configs"
-	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/transport"
 )
 
-func sipListeners(cfg *configs.Config) []sip.Listener {
-	var all []sip.Listener
+func sipListeners(cfg *configs.Config) []transport.Listener {
+	var all []transport.Listener
 	for _, l := range cfg.SIP {
 		for _, network := range l.Networks() {
-			all = append(all, sip.Listener{Network: network, Addr: l.Addr.String()})
+			all = append(all, transport.Listener{Network: network, Addr: l.Addr.String()})
 		}
 	}
 	return all

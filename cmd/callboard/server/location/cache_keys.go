@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/actors"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/cluster"
 )
 
 // Under these names answers are kept: of a call, of its CANCEL, and of a source
@@ -16,13 +16,13 @@ func callKey(q actors.CallQuestion, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"c" + q.Source.String(), q.To, q.User}, "\x00"), q.MatchFields, byHeader)
 }
 
-func cancelKey(a sip.Whose) string { return "i" + a.CallID }
+func cancelKey(a cluster.OwnerQuery) string { return "i" + a.CallID }
 
 func sourceKey(at netip.AddrPort) string { return "s" + at.String() }
 
 // disputeKey is where it is kept whether a number's claim in the store counts for
 // a call; workspace "": it does not.
-func disputeKey(a sip.Whose, name string, byHeader bool) string {
+func disputeKey(a cluster.OwnerQuery, name string, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"d" + a.Source.Addr.String(), name, a.User}, "\x00"), a.MatchFields, byHeader)
 }
 
@@ -42,7 +42,7 @@ func withHeaderFields(name string, fields map[string]string, byHeader bool) stri
 
 // storedKeys are what a request is found by before anybody is asked, each with its
 // kind: a phone by who it is, and a call or a message by the number that it goes to.
-func storedKeys(a sip.Whose) []string {
+func storedKeys(a cluster.OwnerQuery) []string {
 	switch {
 	case a.Within, a.Method == sipOptions:
 		return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/cluster"
 )
 
 // Whose a call is that no number of the store names, because its trunk writes
@@ -25,11 +25,11 @@ const cancelLifetime = 3 * time.Minute
 const sipOptions = "OPTIONS"
 
 // mayConcernNodes says whether other nodes may be asked whose a request is.
-func mayConcernNodes(a sip.Whose) bool {
+func mayConcernNodes(a cluster.OwnerQuery) bool {
 	return !a.Within && slices.Contains([]string{"INVITE", "MESSAGE", "CANCEL", sipOptions}, a.Method)
 }
 
-func questionFor(a sip.Whose) actors.CallQuestion {
+func questionFor(a cluster.OwnerQuery) actors.CallQuestion {
 	q := actors.CallQuestion{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
 	if a.Method == sipOptions {
 		q.To, q.User, q.MatchFields = "", "", nil
@@ -38,7 +38,7 @@ func questionFor(a sip.Whose) actors.CallQuestion {
 }
 
 // cachedDispute is what is known of a number's claim against the trunks here.
-func (w *Finder) cachedDispute(a sip.Whose, name string) (c location, known bool) {
+func (w *Finder) cachedDispute(a cluster.OwnerQuery, name string) (c location, known bool) {
 	if c, known = w.cached(disputeKey(a, name, false)); known {
 		return c, true
 	}
@@ -48,7 +48,7 @@ func (w *Finder) cachedDispute(a sip.Whose, name string) (c location, known bool
 // isDisputable says whether a number's claim has to be held against the trunks here.
 // One that leads to another node goes unasked where no trunk here leads to the
 // source.
-func (w *Finder) isDisputable(a sip.Whose, name, workspace string) bool {
+func (w *Finder) isDisputable(a cluster.OwnerQuery, name, workspace string) bool {
 	if name[0] != 'n' || !mayConcernNodes(a) {
 		return false
 	}
@@ -60,7 +60,7 @@ func (w *Finder) isDisputable(a sip.Whose, name, workspace string) bool {
 // nodes are asked then. Anybody may claim a number that comes over the trunk of
 // another one for its rest, so where that trunk is here it goes to the number only
 // where its own node says that it has a trunk there, too.
-func (w *Finder) checkNumberClaim(ctx context.Context, a sip.Whose, name, workspace string) string {
+func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, name, workspace string) string {
 	q := questionFor(a)
 	n, ok := w.cluster.OwnerOf(workspace)
 	own, counts := w.cluster.LocalClaim(ctx, q), true
@@ -91,7 +91,7 @@ func (w *Finder) checkNumberClaim(ctx context.Context, a sip.Whose, name, worksp
 
 // cachedClaimant is the node that has the best claim, from memory; known is false
 // where that does not say.
-func (w *Finder) cachedClaimant(a sip.Whose) (c location, known bool) {
+func (w *Finder) cachedClaimant(a cluster.OwnerQuery) (c location, known bool) {
 	q := questionFor(a)
 	for _, byHeader := range []bool{false, true} {
 		if c, known = w.cached(callKey(q, byHeader)); known {
@@ -103,7 +103,7 @@ func (w *Finder) cachedClaimant(a sip.Whose) (c location, known bool) {
 
 // findClaimant finds the node that has the best claim; "": this one has, or nobody.
 // With an error it says whether the claim that is known is weak.
-func (w *Finder) findClaimant(ctx context.Context, a sip.Whose) (c location, err error) {
+func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c location, err error) {
 	c, known := w.cachedClaimant(a)
 	if known {
 		return c, nil
@@ -155,7 +155,7 @@ var errIncomplete = errors.New("this node cannot speak for all of its shards now
 var errAskLimit = errors.New("no other node is asked for this source now")
 
 // mayAskNodes says whether other nodes may be asked whose a request is, once.
-func mayAskNodes(a sip.Whose) bool { return a.Ask == nil || a.Ask() }
+func mayAskNodes(a cluster.OwnerQuery) bool { return a.Ask == nil || a.Ask() }
 
 // addrOfNode is where a node takes SIP; "": here.
 func (w *Finder) addrOfNode(id string) (netip.AddrPort, bool) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/persistence/lease"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/cluster"
 )
 
 const (
@@ -44,7 +44,7 @@ func NodeMark(n lease.Node) string {
 }
 
 // FindCached answers from memory.
-func (w *Finder) FindCached(a sip.Whose) (at netip.AddrPort, elsewhere, sure bool) {
+func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere, sure bool) {
 	if a.Mark != "" {
 		at, elsewhere = w.nodeByMark(a.Mark)
 		return at, elsewhere, true
@@ -86,7 +86,7 @@ func (w *Finder) FindCached(a sip.Whose) (at netip.AddrPort, elsewhere, sure boo
 // Find asks the store what memory does not know, and then the other nodes.
 // A phone is found by who it says to be where no trunk at the source has a claim:
 // anybody may call a phone like what a carrier writes for its callers.
-func (w *Finder) Find(a sip.Whose) (netip.AddrPort, bool) {
+func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 	if a.Mark != "" {
 		return w.nodeByMark(a.Mark)
 	}
@@ -134,7 +134,7 @@ func (w *Finder) cached(name string) (location, bool) {
 }
 
 // nodeOfCancel is the node of the call that a CANCEL is for.
-func (w *Finder) nodeOfCancel(a sip.Whose) (node string, ok bool) {
+func (w *Finder) nodeOfCancel(a cluster.OwnerQuery) (node string, ok bool) {
 	if a.Method != "CANCEL" {
 		return "", false
 	}

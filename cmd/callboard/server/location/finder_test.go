@@ -15,7 +15,8 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/persistence/lease"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/cluster"
+	"github.com/callboard/callboard/sip/transport"
 )
 
 // fewNodes are "here", "b" with what is of workspace "wb", and "c".
@@ -64,7 +65,7 @@ func (f *fewNodes) AskNodes(ctx context.Context, q actors.CallQuestion) (out []d
 }
 
 func TestNobodyTakesCallsAwayByTheNameOfAPhoneOrANumberThatHeClaims(t *testing.T) {
-	invite := sip.Whose{Method: "INVITE", To: "+447700900001", From: "anonymous", CallID: "1", Source: sip.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
+	invite := cluster.OwnerQuery{Method: "INVITE", To: "+447700900001", From: "anonymous", CallID: "1", Source: transport.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
 	phone, number := map[string]string{"panonymous": "wb"}, map[string]string{"n+447700900001": "wb"}
 	at := func(here, b, c domain.ClaimRank) map[string]domain.CallClaim {
 		return map[string]domain.CallClaim{"here": {Rank: here}, "b": {Rank: b}, "c": {Rank: c}}
@@ -127,8 +128,8 @@ func TestNobodyTakesCallsAwayByTheNameOfAPhoneOrANumberThatHeClaims(t *testing.T
 func TestACallByHeaderIsAskedForAnew(t *testing.T) {
 	f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimRest, ByHeader: true}}}
 	w := New(f)
-	a := sip.Whose{
-		Method: "INVITE", To: "1", CallID: "1", Source: sip.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")},
+	a := cluster.OwnerQuery{
+		Method: "INVITE", To: "1", CallID: "1", Source: transport.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")},
 		MatchFields: map[string]string{"x-trunk-id": "acme"},
 	}
 	at, _ := w.Find(a)
@@ -153,7 +154,7 @@ func TestACancelFindsItsCallForThreeMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fewNodes{owner: "b", claims: map[string]domain.CallClaim{"b": {Rank: domain.ClaimRest}}}
 		w := New(f)
-		a := sip.Whose{Method: "INVITE", To: "1", User: "carrier", CallID: "1", Source: sip.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
+		a := cluster.OwnerQuery{Method: "INVITE", To: "1", User: "carrier", CallID: "1", Source: transport.Source{Addr: netip.MustParseAddrPort("198.51.100.1:5060")}}
 		_, elsewhere := w.Find(a)
 		assert.True(t, elsewhere)
 		f.claims = nil

@@ -1,0 +1,332 @@
+package registrar
+
+import (
+	"math"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/ratelimit"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+const (
+	unknownRate      = 10 // messages per second of one unknown source
+	unknownBurst     = 30
+	unknownTotalRate = 1000 // of all of them together
+	maxAnswers       = 4096 // responses that are stored for retransmitted REGISTERs
+)
+
+// Presence says whether a phone is registered at a source.
+type Presence uint8
+
+// The presences.
+const (
+	Absent  Presence = iota
+	AtHost           // at another port of the same host
+	Exactly          // at this address and port
+)
+
+// Config says which phones there are. Its functions are called
+// for messages of unknown sources: they must answer from memory.
+type Config struct {
+	Realm   string      // of the challenges. Default: callboard
+	Open    func() bool // whether there is any phone; nil: there is. Without one unknown sources get no answer
+	Account func(user string) (auth.Account, bool)
+	At      func(transport.Source) Presence
+	Update  func(*Update) // Accept or Refuse answers it, from any goroutine
+}
+
+// Responder answers requests.
+type Responder interface {
+	// BuildResponse writes a response; tag is ours.
+	BuildResponse(m *transport.Received, code int, tag string, extra []message.Header) ([]byte, error)
+	SendResponse(m *transport.Received, b []byte)
+	// Recover is deferred: it keeps a panic to one message.
+	Recover(where string, then func())
+}
+
+// Server takes REGISTERs of phones, and proves which phone a call comes from. A nil Server has no phones.
+type Server struct {
+	cfg          Config
+	responder    Responder
+	id           message.Identifiers
+	auth         *auth.Verifier
+	unknown      *ratelimit.Limiter // unknown sources, each
+	unknownTotal *ratelimit.Limiter // and together
+
+	retransmitted, rejected, rateExceeded, tooLarge, malformed atomic.Uint64
+
+	mu      sync.Mutex
+	answers map[registerKey][]byte // nil: not answered yet
+	order   []registerKey          // oldest first
+}
+
+// NewServer makes a server; secret keys its nonces, id its tags.
+func NewServer(cfg Config, secret []byte, id message.Identifiers, r Responder) *Server {
+	return &Server{
+		cfg: cfg, responder: r, id: id, auth: auth.NewVerifier(cfg.Realm, secret, cfg.Account),
+		unknown: ratelimit.NewLimiter(unknownRate, unknownBurst), unknownTotal: ratelimit.NewLimiter(unknownTotalRate, unknownTotalRate),
+		answers: make(map[registerKey][]byte),
+	}
+}
+
+// Totals are what happened to REGISTERs since the start.
+type Totals struct{ Retransmitted, Rejected, RateExceeded, TooLarge, Malformed uint64 }
+
+// Totals returns the totals since the start.
+func (r *Server) Totals() Totals {
+	if r == nil {
+		return Totals{}
+	}
+	return Totals{
+		Retransmitted: r.retransmitted.Load(), Rejected: r.rejected.Load(), RateExceeded: r.rateExceeded.Load(),
+		TooLarge: r.tooLarge.Load(), Malformed: r.malformed.Load(),
+	}
+}
+
+// registerKey names one REGISTER transaction.
+type registerKey struct {
+	branch, callID string
+	cseq           uint32
+	source         netip.AddrPort
+}
+
+// Admit lets REGISTERs pass from anywhere, within the rate of unknown sources, and any message
+// of a source where a phone is registered.
+func (r *Server) Admit(b []byte, s transport.Source, now time.Time) bool {
+	if !r.hasPhones() {
+		return false
+	}
+	if r.Presence(s) != Absent {
+		return true
+	}
+	return len(b) > 9 && string(b[:9]) == "REGISTER " && r.unknown.Spend(s.Addr.Addr(), 1, now) && r.unknownTotal.Spend(netip.Addr{}, 1, now)
+}
+
+func (r *Server) hasPhones() bool { return r != nil && (r.cfg.Open == nil || r.cfg.Open()) }
+
+// AdmitConnection lets an unknown source connect: phones may come over TCP and TLS from
+// anywhere.
+func (r *Server) AdmitConnection(s transport.Source, now time.Time) bool {
+	return r.hasPhones() && (r.Presence(s) != Absent || r.unknown.Spend(s.Addr.Addr(), 1, now))
+}
+
+func (r *Server) Presence(s transport.Source) (p Presence) {
+	if r == nil {
+		return Absent
+	}
+	defer r.responder.Recover("presence", func() { p = Absent })
+	return r.cfg.At(s)
+}
+
+// IsPhone tells whether a request comes from a phone: from where one is
+// registered, unless a trunk sends from the same host.
+func (r *Server) IsPhone(s transport.Source, trunk bool) bool {
+	switch r.Presence(s) {
+	case Exactly:
+		return true
+	case AtHost:
+		return !trunk
+	case Absent:
+	}
+	return false
+}
+
+// Update is a REGISTER that has proved who sent it.
+type Update struct {
+	AccountID string
+	Change    Change
+
+	r   *Server
+	m   *transport.Received
+	key registerKey
+}
+
+// Register takes a REGISTER. The answer to an unknown source is bounded in size.
+func (r *Server) Register(m *transport.Received, unknown bool) {
+	key := registerKey{m.Branch(), m.CallID, m.CSeq, m.Source().Addr}
+	if answer, known := r.storedAnswer(key); known {
+		if answer != nil {
+			r.retransmitted.Add(1)
+			r.responder.SendResponse(m, answer)
+		}
+		return
+	}
+	now := time.Now()
+	account, v := r.auth.CheckRequest(&m.Message, m.Source().Addr.Addr(), now)
+	switch v {
+	case auth.TooManyFailures:
+		r.rateExceeded.Add(1)
+		return
+	case auth.NoCredentials, auth.WrongCredentials:
+		r.challenge(m, false, unknown, now)
+		return
+	case auth.StaleNonce:
+		r.challenge(m, true, unknown, now)
+		return
+	case auth.Proven:
+	}
+	if message.URIUser(m.To.URI) != account.User || !account.AllowsNetwork(m.Source().Network) {
+		r.refuse(m, 403)
+		return
+	}
+	change, code := ParseRegister(&m.Message)
+	if code != 0 {
+		r.refuse(m, code)
+		return
+	}
+	change.Source, change.Network, change.Through = m.Source().Addr, m.Source().Network, m.RelayNode()
+	switch {
+	case m.Relay != nil:
+		change.Local = m.Relay.Local
+	case m.Flow.Socket != nil:
+		change.Local = m.Flow.Socket.Local()
+	}
+	r.reserveAnswer(key)
+	update := &Update{AccountID: account.ID, Change: change, r: r, m: m, key: key}
+	defer r.responder.Recover("register", func() { update.Refuse(500, 0) })
+	r.cfg.Update(update)
+}
+
+func (r *Server) refuse(m *transport.Received, code int) {
+	var extra []message.Header
+	if code == 423 {
+		extra = []message.Header{{Name: "Min-Expires", Value: strconv.Itoa(int(MinExpires / time.Second))}}
+	}
+	r.rejected.Add(1)
+	r.reply(m, code, extra)
+}
+
+// challenge asks for a proof. An unknown source gets at most one answer, of at most one and a half
+// times the size of its request: a forged source address gains an attacker little, and a short
+// REGISTER still fits.
+func (r *Server) challenge(m *transport.Received, stale, unknown bool, now time.Time) {
+	r.rejected.Add(1)
+	offers := r.auth.Challenges(&m.Message, m.Source().Addr.Addr(), stale, now)
+	tag := r.id.ToTag(m.CallID, m.From.Tag+m.Branch())
+	most := math.MaxInt
+	if unknown && !m.Flow.IsStream() {
+		most = m.MaxResponseSize() * 3 / 2
+	}
+	for some := offers; len(some) > 0; some = fewer(offers, some) {
+		b, err := r.responder.BuildResponse(m, 401, tag, some)
+		if err != nil {
+			r.malformed.Add(1)
+			return
+		}
+		if len(b) <= most {
+			r.responder.SendResponse(m, b)
+			return
+		}
+	}
+	r.tooLarge.Add(1)
+}
+
+// fewer is the next smaller choice of challenges: the better one, then MD5.
+func fewer(all, some []message.Header) []message.Header {
+	switch {
+	case len(some) > 1:
+		return all[:1]
+	case len(all) > 1 && &some[0] == &all[0]:
+		return all[1:]
+	}
+	return nil
+}
+
+// Authenticate challenges the call of a phone until it has proved its account; ok is false
+// when the request was answered.
+func (r *Server) Authenticate(m *transport.Received) (accountID string, ok bool) {
+	now := time.Now()
+	account, v := r.auth.CheckRequest(&m.Message, m.Source().Addr.Addr(), now)
+	switch v {
+	case auth.TooManyFailures:
+		r.rateExceeded.Add(1)
+		return "", false
+	case auth.NoCredentials, auth.WrongCredentials:
+		r.challenge(m, false, false, now)
+		return "", false
+	case auth.StaleNonce:
+		r.challenge(m, true, false, now)
+		return "", false
+	case auth.Proven:
+	}
+	if message.URIUser(m.From.URI) != account.User || !account.AllowsNetwork(m.Source().Network) {
+		r.refuse(m, 403)
+		return "", false
+	}
+	return account.ID, true
+}
+
+// Accept answers 200 with the account's contacts.
+func (u *Update) Accept(now []Binding) {
+	at := time.Now()
+	extra := make([]message.Header, 0, len(now)+1)
+	for _, b := range now {
+		left := int(b.Expires.Sub(at).Round(time.Second) / time.Second)
+		extra = append(extra, message.Header{
+			Name: "Contact", Value: "<" + b.URI + ">;expires=" + strconv.Itoa(max(left, 1)) + ";q=" + strconv.FormatFloat(b.Q, 'f', -1, 64),
+		})
+	}
+	extra = append(extra, message.Header{Name: "Date", Value: at.UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")})
+	u.answer(200, extra)
+}
+
+// Refuse answers with an error. retryAfter is rounded to seconds; 0 leaves it
+// out.
+func (u *Update) Refuse(code int, retryAfter time.Duration) {
+	var extra []message.Header
+	if retryAfter > 0 {
+		extra = []message.Header{{Name: "Retry-After", Value: strconv.Itoa(int(retryAfter.Round(time.Second).Seconds()))}}
+	}
+	u.r.rejected.Add(1)
+	u.answer(max(300, min(code, 699)), extra)
+}
+
+// reply answers at once. Its tag is derived from the request, so that a repetition is answered alike.
+func (r *Server) reply(m *transport.Received, code int, extra []message.Header) []byte {
+	tag := r.id.ToTag(m.CallID, m.From.Tag+strings.ToLower(m.Branch()))
+	b, err := r.responder.BuildResponse(m, code, tag, extra)
+	if err != nil {
+		r.malformed.Add(1)
+		return nil
+	}
+	r.responder.SendResponse(m, b)
+	return b
+}
+
+func (u *Update) answer(code int, extra []message.Header) {
+	b := u.r.reply(u.m, code, extra)
+	if b == nil && code < 300 {
+		b = u.r.reply(u.m, 500, nil)
+	}
+	u.r.mu.Lock()
+	defer u.r.mu.Unlock()
+	if _, known := u.r.answers[u.key]; known {
+		u.r.answers[u.key] = b
+	}
+}
+
+func (r *Server) storedAnswer(k registerKey) (b []byte, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, known = r.answers[k]
+	return b, known
+}
+
+// reserveAnswer adds an answer that is not known yet; the oldest one makes room.
+func (r *Server) reserveAnswer(k registerKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.order) >= maxAnswers {
+		delete(r.answers, r.order[0])
+		r.order = r.order[1:]
+	}
+	r.order = append(r.order, k)
+	r.answers[k] = nil
+}
