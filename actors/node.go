@@ -17,7 +17,6 @@ import (
 	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/campaign"
-	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
@@ -38,27 +37,8 @@ import (
 	"github.com/callboard/callboard/engines/tracing"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
-	"github.com/callboard/callboard/service/agentruntime"
-	"github.com/callboard/callboard/service/agents"
-	"github.com/callboard/callboard/service/analysis"
-	"github.com/callboard/callboard/service/appointments"
-	"github.com/callboard/callboard/service/campaigns"
-	"github.com/callboard/callboard/service/contacts"
-	"github.com/callboard/callboard/service/datarequests"
-	"github.com/callboard/callboard/service/decisions"
-	dncservice "github.com/callboard/callboard/service/dnc"
-	"github.com/callboard/callboard/service/exports"
 	"github.com/callboard/callboard/service/jobs"
-	"github.com/callboard/callboard/service/knowledge"
-	"github.com/callboard/callboard/service/numbers"
-	"github.com/callboard/callboard/service/pathways"
-	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
-	"github.com/callboard/callboard/service/record/contactlist"
-	"github.com/callboard/callboard/service/simulation"
-	"github.com/callboard/callboard/service/sms"
-	servicetools "github.com/callboard/callboard/service/tools"
-	"github.com/callboard/callboard/service/trunks"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
@@ -238,73 +218,6 @@ func New(cfg Config) *Node {
 	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log)}
 	n.connectServices(store)
 	return n
-}
-
-// connectServices builds the services and connects them with the actors.
-func (n *Node) connectServices(store *counting) {
-	cfg := &n.cfg
-	references := record.NewReferences(store)
-	n.desk.agentsService = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
-	n.desk.pathwaysService = pathways.New(store, references, n)
-	n.desk.toolsService = servicetools.New(store, references, n)
-	n.desk.scripts = agentruntime.NewScripts(agentruntime.ScriptsConfig{
-		Store: store, Agents: n.desk, Pathways: n.desk, Speaker: cfg.Speaker, Recogniser: cfg.Ears, Realtime: cfg.Lives, Engines: n.engines,
-	})
-	n.desk.dncService = dncservice.New(store, n.dnc, n)
-	n.desk.list = contactlist.New(store)
-	n.desk.contactService = contacts.New(contacts.Config{
-		Store: store, Workspaces: n, Campaigns: n.desk, Actors: n, System: n.sys, DNC: n.desk, Script: n.desk.Script, OnCalls: n.desk.onCalls, Log: cfg.Log,
-	})
-	n.connectMoreServices(store, references)
-}
-
-func (n *Node) connectMoreServices(store *counting, references *record.References) {
-	cfg := &n.cfg
-	n.desk.numbersService = numbers.New(store, n, cfg.Log)
-	n.desk.phonesService = phones.New(phones.Config{Store: store, Count: n.phones.Count, Registrar: n})
-	n.desk.knowledgeService = knowledge.New(knowledge.Config{
-		Store: store, References: references, URLs: n, Web: n.sender, PDF: cfg.Papers, Models: n.models, Embedding: cfg.Models.Embedding, Context: n.Context, Log: cfg.Log,
-	})
-	n.desk.smsService = sms.New(sms.Config{
-		Store: store, Workspaces: n, Outbox: n, URLs: n, Numbers: n.desk.numbersService, Spending: n, Background: n, SIP: cfg.SIP, DNC: n.dnc, Zones: n.desk.zones,
-		Gateways:      webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined}),
-		Redactor:      n.redactor,
-		CheckCallerID: n.desk.mayShow,
-		Script:        n.desk.Script,
-		Mind: func(p domain.Principal, c domain.Call, from string) conversation.Mind {
-			return n.desk.ForMessages(p, c, from)
-		},
-		Log: cfg.Log,
-	})
-	n.desk.appointmentsService = appointments.New(appointments.Config{
-		Store: store, Outbox: n, Script: n.desk.Script, SendSMS: n.desk.QueueMessage, PlaceCall: n.desk.PlaceCallWith, Log: cfg.Log,
-	})
-	n.desk.analysisService = analysis.New(analysis.Config{Store: store, Outbox: n, Models: cfg.Models, Client: n.models, Log: cfg.Log})
-	n.desk.agentruntimeService = agentruntime.New(agentruntime.Config{
-		Store: store, Models: cfg.Models, Client: n.models, Realtime: cfg.Lives, Speaker: cfg.Speaker, Tools: n.toolbox, HTTP: n.toolbox.HTTP,
-		Appointments: n.desk.appointmentsService, Changes: n.desk.appointmentsService, TraceContexts: cfg.TraceContexts, Log: cfg.Log,
-		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
-	})
-	n.desk.exportService = exports.New(exports.Config{
-		Store: store, Blobs: cfg.Blobs, Jobs: n.desk.jobs, Sources: n.desk, Usage: n.desk.Usage, OffsetBefore: n.desk.OffsetBefore,
-		Background: n.Context, OnCalls: n.desk.onCalls, PublicURL: cfg.PublicURL, Log: cfg.Log,
-	})
-	n.desk.dataRequestService = datarequests.New(datarequests.Config{
-		Store: store, Blobs: cfg.Blobs, Lists: n.dnc, Keys: cfg.Keys, Jobs: n.desk.jobs, Campaigns: n.desk, Contacts: n.desk, Calls: n.desk,
-		Appointments: n.desk, Decisions: n.desk, Exports: n.desk, Bulk: n.desk, OptOutKey: sms.OptOutKey, Country: n.desk.Country, Background: n.Context,
-		Quarantined: n.Quarantined, OnCalls: n.desk.onCalls,
-	})
-	n.desk.trunksService = trunks.New(trunks.Config{
-		Store: store, Workspaces: n, Router: n, SIP: cfg.SIP, SIPURI: cfg.SIPURI, MayReach: cfg.MayReach, TestCarrier: cfg.Simulator, Log: cfg.Log,
-	})
-	n.desk.campaignService = campaigns.New(campaigns.Config{
-		Store: store, Workspaces: n, Outbox: n, URLs: n, System: n.sys, Actors: n, Webhooks: n, Background: n, Contacts: n.desk, DNC: n.desk,
-		Calls: n.desk, Bulk: n.desk, Blobs: cfg.Blobs, Script: n.desk.Script, CallerIDs: n.desk.CallerIDs, FirstOffset: n.desk.firstOffset, Log: cfg.Log,
-	})
-	n.desk.decisionService = decisions.New(decisions.Config{Store: store, Campaigns: n.desk, Country: n.desk.Country, ChainKey: cfg.Keys.Decisions})
-	n.desk.simulationService = simulation.New(simulation.Config{Store: store, Campaigns: n.desk, Contacts: n.desk, DNC: n.desk, Workspace: n.desk.Workspace, Counters: func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
-		return counters(ctx, store, workspaceID, from, to)
-	}})
 }
 
 // Desk is where the front door asks.
