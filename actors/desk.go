@@ -30,10 +30,13 @@ import (
 	"github.com/callboard/callboard/service/sms"
 	"github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
+
+	"github.com/callboard/callboard/service/events"
 )
 
 // Services that the desk passes on until the front door has each of them.
 type (
+	eventService        = events.Service
 	exportService       = exports.Service
 	dataRequestService  = datarequests.Service
 	decisionService     = decisions.Service
@@ -59,6 +62,7 @@ type (
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
 	*record.Idempotency
+	*eventService
 	*exportService
 	*dataRequestService
 	*decisionService
@@ -87,7 +91,6 @@ type Desk struct {
 	log      *slog.Logger
 	list     contactlist.Reader
 	searches sync.Map // in transcripts, by workspace: one at a time
-	logs     sync.Map // logEnd, by workspace
 	called   record.Cache[*domain.PhoneNumber]
 	zones    *calendar.Shared
 	jobs     *jobs.Runner

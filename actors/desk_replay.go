@@ -15,6 +15,9 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
+// eventsPerRead is how many events a replay reads at once.
+const eventsPerRead = 500
+
 // ReplayWebhook queues events for an endpoint again: each keeps its id and has
 // its attempts from the first one on. What is on its way already goes on as it
 // is.
@@ -60,7 +63,7 @@ func (d *Desk) eventsNamed(ctx context.Context, p domain.Principal, ids []string
 		seen[good] = true
 		var at uint64
 		if err == nil {
-			at, err = d.place(ctx, p.WorkspaceID, good)
+			at, err = d.OffsetOf(ctx, p.WorkspaceID, good)
 		} else {
 			err = domain.ErrNotFound
 		}
@@ -92,7 +95,7 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 		return nil, nil, err
 	}
 	for range record.MaxPageReads {
-		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
+		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventsPerRead)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -113,7 +116,7 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 			}
 			found = append(found, *e)
 		}
-		if len(batch) < eventBatch {
+		if len(batch) < eventsPerRead {
 			return found, nil, nil
 		}
 	}

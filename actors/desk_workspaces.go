@@ -245,7 +245,7 @@ func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 	d.jobs.StopAll(id + "/")
 	d.store.dismiss(id)
 	d.audit.dismiss(id)
-	d.logs.Delete(id)
+	d.Logs.Delete(id)
 	d.store.work.Delete(id)
 	d.node.book.Set(ctx, d.node.book.Turn(), id, nil)
 	d.node.phones.Set(id, nil)

@@ -18,14 +18,14 @@ var directory = []string{"agent", "agent_version", "pathway", "number", "trunk"}
 // counting is a store that counts the changes of the directory.
 type counting struct {
 	Store
-	mu      sync.RWMutex
-	changed map[string]uint64 // by workspace
-	door    sync.Mutex        // never held while something is written
-	writing map[string]int    // commits under way, by workspace
-	gone    map[string]bool   // workspaces to which nothing is written any more
-	quiet   *sync.Cond        // on door: nothing is written to a workspace that is gone
-	bells   bells
-	work    sync.Map // *activity by workspace: what was committed lately
+	mu        sync.RWMutex
+	changed   map[string]uint64 // by workspace
+	door      sync.Mutex        // never held while something is written
+	writing   map[string]int    // commits under way, by workspace
+	gone      map[string]bool   // workspaces to which nothing is written any more
+	quiet     *sync.Cond        // on door: nothing is written to a workspace that is gone
+	notifiers notifiers
+	work      sync.Map // *activity by workspace: what was committed lately
 }
 
 func newCounting(s Store) *counting {
@@ -46,7 +46,7 @@ func (s *counting) dismiss(workspace string) {
 	delete(s.writing, workspace)
 }
 
-func (s *counting) isGone(workspace string) bool {
+func (s *counting) IsDeleted(workspace string) bool {
 	s.door.Lock()
 	defer s.door.Unlock()
 	return s.gone[workspace]
@@ -87,7 +87,7 @@ func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 		s.of(c.Workspace).committed(&c, time.Now())
 	}
 	if len(events) > 0 {
-		s.bells.ring(c.Workspace)
+		s.notifiers.notify(c.Workspace)
 	}
 	if touches(&c) {
 		s.mu.Lock()
@@ -97,33 +97,34 @@ func (s *counting) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 	return events, err
 }
 
-// bells ring where events were committed. The zero value is ready.
-type bells struct {
-	mu   sync.Mutex
-	hung map[string]chan struct{} // by workspace, where somebody waits
+// notifiers tell readers of event logs that events were committed. The zero value
+// is ready.
+type notifiers struct {
+	mu      sync.Mutex
+	waiting map[string]chan struct{} // by workspace
 }
 
-// of is closed at the next commit of events of the workspace.
-func (b *bells) of(workspace string) <-chan struct{} {
+// next returns a channel that is closed at the next commit of events of the workspace.
+func (b *notifiers) next(workspace string) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	bell := b.hung[workspace]
-	if bell == nil {
-		if b.hung == nil {
-			b.hung = make(map[string]chan struct{})
+	ch := b.waiting[workspace]
+	if ch == nil {
+		if b.waiting == nil {
+			b.waiting = make(map[string]chan struct{})
 		}
-		bell = make(chan struct{})
-		b.hung[workspace] = bell
+		ch = make(chan struct{})
+		b.waiting[workspace] = ch
 	}
-	return bell
+	return ch
 }
 
-func (b *bells) ring(workspace string) {
+func (b *notifiers) notify(workspace string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if bell := b.hung[workspace]; bell != nil {
-		close(bell)
-		delete(b.hung, workspace)
+	if ch := b.waiting[workspace]; ch != nil {
+		close(ch)
+		delete(b.waiting, workspace)
 	}
 }
 
@@ -146,3 +147,7 @@ func (s *counting) Changes(workspace string) uint64 {
 	defer s.mu.RUnlock()
 	return s.changed[workspace]
 }
+
+// NextEvents returns a channel that is closed at the next commit of events of the
+// workspace.
+func (s *counting) NextEvents(workspace string) <-chan struct{} { return s.notifiers.next(workspace) }

@@ -189,7 +189,7 @@ func New(cfg Config) *Node {
 		cfg.Keys.reading.Store(true)
 	}
 	if cfg.Blobs != nil {
-		cfg.Blobs = blobsOf{cfg.Blobs, store.isGone}
+		cfg.Blobs = blobsOf{cfg.Blobs, store.IsDeleted}
 	}
 	switch {
 	case cfg.Places != nil:

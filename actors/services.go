@@ -27,6 +27,8 @@ import (
 	"github.com/callboard/callboard/service/sms"
 	servicetools "github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
+
+	"github.com/callboard/callboard/service/events"
 )
 
 // connectServices builds the services and connects them with the actors.
@@ -74,6 +76,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 		Appointments: n.desk.appointmentsService, Changes: n.desk.appointmentsService, TraceContexts: cfg.TraceContexts, Log: cfg.Log,
 		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
 	})
+	n.desk.eventService = events.New(events.Config{Store: store, Call: n.desk.Call})
 	n.desk.exportService = exports.New(exports.Config{
 		Store: store, Blobs: cfg.Blobs, Jobs: n.desk.jobs, Sources: n.desk, Usage: n.desk.Usage, OffsetBefore: n.desk.OffsetBefore,
 		Background: n.Context, OnCalls: n.desk.onCalls, PublicURL: cfg.PublicURL, Log: cfg.Log,

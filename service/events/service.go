@@ -1,35 +1,63 @@
-package actors
+// Package events reads the event log of a workspace and follows it.
+package events
 
 import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/record"
 )
 
-// eventBatch is how many events one filtered page looks at per read.
-const eventBatch = 500
+// Config holds what an eventService needs.
+type Config struct {
+	Store store
+	// Call reads a call of the principal.
+	Call func(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
+}
+
+// store keeps the event logs of workspaces.
+type store interface {
+	commit.Store
+	// NextEvents returns a channel that is closed at the next commit of events.
+	NextEvents(workspaceID string) <-chan struct{}
+	IsDeleted(workspaceID string) bool
+}
+
+// Service reads the event logs of workspaces.
+type Service struct {
+	store store
+	call  func(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
+	Logs  sync.Map // logEnd, by workspace
+}
+
+// New returns a service.
+func New(c Config) *Service { return &Service{store: c.Store, call: c.Call} }
+
+// eventsPerRead is how many events one filtered page looks at per read.
+const eventsPerRead = 500
 
 // ListEvents reads a workspace's events forwards, in commit order.
-func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error) {
+func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error) {
 	out := ask.List[event.Event]{Data: []event.Event{}}
-	after, err := d.placeAfter(ctx, p.WorkspaceID, q.After)
+	after, err := s.offsetAfter(ctx, p.WorkspaceID, q.After)
 	if err == nil {
-		after, err = d.spanFrom(ctx, p.WorkspaceID, after, q.Created)
+		after, err = s.firstOffsetIn(ctx, p.WorkspaceID, after, q.Created)
 	}
 	if err != nil {
 		return out, err
 	}
 	last := ""
 	for range record.MaxPageReads {
-		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
+		batch, err := s.store.Events(ctx, p.WorkspaceID, after, eventsPerRead)
 		if err != nil {
 			return out, record.StoreError(err)
 		}
@@ -48,7 +76,7 @@ func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQu
 			}
 			out.Data = append(out.Data, e)
 		}
-		if len(batch) < eventBatch {
+		if len(batch) < eventsPerRead {
 			return out, nil
 		}
 	}
@@ -56,13 +84,13 @@ func (d *Desk) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQu
 	return out, nil
 }
 
-// spanFrom is where a reading of the events behind an offset begins that wants
+// firstOffsetIn is where a reading of the events behind an offset begins that wants
 // only those of a span.
-func (d *Desk) spanFrom(ctx context.Context, workspace string, after uint64, span ask.Span) (uint64, error) {
+func (s *Service) firstOffsetIn(ctx context.Context, workspace string, after uint64, span ask.Span) (uint64, error) {
 	if span.After.IsZero() {
 		return after, nil
 	}
-	first, err := d.OffsetBefore(ctx, workspace, span.After.Add(-event.MaxDisorder))
+	first, err := s.OffsetBefore(ctx, workspace, span.After.Add(-event.MaxDisorder))
 	return max(after, first), record.StoreError(err)
 }
 
@@ -71,22 +99,22 @@ func pastSpan(span ask.Span, e *event.Event) bool {
 	return !span.Before.IsZero() && e.CreatedAt.After(span.Before.Add(event.MaxDisorder))
 }
 
-// placeAfter is where a reading of events begins; after is an event's id, or
+// offsetAfter is where a reading of events begins; after is an event's id, or
 // nothing.
-func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64, error) {
+func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uint64, error) {
 	if after == "" {
 		return 0, nil
 	}
-	at, err := d.place(ctx, workspace, after)
+	at, err := s.OffsetOf(ctx, workspace, after)
 	if !errors.Is(err, domain.ErrNotFound) {
 		return at, record.StoreError(err)
 	}
-	first, err := d.store.Events(ctx, workspace, 0, 1)
+	first, err := s.store.Events(ctx, workspace, 0, 1)
 	if err != nil {
 		return 0, record.StoreError(err)
 	}
 	if len(first) == 0 { // or all were deleted since
-		last, failed := d.store.LastOffset(ctx, workspace)
+		last, failed := s.store.LastOffset(ctx, workspace)
 		if failed != nil {
 			return 0, record.StoreError(failed)
 		}
@@ -99,7 +127,7 @@ func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64,
 		return 0, domain.Errorf(ask.CodeCursorExpired, "after is older than any event that is kept.")
 	}
 	if err == nil && len(first) > 0 && strings.HasPrefix(after, string(domain.PrefixEvent)+"_") {
-		gap, failed := d.lacksEvents(ctx, workspace, ulid.Time(u.Time()))
+		gap, failed := s.lacksEvents(ctx, workspace, ulid.Time(u.Time()))
 		if failed != nil {
 			return 0, record.StoreError(failed)
 		}
@@ -112,10 +140,10 @@ func (d *Desk) placeAfter(ctx context.Context, workspace, after string) (uint64,
 
 // lacksEvents says whether events of about a time were deleted one by one, as a
 // data request does. Offsets are dense otherwise.
-func (d *Desk) lacksEvents(ctx context.Context, workspace string, at time.Time) (bool, error) {
-	after, err := d.OffsetBefore(ctx, workspace, at.Add(-event.MaxDisorder))
+func (s *Service) lacksEvents(ctx context.Context, workspace string, at time.Time) (bool, error) {
+	after, err := s.OffsetBefore(ctx, workspace, at.Add(-event.MaxDisorder))
 	for err == nil {
-		batch, failed := d.store.Events(ctx, workspace, after, eventBatch)
+		batch, failed := s.store.Events(ctx, workspace, after, eventsPerRead)
 		for i := range batch {
 			if batch[i].Offset != after+1 {
 				return true, nil
@@ -125,8 +153,8 @@ func (d *Desk) lacksEvents(ctx context.Context, workspace string, at time.Time) 
 			}
 			after = batch[i].Offset
 		}
-		if err = failed; err == nil && len(batch) < eventBatch {
-			last, failed := d.store.LastOffset(ctx, workspace)
+		if err = failed; err == nil && len(batch) < eventsPerRead {
+			last, failed := s.store.LastOffset(ctx, workspace)
 			return last > after, failed
 		}
 	}
@@ -134,15 +162,15 @@ func (d *Desk) lacksEvents(ctx context.Context, workspace string, at time.Time) 
 }
 
 // Event is one event.
-func (d *Desk) Event(ctx context.Context, p domain.Principal, id string) (event.Event, error) {
-	at, err := d.place(ctx, p.WorkspaceID, id)
+func (s *Service) Event(ctx context.Context, p domain.Principal, id string) (event.Event, error) {
+	at, err := s.OffsetOf(ctx, p.WorkspaceID, id)
 	if errors.Is(err, domain.ErrNotFound) {
 		return event.Event{}, record.NotFound("event")
 	}
 	if err != nil {
 		return event.Event{}, record.StoreError(err)
 	}
-	found, err := d.store.Events(ctx, p.WorkspaceID, at-1, 1)
+	found, err := s.store.Events(ctx, p.WorkspaceID, at-1, 1)
 	if err != nil {
 		return event.Event{}, record.StoreError(err)
 	}
@@ -152,70 +180,70 @@ func (d *Desk) Event(ctx context.Context, p domain.Principal, id string) (event.
 	return found[0], nil
 }
 
-// place is the offset of an event. The log is in commit order and ids carry
+// OffsetOf is the offset of an event. The log is in commit order and ids carry
 // their time, so it is found by bisection and a short walk; where the clock was
 // set back that fails, and the end of the log is walked.
-func (d *Desk) place(ctx context.Context, workspace, id string) (uint64, error) {
+func (s *Service) OffsetOf(ctx context.Context, workspace, id string) (uint64, error) {
 	u, err := ulid.ParseStrict(strings.TrimPrefix(id, string(domain.PrefixEvent)+"_"))
 	if err != nil {
 		return 0, domain.ErrNotFound
 	}
-	offset, err := d.placeAt(ctx, workspace, id, ulid.Time(u.Time()))
+	offset, err := s.offsetAround(ctx, workspace, id, ulid.Time(u.Time()))
 	if errors.Is(err, domain.ErrNotFound) {
-		return d.placeAmongLast(ctx, workspace, id)
+		return s.offsetAmongLast(ctx, workspace, id)
 	}
 	return offset, err
 }
 
 // lastEvents bounds what is walked of a log whose times are out of order.
-const lastEvents = record.MaxPageReads * eventBatch
+const lastEvents = record.MaxPageReads * eventsPerRead
 
-// logEnd is what is known of the last events of a log. Where they are in order,
+// endOfLog is what is known of the last events of a log. Where they are in order,
 // bisection finds each of them, and only those behind need be walked.
-type logEnd struct {
+type endOfLog struct {
 	upto   uint64    // the last that was looked at
 	latest time.Time // of those looked at
 	odd    uint64    // the last that was made long before one that stands before it; 0: none
 }
 
-func (d *Desk) placeAmongLast(ctx context.Context, workspace, id string) (uint64, error) {
-	end, err := d.OffsetBefore(ctx, workspace, time.Unix(1<<40, 0))
+func (s *Service) offsetAmongLast(ctx context.Context, workspace, id string) (uint64, error) {
+	end, err := s.OffsetBefore(ctx, workspace, time.Unix(1<<40, 0))
 	if err != nil {
 		return 0, err
 	}
 	from := end - min(end, lastEvents)
-	var known logEnd
-	if v, ok := d.logs.Load(workspace); ok {
-		known, _ = v.(logEnd)
+	var known endOfLog
+	if v, ok := s.Logs.Load(workspace); ok {
+		known, _ = v.(endOfLog)
 	}
 	if known.upto > from && known.odd <= from {
-		at, failed := d.walkEnd(ctx, workspace, id, &known)
+		at, failed := s.searchEnd(ctx, workspace, id, &known)
 		if !errors.Is(failed, domain.ErrNotFound) || known.odd <= from {
 			return at, failed
 		}
 	}
 	// Nothing is known of these, or the clock was set back behind them.
-	first, err := d.store.Events(ctx, workspace, from, 1)
+	first, err := s.store.Events(ctx, workspace, from, 1)
 	if err != nil {
 		return 0, err
 	}
-	known = logEnd{upto: from}
+	known = endOfLog{upto: from}
 	if len(first) > 0 {
-		if _, err = d.placeAt(ctx, workspace, first[0].ID, first[0].CreatedAt); errors.Is(err, domain.ErrNotFound) {
+		if _, err = s.offsetAround(ctx, workspace, first[0].ID, first[0].CreatedAt); errors.Is(err, domain.ErrNotFound) {
 			known.odd = first[0].Offset
 		} else if err != nil {
 			return 0, err
 		}
 	}
-	return d.walkEnd(ctx, workspace, id, &known)
+	return s.searchEnd(ctx, workspace, id, &known)
 }
 
-// walkEnd looks for an event behind what is known of a log's end, and keeps what
+// searchEnd looks for an event behind what is known of a log's end, and keeps what
 // it learns where it comes to the end. Without the event it may be found among
 // those before, if one was odd.
-func (d *Desk) walkEnd(ctx context.Context, workspace, id string, known *logEnd) (uint64, error) {
+func (s *Service) searchEnd(ctx context.Context, workspace, id string, known *endOfLog) (uint64, error) {
 	for {
-		batch, err := d.store.Events(ctx, workspace, known.upto, eventBatch)
+		batch, err := s.store.Events(ctx, workspace, known.upto, eventsPerRead)
 		if err != nil {
 			return 0, err
 		}
@@ -223,31 +251,31 @@ func (d *Desk) walkEnd(ctx context.Context, workspace, id string, known *logEnd)
 			if batch[i].ID == id {
 				return batch[i].Offset, nil
 			}
-			known.look(&batch[i])
+			known.add(&batch[i])
 		}
-		if len(batch) < eventBatch {
-			d.logs.Store(workspace, *known)
+		if len(batch) < eventsPerRead {
+			s.Logs.Store(workspace, *known)
 			return 0, domain.ErrNotFound
 		}
 	}
 }
 
-func (l *logEnd) look(e *event.Event) {
+func (l *endOfLog) add(e *event.Event) {
 	if e.CreatedAt.Before(l.latest.Add(-event.MaxDisorder)) {
 		l.odd = e.Offset
 	}
 	l.upto, l.latest = e.Offset, later(l.latest, e.CreatedAt)
 }
 
-// placeAt looks for an event around its time.
-func (d *Desk) placeAt(ctx context.Context, workspace, id string, at time.Time) (uint64, error) {
+// offsetAround looks for an event around its time.
+func (s *Service) offsetAround(ctx context.Context, workspace, id string, at time.Time) (uint64, error) {
 	at0, at1 := at.Add(-event.MaxDisorder), at.Add(event.MaxDisorder)
-	below, err := d.OffsetBefore(ctx, workspace, at0)
+	below, err := s.OffsetBefore(ctx, workspace, at0)
 	if err != nil {
 		return 0, err
 	}
 	for after := below; ; {
-		batch, err := d.store.Events(ctx, workspace, after, eventBatch)
+		batch, err := s.store.Events(ctx, workspace, after, eventsPerRead)
 		if err != nil {
 			return 0, err
 		}
@@ -260,16 +288,16 @@ func (d *Desk) placeAt(ctx context.Context, workspace, id string, at time.Time) 
 				return 0, domain.ErrNotFound
 			}
 		}
-		if len(batch) < eventBatch {
+		if len(batch) < eventsPerRead {
 			return 0, domain.ErrNotFound
 		}
 	}
 }
 
-// later says whether the first event behind an offset was made at t or later;
+// isLater says whether the first event behind an offset was made at t or later;
 // the end of the log is late.
-func (d *Desk) later(ctx context.Context, workspace string, offset uint64, t time.Time) (bool, error) {
-	batch, err := d.store.Events(ctx, workspace, offset, 1)
+func (s *Service) isLater(ctx context.Context, workspace string, offset uint64, t time.Time) (bool, error) {
+	batch, err := s.store.Events(ctx, workspace, offset, 1)
 	if err != nil || len(batch) == 0 {
 		return true, err
 	}
@@ -283,19 +311,19 @@ const eventsAround = 2 * time.Minute
 // CallEvents are the events of one call, oldest first. The log has no list of
 // them, but they lie between the call's beginning and its end: a page looks at
 // a bounded stretch of the log and goes on from there.
-func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q ask.EventQuery) (ask.List[event.Event], error) {
+func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string, q ask.EventQuery) (ask.List[event.Event], error) {
 	out := ask.List[event.Event]{Data: []event.Event{}}
-	c, err := d.Call(ctx, p, id)
+	c, err := s.call(ctx, p, id)
 	if err != nil {
 		return out, err
 	}
-	after, err := d.callFrom(ctx, c, q)
+	after, err := s.firstOffsetOfCall(ctx, c, q)
 	if err != nil {
 		return out, record.StoreError(err)
 	}
 	var last string
 	for range record.MaxPageReads {
-		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventBatch)
+		batch, err := s.store.Events(ctx, p.WorkspaceID, after, eventsPerRead)
 		if err != nil {
 			return out, record.StoreError(err)
 		}
@@ -313,7 +341,7 @@ func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q 
 				return out, nil
 			}
 		}
-		if len(batch) < eventBatch {
+		if len(batch) < eventsPerRead {
 			return out, nil
 		}
 		last = batch[len(batch)-1].ID
@@ -322,17 +350,17 @@ func (d *Desk) CallEvents(ctx context.Context, p domain.Principal, id string, q 
 	return out, nil
 }
 
-// callFrom is the offset behind which a page of a call's events begins.
-func (d *Desk) callFrom(ctx context.Context, c *domain.Call, q ask.EventQuery) (after uint64, err error) {
+// firstOffsetOfCall is the offset behind which a page of a call's events begins.
+func (s *Service) firstOffsetOfCall(ctx context.Context, c *domain.Call, q ask.EventQuery) (after uint64, err error) {
 	if q.After == "" {
-		after, err = d.OffsetBefore(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
-	} else if after, err = d.place(ctx, c.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
+		after, err = s.OffsetBefore(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
+	} else if after, err = s.OffsetOf(ctx, c.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
 		return 0, record.FieldError("cursor", ask.CodeInvalidCursor, "is no cursor of this list")
 	}
 	if err != nil {
 		return 0, err
 	}
-	return d.spanFrom(ctx, c.WorkspaceID, after, q.Created)
+	return s.firstOffsetIn(ctx, c.WorkspaceID, after, q.Created)
 }
 
 // pastCall says whether no event of a call can follow an event.
@@ -348,10 +376,10 @@ func later(a, b time.Time) time.Time {
 }
 
 // OffsetBefore is an offset of which every event made at t or later lies behind.
-func (d *Desk) OffsetBefore(ctx context.Context, workspace string, t time.Time) (uint64, error) {
+func (s *Service) OffsetBefore(ctx context.Context, workspace string, t time.Time) (uint64, error) {
 	below, above := uint64(0), uint64(1)
 	for {
-		late, err := d.later(ctx, workspace, above, t)
+		late, err := s.isLater(ctx, workspace, above, t)
 		if err != nil {
 			return 0, err
 		}
@@ -362,7 +390,7 @@ func (d *Desk) OffsetBefore(ctx context.Context, workspace string, t time.Time) 
 	}
 	for above-below > 1 {
 		mid := below + (above-below)/2
-		late, err := d.later(ctx, workspace, mid, t)
+		late, err := s.isLater(ctx, workspace, mid, t)
 		if err != nil {
 			return 0, err
 		}

@@ -1,4 +1,4 @@
-package actors
+package events
 
 import (
 	"context"
@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	feedBatch = 100
-	// feedRest is the least time between two looks at the end of the log: many
+	eventsPerFollow = 100
+	// minReadInterval is the least time between two looks at the end of the log: many
 	// small commits are read together.
-	feedRest = 20 * time.Millisecond
-	// feedLook finds events whose bell was rung elsewhere.
-	feedLook = 5 * time.Second
+	minReadInterval = 20 * time.Millisecond
+	// maxReadInterval finds events whose bell was rung elsewhere.
+	maxReadInterval = 5 * time.Second
 )
 
 // FollowEvents reads events forwards and goes on with those that come. Nothing
 // is queued for the reader: it reads the log at its own pace.
-func (d *Desk) FollowEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (next func(context.Context) ([]event.Event, error), err error) {
+func (s *Service) FollowEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (next func(context.Context) ([]event.Event, error), err error) {
 	var after uint64
 	if q.After == ask.EventsFromNow {
-		after, err = d.store.LastOffset(ctx, p.WorkspaceID)
+		after, err = s.store.LastOffset(ctx, p.WorkspaceID)
 		err = record.StoreError(err)
 	} else {
-		after, err = d.placeAfter(ctx, p.WorkspaceID, q.After)
+		after, err = s.offsetAfter(ctx, p.WorkspaceID, q.After)
 	}
-	f := &feed{desk: d, workspace: p.WorkspaceID, environment: p.Environment, types: q.Types, after: after}
+	f := &follower{store: s.store, workspace: p.WorkspaceID, environment: p.Environment, types: q.Types, after: after}
 	return f.next, err
 }
 
-// feed is one who follows events.
-type feed struct {
-	desk        *Desk
+// follower is one who follows events.
+type follower struct {
+	store       store
 	workspace   string
 	environment domain.Environment
 	types       []string
@@ -45,15 +45,15 @@ type feed struct {
 }
 
 // next answers at least one event, or none where ctx ends before there is one.
-func (f *feed) next(ctx context.Context) ([]event.Event, error) {
+func (f *follower) next(ctx context.Context) ([]event.Event, error) {
 	for ctx.Err() == nil {
-		bell := f.desk.store.bells.of(f.workspace)
-		if f.desk.store.isGone(f.workspace) {
+		committed := f.store.NextEvents(f.workspace)
+		if f.store.IsDeleted(f.workspace) {
 			return nil, io.EOF
 		}
 		// The store limits the duration of a read. With ctx itself, the deadline of the connection could pass just before
 		// ctx ends, and the timeout would look like a failure of the store.
-		batch, err := f.desk.store.Events(context.WithoutCancel(ctx), f.workspace, f.after, feedBatch)
+		batch, err := f.store.Events(context.WithoutCancel(ctx), f.workspace, f.after, eventsPerFollow)
 		if err != nil {
 			return nil, record.StoreError(err)
 		}
@@ -67,22 +67,22 @@ func (f *feed) next(ctx context.Context) ([]event.Event, error) {
 			return out, nil
 		}
 		if len(batch) == 0 && ctx.Err() == nil {
-			f.wait(ctx, bell)
+			f.wait(ctx, committed)
 		}
 	}
 	return nil, nil
 }
 
 // wait waits for a commit, a while, or the end of ctx.
-func (f *feed) wait(ctx context.Context, bell <-chan struct{}) {
+func (f *follower) wait(ctx context.Context, committed <-chan struct{}) {
 	now := time.Now()
-	rest := time.NewTimer(feedRest - now.Sub(f.end))
+	rest := time.NewTimer(minReadInterval - now.Sub(f.end))
 	defer rest.Stop()
 	f.end = now
-	look := time.NewTimer(feedLook)
+	look := time.NewTimer(maxReadInterval)
 	defer look.Stop()
 	select {
-	case <-bell:
+	case <-committed:
 		select {
 		case <-rest.C:
 		case <-ctx.Done():
