@@ -30,7 +30,7 @@ import (
 var errFindings = errors.New("there is something to mend")
 
 func doctorCommand() *cobra.Command {
-	v := &doctor.Visit{}
+	v := &doctor.Diagnosis{}
 	asJSON, strict, all := false, false, false
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Look at ports, limits, certificates, trunks, engines, disk, Redis, other nodes and secrets, and say how to mend what is wrong", Args: cobra.NoArgs,
@@ -54,7 +54,7 @@ func doctorCommand() *cobra.Command {
 					}
 				}
 			}
-			found := v.Look(cmd.Context())
+			found := v.Run(cmd.Context())
 			if err := shown(cmd.OutOrStdout(), found, asJSON, all); err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func shown(out io.Writer, found []doctor.Finding, asJSON, all bool) error {
 }
 
 // among lets the doctor see the other nodes, where there may be some.
-func among(v *doctor.Visit, cfg *configs.Config) {
+func among(v *doctor.Diagnosis, cfg *configs.Config) {
 	if cfg.RedisURL.Reveal() == "" {
 		return
 	}

@@ -51,51 +51,51 @@ func (c *clockChecker) time() time.Time {
 	return time.Now()
 }
 
-func (v *Visit) clock(ctx context.Context) {
+func (d *Diagnosis) clock(ctx context.Context) {
 	var t unix.Timex
 	if state, err := unix.Adjtimex(&t); err == nil {
 		if state == unix.TIME_ERROR || t.Status&unix.STA_UNSYNC != 0 {
-			v.report.warn("clock_unsynchronised", "install chrony or systemd-timesyncd; calling hours, tokens and signatures go by the clock", "the kernel says that nothing keeps the clock right")
+			d.report.warn("clock_unsynchronised", "install chrony or systemd-timesyncd; calling hours, tokens and signatures go by the clock", "the kernel says that nothing keeps the clock right")
 		} else {
-			v.report.ok("clock_unsynchronised", "the kernel's clock is kept right")
+			d.report.ok("clock_unsynchronised", "the kernel's clock is kept right")
 		}
 	}
-	if v.Clock != "" {
-		v.compareHTTPDate(ctx)
+	if d.Clock != "" {
+		d.compareHTTPDate(ctx)
 	}
-	if v.Config == nil {
+	if d.Config == nil {
 		return
 	}
-	newest := newestFile(v.Config.Data)
-	if ahead := newest.Sub(v.Now); ahead > clockSlack {
-		v.report.bad("clock_back", "set the clock right before the service starts: what is due would wait", "files of the data folder are %s ahead of the clock: it was turned back", ahead.Round(time.Second))
+	newest := newestFile(d.Config.Data)
+	if ahead := newest.Sub(d.Now); ahead > clockSlack {
+		d.report.bad("clock_back", "set the clock right before the service starts: what is due would wait", "files of the data folder are %s ahead of the clock: it was turned back", ahead.Round(time.Second))
 	}
 }
 
 // compareHTTPDate compares the clock with the Date header of another machine.
-func (v *Visit) compareHTTPDate(ctx context.Context) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, v.Clock, http.NoBody)
+func (d *Diagnosis) compareHTTPDate(ctx context.Context) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, d.Clock, http.NoBody)
 	if err != nil {
-		v.report.bad("clock", "--clock must be a URL", "%v", err)
+		d.report.bad("clock", "--clock must be a URL", "%v", err)
 		return
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		v.report.warn("clock", "name another server by --clock", "nobody tells the time: %v", err)
+		d.report.warn("clock", "name another server by --clock", "nobody tells the time: %v", err)
 		return
 	}
 	_ = resp.Body.Close()
 	theirs, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
-		v.report.warn("clock", "name another server by --clock", "%s does not tell the time", v.Clock)
+		d.report.warn("clock", "name another server by --clock", "%s does not tell the time", d.Clock)
 		return
 	}
-	off := v.Now.Sub(theirs)
+	off := d.Now.Sub(theirs)
 	if off.Abs() > clockSlack {
-		v.report.bad("clock", "set the clock, and let chrony or systemd-timesyncd keep it", "the clock is off by %s, says %s", off.Round(time.Second), v.Clock)
+		d.report.bad("clock", "set the clock, and let chrony or systemd-timesyncd keep it", "the clock is off by %s, says %s", off.Round(time.Second), d.Clock)
 		return
 	}
-	v.report.ok("clock", "the clock is that of %s", v.Clock)
+	d.report.ok("clock", "the clock is that of %s", d.Clock)
 }
 
 // newestFile is when something in the data folder was last written.

@@ -1,7 +1,7 @@
-// Package doctor looks at the machine, the settings and the neighbours of a
-// service and says what is wrong and how to mend it. It changes nothing but a
-// file of its own that it writes and removes. It knows no store and no actors:
-// of a running service it asks the API, as others do.
+// Package doctor checks the machine, the settings and the peers of a service, and reports
+// what is wrong and how to repair it. The only file that it writes is a temporary one in
+// the data folder. It imports neither store nor actors: a running service is queried by
+// the API.
 package doctor
 
 import (
@@ -14,79 +14,77 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// Visit is what the doctor looks at.
-type Visit struct {
+// Diagnosis is the subject of the checks: a service by its settings, and the functions
+// that reach what this package does not import.
+type Diagnosis struct {
 	Config  *configs.Config
-	Faulty  error          // why there is no Config
-	Running bool           // a service uses the data folder: its ports are taken by it
-	Client  *client.Client // asks the service; nil: there is no key
-	Reach   string         // an https:// URL that webhooks ought to reach; empty: none is tried
-	Clock   string         // a URL whose Date tells the time; empty: only the kernel is asked
-	Env     []string       // of the service, for keys of engines
-	// Bucket tries where recordings lie, and says what it is and whether it
-	// keeps what is deleted; nil: they lie on disk.
+	Faulty  error          // of the settings, if Config is nil
+	Running bool           // a service uses the data folder and holds its ports
+	Client  *client.Client // queries the running service; nil: there is no key
+	Reach   string         // an https:// URL that webhooks must reach; empty: not checked
+	Clock   string         // a URL whose Date header has the right time; empty: not checked
+	Env     []string       // environment of the service, for keys of engines
+	// Bucket writes, reads and deletes a blob. It returns the name of the blob store and
+	// whether the store keeps versions of deleted blobs. Nil: blobs are on disk.
 	Bucket func(context.Context) (place string, versioned bool, err error)
-	// StoreFormat reads which store format the program must know, and tells it to
-	// people; TooNew is its error where this program does not know it, fs.ErrNotExist
-	// where there is no store yet. Nil: it is not looked at.
+	// StoreFormat describes the format of the store. Its error is TooNew if this program
+	// does not know the format, fs.ErrNotExist if there is no store yet. Nil: not checked.
 	StoreFormat func(context.Context) (string, error)
 	TooNew      error
-	// Nodes asks the store of leases who lives; nil: the store is this process's own.
+	// Nodes returns the live nodes of the cluster. Nil: the store is used by one process.
 	Nodes func(context.Context) ([]Node, error)
-	// Ask connects to a node as the others do and says what its clock says, to
-	// the second; Stranger is its error where the far end has another key.
+	// Ask connects to a node and returns the time of its clock, to the second. Its error
+	// is Stranger if the node has another key.
 	Ask      func(ctx context.Context, addr string) (time.Time, error)
 	Stranger error
 
 	Now        time.Time        // zero: the time of this machine
 	Wall       func() time.Time // nil: the clock of this machine
-	FileSystem int64            // the kind of the data folder's; 0: as the kernel says
-	Buffer     int              // bytes of a SIP socket's buffer; 0: what the service asks for
-	Free       int64            // bytes of disk below which nothing is committed; 0: the service's own
+	FileSystem int64            // type of the data folder's file system; 0: as the kernel reports
+	Buffer     int              // bytes of a SIP socket's buffer; 0: as the service requests
+	Free       int64            // bytes of free disk below which nothing is committed; 0: as the service requires
 
-	report  report
-	alive   []Node // as Nodes said
-	unknown error  // why it said nothing
+	report   report
+	nodes    []Node // returned by Nodes
+	nodesErr error  // returned by Nodes
 }
 
-// checkLimit bounds each check, and oneLimit what one of several neighbours may
-// take of it.
+// checkLimit bounds a check, oneLimit the part of it that queries one of several peers.
 const (
 	checkLimit = time.Minute
 	oneLimit   = 5 * time.Second
 )
 
-// Look looks at everything and returns what it found, in the order of the
-// checks.
-func (v *Visit) Look(ctx context.Context) []Finding {
-	if v.Now.IsZero() {
-		v.Now = time.Now()
+// Run runs all checks and returns their findings in the order of the checks.
+func (d *Diagnosis) Run(ctx context.Context) []Finding {
+	if d.Now.IsZero() {
+		d.Now = time.Now()
 	}
-	if v.Buffer == 0 {
-		v.Buffer = sipBuffer
+	if d.Buffer == 0 {
+		d.Buffer = sipBuffer
 	}
-	v.report.found = nil
+	d.report.found = nil
 	bounded, cancel := context.WithTimeout(ctx, checkLimit)
-	v.live(bounded)
+	d.readNodes(bounded)
 	cancel()
-	if v.Faulty != nil {
-		v.settings()
+	if d.Faulty != nil {
+		d.settings()
 	}
-	checks := []func(context.Context){v.openFiles, v.speech, v.clock}
-	if v.Config != nil {
-		v.report.ok("settings", "every setting keeps its rule")
-		network := networkChecker{report: &v.report, config: v.Config, running: v.Running, buffer: v.Buffer}
-		certificates := certificateChecker{report: &v.report, config: v.Config, now: v.Now}
-		clock := clockChecker{report: &v.report, wall: v.Wall}
-		redis := redisChecker{report: &v.report, config: v.Config, clock: clock}
-		nodes := nodeChecker{report: &v.report, config: v.Config, clock: clock, nodes: v.alive, err: v.unknown, ask: v.Ask, stranger: v.Stranger, fileSystem: v.FileSystem}
-		service := serviceChecker{report: &v.report, client: v.Client, running: v.Running}
-		checks = append(checks, v.folder, v.storeFormat, v.disk, v.masterKey, v.leftKeys, network.ports, network.mediaPorts, network.buffers, network.addresses,
-			certificates.check, v.egress, v.engines, redis.check)
-		if v.Nodes != nil {
+	checks := []func(context.Context){d.openFiles, d.speech, d.clock}
+	if d.Config != nil {
+		d.report.ok("settings", "every setting keeps its rule")
+		network := networkChecker{report: &d.report, config: d.Config, running: d.Running, buffer: d.Buffer}
+		certificates := certificateChecker{report: &d.report, config: d.Config, now: d.Now}
+		clock := clockChecker{report: &d.report, wall: d.Wall}
+		redis := redisChecker{report: &d.report, config: d.Config, clock: clock}
+		nodes := nodeChecker{report: &d.report, config: d.Config, clock: clock, nodes: d.nodes, err: d.nodesErr, ask: d.Ask, stranger: d.Stranger, fileSystem: d.FileSystem}
+		service := serviceChecker{report: &d.report, client: d.Client, running: d.Running}
+		checks = append(checks, d.folder, d.storeFormat, d.disk, d.masterKey, d.leftKeys, network.ports, network.mediaPorts, network.buffers, network.addresses,
+			certificates.check, d.egress, d.engines, redis.check)
+		if d.Nodes != nil {
 			checks = append(checks, nodes.check)
 		}
-		checks = append(checks, v.bucket, service.check)
+		checks = append(checks, d.bucket, service.check)
 	}
 	for _, check := range checks {
 		bounded, cancel := context.WithTimeout(ctx, checkLimit)
@@ -96,32 +94,32 @@ func (v *Visit) Look(ctx context.Context) []Finding {
 			break
 		}
 	}
-	return v.report.found
+	return d.report.found
 }
 
-func (v *Visit) settings() {
+func (d *Diagnosis) settings() {
 	var wrong *configs.InvalidError
-	if !errors.As(v.Faulty, &wrong) {
-		v.report.bad("settings", "give it a file of settings that can be read", "%v", v.Faulty)
+	if !errors.As(d.Faulty, &wrong) {
+		d.report.bad("settings", "give it a file of settings that can be read", "%v", d.Faulty)
 		return
 	}
 	for _, p := range wrong.Problems {
-		v.report.bad("settings", "see docs/configuration.md", "%s", p)
+		d.report.bad("settings", "see docs/configuration.md", "%s", p)
 	}
 }
 
-// live asks who lives. Where one of them is at this machine's address it runs
-// here: a node that has not the work has no local socket that would tell.
-func (v *Visit) live(ctx context.Context) {
-	v.alive, v.unknown = nil, nil
-	if v.Nodes == nil || v.Config == nil {
+// readNodes reads the live nodes. The service runs here if one of them has the node_addr
+// of this machine: a node that owns no shard has no local socket.
+func (d *Diagnosis) readNodes(ctx context.Context) {
+	d.nodes, d.nodesErr = nil, nil
+	if d.Nodes == nil || d.Config == nil {
 		return
 	}
-	if v.alive, v.unknown = v.Nodes(ctx); v.unknown != nil {
+	if d.nodes, d.nodesErr = d.Nodes(ctx); d.nodesErr != nil {
 		return
 	}
-	own := v.Config.NodeAddr
-	if own.IsValid() && slices.ContainsFunc(v.alive, func(n Node) bool { return n.Addr == own.String() }) {
-		v.Running = true
+	own := d.Config.NodeAddr
+	if own.IsValid() && slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Addr == own.String() }) {
+		d.Running = true
 	}
 }

@@ -44,8 +44,8 @@ const asPatient = "DOCTOR_TEST_PATIENT"
 func TestMain(m *testing.M) {
 	if data := os.Getenv(asPatient); data != "" {
 		cfg, err := configs.Load("", []string{"CALLBOARD_DATA=" + data}, nil)
-		v := &doctor.Visit{Config: cfg, Faulty: err, Running: true}
-		_ = json.NewEncoder(os.Stdout).Encode(v.Look(context.Background()))
+		v := &doctor.Diagnosis{Config: cfg, Faulty: err, Running: true}
+		_ = json.NewEncoder(os.Stdout).Encode(v.Run(context.Background()))
 		return
 	}
 	os.Exit(m.Run())
@@ -56,14 +56,14 @@ type bed struct {
 	*testing.T
 	dir, data string
 	env       []string
-	visit     *doctor.Visit
-	found     []doctor.Finding // instead of a visit: what a process found in itself
+	diagnosis *doctor.Diagnosis
+	found     []doctor.Finding // findings that a process reported about itself; nil: run diagnosis
 }
 
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	dir := t.TempDir()
-	b := &bed{T: t, dir: dir, data: filepath.Join(dir, "data"), visit: &doctor.Visit{}}
+	b := &bed{T: t, dir: dir, data: filepath.Join(dir, "data"), diagnosis: &doctor.Diagnosis{}}
 	require.NoError(t, os.Mkdir(b.data, 0o700))
 	key := make([]byte, 32)
 	_, _ = rand.Read(key)
@@ -98,9 +98,9 @@ func (b *bed) look() []doctor.Finding {
 	if b.found != nil {
 		return b.found
 	}
-	b.visit.Config, b.visit.Faulty = configs.Load("", b.env, nil)
-	b.visit.Env = b.env
-	return b.visit.Look(b.Context())
+	b.diagnosis.Config, b.diagnosis.Faulty = configs.Load("", b.env, nil)
+	b.diagnosis.Env = b.env
+	return b.diagnosis.Run(b.Context())
 }
 
 // inside lets another process look at itself.
@@ -183,7 +183,7 @@ func faults() map[string]func(*bed) {
 		"open_files":   func(b *bed) { b.inside("sh", "-c", `ulimit -n 200; exec "$0"`, os.Args[0]) },
 		"espeak-ng":    func(b *bed) { b.Setenv("PATH", b.dir) },
 		"pocketsphinx": func(b *bed) { b.Setenv("PATH", b.dir) },
-		"clock":        func(b *bed) { b.visit.Clock = b.slowClock() },
+		"clock":        func(b *bed) { b.diagnosis.Clock = b.slowClock() },
 		"clock_back":   func(b *bed) { b.later(b.file("data/store.log", "x")) },
 		"data_folder":  func(b *bed) { b.set("data", b.file("no-folder", "")) },
 		"data_mode":    func(b *bed) { b.chmod(b.data, 0o755) },
@@ -191,10 +191,10 @@ func faults() map[string]func(*bed) {
 		"data_write":   func(b *bed) { b.set("data", "/proc/self") },
 		"data_passing": func(b *bed) { b.set("data", b.passing()) },
 		"store_format": func(b *bed) {
-			b.visit.TooNew = errors.New("written by a newer version")
-			b.visit.StoreFormat = func(context.Context) (string, error) { return "", fmt.Errorf("store: %w", b.visit.TooNew) }
+			b.diagnosis.TooNew = errors.New("written by a newer version")
+			b.diagnosis.StoreFormat = func(context.Context) (string, error) { return "", fmt.Errorf("store: %w", b.diagnosis.TooNew) }
 		},
-		"disk":        func(b *bed) { b.visit.Free = math.MaxInt64 }, // no disk has that
+		"disk":        func(b *bed) { b.diagnosis.Free = math.MaxInt64 }, // no disk has that
 		"master_key":  func(b *bed) { b.file("master.key", "too short") },
 		"key_mode":    func(b *bed) { b.chmod(b.file("data/test.key", "svc_sk_test_x"), 0o644) },
 		"admin_key":   func(b *bed) { b.file("data/admin.key", "svc_sk_live_x") },
@@ -221,20 +221,20 @@ func faults() map[string]func(*bed) {
 		"redis_append": func(b *bed) { b.redis("--appendonly", "no") },
 		"redis_sync":   func(b *bed) { b.redis("--appendfsync", "everysec") },
 		"redis_memory": func(b *bed) { b.redis("--maxmemory", "0") },
-		"egress":       func(b *bed) { b.visit.Reach = "https://" + b.closedPort() },
+		"egress":       func(b *bed) { b.diagnosis.Reach = "https://" + b.closedPort() },
 		"authorities":  func(b *bed) { b.set("egress_ca_file", b.file("ca.pem", "no certificate")) },
-		"service":      func(b *bed) { b.visit.Running = true },
+		"service":      func(b *bed) { b.diagnosis.Running = true },
 		"http_clear":   func(b *bed) { b.set("http_addr", "0.0.0.0:"+port(b.T)).set("insecure_http", "true") },
 		"public_url":   func(b *bed) { b.set("public_url", "http://10.1.2.3") },
 		"socket_buffers": func(b *bed) {
-			b.visit.Buffer = 1 << 30 // no kernel grants that
+			b.diagnosis.Buffer = 1 << 30 // no kernel grants that
 		},
 		"address_elsewhere":  func(b *bed) { b.set("sip_addr", "192.0.2.1:5060") },
 		"media_ephemeral":    func(b *bed) { b.set("media_ports", ephemeral(b)) },
 		"public_ip":          func(b *bed) { b.set("public_ip", "10.1.2.3") },
 		"public_url_name":    func(b *bed) { b.set("public_url", "https://calls.invalid") },
 		"egress_metadata":    func(b *bed) { b.set("egress_allow", "169.254.0.0/16") },
-		"egress_certificate": func(b *bed) { b.visit.Reach = b.unknownServer() },
+		"egress_certificate": func(b *bed) { b.diagnosis.Reach = b.unknownServer() },
 		"master_key_lost": func(b *bed) {
 			b.set("master_key_file", "")
 			require.NoError(b, os.Mkdir(filepath.Join(b.data, "store"), 0o700))
@@ -335,7 +335,7 @@ func (b *bed) unknownServer() string {
 }
 
 func (b *bed) bucket(place string, versioned bool, err error) {
-	b.visit.Bucket = func(context.Context) (string, bool, error) { return place, versioned, err }
+	b.diagnosis.Bucket = func(context.Context) (string, bool, error) { return place, versioned, err }
 }
 
 func (b *bed) engine(url string) {
@@ -399,7 +399,7 @@ func TestAServiceThatIsWellHasNothingToMend(t *testing.T) {
 	}
 	url, _ := redistest.Start(t, "--maxmemory", "100mb")
 	assert.Empty(t, found(b.set("redis_url", url).look(), "redis_memory"))
-	b.visit.Clock = b.server(http.StatusOK).URL
+	b.diagnosis.Clock = b.server(http.StatusOK).URL
 	assert.Empty(t, found(b.look(), "clock"))
 }
 

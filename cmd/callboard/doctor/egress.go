@@ -14,30 +14,30 @@ import (
 var metadata = []netip.Addr{netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200")} //nolint:gochecknoglobals // a list
 
 // egress looks at what tenants may reach, and whether webhooks get out.
-func (v *Visit) egress(ctx context.Context) {
-	for _, a := range v.Config.EgressAllow {
+func (d *Diagnosis) egress(ctx context.Context) {
+	for _, a := range d.Config.EgressAllow {
 		if a.Prefix.Bits() == 0 {
-			v.report.bad("egress_open", "name the networks that webhooks and trunks need", "egress_allow has %s: tenants reach everything that this machine reaches", a.Prefix)
+			d.report.bad("egress_open", "name the networks that webhooks and trunks need", "egress_allow has %s: tenants reach everything that this machine reaches", a.Prefix)
 			continue
 		}
 		for _, m := range metadata {
 			if a.Prefix.Contains(m) {
-				v.report.bad("egress_metadata", "name narrower networks", "egress_allow has %s with %s, where clouds tell machines their secrets", a.Prefix, m)
+				d.report.bad("egress_metadata", "name narrower networks", "egress_allow has %s with %s, where clouds tell machines their secrets", a.Prefix, m)
 			}
 		}
 	}
-	if v.Reach != "" {
-		v.reach(ctx)
+	if d.Reach != "" {
+		d.reach(ctx)
 	}
 }
 
 // reach tries what a webhook does: a name, a connection, a certificate.
-func (v *Visit) reach(ctx context.Context) {
+func (d *Diagnosis) reach(ctx context.Context) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
-	if path := v.Config.EgressCAFile; path != "" {
+	if path := d.Config.EgressCAFile; path != "" {
 		if text, failed := os.ReadFile(path); failed == nil { //nolint:gosec // the operator names it
 			roots.AppendCertsFromPEM(text)
 		}
@@ -46,9 +46,9 @@ func (v *Visit) reach(ctx context.Context) {
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, v.Reach, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, d.Reach, http.NoBody)
 	if err != nil || req.URL.Scheme != "https" {
-		v.report.bad("egress", "--reach must be an https:// URL", "%s is none", v.Reach)
+		d.report.bad("egress", "--reach must be an https:// URL", "%s is none", d.Reach)
 		return
 	}
 	resp, err := to.Do(req)
@@ -56,10 +56,10 @@ func (v *Visit) reach(ctx context.Context) {
 	switch {
 	case err == nil:
 		_ = resp.Body.Close()
-		v.report.ok("egress", "%s answers %d", v.Reach, resp.StatusCode)
+		d.report.ok("egress", "%s answers %d", d.Reach, resp.StatusCode)
 	case errors.As(err, &verify):
-		v.report.bad("egress_certificate", "name its authority in egress_ca_file", "the certificate of %s is not trusted: %v", v.Reach, verify.Err)
+		d.report.bad("egress_certificate", "name its authority in egress_ca_file", "the certificate of %s is not trusted: %v", d.Reach, verify.Err)
 	default:
-		v.report.bad("egress", "open the firewall for outgoing TCP 443, and look at the name servers; webhooks go by no proxy", "webhooks do not get out: %v", err)
+		d.report.bad("egress", "open the firewall for outgoing TCP 443, and look at the name servers; webhooks go by no proxy", "webhooks do not get out: %v", err)
 	}
 }

@@ -23,73 +23,73 @@ const (
 	enoughDisk = 1 << 30
 )
 
-func (v *Visit) openFiles(context.Context) {
+func (d *Diagnosis) openFiles(context.Context) {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
-		v.report.warn("open_files", "", "the limit cannot be read: %v", err)
+		d.report.warn("open_files", "", "the limit cannot be read: %v", err)
 		return
 	}
 	const mend = "LimitNOFILE=1048576 in the unit, or ulimit -n before the start"
 	wanted := uint64(enoughFiles)
-	if v.Config != nil { // each pair of ports is two sockets, each send one
-		pairs := (int(v.Config.MediaPorts.High) - int(v.Config.MediaPorts.Low) + 1) / 2
-		wanted = min(wanted, uint64(2*pairs+v.Config.WebhookSends+ownFiles)) //nolint:gosec // both are positive
+	if d.Config != nil { // each pair of ports is two sockets, each send one
+		pairs := (int(d.Config.MediaPorts.High) - int(d.Config.MediaPorts.Low) + 1) / 2
+		wanted = min(wanted, uint64(2*pairs+d.Config.WebhookSends+ownFiles)) //nolint:gosec // both are positive
 	}
 	switch {
 	case l.Max < leastFiles:
-		v.report.bad("open_files", mend, "the process may open %d files, the least it can work with is %d", l.Max, leastFiles)
+		d.report.bad("open_files", mend, "the process may open %d files, the least it can work with is %d", l.Max, leastFiles)
 	case l.Max < wanted:
-		v.report.warn("open_files", mend, "the process may open %d files; media_ports and webhook_sends want %d", l.Max, wanted)
+		d.report.warn("open_files", mend, "the process may open %d files; media_ports and webhook_sends want %d", l.Max, wanted)
 	default:
-		v.report.ok("open_files", "the process may open %d files", l.Max)
+		d.report.ok("open_files", "the process may open %d files", l.Max)
 	}
 }
 
 // speech looks for what speaks and hears where no engine does.
-func (v *Visit) speech(context.Context) {
+func (d *Diagnosis) speech(context.Context) {
 	for _, p := range []struct{ check, program, without string }{
 		{"espeak-ng", "espeak-ng", "agents speak only WAV files of the folder prompts, and what engines of engines_file say"},
 		{"pocketsphinx", "pocketsphinx_batch", "agents hear keys, and words only by engines of engines_file"},
 	} {
 		if path, err := exec.LookPath(p.program); err == nil {
-			v.report.ok(p.check, "%s", path)
+			d.report.ok(p.check, "%s", path)
 		} else {
-			v.report.warn(p.check, "apt-get install "+p.check, "%s is not installed: %s", p.program, p.without)
+			d.report.warn(p.check, "apt-get install "+p.check, "%s is not installed: %s", p.program, p.without)
 		}
 	}
 }
 
 // folder looks at who owns the data folder and whether it can be written.
-func (v *Visit) folder(context.Context) {
-	data := v.Config.Data
+func (d *Diagnosis) folder(context.Context) {
+	data := d.Config.Data
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		v.report.ok("data", "%s is not there yet: the first start makes it", data)
+		d.report.ok("data", "%s is not there yet: the first start makes it", data)
 		return
 	case err != nil:
-		v.report.bad("data", "let the service's user reach it", "%v", err)
+		d.report.bad("data", "let the service's user reach it", "%v", err)
 		return
 	case !info.IsDir():
-		v.report.bad("data_folder", "name a folder by data", "%s is no folder", data)
+		d.report.bad("data_folder", "name a folder by data", "%s is no folder", data)
 		return
 	}
 	if at, failed := filepath.Abs(data); failed == nil && (at == "/tmp" || filepath.Dir(at) == "/tmp" || at == "/dev/shm" || filepath.Dir(at) == "/dev/shm") {
-		v.report.warn("data_passing", "a folder such as /var/lib/callboard", "%s lies where machines clear up", data)
+		d.report.warn("data_passing", "a folder such as /var/lib/callboard", "%s lies where machines clear up", data)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		v.report.bad("data_mode", "chmod 700 "+data, "others on this machine may look into %s (%04o)", data, mode)
+		d.report.bad("data_mode", "chmod 700 "+data, "others on this machine may look into %s (%04o)", data, mode)
 	}
 	owner := uidOf(info)
 	if name := foreignFile(data, owner); name != "" {
-		v.report.bad("data_owner", fmt.Sprintf("chown -R --reference=%[1]s %[1]s, and run commands as its owner", data), "%s belongs to root, and the folder to uid %d: the service cannot use it", name, owner)
+		d.report.bad("data_owner", fmt.Sprintf("chown -R --reference=%[1]s %[1]s, and run commands as its owner", data), "%s belongs to root, and the folder to uid %d: the service cannot use it", name, owner)
 	}
 	f, err := os.CreateTemp(data, ".doctor-*")
 	if err != nil {
 		if owner != os.Geteuid() {
-			v.report.bad("data_owner", fmt.Sprintf("run as its owner: sudo -u '#%d' callboard doctor …", owner), "%s belongs to uid %d, this process runs as %d", data, owner, os.Geteuid())
+			d.report.bad("data_owner", fmt.Sprintf("run as its owner: sudo -u '#%d' callboard doctor …", owner), "%s belongs to uid %d, this process runs as %d", data, owner, os.Geteuid())
 		}
-		v.report.bad("data_write", "let the service's user write there; a file system that is mounted read-only has had an error", "%s cannot be written: %v", data, err)
+		d.report.bad("data_write", "let the service's user write there; a file system that is mounted read-only has had an error", "%s cannot be written: %v", data, err)
 		return
 	}
 	_, err = f.WriteString("callboard doctor\n")
@@ -99,10 +99,10 @@ func (v *Visit) folder(context.Context) {
 	_ = f.Close()
 	_ = os.Remove(f.Name())
 	if err != nil {
-		v.report.bad("data_write", "look into the kernel's log for faults of the disk", "what is written to %s is not kept: %v", data, err)
+		d.report.bad("data_write", "look into the kernel's log for faults of the disk", "what is written to %s is not kept: %v", data, err)
 		return
 	}
-	v.report.ok("data", "%s can be written", data)
+	d.report.ok("data", "%s can be written", data)
 }
 
 // uidOf is the user that a file belongs to.
@@ -139,42 +139,42 @@ func dataFolders(data string) []string {
 }
 
 // storeFormat looks whether a newer program has written the store.
-func (v *Visit) storeFormat(ctx context.Context) {
-	if v.StoreFormat == nil {
+func (d *Diagnosis) storeFormat(ctx context.Context) {
+	if d.StoreFormat == nil {
 		return
 	}
-	what, err := v.StoreFormat(ctx)
+	what, err := d.StoreFormat(ctx)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-	case err != nil && errors.Is(err, v.TooNew):
-		v.report.bad("store_format", `docs/operations.md, "Going back to an earlier version"`, "%v", err)
+	case err != nil && errors.Is(err, d.TooNew):
+		d.report.bad("store_format", `docs/operations.md, "Going back to an earlier version"`, "%v", err)
 	case err != nil:
-		v.report.warn("store_format", "look again once the store can be read", "which version the store needs cannot be read: %v", err)
+		d.report.warn("store_format", "look again once the store can be read", "which version the store needs cannot be read: %v", err)
 	default:
-		v.report.ok("store_format", "%s", what)
+		d.report.ok("store_format", "%s", what)
 	}
 }
 
-func (v *Visit) disk(context.Context) {
-	at := existing(v.Config.Data)
+func (d *Diagnosis) disk(context.Context) {
+	at := existing(d.Config.Data)
 	var st unix.Statfs_t
 	if err := unix.Statfs(at, &st); err != nil {
-		v.report.warn("disk", "", "what is free cannot be read: %v", err)
+		d.report.warn("disk", "", "what is free cannot be read: %v", err)
 		return
 	}
 	free := int64(st.Bavail) * st.Bsize //nolint:gosec // no disk is so large
 	const mend = "give it room, or shorten the retention of the workspaces"
-	least := cmp.Or(v.Free, leastDisk)
+	least := cmp.Or(d.Free, leastDisk)
 	switch {
 	case free < least:
-		v.report.bad("disk", mend, "%d MB are free at %s: below 64 MB nothing is committed and nobody is rung", free>>20, at)
+		d.report.bad("disk", mend, "%d MB are free at %s: below 64 MB nothing is committed and nobody is rung", free>>20, at)
 	case free < enoughDisk:
-		v.report.warn("disk", mend, "%d MB are free at %s; a call takes 1 MB a minute while it is recorded", free>>20, at)
+		d.report.warn("disk", mend, "%d MB are free at %s; a call takes 1 MB a minute while it is recorded", free>>20, at)
 	default:
-		v.report.ok("disk", "%d MB are free", free>>20)
+		d.report.ok("disk", "%d MB are free", free>>20)
 	}
 	if st.Files > 0 && st.Ffree < 10000 {
-		v.report.warn("disk_files", "a file system with more inodes, or a shorter retention", "%s has room for %d more files", at, st.Ffree)
+		d.report.warn("disk_files", "a file system with more inodes, or a shorter retention", "%s has room for %d more files", at, st.Ffree)
 	}
 }
 

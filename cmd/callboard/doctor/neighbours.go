@@ -13,28 +13,28 @@ import (
 )
 
 // engines asks each engine of the file whether it is there and takes the key.
-func (v *Visit) engines(ctx context.Context) {
-	if v.Config.EnginesFile == "" {
+func (d *Diagnosis) engines(ctx context.Context) {
+	if d.Config.EnginesFile == "" {
 		return
 	}
-	file, err := configs.ReadEngines(v.Config.EnginesFile, v.Env)
+	file, err := configs.ReadEngines(d.Config.EnginesFile, d.Env)
 	if err != nil {
 		var wrong *configs.InvalidError
 		if !errors.As(err, &wrong) {
-			v.report.bad("engines_file", "see docs/engines.md", "%v", err)
+			d.report.bad("engines_file", "see docs/engines.md", "%v", err)
 			return
 		}
 		for _, p := range wrong.Problems {
-			v.report.bad("engines_file", "see docs/engines.md", "%s", p)
+			d.report.bad("engines_file", "see docs/engines.md", "%s", p)
 		}
 		return
 	}
 	for i := range file.List {
-		v.engine(ctx, &file.List[i])
+		d.engine(ctx, &file.List[i])
 	}
 }
 
-func (v *Visit) engine(ctx context.Context, e *configs.Engine) {
+func (d *Diagnosis) engine(ctx context.Context, e *configs.Engine) {
 	ctx, cancel := context.WithTimeout(ctx, oneLimit)
 	defer cancel()
 	at, err := url.Parse(e.URL)
@@ -42,7 +42,7 @@ func (v *Visit) engine(ctx context.Context, e *configs.Engine) {
 		return // the file was read
 	}
 	if (at.Scheme == "http" || at.Scheme == "ws") && !loopbackName(at.Hostname()) && !privateName(at.Hostname()) {
-		v.report.warn("engine_clear", "https:// or wss://", "engine %s hears and speaks in the clear: %s", e.Name, e.URL)
+		d.report.warn("engine_clear", "https:// or wss://", "engine %s hears and speaks in the clear: %s", e.Name, e.URL)
 	}
 	ask := *at
 	ask.Scheme = strings.Replace(ask.Scheme, "ws", "http", 1)
@@ -58,15 +58,15 @@ func (v *Visit) engine(ctx context.Context, e *configs.Engine) {
 	}
 	resp, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
 	if err != nil {
-		v.report.bad("engine", "look at its url and at the firewall; calls go on by the next engine of the chain", "engine %s does not answer: %v", e.Name, err)
+		d.report.bad("engine", "look at its url and at the firewall; calls go on by the next engine of the chain", "engine %s does not answer: %v", e.Name, err)
 		return
 	}
 	_ = resp.Body.Close()
 	if e.Kind == configs.EngineOpenAI && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, resp.StatusCode) {
-		v.report.bad("engine_key", "the right key in key_file or key_env", "engine %s does not take its key (%d)", e.Name, resp.StatusCode)
+		d.report.bad("engine_key", "the right key in key_file or key_env", "engine %s does not take its key (%d)", e.Name, resp.StatusCode)
 		return
 	}
-	v.report.ok("engine", "engine %s answers %d", e.Name, resp.StatusCode)
+	d.report.ok("engine", "engine %s answers %d", e.Name, resp.StatusCode)
 }
 
 func privateName(host string) bool {
@@ -75,17 +75,17 @@ func privateName(host string) bool {
 }
 
 // bucket writes, reads and deletes where recordings lie.
-func (v *Visit) bucket(ctx context.Context) {
-	if v.Bucket == nil {
+func (d *Diagnosis) bucket(ctx context.Context) {
+	if d.Bucket == nil {
 		return
 	}
-	place, versioned, err := v.Bucket(ctx)
+	place, versioned, err := d.Bucket(ctx)
 	if err != nil {
-		v.report.bad("bucket", "look at blobs_url, and at what the service may do there, with the key of a bucket: write, read, list and delete", "%v", err)
+		d.report.bad("bucket", "look at blobs_url, and at what the service may do there, with the key of a bucket: write, read, list and delete", "%v", err)
 		return
 	}
-	v.report.ok("bucket", "%s lets us write, read and delete", place)
+	d.report.ok("bucket", "%s lets us write, read and delete", place)
 	if versioned {
-		v.report.warn("bucket_versions", "switch its versions off, or let a rule of the bucket forget them", "%s keeps what is deleted", place)
+		d.report.warn("bucket_versions", "switch its versions off, or let a rule of the bucket forget them", "%s keeps what is deleted", place)
 	}
 }

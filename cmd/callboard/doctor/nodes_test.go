@@ -52,8 +52,8 @@ func (b *bed) oneOf(others ...doctor.Node) {
 
 func (b *bed) beside(others ...doctor.Node) {
 	b.Helper()
-	b.visit.Nodes = func(context.Context) ([]doctor.Node, error) { return others, nil }
-	b.visit.Ask, b.visit.Stranger = credential(b.T, 1).Ask, forward.ErrStranger
+	b.diagnosis.Nodes = func(context.Context) ([]doctor.Node, error) { return others, nil }
+	b.diagnosis.Ask, b.diagnosis.Stranger = credential(b.T, 1).Ask, forward.ErrStranger
 }
 
 // nodeFaults are planted in a service that is one of several nodes.
@@ -61,13 +61,13 @@ func nodeFaults() map[string]func(*bed) {
 	off := func(by time.Duration) func(*bed) {
 		return func(b *bed) {
 			b.oneOf(b.node("one"))
-			b.visit.Wall = func() time.Time { return time.Now().Add(by) }
+			b.diagnosis.Wall = func() time.Time { return time.Now().Add(by) }
 		}
 	}
 	all := map[string]func(*bed){
 		"nodes": func(b *bed) {
 			b.oneOf()
-			b.visit.Nodes = func(context.Context) ([]doctor.Node, error) { return nil, errors.New("no answer") }
+			b.diagnosis.Nodes = func(context.Context) ([]doctor.Node, error) { return nil, errors.New("no answer") }
 		},
 		"node_alone":            func(b *bed) { b.beside(b.node("one")) },
 		"node_port":             func(b *bed) { b.oneOf(); b.listen("tcp", b.get("node_addr")) },
@@ -75,7 +75,7 @@ func nodeFaults() map[string]func(*bed) {
 		"node_clock (far)":      off(time.Hour),
 		"redis_clock":           off(5 * time.Second),
 		"redis_clock (far)":     off(-time.Hour),
-		"data_shared":           func(b *bed) { b.oneOf(); b.visit.FileSystem = 0x6969 },
+		"data_shared":           func(b *bed) { b.oneOf(); b.diagnosis.FileSystem = 0x6969 },
 		"node_reach":            func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.Addr = b.closedPort() })...) },
 		"node_reach (no door)":  func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.Addr = b.server(http.StatusOK).URL[7:] })...) },
 		"node_key":              func(b *bed) { b.oneOf(b.changed(func(n *doctor.Node) { n.Addr = b.door(2) })...) },

@@ -17,27 +17,27 @@ const (
 )
 
 // masterKey looks at the key that wraps all others.
-func (v *Visit) masterKey(context.Context) {
-	path, named := v.Config.MasterKeyFile, v.Config.MasterKeyFile != ""
+func (d *Diagnosis) masterKey(context.Context) {
+	path, named := d.Config.MasterKeyFile, d.Config.MasterKeyFile != ""
 	if !named {
-		path = filepath.Join(v.Config.Data, "master.key")
+		path = filepath.Join(d.Config.Data, "master.key")
 	}
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names it
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, there := os.Stat(filepath.Join(v.Config.Data, "store")); there == nil {
-			v.report.bad("master_key_lost", "bring it back from where it is kept; without it the store opens for nobody", "there is a store, and no master key in %s", path)
+		if _, there := os.Stat(filepath.Join(d.Config.Data, "store")); there == nil {
+			d.report.bad("master_key_lost", "bring it back from where it is kept; without it the store opens for nobody", "there is a store, and no master key in %s", path)
 		}
 		return
 	}
 	if err != nil {
-		v.report.bad("master_key", "let the service's user read it", "%v", err)
+		d.report.bad("master_key", "let the service's user read it", "%v", err)
 		return
 	}
 	if mode, others := open(path); others {
-		v.report.bad("master_key_mode", "chmod 600 "+path, "others on this machine may read the master key (%04o)", mode)
+		d.report.bad("master_key_mode", "chmod 600 "+path, "others on this machine may read the master key (%04o)", mode)
 	}
 	if !named {
-		v.report.warn("master_key_place", "move it to another disk or a secret store, and name it by master_key_file: a copy of the data folder opens itself", "the master key lies in the data folder")
+		d.report.warn("master_key_place", "move it to another disk or a secret store, and name it by master_key_file: a copy of the data folder opens itself", "the master key lies in the data folder")
 	}
 	key := text
 	if len(key) != masterSize {
@@ -45,11 +45,11 @@ func (v *Visit) masterKey(context.Context) {
 	}
 	switch {
 	case err != nil || len(key) != masterSize:
-		v.report.bad("master_key", "head -c 32 /dev/urandom | xxd -p -c 64 makes one", "%s must hold 32 bytes, or these in hex", path)
+		d.report.bad("master_key", "head -c 32 /dev/urandom | xxd -p -c 64 makes one", "%s must hold 32 bytes, or these in hex", path)
 	case kinds(key) < leastKinds:
-		v.report.bad("master_key_entropy", "callboard keys rotate-master, to a file of head -c 32 /dev/urandom", "the master key was made by hand, not by chance: it can be guessed")
+		d.report.bad("master_key_entropy", "callboard keys rotate-master, to a file of head -c 32 /dev/urandom", "the master key was made by hand, not by chance: it can be guessed")
 	default:
-		v.report.ok("master_key", "%s holds a key", path)
+		d.report.ok("master_key", "%s holds a key", path)
 	}
 }
 
@@ -63,19 +63,19 @@ func kinds(b []byte) int {
 
 // leftKeys looks for the keys of the first start, and for secrets in the file
 // of engines.
-func (v *Visit) leftKeys(context.Context) {
+func (d *Diagnosis) leftKeys(context.Context) {
 	for _, name := range []string{"admin.key", "test.key"} {
-		path := filepath.Join(v.Config.Data, name)
+		path := filepath.Join(d.Config.Data, name)
 		if mode, others := open(path); others {
-			v.report.bad("key_mode", "chmod 600 "+path, "others on this machine may read %s (%04o)", path, mode)
+			d.report.bad("key_mode", "chmod 600 "+path, "others on this machine may read %s (%04o)", path, mode)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(v.Config.Data, "admin.key")); err == nil {
-		v.report.warn("admin_key", "keep it elsewhere and delete the file", "the operator's key of the first start still lies in the data folder")
+	if _, err := os.Stat(filepath.Join(d.Config.Data, "admin.key")); err == nil {
+		d.report.warn("admin_key", "keep it elsewhere and delete the file", "the operator's key of the first start still lies in the data folder")
 	}
-	if path := v.Config.EnginesFile; path != "" {
+	if path := d.Config.EnginesFile; path != "" {
 		if mode, _ := open(path); mode&0o022 != 0 {
-			v.report.bad("engines_mode", "chmod go-w "+path, "others on this machine may change %s (%04o): what is said would go where they like", path, mode)
+			d.report.bad("engines_mode", "chmod go-w "+path, "others on this machine may change %s (%04o): what is said would go where they like", path, mode)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (b *bed) served(route, answer string) {
 		_, _ = io.WriteString(w, text)
 	}))
 	b.Cleanup(s.Close)
-	b.visit.Running, b.visit.Client = true, &client.Client{URL: s.URL, Key: "k"}
+	b.diagnosis.Running, b.diagnosis.Client = true, &client.Client{URL: s.URL, Key: "k"}
 }
 
 // servedFaults are those that a running service tells by its API.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,4 +103,28 @@ func (s *Service) restart() {
 	case s.released <- struct{}{}:
 	default:
 	}
+}
+
+// shardList are the shards that a process runs. Several goroutines may use it.
+type shardList struct {
+	mu   sync.Mutex
+	list []*shard
+}
+
+func (l *shardList) add(t *shard) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, t)
+}
+
+func (l *shardList) remove(t *shard) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = slices.DeleteFunc(l.list, func(x *shard) bool { return x == t })
+}
+
+func (l *shardList) all() []*shard {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list)
 }
