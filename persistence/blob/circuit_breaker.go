@@ -18,23 +18,28 @@ type circuitBreaker struct {
 }
 
 // enter returns how long requests are still refused and the failure that caused it; nil:
-// a request may be sent. After the pause one caller with willAsk sends a request, and
-// the others are refused until it has its answer.
-func (b *circuitBreaker) enter(now time.Time, willAsk bool) (time.Duration, error) {
+// a request may be sent. After the pause one caller with willAsk sends a request, for
+// which probes is true, and the others are refused until it has its answer.
+func (b *circuitBreaker) enter(now time.Time, willAsk bool) (probes bool, after time.Duration, cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.cause == nil:
 	case now.Before(b.until):
-		return b.until.Sub(now), b.cause
+		return false, b.until.Sub(now), b.cause
 	case willAsk:
 		b.until, b.trying = now.Add(b.pause), true
+		return true, 0, nil
 	}
-	return 0, nil
+	return false, 0, nil
 }
 
-// leave is for a caller that gave up: the next one asks instead.
-func (b *circuitBreaker) leave() {
+// leave is for a caller that gave up. If it was the one that probes, the next caller
+// does so instead.
+func (b *circuitBreaker) leave(probes bool) {
+	if !probes {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.until, b.trying = time.Time{}, false

@@ -12,8 +12,18 @@ func NewCircuitBreaker(least, most time.Duration) *CircuitBreaker {
 
 // Enter is enter.
 func (b *CircuitBreaker) Enter(now time.Time) (time.Duration, error) {
-	return b.b.enter(now, true)
+	_, after, err := b.b.enter(now, true)
+	return after, err
 }
+
+// GiveUp is enter and leave of one caller.
+func (b *CircuitBreaker) GiveUp(now time.Time) {
+	probes, _, _ := b.b.enter(now, true)
+	b.b.leave(probes)
+}
+
+// Leave is leave of a caller that does not probe.
+func (b *CircuitBreaker) Leave() { b.b.leave(false) }
 
 // Failed is failed.
 func (b *CircuitBreaker) Failed(now time.Time, err error) time.Duration { return b.b.failed(now, err) }

@@ -92,7 +92,7 @@ func (s *S3) Put(ctx context.Context, workspace, name string, r io.Reader) (size
 
 // upload sends what fill writes.
 func (s *S3) upload(ctx context.Context, place, name string, fill func(context.Context, io.Writer) error) error {
-	if err := s.client.checkAvailable(false); err != nil {
+	if _, err := s.client.checkAvailable(false); err != nil {
 		return told("put", name, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, putLongest)

@@ -97,11 +97,13 @@ func newS3Client(cfg S3Config) (*s3Client, error) {
 }
 
 // checkAvailable returns an unavailableError while the circuit breaker refuses requests.
-func (c *s3Client) checkAvailable(willAsk bool) error {
-	if after, cause := c.breaker.enter(time.Now(), willAsk); cause != nil {
-		return &unavailableError{after, cause}
+// probes says that the caller's request decides whether the next ones are refused.
+func (c *s3Client) checkAvailable(willAsk bool) (probes bool, err error) {
+	probes, after, cause := c.breaker.enter(time.Now(), willAsk)
+	if cause != nil {
+		return false, &unavailableError{after, cause}
 	}
-	return nil
+	return probes, nil
 }
 
 var errTooLong = errors.New("the store took too long")
@@ -112,7 +114,8 @@ func (c *s3Client) call(ctx context.Context, limit time.Duration, request func(c
 	if err != nil {
 		return err
 	}
-	if err = c.checkAvailable(true); err != nil {
+	probes, err := c.checkAvailable(true)
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errTooLong)
@@ -127,7 +130,7 @@ func (c *s3Client) call(ctx context.Context, limit time.Duration, request func(c
 	case errors.Is(over, errTooLong):
 		err = over
 	default: // the caller waits no longer, which says nothing of the store
-		c.breaker.leave()
+		c.breaker.leave(probes)
 		if errors.Is(over, context.DeadlineExceeded) {
 			return &unavailableError{c.limits.Pause, errors.Join(over, err)}
 		}

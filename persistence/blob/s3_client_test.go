@@ -109,6 +109,21 @@ func TestTheCircuitBreakerLetsOneAskAndThenAll(t *testing.T) {
 	})
 }
 
+func TestCircuitBreaker_CallerGivesUp_OnlyTheProbeLetsTheNextAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := blob.NewCircuitBreaker(time.Second, 4*time.Second)
+		free := func() bool { _, err := b.Enter(time.Now()); return err == nil }
+		b.Failed(time.Now(), errors.New("down"))
+		b.Leave()
+		assert.False(t, free(), "a request of before the failure gave up")
+		time.Sleep(time.Second)
+		b.GiveUp(time.Now())
+		assert.True(t, free(), "the next one probes")
+		b.Leave()
+		assert.False(t, free(), "and nobody else meanwhile")
+	})
+}
+
 func TestACallerThatGivesUpIsNotKeptWaiting(t *testing.T) {
 	t.Parallel()
 	server := s3test.New(t)
