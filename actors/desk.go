@@ -26,6 +26,7 @@ import (
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
+	"github.com/callboard/callboard/service/recordings"
 	"github.com/callboard/callboard/service/simulation"
 	"github.com/callboard/callboard/service/sms"
 	"github.com/callboard/callboard/service/tools"
@@ -38,6 +39,7 @@ import (
 type (
 	eventService        = events.Service
 	exportService       = exports.Service
+	recordingService    = recordings.Service
 	dataRequestService  = datarequests.Service
 	decisionService     = decisions.Service
 	simulationService   = simulation.Service
@@ -64,6 +66,7 @@ type Desk struct {
 	*record.Idempotency
 	*eventService
 	*exportService
+	*recordingService
 	*dataRequestService
 	*decisionService
 	*simulationService

@@ -451,7 +451,7 @@ func (d *Desk) Transcript(ctx context.Context, p domain.Principal, callID string
 		return nil, err
 	}
 	if !c.TranscriptAvailable {
-		return nil, notYet(c, "transcript")
+		return nil, record.NotAvailable(c, "transcript")
 	}
 	t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err := d.store.Get(ctx, t); err != nil {
@@ -461,11 +461,4 @@ func (d *Desk) Transcript(ctx context.Context, p domain.Principal, callID string
 		return nil, record.StoreError(err)
 	}
 	return t, nil
-}
-
-func notYet(c *domain.Call, what string) error {
-	if !c.Final() || c.Processing {
-		return domain.Errorf(domain.CodeProcessing, "the %s is still to come", what)
-	}
-	return domain.Errorf(domain.CodeNotFound, "this call has no %s", what)
 }

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/service/record"
 )
@@ -45,4 +47,14 @@ func (n *Node) LockSettings(workspaceID string) (unlock func(), err error) {
 	}
 	t.changing.Lock()
 	return t.changing.Unlock, nil
+}
+
+// CallsPID returns the actor that owns the live calls of a workspace. Errors: as
+// WorkspaceNotFound.
+func (n *Node) CallsPID(workspaceID string) (*actor.PID, error) {
+	t, err := n.workspaceActors(workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	return t.calls, nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
+	"github.com/callboard/callboard/service/recordings"
 	"github.com/callboard/callboard/service/simulation"
 	"github.com/callboard/callboard/service/sms"
 	servicetools "github.com/callboard/callboard/service/tools"
@@ -77,6 +78,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
 	})
 	n.desk.eventService = events.New(events.Config{Store: store, Call: n.desk.Call})
+	n.desk.recordingService = recordings.New(recordings.Config{Store: store, Workspaces: n, System: n.sys, Actors: n, Blobs: cfg.Blobs})
 	n.desk.exportService = exports.New(exports.Config{
 		Store: store, Blobs: cfg.Blobs, Jobs: n.desk.jobs, Sources: n.desk, Usage: n.desk.Usage, OffsetBefore: n.desk.OffsetBefore,
 		Background: n.Context, OnCalls: n.desk.onCalls, PublicURL: cfg.PublicURL, Log: cfg.Log,

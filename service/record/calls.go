@@ -1,0 +1,26 @@
+package record
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// LiveCall reads a call that is not over. Errors: not_found, invalid_state.
+func LiveCall(ctx context.Context, store commit.Store, p domain.Principal, id string) (*domain.Call, error) {
+	c, _, err := Get[domain.Call](ctx, store, p, domain.PrefixCall, id)
+	if err == nil && c.Final() {
+		err = domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.Status)
+	}
+	return c, err
+}
+
+// NotAvailable is the error for a transcript or recording that a call does not
+// have, or does not have yet.
+func NotAvailable(c *domain.Call, what string) error {
+	if !c.Final() || c.Processing {
+		return domain.Errorf(domain.CodeProcessing, "the %s is still to come", what)
+	}
+	return domain.Errorf(domain.CodeNotFound, "this call has no %s", what)
+}

@@ -1,0 +1,163 @@
+// Package recordings opens, links and pauses the recordings of calls.
+package recordings
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/call/recording"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// Config holds what a Service needs.
+type Config struct {
+	Store      commit.Store
+	Workspaces workspaces
+	System     *actor.ActorSystem
+	Actors     callActors
+	Blobs      blobs
+}
+
+// workspaces finds the workspaces whose actors run on this node.
+type workspaces interface {
+	Workspace(id string) *domain.Workspace
+}
+
+// callActors finds the actor that owns the live calls of a workspace.
+type callActors interface {
+	CallsPID(workspaceID string) (*actor.PID, error)
+}
+
+// blobs reads stored recordings.
+type blobs interface {
+	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
+}
+
+// Service gives access to the recordings of calls.
+type Service struct {
+	store      commit.Store
+	workspaces workspaces
+	system     *actor.ActorSystem
+	actors     callActors
+	blobs      blobs
+}
+
+// New returns a service.
+func New(c Config) *Service {
+	return &Service{store: c.Store, workspaces: c.Workspaces, system: c.System, actors: c.Actors, blobs: c.Blobs}
+}
+
+func (s *Service) call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error) {
+	c, _, err := record.Get[domain.Call](ctx, s.store, p, domain.PrefixCall, id)
+	return c, err
+}
+
+// Recording opens the recording of a call. The caller closes its Body. Errors:
+// not_found; processing while the recording is being stored.
+func (s *Service) Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error) {
+	c, err := s.call(ctx, p, callID)
+	if err != nil {
+		return ask.Recording{}, err
+	}
+	if !c.RecordingAvailable {
+		return ask.Recording{}, record.NotAvailable(c, "recording")
+	}
+	body, size, err := s.blobs.Open(ctx, c.WorkspaceID, recording.BlobName(c.ID))
+	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
+		return ask.Recording{}, domain.Errorf(domain.CodeNotFound, "this call has no recording")
+	}
+	if err != nil {
+		return ask.Recording{}, record.StoreError(err)
+	}
+	return ask.Recording{Size: size, Created: *c.EndedAt, Body: body}, nil
+}
+
+// LinkRecording returns a token that opens the recording of a call without a
+// credential until the recording is deleted, or until the time given.
+func (s *Service) LinkRecording(ctx context.Context, p domain.Principal, callID string, until time.Time) (string, error) {
+	c, err := s.call(ctx, p, callID)
+	if err != nil {
+		return "", err
+	}
+	if !c.RecordingAvailable {
+		return "", record.NotAvailable(c, "recording")
+	}
+	k, err := s.linkKey(ctx, p.WorkspaceID)
+	if err != nil {
+		return "", err
+	}
+	return access.LinkToken(k, c.ID, until), nil
+}
+
+// linkKey returns the key that signs the links of a workspace. It is created at
+// the first link.
+func (s *Service) linkKey(ctx context.Context, workspaceID string) (*domain.LinkKey, error) {
+	for range record.MaxTries {
+		k := &domain.LinkKey{WorkspaceID: workspaceID}
+		_, err := s.store.Get(ctx, k)
+		if err == nil || !errors.Is(err, domain.ErrNotFound) {
+			return k, record.StoreError(err)
+		}
+		k.Secret = record.NewSigningSecret()
+		if err = record.Create(ctx, s.store, k); err == nil || !errors.Is(err, domain.ErrConflict) {
+			return k, err
+		}
+	}
+	return nil, domain.Errorf(domain.CodeUnavailable, "the key of links could not be made; try again").With("retry_after", 1)
+}
+
+// VisitByLink checks the token of a link and returns a principal that may read
+// the calls of the link's workspace and environment. Errors: invalid_link,
+// expired_link, not_found.
+func (s *Service) VisitByLink(ctx context.Context, callID, token string) (domain.Principal, error) {
+	bad := domain.Errorf(domain.CodeInvalidLink, "this link does not open the recording")
+	ws := access.LinkWorkspace(token)
+	if ws == "" || s.workspaces.Workspace(ws) == nil {
+		return domain.Principal{}, bad
+	}
+	k := &domain.LinkKey{WorkspaceID: ws}
+	if _, err := s.store.Get(ctx, k); errors.Is(err, domain.ErrNotFound) {
+		return domain.Principal{}, bad
+	} else if err != nil {
+		return domain.Principal{}, record.StoreError(err)
+	}
+	opens, late := access.OpensLink(k, callID, token, time.Now())
+	if late {
+		return domain.Principal{}, domain.Errorf(domain.CodeExpiredLink, "this link has expired; ask for another")
+	}
+	if !opens {
+		return domain.Principal{}, bad
+	}
+	c := &domain.Call{Meta: domain.Meta{ID: callID, WorkspaceID: ws}}
+	if _, err := s.store.Get(ctx, c); err != nil {
+		if errors.Is(err, domain.ErrNotFound) {
+			return domain.Principal{}, record.NotFound("call")
+		}
+		return domain.Principal{}, record.StoreError(err)
+	}
+	return domain.Principal{WorkspaceID: ws, Environment: c.Environment, Permissions: []domain.Permission{domain.CallsRead}}, nil
+}
+
+// PauseRecording pauses the recording of a live call, or continues it.
+func (s *Service) PauseRecording(ctx context.Context, p domain.Principal, callID string, paused bool) error {
+	c, err := record.LiveCall(ctx, s.store, p, callID)
+	if err != nil {
+		return err
+	}
+	pid, err := s.actors.CallsPID(p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	_, err = mailbox.Ask[call.RecordingPaused](ctx, s.system, pid, call.PauseRecording{CallID: c.ID, Paused: paused})
+	return err
+}
