@@ -6,6 +6,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -19,7 +20,7 @@ type First struct {
 // Bootstrap fills an empty store: the workspace "default", an operator key, a
 // test key and, unless told otherwise, trunks to the built-in carrier. mine says
 // which ids a workspace may have; nil: any. nil: the store is not empty.
-func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan domain.Plan, limits domain.Limits, simulator bool, mine func(string) bool) (*First, error) {
+func Bootstrap(ctx context.Context, store commit.Store, keyring *keys.Keyring, plan domain.Plan, limits domain.Limits, simulator bool, mine func(string) bool) (*First, error) {
 	some := false
 	if err := commit.Each(ctx, store, "workspace", "", "all", func(*domain.Workspace) { some = true }); err != nil || some {
 		return nil, err
@@ -39,11 +40,11 @@ func Bootstrap(ctx context.Context, store commit.Store, keys *Keyring, plan doma
 	rights := []domain.Permission{domain.AllRead, domain.AllWrite}
 	var err error
 	admin := &domain.APIKey{Meta: domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}, Name: "admin", Permissions: rights, Operator: true}
-	if _, first.AdminKey, err = keys.Create(ctx, Author{}, admin); err != nil {
+	if _, first.AdminKey, err = keyring.Create(ctx, record.Author{}, admin); err != nil {
 		return nil, err
 	}
 	test := &domain.APIKey{Meta: domain.Meta{WorkspaceID: w.ID, Environment: domain.Test}, Name: "test", Permissions: rights}
-	if _, first.TestKey, err = keys.Create(ctx, Author{}, test); err != nil {
+	if _, first.TestKey, err = keyring.Create(ctx, record.Author{}, test); err != nil {
 		return nil, err
 	}
 	return first, found(ctx, store, w, simulator) // the workspace is what makes the store count as filled

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/oauth"
 )
 
 // guest is a client that asks users, and a user who may do what a role may.
@@ -35,7 +36,7 @@ func (h *house) code(c *domain.OAuthClient, u *domain.User) string {
 	return text
 }
 
-func holderOf(c *domain.OAuthClient, g ask.Granted) domain.Principal {
+func holderOf(c *domain.OAuthClient, g oauth.Granted) domain.Principal {
 	return domain.Principal{ClientID: c.ID, UserID: g.UserID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, Permissions: g.Rights}
 }
 
@@ -43,7 +44,7 @@ func TestOneOfManyExchangesOfACodeOrARefreshTokenWins(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	c, u := h.guest(domain.RoleAdmin)
-	race := func(exchange func() (ask.Granted, error)) (won []ask.Granted) {
+	race := func(exchange func() (oauth.Granted, error)) (won []oauth.Granted) {
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		for range 8 {
@@ -62,14 +63,14 @@ func TestOneOfManyExchangesOfACodeOrARefreshTokenWins(t *testing.T) {
 		return won
 	}
 	code := h.code(c, u)
-	won := race(func() (ask.Granted, error) { return d.RedeemCode(ctx, c, code, "https://a.example/", "") })
+	won := race(func() (oauth.Granted, error) { return d.RedeemCode(ctx, c, code, "https://a.example/", "") })
 	require.Len(t, won, 1)
 	_, err := d.OAuthAlive(ctx, holderOf(c, won[0]), won[0].GrantID, "")
 	assert.Equal(t, domain.CodeExpiredToken, domain.CodeOf(err), "it was used twice")
 
 	g, err := d.RedeemCode(ctx, c, h.code(c, u), "https://a.example/", "")
 	require.NoError(t, err)
-	won = race(func() (ask.Granted, error) { return d.RenewGrant(ctx, c, g.Refresh, "") })
+	won = race(func() (oauth.Granted, error) { return d.RenewGrant(ctx, c, g.Refresh, "") })
 	require.Len(t, won, 1)
 	_, err = d.RenewGrant(ctx, c, won[0].Refresh, "")
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err), "it was used twice")

@@ -64,6 +64,7 @@ type (
 // the version it read, and asks the actors whatever they own.
 type Desk struct {
 	*record.Idempotency
+	*accounts
 	*eventService
 	*exportService
 	*recordingService
@@ -87,10 +88,6 @@ type Desk struct {
 	*trunksService
 	node     *Node
 	store    *counting
-	keys     *Keyring
-	guests   *guests
-	signers  signers
-	audit    *auditor
 	log      *slog.Logger
 	list     contactlist.Reader
 	searches sync.Map // in transcripts, by workspace: one at a time

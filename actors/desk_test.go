@@ -21,6 +21,10 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/record"
 )
 
 var (
@@ -51,7 +55,7 @@ func (h *house) furnish(p domain.Principal, phone string) estate {
 	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
 	require.NoError(h, err)
 	e.webhook = w.ID
-	k, text, err := d.CreateKey(ctx, p, ask.Act{}, &domain.APIKey{Meta: domain.Meta{Environment: p.Environment}, Name: "child", Permissions: []domain.Permission{domain.AllRead}})
+	k, text, err := d.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Meta: domain.Meta{Environment: p.Environment}, Name: "child", Permissions: []domain.Permission{domain.AllRead}})
 	require.NoError(h, err)
 	e.key, e.text = k.ID, text
 	c, err := d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 2, "11"), AgentID: e.agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
@@ -131,7 +135,7 @@ func (h *house) takers(p domain.Principal, e estate) map[string]func() error {
 		"delete trunk":   func() error { return d.DeleteTrunk(ctx, p, e.trunk) },
 		"delete number":  func() error { return d.DeleteNumber(ctx, p, e.number) },
 		"delete webhook": func() error { return d.DeleteWebhook(ctx, p, e.webhook) },
-		"revoke key":     func() error { return drop(d.RevokeKey(ctx, p, ask.Act{}, e.key, ask.RevokeKeyRequest{})) },
+		"revoke key":     func() error { return drop(d.RevokeKey(ctx, p, record.AuditAction{}, e.key, keys.RevokeRequest{})) },
 	}
 }
 
@@ -171,7 +175,7 @@ func (h *house) neighbour() domain.Principal {
 	w.WorkspaceID = w.ID
 	_, err := h.store.Apply(ctx, commit.Change{Workspace: w.ID, Puts: []domain.Record{w}})
 	require.NoError(h, err)
-	_, text, err := h.keys.Create(ctx, actors.Author{}, &domain.APIKey{
+	_, text, err := h.keys.Create(ctx, record.Author{}, &domain.APIKey{
 		Meta: domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}, Name: "other", Operator: true, Permissions: []domain.Permission{domain.AllRead, domain.AllWrite},
 	})
 	require.NoError(h, err)
@@ -248,7 +252,7 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 		if edit != nil {
 			edit(k)
 		}
-		made, text, err := d.CreateKey(ctx, p, ask.Act{}, k)
+		made, text, err := d.CreateKey(ctx, p, record.AuditAction{}, k)
 		require.NoError(t, err)
 		who, _ := d.Authenticate(ctx, text, here)
 		return who, made.ID, text
@@ -265,7 +269,7 @@ func TestAKeyIsRefusedAsSoonAsItMayNoLongerBeUsed(t *testing.T) {
 	for _, k := range []string{text, child, grandchild} {
 		assert.Empty(t, code(k, elsewhere))
 	}
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, id, ask.RevokeKeyRequest{})))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, record.AuditAction{}, id, keys.RevokeRequest{})))
 	for _, k := range []string{text, child, grandchild} {
 		assert.Equal(t, domain.CodeExpiredAPIKey, code(k, here), "revoked, with all that it made")
 	}
@@ -323,7 +327,7 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	assert.Equal(t, first, again)
 
 	key := &domain.APIKey{Meta: domain.Meta{Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
-	key, _, err = d.CreateKey(ctx, h.live, ask.Act{}, key)
+	key, _, err = d.CreateKey(ctx, h.live, record.AuditAction{}, key)
 	require.NoError(t, err)
 	alive := func() domain.Code { return domain.CodeOf(d.KeyAlive(ctx, h.live.WorkspaceID, key.ID)) }
 	assert.Empty(t, alive())
@@ -341,7 +345,7 @@ func TestSigningKeysOutliveTheProcessAndTokensDieWithTheirKey(t *testing.T) {
 	assert.Nil(t, none)
 	assert.Equal(t, 1, made)
 	assert.Empty(t, alive())
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{})))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
 	assert.Equal(t, domain.CodeExpiredToken, alive())
 }
 
@@ -465,17 +469,17 @@ func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
-	used := ask.Act{Type: "auth", Action: "api_key.used", IP: here, UserAgent: "curl"}
+	used := record.AuditAction{Type: "auth", Action: "api_key.used", IP: here, UserAgent: "curl"}
 	for range 50 {
 		d.Note(ctx, h.live, used)
 	}
 	far := used
 	far.IP = elsewhere
 	d.Note(ctx, h.live, far)
-	d.Note(ctx, h.live, ask.Act{Type: "auth", Action: "auth.failed", IP: here, Failed: true, Reason: "ip_not_allowed"})
+	d.Note(ctx, h.live, record.AuditAction{Type: "auth", Action: "auth.failed", IP: here, Failed: true, Reason: "ip_not_allowed"})
 	d.Note(ctx, h.test, used)
 	read := func(p domain.Principal, action string) (rows, count int) {
-		list, err := d.ListAudit(ctx, p, ask.AuditQuery{Action: action, Page: ask.Page{Limit: 100}})
+		list, err := d.ListAudit(ctx, p, audit.Query{Action: action, Page: ask.Page{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range list.Data {
 			rows, count = rows+1, count+e.Count
@@ -489,7 +493,7 @@ func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
 	assert.Equal(t, []int{1, 1}, []int{rows, n})
 	_, n = read(h.test, "api_key.used")
 	assert.Equal(t, 1, n, "a test key sees what test keys did")
-	d.Note(ctx, h.live, ask.Act{Type: "admin", Action: "trunk.created", IP: here})
+	d.Note(ctx, h.live, record.AuditAction{Type: "admin", Action: "trunk.created", IP: here})
 	h.shut()
 	h.open()
 	d = h.desk()

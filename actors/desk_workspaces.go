@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -110,7 +109,7 @@ func (d *Desk) growOnce(ctx context.Context, id string) error {
 func (d *Desk) firstKey(ctx context.Context, w *domain.Workspace, id string) (*domain.APIKey, string, error) {
 	now := record.Now()
 	w.Meta = domain.Meta{ID: id, Object: "workspace", WorkspaceID: id, Environment: domain.Live, CreatedAt: now, UpdatedAt: now, Metadata: w.Metadata}
-	return d.keys.Create(ctx, Author{}, &domain.APIKey{
+	return d.keyring.Create(ctx, record.Author{}, &domain.APIKey{
 		Meta: domain.Meta{WorkspaceID: id, Environment: domain.Live}, Name: "first", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite},
 	})
 }
@@ -219,8 +218,9 @@ func (d *Desk) dismiss(id string) {
 	t := d.node.spaces[id]
 	delete(d.node.spaces, id)
 	d.node.mu.Unlock()
-	d.keys.forget(id)
-	d.guests.leave(id)
+	d.keyring.DeleteWorkspace(id)
+	d.clients.DeleteWorkspace(id)
+	d.users.DeleteWorkspace(id)
 	d.jobs.Begin(d.node.Context(), "workspace "+id, func(ctx context.Context) error {
 		if t != nil {
 			d.node.disband(ctx, id, t)
@@ -244,7 +244,7 @@ func (n *Node) disband(ctx context.Context, id string, t *tree) {
 func (d *Desk) eraseWorkspace(ctx context.Context, id string) error {
 	d.jobs.StopAll(id + "/")
 	d.store.dismiss(id)
-	d.audit.dismiss(id)
+	d.ForgetWorkspace(id)
 	d.Logs.Delete(id)
 	d.store.work.Delete(id)
 	d.node.book.Set(ctx, d.node.book.Turn(), id, nil)
@@ -356,41 +356,4 @@ func (b blobsOf) Put(ctx context.Context, workspace, name string, r io.Reader) (
 		return 0, errors.Join(domain.ErrFenced, b.DeleteAll(bound, workspace))
 	}
 	return size, err
-}
-
-// forget drops the keys of a workspace: they are refused from now on, and none
-// is made or changed any more.
-func (k *Keyring) forget(workspace string) {
-	defer k.change.lock(workspace)()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.gone[workspace] = true
-	for id, key := range k.keys {
-		if key.WorkspaceID == workspace {
-			delete(k.keys, id)
-			delete(k.operators, id)
-			delete(k.used, id)
-		}
-	}
-}
-
-// leave forgets the clients and users of a workspace.
-func (g *guests) leave(workspace string) {
-	defer g.changing.lock(workspace)()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	maps.DeleteFunc(g.clients, func(_ string, c *domain.OAuthClient) bool { return c.WorkspaceID == workspace })
-	maps.DeleteFunc(g.users, func(_ string, u *domain.User) bool { return u.WorkspaceID == workspace })
-}
-
-// dismiss drops the entries of a workspace that were not kept yet.
-func (a *auditor) dismiss(workspace string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for k := range a.entries {
-		if k.workspace == workspace {
-			delete(a.entries, k)
-			delete(a.dirty, k)
-		}
-	}
 }

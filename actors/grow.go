@@ -240,7 +240,7 @@ func (n *Node) family(w *domain.Workspace, t *tree, l *loaded) workspace.Config 
 	onGiveUp := func(pid *actor.PID, reason any) {
 		log.Error("an actor was given up", slog.String("actor", pid.Id), slog.Any("reason", reason))
 	}
-	key := n.cfg.Keys.Decisions(w.ID)
+	key := n.cfg.Keys.DecisionLogKey(w.ID)
 	campaignProps := func(id string) *actor.Props { return n.campaignProps(w.ID, id, t, key) }
 	webhookProps := func(id string) *actor.Props { return n.webhookProps(w.ID, id) }
 	hooks := make([]string, len(l.webhooks))

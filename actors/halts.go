@@ -107,7 +107,7 @@ func (d *Desk) StopDialling(ctx context.Context, p domain.Principal, reason stri
 	h.stopped.Store(&domain.Dialling{Stopped: true, Reason: reason}) // before it is kept: nobody is rung while the store is slow
 	d.node.holdCalls(true)
 	d.node.WakeCampaigns()
-	row := &domain.Dialling{Stopped: true, Reason: reason, Since: record.Now(), By: actorOf(p)}
+	row := &domain.Dialling{Stopped: true, Reason: reason, Since: record.Now(), By: record.ActorOf(p)}
 	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		d.log.Error("nobody is rung, but whether a restart will know it is not: stop all dialling once more", slog.Any("error", err))
 		return ask.DiallingNow{}, record.StoreError(err)
@@ -126,7 +126,7 @@ func (d *Desk) ResumeDialling(ctx context.Context, p domain.Principal) (ask.Dial
 		return ask.DiallingNow{}, nil
 	}
 	h.moved++
-	row := &domain.Dialling{Since: record.Now(), By: actorOf(p)}
+	row := &domain.Dialling{Since: record.Now(), By: record.ActorOf(p)}
 	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		return ask.DiallingNow{}, record.StoreError(err)
 	}
@@ -146,7 +146,7 @@ func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, e
 	if now := h.drained.Load(); now != nil {
 		return *now, nil
 	}
-	at, by := record.Now(), actorOf(p)
+	at, by := record.Now(), record.ActorOf(p)
 	now := &ask.DrainNow{On: true, Since: &at, By: &by}
 	h.drained.Store(now)
 	if d.node.cfg.SIP != nil {
@@ -173,7 +173,7 @@ func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow,
 		d.node.cfg.SIP.Drain(false)
 	}
 	d.node.WakeAllCampaigns()
-	by := actorOf(p)
+	by := record.ActorOf(p)
 	d.log.Warn("an operator lets the node take calls again", slog.String("actor", by.ID))
 	return ask.DrainNow{}, nil
 }
@@ -186,11 +186,6 @@ func (n *Node) stopping() {
 	if n.cfg.SIP != nil && n.alone() { // what goes may be one shard of several
 		n.cfg.SIP.Drain(true)
 	}
-}
-
-// actorOf is who asks, as the audit log names it.
-func actorOf(p domain.Principal) domain.Actor {
-	return entryOf(p, ask.Act{}, time.Now()).Actor
 }
 
 func diallingOf(row *domain.Dialling) ask.DiallingNow {

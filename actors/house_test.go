@@ -40,6 +40,7 @@ import (
 	"github.com/callboard/callboard/persistence/blob"
 	"github.com/callboard/callboard/persistence/pebble"
 	"github.com/callboard/callboard/persistence/redis"
+	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
@@ -69,7 +70,7 @@ type house struct {
 	store    *persistence.Store
 	driver   persistence.Driver
 	redis    string // where the store is; "": embedded
-	keys     *actors.Keyring
+	keys     *keys.Keyring
 	first    *actors.First
 	node     *actors.Node
 	ua       *sip.UserAgent
@@ -139,7 +140,7 @@ func (h *house) open() {
 	require.NoError(h, err)
 	h.store, err = persistence.NewStore(ctx, h.driver, master, "1|"+mailbox.NewID("node"))
 	require.NoError(h, err)
-	h.keys = actors.NewKeyring(h.store, master)
+	h.keys = keys.NewKeyring(h.store, master)
 	first, err := actors.Bootstrap(ctx, h.store, h.keys, domain.Enterprise, domain.RoomyLimits(), true, nil)
 	require.NoError(h, err)
 	if first != nil {

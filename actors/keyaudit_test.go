@@ -8,9 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/record"
 )
 
 func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T) {
@@ -21,7 +24,7 @@ func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T)
 		return &domain.APIKey{Meta: domain.Meta{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
 	}
 	rows := func(id string) (told []string) {
-		l, err := d.ListAudit(ctx, h.live, ask.AuditQuery{Page: ask.Page{Limit: 100}})
+		l, err := d.ListAudit(ctx, h.live, audit.Query{Page: ask.Page{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range slices.Backward(l.Data) {
 			if e.Resource.ID == id {
@@ -30,20 +33,20 @@ func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T)
 		}
 		return told
 	}
-	act := ask.Act{IP: netip.MustParseAddr("192.0.2.7"), UserAgent: "curl"}
+	act := record.AuditAction{IP: netip.MustParseAddr("192.0.2.7"), UserAgent: "curl"}
 	made, _, err := d.CreateKey(ctx, h.live, act, key())
 	require.NoError(t, err)
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, ask.RevokeKeyRequest{})))
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, ask.RevokeKeyRequest{})), "again, which does nothing")
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, keys.RevokeRequest{})))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, act, made.ID, keys.RevokeRequest{})), "again, which does nothing")
 	by := " by operator " + h.live.KeyID + " from 192.0.2.7 curl"
 	if !h.live.Operator {
 		by = " by api_key " + h.live.KeyID + " from 192.0.2.7 curl"
 	}
 	assert.Equal(t, []string{"auth api_key.created" + by, "auth api_key.revoked" + by}, rows(made.ID))
 
-	local, _, err := h.keys.Create(ctx, actors.Author{}, key())
+	local, _, err := h.keys.Create(ctx, record.Author{}, key())
 	require.NoError(t, err)
-	require.NoError(t, h.keys.Revoke(ctx, actors.Author{}, h.live.WorkspaceID, local.ID))
+	require.NoError(t, h.keys.Revoke(ctx, record.Author{}, h.live.WorkspaceID, local.ID))
 	assert.Equal(t, []string{"auth api_key.created by system  from  ", "auth api_key.revoked by system  from  "}, rows(local.ID), "by the command line")
 }
 
@@ -52,7 +55,7 @@ func TestWhatTheCommandLineDoesToWorkspacesAndUsersIsInTheAuditLogByItsOwnCommit
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	rows := func(workspace string) (told []string) {
-		l, err := h.desk().ListAudit(ctx, domain.Principal{WorkspaceID: workspace, Environment: domain.Live}, ask.AuditQuery{Page: ask.Page{Limit: 100}})
+		l, err := h.desk().ListAudit(ctx, domain.Principal{WorkspaceID: workspace, Environment: domain.Live}, audit.Query{Page: ask.Page{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range slices.Backward(l.Data) {
 			if e.Actor.Type == "system" && e.Resource.Type != "api_key" {
@@ -66,9 +69,9 @@ func TestWhatTheCommandLineDoesToWorkspacesAndUsersIsInTheAuditLogByItsOwnCommit
 	}
 	first, _, _, err := d.Local().CreateWorkspace(ctx, acme("first"))
 	require.NoError(t, err)
-	u, err := d.Local().CreateUser(ctx, first.ID, &domain.User{Name: "Ada", Role: "viewer"})
+	u, err := d.CreateUserLocally(ctx, first.ID, &domain.User{Name: "Ada", Role: "viewer"})
 	require.NoError(t, err)
-	_, _, err = d.Local().SignInLink(ctx, u)
+	_, _, err = d.SignInLinkLocally(ctx, u)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"admin workspace.created " + first.ID, "admin user.created " + u.ID, "auth user.sign_in_link_created " + u.ID}, rows(first.ID))
 	require.NoError(t, d.Local().DeleteWorkspace(ctx, first.ID, h.live.WorkspaceID))

@@ -9,6 +9,9 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
+
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/record"
 )
 
 func TestLiveCredentialListsTheKeysOfBothEnvironmentsNewestFirst(t *testing.T) {
@@ -18,13 +21,13 @@ func TestLiveCredentialListsTheKeysOfBothEnvironmentsNewestFirst(t *testing.T) {
 	made := map[domain.Environment][]string{}
 	var all []string
 	for _, env := range []domain.Environment{domain.Live, domain.Test, domain.Test, domain.Live, domain.Test} {
-		k, _, err := d.CreateKey(ctx, h.live, ask.Act{}, &domain.APIKey{Meta: domain.Meta{Environment: env}, Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+		k, _, err := d.CreateKey(ctx, h.live, record.AuditAction{}, &domain.APIKey{Meta: domain.Meta{Environment: env}, Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 		require.NoError(t, err)
 		made[env], all = append([]string{k.ID}, made[env]...), append([]string{k.ID}, all...)
 	}
 	// list walks all pages, and keeps the keys of this test.
 	list := func(p domain.Principal, env domain.Environment, limit int) (ids []string) {
-		q := ask.KeyQuery{Page: ask.Page{Limit: limit}, Environment: env}
+		q := keys.Query{Page: ask.Page{Limit: limit}, Environment: env}
 		for {
 			l, err := d.ListKeys(ctx, p, q)
 			require.NoError(t, err)
@@ -46,6 +49,6 @@ func TestLiveCredentialListsTheKeysOfBothEnvironmentsNewestFirst(t *testing.T) {
 		assert.Equal(t, made[domain.Test], list(h.test, "", limit))
 		assert.Empty(t, list(h.test, domain.Live, limit), "a test credential sees no live key")
 	}
-	_, err := d.ListKeys(ctx, h.live, ask.KeyQuery{Page: ask.Page{Limit: 1, Cursor: "key_no"}})
+	_, err := d.ListKeys(ctx, h.live, keys.Query{Page: ask.Page{Limit: 1, Cursor: "key_no"}})
 	assert.Equal(t, ask.CodeInvalidCursor, domain.CodeOf(err))
 }

@@ -15,6 +15,9 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/record"
 )
 
 // makers create one resource of each kind, under the context of a request, and
@@ -44,7 +47,7 @@ func (h *house) makers(agent string) map[string]func(context.Context) (string, e
 			return idOf(d.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}}))
 		},
 		"key": func(ctx context.Context) (string, error) {
-			k, text, err := d.CreateKey(ctx, h.live, ask.Act{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+			k, text, err := d.CreateKey(ctx, h.live, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 			if err == nil {
 				_, err = d.Authenticate(ctx, text, here)
 			}
@@ -140,7 +143,7 @@ func TestARequestThatACrashCutOffHasOneEffect(t *testing.T) {
 	agents, err := d.ListAgents(t.Context(), h.live, ask.Page{Limit: 100})
 	require.NoError(t, err)
 	assert.Len(t, agents.Data, 2)
-	keys, err := d.ListKeys(t.Context(), h.live, ask.KeyQuery{Page: ask.Page{Limit: 100}, Environment: domain.Live})
+	keys, err := d.ListKeys(t.Context(), h.live, keys.Query{Page: ask.Page{Limit: 100}, Environment: domain.Live})
 	require.NoError(t, err)
 	assert.Len(t, keys.Data, 2)
 

@@ -18,6 +18,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+
+	"github.com/callboard/callboard/service/record"
 )
 
 // meddler is what a test does to the store of a node, also to that of the node that comes after it.
@@ -161,7 +163,7 @@ func TestADeletionOfAWorkspaceHoldsWhateverIsLost(t *testing.T) {
 	h, m := meddled(t)
 	d, ctx := h.desk(), t.Context()
 	p, busy := h.founded("acme"), h.founded("busy")
-	act := ask.Act{Type: "auth", Action: "auth.denied", Failed: true}
+	act := record.AuditAction{Type: "auth", Action: "auth.denied", Failed: true}
 	begun, keyHeld, otherHeld := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	var fenced atomic.Int32
 	held := func(c commit.Change, do func() error) error {
@@ -188,7 +190,7 @@ func TestADeletionOfAWorkspaceHoldsWhateverIsLost(t *testing.T) {
 	<-begun
 	text := ""
 	wait.Go(func() {
-		_, text, _ = d.CreateKey(ctx, p, ask.Act{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+		_, text, _ = d.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	})
 	<-begun
 	wait.Go(func() {
@@ -203,7 +205,7 @@ func TestADeletionOfAWorkspaceHoldsWhateverIsLost(t *testing.T) {
 	require.NotEmpty(t, text)
 	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(drop(d.Authenticate(ctx, text, here))), "a key that came late is none")
 	h.until(patience, "nothing is left, though a commit of another one hangs", func() bool { return len(h.remains(p.WorkspaceID)) == 0 })
-	_, _, err := d.CreateKey(ctx, p, ask.Act{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+	_, _, err := d.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	close(otherHeld)
 	others.Wait()

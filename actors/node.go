@@ -38,6 +38,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/service/jobs"
+	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
@@ -64,7 +65,7 @@ type Blobs interface {
 // Config of a node.
 type Config struct {
 	Store     Store
-	Keys      *Keyring
+	Keys      *keys.Keyring
 	Blobs     Blobs
 	SIP       *sip.UserAgent
 	Media     *media.Engine
@@ -185,8 +186,8 @@ func New(cfg Config) *Node {
 	store := newCounting(cfg.Store)
 	cfg.Store = store
 	if cfg.Keys != nil {
-		cfg.Keys.store = store // what is fenced for others is for keys
-		cfg.Keys.reading.Store(true)
+		cfg.Keys.UseStore(store) // refuses writes to deleted workspaces
+		cfg.Keys.SetLoading(true)
 	}
 	if cfg.Blobs != nil {
 		cfg.Blobs = blobsOf{cfg.Blobs, store.IsDeleted}
@@ -215,7 +216,10 @@ func New(cfg Config) *Node {
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
-	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: calendar.NewShared(), keys: cfg.Keys, guests: newGuests(store, cfg.Keys), audit: newAuditor(cfg.Store, cfg.Log), log: cfg.Log, jobs: jobs.New(cfg.Log)}
+	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: calendar.NewShared(), log: cfg.Log, jobs: jobs.New(cfg.Log)}
+	n.desk.accounts = newAccounts(accountsConfig{
+		store: store, keyring: cfg.Keys, workspaces: n, anyWorkspace: n.AnyWorkspace, cluster: !n.alone(), log: cfg.Log, deleters: n.desk.deleters(),
+	})
 	n.connectServices(store)
 	return n
 }
@@ -243,7 +247,7 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.cfg.Keys.Load(ctx, w.ID); err != nil {
 			return err
 		}
-		if err := n.desk.guests.load(ctx, w.ID); err != nil {
+		if err := errors.Join(n.desk.clients.Load(ctx, n.cfg.Store, w.ID), n.desk.users.Load(ctx, n.cfg.Store, w.ID)); err != nil {
 			return err
 		}
 		if err := n.desk.UndoInterruptedUploads(ctx, w.ID); err != nil {
@@ -254,7 +258,7 @@ func (n *Node) Start(ctx context.Context) error {
 		}
 		n.RunInBackground(func() { n.readLists(run, w.ID) })
 	}
-	n.cfg.Keys.reading.Store(false)
+	n.cfg.Keys.SetLoading(false)
 	for _, w := range all {
 		if err := n.desk.resumeJobs(run, w.ID); err != nil {
 			return err
@@ -281,14 +285,14 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := n.desk.resumeGone(run); err != nil {
 		return err
 	}
-	n.desk.guests.ready()
+	n.desk.clients.SetLoaded()
 	n.loaded.Store(true)
 	return nil
 }
 
 // attend begins what goes on beside the tree until run ends.
 func (n *Node) attend(run context.Context) {
-	n.RunInBackground(func() { n.desk.audit.run(run) })
+	n.RunInBackground(func() { n.desk.RunAudit(run) })
 	n.RunInBackground(func() { n.housekeeping(run) })
 	if !n.alone() {
 		n.RunInBackground(func() { n.followDialling(run) })
@@ -331,10 +335,10 @@ func (n *Node) housekeeping(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()
-			n.cfg.Keys.keepUses(last)
+			n.cfg.Keys.SaveLastUsed(last)
 			return
 		case <-t.C:
-			n.cfg.Keys.keepUses(ctx)
+			n.cfg.Keys.SaveLastUsed(ctx)
 			if !n.Quarantined() { // recordings may lie in a bucket that another service uses
 				n.sweep(ctx)
 			}

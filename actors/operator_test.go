@@ -13,6 +13,9 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
+
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // waitsFor is why a campaign rings nobody; "": it does not say.
@@ -47,11 +50,11 @@ func TestWhereDiallingIsStoppedNobodyIsRungUntilItIsResumed(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.live, menu())
-	act := ask.Act{Type: "admin", Action: "dialling.stopped", Resource: domain.Resource{Type: "dialling"}}
+	act := record.AuditAction{Type: "admin", Action: "dialling.stopped", Resource: domain.Resource{Type: "dialling"}}
 	now, err := d.StopDialling(d.Ride(ctx, h.live, act), h.live, "a complaint")
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, "a complaint", h.live.KeyID}, []any{now.Stopped, now.Reason, now.By.ID})
-	log, err := d.ListAudit(ctx, h.live, ask.AuditQuery{Action: "dialling.stopped", Page: ask.Page{Limit: 2}})
+	log, err := d.ListAudit(ctx, h.live, audit.Query{Action: "dialling.stopped", Page: ask.Page{Limit: 2}})
 	require.NoError(t, err)
 	assert.Len(t, log.Data, 1, "it was kept together with what it tells of")
 	id := h.campaign(h.live, agent, number(1, 1, "14"), number(1, 2, "14"), number(1, 3, "14"))

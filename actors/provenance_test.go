@@ -11,6 +11,10 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/record"
 )
 
 // key creates an API key with all rights and authenticates with it.
@@ -20,14 +24,14 @@ func (h *house) key(by domain.Principal, edit func(*domain.APIKey)) (domain.Prin
 	if edit != nil {
 		edit(k)
 	}
-	made, text, err := h.desk().CreateKey(h.Context(), by, ask.Act{}, k)
+	made, text, err := h.desk().CreateKey(h.Context(), by, record.AuditAction{}, k)
 	require.NoError(h, err)
 	p := domain.Principal{KeyID: made.ID, WorkspaceID: made.WorkspaceID, Environment: made.Environment, Permissions: made.Permissions}
 	return p, made, text
 }
 
 // belongings are resources of each kind that carries rights, created by a principal.
-func (h *house) belongings(p domain.Principal, extension string) (all []ask.ResourceRef) {
+func (h *house) belongings(p domain.Principal, extension string) (all []domain.ResourceRef) {
 	h.Helper()
 	ctx, d := h.Context(), h.desk()
 	c, _, err := d.CreateClient(ctx, p, &domain.OAuthClient{Name: "c", Scopes: p.Permissions, GrantTypes: []domain.GrantType{domain.GrantCredentials}})
@@ -43,7 +47,7 @@ func (h *house) belongings(p domain.Principal, extension string) (all []ask.Reso
 		by   *domain.Creator
 	}{{&c.Meta, c.CreatedBy}, {&u.Meta, u.CreatedBy}, {&w.Meta, w.CreatedBy}, {&x.Meta, x.CreatedBy}} {
 		assert.Equal(h, p.Creator(), m.by, m.meta.Object)
-		all = append(all, ask.ResourceRef{ID: m.meta.ID, Object: m.meta.Object})
+		all = append(all, domain.ResourceRef{ID: m.meta.ID, Object: m.meta.Object})
 	}
 	return all
 }
@@ -61,10 +65,10 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 	user := domain.Principal{UserID: below[1].ID, WorkspaceID: root.WorkspaceID, Environment: domain.Live, Permissions: root.Permissions, InPerson: true}
 	_, byUser, userText := h.key(user, nil)
 	assert.Equal(t, &domain.Creator{Type: domain.CreatorUser, ID: below[1].ID}, byUser.CreatedBy)
-	all := append(append(made, below...), ask.ResourceRef{ID: byUser.ID, Object: "api_key"})
+	all := append(append(made, below...), domain.ResourceRef{ID: byUser.ID, Object: "api_key"})
 	other := h.belongings(h.live, "2003")
 
-	done, err := d.RevokeKey(ctx, h.live, ask.Act{}, root.KeyID, ask.RevokeKeyRequest{})
+	done, err := d.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, all, done.Remaining)
 	assert.Empty(t, done.Ended)
@@ -79,7 +83,7 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 		}
 		return nil
 	}
-	done, err = d.RevokeKey(ctx, h.live, ask.Act{}, root.KeyID, ask.RevokeKeyRequest{Cascade: true, MayEnd: refuse})
+	done, err = d.RevokeKey(ctx, h.live, record.AuditAction{}, root.KeyID, keys.RevokeRequest{Cascade: true, MayEnd: refuse})
 	require.NoError(t, err)
 	assert.Equal(t, made[1:2], done.Remaining, "the user whom the caller may not delete")
 	assert.Len(t, done.Ended, len(all)-1)
@@ -94,7 +98,7 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(get(h.live, below[i].ID)), below[i].Object)
 		require.NoError(t, get(h.live, other[i].ID), other[i].Object)
 	}
-	rows, err := d.ListAudit(ctx, h.live, ask.AuditQuery{Action: "webhook.deleted", Page: ask.Page{Limit: 10}})
+	rows, err := d.ListAudit(ctx, h.live, audit.Query{Action: "webhook.deleted", Page: ask.Page{Limit: 10}})
 	require.NoError(t, err)
 	assert.Len(t, rows.Data, 2, "each end is in the audit log")
 }
@@ -107,7 +111,7 @@ func TestExpiredKeyCanBeRevokedWithWhatItCreated(t *testing.T) {
 	made := h.belongings(p, "2001")
 	_, err := h.desk().UpdateKey(t.Context(), h.live, key.ID, func(k *domain.APIKey) error { k.ExpiresAt = &past; return nil })
 	require.NoError(t, err)
-	done, err := h.desk().RevokeKey(t.Context(), h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{Cascade: true})
+	done, err := h.desk().RevokeKey(t.Context(), h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, made, done.Ended)
 }
@@ -137,7 +141,7 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, key.ID, granted.SignInKeyID, "access tokens end with it")
 
-	require.NoError(t, drop(d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{})))
+	require.NoError(t, drop(d.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})))
 	_, _, err = d.SignIn(ctx, unused, here, "browser")
 	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
 	_, _, err = d.Session(ctx, cookie, here, true)
@@ -184,7 +188,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	_, err = d.UpdateKey(ctx, h.live, adopted.ID, func(k *domain.APIKey) error { k.ParentID = ""; return nil })
 	require.NoError(t, err)
 
-	done, err := d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{})
+	done, err := d.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, made, done.Remaining)
 	_, err = d.Authenticate(ctx, childText, here)
@@ -195,7 +199,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	assert.Equal(t, domain.CodeExpiredLink, domain.CodeOf(err))
 	_, _, err = d.Session(ctx, cookie, here, true)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
-	done, err = d.RevokeKey(ctx, h.live, ask.Act{}, key.ID, ask.RevokeKeyRequest{Cascade: true})
+	done, err = d.RevokeKey(ctx, h.live, record.AuditAction{}, key.ID, keys.RevokeRequest{Cascade: true})
 	require.NoError(t, err)
 	assert.ElementsMatch(t, made, done.Ended)
 	assert.Empty(t, done.Remaining)
@@ -225,7 +229,7 @@ func TestSessionIsWithinTheKeyOfItsSignInLink(t *testing.T) {
 	late := end.Add(time.Second)
 	for name, k := range map[string]*domain.APIKey{"addresses": {AllowedIPs: []string{"198.51.100.1"}}, "expiry": {ExpiresAt: &late}} {
 		k.Name, k.Permissions = "k", []domain.Permission{domain.AllRead}
-		assert.Equal(t, domain.CodeValidation, domain.CodeOf(drop2(d.CreateKey(ctx, session, ask.Act{}, k))), name)
+		assert.Equal(t, domain.CodeValidation, domain.CodeOf(drop2(d.CreateKey(ctx, session, record.AuditAction{}, k))), name)
 	}
 	_, anywhere := h.guest(domain.RoleAdmin)
 	assert.Equal(t, domain.CodeInsufficientPermissions, domain.CodeOf(drop2(d.SignInLink(ctx, session, anywhere.ID, anyone))))
@@ -247,7 +251,7 @@ func TestAChildIsWithinItsParentInAddressesAndTime(t *testing.T) {
 	create := func(edit func(*domain.APIKey)) error {
 		k := &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}}
 		edit(k)
-		return drop2(d.CreateKey(ctx, parent, ask.Act{}, k))
+		return drop2(d.CreateKey(ctx, parent, record.AuditAction{}, k))
 	}
 	for name, list := range map[string][]string{"none": {}, "wider": {"192.0.0.0/16"}, "another": {"198.51.100.1"}, "one of two": {"192.0.2.1", "198.51.100.1"}} {
 		assert.Equal(t, "allowed_ips", param(create(func(k *domain.APIKey) { k.AllowedIPs = list })), name)
@@ -303,12 +307,12 @@ func TestSlowKeyChangeDoesNotDelayOtherWorkspaces(t *testing.T) {
 	}, nil)
 	slow := make(chan error, 1)
 	go func() {
-		slow <- drop2(h.desk().CreateKey(t.Context(), h.live, ask.Act{}, &domain.APIKey{Name: "slow", Permissions: h.live.Permissions}))
+		slow <- drop2(h.desk().CreateKey(t.Context(), h.live, record.AuditAction{}, &domain.APIKey{Name: "slow", Permissions: h.live.Permissions}))
 	}()
 	<-began
 	quick := make(chan error, 1)
 	go func() {
-		quick <- drop2(h.desk().CreateKey(t.Context(), other, ask.Act{}, &domain.APIKey{Name: "quick", Permissions: h.live.Permissions}))
+		quick <- drop2(h.desk().CreateKey(t.Context(), other, record.AuditAction{}, &domain.APIKey{Name: "quick", Permissions: h.live.Permissions}))
 	}()
 	select {
 	case err := <-quick:
@@ -324,7 +328,7 @@ func TestFailuresOfUnknownCredentialsStandInTheOperatorsAuditLog(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	fail := func(from string) {
-		h.desk().Note(t.Context(), domain.Principal{}, ask.Act{Type: "auth", Action: "auth.failed", IP: netip.MustParseAddr(from), Failed: true, Reason: "invalid_api_key"})
+		h.desk().Note(t.Context(), domain.Principal{}, record.AuditAction{Type: "auth", Action: "auth.failed", IP: netip.MustParseAddr(from), Failed: true, Reason: "invalid_api_key"})
 	}
 	for range 25 {
 		fail("192.0.2.1")
@@ -334,7 +338,7 @@ func TestFailuresOfUnknownCredentialsStandInTheOperatorsAuditLog(t *testing.T) {
 	}
 	rows := func() (out map[string]int) {
 		out = make(map[string]int)
-		l, err := h.desk().ListAudit(t.Context(), h.live, ask.AuditQuery{Type: "auth", Action: "auth.failed", Page: ask.Page{Limit: 100}})
+		l, err := h.desk().ListAudit(t.Context(), h.live, audit.Query{Type: "auth", Action: "auth.failed", Page: ask.Page{Limit: 100}})
 		require.NoError(t, err)
 		for _, row := range l.Data {
 			assert.Equal(t, "unknown", row.Actor.Type)

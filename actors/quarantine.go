@@ -255,7 +255,7 @@ func (d *Desk) EndQuarantine(ctx context.Context, p domain.Principal) (*ask.Quar
 		return nil, record.StoreError(err)
 	}
 	if was.Active && d.node.cfg.Released != nil {
-		d.log.Warn("an operator has released the restored store: the service starts anew", slog.String("actor", actorOf(p).ID))
+		d.log.Warn("an operator has released the restored store: the service starts anew", slog.String("actor", record.ActorOf(p).ID))
 		d.node.cfg.Released()
 	}
 	was.Active = false

@@ -65,7 +65,9 @@ func (n *Node) sweep(ctx context.Context) {
 			{"names of messages", func() error { return n.desk.DeleteSeenMessages(ctx, id, time.Now()) }},
 			{"events", func() error { return n.desk.sweepEvents(ctx, id, time.Now()) }},
 			{"counts of attempts", func() error { return n.forgetRings(ctx, id) }},
-			{"revocations of tokens", func() error { return n.desk.guests.sweep(ctx, id, time.Now()) }},
+			{"revocations of tokens", func() error {
+				return errors.Join(n.desk.SweepOAuth(ctx, id, time.Now()), n.desk.SweepSessions(ctx, id, time.Now()))
+			}},
 			{"bulk jobs", func() error { return n.desk.sweepBulks(ctx, id) }},
 			{"exports", func() error { return n.desk.SweepExports(ctx, id, time.Now()) }},
 			{"data requests", func() error { return n.desk.SweepDataRequests(ctx, id, time.Now()) }},

@@ -155,7 +155,7 @@ func (d *Desk) trimDecisions(ctx context.Context, workspaceID, campaignID string
 	if len(change.Deletes) == 0 {
 		return false, nil
 	}
-	start.Seal(d.node.cfg.Keys.Decisions(workspaceID))
+	start.Seal(d.node.cfg.Keys.DecisionLogKey(workspaceID))
 	change.Puts = append(change.Puts, start)
 	_, err = d.store.Apply(ctx, change)
 	return len(change.Deletes) == domain.DecisionRowsPerRead, err

@@ -98,7 +98,7 @@ func TestALogOfDecisionsWhoseBeginningIsOldCanStillBeVerified(t *testing.T) {
 	h := build(t, nil)
 	d, ctx, ws, now := h.desk(), t.Context(), h.live.WorkspaceID, time.Now()
 	campaign := &domain.Campaign{Meta: domain.Meta{ID: domain.ID(domain.PrefixCampaign, now, [10]byte{1}), WorkspaceID: ws, Environment: domain.Live}, Status: domain.CampaignCompleted}
-	key := h.keys.Decisions(ws)
+	key := h.keys.DecisionLogKey(ws)
 	change, head := commit.Change{Workspace: ws, Puts: []domain.Record{campaign}}, ""
 	for seq := 1; seq <= 50; seq++ {
 		page := &domain.DecisionPage{WorkspaceID: ws, CampaignID: campaign.ID, Seq: seq, Prev: head, Decisions: []domain.Decision{

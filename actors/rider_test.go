@@ -12,6 +12,10 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/oauth"
+	"github.com/callboard/callboard/service/record"
 )
 
 // witness tells which commits took rows of the audit log along.
@@ -52,7 +56,7 @@ func (w *witness) told() map[string][]string {
 // act does something as the front door does: the act rides, and is recorded.
 func (h *house) act(action, object, id string, do func(ctx context.Context) error) {
 	h.Helper()
-	a := ask.Act{Type: "admin", Action: action, IP: here, UserAgent: "curl", Resource: domain.Resource{Type: object, ID: id}}
+	a := record.AuditAction{Type: "admin", Action: action, IP: here, UserAgent: "curl", Resource: domain.Resource{Type: object, ID: id}}
 	ctx := h.desk().Ride(h.Context(), h.live, a)
 	require.NoError(h, do(ctx), action)
 	h.desk().Record(ctx, h.live, a)
@@ -120,7 +124,7 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	})
 	just("oauth_client.deleted", "oauth_client", client, func(ctx context.Context) error { return d.DeleteClient(ctx, p, client) })
 
-	key, _, err := d.CreateKey(t.Context(), p, ask.Act{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
+	key, _, err := d.CreateKey(t.Context(), p, record.AuditAction{}, &domain.APIKey{Name: "k", Permissions: []domain.Permission{domain.AllRead}})
 	require.NoError(t, err)
 	w.told()
 	just("api_key.updated", "api_key", key.ID, func(ctx context.Context) error {
@@ -197,9 +201,9 @@ func TestWhatFailsLeavesNoActAndWhatTheStoreRefusesIsKeptLater(t *testing.T) {
 	t.Parallel()
 	h, m := meddled(t)
 	d := h.desk()
-	act := ask.Act{Type: "admin", Action: "webhook.created", IP: here, Resource: domain.Resource{Type: "webhook"}}
+	act := record.AuditAction{Type: "admin", Action: "webhook.created", IP: here, Resource: domain.Resource{Type: "webhook"}}
 	rows := func() int {
-		l, err := d.ListAudit(t.Context(), h.live, ask.AuditQuery{Action: act.Action, Page: ask.Page{Limit: 10}})
+		l, err := d.ListAudit(t.Context(), h.live, audit.Query{Action: act.Action, Page: ask.Page{Limit: 10}})
 		require.NoError(t, err)
 		return len(l.Data)
 	}
@@ -234,12 +238,12 @@ func TestWhatACodeAndARefreshTokenGiveIsToldByTheCommitThatGivesIt(t *testing.T)
 	m.meddle(w.see, nil)
 	client := domain.Principal{ClientID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	does := func(action string, do func(ctx context.Context) error) (told map[string][]string, err error) {
-		ctx := d.Ride(t.Context(), client, ask.Act{Type: "auth", Action: action, IP: here, Resource: domain.Resource{Type: "oauth_client", ID: c.ID}})
+		ctx := d.Ride(t.Context(), client, record.AuditAction{Type: "auth", Action: action, IP: here, Resource: domain.Resource{Type: "oauth_client", ID: c.ID}})
 		err = do(ctx)
 		return w.told(), err
 	}
 	along := "along oauth_client " + c.ID
-	var g ask.Granted
+	var g oauth.Granted
 	told, err := does("token.issued", func(ctx context.Context) (err error) {
 		g, err = d.RedeemCode(ctx, c, code, "https://a.example/", "")
 		return err
@@ -253,7 +257,7 @@ func TestWhatACodeAndARefreshTokenGiveIsToldByTheCommitThatGivesIt(t *testing.T)
 	told, err = does("token.refreshed", refresh)
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 	assert.Equal(t, map[string][]string{"token.reused": {along}}, told, "one of the two is a thief")
-	log, err := d.ListAudit(t.Context(), h.live, ask.AuditQuery{Type: "auth", Page: ask.Page{Limit: 10}})
+	log, err := d.ListAudit(t.Context(), h.live, audit.Query{Type: "auth", Page: ask.Page{Limit: 10}})
 	require.NoError(t, err)
 	actors := make(map[string]domain.Actor)
 	for _, e := range log.Data {
@@ -289,7 +293,7 @@ func TestAnActWhoseCommitWasNotAnsweredIsOneRowWhenItIsWrittenAgain(t *testing.T
 		defer mu.Unlock()
 		return again > 0
 	})
-	log, err := d.ListAudit(t.Context(), h.live, ask.AuditQuery{Action: "token.issued", Page: ask.Page{Limit: 10}})
+	log, err := d.ListAudit(t.Context(), h.live, audit.Query{Action: "token.issued", Page: ask.Page{Limit: 10}})
 	require.NoError(t, err)
 	if assert.Len(t, log.Data, 1) {
 		assert.Equal(t, 1, log.Data[0].Count)

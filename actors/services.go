@@ -95,7 +95,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 		Store: store, Workspaces: n, Outbox: n, URLs: n, System: n.sys, Actors: n, Webhooks: n, Background: n, Contacts: n.desk, DNC: n.desk,
 		Calls: n.desk, Bulk: n.desk, Blobs: cfg.Blobs, Script: n.desk.Script, CallerIDs: n.desk.CallerIDs, FirstOffset: n.desk.firstOffset, Log: cfg.Log,
 	})
-	n.desk.decisionService = decisions.New(decisions.Config{Store: store, Campaigns: n.desk, Country: n.desk.Country, ChainKey: cfg.Keys.Decisions})
+	n.desk.decisionService = decisions.New(decisions.Config{Store: store, Campaigns: n.desk, Country: n.desk.Country, ChainKey: cfg.Keys.DecisionLogKey})
 	n.desk.simulationService = simulation.New(simulation.Config{Store: store, Campaigns: n.desk, Contacts: n.desk, DNC: n.desk, Workspace: n.desk.Workspace, Counters: func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
 		return counters(ctx, store, workspaceID, from, to)
 	}})

@@ -2,9 +2,11 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
 )
@@ -14,18 +16,17 @@ import (
 type Stopped struct{ desk *Desk }
 
 // NewStopped makes one.
-func NewStopped(ctx context.Context, store Store, keys *Keyring, log *slog.Logger) (*Stopped, error) {
+func NewStopped(ctx context.Context, store Store, keyring *keys.Keyring, log *slog.Logger) (*Stopped, error) {
 	counted := newCounting(store)
-	keys.store = counted
-	d := &Desk{store: counted, keys: keys, guests: newGuests(counted, keys), phonesService: phones.New(phones.Config{Store: counted}), log: log}
+	keyring.UseStore(counted)
+	d := &Desk{store: counted, phonesService: phones.New(phones.Config{Store: counted}), log: log}
+	d.accounts = newAccounts(accountsConfig{store: counted, keyring: keyring, log: log, deleters: d.deleters()})
 	all, err := Workspaces(ctx, store)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range all {
-		if err = keys.Load(ctx, w.ID); err == nil {
-			err = d.guests.load(ctx, w.ID)
-		}
+		err = errors.Join(keyring.Load(ctx, w.ID), d.clients.Load(ctx, counted, w.ID), d.users.Load(ctx, counted, w.ID))
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/audit"
 )
 
 // request is one that came to a path of the receiver's own.
@@ -221,7 +222,7 @@ func TestAnEndpointThatIsGoneIsInTheAuditLogAndAPauseTakesThatAway(t *testing.T)
 		require.NoError(t, err)
 		return w.Status == domain.WebhookDisabled
 	})
-	l, err := d.ListAudit(ctx, p, ask.AuditQuery{Page: ask.Page{Limit: 100}})
+	l, err := d.ListAudit(ctx, p, audit.Query{Page: ask.Page{Limit: 100}})
 	require.NoError(t, err)
 	var told []*domain.AuditEntry
 	for _, e := range l.Data {

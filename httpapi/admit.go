@@ -13,9 +13,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 // strikeRule bounds requests without a good credential, by address.
@@ -242,9 +242,9 @@ func tell(c *fiber.Ctx, a limit.Answer) error {
 }
 
 // audited is what the audit log calls the use of a route; false: nothing.
-func audited(c *fiber.Ctx, r router.Rule) (*router.Request, ask.Act, bool) {
+func audited(c *fiber.Ctx, r router.Rule) (*router.Request, record.AuditAction, bool) {
 	if r.AuditType == "" || c.Method() == fiber.MethodHead {
-		return nil, ask.Act{}, false
+		return nil, record.AuditAction{}, false
 	}
 	v := router.RequestOf(c.UserContext())
 	act := v.Act(r.AuditType, r.AuditAction)

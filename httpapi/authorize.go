@@ -17,8 +17,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/oauth"
 )
 
 // Consents is what users have given to OAuth clients.
@@ -28,11 +28,11 @@ type Consents interface {
 	// RedeemCode exchanges a code and RenewGrant a refresh token, once each.
 	// Errors: invalid_grant, invalid_scope; with the extra field reused where it
 	// was used before, and everything that came of it has ended.
-	RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (ask.Granted, error)
-	RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (ask.Granted, error)
+	RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.Granted, error)
+	RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (oauth.Granted, error)
 	// GrantOf is what a refresh token stands for, and until when. Errors:
 	// invalid_grant.
-	GrantOf(ctx context.Context, client *domain.OAuthClient, text string) (ask.Granted, time.Time, error)
+	GrantOf(ctx context.Context, client *domain.OAuthClient, text string) (oauth.Granted, time.Time, error)
 	// EndGrant refuses everything that a grant of the client's gave, from its
 	// return on.
 	EndGrant(ctx context.Context, client *domain.OAuthClient, id string) error

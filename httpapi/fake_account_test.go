@@ -10,9 +10,12 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/record"
 )
 
-func (f *fake) CreateKey(ctx context.Context, p domain.Principal, by ask.Act, k *domain.APIKey) (*domain.APIKey, string, error) {
+func (f *fake) CreateKey(ctx context.Context, p domain.Principal, by record.AuditAction, k *domain.APIKey) (*domain.APIKey, string, error) {
 	k.KeyPrefix, k.Last4, k.Hash = "svc_sk_live_", "wxyz", "secret-hash"
 	k = f.apiKeys.add(k)
 	f.noteKey(ctx, p, by, "api_key.created", k.ID)
@@ -20,7 +23,7 @@ func (f *fake) CreateKey(ctx context.Context, p domain.Principal, by ask.Act, k 
 }
 
 // noteKey audits as the keyring does: in the commit of the change.
-func (f *fake) noteKey(ctx context.Context, p domain.Principal, by ask.Act, action, id string) {
+func (f *fake) noteKey(ctx context.Context, p domain.Principal, by record.AuditAction, action, id string) {
 	by.Action, by.Resource = action, domain.Resource{Type: "api_key", ID: id}
 	f.Note(ctx, p, by)
 }
@@ -29,7 +32,7 @@ func (f *fake) APIKey(_ context.Context, _ domain.Principal, id string) (*domain
 	return f.apiKeys.get(id)
 }
 
-func (f *fake) ListKeys(_ context.Context, _ domain.Principal, q ask.KeyQuery) (ask.List[*domain.APIKey], error) {
+func (f *fake) ListKeys(_ context.Context, _ domain.Principal, q keys.Query) (ask.List[*domain.APIKey], error) {
 	return f.apiKeys.list(q.Page), nil
 }
 
@@ -37,9 +40,9 @@ func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, chang
 	return alter(&f.apiKeys, id, change)
 }
 
-func (f *fake) RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string, _ ask.RevokeKeyRequest) (ask.RevokeKeyResult, error) {
+func (f *fake) RevokeKey(ctx context.Context, p domain.Principal, by record.AuditAction, id string, _ keys.RevokeRequest) (keys.RevokeResult, error) {
 	f.noteKey(ctx, p, by, "api_key.revoked", id)
-	return ask.RevokeKeyResult{Remaining: []ask.ResourceRef{}, Ended: []ask.ResourceRef{}}, f.apiKeys.drop(id)
+	return keys.RevokeResult{Remaining: []domain.ResourceRef{}, Ended: []domain.ResourceRef{}}, f.apiKeys.drop(id)
 }
 
 func (f *fake) SigningKey(_ context.Context, kid string) (*domain.SigningKey, error) {
@@ -82,16 +85,20 @@ func (f *fake) OriginAllowed(origin string) bool {
 	return slices.Contains(f.workspace.AllowedOrigins, origin)
 }
 
-func (f *fake) Note(_ context.Context, p domain.Principal, a ask.Act) {
+func (f *fake) Note(_ context.Context, p domain.Principal, a record.AuditAction) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.kept = append(f.kept, a.UserAgent)
 	f.acts = append(f.acts, fmt.Sprintf("%s %s %s %s %v %s", a.Type, a.Action, p.KeyID, a.Resource.ID, a.Failed, a.Reason))
 }
 
-func (f *fake) Ride(ctx context.Context, _ domain.Principal, _ ask.Act) context.Context { return ctx }
+func (f *fake) Ride(ctx context.Context, _ domain.Principal, _ record.AuditAction) context.Context {
+	return ctx
+}
 
-func (f *fake) Record(ctx context.Context, p domain.Principal, a ask.Act) { f.Note(ctx, p, a) }
+func (f *fake) Record(ctx context.Context, p domain.Principal, a record.AuditAction) {
+	f.Note(ctx, p, a)
+}
 
 func (f *fake) noted() []string {
 	f.mu.Lock()
@@ -101,7 +108,7 @@ func (f *fake) noted() []string {
 	return acts
 }
 
-func (f *fake) ListAudit(context.Context, domain.Principal, ask.AuditQuery) (ask.List[*domain.AuditEntry], error) {
+func (f *fake) ListAudit(context.Context, domain.Principal, audit.Query) (ask.List[*domain.AuditEntry], error) {
 	return ask.List[*domain.AuditEntry]{Data: []*domain.AuditEntry{{Meta: fakeMeta("audit"), Type: "auth", Action: "api_key.used", Count: 3, Outcome: "success"}}}, nil
 }
 

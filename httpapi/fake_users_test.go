@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/oauth"
 )
 
 // people are the users of a fake, their sessions, and what they consented to.
@@ -156,12 +157,12 @@ func (f *fake) rights(client *domain.OAuthClient, g *domain.OAuthGrant, asked []
 	return access.Meet(access.Meet(asked, client.Scopes), u.Role.Permissions()), nil
 }
 
-func (f *fake) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (ask.Granted, error) {
+func (f *fake) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.Granted, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c := f.codes[text]
 	if c == nil {
-		return ask.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
+		return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such code.")
 	}
 	now := time.Now()
 	if again, err := access.Redeem(c, client.ID, redirect, verifier, now); err != nil {
@@ -169,48 +170,48 @@ func (f *fake) RedeemCode(ctx context.Context, client *domain.OAuthClient, text,
 			f.refused[c.GrantID] = true
 			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", c.GrantID)
 		}
-		return ask.Granted{}, err
+		return oauth.Granted{}, err
 	}
 	g := &domain.OAuthGrant{ClientID: client.ID, UserID: c.UserID, Scopes: c.Scopes, RefreshedAt: now}
 	g.ID, g.CreatedAt = "grant_"+ulidOf(len(f.grants)+1), now
 	c.GrantID, f.grants[g.ID] = g.ID, g
 	rights, err := f.rights(client, g, g.Scopes)
-	return ask.Granted{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, g.ID, 0)}, err
+	return oauth.Granted{GrantID: g.ID, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, g.ID, 0)}, err
 }
 
-func (f *fake) RenewGrant(_ context.Context, client *domain.OAuthClient, text, scope string) (ask.Granted, error) {
+func (f *fake) RenewGrant(_ context.Context, client *domain.OAuthClient, text, scope string) (oauth.Granted, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, generation, ok := access.ReadRefresh(nil, text)
 	g := f.grants[id]
 	if !ok || g == nil || f.refused[id] {
-		return ask.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
+		return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
 	if again, err := access.Renew(g, client.ID, generation, time.Now()); err != nil {
 		if again {
 			f.refused[id] = true
 			err = domain.Errorf(domain.OAuthInvalidGrant, "It was used.").With("reused", id)
 		}
-		return ask.Granted{}, err
+		return oauth.Granted{}, err
 	}
 	asked, err := access.Scope(scope, g.Scopes)
 	if err != nil {
-		return ask.Granted{}, err
+		return oauth.Granted{}, err
 	}
 	g.Generation++
 	rights, err := f.rights(client, g, asked)
-	return ask.Granted{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, id, g.Generation)}, err
+	return oauth.Granted{GrantID: id, UserID: g.UserID, Rights: rights, Refresh: access.RefreshText(nil, id, g.Generation)}, err
 }
 
-func (f *fake) GrantOf(_ context.Context, client *domain.OAuthClient, text string) (ask.Granted, time.Time, error) {
+func (f *fake) GrantOf(_ context.Context, client *domain.OAuthClient, text string) (oauth.Granted, time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, generation, _ := access.ReadRefresh(nil, text)
 	g := f.grants[id]
 	if g == nil || f.refused[id] || g.ClientID != client.ID || g.Generation != generation {
-		return ask.Granted{}, time.Time{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
+		return oauth.Granted{}, time.Time{}, domain.Errorf(domain.OAuthInvalidGrant, "There is no such refresh token.")
 	}
-	return ask.Granted{GrantID: id, UserID: g.UserID, Rights: g.Scopes}, g.Until(), nil
+	return oauth.Granted{GrantID: id, UserID: g.UserID, Rights: g.Scopes}, g.Until(), nil
 }
 
 func (f *fake) EndGrant(_ context.Context, _ *domain.OAuthClient, id string) error {

@@ -16,10 +16,11 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/token"
 	"github.com/callboard/callboard/httpapi/v1/account"
+	"github.com/callboard/callboard/service/oauth"
+	"github.com/callboard/callboard/service/record"
 )
 
 // formLimit bounds the forms of OAuth.
@@ -346,7 +347,7 @@ func (s *Server) token(c *fiber.Ctx, f *form) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.access(c.UserContext(), f.client, ask.Granted{Rights: rights}, "token.issued")
+		return s.access(c.UserContext(), f.client, oauth.Granted{Rights: rights}, "token.issued")
 	}
 	action := "token.issued"
 	if g == domain.GrantRefresh {
@@ -363,16 +364,16 @@ func (s *Server) token(c *fiber.Ctx, f *form) (any, error) {
 }
 
 // consented is what a code or a refresh token stands for; either is used up.
-func (s *Server) consented(ctx context.Context, f *form, g domain.GrantType) (ask.Granted, error) {
+func (s *Server) consented(ctx context.Context, f *form, g domain.GrantType) (oauth.Granted, error) {
 	if g == domain.GrantRefresh {
 		if f.get("refresh_token") == "" {
-			return ask.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "refresh_token is required.")
+			return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "refresh_token is required.")
 		}
 		return s.ports.Consents.RenewGrant(ctx, f.client, f.get("refresh_token"), f.get("scope"))
 	}
 	for _, name := range []string{"code", "redirect_uri"} {
 		if f.get(name) == "" {
-			return ask.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "%s is required.", name)
+			return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "%s is required.", name)
 		}
 	}
 	return s.ports.Consents.RedeemCode(ctx, f.client, f.get("code"), f.get("redirect_uri"), f.get("code_verifier"))
@@ -389,7 +390,7 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 }
 
 // access signs an access token and notes it, unless the commit that gave it has.
-func (s *Server) access(ctx context.Context, client *domain.OAuthClient, g ask.Granted, action string) (*AccessToken, error) {
+func (s *Server) access(ctx context.Context, client *domain.OAuthClient, g oauth.Granted, action string) (*AccessToken, error) {
 	claims := token.Access(s.issuer(), g.UserID, g.GrantID, client, g.Rights, domain.AccessLife, time.Now())
 	claims.SignInKeyID = g.SignInKeyID
 	signed, err := s.sign(ctx, claims)
@@ -459,7 +460,7 @@ func (s *Server) revokeToken(c *fiber.Ctx, f *form) (any, error) {
 }
 
 // clientAct returns the audit entry of an action of an OAuth client.
-func clientAct(v *router.Request, client *domain.OAuthClient, action string) ask.Act {
+func clientAct(v *router.Request, client *domain.OAuthClient, action string) record.AuditAction {
 	act := v.Act("auth", action)
 	act.Resource = domain.Resource{Type: "oauth_client", ID: client.ID}
 	return act

@@ -14,6 +14,8 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/messaging"
 	"github.com/callboard/callboard/httpapi/v1/operator"
 	"github.com/callboard/callboard/httpapi/v1/telephony"
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Ports are what the front door needs of the service. One value may stand in
@@ -96,13 +98,13 @@ type Tokens interface {
 type Audit interface {
 	// Note keeps an act; it never waits for the store. Principal.WorkspaceID
 	// "": the credential is unknown, and only the operator's log may tell.
-	Note(ctx context.Context, p domain.Principal, act ask.Act)
+	Note(ctx context.Context, p domain.Principal, act record.AuditAction)
 	// Ride is a context for the question to another port: what is changed under
 	// it is committed together with the act, or not at all.
-	Ride(ctx context.Context, p domain.Principal, act ask.Act) context.Context
+	Ride(ctx context.Context, p domain.Principal, act record.AuditAction) context.Context
 	// Record keeps an act before it returns, unless it rode under this context.
-	Record(ctx context.Context, p domain.Principal, act ask.Act)
-	ListAudit(ctx context.Context, p domain.Principal, q ask.AuditQuery) (ask.List[*domain.AuditEntry], error)
+	Record(ctx context.Context, p domain.Principal, act record.AuditAction)
+	ListAudit(ctx context.Context, p domain.Principal, q audit.Query) (ask.List[*domain.AuditEntry], error)
 }
 
 // Health says whether the service can serve.

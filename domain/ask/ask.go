@@ -6,7 +6,6 @@ package ask
 import (
 	"io"
 	"iter"
-	"net/netip"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -52,12 +51,6 @@ type CampaignQuery struct {
 	Status domain.CampaignStatus // "": any
 }
 
-// KeyQuery filters API keys.
-type KeyQuery struct {
-	Page
-	Environment domain.Environment // "": every environment that the credential may see
-}
-
 // ContactQuery filters a campaign's contacts; they stand in the order of
 // upload.
 type ContactQuery struct {
@@ -86,14 +79,6 @@ type WebhookQuery struct {
 	Event      event.Type           // one that they are subscribed to; "": any
 }
 
-// AuditQuery filters audit entries.
-type AuditQuery struct {
-	Page
-	Type   string // auth | admin; "": any
-	Action string
-	Actor  string // an actor's id
-}
-
 // EventQuery reads events forwards, oldest first, after the id given.
 type EventQuery struct {
 	After   string   // an event id; "": from the oldest kept
@@ -104,19 +89,6 @@ type EventQuery struct {
 
 // EventsFromNow stands in EventQuery.After for the end of the log.
 const EventsFromNow = "now"
-
-// Act is one thing done or refused, for the audit log. Equal acts of
-// api_key.used within a minute are one entry with a count.
-type Act struct {
-	Type      string // auth | admin
-	Action    string // api_key.used, auth.failed, trunk.created …
-	IP        netip.Addr
-	UserAgent string
-	RequestID string
-	Resource  domain.Resource
-	Failed    bool
-	Reason    string // the error's code where Failed
-}
 
 // RawContact is one contact as it was sent. A row that could not be read has
 // a Problem and counts as invalid.

@@ -13,10 +13,10 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/forward"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/token"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Request is one request on its way through the house.
@@ -54,8 +54,8 @@ func RequestOf(ctx context.Context) *Request {
 func SetResourceID(ctx context.Context, id string) { RequestOf(ctx).ResourceID = id }
 
 // Act returns an audit entry of the request.
-func (v *Request) Act(kind, action string) ask.Act {
-	return ask.Act{Type: kind, Action: action, IP: v.IP, UserAgent: v.UserAgent, RequestID: v.RequestID}
+func (v *Request) Act(kind, action string) record.AuditAction {
+	return record.AuditAction{Type: kind, Action: action, IP: v.IP, UserAgent: v.UserAgent, RequestID: v.RequestID}
 }
 
 // Exchange is a request on the wire, and the visit that comes of it: made at once,

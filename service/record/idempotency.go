@@ -178,17 +178,8 @@ func (i *Idempotency) Release(ctx context.Context, p domain.Principal, k ask.Onc
 
 // SweepReplies deletes up to 1,000 expired keys of a workspace.
 func (i *Idempotency) SweepReplies(ctx context.Context, workspaceID string) error {
-	var old []domain.Key
 	before := (&idempotencyRow{At: time.Now().Add(-keepReplies)}).Sort()
-	q := commit.Query{Kind: "once", Workspace: workspaceID, Index: "all", Oldest: true, Limit: 1000, To: before}
-	_, err := i.store.List(ctx, q, func() domain.Record { return &idempotencyRow{} }, func(r domain.Record) error {
-		old = append(old, r.Key())
-		return nil
-	})
-	if err != nil || len(old) == 0 {
-		return err
-	}
-	_, err = i.store.Apply(ctx, commit.Change{Workspace: workspaceID, Deletes: old})
+	_, err := DeleteBefore[idempotencyRow](ctx, i.store, workspaceID, "once", before)
 	return err
 }
 

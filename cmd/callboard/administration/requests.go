@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 )
 
@@ -38,10 +37,10 @@ type KeyRevocation struct {
 
 // RevokedKey is the answer to a KeyRevocation.
 type RevokedKey struct {
-	ID        string            `json:"id"`
-	Revoked   bool              `json:"revoked"`
-	Remaining []ask.ResourceRef `json:"remaining"`
-	Ended     []ask.ResourceRef `json:"ended"`
+	ID        string               `json:"id"`
+	Revoked   bool                 `json:"revoked"`
+	Remaining []domain.ResourceRef `json:"remaining"`
+	Ended     []domain.ResourceRef `json:"ended"`
 }
 
 // NewWorkspace asks for a workspace.

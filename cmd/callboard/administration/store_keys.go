@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/service/record"
 )
 
 // WorkspaceID checks the id of a workspace; "": of the only one.
@@ -49,7 +50,7 @@ func (s *storeAdministration) CreateKey(ctx context.Context, k NewKey) (CreatedK
 	if err != nil {
 		return CreatedKey{}, err
 	}
-	made, text, err := s.store.Keys.Create(ctx, actors.Author{}, &domain.APIKey{
+	made, text, err := s.store.Keys.Create(ctx, record.Author{}, &domain.APIKey{
 		Meta: domain.Meta{WorkspaceID: ws, Environment: k.Environment}, Name: k.Name, Permissions: k.Permissions,
 		AllowedIPs: k.AllowedIPs, Operator: k.Operator, ExpiresAt: k.ExpiresAt,
 	})
@@ -101,7 +102,7 @@ func (s *storeAdministration) RevokeKey(ctx context.Context, o KeyRevocation) (R
 	if err = s.ready(ctx); err != nil {
 		return RevokedKey{}, err
 	}
-	done, err := s.desk().Local().RevokeKey(ctx, id, o.Cascade)
+	done, err := s.desk().RevokeKeyLocally(ctx, id, o.Cascade)
 	if domain.CodeOf(err) == domain.CodeNotFound {
 		return RevokedKey{}, fmt.Errorf("there is no key %s", id)
 	}

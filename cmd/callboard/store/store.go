@@ -6,19 +6,19 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/cmd/callboard/blobstore"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/keys"
 )
 
 // Store is the opened store with what else needs the master key.
 type Store struct {
 	Driver     persistence.Driver
 	Records    *persistence.Store
-	Keys       *actors.Keyring
+	Keys       *keys.Keyring
 	DataFolder string // the folder
 	BlobsIn    string // where recordings lie instead, for people; empty: in the folder
 	Version    string // of this program
@@ -91,7 +91,7 @@ func OpenShard(ctx context.Context, o Options, driver persistence.Driver, by Own
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Driver: driver, Records: records, Keys: actors.NewKeyring(records, records.Root()), DataFolder: o.Config.Data, BlobsIn: blobstore.Place(o.Config), Version: o.Version}, nil
+	return &Store{Driver: driver, Records: records, Keys: keys.NewKeyring(records, records.Root()), DataFolder: o.Config.Data, BlobsIn: blobstore.Place(o.Config), Version: o.Version}, nil
 }
 
 // Close closes the driver, ends the lease and unlocks the data folder. A store that

@@ -10,6 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Keys are API keys. The front door has checked that a new key holds no more
@@ -17,15 +19,15 @@ import (
 type Keys interface {
 	// CreateKey answers the key and its text, which is never kept. That it was
 	// made is audited in the same commit, as that it was revoked.
-	CreateKey(ctx context.Context, p domain.Principal, by ask.Act, k *domain.APIKey) (made *domain.APIKey, text string, err error)
+	CreateKey(ctx context.Context, p domain.Principal, by record.AuditAction, k *domain.APIKey) (made *domain.APIKey, text string, err error)
 	APIKey(ctx context.Context, p domain.Principal, id string) (*domain.APIKey, error)
 	// ListKeys: a live credential sees the keys of both environments, a test one
 	// those of its own.
-	ListKeys(ctx context.Context, p domain.Principal, q ask.KeyQuery) (ask.List[*domain.APIKey], error)
+	ListKeys(ctx context.Context, p domain.Principal, q keys.Query) (ask.List[*domain.APIKey], error)
 	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
 	// RevokeKey: from its return on the key is refused, and its children too. It
 	// answers what became of the resources that they created.
-	RevokeKey(ctx context.Context, p domain.Principal, by ask.Act, id string, o ask.RevokeKeyRequest) (ask.RevokeKeyResult, error)
+	RevokeKey(ctx context.Context, p domain.Principal, by record.AuditAction, id string, o keys.RevokeRequest) (keys.RevokeResult, error)
 }
 
 // keyHandlers serves the operations of API keys.
@@ -97,7 +99,7 @@ func RegisterKeys(r *router.Router, keys Keys) {
 			Environment string `query:"environment" enum:"live,test" doc:"Only keys of this environment."`
 		},
 		) (*router.Response[router.List[*APIKey]], error) {
-			l, err := s.keys.ListKeys(ctx, p, ask.KeyQuery{Page: in.Query(), Environment: domain.Environment(in.Environment)})
+			l, err := s.keys.ListKeys(ctx, p, keys.Query{Page: in.Query(), Environment: domain.Environment(in.Environment)})
 			return router.Page(l, err, showKey)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getKey", Tag: tag, Summary: "Get an API key"},
@@ -114,8 +116,8 @@ func RegisterKeys(r *router.Router, keys Keys) {
 type RevokeKeyResult struct {
 	router.Deleted
 
-	Remaining []ask.ResourceRef `json:"remaining" doc:"What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete."`
-	Ended     []ask.ResourceRef `json:"ended" doc:"What the key created and what cascade=true has ended."`
+	Remaining []domain.ResourceRef `json:"remaining" doc:"What the key created and what goes on. With cascade=true: trunks, SMS gateways and tools, which calls may need, and users whom the caller may not delete."`
+	Ended     []domain.ResourceRef `json:"ended" doc:"What the key created and what cascade=true has ended."`
 }
 
 func (s *keyHandlers) revokeKey(ctx context.Context, p domain.Principal, in *struct {
@@ -134,7 +136,7 @@ func (s *keyHandlers) revokeKey(ctx context.Context, p domain.Principal, in *str
 	if err = mayTouch(p, k); err != nil {
 		return nil, err
 	}
-	done, err := s.keys.RevokeKey(ctx, p, actOf(ctx), id, ask.RevokeKeyRequest{Cascade: in.Cascade, MayEnd: ManagesUsers(p)})
+	done, err := s.keys.RevokeKey(ctx, p, actOf(ctx), id, keys.RevokeRequest{Cascade: in.Cascade, MayEnd: ManagesUsers(p)})
 	return router.Respond(RevokeKeyResult{Deleted: router.Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
 }
 
@@ -170,7 +172,7 @@ func (s *keyHandlers) createKey(ctx context.Context, p domain.Principal, in *str
 }
 
 // actOf is who asks from where, for what is audited in its own commit.
-func actOf(ctx context.Context) ask.Act { return router.RequestOf(ctx).Act("auth", "") }
+func actOf(ctx context.Context) record.AuditAction { return router.RequestOf(ctx).Act("auth", "") }
 
 // mayTouch keeps operator keys out of the hands of others, and keys that may do
 // more than the one that asks.

@@ -82,7 +82,7 @@ type TestInbound struct {
 	HangUpSeconds int    `json:"hang_up_seconds,omitempty" minimum:"0" maximum:"180" doc:"After so long the caller hangs up. 0: when the agent does, after three minutes at most."`
 }
 
-var keys = regexp.MustCompile(`^[0-9A-D*#]{0,64}$`)
+var dtmfDigits = regexp.MustCompile(`^[0-9A-D*#]{0,64}$`)
 
 func (s *numberHandlers) testInbound(ctx context.Context, p domain.Principal, in *struct{ Body TestInbound }) (*router.Response[*domain.Call], error) {
 	b := &in.Body
@@ -106,7 +106,7 @@ func (s *numberHandlers) testInbound(ctx context.Context, p domain.Principal, in
 	}
 	validation.Text(&problems, "name", b.Name, false, validation.MaxTestName)
 	validation.Text(&problems, "says", b.Says, false, validation.MaxTestSays)
-	if !keys.MatchString(b.Digits) {
+	if !dtmfDigits.MatchString(b.Digits) {
 		problems.Add("digits", domain.CodeValidation, "may hold 0 to 9, A to D, * and #, 64 at most")
 	}
 	if err = problems.Err(); err != nil {

@@ -1,4 +1,4 @@
-package actors
+package keys
 
 import (
 	"context"
@@ -6,14 +6,26 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
 
+// RevokeRequest are the options of the revocation of a key.
+type RevokeRequest struct {
+	Cascade bool                     // also delete what the key created
+	MayEnd  func(*domain.User) error // an error keeps a user whom the caller may not delete; nil: the caller may delete each
+}
+
+// RevokeResult lists the resources that a revoked key created, directly or through
+// other credentials that it created.
+type RevokeResult struct {
+	Remaining []domain.ResourceRef // still in use
+	Ended     []domain.ResourceRef // deleted because of Cascade
+}
+
 // dependent is a resource that carries rights, and the credentials that created it.
 type dependent struct {
-	ask.ResourceRef
+	domain.ResourceRef
 
 	environment domain.Environment
 	creators    []string // ids of keys, users and OAuth clients
@@ -47,10 +59,10 @@ func creatorsOfKey(k *domain.APIKey) []string {
 }
 
 // resourcesWithRights are those of a workspace that name their creator.
-func (d *Desk) resourcesWithRights(ctx context.Context, workspace string) (all []dependent, err error) {
+func (s *Service) resourcesWithRights(ctx context.Context, workspace string) (all []dependent, err error) {
 	note := func(m *domain.Meta, creators []string) {
 		if len(creators) > 0 {
-			all = append(all, dependent{ask.ResourceRef{ID: m.ID, Object: m.Object}, m.Environment, creators})
+			all = append(all, dependent{domain.ResourceRef{ID: m.ID, Object: m.Object}, m.Environment, creators})
 		}
 	}
 	created := func(m *domain.Meta, p *domain.Provenance) { note(m, creatorsOf(p.CreatedBy)) }
@@ -58,28 +70,28 @@ func (d *Desk) resourcesWithRights(ctx context.Context, workspace string) (all [
 		index := "env=" + string(env)
 		for _, read := range []func() error{
 			func() error {
-				return commit.Each(ctx, d.store, "api_key", workspace, index, func(k *domain.APIKey) { note(&k.Meta, creatorsOfKey(k)) })
+				return commit.Each(ctx, s.store, "api_key", workspace, index, func(k *domain.APIKey) { note(&k.Meta, creatorsOfKey(k)) })
 			},
 			func() error {
-				return commit.Each(ctx, d.store, "oauth_client", workspace, index, func(c *domain.OAuthClient) { created(&c.Meta, &c.Provenance) })
+				return commit.Each(ctx, s.store, "oauth_client", workspace, index, func(c *domain.OAuthClient) { created(&c.Meta, &c.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, d.store, "user", workspace, index, func(u *domain.User) { created(&u.Meta, &u.Provenance) })
+				return commit.Each(ctx, s.store, "user", workspace, index, func(u *domain.User) { created(&u.Meta, &u.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, d.store, "webhook", workspace, index, func(w *domain.Webhook) { created(&w.Meta, &w.Provenance) })
+				return commit.Each(ctx, s.store, "webhook", workspace, index, func(w *domain.Webhook) { created(&w.Meta, &w.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, d.store, "phone", workspace, index, func(x *domain.Phone) { created(&x.Meta, &x.Provenance) })
+				return commit.Each(ctx, s.store, "phone", workspace, index, func(x *domain.Phone) { created(&x.Meta, &x.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, d.store, "trunk", workspace, index, func(t *domain.Trunk) { created(&t.Meta, &t.Provenance) })
+				return commit.Each(ctx, s.store, "trunk", workspace, index, func(t *domain.Trunk) { created(&t.Meta, &t.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, d.store, "sms_gateway", workspace, index, func(g *domain.SMSGateway) { created(&g.Meta, &g.Provenance) })
+				return commit.Each(ctx, s.store, "sms_gateway", workspace, index, func(g *domain.SMSGateway) { created(&g.Meta, &g.Provenance) })
 			},
 			func() error {
-				return commit.Each(ctx, d.store, "tool", workspace, index, func(t *domain.Tool) { created(&t.Meta, &t.Provenance) })
+				return commit.Each(ctx, s.store, "tool", workspace, index, func(t *domain.Tool) { created(&t.Meta, &t.Provenance) })
 			},
 		} {
 			if err = read(); err != nil {
@@ -92,8 +104,8 @@ func (d *Desk) resourcesWithRights(ctx context.Context, workspace string) (all [
 
 // dependentsOf are the resources that a credential created, directly or through
 // other credentials that it created. Each stands behind one of its creators.
-func (d *Desk) dependentsOf(ctx context.Context, workspace, credential string) (found []dependent, err error) {
-	all, err := d.resourcesWithRights(ctx, workspace)
+func (s *Service) dependentsOf(ctx context.Context, workspace, credential string) (found []dependent, err error) {
+	all, err := s.resourcesWithRights(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -118,30 +130,40 @@ func (d *Desk) dependentsOf(ctx context.Context, workspace, credential string) (
 // RevokeKey revokes a key. From its return on the key, its child keys, and their
 // tokens, sign-in links and sessions are refused. The key may have been revoked
 // before or have expired.
-func (d *Desk) RevokeKey(ctx context.Context, p domain.Principal, act ask.Act, id string, o ask.RevokeKeyRequest) (ask.RevokeKeyResult, error) {
-	k, err := d.ownKey(p, id)
+func (s *Service) RevokeKey(ctx context.Context, p domain.Principal, action record.AuditAction, id string, o RevokeRequest) (RevokeResult, error) {
+	k, err := s.ownKey(p, id)
 	if err != nil {
-		return ask.RevokeKeyResult{}, err
+		return RevokeResult{}, err
 	}
-	return d.revokeKey(ctx, Author{p, act}, k, o)
+	return s.revokeKey(ctx, record.Author{Principal: p, Action: action}, k, o)
 }
 
-func (d *Desk) revokeKey(ctx context.Context, by Author, k *domain.APIKey, o ask.RevokeKeyRequest) (done ask.RevokeKeyResult, err error) {
-	if err = d.keys.Revoke(ctx, by, k.WorkspaceID, k.ID); err != nil {
+// RevokeKeyLocally is RevokeKey of a key of any workspace, for the operator at the
+// machine itself. Errors: not_found.
+func (s *Service) RevokeKeyLocally(ctx context.Context, id string, cascade bool) (RevokeResult, error) {
+	key := s.keyring.Key(id)
+	if key == nil {
+		return RevokeResult{}, record.NotFound("API key")
+	}
+	return s.revokeKey(ctx, record.Author{}, key, RevokeRequest{Cascade: cascade})
+}
+
+func (s *Service) revokeKey(ctx context.Context, by record.Author, k *domain.APIKey, o RevokeRequest) (done RevokeResult, err error) {
+	if err = s.keyring.Revoke(ctx, by, k.WorkspaceID, k.ID); err != nil {
 		return done, err
 	}
-	all, err := d.dependentsOf(ctx, k.WorkspaceID, k.ID)
+	all, err := s.dependentsOf(ctx, k.WorkspaceID, k.ID)
 	if err != nil {
 		return done, err
 	}
-	done.Remaining, done.Ended = []ask.ResourceRef{}, []ask.ResourceRef{}
+	done.Remaining, done.Ended = []domain.ResourceRef{}, []domain.ResourceRef{}
 	for _, x := range slices.Backward(all) { // creators last: after a crash, what they created can still be found through them
-		if key := d.keys.known(x.ID); key != nil && d.keys.isInvalid(key, time.Now()) {
+		if key := s.keyring.Key(x.ID); key != nil && s.keyring.IsInvalid(key, time.Now()) {
 			continue
 		}
 		ended := false
 		if o.Cascade {
-			if ended, err = d.revokeDependent(ctx, by, k.WorkspaceID, x, o.MayEnd); err != nil {
+			if ended, err = s.revokeDependent(ctx, by, k.WorkspaceID, x, o.MayEnd); err != nil {
 				return done, err
 			}
 		}
@@ -159,21 +181,15 @@ func (d *Desk) revokeKey(ctx context.Context, by Author, k *domain.APIKey, o ask
 // revokeDependent revokes or deletes a resource and adds a row to the audit log.
 // ended is false for users whom the caller may not delete, and for trunks, SMS
 // gateways and tools: calls may need them.
-func (d *Desk) revokeDependent(ctx context.Context, by Author, workspace string, x dependent, may func(*domain.User) error) (ended bool, err error) {
+func (s *Service) revokeDependent(ctx context.Context, by record.Author, workspace string, x dependent, may func(*domain.User) error) (ended bool, err error) {
 	p := domain.Principal{WorkspaceID: workspace, Environment: x.environment}
-	ctx = commit.WithRider(ctx, commit.NewRider(*by.says(workspace, x.environment, "admin", x.Object+".deleted", domain.Resource{Type: x.Object, ID: x.ID})))
+	ctx = commit.WithRider(ctx, commit.NewRider(*by.AuditEntry(workspace, x.environment, "admin", x.Object+".deleted", domain.Resource{Type: x.Object, ID: x.ID})))
 	switch x.Object {
 	case "api_key":
-		err = d.keys.Revoke(commit.Alone(ctx), by, workspace, x.ID)
-	case "oauth_client":
-		err = d.DeleteClient(ctx, p, x.ID)
-	case "webhook":
-		err = d.DeleteWebhook(ctx, p, x.ID)
-	case "phone":
-		err = d.DeletePhone(ctx, p, x.ID)
+		err = s.keyring.Revoke(commit.Alone(ctx), by, workspace, x.ID)
 	case "user":
 		var refused error
-		err = d.DeleteUser(ctx, p, x.ID, func(u *domain.User) error {
+		err = s.deleteUser(ctx, p, x.ID, func(u *domain.User) error {
 			if may != nil {
 				refused = may(u)
 			}
@@ -183,26 +199,14 @@ func (d *Desk) revokeDependent(ctx context.Context, by Author, workspace string,
 			return false, nil //nolint:nilerr // the caller may not delete the user, who remains
 		}
 	default:
-		return false, nil
+		remove := s.deleters[x.Object]
+		if remove == nil {
+			return false, nil
+		}
+		err = remove(ctx, p, x.ID)
 	}
 	if domain.CodeOf(err) == domain.CodeNotFound { // deleted meanwhile
 		err = nil
 	}
 	return err == nil, err
-}
-
-// creatorKeyInvalid says whether the API key that created a sign-in link was
-// revoked or has expired. The link, its session and the consents that the user
-// gave in that session end with the key. Errors: unavailable while the keys are
-// being read.
-func (d *Desk) creatorKeyInvalid(c *domain.Creator) (bool, error) {
-	id := c.KeyID()
-	if id == "" {
-		return false, nil
-	}
-	key := d.keys.known(id)
-	if key == nil && d.keys.reading.Load() {
-		return false, domain.Errorf(domain.CodeUnavailable, "the keys are being read; try again").With("retry_after", 1)
-	}
-	return key == nil || d.keys.isInvalid(key, time.Now()), nil
 }

@@ -1,9 +1,11 @@
-package actors
+// Package keys creates, checks and revokes the API keys of workspaces. A key is
+// revoked together with its child keys; its restrictions also apply to what it
+// creates.
+package keys
 
 import (
 	"cmp"
 	"context"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -15,21 +17,52 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Authenticate checks an API key. Its use is noted by the front door.
-func (d *Desk) Authenticate(ctx context.Context, text string, from netip.Addr) (domain.Principal, error) {
-	return d.keys.Authenticate(ctx, text, from)
+// Query filters API keys.
+type Query struct {
+	ask.Page
+	Environment domain.Environment // "": every environment that the credential may see
+}
+
+// Config are the dependencies of a Service.
+type Config struct {
+	Store        commit.Store
+	Keyring      *Keyring
+	Restrictions *RestrictionRules
+	// DeleteUser and Deleters delete what a key created, if the key is revoked with
+	// cascade. Deleters are by the object of the resource.
+	DeleteUser func(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error
+	Deleters   map[string]func(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Service creates, reads, changes and revokes API keys.
+type Service struct {
+	store        commit.Store
+	keyring      *Keyring
+	restrictions *RestrictionRules
+	deleteUser   func(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error
+	deleters     map[string]func(ctx context.Context, p domain.Principal, id string) error
+}
+
+// New returns a Service.
+func New(cfg Config) *Service {
+	return &Service{store: cfg.Store, keyring: cfg.Keyring, restrictions: cfg.Restrictions, deleteUser: cfg.DeleteUser, deleters: cfg.Deleters}
+}
+
+// Authenticate checks an API key and the address of the client.
+func (s *Service) Authenticate(ctx context.Context, text string, from netip.Addr) (domain.Principal, error) {
+	return s.keyring.Authenticate(ctx, text, from)
 }
 
 // CreateKey creates a key: a child of the caller's key, or of the key whose
 // sign-in link opened the caller's dashboard session. It lies within the
 // allowed_ips and the expiry of its parent. Errors: validation_error of
 // allowed_ips or expires_at.
-func (d *Desk) CreateKey(ctx context.Context, p domain.Principal, act ask.Act, k *domain.APIKey) (*domain.APIKey, string, error) {
+func (s *Service) CreateKey(ctx context.Context, p domain.Principal, action record.AuditAction, k *domain.APIKey) (*domain.APIKey, string, error) {
 	k.WorkspaceID, k.ParentID = p.WorkspaceID, cmp.Or(p.KeyID, p.SignInKeyID)
 	if k.Environment == "" {
 		k.Environment = p.Environment
 	}
-	restrictions := d.restrictionsOf(p)
+	restrictions := s.restrictions.Of(p)
 	var err error
 	if k.AllowedIPs, err = restrictions.limitAllowedIPs(k.AllowedIPs); err == nil {
 		k.ExpiresAt, err = restrictions.limitExpiry(k.ExpiresAt)
@@ -37,41 +70,41 @@ func (d *Desk) CreateKey(ctx context.Context, p domain.Principal, act ask.Act, k
 	if err != nil {
 		return nil, "", err
 	}
-	return d.keys.Create(ctx, Author{p, act}, k)
+	return s.keyring.Create(ctx, record.Author{Principal: p, Action: action}, k)
 }
 
-// ownKey is a key of the workspace. A live key sees those of both environments,
+// ownKey returns a key of the workspace. A live key sees those of both environments,
 // because it may make both; a test key sees test keys only.
-func (d *Desk) ownKey(p domain.Principal, id string) (*domain.APIKey, error) {
+func (s *Service) ownKey(p domain.Principal, id string) (*domain.APIKey, error) {
 	id, err := domain.ParseID(domain.PrefixKey, id)
 	if err != nil {
 		return nil, record.NotFound("API key")
 	}
-	k := d.keys.known(id)
+	k := s.keyring.Key(id)
 	if k == nil || k.WorkspaceID != p.WorkspaceID || p.Environment == domain.Test && k.Environment != domain.Test {
 		return nil, record.NotFound("API key")
 	}
 	c := *k
-	c.LastUsedAt = d.keys.lastUsed(k)
+	c.LastUsedAt = s.keyring.lastUsed(k)
 	return &c, nil
 }
 
 // APIKey reads one key.
-func (d *Desk) APIKey(_ context.Context, p domain.Principal, id string) (*domain.APIKey, error) {
-	return d.ownKey(p, id)
+func (s *Service) APIKey(_ context.Context, p domain.Principal, id string) (*domain.APIKey, error) {
+	return s.ownKey(p, id)
 }
 
 // ListKeys reads a page of the keys that the caller may see, newest first. Each
 // environment has an index of its own: a page is merged from one of each, and
 // its cursor is the id of its last key.
-func (d *Desk) ListKeys(ctx context.Context, p domain.Principal, q ask.KeyQuery) (ask.List[*domain.APIKey], error) {
+func (s *Service) ListKeys(ctx context.Context, p domain.Principal, q Query) (ask.List[*domain.APIKey], error) {
 	out := ask.List[*domain.APIKey]{Data: []*domain.APIKey{}}
 	last, err := domain.ParseID(domain.PrefixKey, q.Cursor)
 	if q.Cursor != "" && err != nil {
 		return out, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
 	}
 	for _, env := range visibleEnvironments(p, q.Environment) {
-		more, err := d.keysBefore(ctx, p.WorkspaceID, env, last, q.Page)
+		more, err := s.keysBefore(ctx, p.WorkspaceID, env, last, q.Page)
 		if err != nil {
 			return out, err
 		}
@@ -83,7 +116,7 @@ func (d *Desk) ListKeys(ctx context.Context, p domain.Principal, q ask.KeyQuery)
 		out.Next = out.Data[q.Limit-1].ID
 	}
 	for _, k := range out.Data {
-		k.LastUsedAt = d.keys.lastUsed(k)
+		k.LastUsedAt = s.keyring.lastUsed(k)
 	}
 	return out, nil
 }
@@ -99,7 +132,7 @@ func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain
 
 // keysBefore reads the newest keys of an environment that are older than the
 // key with the id last, one more than a page has.
-func (d *Desk) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page ask.Page) ([]*domain.APIKey, error) {
+func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page ask.Page) ([]*domain.APIKey, error) {
 	q := commit.Query{Kind: "api_key", Workspace: workspace, Index: "env=" + string(env), Limit: page.Limit + 1, To: last}
 	if !page.CreatedAfter.IsZero() {
 		q.From = record.IDAt(domain.PrefixKey, page.CreatedAfter.Add(time.Millisecond))
@@ -108,7 +141,7 @@ func (d *Desk) keysBefore(ctx context.Context, workspace string, env domain.Envi
 		q.To = record.IDAt(domain.PrefixKey, before)
 	}
 	var out []*domain.APIKey
-	_, err := d.store.List(ctx, q, func() domain.Record { return new(domain.APIKey) }, func(r domain.Record) error {
+	_, err := s.store.List(ctx, q, func() domain.Record { return new(domain.APIKey) }, func(r domain.Record) error {
 		if k, ok := r.(*domain.APIKey); ok {
 			out = append(out, k)
 		}
@@ -119,57 +152,38 @@ func (d *Desk) keysBefore(ctx context.Context, workspace string, env domain.Envi
 
 // UpdateKey changes a key; the change holds from the answer on. Other addresses
 // must lie within those of the caller and of the key's parents.
-func (d *Desk) UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
-	k, err := d.ownKey(p, id)
+func (s *Service) UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
+	k, err := s.ownKey(p, id)
 	if err != nil {
 		return nil, err
 	}
-	return d.keys.Change(ctx, p.WorkspaceID, k.ID, func(key *domain.APIKey) error {
+	return s.keyring.Change(ctx, p.WorkspaceID, k.ID, func(key *domain.APIKey) error {
 		before := *key
 		if err := change(key); err != nil {
 			return err
 		}
-		if before.ParentID != "" && key.ParentID == "" && d.keys.isInvalid(&before, time.Now()) {
+		if before.ParentID != "" && key.ParentID == "" && s.keyring.IsInvalid(&before, time.Now()) {
 			return domain.Errorf(domain.CodeInvalidState, "the key has ended with its parent; create a new one")
 		}
 		if before.ParentID != "" && key.ParentID == "" {
-			d.keys.clearInheritedExpiry(key, before.ParentID)
+			clearInheritedExpiry(s.keyring, key, before.ParentID)
 		}
 		if slices.Equal(before.AllowedIPs, key.AllowedIPs) {
 			return nil
 		}
-		restrictions := d.restrictionsOf(p)
+		restrictions := s.restrictions.Of(p)
 		if key.ParentID != "" {
-			restrictions.addKey(d.keys, d.keys.known(key.ParentID))
+			restrictions.addKey(s.keyring, s.keyring.Key(key.ParentID))
 		}
 		return restrictions.checkAllowedIPs(key.AllowedIPs)
 	})
 }
 
-// clearInheritedExpiry removes the expiry of an adopted key if it is the expiry
-// of its former parent.
-func (k *Keyring) clearInheritedExpiry(key *domain.APIKey, parent string) {
-	var of credentialRestrictions
-	of.addKey(k, k.known(parent))
-	if key.ExpiresAt != nil && of.until != nil && key.ExpiresAt.Equal(*of.until) {
-		key.ExpiresAt = nil
+// KeyAlive returns an error if the API key behind a token was revoked or
+// has expired: the token ends with its key. Errors: expired_token.
+func (s *Service) KeyAlive(_ context.Context, workspace, keyID string) error {
+	if key := s.keyring.Key(keyID); key == nil || key.WorkspaceID != workspace || s.keyring.IsInvalid(key, time.Now()) {
+		return domain.Errorf(domain.CodeExpiredToken, "The API key behind the token no longer holds.")
 	}
-}
-
-// keepUses writes when keys were used last, every few minutes and at the end.
-func (k *Keyring) keepUses(ctx context.Context) {
-	k.mu.Lock()
-	used := make(map[string]time.Time, len(k.used))
-	maps.Copy(used, k.used)
-	k.mu.Unlock()
-	for id, t := range used {
-		key := k.known(id)
-		if key == nil || (key.LastUsedAt != nil && !t.After(key.LastUsedAt.Add(time.Second))) {
-			continue
-		}
-		at := t.UTC().Truncate(time.Millisecond)
-		if _, err := k.Change(ctx, key.WorkspaceID, id, func(key *domain.APIKey) error { key.LastUsedAt = &at; return nil }); err != nil {
-			return
-		}
-	}
+	return nil
 }

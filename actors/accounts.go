@@ -1,0 +1,76 @@
+package actors
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/oauth"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/tokens"
+	"github.com/callboard/callboard/service/users"
+)
+
+// Names under which accounts embeds the services.
+type (
+	keysService   = keys.Service
+	auditService  = audit.Service
+	tokensService = tokens.Service
+	oauthService  = oauth.Service
+	usersService  = users.Service
+)
+
+// accounts are the services of keys, audit log, tokens, OAuth and users, until
+// httpapi has each of them.
+type accounts struct {
+	*keysService
+	*auditService
+	*tokensService
+	*oauthService
+	*usersService
+	keyring *keys.Keyring
+	clients *oauth.Cache
+	users   *users.Cache
+}
+
+// accountsConfig are the dependencies of the services of accounts.
+type accountsConfig struct {
+	store        *counting
+	keyring      *keys.Keyring
+	workspaces   record.Workspaces
+	anyWorkspace func(func(*domain.Workspace) bool) bool
+	cluster      bool // other nodes share the store
+	log          *slog.Logger
+	deleters     map[string]func(context.Context, domain.Principal, string) error // as in keys.Config
+}
+
+// newAccounts returns the services of accounts.
+func newAccounts(cfg accountsConfig) *accounts {
+	a := &accounts{keyring: cfg.keyring, clients: oauth.NewCache(), users: users.NewCache()}
+	var pepper []byte
+	if a.keyring != nil {
+		pepper = a.keyring.Pepper("callboard oauth")
+	}
+	rules := keys.NewRestrictionRules(a.keyring, a.users, a.clients)
+	a.auditService = audit.New(cfg.store, cfg.workspaces, a.keyring.OperatorWorkspaces, cfg.log)
+	a.tokensService = tokens.New(tokens.Config{Store: cfg.store, Cluster: cfg.cluster, AnyWorkspace: cfg.anyWorkspace, Log: cfg.log})
+	a.oauthService = oauth.New(oauth.Config{
+		Store: cfg.store, Cache: a.clients, Workspaces: cfg.workspaces, Restrictions: rules, Users: a.users, Keys: a.keyring, Pepper: pepper,
+	})
+	a.usersService = users.New(users.Config{Store: cfg.store, Cache: a.users, Restrictions: rules, Keys: a.keyring, Pepper: pepper})
+	cfg.deleters["oauth_client"] = a.DeleteClient
+	a.keysService = keys.New(keys.Config{
+		Store: cfg.store, Keyring: a.keyring, Restrictions: rules, DeleteUser: a.DeleteUser, Deleters: cfg.deleters,
+	})
+	return a
+}
+
+// deleters delete what a revoked key created, by the object of the resource.
+func (d *Desk) deleters() map[string]func(context.Context, domain.Principal, string) error {
+	return map[string]func(context.Context, domain.Principal, string) error{
+		"webhook": func(ctx context.Context, p domain.Principal, id string) error { return d.DeleteWebhook(ctx, p, id) },
+		"phone":   func(ctx context.Context, p domain.Principal, id string) error { return d.DeletePhone(ctx, p, id) },
+	}
+}

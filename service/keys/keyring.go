@@ -1,0 +1,283 @@
+package keys
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// Keyring holds every API key of the installation in memory: each request needs
+// one. The store has the truth; a change is committed before memory has it.
+type Keyring struct {
+	store     commit.Store
+	pepper    []byte            // of the hashes of keys
+	decisions []byte            // derives the keys of decision logs
+	numbers   []byte            // derives the keys of number hashes
+	change    record.KeyedMutex // by workspace: held from the commit of a key until memory has it, so that no revoked key comes back
+	mu        sync.RWMutex
+	keys      map[string]*domain.APIKey
+	operators map[string]*domain.APIKey // the operator keys among them
+	used      map[string]time.Time      // last use, not yet stored
+	texts     textCache
+	deleted   map[string]bool // deleted workspaces
+
+	loading atomic.Bool // the keys of some workspaces are not loaded yet: an unknown key may be valid
+}
+
+// NewKeyring returns a Keyring that derives its secrets from the master key.
+func NewKeyring(store commit.Store, master []byte) *Keyring {
+	return &Keyring{
+		store: store, pepper: derive(master, "callboard api keys"), decisions: derive(master, "callboard log of decisions"),
+		numbers: derive(master, "callboard hashes of numbers"),
+		keys:    make(map[string]*domain.APIKey), operators: make(map[string]*domain.APIKey), used: make(map[string]time.Time), deleted: make(map[string]bool),
+	}
+}
+
+// UseStore replaces the store. It is called before the Keyring is used.
+func (k *Keyring) UseStore(store commit.Store) { k.store = store }
+
+// SetLoading says whether the keys of some workspaces are not loaded yet.
+func (k *Keyring) SetLoading(on bool) { k.loading.Store(on) }
+
+// derive returns a key for one purpose, derived from another key.
+func derive(key []byte, purpose string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(purpose))
+	return mac.Sum(nil)
+}
+
+// Pepper returns the pepper of the hashes of one purpose. It is not stored.
+func (k *Keyring) Pepper(purpose string) []byte { return derive(k.pepper, purpose) }
+
+// DecisionLogKey returns the key of a workspace's decision logs. It is not stored.
+func (k *Keyring) DecisionLogKey(workspace string) []byte { return derive(k.decisions, workspace) }
+
+// NumberHash returns the keyed hash of an E.164 number in a workspace. It replaces
+// the number of a person who was erased. Its key is not stored.
+func (k *Keyring) NumberHash(workspace, e164 string) string {
+	return hex.EncodeToString(derive(derive(k.numbers, workspace), e164)[:16])
+}
+
+// Load reads the keys of a workspace into memory.
+func (k *Keyring) Load(ctx context.Context, workspace string) error {
+	for _, env := range []domain.Environment{domain.Live, domain.Test} {
+		if err := commit.Each(ctx, k.store, "api_key", workspace, "env="+string(env), k.remember); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *Keyring) remember(key *domain.APIKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys[key.ID] = key
+	if key.Operator {
+		k.operators[key.ID] = key
+	}
+}
+
+// OperatorWorkspaces returns the workspaces with a valid operator key.
+func (k *Keyring) OperatorWorkspaces() []string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	var ids []string
+	for _, key := range k.operators {
+		if key.RevokedAt == nil && !key.HasExpired(time.Now()) && !slices.Contains(ids, key.WorkspaceID) {
+			ids = append(ids, key.WorkspaceID)
+		}
+	}
+	return ids
+}
+
+// isDeleted reports whether a workspace was deleted.
+func (k *Keyring) isDeleted(workspace string) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.deleted[workspace]
+}
+
+// Key returns a key of any workspace; nil if it is unknown.
+func (k *Keyring) Key(id string) *domain.APIKey {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.keys[id]
+}
+
+// All returns the keys of a workspace, in no order.
+func (k *Keyring) All(workspace string) []*domain.APIKey {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	var out []*domain.APIKey
+	for _, key := range k.keys {
+		if key.WorkspaceID == workspace {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+func (k *Keyring) touch(id string, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.used[id] = now
+}
+
+// lastUsed returns when this process last saw a key used, or the stored time.
+func (k *Keyring) lastUsed(key *domain.APIKey) *time.Time {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if t, ok := k.used[key.ID]; ok {
+		t = t.UTC().Truncate(time.Millisecond)
+		return &t
+	}
+	return key.LastUsedAt
+}
+
+// auditEntry returns the row of a change of a key, to be committed with the key.
+func auditEntry(by record.Author, key *domain.APIKey, action string) *domain.AuditEntry {
+	return by.AuditEntry(key.WorkspaceID, key.Environment, "auth", action, domain.Resource{Type: "api_key", ID: key.ID})
+}
+
+// Create generates a key and commits it with its audit entry. Its text is never
+// stored.
+func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIKey) (created *domain.APIKey, text string, err error) {
+	var random [24]byte
+	if _, err = rand.Read(random[:]); err != nil {
+		return nil, "", err
+	}
+	key.ID = record.NewID(ctx, domain.PrefixKey)
+	text, parsed, err := access.NewKey(key.ID, key.Environment, random)
+	if err != nil {
+		return nil, "", err
+	}
+	now := record.Now()
+	key.Object, key.CreatedAt, key.UpdatedAt, key.CreatedBy = "api_key", now, now, by.Principal.Creator()
+	key.KeyPrefix, key.Last4, key.Hash = parsed.Prefix, parsed.Last4, access.HashKey(k.pepper, text)
+	if key.AllowedIPs == nil {
+		key.AllowedIPs = []string{}
+	}
+	c := commit.Change{Workspace: key.WorkspaceID, Puts: []domain.Record{key, auditEntry(by, key, "api_key.created")}}
+	if t := record.KeyedRequestOf(ctx); t == nil || !t.Repeated { // else nobody has seen the text of the one before
+		c.Guards = []commit.Guard{commit.Absent(key.Key())}
+	}
+	unlock, err := k.change.Lock(ctx, key.WorkspaceID)
+	if err != nil {
+		return nil, "", err
+	}
+	defer unlock()
+	if k.isDeleted(key.WorkspaceID) {
+		return nil, "", record.NotFound("workspace")
+	}
+	if _, err = k.store.Apply(ctx, c); err != nil {
+		return nil, "", record.StoreError(err)
+	}
+	k.remember(key)
+	return key, text, nil
+}
+
+// Change changes a stored key. It applies from the return on.
+func (k *Keyring) Change(ctx context.Context, workspace, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
+	return k.changeWith(ctx, workspace, id, func(key *domain.APIKey) ([]domain.Record, error) { return nil, change(key) })
+}
+
+// changeWith is Change with rows that are committed with the key.
+func (k *Keyring) changeWith(ctx context.Context, workspace, id string, change func(*domain.APIKey) ([]domain.Record, error)) (*domain.APIKey, error) {
+	unlock, err := k.change.Lock(ctx, workspace)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if k.isDeleted(workspace) {
+		return nil, record.NotFound("API key")
+	}
+	for range record.MaxTries {
+		key := &domain.APIKey{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
+		version, err := k.store.Get(ctx, key)
+		if errors.Is(err, domain.ErrNotFound) {
+			return nil, record.NotFound("API key")
+		}
+		if err != nil {
+			return nil, record.StoreError(err)
+		}
+		also, err := change(key)
+		if err != nil {
+			return nil, err
+		}
+		key.UpdatedAt = record.Now()
+		_, err = k.store.Apply(ctx, commit.Change{
+			Workspace: workspace, Guards: []commit.Guard{{Key: key.Key(), Version: version}}, Puts: append(also, key),
+		})
+		if errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return nil, record.StoreError(err)
+		}
+		k.remember(key)
+		return key, nil
+	}
+	return nil, record.StoreError(domain.ErrConflict)
+}
+
+// Revoke revokes a key: it is refused from the return on. The row stays.
+func (k *Keyring) Revoke(ctx context.Context, by record.Author, workspace, id string) error {
+	_, err := k.changeWith(ctx, workspace, id, func(key *domain.APIKey) ([]domain.Record, error) {
+		if key.RevokedAt != nil {
+			return nil, nil
+		}
+		now := record.Now()
+		key.RevokedAt = &now
+		return []domain.Record{auditEntry(by, key, "api_key.revoked")}, nil
+	})
+	return err
+}
+
+// SaveLastUsed stores when keys were used last.
+func (k *Keyring) SaveLastUsed(ctx context.Context) {
+	k.mu.Lock()
+	used := make(map[string]time.Time, len(k.used))
+	maps.Copy(used, k.used)
+	k.mu.Unlock()
+	for id, t := range used {
+		key := k.Key(id)
+		if key == nil || (key.LastUsedAt != nil && !t.After(key.LastUsedAt.Add(time.Second))) {
+			continue
+		}
+		at := t.UTC().Truncate(time.Millisecond)
+		if _, err := k.Change(ctx, key.WorkspaceID, id, func(key *domain.APIKey) error { key.LastUsedAt = &at; return nil }); err != nil {
+			return
+		}
+	}
+}
+
+// DeleteWorkspace removes the keys of a deleted workspace from memory: they are
+// refused from now on, and none is created or changed any more.
+func (k *Keyring) DeleteWorkspace(workspace string) {
+	if unlock, err := k.change.Lock(context.Background(), workspace); err == nil { // the context never ends
+		defer unlock()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.deleted[workspace] = true
+	for id, key := range k.keys {
+		if key.WorkspaceID == workspace {
+			delete(k.keys, id)
+			delete(k.operators, id)
+			delete(k.used, id)
+		}
+	}
+}

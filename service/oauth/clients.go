@@ -1,0 +1,203 @@
+// Package oauth manages the OAuth clients of workspaces and what users grant to
+// them (RFC 6749, RFC 7009).
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// maxClients is how many OAuth clients a workspace has at most: they are kept in
+// memory.
+const maxClients = 1000
+
+// restrictions limit what a credential creates.
+type restrictions interface {
+	LimitAllowedIPs(p domain.Principal, list []string) ([]string, error)
+}
+
+// users finds the users of all workspaces.
+type users interface {
+	User(id string) *domain.User // nil: there is none
+}
+
+// creators checks the credential that a resource was created with.
+type creators interface {
+	CreatorEnded(c *domain.Creator) (bool, error)
+}
+
+// Config are the dependencies of a Service.
+type Config struct {
+	Store        commit.Store
+	Cache        *Cache
+	Workspaces   record.Workspaces
+	Restrictions restrictions
+	Users        users
+	Keys         creators
+	Pepper       []byte // of the hashes of secrets and codes
+}
+
+// Service manages OAuth clients, and grants codes and refresh tokens to them.
+type Service struct {
+	store        commit.Store
+	cache        *Cache
+	workspaces   record.Workspaces
+	restrictions restrictions
+	users        users
+	keys         creators
+	pepper       []byte
+}
+
+// New returns a Service.
+func New(cfg Config) *Service {
+	return &Service{
+		store: cfg.Store, cache: cfg.Cache, workspaces: cfg.Workspaces, restrictions: cfg.Restrictions, users: cfg.Users, keys: cfg.Keys, pepper: cfg.Pepper,
+	}
+}
+
+// OAuthPlan fails with plan_required where the workspace's plan has no OAuth.
+func (s *Service) OAuthPlan(workspace string) error {
+	w := s.workspaces.Workspace(workspace)
+	if w == nil {
+		return s.workspaces.WorkspaceNotFound()
+	}
+	if w.Plan != domain.Enterprise {
+		return domain.Errorf(domain.CodePlanRequired, "OAuth 2.0 needs the plan enterprise").With("required", domain.Enterprise)
+	}
+	return nil
+}
+
+// CreateClient creates an OAuth client. A confidential client gets a secret, which
+// is returned once.
+func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (created *domain.OAuthClient, secret string, err error) {
+	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, "", err
+	}
+	defer unlock()
+	if c.AllowedIPs, err = s.restrictions.LimitAllowedIPs(p, c.AllowedIPs); err != nil {
+		return nil, "", err
+	}
+	if s.cache.count(p.WorkspaceID) >= maxClients {
+		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", maxClients)
+	}
+	record.SetMeta(&c.Meta, "oauth_client", p, record.NewID(ctx, domain.PrefixClient), record.Now())
+	c.CreatedBy = p.Creator()
+	if !c.Public {
+		var random [24]byte
+		_, _ = rand.Read(random[:]) // never fails
+		secret, c.Last4 = access.NewSecret(random)
+		c.Hash = s.clientHash(c.ID, secret)
+	}
+	if err = record.CreateWithSecret(ctx, s.store, c); err != nil {
+		return nil, "", err
+	}
+	s.cache.add(c)
+	return c, secret, nil
+}
+
+func (s *Service) clientHash(id, secret string) string {
+	return access.HashKey(s.pepper, "client "+id+" "+secret)
+}
+
+// OAuthClient reads one client.
+func (s *Service) OAuthClient(ctx context.Context, p domain.Principal, id string) (*domain.OAuthClient, error) {
+	c, _, err := record.Get[domain.OAuthClient](ctx, s.store, p, domain.PrefixClient, id)
+	return c, err
+}
+
+// ListClients reads a page.
+func (s *Service) ListClients(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.OAuthClient], error) {
+	return record.List[domain.OAuthClient](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixClient, q, nil)
+}
+
+// DeleteClient removes a client; its tokens are refused from the return on.
+func (s *Service) DeleteClient(ctx context.Context, p domain.Principal, id string) error {
+	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c, _, err := record.Get[domain.OAuthClient](ctx, s.store, p, domain.PrefixClient, id)
+	if err != nil {
+		return err
+	}
+	if err = record.Delete[domain.OAuthClient](ctx, s.store, p, domain.PrefixClient, id); err == nil {
+		s.cache.remove(c.ID)
+	}
+	return err
+}
+
+// ClientOf returns the client with an id, of any workspace, before the client has
+// authenticated; nil if there is none.
+func (s *Service) ClientOf(_ context.Context, id string) (*domain.OAuthClient, error) {
+	return s.cache.Client(id)
+}
+
+// ClientProves reports whether a secret is the client's. It takes as long and is
+// false for a nil client and for a public client, which has no secret.
+func (s *Service) ClientProves(c *domain.OAuthClient, secret string) bool {
+	id, hash := "client_", "none"
+	if c != nil {
+		id, hash = c.ID, c.Hash
+	}
+	return access.SameHash(s.clientHash(id, secret), hash) && c != nil && !c.Public
+}
+
+// OAuthAlive returns the permissions of the holder of an OAuth token now: at most
+// those of the token. Errors: expired_token if the token was revoked or its client
+// or user was deleted.
+func (s *Service) OAuthAlive(_ context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
+	c, err := s.cache.Client(p.ClientID)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || c.WorkspaceID != p.WorkspaceID || c.Environment != p.Environment || s.cache.isRevoked(grant, token) {
+		return nil, domain.Errorf(domain.CodeExpiredToken, "The token was revoked, or its client is gone.")
+	}
+	if err = s.OAuthPlan(p.WorkspaceID); err != nil {
+		return nil, err
+	}
+	rights := access.Meet(p.Permissions, c.Scopes)
+	if p.UserID == "" {
+		return rights, nil
+	}
+	u := s.users.User(p.UserID)
+	if u == nil || u.WorkspaceID != p.WorkspaceID {
+		return nil, domain.Errorf(domain.CodeExpiredToken, "The user who let the client in is gone.")
+	}
+	return access.Meet(rights, u.Role.Permissions()), nil
+}
+
+// RevokeOAuth revokes all access tokens of a grant, or a single token, from its
+// return on. until is when the last of them expires.
+func (s *Service) RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error {
+	r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: record.Now()}, Until: until}
+	if _, err := s.store.Apply(commit.Boarding(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{r}}); err != nil {
+		return record.StoreError(err)
+	}
+	s.cache.revoke(id, until)
+	return nil
+}
+
+// SweepOAuth deletes expired revocations, codes and grants of a workspace, up to
+// 1,000 of each.
+func (s *Service) SweepOAuth(ctx context.Context, workspace string, now time.Time) error {
+	over, err := record.DeleteBefore[domain.OAuthRevocation](ctx, s.store, workspace, "oauth_revocation", domain.OAuthSortedBefore(now))
+	if err != nil {
+		return err
+	}
+	s.cache.removeRevocations(over)
+	if _, err = record.DeleteBefore[domain.OAuthCode](ctx, s.store, workspace, "oauth_code", domain.OAuthSortedBefore(now.Add(-domain.CodeMemory))); err != nil {
+		return err
+	}
+	_, err = record.DeleteBefore[domain.OAuthGrant](ctx, s.store, workspace, "oauth_grant", record.IDAt(domain.PrefixGrant, now.Add(-domain.RefreshTotal)))
+	return err
+}

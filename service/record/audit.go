@@ -1,0 +1,101 @@
+package record
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// AuditAction is an action or a refusal, for the audit log.
+type AuditAction struct {
+	Type      string // auth | admin
+	Action    string // api_key.used, auth.failed, trunk.created …
+	IP        netip.Addr
+	UserAgent string
+	RequestID string
+	Resource  domain.Resource
+	Failed    bool
+	Reason    string // the error's code where Failed
+}
+
+// NewAuditEntry returns the row of an action of a principal at a time, with a
+// count of 0.
+func NewAuditEntry(p domain.Principal, action AuditAction, at time.Time) *domain.AuditEntry {
+	e := &domain.AuditEntry{
+		Type: action.Type, Action: action.Action, UserAgent: action.UserAgent,
+		Resource: action.Resource, Outcome: "success", Reason: action.Reason, Actor: ActorOf(p),
+	}
+	if action.Failed {
+		e.Outcome = "failure"
+	}
+	if action.IP.IsValid() {
+		e.IP = action.IP.String()
+	}
+	SetMeta(&e.Meta, "audit_log", p, mailbox.NewID(domain.PrefixAudit), at.UTC().Truncate(time.Millisecond))
+	return e
+}
+
+// ActorOf names a principal as the audit log does.
+func ActorOf(p domain.Principal) domain.Actor {
+	switch {
+	case p.UserID != "":
+		return domain.Actor{Type: "user", ID: p.UserID}
+	case p.ClientID != "":
+		return domain.Actor{Type: "oauth_client", ID: p.ClientID}
+	case p.Operator:
+		return domain.Actor{Type: "operator", ID: p.KeyID}
+	case p.KeyID == "":
+		return domain.Actor{Type: "unknown"}
+	}
+	return domain.Actor{Type: "api_key", ID: p.KeyID}
+}
+
+// Author is the principal of a change and its action, for the audit log. The
+// zero value is the operator at the machine itself.
+type Author struct {
+	Principal domain.Principal
+	Action    AuditAction
+}
+
+// AuditEntry returns the row of a change in the audit log of a workspace. A change
+// by the operator at the machine itself is in the environment given.
+func (a Author) AuditEntry(workspace string, env domain.Environment, kind, action string, on domain.Resource) *domain.AuditEntry {
+	p, what := a.Principal, a.Action
+	system := p.WorkspaceID == ""
+	p.WorkspaceID = workspace
+	if system {
+		p.Environment = env
+	}
+	what.Type, what.Action, what.Resource = kind, action, on
+	e := NewAuditEntry(p, what, Now())
+	e.Count = 1
+	if system {
+		e.Actor, e.IP = domain.Actor{Type: "system"}, ""
+	}
+	return e
+}
+
+// RequestAuditEntry returns the row of an action that is not merged with others.
+// The same request has the same row, also after the end of the process.
+func RequestAuditEntry(ctx context.Context, p domain.Principal, action AuditAction) *domain.AuditEntry {
+	e := NewAuditEntry(p, action, time.Now())
+	e.ID, e.Count = NewID(ctx, domain.PrefixAudit), 1
+	return e
+}
+
+// WithAuditEntry returns a context for a change: its commit also stores the row of
+// the action.
+func WithAuditEntry(ctx context.Context, p domain.Principal, action AuditAction) context.Context {
+	return commit.WithRider(ctx, commit.NewRider(*RequestAuditEntry(ctx, p, action)))
+}
+
+// WithLocalAuditEntry returns a context for a change by the operator at the machine
+// itself: its commit also stores the row. A resource without an id is the one that
+// the change creates.
+func WithLocalAuditEntry(ctx context.Context, workspace, kind, action string, on domain.Resource) context.Context {
+	return commit.WithRider(ctx, commit.NewRider(*Author{}.AuditEntry(workspace, domain.Live, kind, action, on)))
+}

@@ -1,0 +1,238 @@
+// Package tokens provides the keys that sign the tokens of users (JWT).
+package tokens
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// Waits for the store, which may hang.
+const (
+	unknownKeyReload = time.Second      // between two readings because of an unknown key: another node may have created it
+	storeTimeout     = 10 * time.Second // of one reading or commit
+	optionalWait     = time.Second      // of a request that can do without the store
+	firstPause       = 15 * time.Second // after a failed attempt to create a key; doubles with each failure
+	maxPause         = 10 * time.Minute
+	clusterReload    = 5 * time.Second // between two readings for the keys that other nodes create
+)
+
+// cache holds the signing keys in memory: each request with a token needs them. The
+// store is never called under its mutex.
+type cache struct {
+	mu     sync.Mutex
+	keys   []*domain.SigningKey // oldest first
+	loaded time.Time            // when the store was last read
+	failed error                // of that reading
+	due    time.Time            // no attempt to create a key before
+	pause  time.Duration        // after the next failed attempt
+	store  singleflight.Group
+}
+
+// Config are the dependencies of a Service.
+type Config struct {
+	Store   commit.Store
+	Cluster bool // other nodes create signing keys, too
+	// AnyWorkspace reports whether a condition holds for any workspace of the installation.
+	AnyWorkspace func(func(*domain.Workspace) bool) bool
+	Log          *slog.Logger
+}
+
+// Service provides the keys that sign the tokens of users, and replaces them before
+// they expire.
+type Service struct {
+	store        commit.Store
+	cluster      bool
+	anyWorkspace func(func(*domain.Workspace) bool) bool
+	log          *slog.Logger
+	cache        cache
+}
+
+// New returns a Service.
+func New(cfg Config) *Service {
+	return &Service{store: cfg.Store, cluster: cfg.Cluster, anyWorkspace: cfg.AnyWorkspace, log: cfg.Log}
+}
+
+// current returns the keys whose tokens may be valid now, and the one that signs.
+func (c *cache) current() domain.Signing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return domain.SigningOf(c.keys, time.Now())
+}
+
+func (c *cache) find(kid string) *domain.SigningKey {
+	for _, k := range c.current().Reads {
+		if k.ID == kid {
+			return k
+		}
+	}
+	return nil
+}
+
+// add adds keys.
+func (c *cache) add(keys []*domain.SigningKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := slices.Clone(c.keys)
+	for _, k := range keys {
+		if !slices.ContainsFunc(all, func(known *domain.SigningKey) bool { return known.ID == k.ID }) {
+			all = append(all, k)
+		}
+	}
+	slices.SortFunc(all, func(a, b *domain.SigningKey) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	c.keys = all
+}
+
+// attempt reports whether it is time to create another key, and postpones the next
+// attempt.
+func (c *cache) attempt() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if now.Before(c.due) {
+		return false
+	}
+	c.pause = min(max(2*c.pause, firstPause), maxPause)
+	c.due = now.Add(c.pause)
+	return true
+}
+
+// shared runs a call of the store once for all concurrent callers, and waits for it
+// until ctx ends.
+func (c *cache) shared(ctx context.Context, what string, do func(context.Context) error) error {
+	done := c.store.DoChan(what, func() (any, error) {
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+		defer cancel()
+		return nil, do(bound)
+	})
+	select {
+	case r := <-done:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// load reads the keys into the cache.
+func (s *Service) load(ctx context.Context) error {
+	var keys []*domain.SigningKey
+	err := record.StoreError(commit.Each(ctx, s.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }))
+	if err == nil {
+		s.cache.add(keys)
+	}
+	s.cache.mu.Lock()
+	s.cache.loaded, s.cache.failed = time.Now(), err
+	s.cache.mu.Unlock()
+	return err
+}
+
+// SigningKey returns the key with an id (kid); nil if its tokens are no longer valid
+// or there is none.
+func (s *Service) SigningKey(ctx context.Context, kid string) (*domain.SigningKey, error) {
+	if k := s.cache.find(kid); k != nil {
+		return k, nil
+	}
+	s.cache.mu.Lock()
+	recent, err := time.Since(s.cache.loaded) < unknownKeyReload, s.cache.failed
+	s.cache.mu.Unlock()
+	if !recent {
+		err = s.cache.shared(ctx, "read", s.load)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.cache.find(kid), nil
+}
+
+// SigningKeys returns the keys whose tokens may be valid, and the one that signs. A
+// key at the end of its time is replaced by another, which is published before it
+// signs. generate generates a key pair.
+func (s *Service) SigningKeys(ctx context.Context, generate func() (public, private string, err error)) (domain.Signing, error) {
+	if err := s.reloadCluster(ctx); err != nil {
+		s.log.Warn("the signing keys of other nodes cannot be read", slog.Any("error", err))
+	}
+	keys := s.cache.current()
+	if !keys.Next || keys.Signs != nil && !s.cache.attempt() {
+		return keys, nil
+	}
+	wait := ctx
+	if keys.Signs != nil { // it goes on signing until there is another
+		var cancel context.CancelFunc
+		wait, cancel = context.WithTimeout(ctx, optionalWait)
+		defer cancel()
+	}
+	err := s.cache.shared(wait, "follow", func(ctx context.Context) error {
+		if err := s.load(ctx); err != nil {
+			return err
+		}
+		if now := s.cache.current(); now.Next {
+			return s.createNext(ctx, now, generate)
+		}
+		return nil
+	})
+	keys = s.cache.current()
+	if err != nil && keys.Signs != nil {
+		s.log.Warn("there is no new signing key yet", slog.Any("error", err))
+		return keys, nil
+	}
+	return keys, err
+}
+
+// reloadCluster reads the keys again from time to time if other nodes create keys,
+// too: any node may have to verify a token.
+func (s *Service) reloadCluster(ctx context.Context) error {
+	if !s.cluster {
+		return nil
+	}
+	s.cache.mu.Lock()
+	recent := time.Since(s.cache.loaded) < clusterReload
+	s.cache.mu.Unlock()
+	if recent {
+		return nil
+	}
+	bound, cancel := context.WithTimeout(ctx, optionalWait)
+	defer cancel()
+	return s.cache.shared(bound, "read", s.load)
+}
+
+// createNext creates another key, and deletes those that are no longer published.
+func (s *Service) createNext(ctx context.Context, now domain.Signing, generate func() (public, private string, err error)) error {
+	k := &domain.SigningKey{Meta: domain.Meta{ID: mailbox.NewID(domain.PrefixSigner), Object: "signing_key", CreatedAt: record.Now(), UpdatedAt: record.Now()}}
+	var err error
+	if k.Public, k.Private, err = generate(); err != nil {
+		return err
+	}
+	c := commit.Change{Guards: []commit.Guard{commit.Absent(k.Key())}, Puts: []domain.Record{k}}
+	s.cache.mu.Lock()
+	for _, old := range s.cache.keys {
+		if !slices.Contains(now.Reads, old) {
+			c.Deletes = append(c.Deletes, old.Key())
+		}
+	}
+	s.cache.mu.Unlock()
+	if _, err = s.store.Apply(commit.Alone(ctx), c); err != nil {
+		return record.StoreError(err)
+	}
+	s.cache.mu.Lock()
+	s.cache.keys, s.cache.due, s.cache.pause = slices.Clone(now.Reads), time.Time{}, 0
+	s.cache.mu.Unlock()
+	s.cache.add([]*domain.SigningKey{k})
+	return nil
+}
+
+// OriginAllowed reports whether any workspace allows pages of an origin.
+func (s *Service) OriginAllowed(origin string) bool {
+	return s.anyWorkspace(func(w *domain.Workspace) bool { return slices.Contains(w.AllowedOrigins, origin) })
+}

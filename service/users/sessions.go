@@ -1,0 +1,202 @@
+package users
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// saveUseEvery is how often the last use of a session is stored.
+const saveUseEvery = 5 * time.Minute
+
+// saveUseTimeout bounds one such commit.
+const saveUseTimeout = 10 * time.Second
+
+// SignInLink creates the text of a link that signs the user in once, if may allows
+// it.
+func (s *Service) SignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error) {
+	for range record.MaxTries {
+		u, guard, err := s.disposable(ctx, p, userID, may)
+		if err == nil {
+			err = s.checkSignInLink(p, u)
+		}
+		if err != nil {
+			return "", time.Time{}, err
+		}
+		secret, now := record.NewSecretText(), record.Now()
+		link := &domain.SignIn{UserID: u.ID, Until: now.Add(domain.SignInLife), OperatorSince: u.OperatorSince}
+		record.SetMeta(&link.Meta, "sign_in", p, access.HashKey(s.pepper, "sign-in "+secret), now)
+		link.CreatedBy = p.Creator()
+		err = record.Create(commit.Boarding(ctx), s.store, link, func(c *commit.Change) { c.Guards = append(c.Guards, guard) })
+		if !errors.Is(err, domain.ErrConflict) {
+			return access.Placed(p.WorkspaceID, secret), link.Until, err
+		}
+	}
+	return "", time.Time{}, record.Busy()
+}
+
+// SignInLinkLocally is SignInLink for the operator at the machine itself.
+func (s *Service) SignInLinkLocally(ctx context.Context, u *domain.User) (text string, until time.Time, err error) {
+	p := domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, Operator: true}
+	ctx = record.WithLocalAuditEntry(ctx, u.WorkspaceID, "auth", "user.sign_in_link_created", domain.Resource{Type: "user", ID: u.ID})
+	return s.SignInLink(ctx, p, u.ID, func(*domain.User) error { return nil })
+}
+
+// checkSignInLink refuses a sign-in link for a user whose allowed_ips are wider
+// than those of the credential that creates the link. Errors:
+// insufficient_permissions.
+func (s *Service) checkSignInLink(p domain.Principal, u *domain.User) error {
+	for _, outer := range s.restrictions.AllowedNetworks(p) {
+		if !access.Within(u.AllowedIPs, outer) {
+			return domain.Errorf(domain.CodeInsufficientPermissions,
+				"The user may sign in from addresses outside allowed_ips of the key (%s). Use a key without allowed_ips, or narrow allowed_ips of the user.", strings.Join(outer, ", "))
+		}
+	}
+	return nil
+}
+
+// SignIn uses a link and returns the cookie of a new session. The audit entry is in
+// the same commit. Errors: invalid_link, expired_link, ip_not_allowed.
+func (s *Service) SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error) {
+	workspace, secret, ok := access.PlaceOf(text)
+	bad := domain.Errorf(domain.CodeInvalidLink, "The link was used before, or is none.")
+	if !ok {
+		return "", nil, bad
+	}
+	link := &domain.SignIn{Meta: domain.Meta{ID: access.HashKey(s.pepper, "sign-in "+secret), WorkspaceID: workspace}}
+	version, err := s.store.Get(ctx, link)
+	if errors.Is(err, domain.ErrNotFound) {
+		return "", nil, bad
+	}
+	if err != nil {
+		return "", nil, record.StoreError(err)
+	}
+	ended, err := s.keys.CreatorEnded(link.CreatedBy)
+	if err != nil {
+		return "", nil, err
+	}
+	now := record.Now()
+	u = s.cache.User(link.UserID)
+	switch {
+	case ended:
+		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The API key that created the link has ended. Ask for another link.")
+	case u == nil || !link.Opens(u, now):
+		return "", nil, domain.Errorf(domain.CodeExpiredLink, "The link is too old. Ask for another.")
+	case !access.From(u.AllowedIPs, from):
+		return "", u, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to sign in from this address.")
+	}
+	secret = record.NewSecretText()
+	session := &domain.Session{UserID: u.ID, IP: from.String(), UserAgent: agent, SeenAt: now, OperatorSince: link.OperatorSince}
+	record.SetMeta(&session.Meta, "session", domain.Principal{WorkspaceID: workspace, Environment: u.Environment}, mailbox.NewID(domain.PrefixSession), now)
+	session.Hash, session.CreatedBy = s.sessionHash(session.ID, secret), link.CreatedBy
+	ctx = record.WithAuditEntry(ctx, domain.Principal{WorkspaceID: workspace, Environment: u.Environment, UserID: u.ID}, record.AuditAction{
+		Type: "auth", Action: "user.signed_in", IP: from, UserAgent: agent, Resource: domain.Resource{Type: "user", ID: u.ID},
+	})
+	_, err = s.store.Apply(commit.Boarding(ctx), commit.Change{
+		Workspace: workspace, Guards: []commit.Guard{{Key: link.Key(), Version: version}, commit.Absent(session.Key())},
+		Deletes: []domain.Key{link.Key()}, Puts: []domain.Record{session},
+	})
+	if errors.Is(err, domain.ErrConflict) {
+		return "", nil, bad
+	}
+	return access.Placed(workspace, strings.TrimPrefix(session.ID, string(domain.PrefixSession)+"_")+"."+secret), u, record.StoreError(err)
+}
+
+func (s *Service) sessionHash(id, secret string) string {
+	return access.HashKey(s.pepper, "session "+id+" "+secret)
+}
+
+// Session returns the user and the session of a cookie. watching is set for the
+// automatic refresh of a page, which does not count as use of the session. Errors:
+// authentication_required, ip_not_allowed.
+func (s *Service) Session(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error) {
+	nobody := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
+	workspace, rest, ok := access.PlaceOf(cookie)
+	id, secret, parted := strings.Cut(rest, ".")
+	id, err := domain.ParseID(domain.PrefixSession, string(domain.PrefixSession)+"_"+id)
+	if !ok || !parted || err != nil {
+		return nil, nil, nobody
+	}
+	session := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: workspace}}
+	version, err := s.store.Get(ctx, session)
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, nil, record.StoreError(err)
+	}
+	ended, unknown := s.keys.CreatorEnded(session.CreatedBy)
+	if unknown != nil {
+		return nil, nil, unknown
+	}
+	now := record.Now()
+	u := s.cache.User(session.UserID)
+	switch {
+	case err != nil || ended || !access.SameHash(session.Hash, s.sessionHash(id, secret)) || !session.Holds(now) || u == nil || u.WorkspaceID != workspace:
+		return nil, nil, nobody
+	case !access.From(u.AllowedIPs, from):
+		return u, session, domain.Errorf(domain.CodeIPNotAllowed, "You are not allowed to be signed in from this address.")
+	}
+	if !watching && now.Sub(session.SeenAt) >= saveUseEvery {
+		session.SeenAt, session.IP, session.UpdatedAt = now, from.String(), now
+		s.saveUse(*session, version)
+	}
+	return u, session, nil
+}
+
+// saveUse stores the last use of a session in the background: a request does not
+// wait for the disk. If that fails the next request stores it.
+func (s *Service) saveUse(session domain.Session, version uint64) {
+	if _, running := s.saving.LoadOrStore(session.ID, struct{}{}); running {
+		return
+	}
+	go func() {
+		defer s.saving.Delete(session.ID)
+		ctx, cancel := context.WithTimeout(context.Background(), saveUseTimeout)
+		defer cancel()
+		_, _ = s.store.Apply(ctx, commit.Change{
+			Workspace: session.WorkspaceID, Guards: []commit.Guard{{Key: session.Key(), Version: version}}, Puts: []domain.Record{&session},
+		})
+	}()
+}
+
+// ListSessions reads a page of a user's sessions.
+func (s *Service) ListSessions(ctx context.Context, p domain.Principal, userID string, q ask.Page) (ask.List[*domain.Session], error) {
+	u, _, err := record.Get[domain.User](ctx, s.store, p, domain.PrefixUser, userID)
+	if err != nil {
+		return ask.List[*domain.Session]{}, err
+	}
+	now := time.Now()
+	return record.List(ctx, s.store, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(session *domain.Session) bool { return session.Holds(now) })
+}
+
+// EndSession ends a session of a user, if may allows it.
+func (s *Service) EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error {
+	return record.Delete(commit.Boarding(ctx), s.store, p, domain.PrefixSession, id, func(c *commit.Change, session *domain.Session) error {
+		u, guard, err := s.disposable(ctx, p, userID, may)
+		if err != nil {
+			return err
+		}
+		if session.UserID != u.ID {
+			return record.NotFound("session")
+		}
+		c.Guards = append(c.Guards, guard)
+		return nil
+	})
+}
+
+// SweepSessions deletes expired sign-in links and sessions of a workspace, up to
+// 1,000 of each.
+func (s *Service) SweepSessions(ctx context.Context, workspace string, now time.Time) error {
+	if _, err := record.DeleteBefore[domain.SignIn](ctx, s.store, workspace, "sign_in", domain.OAuthSortedBefore(now)); err != nil {
+		return err
+	}
+	_, err := record.DeleteBefore[domain.Session](ctx, s.store, workspace, "session", record.IDAt(domain.PrefixSession, now.Add(-domain.SessionLife)))
+	return err
+}

@@ -1,0 +1,153 @@
+// Package users manages the users of workspaces, their sign-in links and their
+// dashboard sessions.
+package users
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// maxUsers is how many users a workspace has at most: they are kept in memory.
+const maxUsers = 10_000
+
+// restrictions limit what a credential creates.
+type restrictions interface {
+	LimitAllowedIPs(p domain.Principal, list []string) ([]string, error)
+	AllowedNetworks(p domain.Principal) [][]string
+}
+
+// creators checks the credential that a resource was created with.
+type creators interface {
+	CreatorEnded(c *domain.Creator) (bool, error)
+}
+
+// Config are the dependencies of a Service.
+type Config struct {
+	Store        commit.Store
+	Cache        *Cache
+	Restrictions restrictions
+	Keys         creators
+	Pepper       []byte // of the hashes of links and cookies
+}
+
+// Service manages users, their sign-in links and their sessions.
+type Service struct {
+	store        commit.Store
+	cache        *Cache
+	restrictions restrictions
+	keys         creators
+	pepper       []byte
+	saving       sync.Map // ids of the sessions whose use is being stored
+}
+
+// New returns a Service.
+func New(cfg Config) *Service {
+	return &Service{store: cfg.Store, cache: cfg.Cache, restrictions: cfg.Restrictions, keys: cfg.Keys, pepper: cfg.Pepper}
+}
+
+// CreateUserLocally is CreateUser for the operator at the machine itself.
+func (s *Service) CreateUserLocally(ctx context.Context, workspace string, u *domain.User) (*domain.User, error) {
+	p := domain.Principal{WorkspaceID: workspace, Environment: cmp.Or(u.Environment, domain.Live), Operator: true}
+	return s.CreateUser(record.WithLocalAuditEntry(ctx, workspace, "admin", "user.created", domain.Resource{Type: "user"}), p, u)
+}
+
+// CreateUser creates a user.
+func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error) {
+	if created, err := record.CreatedBySameRequest[domain.User](ctx, s.store, p, domain.PrefixUser); created != nil || err != nil {
+		return created, err
+	}
+	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if u.AllowedIPs, err = s.restrictions.LimitAllowedIPs(p, u.AllowedIPs); err != nil {
+		return nil, err
+	}
+	if u.AllowedIPs == nil {
+		u.AllowedIPs = []string{}
+	}
+	if s.cache.count(p.WorkspaceID) >= maxUsers {
+		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", maxUsers)
+	}
+	record.SetMeta(&u.Meta, "user", p, record.NewID(ctx, domain.PrefixUser), record.Now())
+	u.CreatedBy = p.Creator()
+	u.Promote(false, u.CreatedAt)
+	if err = record.Create(ctx, s.store, u); err != nil {
+		return nil, err
+	}
+	s.cache.add(u)
+	return u, nil
+}
+
+// User reads one user.
+func (s *Service) User(ctx context.Context, p domain.Principal, id string) (*domain.User, error) {
+	u, _, err := record.Get[domain.User](ctx, s.store, p, domain.PrefixUser, id)
+	return u, err
+}
+
+// ListUsers reads a page.
+func (s *Service) ListUsers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.User], error) {
+	return record.List[domain.User](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixUser, q, nil)
+}
+
+// UpdateUser changes a user. A new role applies from the return on, also to OAuth
+// clients of the user.
+func (s *Service) UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
+	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	u, err := record.Update(ctx, s.store, p, domain.PrefixUser, id, func(u *domain.User) error {
+		was, from := u.Operator, u.AllowedIPs
+		err := change(u)
+		u.Promote(was, record.Now())
+		if err == nil && (u.AllowedIPs == nil || !slices.Equal(from, u.AllowedIPs)) {
+			u.AllowedIPs, err = s.restrictions.LimitAllowedIPs(p, u.AllowedIPs)
+		}
+		if u.AllowedIPs == nil {
+			u.AllowedIPs = []string{}
+		}
+		return err
+	})
+	if err == nil {
+		s.cache.add(u)
+	}
+	return u, err
+}
+
+// disposable returns a user whom the caller may delete or sign in or out, and a
+// guard: the commit fails if the user was changed meanwhile.
+func (s *Service) disposable(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) (*domain.User, commit.Guard, error) {
+	u, version, err := record.Get[domain.User](ctx, s.store, p, domain.PrefixUser, id)
+	if err != nil {
+		return nil, commit.Guard{}, err
+	}
+	return u, commit.Guard{Key: u.Key(), Version: version}, may(u)
+}
+
+// DeleteUser deletes a user, if may allows it. The sessions of the user and what
+// OAuth clients were granted end with its return.
+func (s *Service) DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error {
+	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	u, _, err := s.disposable(ctx, p, id, may) // nobody changes it while this goes on
+	if err != nil {
+		return err
+	}
+	if err = record.Delete[domain.User](ctx, s.store, p, domain.PrefixUser, id); err == nil {
+		s.cache.remove(u.ID)
+	}
+	return err
+}
