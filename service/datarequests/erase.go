@@ -143,7 +143,7 @@ func (j *job) eraseEvents(ctx context.Context) error {
 // eraseDecisions blanks the number in logs of decisions. The logs can still be
 // verified.
 func (j *job) eraseDecisions(ctx context.Context) error {
-	key, phone := j.service.keys.Decisions(j.row.WorkspaceID), j.number.E164()
+	key, phone := j.service.keys.DecisionLogKey(j.row.WorkspaceID), j.number.E164()
 	for _, c := range j.campaigns {
 		for {
 			rows, err := j.service.decisions.PagesOfNumber(ctx, c, phone, 1)

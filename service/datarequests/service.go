@@ -46,7 +46,7 @@ type Config struct {
 // numberKeys returns the keys of a workspace.
 type numberKeys interface {
 	NumberHash(workspaceID, e164 string) string
-	Decisions(workspaceID string) []byte
+	DecisionLogKey(workspaceID string) []byte
 }
 
 // jobRunner runs work until it is done.

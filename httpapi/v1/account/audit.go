@@ -23,8 +23,8 @@ type auditHandlers struct {
 }
 
 // RegisterAudit registers the audit log.
-func RegisterAudit(r *router.Router, audit AuditReader) {
-	s := &auditHandlers{Router: r, audit: audit}
+func RegisterAudit(r *router.Router, reader AuditReader) {
+	s := &auditHandlers{Router: r, audit: reader}
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/audit-logs", ID: "listAuditLogs", Tag: "Audit logs", Summary: "Read who did what",
 		Description: "Uses of one key from one address within a minute are one entry with a count.",

@@ -89,8 +89,8 @@ func shownKey(k *domain.APIKey, err error) (*router.Response[*APIKey], error) {
 }
 
 // RegisterKeys registers the operations of API keys.
-func RegisterKeys(r *router.Router, keys Keys) {
-	s := &keyHandlers{Router: r, keys: keys}
+func RegisterKeys(r *router.Router, service Keys) {
+	s := &keyHandlers{Router: r, keys: service}
 	const tag, path = "API keys", "/v1/api-keys"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createKey", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an API key", Description: "The answer holds the key, this once."}, s.createKey)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listKeys", Tag: tag, Summary: "List API keys", Description: "A live credential sees the live and the test keys of the workspace, a test credential the test keys."},
