@@ -31,7 +31,7 @@ func (s *Server) Admit(c *fiber.Ctx, r router.Rule, route string) error {
 		return err
 	}
 	if router.IsForwarded(c) {
-		return s.borrow(c)
+		return s.otherNodes.acceptForwarded(c)
 	}
 	v := router.RequestOf(c.UserContext())
 	if t := router.ExchangeOf(c.Context()); t.PageRequest != nil {

@@ -42,7 +42,8 @@ func Prepare() {
 // registerRoutes registers all routes with the library, for a server that serves nobody.
 func registerRoutes() *documents {
 	b := router.NewRegistry()
-	s := &Server{Router: b.RegisteringRouter(), pages: newPages()}
+	r := b.RegisteringRouter()
+	s := &Server{Router: r, pages: newPages(), otherNodes: &otherNodes{Router: r}}
 	s.routes()
 	for route := range limitsByRoute() {
 		if !b.ServesJSON(route) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/httpapi/v1/operator"
 )
 
 // Elsewhere is the rest of an install that is divided among nodes: whom an
@@ -43,8 +44,24 @@ const (
 	mostElsewhere  = 8 << 20
 )
 
-// lent is what a node says to another one of a request that it has let in.
-type lent struct {
+// otherNodes forwards requests to the other nodes of the installation, answers theirs,
+// and serves the operators' view of all nodes.
+type otherNodes struct {
+	*router.Router
+
+	shards    Elsewhere      // nil: this shard is the only one
+	nodes     func() []Place // nil: this node is the only one
+	version   string         // of the service on this node
+	once      Once           // keeps the turn of forwarded requests
+	operators Operators
+	tenants   operator.Tenants
+	alerts    operator.Alerts
+	requests  func(*domain.Workspace) int // of a workspace within the last minute
+	loads     install                     // the last load of all shards
+}
+
+// forwardedHeader describes an authenticated request to the node that runs it.
+type forwardedHeader struct {
 	Principal domain.Principal `json:"principal"`
 	RequestID string           `json:"request_id"`
 	IP        netip.Addr       `json:"ip"`
@@ -52,10 +69,11 @@ type lent struct {
 	Turn      string           `json:"turn"`
 }
 
-// borrow believes what another node says of a request.
-func (s *Server) borrow(c *fiber.Ctx) error {
+// acceptForwarded takes the principal and the origin of a request from the node that
+// forwards it.
+func (o *otherNodes) acceptForwarded(c *fiber.Ctx) error {
 	text, err := base64.StdEncoding.AppendDecode(nil, c.Request().Header.Peek(router.ForwardedHeader))
-	var l lent
+	var l forwardedHeader
 	if err == nil {
 		err = json.Unmarshal(text, &l)
 	}
@@ -65,7 +83,7 @@ func (s *Server) borrow(c *fiber.Ctx) error {
 	v := router.RequestOf(c.UserContext())
 	v.Principal, v.RequestID, v.IP, v.UserAgent = l.Principal, l.RequestID, l.IP, l.Agent
 	router.ExchangeOf(c.Context()).Authenticated = true
-	ctx, err := s.ports.Once.InTurn(c.UserContext(), l.Turn)
+	ctx, err := o.once.InTurn(c.UserContext(), l.Turn)
 	if err != nil {
 		return err
 	}
@@ -75,11 +93,11 @@ func (s *Server) borrow(c *fiber.Ctx) error {
 
 // Forward sends what an operator asks about a workspace, or about a node, to the
 // part that has it; false: it is done here.
-func (s *Server) Forward(c *fiber.Ctx, route string, body []byte) (bool, error) {
-	if s.cfg.Elsewhere == nil || router.IsForwarded(c) {
+func (o *otherNodes) Forward(c *fiber.Ctx, route string, body []byte) (bool, error) {
+	if o.shards == nil || router.IsForwarded(c) {
 		return false, nil
 	}
-	send, err := s.whither(c, route, body)
+	send, err := o.destination(c, route, body)
 	if err != nil || send == nil {
 		return false, err
 	}
@@ -87,51 +105,52 @@ func (s *Server) Forward(c *fiber.Ctx, route string, body []byte) (bool, error) 
 	if err := router.RequireOperator(v.Principal); err != nil {
 		return true, err
 	}
-	return true, s.lend(c, v, route == http.MethodPost+" /v1/workspaces", body, send)
+	return true, o.forward(c, v, route == http.MethodPost+" /v1/workspaces", body, send)
 }
 
-// whither is who is to do what a request asks for; nil: this part, or it says
-// what is wrong.
-func (s *Server) whither(c *fiber.Ctx, route string, body []byte) (sender, error) {
+// destination returns the sender to the shard or node that a request concerns; nil: this
+// shard, whose handler also reports invalid ids.
+func (o *otherNodes) destination(c *fiber.Ctx, route string, body []byte) (sender, error) {
 	const path = "/v1/workspaces"
 	_, at, _ := strings.Cut(route, " ")
 	id := ""
 	switch {
 	case route == drainRoute || route == undrainRoute:
-		return s.toNode(c, body)
+		return o.nodeDestination(c, body)
 	case route == http.MethodPost+" "+path:
 	case strings.HasPrefix(at, path+"/{id}"):
 		var err error
-		if id, err = domain.ParseID(domain.PrefixWorkspace, c.Params("id")); err != nil || !s.cfg.Elsewhere.Has(id) {
+		if id, err = domain.ParseID(domain.PrefixWorkspace, c.Params("id")); err != nil || !o.shards.Has(id) {
 			return nil, nil //nolint:nilerr // said where it is done
 		}
 	default:
 		return nil, nil
 	}
 	return func(ctx context.Context, seed string, r *http.Request) (*http.Response, error) {
-		return s.cfg.Elsewhere.Ask(ctx, id, seed, r)
+		return o.shards.Ask(ctx, id, seed, r)
 	}, nil
 }
 
-// toNode sends an order to the node that it names.
-func (s *Server) toNode(c *fiber.Ctx, body []byte) (sender, error) {
+// nodeDestination returns the sender to the node that the body names; nil: this node.
+func (o *otherNodes) nodeDestination(c *fiber.Ctx, body []byte) (sender, error) {
 	var choice NodeChoice
 	if json.Unmarshal(body, &choice) != nil || choice.NodeID == "" || router.RequireOperator(router.RequestOf(c.UserContext()).Principal) != nil {
 		return nil, nil //nolint:nilerr // said where it is done
 	}
-	parts, here, err := s.nodeNamed(choice.NodeID)
+	parts, here, err := o.shardsOfNode(choice.NodeID)
 	if err != nil || here {
 		return nil, err
 	}
 	return func(ctx context.Context, _ string, r *http.Request) (*http.Response, error) {
-		defer s.installs.forget()
-		return s.askAny(ctx, parts, r)
+		defer o.loads.forget()
+		return o.askAnyShard(ctx, parts, r)
 	}, nil
 }
 
-// order is what another part is to do, on the word of this one.
-func (s *Server) order(ctx context.Context, v *router.Request, method, uri string, body []byte) (*http.Request, string, error) {
-	l := lent{Principal: v.Principal, RequestID: v.RequestID, IP: v.IP, Agent: v.UserAgent, Turn: s.ports.Once.Turn(ctx)}
+// forwardedRequest returns a request to another shard with its header, and the
+// idempotency turn.
+func (o *otherNodes) forwardedRequest(ctx context.Context, v *router.Request, method, uri string, body []byte) (*http.Request, string, error) {
+	l := forwardedHeader{Principal: v.Principal, RequestID: v.RequestID, IP: v.IP, Agent: v.UserAgent, Turn: o.once.Turn(ctx)}
 	text, err := json.Marshal(l)
 	if err != nil {
 		return nil, "", err
@@ -148,20 +167,20 @@ func (s *Server) order(ctx context.Context, v *router.Request, method, uri strin
 	return r, l.Turn, nil
 }
 
-// sender sends an order to whoever is to do it.
+// sender sends a request to its destination.
 type sender func(ctx context.Context, seed string, r *http.Request) (*http.Response, error)
 
-// lend has another part do a request, and answers as it does.
-func (s *Server) lend(c *fiber.Ctx, v *router.Request, made bool, body []byte, send sender) error {
+// forward sends a request to another shard and answers with the response.
+func (o *otherNodes) forward(c *fiber.Ctx, v *router.Request, made bool, body []byte, send sender) error {
 	ctx, cancel := context.WithTimeout(c.UserContext(), elsewhereLimit)
 	defer cancel()
-	r, turn, err := s.order(ctx, v, c.Method(), string(c.Request().RequestURI()), body)
+	r, turn, err := o.forwardedRequest(ctx, v, c.Method(), string(c.Request().RequestURI()), body)
 	if err != nil {
 		return err
 	}
 	resp, err := send(ctx, turn, r)
 	if err != nil {
-		s.Log.Warn("another node was not reached for an operator", slog.Any("error", err))
+		o.Log.Warn("another node was not reached for an operator", slog.Any("error", err))
 		return domain.Errorf(domain.CodeUnavailable, "The node that is to do it cannot be reached; try again.").With("retry_after", 2)
 	}
 	defer func() { _ = resp.Body.Close() }()

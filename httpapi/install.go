@@ -56,10 +56,10 @@ func (in *install) forget() {
 	in.whole = nil
 }
 
-// look asks all parts how they do, unless somebody has just done so, or is about
-// it. Nobody changes what it answers with.
-func (s *Server) look(ctx context.Context) (*ask.Part, []*ask.NodeNow, error) {
-	in := &s.installs
+// load returns the load of all shards and of the nodes, at most installFor old.
+// Concurrent callers share one query. The results are read only.
+func (o *otherNodes) load(ctx context.Context) (*ask.Part, []*ask.NodeNow, error) {
+	in := &o.loads
 	for {
 		in.mu.Lock()
 		if in.whole != nil && time.Since(in.at) < installFor {
@@ -71,7 +71,7 @@ func (s *Server) look(ctx context.Context) (*ask.Part, []*ask.NodeNow, error) {
 			in.round = make(chan struct{})
 			turn := in.turn
 			in.mu.Unlock()
-			return s.lookAnew(ctx, turn)
+			return o.loadFromAll(ctx, turn)
 		}
 		in.mu.Unlock()
 		select {
@@ -82,8 +82,8 @@ func (s *Server) look(ctx context.Context) (*ask.Part, []*ask.NodeNow, error) {
 	}
 }
 
-func (s *Server) lookAnew(ctx context.Context, turn int) (whole *ask.Part, nodes []*ask.NodeNow, err error) {
-	in := &s.installs
+func (o *otherNodes) loadFromAll(ctx context.Context, turn int) (whole *ask.Part, nodes []*ask.NodeNow, err error) {
+	in := &o.loads
 	defer func() {
 		in.mu.Lock()
 		defer in.mu.Unlock()
@@ -93,29 +93,29 @@ func (s *Server) lookAnew(ctx context.Context, turn int) (whole *ask.Part, nodes
 		close(in.round)
 		in.round = nil
 	}()
-	own, err := s.ports.Operators.Part(ctx, s.requestsOf)
+	own, err := o.operators.Part(ctx, o.requests)
 	if err != nil {
 		return nil, nil, err
 	}
-	told, others, err := s.parts(ctx, own)
+	told, others, err := o.shardLoads(ctx, own)
 	if err != nil {
 		return nil, nil, err
 	}
-	return ask.Together(own, others...), s.nodesNow(own, told), nil
+	return ask.Together(own, others...), o.nodeLoads(own, told), nil
 }
 
-// parts are what the parts tell, this one too; others are in a list as well, one
-// for those that do not answer among them.
-func (s *Server) parts(ctx context.Context, own *ask.Part) (told map[int]*ask.Part, others []*ask.Part, err error) {
-	e := s.cfg.Elsewhere
+// shardLoads returns the load of each shard that answers. others lists those of the other
+// shards, with one for the workspaces of shards that do not answer.
+func (o *otherNodes) shardLoads(ctx context.Context, own *ask.Part) (told map[int]*ask.Part, others []*ask.Part, err error) {
+	e := o.shards
 	if e == nil {
 		return map[int]*ask.Part{0: own}, nil, nil
 	}
 	v := router.RequestOf(ctx)
 	bound, cancel := context.WithTimeout(ctx, partWithin)
 	defer cancel()
-	told = askParts(bound, s, s.held(e.Others()), func(ctx context.Context) (*http.Request, error) {
-		r, _, no := s.order(ctx, v, http.MethodGet, partRoute, nil)
+	told = askShards(bound, o, o.owned(e.Others()), func(ctx context.Context) (*http.Request, error) {
+		r, _, no := o.forwardedRequest(ctx, v, http.MethodGet, partRoute, nil)
 		return r, no
 	}, func(p *ask.Part) bool { return p.Node != nil })
 	for _, p := range told {
@@ -124,15 +124,15 @@ func (s *Server) parts(ctx context.Context, own *ask.Part) (told map[int]*ask.Pa
 	told[e.Own()] = own
 	if err = ctx.Err(); err == nil && len(told) <= len(e.Others()) {
 		var silent *ask.Part
-		silent, err = s.silent(ctx, own, told)
+		silent, err = o.unansweredLoad(ctx, own, told)
 		others = append(others, silent)
 	}
 	return told, others, err
 }
 
-// askParts asks other parts, some at a time, for what good says is an answer;
-// those that do not give one are missing.
-func askParts[T any](ctx context.Context, s *Server, parts []int, question func(context.Context) (*http.Request, error), good func(*T) bool) map[int]*T {
+// askShards asks other shards, at most partsAtOnce at a time. Shards without an answer
+// that good accepts are missing in the result.
+func askShards[T any](ctx context.Context, o *otherNodes, parts []int, question func(context.Context) (*http.Request, error), good func(*T) bool) map[int]*T {
 	told := make(map[int]*T, len(parts)+1)
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -141,12 +141,12 @@ func askParts[T any](ctx context.Context, s *Server, parts []int, question func(
 		room <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-room }()
-			answer, err := askPart[T](ctx, s, part, question)
+			answer, err := askShard[T](ctx, o, part, question)
 			if err == nil && !good(answer) {
 				err = errors.New("it tells nothing")
 			}
 			if err != nil {
-				s.Log.Debug("a part of the install does not answer", slog.Int("shard", part), slog.Any("error", err))
+				o.Log.Debug("a part of the install does not answer", slog.Int("shard", part), slog.Any("error", err))
 				return
 			}
 			mu.Lock()
@@ -158,13 +158,13 @@ func askParts[T any](ctx context.Context, s *Server, parts []int, question func(
 	return told
 }
 
-// held are those of some parts that a node has: nobody waits for the others.
-func (s *Server) held(parts []int) []int {
-	if s.cfg.Nodes == nil {
+// owned returns those of the shards that a live node owns: the others cannot answer.
+func (o *otherNodes) owned(parts []int) []int {
+	if o.nodes == nil {
 		return parts
 	}
 	has := make(map[int]bool)
-	for _, n := range s.cfg.Nodes() {
+	for _, n := range o.nodes() {
 		for _, part := range n.Parts {
 			has[part] = true
 		}
@@ -172,12 +172,12 @@ func (s *Server) held(parts []int) []int {
 	return slices.DeleteFunc(slices.Clone(parts), func(part int) bool { return !has[part] })
 }
 
-func askPart[T any](ctx context.Context, s *Server, part int, question func(context.Context) (*http.Request, error)) (*T, error) {
+func askShard[T any](ctx context.Context, o *otherNodes, part int, question func(context.Context) (*http.Request, error)) (*T, error) {
 	r, err := question(ctx)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := s.cfg.Elsewhere.AskPart(ctx, part, r)
+	resp, err := o.shards.AskPart(ctx, part, r)
 	if err != nil {
 		return nil, err
 	}
@@ -193,16 +193,16 @@ func askPart[T any](ctx context.Context, s *Server, part int, question func(cont
 	return answer, json.Unmarshal(text, answer)
 }
 
-// silent are the workspaces of the parts that have told nothing.
-func (s *Server) silent(ctx context.Context, own *ask.Part, told map[int]*ask.Part) (*ask.Part, error) {
+// unansweredLoad lists the workspaces of shards that have not answered.
+func (o *otherNodes) unansweredLoad(ctx context.Context, own *ask.Part, told map[int]*ask.Part) (*ask.Part, error) {
 	out := &ask.Part{Node: own.Node}
 	for q := (ask.Page{Limit: 100}); ; {
-		l, err := s.ports.Tenants.ListWorkspaces(ctx, q)
+		l, err := o.tenants.ListWorkspaces(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range l.Data {
-			if told[s.cfg.Elsewhere.PartOf(w.ID)] == nil {
+			if told[o.shards.PartOf(w.ID)] == nil {
 				out.Workspaces = append(out.Workspaces, &ask.WorkspaceLoad{
 					Object: "workspace_load", ID: w.ID, Name: w.Name, Plan: w.Plan, CallsPerMinute: w.Limits.CallsPerMinute, Silent: true,
 					SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []ask.TrunkTrouble{},
@@ -215,17 +215,17 @@ func (s *Server) silent(ctx context.Context, own *ask.Part, told map[int]*ask.Pa
 	}
 }
 
-// places are the nodes that live.
-func (s *Server) places() []Place {
-	if s.cfg.Nodes == nil {
-		return []Place{{NodeNow: ask.NodeNow{ID: soloNode, Version: s.cfg.Version, Here: true}, Parts: []int{0}}}
+// liveNodes returns the live nodes, this one alone where there is no cluster.
+func (o *otherNodes) liveNodes() []Place {
+	if o.nodes == nil {
+		return []Place{{NodeNow: ask.NodeNow{ID: soloNode, Version: o.version, Here: true}, Parts: []int{0}}}
 	}
-	return s.cfg.Nodes()
+	return o.nodes()
 }
 
-// nodesNow are the nodes, each with what its parts tell.
-func (s *Server) nodesNow(own *ask.Part, told map[int]*ask.Part) []*ask.NodeNow {
-	all := s.places()
+// nodeLoads sums the loads of the shards of each node.
+func (o *otherNodes) nodeLoads(own *ask.Part, told map[int]*ask.Part) []*ask.NodeNow {
+	all := o.liveNodes()
 	out := make([]*ask.NodeNow, len(all))
 	for i := range all {
 		n := all[i].NodeNow
@@ -253,9 +253,9 @@ func (s *Server) nodesNow(own *ask.Part, told map[int]*ask.Part) []*ask.NodeNow 
 	return out
 }
 
-// nodeNamed are the parts that a node has, and whether it is this one.
-func (s *Server) nodeNamed(id string) (parts []int, here bool, err error) {
-	for _, n := range s.places() {
+// shardsOfNode returns the shards that a node owns; here: it is this node.
+func (o *otherNodes) shardsOfNode(id string) (parts []int, here bool, err error) {
+	for _, n := range o.liveNodes() {
 		switch {
 		case n.ID != id:
 		case n.Here:
@@ -269,12 +269,12 @@ func (s *Server) nodeNamed(id string) (parts []int, here bool, err error) {
 	return nil, false, domain.Errorf(domain.CodeNotFound, "No such node lives.").With("param", "node_id")
 }
 
-// askAny sends an order to a node by one of the parts that it has, the first one
-// that answers. It must do no harm twice.
-func (s *Server) askAny(ctx context.Context, parts []int, r *http.Request) (*http.Response, error) {
+// askAnyShard sends a request to the shards of a node, one after the other, until one
+// answers. The request has to be idempotent.
+func (o *otherNodes) askAnyShard(ctx context.Context, parts []int, r *http.Request) (*http.Response, error) {
 	var last error
 	for _, part := range parts {
-		resp, err := s.askOne(ctx, part, r)
+		resp, err := o.askShardWithin(ctx, part, r)
 		if err == nil && resp.StatusCode != http.StatusServiceUnavailable {
 			return resp, nil
 		}
@@ -288,8 +288,8 @@ func (s *Server) askAny(ctx context.Context, parts []int, r *http.Request) (*htt
 	return nil, last
 }
 
-// askOne sends an order to a part, and reads all of the answer.
-func (s *Server) askOne(ctx context.Context, part int, r *http.Request) (*http.Response, error) {
+// askShardWithin sends a request to a shard and reads the whole response.
+func (o *otherNodes) askShardWithin(ctx context.Context, part int, r *http.Request) (*http.Response, error) {
 	bound, cancel := context.WithTimeout(ctx, partWithin)
 	defer cancel()
 	again := r.Clone(bound)
@@ -300,7 +300,7 @@ func (s *Server) askOne(ctx context.Context, part int, r *http.Request) (*http.R
 		}
 		again.Body = body
 	}
-	resp, err := s.cfg.Elsewhere.AskPart(bound, part, again)
+	resp, err := o.shards.AskPart(bound, part, again)
 	if err != nil {
 		return nil, err
 	}
@@ -310,23 +310,22 @@ func (s *Server) askOne(ctx context.Context, part int, r *http.Request) (*http.R
 	return resp, err
 }
 
-// partDoor tells another node of the install how this part does. Nobody else
-// gets an answer here.
-func (s *Server) partDoor() {
-	s.App.Get(partRoute, func(c *fiber.Ctx) error {
+// registerLoad serves the load of this shard to other nodes only.
+func (o *otherNodes) registerLoad() {
+	o.App.Get(partRoute, func(c *fiber.Ctx) error {
 		if !router.IsForwarded(c) {
 			return c.Next()
 		}
-		if err := s.borrow(c); err != nil {
-			return s.RespondError(c, err)
+		if err := o.acceptForwarded(c); err != nil {
+			return o.RespondError(c, err)
 		}
 		ctx := c.UserContext()
 		if err := router.RequireOperator(router.RequestOf(ctx).Principal); err != nil {
-			return s.RespondError(c, err)
+			return o.RespondError(c, err)
 		}
-		p, err := s.ports.Operators.Part(ctx, s.requestsOf)
+		p, err := o.operators.Part(ctx, o.requests)
 		if err != nil {
-			return s.RespondError(c, err)
+			return o.RespondError(c, err)
 		}
 		return c.JSON(p)
 	})

@@ -21,10 +21,14 @@ const looksRoute = "/node/looks"
 // looksWithin is how long others may look.
 const looksWithin = 20 * time.Second
 
-// LookElsewhere has the other parts look at what rules are about. Without other
-// parts nothing is found.
+// LookElsewhere has the other shards evaluate alert rules over their workspaces.
+// Without other shards nothing is found.
 func (s *Server) LookElsewhere(ctx context.Context, rules []*domain.AlertRule) alert.Answers {
-	e := s.cfg.Elsewhere
+	return s.otherNodes.searchAlerts(ctx, rules)
+}
+
+func (o *otherNodes) searchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.Answers {
+	e := o.shards
 	if e == nil {
 		return alert.Answers{Silent: func(string) bool { return false }, All: true}
 	}
@@ -39,7 +43,7 @@ func (s *Server) LookElsewhere(ctx context.Context, rules []*domain.AlertRule) a
 	ctx, cancel := context.WithTimeout(ctx, looksWithin)
 	defer cancel()
 	parts := concerned(e, rules)
-	told := askParts(ctx, s, s.held(parts), func(ctx context.Context) (*http.Request, error) {
+	told := askShards(ctx, o, o.owned(parts), func(ctx context.Context) (*http.Request, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://node"+looksRoute, bytes.NewReader(body))
 		if err != nil {
 			return nil, err
@@ -72,26 +76,26 @@ func concerned(e Elsewhere, rules []*domain.AlertRule) (parts []int) {
 	return parts
 }
 
-// looksDoor looks at the workspaces of this part for another one. Nobody but
-// nodes of the install gets an answer here.
-func (s *Server) looksDoor() {
-	s.App.Post(looksRoute, func(c *fiber.Ctx) error {
+// registerAlertSearch evaluates alert rules over the workspaces of this shard, for other
+// nodes only.
+func (o *otherNodes) registerAlertSearch() {
+	o.App.Post(looksRoute, func(c *fiber.Ctx) error {
 		if !router.IsForwarded(c) {
 			return c.Next()
 		}
 		b := router.BodyOf(c)
-		b.Limit = s.cfg.JSONLimit
+		b.Limit = o.JSONLimit
 		text, err := b.ReadAll(c.Request().Header.ContentLength())
 		if err != nil {
-			return s.RespondError(c, err)
+			return o.RespondError(c, err)
 		}
 		var rules []*domain.AlertRule
 		if err = json.Unmarshal(text, &rules); err != nil {
-			return s.RespondError(c, domain.Errorf(domain.CodeInvalidRequest, "A request of another node cannot be read."))
+			return o.RespondError(c, domain.Errorf(domain.CodeInvalidRequest, "A request of another node cannot be read."))
 		}
-		looks, err := s.ports.Alerts.LookFor(c.UserContext(), rules)
+		looks, err := o.alerts.LookFor(c.UserContext(), rules)
 		if err != nil {
-			return s.RespondError(c, err)
+			return o.RespondError(c, err)
 		}
 		return c.JSON(looks)
 	})

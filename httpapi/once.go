@@ -27,6 +27,13 @@ const (
 	onceDeadline = 5 * time.Second
 )
 
+// idempotency runs requests at most once per Idempotency-Key and replays the stored
+// replies.
+type idempotency struct {
+	store Once // nil: the header has no effect
+	log   *slog.Logger
+}
+
 // stored is a reply as it is sealed.
 type stored struct {
 	Status      int    `json:"status"`
@@ -44,7 +51,7 @@ type onceRequest struct {
 
 // RunOnce runs a request whose body was read; a repeated one is answered from
 // memory.
-func (s *Server) RunOnce(c *fiber.Ctx, text []byte, run func()) {
+func (i *idempotency) RunOnce(c *fiber.Ctx, text []byte, run func()) {
 	digest := func() (string, error) {
 		sum := digestOf(c)
 		sum.Write(text)
@@ -54,16 +61,16 @@ func (s *Server) RunOnce(c *fiber.Ctx, text []byte, run func()) {
 	if c.Get(router.IdempotencyHeader) != "" {
 		known, _ = digest() // never fails
 	}
-	if err := s.runOnce(c, known, digest, func() error { run(); return nil }); err != nil {
-		_ = s.RespondError(c, err) // into memory: cannot fail
+	if err := i.runOnce(c, known, digest, func() error { run(); return nil }); err != nil {
+		_ = router.RequestOf(c.UserContext()).Router.RespondError(c, err) // into memory: cannot fail
 	}
 }
 
 // RunStreamOnce is once for a body that is digested while it is read.
-func (s *Server) RunStreamOnce(c *fiber.Ctx, run func() error) error {
+func (i *idempotency) RunStreamOnce(c *fiber.Ctx, run func() error) error {
 	b := router.BodyOf(c)
 	b.Sum = digestOf(c)
-	return s.runOnce(c, "", func() (string, error) {
+	return i.runOnce(c, "", func() (string, error) {
 		if _, err := io.Copy(io.Discard, b); err != nil {
 			return "", err
 		}
@@ -83,9 +90,9 @@ func digestOf(c *fiber.Ctx) hash.Hash {
 	return sum
 }
 
-func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, error), run func() error) error {
+func (i *idempotency) runOnce(c *fiber.Ctx, known string, digest func() (string, error), run func() error) error {
 	header := c.Get(router.IdempotencyHeader)
-	if header == "" || c.Method() != fiber.MethodPost || s.ports.Once == nil {
+	if header == "" || c.Method() != fiber.MethodPost || i.store == nil {
 		return run()
 	}
 	if len(header) > router.MaxIdempotencyKey {
@@ -100,18 +107,18 @@ func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, erro
 	}
 	ctx := c.UserContext()
 	p := router.RequestOf(ctx).Principal
-	ctx, before, err := s.ports.Once.Reserve(ctx, p, r.key, known)
+	ctx, before, err := i.store.Reserve(ctx, p, r.key, known)
 	if err != nil {
 		return err
 	}
 	c.SetUserContext(ctx)
 	if before != nil {
-		return s.replay(c, r, before)
+		return i.replay(c, r, before)
 	}
 	finished := false
 	defer func() {
 		if !finished { // a panic: its effect is unknown, and the client may ask again
-			s.release(ctx, p, r.key, true)
+			i.release(ctx, p, r.key, true)
 		}
 	}()
 	err = run()
@@ -121,14 +128,14 @@ func (s *Server) runOnce(c *fiber.Ctx, known string, digest func() (string, erro
 		status = router.StatusOfError(err)
 	}
 	if err != nil || status >= http.StatusBadRequest {
-		s.release(ctx, p, r.key, status >= http.StatusInternalServerError)
+		i.release(ctx, p, r.key, status >= http.StatusInternalServerError)
 		return err
 	}
-	s.keep(c, p, r)
+	i.keep(c, p, r)
 	return nil
 }
 
-func (s *Server) replay(c *fiber.Ctx, r onceRequest, before *ask.OnceReply) error {
+func (i *idempotency) replay(c *fiber.Ctx, r onceRequest, before *ask.OnceReply) error {
 	digest, err := r.digest()
 	if err != nil {
 		return err
@@ -149,7 +156,7 @@ func (s *Server) replay(c *fiber.Ctx, r onceRequest, before *ask.OnceReply) erro
 	return c.Status(reply.Status).Send(reply.Body)
 }
 
-func (s *Server) keep(c *fiber.Ctx, p domain.Principal, r onceRequest) {
+func (i *idempotency) keep(c *fiber.Ctx, p domain.Principal, r onceRequest) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), onceDeadline)
 	defer cancel()
 	digest, err := r.digest()
@@ -162,21 +169,21 @@ func (s *Server) keep(c *fiber.Ctx, p domain.Principal, r onceRequest) {
 		text, err = seal(r.header, r.key, text, true)
 	}
 	if err == nil {
-		err = s.ports.Once.Keep(ctx, p, r.key, ask.OnceReply{Digest: digest, Sealed: text})
+		err = i.store.Keep(ctx, p, r.key, ask.OnceReply{Digest: digest, Sealed: text})
 	} else {
-		s.release(ctx, p, r.key, true)
+		i.release(ctx, p, r.key, true)
 	}
 	if err != nil {
-		s.Log.WarnContext(ctx, "reply not kept for its idempotency key", slog.String("request_id", router.RequestID(c)), slog.Any("error", err))
+		i.log.WarnContext(ctx, "reply not kept for its idempotency key", slog.String("request_id", router.RequestID(c)), slog.Any("error", err))
 	}
 }
 
 // release ends a request that failed; unknown: it may have had its effect.
-func (s *Server) release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) {
+func (i *idempotency) release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onceDeadline)
 	defer cancel()
-	if err := s.ports.Once.Release(ctx, p, k, unknown); err != nil {
-		s.Log.WarnContext(ctx, "idempotency key not released", slog.Any("error", err))
+	if err := i.store.Release(ctx, p, k, unknown); err != nil {
+		i.log.WarnContext(ctx, "idempotency key not released", slog.Any("error", err))
 	}
 }
 

@@ -3,12 +3,10 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
-	"github.com/callboard/callboard/httpapi/v1/operator"
 )
 
 // Operators is the node over all of its workspaces. The front door has checked
@@ -37,30 +35,29 @@ type NodeChoice struct {
 	NodeID string `json:"node_id,omitempty" maxLength:"64" doc:"As /v1/operator/nodes tells; the one that has the operator's own workspace unless it is said."`
 }
 
-func (s *Server) operatorRoutes() {
+func (o *otherNodes) registerControls() {
 	const tag, path = "Operator", "/v1/operator"
-	s.partDoor()
-	s.looksDoor()
-	operator.RegisterQuarantine(s.Router, s.ports.Quarantines)
-	router.Add(s.Router, router.Operation{
+	o.registerLoad()
+	o.registerAlertSearch()
+	router.Add(o.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/load", ID: "getLoad", Tag: tag, Summary: "Get how the service does, over all workspaces",
 		Description: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +
 			"ready and drain are those of the node that has the operator's own workspace; /v1/operator/nodes tells of all.",
 	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (*ask.NodeLoad, error) {
-		whole, _, err := s.look(ctx)
+		whole, _, err := o.load(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return whole.Node, nil
 	}))
-	router.Add(s.Router, router.Operation{
+	router.Add(o.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/nodes", ID: "listNodes", Tag: tag, Summary: "List the nodes that live, and how each does",
 		Description: "Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.",
 	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (router.List[*ask.NodeNow], error) {
-		_, nodes, err := s.look(ctx)
+		_, nodes, err := o.load(ctx)
 		return router.List[*ask.NodeNow]{Object: "list", Data: nodes}, err
 	}))
-	router.Add(s.Router, router.Operation{
+	router.Add(o.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/workspaces", ID: "listLoads", Tag: tag, Summary: "List how each workspace does",
 		Description: "Operators only. The newest workspace comes first.",
 	}, func(ctx context.Context, p domain.Principal, in *struct {
@@ -71,13 +68,13 @@ func (s *Server) operatorRoutes() {
 		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
-		whole, _, err := s.look(ctx)
+		whole, _, err := o.load(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return router.Page(whole.Page(router.Paging{Limit: in.Limit, Cursor: in.Cursor}.Query()), nil, router.Same)
 	})
-	router.Add(s.Router, router.Operation{
+	router.Add(o.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/dialling/stop", ID: "stopDialling", Tag: tag, Summary: "Stop all dialling, in all workspaces",
 		Description: "Operators only. From the answer on nobody is rung: no campaign, bulk job, reminder, transfer or call of the API sends an INVITE that begins a call, in both environments. " +
 			"Live calls go on, calls still come in. It holds across restarts. Campaigns stay running and wait: waiting.reason is dialling_stopped; whoever orders a call is told 503 with reason dialling_stopped.",
@@ -89,52 +86,42 @@ func (s *Server) operatorRoutes() {
 		if in.Body != nil {
 			reason = in.Body.Reason
 		}
-		defer s.installs.forget()
-		return router.Respond(s.ports.Operators.StopDialling(ctx, p, reason))
+		defer o.loads.forget()
+		return router.Respond(o.operators.StopDialling(ctx, p, reason))
 	})
-	router.Add(s.Router, router.Operation{
+	router.Add(o.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/dialling/resume", ID: "resumeDialling", Tag: tag, Summary: "Let people be rung again",
 		Description: "Operators only. Campaigns go on where they stood, within their hours and pace; what was paused stays so.",
 	}, router.HandleByOperator(func(ctx context.Context, p domain.Principal) (ask.DiallingNow, error) {
-		defer s.installs.forget()
-		return s.ports.Operators.ResumeDialling(ctx, p)
+		defer o.loads.forget()
+		return o.operators.ResumeDialling(ctx, p)
 	}))
-	router.Add(s.Router, router.Operation{
+	router.Add(o.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/drain", ID: "drainNode", Tag: tag, Summary: "Take no calls on a node", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Description: "Operators only. No call begins any more, in or out: SIP answers 503, campaigns wait (waiting.reason is draining), /readyz is 503 and says why. " +
 			"Live calls go on, and may be transferred. It ends by undrain, or with the process. 409 invalid_state for a node that has no part of the work.",
-	}, s.onNode(Operators.DrainNode))
-	router.Add(s.Router, router.Operation{
+	}, o.onNode(Operators.DrainNode))
+	router.Add(o.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/undrain", ID: "undrainNode", Tag: tag, Summary: "Take calls on a node again", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Description: "Operators only.",
-	}, s.onNode(Operators.UndrainNode))
+	}, o.onNode(Operators.UndrainNode))
 }
 
 // onNode is a route of operators that is about a node: this one, or away has
 // sent it there.
-func (s *Server) onNode(do func(Operators, context.Context, domain.Principal) (ask.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*router.Response[ask.DrainNow], error) {
+func (o *otherNodes) onNode(do func(Operators, context.Context, domain.Principal) (ask.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*router.Response[ask.DrainNow], error) {
 	return func(ctx context.Context, p domain.Principal, in *struct{ Body *NodeChoice }) (*router.Response[ask.DrainNow], error) {
 		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
 		if in.Body != nil && in.Body.NodeID != "" {
-			if _, here, err := s.nodeNamed(in.Body.NodeID); err != nil {
+			if _, here, err := o.shardsOfNode(in.Body.NodeID); err != nil {
 				return nil, err
 			} else if !here {
 				return nil, domain.Errorf(domain.CodeUnavailable, "What the node had is moving; try again.").With("retry_after", 1)
 			}
 		}
-		defer s.installs.forget()
-		return router.Respond(do(s.ports.Operators, ctx, p))
+		defer o.loads.forget()
+		return router.Respond(do(o.operators, ctx, p))
 	}
-}
-
-// requestsOf counts the requests of a workspace within the last minute, of both
-// environments.
-func (s *Server) requestsOf(w *domain.Workspace) (sum int) {
-	for _, env := range environments() {
-		made, _ := s.limits.Used(windowName(w.ID, env, ""), requestRule(w), time.Now())
-		sum += made
-	}
-	return sum
 }

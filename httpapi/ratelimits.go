@@ -152,3 +152,13 @@ func (s *Server) rateLimitUse(ctx context.Context, p domain.Principal, _ *struct
 	}
 	return router.Respond(out, nil)
 }
+
+// requestsLastMinute counts the requests of a workspace within the last minute, of both
+// environments.
+func (s *Server) requestsLastMinute(w *domain.Workspace) (sum int) {
+	for _, env := range environments() {
+		made, _ := s.limits.Used(windowName(w.ID, env, ""), requestRule(w), time.Now())
+		sum += made
+	}
+	return sum
+}

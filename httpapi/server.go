@@ -126,7 +126,7 @@ type Server struct {
 	tickets       tickets
 	streams       limit.Concurrent // streams of events, by workspace
 	pages         *pages
-	installs      install                 // how the whole install does
+	otherNodes    *otherNodes
 	listens       func() context.Context  // of those who listen to calls or events
 	hush          context.CancelFunc      // ends it
 	routed        fasthttp.RequestHandler // the routes, without what stands around them
@@ -179,11 +179,16 @@ func New(cfg Config, ports Ports) *Server {
 		JSONEncoder:                  domain.EncodeJSON,
 		JSONDecoder:                  domain.DecodeJSON,
 	})
+	s.otherNodes = &otherNodes{
+		shards: cfg.Elsewhere, nodes: cfg.Nodes, version: cfg.Version, once: ports.Once,
+		operators: ports.Operators, tenants: ports.Tenants, alerts: ports.Alerts, requests: s.requestsLastMinute,
+	}
 	s.Router = router.New(documents.Registry, router.Config{
 		App: app, Log: cfg.Log, PublicURL: cfg.PublicURL, JSONLimit: cfg.JSONLimit, WriteTimeout: cfg.WriteTimeout,
-		Access: s, RateLimits: s, Idempotency: s, Forwarder: s, AuditLog: s, Workspaces: workspaceRules{ports.Workspaces, ports.Numbers},
+		Access: s, RateLimits: s, Idempotency: &idempotency{store: ports.Once, log: cfg.Log}, Forwarder: s.otherNodes, AuditLog: s, Workspaces: workspaceRules{ports.Workspaces, ports.Numbers},
 		Context: func(v *router.Request) context.Context { return router.WithRequest(base, v) },
 	})
+	s.otherNodes.Router = s.Router
 	server := app.Server()
 	s.routed = server.Handler
 	server.Handler = s.guard(s.routed)
@@ -237,7 +242,8 @@ func (s *Server) routes() {
 	account.RegisterAudit(s.Router, s.ports.Audit)
 	account.RegisterWorkspace(s.Router, s.ports.Workspaces)
 	operator.RegisterTenants(s.Router, s.ports.Tenants, s.ports.Trunks, s.ports.Workspaces)
-	s.operatorRoutes()
+	operator.RegisterQuarantine(s.Router, s.ports.Quarantines)
+	s.otherNodes.registerControls()
 	operator.RegisterAlerts(s.Router, s.ports.Alerts)
 	s.streamRoute() // before the event by its id
 	events.RegisterEvents(s.Router, s.ports.Events)
