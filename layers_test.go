@@ -53,6 +53,7 @@ func siblings() map[string][]string {
 		"sip/registrar":   {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
 		"sip/transport":   {"sip/message", "sip/ratelimit", "sip/resolve"},
 		"sip/cluster":     {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
+		"sip/outcome":     {"sip/message", "sip/registrar", "sip/resolve"}, // targets of a redirection
 		"sip/testcarrier": {"sip", "media"},
 		// An actor and its children, or the actor that it reports to.
 		"actors/numbers":  {"actors/dnc"},
@@ -98,6 +99,7 @@ func libraries() map[string][]string {
 		"sip":                     {"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru"},
 		"sip/auth":                {"github.com/emiago/sipgo", "github.com/hashicorp/golang-lru", "github.com/icholy/digest"},
 		"sip/message":             {"github.com/emiago/sipgo"},
+		"sip/outcome":             {"github.com/emiago/sipgo"},
 		"sip/ratelimit":           {"github.com/hashicorp/golang-lru"},
 		"sip/registrar":           {"github.com/emiago/sipgo"},
 		"sip/resolve":             {"github.com/hashicorp/golang-lru", "github.com/miekg/dns", "golang.org/x/sync/singleflight"},

@@ -14,6 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -229,7 +230,7 @@ func (d *Dialog) Bye(q850 int, text string) {
 			d.out.why.cancelled = true
 			d.cancel(text)
 		case d.phase == early && d.rel != nil && d.rel.answer != nil:
-			d.refuseCaller(480, nil, Final{Code: 480, Phrase: "hung up"})
+			d.refuseCaller(480, nil, outcome.Final{Code: 480, Phrase: "hung up"})
 		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -80,7 +81,7 @@ func TestDigestRefusedTwiceIsAnAlert(t *testing.T) {
 			}
 			f := next[sip.Refused](t, s.ears).Final
 			assert.True(t, f.Authenticated)
-			v := sip.Classify(f)
+			v := outcome.Classify(f)
 			assert.True(t, v.Alert)
 			assert.EqualValues(t, "trunk_rejected", v.Reason)
 			s.peer.nothing(time.Minute)

@@ -7,6 +7,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -33,10 +34,10 @@ func ReadDTMFRelay(body []byte) (key byte, duration int) { return dtmfRelay(body
 func ReadReason(s string) (q850 int, text string) { return message.ParseReason([]string{s}) }
 
 // ReadFinal reads a refusal with headers, as name, value, name, value.
-func ReadFinal(code int, phrase string, headers ...string) Final {
+func ReadFinal(code int, phrase string, headers ...string) outcome.Final {
 	m := &received{Received: transport.Received{Message: message.Message{Code: code, Phrase: phrase}}}
 	for i := 0; i+1 < len(headers); i += 2 {
 		m.Headers = append(m.Headers, sipmsg.NewHeader(headers[i], headers[i+1]))
 	}
-	return finalOf(m)
+	return outcome.ReadFinal(&m.Message)
 }

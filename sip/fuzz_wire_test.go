@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -77,6 +78,6 @@ func FuzzRefusal(f *testing.F) {
 		if final.Blocked && code != 603 && code != 607 && code != 608 && !strings.Contains(strings.ToLower(final.Reason), "v=analytics") {
 			t.Fatalf("%d is no block: %+v", code, final)
 		}
-		_ = sip.Classify(final)
+		_ = outcome.Classify(final)
 	})
 }

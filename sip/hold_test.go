@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
@@ -32,8 +33,8 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 		s.peer.expect("ACK")
 		f := next[sip.Refused](t, s.ears).Final
 		assert.True(t, f.Held)
-		assert.Equal(t, domain.ReasonNotSent, sip.Classify(f).Reason)
-		assert.False(t, sip.Classify(f).Spent(), "it is rung another time")
+		assert.Equal(t, domain.ReasonNotSent, outcome.Classify(f).Reason)
+		assert.False(t, outcome.Classify(f).Spent(), "it is rung another time")
 		s.peer.nothing(time.Minute)
 		s.ua.HoldCalls(false)
 		d := s.invite(func(in *sip.Invite) { in.Attempt = "att_4" })
@@ -111,7 +112,7 @@ func TestAnInviteThatWaitsForItsConnectionDoesNotLeaveOnceCallsAreHeld(t *testin
 	close(goOn)
 	f := next[sip.Refused](t, here).Final
 	assert.True(t, f.Held)
-	assert.Equal(t, domain.ReasonNotSent, sip.Classify(f).Reason)
+	assert.Equal(t, domain.ReasonNotSent, outcome.Classify(f).Reason)
 	near.HoldCalls(false)
 	again := overTLS(far, here, "")
 	again.Attempt = "again"

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -49,8 +50,8 @@ type serverTx struct {
 	last      []byte // what a repeated INVITE gets
 	code      int    // of the final answer, 0 before
 	acked     bool
-	offerless bool   // the ACK brings the answer
-	gone      *Final // how the call ended before Notify
+	offerless bool           // the ACK brings the answer
+	gone      *outcome.Final // how the call ended before Notify
 	timer     *time.Timer
 	wait      time.Duration
 	until     time.Time
@@ -89,7 +90,7 @@ func (u *UserAgent) incoming(m *received, a Admission) {
 		d.hold(m.Source().Addr.Addr())
 		d.holdFlow()
 		d.provisional(100, nil, nil)
-		d.after(untaken, func() { d.refuseCaller(480, nil, Final{Code: 480, Phrase: "nobody took the call"}) })
+		d.after(untaken, func() { d.refuseCaller(480, nil, outcome.Final{Code: 480, Phrase: "nobody took the call"}) })
 	})
 	defer u.recovered("on_invite", func() { in.Reject(500, 0) })
 	if in.Replaces != nil {
@@ -199,7 +200,7 @@ func (d *Dialog) takeCall(body []byte) {
 // rounded to seconds; 0 leaves it out.
 func (i *Incoming) Reject(code int, retryAfter time.Duration, extra ...message.Header) {
 	extra = append(retryHeader(retryAfter), extra...)
-	i.d.do(func() { i.d.refuseCaller(max(300, min(code, 699)), extra, Final{}) })
+	i.d.do(func() { i.d.refuseCaller(max(300, min(code, 699)), extra, outcome.Final{}) })
 }
 
 // Codes of Warning (RFC 3261 section 20.43).
@@ -225,7 +226,7 @@ func retryHeader(after time.Duration) []message.Header {
 
 // refuseCaller ends an inbound call before its answer. A Final with a code or
 // a cause is told to the owner; its own Reject is not.
-func (d *Dialog) refuseCaller(code int, extra []message.Header, why Final) {
+func (d *Dialog) refuseCaller(code int, extra []message.Header, why outcome.Final) {
 	if d.phase != early || d.srv.code != 0 {
 		return
 	}
@@ -346,7 +347,7 @@ func (d *Dialog) inviteAgain(m *received) (fresh bool) {
 func (d *Dialog) cancelled(m *received) {
 	d.ua.reply(m, 200, d.key.tag, nil)
 	q850, text := message.ParseReason(m.HeaderValues("Reason"))
-	d.refuseCaller(487, nil, Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
+	d.refuseCaller(487, nil, outcome.Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
 }
 
 // answer builds a response to a request.

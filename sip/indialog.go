@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 const (
@@ -105,7 +106,7 @@ func (d *Dialog) byeFrom(m *received) {
 	d.keep(m, d.ua.reply(m, 200, d.key.tag, nil))
 	switch d.phase {
 	case early:
-		d.refuseCaller(487, nil, Final{Code: 487, Cancelled: true})
+		d.refuseCaller(487, nil, outcome.Final{Code: 487, Cancelled: true})
 	case up, closing:
 		e := Ended{ByRemote: d.phase == up, Header: make(map[string]string)}
 		e.Q850, e.Text = message.ParseReason(m.HeaderValues("Reason"))

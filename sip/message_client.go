@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -43,28 +44,28 @@ const firstAddress = 10 * time.Second
 // SendText sends a MESSAGE and waits for its final answer, which may be a
 // refusal: Final.Code is 0 where none came. An error says that nothing was
 // sent, or that ctx is over.
-func (u *UserAgent) SendText(ctx context.Context, t *Text) (Final, error) {
+func (u *UserAgent) SendText(ctx context.Context, t *Text) (outcome.Final, error) {
 	if !u.isReady() {
-		return Final{}, errNotReady
+		return outcome.Final{}, errNotReady
 	}
 	d, err := u.newText(t)
 	if err != nil {
-		return Final{}, err
+		return outcome.Final{}, err
 	}
 	if err = u.checkEnvironment(t.Environment, d.target); err != nil {
-		return Final{}, err
+		return outcome.Final{}, err
 	}
 	found := u.reachable(u.resolve(d.target))
 	if ctx.Err() != nil {
-		return Final{}, ctx.Err()
+		return outcome.Final{}, ctx.Err()
 	}
 	if len(found) == 0 {
-		return Final{Transport: true, Phrase: "no address for the target"}, nil
+		return outcome.Final{Transport: true, Phrase: "no address for the target"}, nil
 	}
 	if !u.dialogs.add(d) {
-		return Final{}, fmt.Errorf("sip: message %s is on the wire already", t.Name)
+		return outcome.Final{}, fmt.Errorf("sip: message %s is on the wire already", t.Name)
 	}
-	s := &sending{d: d, t: t, addrs: found, answer: make(chan Final, 1)}
+	s := &sending{d: d, t: t, addrs: found, answer: make(chan outcome.Final, 1)}
 	d.do(s.next)
 	defer d.do(func() {
 		for _, tx := range slices.Clone(d.txs) {
@@ -77,7 +78,7 @@ func (u *UserAgent) SendText(ctx context.Context, t *Text) (Final, error) {
 	case f := <-s.answer:
 		return f, nil
 	case <-ctx.Done():
-		return Final{Silent: true, Sent: true}, ctx.Err()
+		return outcome.Final{Silent: true, Sent: true}, ctx.Err()
 	}
 }
 
@@ -134,7 +135,7 @@ type sending struct {
 	t      *Text
 	addrs  []resolve.Target
 	tries  int // with credentials, at this address
-	answer chan Final
+	answer chan outcome.Final
 }
 
 func (s *sending) next() {
@@ -167,7 +168,7 @@ func (s *sending) heard(_ *clientTx, m *received, err error) {
 	case m != nil && m.Code < 200:
 		return
 	case m != nil && m.Code >= 200 && m.Code < 300:
-		s.tell(Final{Code: m.Code, Phrase: m.Phrase})
+		s.tell(outcome.Final{Code: m.Code, Phrase: m.Phrase})
 	case m != nil && m.IsChallenge() && s.authenticate(m):
 		s.tries++
 		d.localCSeq++
@@ -176,13 +177,13 @@ func (s *sending) heard(_ *clientTx, m *received, err error) {
 		d.localCSeq++
 		s.next()
 	case m != nil:
-		f := finalOf(m)
+		f := outcome.ReadFinal(&m.Message)
 		f.Authenticated = s.tries > 0
 		s.tell(f)
 	case errors.Is(err, errTimeout):
-		s.tell(Final{Silent: true})
+		s.tell(outcome.Final{Silent: true})
 	default:
-		s.tell(Final{Transport: true, Phrase: err.Error()})
+		s.tell(outcome.Final{Transport: true, Phrase: err.Error()})
 	}
 }
 
@@ -195,7 +196,7 @@ func (s *sending) authenticate(m *received) bool {
 	return auth != nil
 }
 
-func (s *sending) tell(f Final) {
+func (s *sending) tell(f outcome.Final) {
 	f.Sent = true
 	select {
 	case s.answer <- f:

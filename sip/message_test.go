@@ -13,6 +13,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -24,8 +25,8 @@ func text(name string) *sip.Text {
 }
 
 // sendText sends in the background.
-func (s *stage) sendText(t *sip.Text) <-chan sip.Final {
-	out := make(chan sip.Final, 1)
+func (s *stage) sendText(t *sip.Text) <-chan outcome.Final {
+	out := make(chan outcome.Final, 1)
 	go func() {
 		f, err := s.ua.SendText(context.Background(), t)
 		assert.NoError(s.t, err)

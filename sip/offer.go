@@ -179,7 +179,7 @@ func (d *Dialog) crossed(m *received) bool {
 	if m.Code == 491 {
 		return true
 	}
-	wait, err := strconv.Atoi(strings.TrimSpace(textBefore(textBefore(m.HeaderValue("Retry-After"), ";"), "(")))
+	wait, err := strconv.Atoi(strings.TrimSpace(message.TextBefore(message.TextBefore(m.HeaderValue("Retry-After"), ";"), "(")))
 	return m.Code == 500 && err == nil && wait <= 10
 }
 

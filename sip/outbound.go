@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -158,7 +159,7 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 	for _, h := range in.Headers {
 		most := maxValue
 		if message.CanonicalName(h.Name) == nameIdentity {
-			most = identityMost
+			most = outcome.MaxIdentitySize
 		}
 		if !message.IsToken(h.Name) || !message.IsSingleLine(h.Value) || len(h.Value) > most || slices.Contains(ownHeaders(), message.CanonicalName(h.Name)) {
 			return fmt.Errorf("sip: header %q is not allowed", h.Name)
@@ -198,7 +199,7 @@ func (d *Dialog) launch() {
 		}
 		o.learnt, o.addrs = err != nil, d.ua.reachable(found)
 		if len(o.addrs) == 0 {
-			d.refuse(Final{Transport: true, Phrase: "no address for the target"})
+			d.refuse(outcome.Final{Transport: true, Phrase: "no address for the target"})
 			return
 		}
 		d.nextAddress()
@@ -219,7 +220,7 @@ func (d *Dialog) sendInvite() {
 	leaves := d.ua.calls.Enter(o.inv.May)
 	defer d.ua.calls.Leave()
 	if !leaves {
-		d.refuse(Final{Held: true, Phrase: transport.ErrHeld.Error()})
+		d.refuse(outcome.Final{Held: true, Phrase: transport.ErrHeld.Error()})
 		return
 	}
 	if o.sentAt.IsZero() {
@@ -246,7 +247,7 @@ func (d *Dialog) sendInvite() {
 func (d *Dialog) inviteHeard(_ *clientTx, m *received, err error) {
 	o := d.out
 	if m == nil && errors.Is(err, transport.ErrHeld) { // says nothing of the address
-		d.refuse(Final{Held: true, Phrase: transport.ErrHeld.Error()})
+		d.refuse(outcome.Final{Held: true, Phrase: transport.ErrHeld.Error()})
 		return
 	}
 	d.remember(m != nil)
@@ -255,9 +256,9 @@ func (d *Dialog) inviteHeard(_ *clientTx, m *received, err error) {
 		d.localCSeq++
 		d.nextAddress()
 	case m == nil && errors.Is(err, errTimeout):
-		d.refuse(Final{Silent: true})
+		d.refuse(outcome.Final{Silent: true})
 	case m == nil:
-		d.refuse(Final{Transport: true, Phrase: err.Error()})
+		d.refuse(outcome.Final{Transport: true, Phrase: err.Error()})
 	case m.Code < 200:
 		d.progressed(m)
 	case m.Code < 300:
@@ -349,7 +350,7 @@ func (d *Dialog) cancel(reason string) {
 	o := d.out
 	o.cancelWanted, o.cancelReason = true, reason
 	if o.tx == nil {
-		d.refuse(Final{})
+		d.refuse(outcome.Final{})
 		return
 	}
 	if o.cancelSent || !o.tx.answered {
@@ -358,7 +359,7 @@ func (d *Dialog) cancel(reason string) {
 	o.cancelSent = true
 	d.sendCancel(o.tx.cseq, reason)
 	// The far end owes a final answer to the INVITE; it may be gone.
-	d.after(giveUp, func() { d.refuse(Final{}) })
+	d.after(giveUp, func() { d.refuse(outcome.Final{}) })
 }
 
 // answeredBy takes the first 2xx. One that crossed our CANCEL is
@@ -376,7 +377,7 @@ func (d *Dialog) answeredBy(m *received) {
 	}
 	if o.cancelWanted {
 		d.phase = closing
-		d.onClosed = func(Ended) { d.refuse(Final{}) }
+		d.onClosed = func(Ended) { d.refuse(outcome.Final{}) }
 		d.acknowledge(d.far, m, nil, func() { d.sendBye(Ended{Q850: 16, Text: o.cancelReason}, nil) })
 		return
 	}
@@ -434,7 +435,7 @@ func (d *Dialog) refusedBy(m *received) {
 		d.sendInvite()
 		return
 	}
-	final := finalOf(m)
+	final := outcome.ReadFinal(&m.Message)
 	if m.Code == 503 && len(o.addrs) > 0 && !o.rang && !o.cancelWanted && !final.RateText { // RFC 3263 §4.3
 		d.ua.resolver.MarkFailed(d.target)
 		o.learnt = true
@@ -447,7 +448,7 @@ func (d *Dialog) refusedBy(m *received) {
 }
 
 // refuse ends the leg, once. It stays known for late answers.
-func (d *Dialog) refuse(f Final) {
+func (d *Dialog) refuse(f outcome.Final) {
 	o := d.out
 	if o.refused {
 		return

@@ -11,6 +11,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -117,7 +118,7 @@ func TestSilentTargetCountsAsDeadAndItsLateRingIsCancelled(t *testing.T) {
 		assert.Equal(t, []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond}, waits)
 		refused := next[sip.Refused](t, s.ears)
 		assert.Equal(t, 5*time.Second, time.Since(first.at))
-		assert.Equal(t, sip.Final{Silent: true, Sent: true}, refused.Final)
+		assert.Equal(t, outcome.Final{Silent: true, Sent: true}, refused.Final)
 		s.peer.nothing(20 * time.Second)
 		s.peer.send(first.reply(180, "p1", contact), s.us())
 		cancel := s.peer.expect("CANCEL")
@@ -170,7 +171,7 @@ func TestCancelWaitsForTheFirstProvisional(t *testing.T) {
 		s.peer.send(inv.reply(487, "p1"), s.us())
 		s.peer.expect("ACK")
 		refused := next[sip.Refused](t, s.ears)
-		assert.Equal(t, sip.Final{Code: 487, Phrase: "X", Cancelled: true, Sent: true}, refused.Final)
+		assert.Equal(t, outcome.Final{Code: 487, Phrase: "X", Cancelled: true, Sent: true}, refused.Final)
 		// The 487 again, because the ACK was lost.
 		s.peer.send(inv.reply(487, "p1"), s.us())
 		s.peer.expect("ACK")
@@ -248,8 +249,8 @@ func TestRingTimeOutCancelsAndIsNoAnswer(t *testing.T) {
 		s.peer.send(inv.reply(487, "p1"), s.us())
 		s.peer.expect("ACK")
 		f := next[sip.Refused](t, s.ears).Final
-		assert.Equal(t, sip.Final{Code: 487, Phrase: "X", RingTimeout: true, RangBefore: true, Sent: true, PDD: 10 * time.Second}, f)
-		assert.EqualValues(t, "no_answer", sip.Classify(f).Outcome)
+		assert.Equal(t, outcome.Final{Code: 487, Phrase: "X", RingTimeout: true, RangBefore: true, Sent: true, PDD: 10 * time.Second}, f)
+		assert.EqualValues(t, "no_answer", outcome.Classify(f).Outcome)
 	})
 }
 
@@ -276,7 +277,7 @@ func TestProgressThatNeverRingsIsATrunkError(t *testing.T) {
 		s.peer.send(inv.reply(487, "p1"), s.us())
 		next[sip.Trying](t, s.ears)
 		f := next[sip.Refused](t, s.ears).Final
-		assert.EqualValues(t, "trunk_error", sip.Classify(f).Reason)
+		assert.EqualValues(t, "trunk_error", outcome.Classify(f).Reason)
 	})
 }
 
@@ -319,7 +320,7 @@ func TestRefusalIsAcknowledgedAndTold(t *testing.T) {
 		ack := s.peer.expect("ACK sip:+15550001@127.0.0.1:5070 SIP/2.0")
 		assert.Equal(t, inv.get("Via"), ack.get("Via"))
 		f := next[sip.Refused](t, s.ears).Final
-		assert.Equal(t, sip.Final{
+		assert.Equal(t, outcome.Final{
 			Code: 503, Phrase: "X", Reason: `Q.850;cause=34;text="No circuit"`, Q850: 34, RetryAfter: 7 * time.Second, Sent: true,
 		}, f)
 	})

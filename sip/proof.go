@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 // demanded asks the caller over a trunk for a proof of who it is, where its
@@ -56,12 +57,12 @@ func (i *Incoming) Challenge() {
 			b, err := d.ua.answer(d.srv.request, 401, d.key.tag, some, nil)
 			if err == nil && (m.Flow.IsStream() || len(b) <= i.size) {
 				d.ua.stats.rejected.Add(1)
-				d.refuseCaller(401, some, Final{})
+				d.refuseCaller(401, some, outcome.Final{})
 				return
 			}
 		}
 		d.ua.stats.size.Add(1)
-		d.refuseCaller(403, nil, Final{})
+		d.refuseCaller(403, nil, outcome.Final{})
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -60,7 +61,7 @@ func TestATrunkProvesByDigestWhichOneItIs(t *testing.T) {
 		})
 	})
 	carrier := agentAt(t, nil)
-	call := func(attempt string, c *auth.Credentials) sip.Final {
+	call := func(attempt string, c *auth.Credentials) outcome.Final {
 		e := newEars()
 		_, err := carrier.Invite(sip.Invite{Attempt: attempt, Leg: 1, Target: targetOf(house), To: "+12025550142", From: "+12025550177", Credentials: c, Notify: e.hear})
 		require.NoError(t, err)

@@ -104,7 +104,7 @@ func (d *Dialog) referHeard(f *referral, m *received, err error) {
 		if m.Code == 481 || m.Code == 408 {
 			d.lost("the far end lost the call")
 		}
-	case strings.EqualFold(strings.TrimSpace(textBefore(m.HeaderValue("Refer-Sub"), ";")), "false"): // no NOTIFY will come (RFC 4488)
+	case strings.EqualFold(strings.TrimSpace(message.TextBefore(m.HeaderValue("Refer-Sub"), ";")), "false"): // no NOTIFY will come (RFC 4488)
 		d.referDone(f, ReferProgress{Code: m.Code, Phrase: m.Phrase})
 	default:
 		d.referTold(f, ReferProgress{Code: m.Code, Phrase: m.Phrase})
@@ -194,7 +194,7 @@ func (d *Dialog) notified(m *received) {
 	case p.Code >= 200:
 		p.Failed = p.Code >= 300
 		d.referDone(f, p)
-	case strings.TrimSpace(textBefore(state, ";")) == "terminated":
+	case strings.TrimSpace(message.TextBefore(state, ";")) == "terminated":
 		p.Failed = true
 		d.referDone(f, p)
 	case p.Code > 0:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 const (
@@ -175,7 +176,7 @@ func (u *UserAgent) replacing(in *Incoming) {
 	in.d.do(func() {
 		in.d.after(decideWithin, func() {
 			if !in.d.taken {
-				in.d.refuseCaller(403, nil, Final{Code: 403, Phrase: "nobody let the call be replaced"})
+				in.d.refuseCaller(403, nil, outcome.Final{Code: 403, Phrase: "nobody let the call be replaced"})
 			}
 		})
 	})

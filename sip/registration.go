@@ -321,7 +321,7 @@ func (r *Registration) heard(m *received, err error, asked time.Duration) {
 		r.raised = true
 		r.send(r.expires)
 	default:
-		wait, _ := strconv.Atoi(strings.TrimSpace(textBefore(textBefore(m.HeaderValue("Retry-After"), ";"), "(")))
+		wait, _ := strconv.Atoi(strings.TrimSpace(message.TextBefore(message.TextBefore(m.HeaderValue("Retry-After"), ";"), "(")))
 		r.failed(m.Code, m.Phrase, time.Duration(max(wait, 0))*time.Second)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 // progress is a 1xx that we send, or have to send.
@@ -104,7 +105,7 @@ func (d *Dialog) repeatProgress(rseq uint32) {
 	}
 	left := time.Until(r.until)
 	if left <= 0 {
-		d.refuseCaller(504, nil, Final{Code: 504, Phrase: "no PRACK"})
+		d.refuseCaller(504, nil, outcome.Final{Code: 504, Phrase: "no PRACK"})
 		return
 	}
 	d.ua.stats.retransmitted.Add(1)

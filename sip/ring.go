@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/registrar"
 )
 
@@ -24,7 +25,7 @@ type Ringer struct {
 	open    int  // legs that may still answer
 	winner  *Dialog
 	gone    bool // cancelled, or refused
-	best    *Final
+	best    *outcome.Final
 	trying  bool
 	queue   []Event
 	telling bool
@@ -53,7 +54,7 @@ func (u *UserAgent) Ring(in Invite) (*Ringer, error) {
 		d, err := u.Invite(one)
 		if err != nil {
 			first = errors.Join(first, err)
-			r.lost(Final{Transport: true, Phrase: "the contact cannot be called"})
+			r.lost(outcome.Final{Transport: true, Phrase: "the contact cannot be called"})
 			continue
 		}
 		leg.is(d)
@@ -140,7 +141,7 @@ func (r *Ringer) heard(d *Dialog, e Event) {
 	}
 }
 
-func (r *Ringer) lost(f Final) {
+func (r *Ringer) lost(f outcome.Final) {
 	r.mu.Lock()
 	defer r.unlock()
 	r.open--
@@ -149,13 +150,13 @@ func (r *Ringer) lost(f Final) {
 
 // keep remembers the answer that says most: a person's over a machine's, as a
 // forking proxy chooses (RFC 3261 16.7).
-func (r *Ringer) keep(f Final) {
+func (r *Ringer) keep(f outcome.Final) {
 	if r.best == nil || finalRank(&f) > finalRank(r.best) {
 		r.best = &f
 	}
 }
 
-func finalRank(f *Final) int {
+func finalRank(f *outcome.Final) int {
 	switch {
 	case f.Code >= 600:
 		return 6

@@ -16,6 +16,7 @@ import (
 
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -108,16 +109,16 @@ func TestSIPpAnswersAreClassified(t *testing.T) { //nolint:tparallel // beside i
 					RingTimeout: ring, Credentials: &auth.Credentials{Username: "callboard", Password: "secret"},
 				})
 				require.NoError(t, err)
-				assert.Equal(t, want, outcome(t, d, here, talk))
+				assert.Equal(t, want, finalOutcome(t, d, here, talk))
 				assert.Equal(t, []string{"INVITE", "+15550001", d.CallID()}, there.logged(t)[:3])
 			})
 		}
 	}
 }
 
-// outcome follows a leg to its end; an answered one is ended by us after a
+// finalOutcome follows a leg to its end; an answered one is ended by us after a
 // talk, unless the far end is quicker.
-func outcome(t *testing.T, d *sip.Dialog, here *ears, talk time.Duration) string {
+func finalOutcome(t *testing.T, d *sip.Dialog, here *ears, talk time.Duration) string {
 	t.Helper()
 	limit := time.After(2 * time.Minute)
 	var hangUp <-chan time.Time
@@ -128,7 +129,7 @@ func outcome(t *testing.T, d *sip.Dialog, here *ears, talk time.Duration) string
 			case sip.Answered:
 				hangUp = time.After(talk)
 			case sip.Refused:
-				v := sip.Classify(e.Final)
+				v := outcome.Classify(e.Final)
 				return string(v.Outcome) + " " + string(v.Reason)
 			case sip.Ended:
 				assert.False(t, e.Fault)

@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
@@ -122,7 +123,7 @@ type (
 		Offer bool          // Body is an offer, for the INVITE had none: Dialog.Respond, within 10 s
 	}
 	// Refused says that the leg is over and cannot ring any more.
-	Refused struct{ Final Final }
+	Refused struct{ Final outcome.Final }
 	// Reoffer is a re-INVITE, UPDATE or PRACK with SDP. With an empty Body the
 	// answer carries our offer. Unanswered for 10 s it is refused.
 	Reoffer struct {
@@ -178,28 +179,6 @@ func (InfoDigit) sipEvent() {}
 func (Referred) sipEvent()  {}
 func (Replaced) sipEvent()  {}
 func (Ended) sipEvent()     {}
-
-// Final is how an outbound leg failed: an answer, or the lack of one.
-type Final struct {
-	Code          int // 0 when nothing final arrived
-	Phrase        string
-	Reason        string // Reason header as received
-	Q850          int
-	RetryAfter    time.Duration
-	Blocked       bool // 603+, 607, 608, or an analytics reason
-	RateText      bool // the phrase or a header speaks of rate or channel limits
-	Silent        bool // nothing at all arrived
-	Transport     bool // ICMP, connection refused, no such host
-	Held          bool // by HoldCalls: the INVITE that was due did not leave
-	RangBefore    bool
-	Cancelled     bool // by Cancel
-	RingTimeout   bool // by our ring time-out
-	Authenticated bool // credentials had been sent
-	Sent          bool // at least one INVITE left
-	PDD           time.Duration
-	Moved         []Moved  // of a 3xx: the places to call instead, the one wanted most first
-	Identity      []string // of a 3xx: what the redirecting server has signed (RFC 8224)
-}
 
 // DialogState is what must survive a crash so that the dialog can be ended, or
 // go on.

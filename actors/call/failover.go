@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 // failover is the search for the next leg of an outbound call.
@@ -61,7 +61,7 @@ func (f *failover) useSlot(s *trunk.Slot) {
 
 // legRefused ends a leg. The next one is searched for if the table of final answers
 // allows it.
-func (c *call) legRefused(ctx actor.Context, f sip.Final) {
+func (c *call) legRefused(ctx actor.Context, f outcome.Final) {
 	if c.in != nil {
 		c.endCall(ctx, cancelled(), byRemote)
 		return
@@ -69,7 +69,7 @@ func (c *call) legRefused(ctx actor.Context, f sip.Final) {
 	if f.Code > 0 && f.Sent {
 		c.reached = true
 	}
-	v := sip.Classify(f)
+	v := outcome.Classify(f)
 	now := time.Now().UTC()
 	l := c.legRecord(c.leg)
 	l.Code, l.Reason, l.Q850, l.EndedAt = f.Code, phraseOf(f), f.Q850, &now
@@ -105,7 +105,7 @@ func (c *call) legRefused(ctx actor.Context, f sip.Final) {
 	}
 }
 
-func phraseOf(f sip.Final) string {
+func phraseOf(f outcome.Final) string {
 	switch {
 	case f.Phrase != "":
 		return f.Phrase

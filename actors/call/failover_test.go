@@ -24,6 +24,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
 )
@@ -221,7 +222,7 @@ func TestAnAttemptIsNotSpentWhoseSecondTargetRests(t *testing.T) {
 	h := build(t, plan{trunks: behind(targetOf(ua))})
 	h.sys.Root.Send(h.trunks, trunk.Result{
 		TrunkID: "trunk_two", Key: "trunk_two|" + h.carrier.Target().String(),
-		Final: sip.Final{Code: 503, RetryAfter: 5 * time.Minute}, Verdict: sip.Classify(sip.Final{Code: 503}),
+		Final: outcome.Final{Code: 503, RetryAfter: 5 * time.Minute}, Verdict: outcome.Classify(outcome.Final{Code: 503}),
 	})
 	id := h.dial(area+"0000", confirm())
 	e := h.end(id)

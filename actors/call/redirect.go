@@ -7,6 +7,7 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -24,13 +25,13 @@ type redirect struct {
 
 // followRedirect sets the redirect of a refused leg if its trunk allows it; else none.
 // A call that used TLS stays on TLS.
-func (f *failover) followRedirect(slot *trunk.Slot, to string, final sip.Final) bool {
+func (f *failover) followRedirect(slot *trunk.Slot, to string, final outcome.Final) bool {
 	f.redirect = nil
 	if f.redirects >= maxRedirects || final.RingTimeout || final.Cancelled {
 		return false
 	}
 	secure := slot.Target.Transport == transportTLS
-	moved := slices.DeleteFunc(slices.Clone(final.Moved), func(m sip.Moved) bool { return secure && m.Transport != "" && m.Transport != transportTLS })
+	moved := slices.DeleteFunc(slices.Clone(final.Redirects), func(m outcome.RedirectTarget) bool { return secure && m.Transport != "" && m.Transport != transportTLS })
 	places := make([]routing.Place, len(moved))
 	for i, m := range moved {
 		places[i] = routing.Place{User: m.User, Host: m.Host}

@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -42,7 +42,7 @@ type (
 	// Result tells how a leg ended, or that it was answered.
 	Result struct {
 		CallID, Key, TrunkID string
-		Final                sip.Final
+		Final                outcome.Final
 		Verdict              domain.Verdict
 		Answered             bool
 		Second               bool // of a transfer leg: the billing ledger gets no row of it

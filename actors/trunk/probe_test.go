@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox/actortest"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 // TestOneCallAtATimeTriesATrunkThatIsOut lets all calls of a trunk find nobody: those that can wait are told until when,
@@ -27,7 +27,7 @@ func TestOneCallAtATimeTriesATrunkThatIsOut(t *testing.T) {
 		}
 		fail := func(s any) {
 			sys.Root.Send(a.trunks, trunk.Result{
-				CallID: s.(trunk.Slot).CallID, TrunkID: "one", Key: s.(trunk.Slot).Key, Final: sip.Final{Silent: true},
+				CallID: s.(trunk.Slot).CallID, TrunkID: "one", Key: s.(trunk.Slot).Key, Final: outcome.Final{Silent: true},
 				Verdict: domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonTrunkError, NextLeg: domain.NextLegOtherTarget},
 			})
 			synctest.Wait()

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox/actortest"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 // drawer keeps what trunks have kept.
@@ -92,7 +92,7 @@ func TestARestartGoesOnFromHowTheTrunksDid(t *testing.T) {
 		}
 		for range 3 {
 			sys.Root.Send(a.trunks, trunk.Result{
-				CallID: "a", Key: key, TrunkID: "one", Final: sip.Final{Silent: true}, Verdict: domain.Verdict{Reason: domain.ReasonTrunkError},
+				CallID: "a", Key: key, TrunkID: "one", Final: outcome.Final{Silent: true}, Verdict: domain.Verdict{Reason: domain.ReasonTrunkError},
 			})
 		}
 		sys.Root.Send(a.trunks, trunk.Arrived{TrunkID: "one"})

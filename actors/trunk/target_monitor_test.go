@@ -20,6 +20,7 @@ import (
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -72,7 +73,7 @@ func TestATargetThatAsksForAPauseGetsIt(t *testing.T) {
 		synctest.Wait()
 		key := a.heard[0].(trunk.Slot).Key
 		sys.Root.Send(a.trunks, trunk.Result{
-			CallID: "a", Key: key, TrunkID: "one", Final: sip.Final{Code: 503, RetryAfter: 4 * time.Second},
+			CallID: "a", Key: key, TrunkID: "one", Final: outcome.Final{Code: 503, RetryAfter: 4 * time.Second},
 			Verdict: domain.Verdict{Reason: domain.ReasonTrunkError, NextLeg: domain.NextLegOtherTarget},
 		})
 		sys.Root.Send(ask, want("b"))

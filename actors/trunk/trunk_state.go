@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/routing"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -228,7 +229,7 @@ func (b *trunkState) learn(m *Result, now time.Time) {
 	b.record.Refused(string(m.Verdict.Reason), now)
 }
 
-func said(f sip.Final) string {
+func said(f outcome.Final) string {
 	switch {
 	case f.Silent:
 		return "no answer at all"

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox/actortest"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -175,7 +175,7 @@ func TestAWantThatWaitsTooLongIsToldWhenToComeBack(t *testing.T) {
 func TestAThrottledTrunkBacksOffAsLongAsItAsks(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := start(sys, tr("one", nil))
-		sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Final: sip.Final{RetryAfter: 3 * time.Second}, Verdict: domain.Verdict{Throttled: true}})
+		sys.Root.Send(a.trunks, trunk.Result{TrunkID: "one", Final: outcome.Final{RetryAfter: 3 * time.Second}, Verdict: domain.Verdict{Throttled: true}})
 		sys.Root.Send(ask, trunk.Want{To: "+12025550100", Environment: domain.Live, CallID: "a"})
 		time.Sleep(4 * time.Second)
 		synctest.Wait()

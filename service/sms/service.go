@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 // Store is the store of messages.
@@ -55,7 +56,7 @@ type background interface {
 
 // userAgent is the SIP user agent.
 type userAgent interface {
-	SendText(ctx context.Context, t *sip.Text) (sip.Final, error)
+	SendText(ctx context.Context, t *sip.Text) (outcome.Final, error)
 }
 
 // gatewayClient sends signed requests to SMS gateways.

@@ -231,13 +231,14 @@ func ReadURI(s string) string {
 		case c == '"':
 			quote = !quote
 		case c == '<' && !quote:
-			return before(s[i+1:], ">")
+			return TextBefore(s[i+1:], ">")
 		}
 	}
-	return strings.TrimSpace(before(s, ";"))
+	return strings.TrimSpace(TextBefore(s, ";"))
 }
 
-func before(s, sep string) string {
+// TextBefore is the text before the first separator, or all of it without a separator.
+func TextBefore(s, sep string) string {
 	head, _, _ := strings.Cut(s, sep)
 	return head
 }
@@ -266,9 +267,9 @@ func displayName(quoted string) string {
 // URIUser is the user of a URI, unescaped (RFC 3261 section 19.1.2): a number most of the time. What cannot be unescaped stays
 // as it is.
 func URIUser(u sipmsg.Uri) string {
-	user := before(u.User, ";")
+	user := TextBefore(u.User, ";")
 	if u.Scheme == "tel" {
-		user = before(u.Raw(), ";")
+		user = TextBefore(u.Raw(), ";")
 	}
 	if plain, ok := unescape(user); ok {
 		return plain

@@ -254,10 +254,10 @@ func (m *Message) addHeader(h sipmsg.Header, seen map[string]bool) {
 	case "accept":
 		m.accept = append(m.accept, "") // an empty header accepts nothing
 		for _, one := range SplitList(h.Value()) {
-			m.accept = append(m.accept, strings.ToLower(strings.TrimSpace(before(one, ";"))))
+			m.accept = append(m.accept, strings.ToLower(strings.TrimSpace(TextBefore(one, ";"))))
 		}
 	case "content-type":
-		m.ContentType = strings.ToLower(strings.TrimSpace(before(h.Value(), ";")))
+		m.ContentType = strings.ToLower(strings.TrimSpace(TextBefore(h.Value(), ";")))
 	case "content-encoding":
 		m.Encoding = strings.ToLower(strings.TrimSpace(h.Value()))
 	}

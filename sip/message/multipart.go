@@ -68,7 +68,7 @@ func (m *Message) SelectBodyPart() {
 
 func newBodyPart(contentType, disposition string, body []byte) bodyPart {
 	p := bodyPart{contentType: strings.TrimSpace(contentType), body: body}
-	p.kind = strings.ToLower(strings.TrimSpace(before(contentType, ";")))
+	p.kind = strings.ToLower(strings.TrimSpace(TextBefore(contentType, ";")))
 	_, params, _ := strings.Cut(disposition, ";")
 	for one := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(one, "=")
@@ -146,7 +146,7 @@ func boundaryOf(contentType string) string {
 	if !found {
 		return ""
 	}
-	return strings.Trim(strings.TrimSpace(before(rest, ";")), `"`)
+	return strings.Trim(strings.TrimSpace(TextBefore(rest, ";")), `"`)
 }
 
 // Part is one part of a body, or a whole one.

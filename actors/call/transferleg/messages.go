@@ -7,6 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 // Messages from the call.
@@ -34,7 +35,7 @@ type (
 	}
 	// Refused says that an INVITE was refused; another one may follow.
 	Refused struct {
-		Final   sip.Final
+		Final   outcome.Final
 		Verdict domain.Verdict
 	}
 	// Ended says that the leg is over. Reason "": the peer had answered and hung up.

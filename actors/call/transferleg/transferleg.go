@@ -21,6 +21,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 const (
@@ -332,8 +333,8 @@ func (l *transferLeg) handleAnswer(ctx actor.Context, e sip.Answered) {
 }
 
 // handleRefusal tries another target if the table of final answers allows it.
-func (l *transferLeg) handleRefusal(ctx actor.Context, f sip.Final) {
-	v := sip.Classify(f)
+func (l *transferLeg) handleRefusal(ctx actor.Context, f outcome.Final) {
+	v := outcome.Classify(f)
 	if l.cfg.Trunks != nil && l.slot.Key != "" {
 		ctx.Send(l.cfg.Trunks, trunk.Result{CallID: l.Key, Key: l.slot.Key, TrunkID: l.slot.Trunk().ID, Final: f, Verdict: v, Second: true})
 	}

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/outcome"
 )
 
 // row is one line of the table of final answers: what the far end does, and
 // what that has to mean. It is written down again here on purpose.
 type row struct {
 	name    string
-	final   sip.Final // of a call that is not answered
+	final   outcome.Final // of a call that is not answered
 	talks   bool
 	outcome domain.Outcome
 	reason  domain.Reason
@@ -30,32 +30,32 @@ func table() []row {
 		{name: "confirms", talks: true, outcome: "confirmed", reason: "completed"},
 		{name: "declines", talks: true, outcome: "declined", reason: "completed"},
 		{name: "machine", talks: true, outcome: "voicemail", reason: "completed", retryOn: "voicemail"},
-		{name: "486", final: sip.Final{Code: 486}, outcome: "busy", reason: "busy", retryOn: "busy"},
-		{name: "600", final: sip.Final{Code: 600}, outcome: "busy", reason: "busy", retryOn: "busy"},
-		{name: "480", final: sip.Final{Code: 480}, outcome: "no_answer", reason: "no_answer", retryOn: "no_answer"},
-		{name: "408 after 180", final: sip.Final{Code: 408, RangBefore: true}, outcome: "no_answer", reason: "no_answer", retryOn: "no_answer"},
-		{name: "rings for ever", final: sip.Final{RingTimeout: true}, outcome: "no_answer", reason: "no_answer", retryOn: "no_answer"},
-		{name: "silence", final: sip.Final{Silent: true}, outcome: "failed", reason: "trunk_error", retryOn: "failed"},
-		{name: "408", final: sip.Final{Code: 408}, outcome: "failed", reason: "trunk_error", retryOn: "failed"},
-		{name: "503", final: sip.Final{Code: 503}, outcome: "failed", reason: "trunk_error", retryOn: "failed"},
-		{name: "503 rate", final: sip.Final{Code: 503, RateText: true}, outcome: "failed", reason: "throttled", free: true},
-		{name: "429", final: sip.Final{Code: 429}, outcome: "failed", reason: "throttled", free: true},
-		{name: "404", final: sip.Final{Code: 404}, outcome: "failed", reason: "invalid_number"},
-		{name: "604", final: sip.Final{Code: 604}, outcome: "failed", reason: "invalid_number"},
-		{name: "403", final: sip.Final{Code: 403}, outcome: "failed", reason: "trunk_rejected", retryOn: "failed"},
-		{name: "603", final: sip.Final{Code: 603}, outcome: "failed", reason: "rejected", retryOn: "rejected"},
-		{name: "608", final: sip.Final{Code: 608}, outcome: "failed", reason: "blocked"},
-		{name: "488", final: sip.Final{Code: 488}, outcome: "failed", reason: "media"},
-		{name: "437", final: sip.Final{Code: 437}, outcome: "failed", reason: "identity"},
-		{name: "302", final: sip.Final{Code: 302}, outcome: "failed", reason: "redirected"},
-		{name: "499", final: sip.Final{Code: 499}, outcome: "failed", reason: "sip_499", retryOn: "failed"},
+		{name: "486", final: outcome.Final{Code: 486}, outcome: "busy", reason: "busy", retryOn: "busy"},
+		{name: "600", final: outcome.Final{Code: 600}, outcome: "busy", reason: "busy", retryOn: "busy"},
+		{name: "480", final: outcome.Final{Code: 480}, outcome: "no_answer", reason: "no_answer", retryOn: "no_answer"},
+		{name: "408 after 180", final: outcome.Final{Code: 408, RangBefore: true}, outcome: "no_answer", reason: "no_answer", retryOn: "no_answer"},
+		{name: "rings for ever", final: outcome.Final{RingTimeout: true}, outcome: "no_answer", reason: "no_answer", retryOn: "no_answer"},
+		{name: "silence", final: outcome.Final{Silent: true}, outcome: "failed", reason: "trunk_error", retryOn: "failed"},
+		{name: "408", final: outcome.Final{Code: 408}, outcome: "failed", reason: "trunk_error", retryOn: "failed"},
+		{name: "503", final: outcome.Final{Code: 503}, outcome: "failed", reason: "trunk_error", retryOn: "failed"},
+		{name: "503 rate", final: outcome.Final{Code: 503, RateText: true}, outcome: "failed", reason: "throttled", free: true},
+		{name: "429", final: outcome.Final{Code: 429}, outcome: "failed", reason: "throttled", free: true},
+		{name: "404", final: outcome.Final{Code: 404}, outcome: "failed", reason: "invalid_number"},
+		{name: "604", final: outcome.Final{Code: 604}, outcome: "failed", reason: "invalid_number"},
+		{name: "403", final: outcome.Final{Code: 403}, outcome: "failed", reason: "trunk_rejected", retryOn: "failed"},
+		{name: "603", final: outcome.Final{Code: 603}, outcome: "failed", reason: "rejected", retryOn: "rejected"},
+		{name: "608", final: outcome.Final{Code: 608}, outcome: "failed", reason: "blocked"},
+		{name: "488", final: outcome.Final{Code: 488}, outcome: "failed", reason: "media"},
+		{name: "437", final: outcome.Final{Code: 437}, outcome: "failed", reason: "identity"},
+		{name: "302", final: outcome.Final{Code: 302}, outcome: "failed", reason: "redirected"},
+		{name: "499", final: outcome.Final{Code: 499}, outcome: "failed", reason: "sip_499", retryOn: "failed"},
 	}
 }
 
 // verdict is what the service makes of it: the real table.
 func (r row) verdict() domain.Verdict {
 	if !r.talks {
-		return sip.Classify(r.final)
+		return outcome.Classify(r.final)
 	}
 	return domain.Verdict{Outcome: r.outcome, Reason: r.reason, RetryOn: r.retryOn}
 }

@@ -1,4 +1,4 @@
-package sip
+package outcome
 
 import (
 	"strconv"
@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Classify tells what a leg's failure means for the attempt and the contact:
-// API.md's table of final SIP answers, total over every code.
+// Classify is the verdict of a failed leg on the attempt and the contact: the table
+// of final SIP responses in API.md, total over every code.
 func Classify(f Final) domain.Verdict {
 	switch {
 	case f.Cancelled:

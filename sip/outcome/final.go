@@ -1,0 +1,74 @@
+// Package outcome is the result of an outbound SIP request: the final response, or the lack of one.
+//
+// Final is what a request ended with, Classify its verdict on the attempt.
+package outcome
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+)
+
+// Final is the final response to an outbound request, or why none arrived.
+type Final struct {
+	Code          int // 0 when nothing final arrived
+	Phrase        string
+	Reason        string // Reason header as received
+	Q850          int
+	RetryAfter    time.Duration
+	Blocked       bool // 603+, 607, 608, or an analytics reason
+	RateText      bool // the phrase or a header names rate or channel limits
+	Silent        bool // nothing at all arrived
+	Transport     bool // ICMP, connection refused, no such host
+	Held          bool // by HoldCalls: the INVITE that was due did not leave
+	RangBefore    bool
+	Cancelled     bool // by Cancel
+	RingTimeout   bool // by our ring time-out
+	Authenticated bool // credentials had been sent
+	Sent          bool // at least one INVITE left
+	PDD           time.Duration
+	Redirects     []RedirectTarget // of a 3xx, in descending order of preference
+	Identity      []string         // Identity headers of a 3xx (RFC 8224)
+}
+
+// ReadFinal reads a final response other than 2xx.
+func ReadFinal(m *message.Message) Final {
+	reasons := m.HeaderValues("Reason")
+	f := Final{Code: m.Code, Phrase: m.Phrase, Reason: strings.Join(reasons, ", ")}
+	f.Q850, _ = message.ParseReason(reasons)
+	if s := m.HeaderValue("Retry-After"); s != "" {
+		s = strings.TrimSpace(message.TextBefore(message.TextBefore(s, ";"), "("))
+		if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+			f.RetryAfter = time.Duration(min(n, 86400)) * time.Second
+		}
+	}
+	if m.Code >= 300 && m.Code < 400 {
+		f.Redirects, f.Identity = redirectTargets(m), identities(m)
+	}
+	text := strings.ToLower(strings.Join([]string{m.Phrase, f.Reason, m.HeaderValue("Warning"), m.HeaderValue("X-Twilio-Error")}, " "))
+	f.RateText = mentionsRateLimit(text)
+	f.Blocked = m.Code == 607 || m.Code == 608 ||
+		m.Code == 603 && (strings.Contains(text, "network blocked") || strings.Contains(text, "analytics")) ||
+		strings.Contains(strings.ToLower(f.Reason), "v=analytics")
+	return f
+}
+
+// mentionsRateLimit finds the words with which carriers refuse for calls per
+// second or for channels. The text is in lower case.
+func mentionsRateLimit(text string) bool {
+	for _, s := range []string{
+		"too many", "calls per second", "per second", "rate limit", "concurrent", "max channels",
+		"channel limit", "no channels", "channels exceeded", "capacity", "limit exceeded", "limit reached",
+	} {
+		if strings.Contains(text, s) {
+			return true
+		}
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' })
+	return slices.ContainsFunc(words, func(w string) bool {
+		return w == "cps" || strings.HasPrefix(w, "throttl") || w == "rate" || w == "rate-limit"
+	})
+}
