@@ -66,11 +66,3 @@ func Rules() map[string]int { return message.ValidationRules() }
 
 // ShortSessions lets session timers be as short as a test wants; before Serve.
 func (u *UserAgent) ShortSessions(least time.Duration) { u.leastSession = least }
-
-// QuickRing is a call to one phone that was answered before its dialog was
-// known to the call.
-func QuickRing(d *Dialog, notify func(Event)) {
-	l := &ringLeg{r: &Ringer{notify: notify, open: 1, placed: true}}
-	l.hear(Answered{})
-	l.is(d)
-}

@@ -28,7 +28,7 @@ func (u *UserAgent) SentBy(network string, far netip.AddrPort) string {
 func Masked(b []byte) []byte { return message.MaskSecrets(b) }
 
 // ReadDTMFRelay reads the body of an INFO.
-func ReadDTMFRelay(body []byte) (key byte, duration int) { return dtmfRelay(body) }
+func ReadDTMFRelay(body []byte) (key byte, duration int) { return message.ParseDTMFRelay(body) }
 
 // ReadReason reads a Reason header.
 func ReadReason(s string) (q850 int, text string) { return message.ParseReason([]string{s}) }

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/forking"
 	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
@@ -27,7 +28,7 @@ func TestWhileCallsAreHeldNoInviteLeavesThatBeginsOne(t *testing.T) {
 		s.ua.HoldCalls(true)
 		_, err := s.ua.Invite(sip.Invite{Attempt: "att_2", Leg: 1, Target: target, To: "+15550002", From: "+15559999", Notify: s.ears.hear})
 		require.ErrorIs(t, err, transport.ErrHeld)
-		_, err = s.ua.Ring(sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []registrar.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.ears.hear})
+		_, err = forking.Invite(s.ua, sip.Invite{Attempt: "att_3", Leg: 1, To: "88", From: "+15559999", Contacts: []registrar.Contact{{URI: "sip:88@127.0.0.1:5070", Target: target}}, Notify: s.ears.hear})
 		require.ErrorIs(t, err, transport.ErrHeld)
 		s.peer.send(asked.reply(401, "p1", `WWW-Authenticate: Digest realm="r", nonce="n", qop="auth"`), s.us())
 		s.peer.expect("ACK")

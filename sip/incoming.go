@@ -103,7 +103,7 @@ func (u *UserAgent) incoming(m *received, a Admission) {
 func (u *UserAgent) newInbound(m *received) *Incoming {
 	source := m.Source()
 	in := &Incoming{
-		PhoneID: m.phone, Proved: m.proved, Verstat: verstatOf(m),
+		PhoneID: m.phone, Proved: m.proved, Verstat: m.Verstat(),
 		From: message.URIUser(m.From.URI), FromName: m.From.Name, To: message.URIUser(m.URI), CallID: m.CallID, TrunkID: m.trunk,
 		Source: source.Addr, Network: source.Network, Through: m.RelayNode(), Body: m.Body, Header: make(map[string]string),
 		MatchFields: m.MatchFields(),

@@ -303,10 +303,10 @@ func (d *Dialog) informed(m *received) {
 	key, duration := byte(0), 0
 	switch m.ContentType {
 	case message.ContentDTMFRelay:
-		key, duration = dtmfRelay(m.Body)
+		key, duration = message.ParseDTMFRelay(m.Body)
 	case message.ContentDTMF:
 		if s := strings.TrimSpace(string(m.Body)); len(s) == 1 {
-			key = digit(s)
+			key = message.ParseDTMFKey(s)
 		}
 	case "":
 	default:
@@ -317,34 +317,4 @@ func (d *Dialog) informed(m *received) {
 	if key != 0 && d.phase == up {
 		d.emit(InfoDigit{Key: key, DurationMs: duration})
 	}
-}
-
-// dtmfRelay reads "Signal=5" and "Duration=160".
-func dtmfRelay(body []byte) (key byte, duration int) {
-	duration = 160
-	for line := range strings.Lines(string(body)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		value = strings.TrimSpace(value)
-		switch {
-		case strings.EqualFold(strings.TrimSpace(name), "signal"):
-			key = digit(value)
-		case strings.EqualFold(strings.TrimSpace(name), "duration"):
-			if n, err := strconv.ParseUint(value, 10, 16); err == nil {
-				duration = int(n)
-			}
-		}
-	}
-	return key, duration
-}
-
-func digit(s string) byte {
-	switch s = strings.ToUpper(s); {
-	case s == "10":
-		return '*'
-	case s == "11":
-		return '#'
-	case len(s) == 1 && strings.Contains("0123456789*#ABCD", s):
-		return s[0]
-	}
-	return 0
 }

@@ -1,7 +1,6 @@
 package sip
 
 import (
-	"strings"
 	"time"
 
 	"github.com/callboard/callboard/sip/auth"
@@ -64,27 +63,6 @@ func (i *Incoming) Challenge() {
 		d.ua.stats.size.Add(1)
 		d.refuseCaller(403, nil, outcome.Final{})
 	})
-}
-
-// verstatOf is the verifier's word on the caller's number (ATIS-1000074,
-// 3GPP TS 24.229): a parameter of the From or P-Asserted-Identity URI.
-func verstatOf(m *received) string {
-	for _, value := range append(m.HeaderValues("P-Asserted-Identity"), m.From.Value) {
-		lower := strings.ToLower(value)
-		i := strings.Index(lower, ";verstat=")
-		if i < 0 {
-			continue
-		}
-		word := value[i+len(";verstat="):]
-		end := strings.IndexFunc(word, func(r rune) bool {
-			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
-		})
-		if end >= 0 {
-			word = word[:end]
-		}
-		return word[:min(len(word), 64)]
-	}
-	return ""
 }
 
 // several tells which headers may stand more than once and are told joined.

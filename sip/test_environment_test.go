@@ -12,6 +12,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/forking"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -45,7 +46,7 @@ func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
 			return err
 		},
 		"an INVITE to a phone": func(env domain.Environment) error {
-			_, err := ua.Ring(sip.Invite{Environment: env, Attempt: "r " + string(env), Leg: 1, To: "200", From: "300", Contacts: []registrar.Contact{{URI: "sip:200@127.0.0.1", Target: proxy}}})
+			_, err := forking.Invite(ua, sip.Invite{Environment: env, Attempt: "r " + string(env), Leg: 1, To: "200", From: "300", Contacts: []registrar.Contact{{URI: "sip:200@127.0.0.1", Target: proxy}}})
 			return err
 		},
 		"a REGISTER": func(env domain.Environment) error {

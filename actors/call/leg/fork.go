@@ -2,6 +2,7 @@ package leg
 
 import (
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/forking"
 	"github.com/callboard/callboard/sip/registrar"
 )
 
@@ -9,7 +10,7 @@ import (
 // until one has answered; then Resources puts the answered dialog in its place.
 type forkedDialog struct {
 	Dialog // to the first contact
-	all    *sip.Ringer
+	all    *forking.Call
 }
 
 // State is that of the answered dialog, or of the first.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/forking"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -50,7 +51,7 @@ type userAgent struct {
 func (u userAgent) Invite(in sip.Invite) (Dialog, error) {
 	in.May = u.may
 	if len(in.Contacts) > 0 {
-		all, err := u.Ring(in)
+		all, err := forking.Invite(u.UserAgent, in)
 		if err != nil {
 			return nil, err
 		}

@@ -1,46 +1,54 @@
-package sip
+// Package forking calls all contacts of a phone at once: the first that answers has the call.
+//
+// An INVITE is sent to each contact; the owner gets the events of a single leg.
+package forking
 
 import (
 	"errors"
 	"strconv"
 	"sync"
 
+	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// maxRings bounds the phones that one call rings at a time.
-const maxRings = registrar.MaxBindings
+// maxLegs bounds the contacts that one call rings at a time.
+const maxLegs = registrar.MaxBindings
 
-// Ringer is a call to several phones, one leg to its owner: whoever answers first has the call,
-// the others are cancelled, and one that answered in the same moment is
-// acknowledged and ended before anybody could speak. The owner hears the
-// events of an Invite, with one Refused or one Answered and Ended.
-type Ringer struct {
-	notify func(Event)
+// Inviter sends an INVITE to one contact.
+type Inviter interface {
+	Invite(in sip.Invite) (*sip.Dialog, error)
+}
+
+// Call is a call to several contacts, a single leg to its owner. The first contact that
+// answers has the call and the others are cancelled. A contact that answers in the same
+// moment is acknowledged and ended. The owner gets the events of an Invite, with one
+// Refused, or one Answered and later one Ended.
+type Call struct {
+	notify func(sip.Event)
 
 	mu      sync.Mutex
-	legs    []*Dialog
+	legs    []*sip.Dialog
 	placed  bool // all INVITEs are on their way
 	open    int  // legs that may still answer
-	winner  *Dialog
+	winner  *sip.Dialog
 	gone    bool // cancelled, or refused
 	best    *outcome.Final
 	trying  bool
-	queue   []Event
+	queue   []sip.Event
 	telling bool
 }
 
-// Ring calls all contacts of in at once. in is as for Invite; Target and URI
-// are those of each contact, and Attempt with the contact's place the source
-// of each Call-ID.
-func (u *UserAgent) Ring(in Invite) (*Ringer, error) {
-	contacts := in.Contacts[:min(len(in.Contacts), maxRings)]
+// Invite calls all contacts of in at once. in is as for sip.Invite; Target and URI are
+// those of each contact. Attempt with the index of the contact is the source of each Call-ID.
+func Invite(agent Inviter, in sip.Invite) (*Call, error) {
+	contacts := in.Contacts[:min(len(in.Contacts), maxLegs)]
 	in.Contacts = nil
 	if len(contacts) == 0 {
 		return nil, errors.New("sip: nobody to ring")
 	}
-	r := &Ringer{notify: in.Notify}
+	r := &Call{notify: in.Notify}
 	r.open = len(contacts)
 	var first error
 	for i, c := range contacts {
@@ -49,9 +57,9 @@ func (u *UserAgent) Ring(in Invite) (*Ringer, error) {
 		if i > 0 {
 			one.Attempt += "/" + strconv.Itoa(i)
 		}
-		leg := &ringLeg{r: r}
+		leg := &contactLeg{r: r}
 		one.Notify = leg.hear
-		d, err := u.Invite(one)
+		d, err := agent.Invite(one)
 		if err != nil {
 			first = errors.Join(first, err)
 			r.lost(outcome.Final{Transport: true, Phrase: "the contact cannot be called"})
@@ -69,14 +77,14 @@ func (u *UserAgent) Ring(in Invite) (*Ringer, error) {
 	return r, nil
 }
 
-// ringLeg knows which dialog an event is of, also before Invite returns.
-type ringLeg struct {
-	r     *Ringer
-	early []Event
-	d     *Dialog
+// contactLeg knows which dialog an event is of, also before Invite returns.
+type contactLeg struct {
+	r     *Call
+	early []sip.Event
+	d     *sip.Dialog
 }
 
-func (l *ringLeg) is(d *Dialog) {
+func (l *contactLeg) is(d *sip.Dialog) {
 	l.r.mu.Lock()
 	defer l.r.unlock()
 	l.d = d
@@ -90,7 +98,7 @@ func (l *ringLeg) is(d *Dialog) {
 	}
 }
 
-func (l *ringLeg) hear(e Event) {
+func (l *contactLeg) hear(e sip.Event) {
 	l.r.mu.Lock()
 	defer l.r.unlock()
 	if l.d == nil {
@@ -102,13 +110,13 @@ func (l *ringLeg) hear(e Event) {
 
 // heard takes an event of one leg. Nothing here waits: what must be said to a
 // dialog is said by a goroutine of its own, for its lock may be held.
-func (r *Ringer) heard(d *Dialog, e Event) {
+func (r *Call) heard(d *sip.Dialog, e sip.Event) {
 	if d == r.winner {
 		r.emit(e)
 		return
 	}
 	switch e := e.(type) {
-	case Answered:
+	case sip.Answered:
 		r.open--
 		if r.winner != nil {
 			go d.Bye(26, "answered elsewhere") // non-selected user clearing (Q.850)
@@ -124,16 +132,16 @@ func (r *Ringer) heard(d *Dialog, e Event) {
 			}
 		}
 		r.emit(e)
-	case Refused:
+	case sip.Refused:
 		r.open--
 		r.keep(e.Final)
 		r.concluded()
-	case Trying:
+	case sip.Trying:
 		if !r.trying {
 			r.trying = true
 			r.emit(e)
 		}
-	case Ringing, Early:
+	case sip.Ringing, sip.Early:
 		if r.winner == nil {
 			r.emit(e)
 		}
@@ -141,7 +149,7 @@ func (r *Ringer) heard(d *Dialog, e Event) {
 	}
 }
 
-func (r *Ringer) lost(f outcome.Final) {
+func (r *Call) lost(f outcome.Final) {
 	r.mu.Lock()
 	defer r.unlock()
 	r.open--
@@ -150,7 +158,7 @@ func (r *Ringer) lost(f outcome.Final) {
 
 // keep remembers the answer that says most: a person's over a machine's, as a
 // forking proxy chooses (RFC 3261 16.7).
-func (r *Ringer) keep(f outcome.Final) {
+func (r *Call) keep(f outcome.Final) {
 	if r.best == nil || finalRank(&f) > finalRank(r.best) {
 		r.best = &f
 	}
@@ -173,22 +181,22 @@ func finalRank(f *outcome.Final) int {
 }
 
 // concluded tells the refusal once nothing can ring any more.
-func (r *Ringer) concluded() {
+func (r *Call) concluded() {
 	if r.placed && r.open == 0 && r.winner == nil && r.best != nil {
 		r.gone = true
-		r.emit(Refused{Final: *r.best})
+		r.emit(sip.Refused{Final: *r.best})
 		r.best = nil
 	}
 }
 
-func (r *Ringer) emit(e Event) {
+func (r *Call) emit(e sip.Event) {
 	if r.notify != nil {
 		r.queue = append(r.queue, e)
 	}
 }
 
 // unlock tells what was queued, in order, with the lock released.
-func (r *Ringer) unlock() {
+func (r *Call) unlock() {
 	for !r.telling && len(r.queue) > 0 {
 		queue := r.queue
 		r.queue, r.telling = nil, true
@@ -203,14 +211,14 @@ func (r *Ringer) unlock() {
 }
 
 // Answered is the dialog of the phone that has the call; nil before.
-func (r *Ringer) Answered() *Dialog {
+func (r *Call) Answered() *sip.Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.winner
 }
 
 // Dialog is the answered one, or the first that rings.
-func (r *Ringer) Dialog() *Dialog {
+func (r *Call) Dialog() *sip.Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.winner != nil {
@@ -220,26 +228,26 @@ func (r *Ringer) Dialog() *Dialog {
 }
 
 // Cancel gives all legs up; an answered call is ended.
-func (r *Ringer) Cancel(reason string) {
+func (r *Call) Cancel(reason string) {
 	for _, d := range r.giveUp() {
 		d.Cancel(reason)
 	}
 }
 
 // Bye ends the call; before the answer all legs are cancelled.
-func (r *Ringer) Bye(q850 int, text string) {
+func (r *Call) Bye(q850 int, text string) {
 	for _, d := range r.giveUp() {
 		d.Bye(q850, text)
 	}
 }
 
 // giveUp are the dialogs that a cancellation concerns.
-func (r *Ringer) giveUp() []*Dialog {
+func (r *Call) giveUp() []*sip.Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.winner != nil {
-		return []*Dialog{r.winner}
+		return []*sip.Dialog{r.winner}
 	}
 	r.gone = true
-	return append([]*Dialog(nil), r.legs...)
+	return append([]*sip.Dialog(nil), r.legs...)
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/forking"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 )
 
 // twoPhones rings one account that is registered at two places, each behind a
 // NAT: its Contact leads nowhere.
-func twoPhones(s *stage) (r *sip.Ringer, a, b *peer) {
+func twoPhones(s *stage) (r *forking.Call, a, b *peer) {
 	s.t.Helper()
 	a, b = &peer{s.t, s.net.open("127.0.0.1:5071")}, &peer{s.t, s.net.open("127.0.0.1:5072")}
-	r, err := s.ua.Ring(sip.Invite{
+	r, err := forking.Invite(s.ua, sip.Invite{
 		Attempt: "att_ring", Leg: 1, To: "1001", From: "agent", Body: []byte(sdp), Notify: s.ears.hear,
 		Contacts: []registrar.Contact{
 			{URI: "sip:1001@10.0.0.7:5060;ob", Target: resolve.Target{Host: "127.0.0.1", Port: 5071, Transport: "udp"}},
@@ -28,6 +29,14 @@ func twoPhones(s *stage) (r *sip.Ringer, a, b *peer) {
 	})
 	require.NoError(s.t, err)
 	return r, a, b
+}
+
+// answeredBefore is answered before Invite returns the dialog.
+type answeredBefore struct{ d *sip.Dialog }
+
+func (a answeredBefore) Invite(in sip.Invite) (*sip.Dialog, error) {
+	in.Notify(sip.Answered{})
+	return a.d, nil
 }
 
 const natted = "Contact: <sip:1001@10.0.0.7:5060>"
@@ -63,7 +72,8 @@ func TestAPhoneThatAnswersBeforeItsDialogIsKnownKeepsTheCall(t *testing.T) {
 		s := onStage(t, nil)
 		defer s.stop()
 		d, _, _ := s.answered()
-		sip.QuickRing(d, s.ears.hear)
+		_, err := forking.Invite(answeredBefore{d}, sip.Invite{Contacts: []registrar.Contact{{URI: "sip:1001@10.0.0.7:5060"}}, Notify: s.ears.hear})
+		require.NoError(t, err)
 		next[sip.Answered](t, s.ears)
 		select {
 		case got := <-s.peer.port.in:
