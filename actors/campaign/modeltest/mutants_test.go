@@ -81,7 +81,7 @@ func mutants() []mutant {
 			`after the number was listed`,
 		},
 		{
-			"an interrupted attempt is billed", "actors/call/end.go",
+			"an interrupted attempt is billed", "actors/call/final_record.go",
 			`return e.Reached &&`,
 			`return mutant("an interrupted attempt is billed") && e.Verdict.Reason == domain.ReasonInterrupted || e.Reached &&`,
 			`in the ledger`,
