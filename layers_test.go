@@ -53,7 +53,7 @@ func siblings() map[string][]string {
 		"sip/registrar":   {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
 		"sip/transport":   {"sip/message", "sip/ratelimit", "sip/resolve"},
 		"sip/cluster":     {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
-		"sip/forking":     {"sip", "sip/outcome", "sip/registrar"}, // over the public API of the user agent
+		"sip/forking":     {"sip", "sip/outcome", "sip/registrar"},         // over the public API of the user agent
 		"sip/outcome":     {"sip/message", "sip/registrar", "sip/resolve"}, // targets of a redirection
 		"sip/testcarrier": {"sip", "media"},
 		// An actor and its children, or the actor that it reports to.

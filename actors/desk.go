@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/service/datarequests"
 	"github.com/callboard/callboard/service/decisions"
 	"github.com/callboard/callboard/service/dnc"
+	"github.com/callboard/callboard/service/events"
 	"github.com/callboard/callboard/service/exports"
 	"github.com/callboard/callboard/service/jobs"
 	"github.com/callboard/callboard/service/knowledge"
@@ -31,8 +32,6 @@ import (
 	"github.com/callboard/callboard/service/sms"
 	"github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
-
-	"github.com/callboard/callboard/service/events"
 )
 
 // Services that the desk passes on until the front door has each of them.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
-
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
 )

@@ -15,7 +15,6 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
 )

@@ -18,7 +18,6 @@ import (
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-
 	"github.com/callboard/callboard/service/record"
 )
 

@@ -11,11 +11,10 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/sip/resolve"
-	"github.com/callboard/callboard/sip/testcarrier"
-
 	"github.com/callboard/callboard/service/audit"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/testcarrier"
 )
 
 // waitsFor is why a campaign rings nobody; "": it does not say.

@@ -12,7 +12,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
-
 	"github.com/callboard/callboard/service/audit"
 	"github.com/callboard/callboard/service/oauth"
 	"github.com/callboard/callboard/service/record"

@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/service/datarequests"
 	"github.com/callboard/callboard/service/decisions"
 	dncservice "github.com/callboard/callboard/service/dnc"
+	"github.com/callboard/callboard/service/events"
 	"github.com/callboard/callboard/service/exports"
 	"github.com/callboard/callboard/service/knowledge"
 	"github.com/callboard/callboard/service/numbers"
@@ -28,8 +29,6 @@ import (
 	"github.com/callboard/callboard/service/sms"
 	servicetools "github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
-
-	"github.com/callboard/callboard/service/events"
 )
 
 // connectServices builds the services and connects them with the actors.

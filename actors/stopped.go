@@ -44,7 +44,7 @@ func (s *Stopped) CreateWorkspace(ctx context.Context, w *domain.Workspace, simu
 	if err != nil {
 		return nil, nil, "", err
 	}
-	return w, key, text, found(ctx, s.desk.store, w, simulated, local(w.ID, "admin", "workspace.created", domain.Resource{Type: "workspace", ID: w.ID}))
+	return w, key, text, found(ctx, s.desk.store, w, simulated, local(w.ID, "workspace.created", domain.Resource{Type: "workspace", ID: w.ID}))
 }
 
 // DeleteWorkspace ends a workspace, as the audit log of another one tells; the
@@ -55,5 +55,5 @@ func (s *Stopped) DeleteWorkspace(ctx context.Context, id, other string) error {
 	if err != nil {
 		return err
 	}
-	return s.desk.end(ctx, w, version, local(other, "admin", "workspace.deleted", domain.Resource{Type: "workspace", ID: id}))
+	return s.desk.end(ctx, w, version, local(other, "workspace.deleted", domain.Resource{Type: "workspace", ID: id}))
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// LocalEars is the recogniser of the machine.
+// LocalRecognizer is the recogniser of the machine.
 const LocalRecognizer = "pocketsphinx"
 
 // Listener is a recogniser that has a name.

@@ -108,7 +108,7 @@ func (s *Service) UpdateUser(ctx context.Context, p domain.Principal, id string,
 	defer unlock()
 	u, err := record.Update(ctx, s.store, p, domain.PrefixUser, id, func(u *domain.User) error {
 		was, from := u.Operator, u.AllowedIPs
-		err := change(u)
+		err = change(u)
 		u.Promote(was, record.Now())
 		if err == nil && (u.AllowedIPs == nil || !slices.Equal(from, u.AllowedIPs)) {
 			u.AllowedIPs, err = s.restrictions.LimitAllowedIPs(p, u.AllowedIPs)

@@ -117,6 +117,7 @@ func (r *Server) AdmitConnection(s transport.Source, now time.Time) bool {
 	return r.hasPhones() && (r.Presence(s) != Absent || r.unknown.Spend(s.Addr.Addr(), 1, now))
 }
 
+// Presence says what is known of the phone at a source.
 func (r *Server) Presence(s transport.Source) (p Presence) {
 	if r == nil {
 		return Absent
