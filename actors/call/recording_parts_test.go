@@ -22,7 +22,9 @@ func (h *fixture) fetched(file string, sound []byte) {
 	path := recording.FreePartPath(filepath.Join(h.spool, workspace), file)
 	require.NotEmpty(h.t, path)
 	require.NoError(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	require.NoError(h.t, os.WriteFile(path, append(wav.Header(2, wav.Unknown), sound...), 0o600))
+	whole := filepath.Join(h.t.TempDir(), file) // a fetched file has its name once it is complete
+	require.NoError(h.t, os.WriteFile(whole, append(wav.Header(2, wav.Unknown), sound...), 0o600))
+	require.NoError(h.t, os.Rename(whole, path))
 	h.sys.Root.Send(h.calls, recording.JoinParts{})
 }
 

@@ -115,6 +115,7 @@ type Queue struct {
 	recovering map[string]bool // calls whose files are being read
 	scans      int             // of the whole spool, under way
 	joinAgain  bool            // JoinParts arrived during a scan: scan again after it
+	skipped    map[string]bool // calls that the last scan skipped because their files were in use
 }
 
 // NewQueue makes an empty queue.
@@ -220,6 +221,10 @@ func (q *Queue) finishJob(ctx actor.Context, m jobDone) {
 	}
 	if m.err == nil {
 		q.joinFetchedPart(ctx, m.job)
+		if q.skipped[m.job.callID] { // once, also after a recovered job
+			delete(q.skipped, m.job.callID)
+			q.Recover(ctx, m.job.callID)
+		}
 		if q.cfg.Committed != nil {
 			q.cfg.Committed()
 		}
@@ -332,6 +337,7 @@ func (q *Queue) joinParts(ctx actor.Context) {
 		return
 	}
 	dir, busy, log := q.cfg.folder(), q.busyCalls(), q.cfg.Log
+	q.skipped = maps.Clone(busy)
 	q.scan(ctx, func() (jobs []*job) {
 		for _, id := range callsWithParts(dir) {
 			if !busy[id] {
