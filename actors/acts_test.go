@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/record"
 )
 
 // does is a pathway that does one thing after the other with appointments.
@@ -62,7 +64,7 @@ func TestTheEndOfACallTellsTheAppointmentThatItMade(t *testing.T) {
 	at := dayAhead(3)
 	to := number(0, 0, "00")
 	kept := func(hours int) string {
-		a, err := h.desk().Book(ctx, p, ask.NewAppointment{Patient: domain.Patient{Name: "Ada", Phone: to}, Provider: x.ID, Datetime: at.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339), Type: "visit"})
+		a, err := h.desk().Book(ctx, p, booking.NewAppointment{Patient: domain.Patient{Name: "Ada", Phone: to}, Provider: x.ID, Datetime: at.Add(time.Duration(hours) * time.Hour).Format(time.RFC3339), Type: "visit"})
 		require.NoError(t, err)
 		return a.ID
 	}
@@ -89,7 +91,7 @@ func TestTheEndOfACallTellsTheAppointmentThatItMade(t *testing.T) {
 		assert.NotContains(t, changed, name)
 	}
 	made := ended(does(book, act("cancel", map[string]string{"appointment_id": another})))
-	stands, err := h.desk().ListAppointments(ctx, p, ask.AppointmentQuery{Page: ask.Page{Limit: 10}, Status: domain.AppointmentBooked})
+	stands, err := h.desk().ListAppointments(ctx, p, appointments.Query{PageQuery: record.PageQuery{Limit: 10}, Status: domain.AppointmentBooked})
 	require.NoError(t, err)
 	require.Len(t, stands.Data, 1)
 	local := at.In(zone)
@@ -120,7 +122,7 @@ func TestWhatACallerWantsAndThatHeIsHandedOverIsTold(t *testing.T) {
 		Transfer: domain.AgentTransfer{Destinations: []domain.Destination{{Name: "sales", To: number(0, 1, "14")}}},
 	})
 	require.NoError(t, err)
-	placed, err := h.desk().PlaceCall(ctx, h.test, ask.NewCall{To: "+15005550007", AgentID: agent.ID, RingTimeout: 20 * time.Second, MaxDuration: time.Minute, Record: true})
+	placed, err := h.desk().PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550007", AgentID: agent.ID, RingTimeout: 20 * time.Second, MaxDuration: time.Minute, Record: true})
 	require.NoError(t, err)
 	id := placed.ID
 	h.ended(id)
@@ -142,7 +144,7 @@ func TestATrunkThatDoesBadlyIsToldOf(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx := t.Context()
-	all, err := h.desk().ListTrunks(ctx, h.live, ask.Page{Limit: 10})
+	all, err := h.desk().ListTrunks(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, all.Data, 1)
 	trunk, err := h.desk().UpdateTrunk(ctx, h.live, all.Data[0].ID, func(x *domain.Trunk) error {

@@ -13,8 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	callsservice "github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 // tool is kept for the principal.
@@ -93,7 +95,7 @@ func TestAToolIsKeptSecretAndGoesWhenNobodyNamesIt(t *testing.T) {
 // spoke is a call to a phone that answers, once it is over and written down.
 func (h *house) spoke(p domain.Principal, agent, to string) (c *domain.Call, text string) {
 	h.Helper()
-	c, err := h.desk().PlaceCall(h.Context(), p, ask.NewCall{To: to, AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	c, err := h.desk().PlaceCall(h.Context(), p, domain.NewCall{To: to, AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(h, err)
 	return h.heard(p, c.ID)
 }
@@ -140,11 +142,11 @@ func TestCallsSpeakWhatIsPublished(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	_, err = d.AgentVersion(ctx, h.test, a.ID, 1)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	l, err := d.ListAgentVersions(ctx, p, a.ID, ask.Page{Limit: 1})
+	l, err := d.ListAgentVersions(ctx, p, a.ID, record.PageQuery{Limit: 1})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 1)
 	assert.Equal(t, 2, l.Data[0].Version, "newest first")
-	l, err = d.ListAgentVersions(ctx, p, a.ID, ask.Page{Limit: 2, Cursor: l.Next})
+	l, err = d.ListAgentVersions(ctx, p, a.ID, record.PageQuery{Limit: 2, Cursor: l.Next})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 1)
 	assert.Equal(t, 1, l.Data[0].Version)
@@ -184,7 +186,7 @@ func TestACampaignKeepsItsVersionUnlessItFollows(t *testing.T) {
 	version := func(n, calls int) int {
 		var newest *domain.Call
 		h.until(20*time.Second, "the campaign's calls are over", func() bool {
-			l, err := d.ListCalls(ctx, p, ask.CallQuery{CampaignID: campaigns[n], Page: ask.Page{Limit: 10}})
+			l, err := d.ListCalls(ctx, p, callsservice.Query{CampaignID: campaigns[n], PageQuery: record.PageQuery{Limit: 10}})
 			require.NoError(t, err)
 			if len(l.Data) == calls {
 				newest = l.Data[0]
@@ -207,7 +209,7 @@ func TestACampaignKeepsItsVersionUnlessItFollows(t *testing.T) {
 	h.open()
 	d = h.desk()
 	for n, id := range campaigns {
-		again(h, func(ctx context.Context) (ask.UploadSummary, error) {
+		again(h, func(ctx context.Context) (contactlist.UploadSummary, error) {
 			return d.AddContacts(ctx, p, id, contacts(number(n, 3, "00")))
 		})
 	}
@@ -243,7 +245,7 @@ func TestWhatAPathwayNamesStaysAndWhatTakesAnEngineIsRefused(t *testing.T) {
 	talker, err := d.CreateAgent(ctx, p, &domain.Agent{Name: "c", PathwayID: talks.ID})
 	require.NoError(t, err)
 	for param, agent := range map[string]string{"pathway_id": talker.ID, "agent_id": thinks.ID} {
-		_, err = d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 1, "00"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Second})
+		_, err = d.PlaceCall(ctx, p, domain.NewCall{To: number(1, 1, "00"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Second})
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, []any{domain.CodeNoEngine, param}, []any{refused.Code, refused.Param})
 	}

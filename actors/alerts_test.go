@@ -15,8 +15,9 @@ import (
 	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	alertsservice "github.com/callboard/callboard/service/alerts"
+	"github.com/callboard/callboard/service/record"
 )
 
 // postbox takes mails, or refuses some.
@@ -63,7 +64,7 @@ func TestAnAlertIsToldOnceByWebhookAndMailAlsoAcrossARestart(t *testing.T) {
 	_, err = h.desk().StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
 	now := func() []*domain.Alert {
-		l, err := h.desk().ListAlerts(ctx, h.live, ask.Page{Limit: 10})
+		l, err := h.desk().ListAlerts(ctx, h.live, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		return l.Data
 	}
@@ -83,7 +84,7 @@ func TestAnAlertIsToldOnceByWebhookAndMailAlsoAcrossARestart(t *testing.T) {
 	h.open()
 	test, err := h.desk().TestAlertRule(ctx, h.live, rate.ID) // what is told after it was looked at again
 	require.NoError(t, err)
-	assert.Equal(t, []ask.AlertMailTest{{To: "ops@example.com", Sent: true}}, test.Mails)
+	assert.Equal(t, []alertsservice.AlertMailTest{{To: "ops@example.com", Sent: true}}, test.Mails)
 	h.until(time.Minute, "a look is over", func() bool { return h.receiver.has(test.EventID) })
 	assert.Len(t, now(), 2, "it is known still")
 	require.NoError(t, h.desk().DeleteAlertRule(ctx, h.live, rate.ID))

@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // provider is always open.
@@ -33,8 +35,8 @@ func dayAhead(n int) time.Time {
 	return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, n).Add(12 * time.Hour)
 }
 
-func order(provider string, at time.Time, minutes int) ask.NewAppointment {
-	return ask.NewAppointment{
+func order(provider string, at time.Time, minutes int) booking.NewAppointment {
+	return booking.NewAppointment{
 		Patient: domain.Patient{Name: "Ada", Phone: "+12025550123"}, Provider: provider, Datetime: at.Format(time.RFC3339), Minutes: minutes, Type: "consultation",
 	}
 }
@@ -78,7 +80,7 @@ func TestATimeIsGivenToOneOfFiftyWhoAskAtOnce(t *testing.T) {
 	})
 	assert.Equal(t, map[domain.Code]int{"": 4, domain.CodeSlotUnavailable: 36}, got)
 
-	l, err := d.ListAppointments(ctx, p, ask.AppointmentQuery{Page: ask.Page{Limit: 100}, Provider: x.ID})
+	l, err := d.ListAppointments(ctx, p, appointments.Query{PageQuery: record.PageQuery{Limit: 100}, Provider: x.ID})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 5)
 	for i, a := range l.Data {
@@ -97,7 +99,7 @@ func TestATimeIsGivenToOneOfFiftyWhoAskAtOnce(t *testing.T) {
 		if i%2 == 0 {
 			id = other.ID
 		}
-		_, err := d.RescheduleAppointment(ctx, p, id, ask.Reschedule{Datetime: target})
+		_, err := d.RescheduleAppointment(ctx, p, id, booking.Reschedule{Datetime: target})
 		return err
 	})
 	assert.Equal(t, map[domain.Code]int{"": 10, domain.CodeSlotUnavailable: 10}, got, "one of the two has it, and to move it there again changes nothing")
@@ -131,18 +133,18 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "booked", refused.Extra["reason"])
 	assert.Equal(t, []string{at.Add(30 * time.Minute).Format(domain.TimeFormat), at.Add(60 * time.Minute).Format(domain.TimeFormat), at.Add(90 * time.Minute).Format(domain.TimeFormat)}, refused.Extra["next_available"])
-	open, err := d.Availability(ctx, p, ask.AvailabilityQuery{Provider: "dr. rivera", From: at.Format(time.RFC3339), To: at.Add(2 * time.Hour).Format(time.RFC3339), Limit: 2})
+	open, err := d.Availability(ctx, p, booking.AvailabilityQuery{Provider: "dr. rivera", From: at.Format(time.RFC3339), To: at.Add(2 * time.Hour).Format(time.RFC3339), Limit: 2})
 	require.NoError(t, err)
 	assert.True(t, open.HasMore)
 	assert.Equal(t, []time.Time{at.Add(30 * time.Minute), at.Add(time.Hour)}, []time.Time{open.Slots[0].Start, open.Slots[1].Start})
 	last := time.Now().Add(2 * 366 * 24 * time.Hour) // as far ahead as may be booked
-	open, err = d.Availability(ctx, p, ask.AvailabilityQuery{Provider: x.ID, From: last.Add(-2 * time.Hour).Format(time.RFC3339), To: last.Add(48 * time.Hour).Format(time.RFC3339), Limit: 500})
+	open, err = d.Availability(ctx, p, booking.AvailabilityQuery{Provider: x.ID, From: last.Add(-2 * time.Hour).Format(time.RFC3339), To: last.Add(48 * time.Hour).Format(time.RFC3339), Limit: 500})
 	require.NoError(t, err)
 	require.NotEmpty(t, open.Slots)
 	for _, s := range open.Slots {
 		assert.True(t, s.Start.Before(last.Add(time.Minute)), "%s cannot be booked", s.Start)
 	}
-	open, err = d.Availability(ctx, p, ask.AvailabilityQuery{Provider: x.ID, From: last.Add(24 * time.Hour).Format(time.RFC3339), Limit: 500})
+	open, err = d.Availability(ctx, p, booking.AvailabilityQuery{Provider: x.ID, From: last.Add(24 * time.Hour).Format(time.RFC3339), Limit: 500})
 	require.NoError(t, err)
 	assert.Empty(t, open.Slots)
 
@@ -155,7 +157,7 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "it has not begun")
 	a, err = d.UpdateAppointment(ctx, p, a.ID, func(a *domain.Appointment) error { a.Notes = "Bring the letter."; return nil })
 	require.NoError(t, err)
-	a, err = d.RescheduleAppointment(ctx, p, a.ID, ask.Reschedule{Datetime: at.AddDate(0, 0, 1).Format(time.RFC3339), Minutes: 60})
+	a, err = d.RescheduleAppointment(ctx, p, a.ID, booking.Reschedule{Datetime: at.AddDate(0, 0, 1).Format(time.RFC3339), Minutes: 60})
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.AppointmentBooked, 1, 60, "Bring the letter."}, []any{a.Status, a.Moves, a.DurationMinutes, a.Notes}, "nobody has confirmed the new time")
 	for range 2 {
@@ -180,7 +182,7 @@ func TestAnAppointmentLivesByItsTableAndTellsOfIt(t *testing.T) {
 		event.AppointmentCreated, event.AppointmentConfirmed, event.AppointmentUpdated, event.AppointmentRescheduled, event.AppointmentCancelled,
 	}, types, "once each, whatever is repeated")
 
-	for _, q := range []ask.AppointmentQuery{
+	for _, q := range []appointments.Query{
 		{Status: domain.AppointmentCancelled}, {Provider: x.Name}, {Phone: "+12025550123"}, {From: at, To: at.AddDate(0, 0, 2)},
 	} {
 		q.Limit = 10
@@ -204,7 +206,7 @@ func (h *house) finals(p domain.Principal) map[string]*domain.Message {
 	h.Helper()
 	out := make(map[string]*domain.Message)
 	h.until(10*time.Second, "all messages are settled", func() bool {
-		l, err := h.desk().ListMessages(context.Background(), p, ask.MessageQuery{Page: ask.Page{Limit: 100}})
+		l, err := h.desk().ListMessages(context.Background(), p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(h, err)
 		clear(out)
 		for _, m := range l.Data {
@@ -221,16 +223,16 @@ func (h *house) finals(p domain.Principal) map[string]*domain.Message {
 func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.desk(), h.test
-	_, err := d.SendMessage(ctx, h.live, ask.NewMessage{To: "+12025550123", Body: "Hello."})
+	_, err := d.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	assert.Equal(t, domain.CodeNoSMSRoute, domain.CodeOf(err))
-	_, err = d.SendMessage(ctx, p, ask.NewMessage{To: "911", Body: "Help."})
+	_, err = d.SendMessage(ctx, p, domain.NewMessage{To: "911", Body: "Help."})
 	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err))
-	_, err = d.SendMessage(ctx, p, ask.NewMessage{To: "+15005550000", Body: "Hello {{who}}."})
+	_, err = d.SendMessage(ctx, p, domain.NewMessage{To: "+15005550000", Body: "Hello {{who}}."})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 
 	sent := make(map[string]string)
 	for _, last := range []string{"0000", "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"} {
-		m, err := d.SendMessage(ctx, p, ask.NewMessage{To: "+1500555" + last, Body: "Hello {{who | you}}.", Context: domain.Context{"who": "Ada"}})
+		m, err := d.SendMessage(ctx, p, domain.NewMessage{To: "+1500555" + last, Body: "Hello {{who | you}}.", Context: domain.Context{"who": "Ada"}})
 		require.NoError(t, err)
 		assert.Equal(t, []any{domain.MessageQueued, "Hello Ada.", 1, domain.GSM7}, []any{m.Status, m.Body, m.Segments, m.Encoding})
 		sent[last] = m.ID
@@ -267,34 +269,34 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 		_, err = d.CreateNumber(ctx, p, &domain.PhoneNumber{Number: own, AgentID: h.agent(p, menu()), SMSEnabled: i == 1})
 		require.NoError(t, err)
 	}
-	m, err := d.SendMessage(ctx, p, ask.NewMessage{To: "+15005550000", Body: "Hello."})
+	m, err := d.SendMessage(ctx, p, domain.NewMessage{To: "+15005550000", Body: "Hello."})
 	require.NoError(t, err)
 	assert.Equal(t, "+12025550172", m.From)
-	_, err = d.SendMessage(ctx, p, ask.NewMessage{To: "+15005550007", Body: "Please."})
+	_, err = d.SendMessage(ctx, p, domain.NewMessage{To: "+15005550007", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
-	_, err = d.PlaceCall(ctx, p, ask.NewCall{To: "+15005550007", AgentID: h.agent(p, menu()), RingTimeout: time.Second, MaxDuration: time.Second})
+	_, err = d.PlaceCall(ctx, p, domain.NewCall{To: "+15005550007", AgentID: h.agent(p, menu()), RingTimeout: time.Second, MaxDuration: time.Second})
 	assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err), "nor is it rung")
 	found, err := d.CheckDNC(ctx, p, "+15005550007")
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, reply.ID, ""}, []any{found.Listed, found.Lists[0].MessageID, found.Lists[0].CallID})
 
 	for range 3 { // said again, it is heard and answered no more
-		_, err = d.TestInboundMessage(ctx, p, ask.InboundMessage{From: "+15005550007", To: "+15005550100", Body: " stop "})
+		_, err = d.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+15005550007", To: "+15005550100", Body: " stop "})
 		require.NoError(t, err)
 	}
 	h.race(10, func(int) error { // ten at once, from somebody else
-		_, err := d.TestInboundMessage(ctx, p, ask.InboundMessage{From: "+12025550177", To: "+15005550100", Body: "Stop."})
+		_, err := d.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+12025550177", To: "+15005550100", Body: "Stop."})
 		return err
 	})
 	h.finals(p)
-	l, err := d.ListMessages(ctx, p, ask.MessageQuery{Page: ask.Page{Limit: 100}, To: "+12025550177"})
+	l, err := d.ListMessages(ctx, p, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: "+12025550177"})
 	require.NoError(t, err)
 	assert.Len(t, l.Data, 1, "one notice")
 	assert.Len(t, told(h.events(p.WorkspaceID), event.ContactOptedOut), 2)
 
 	h.shut()
 	h.open()
-	_, err = h.desk().SendMessage(ctx, h.test, ask.NewMessage{To: "+12025550177", Body: "Please."})
+	_, err = h.desk().SendMessage(ctx, h.test, domain.NewMessage{To: "+12025550177", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
 	again, err := h.desk().Message(ctx, h.test, sent["0000"])
 	require.NoError(t, err)
@@ -307,7 +309,7 @@ func TestATestMessageMeetsTheFateOfItsNumber(t *testing.T) {
 func TestAKnowledgeBaseReadsItsSourcesAndFindsWords(t *testing.T) {
 	h := build(t, nil)
 	ctx, d, p := h.Context(), h.desk(), h.live
-	k, err := d.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "desk"}, []ask.NewSource{
+	k, err := d.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "desk"}, []domain.NewKnowledgeSource{
 		{Type: domain.SourceText, Text: "Parking is behind the house.", ContentType: "text/plain"},
 		{Type: domain.SourceFile, Name: "faq.md", ContentType: "text/markdown", Text: "# Hours\n\nWe open at nine on Mondays.\n\n# Prices\n\nA visit costs forty dollars."},
 		{Type: domain.SourceFile, Name: "a.html", ContentType: "text/html", Text: "<title>Staff</title><script>parking()</script><h2>Doctors</h2><p>Dr.&nbsp;Rivera sees children.</p>"},
@@ -322,7 +324,7 @@ func TestAKnowledgeBaseReadsItsSourcesAndFindsWords(t *testing.T) {
 		return k.Status != domain.KnowledgeProcessing
 	})
 	assert.Equal(t, []any{domain.KnowledgeReady, 5, 4}, []any{k.Status, k.Sources, k.Passages})
-	l, err := d.ListSources(ctx, p, k.ID, ask.Page{Limit: 10})
+	l, err := d.ListSources(ctx, p, k.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	states := make(map[string]string)
 	for _, s := range l.Data {
@@ -345,7 +347,7 @@ func TestAKnowledgeBaseReadsItsSourcesAndFindsWords(t *testing.T) {
 	assert.Equal(t, []string{"|Parking is behind the house."}, find("parking"))
 	assert.Empty(t, find("submarine"))
 
-	_, err = d.AddSource(ctx, p, k.ID, ask.NewSource{Type: domain.SourceURL, URL: "https://10.0.0.1/secret"})
+	_, err = d.AddSource(ctx, p, k.ID, domain.NewKnowledgeSource{Type: domain.SourceURL, URL: "https://10.0.0.1/secret"})
 	assert.Equal(t, domain.CodeInvalidURL, domain.CodeOf(err), "no way inside")
 	for _, s := range l.Data {
 		if s.Name == "text" {

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
 )
 
 // called lets the built-in carrier call a number of the test environment.
 func (h *house) called(to string) error {
 	h.Helper()
-	_, err := h.desk().TestInboundCall(h.Context(), h.test, ask.InboundTest{To: to, From: "+12025550100", HangUp: 200 * time.Millisecond})
+	_, err := h.desk().TestInboundCall(h.Context(), h.test, calls.InboundTest{To: to, From: "+12025550100", HangUp: 200 * time.Millisecond})
 	return err
 }
 
@@ -40,12 +41,12 @@ func TestANumberOfOneOfSeveralWorkspacesGoesLiveByAnOperator(t *testing.T) {
 	own, err := d.CallerIDs(ctx, tenant)
 	require.NoError(t, err)
 	assert.NotContains(t, own, claimed)
-	_, err = d.PlaceCall(ctx, tenant, ask.NewCall{To: number(1, 4, "11"), From: claimed, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
+	_, err = d.PlaceCall(ctx, tenant, domain.NewCall{To: number(1, 4, "11"), From: claimed, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeCallerIDNotAllowed, domain.CodeOf(err))
 	_, err = d.UpdateNumber(ctx, tenant, n.ID, func(n *domain.PhoneNumber) error { n.SMSEnabled = true; return nil })
 	require.NoError(t, err)
 
-	waiting, err := d.NumbersOf(ctx, tenant.WorkspaceID, domain.NumberPending, ask.Page{Limit: 10})
+	waiting, err := d.NumbersOf(ctx, tenant.WorkspaceID, domain.NumberPending, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, waiting.Data, 1)
 	assert.Equal(t, n.ID, waiting.Data[0].ID)
@@ -59,7 +60,7 @@ func TestANumberOfOneOfSeveralWorkspacesGoesLiveByAnOperator(t *testing.T) {
 	own, err = d.CallerIDs(ctx, tenant)
 	require.NoError(t, err)
 	assert.Contains(t, own, claimed)
-	waiting, err = d.NumbersOf(ctx, tenant.WorkspaceID, domain.NumberPending, ask.Page{Limit: 10})
+	waiting, err = d.NumbersOf(ctx, tenant.WorkspaceID, domain.NumberPending, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Empty(t, waiting.Data)
 }
@@ -75,7 +76,7 @@ func TestNothingComesInToAPendingNumberAndNothingGoesOutFromIt(t *testing.T) {
 		require.NoError(t, err)
 	}
 	sender := func() string {
-		made, err := d.SendMessage(ctx, h.test, ask.NewMessage{To: "+15005550000", Body: "Hello."})
+		made, err := d.SendMessage(ctx, h.test, domain.NewMessage{To: "+15005550000", Body: "Hello."})
 		require.NoError(t, err)
 		return made.From
 	}

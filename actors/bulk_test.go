@@ -14,9 +14,12 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/bulk"
+	callsservice "github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // doubtful is a store that sometimes does not say that it has committed what a
@@ -52,7 +55,7 @@ func (h *house) outcomes(p domain.Principal, id string) map[domain.BulkItemStatu
 	h.Helper()
 	out := map[domain.BulkItemStatus][]*domain.BulkItem{}
 	for cursor := ""; ; {
-		page, err := h.desk().BulkItems(h.Context(), p, id, ask.BulkItemQuery{Limit: 7, Cursor: cursor})
+		page, err := h.desk().BulkItems(h.Context(), p, id, bulk.ItemQuery{Limit: 7, Cursor: cursor})
 		require.NoError(h, err)
 		for _, item := range page.Data {
 			out[item.Status] = append(out[item.Status], item)
@@ -80,14 +83,14 @@ func TestABulkJobPlacesEachCallOnceWhateverBreaksOff(t *testing.T) {
 	_, err := h.desk().UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentOutbound = 3; return nil })
 	require.NoError(t, err)
 	agent := h.agent(h.test, menu())
-	order := ask.NewBulk{Type: domain.BulkCalls}
+	order := bulk.NewJob{Type: domain.BulkCalls}
 	for i := range 16 {
-		order.Items = append(order.Items, ask.BulkOrder{Call: &ask.NewCall{
+		order.Items = append(order.Items, bulk.NewItem{Call: &domain.NewCall{
 			To: fmt.Sprintf("+1500555%02d02", i), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute,
 		}})
 	}
 	order.Items[4].Call.To = "911"
-	order.Items[9] = ask.BulkOrder{Error: &domain.BulkError{Index: 9, Code: domain.CodeValidation, Message: "is required", Param: "to"}}
+	order.Items[9] = bulk.NewItem{Error: &domain.BulkError{Index: 9, Code: domain.CodeValidation, Message: "is required", Param: "to"}}
 	b, err := h.desk().StartBulk(t.Context(), h.test, order)
 	require.NoError(t, err)
 	assert.Equal(t, []int{16, 14, 2, 14}, []int{b.Total, b.Accepted, b.Rejected, b.Pending})
@@ -107,7 +110,7 @@ func TestABulkJobPlacesEachCallOnceWhateverBreaksOff(t *testing.T) {
 		calls[h.call(h.test, item.ResultID).To] = true
 	}
 	assert.Len(t, calls, 14, "each item has a call to its own number")
-	all, err := h.desk().ListCalls(t.Context(), h.test, ask.CallQuery{Page: ask.Page{Limit: 100}})
+	all, err := h.desk().ListCalls(t.Context(), h.test, callsservice.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	assert.Len(t, all.Data, 14, "and no other call was opened")
 	rung := map[string]int{}
@@ -127,9 +130,9 @@ func TestABulkJobWaitsForALineAndEndsWhereItIsCancelled(t *testing.T) {
 	h := build(t, nil)
 	_, err := h.desk().UpdateWorkspace(t.Context(), h.live, func(w *domain.Workspace) error { w.Limits.ConcurrentOutbound = 2; return nil })
 	require.NoError(t, err)
-	order := ask.NewBulk{Type: domain.BulkCalls}
+	order := bulk.NewJob{Type: domain.BulkCalls}
 	for i := range 5 {
-		order.Items = append(order.Items, ask.BulkOrder{Call: &ask.NewCall{
+		order.Items = append(order.Items, bulk.NewItem{Call: &domain.NewCall{
 			To: number(4, i, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute,
 		}})
 	}
@@ -139,11 +142,11 @@ func TestABulkJobWaitsForALineAndEndsWhereItIsCancelled(t *testing.T) {
 		now := h.bulk(h.test, b.ID)
 		return now.Done == 1 && now.Waiting == "line"
 	})
-	c, err := h.desk().PlaceCall(t.Context(), h.test, ask.NewCall{To: number(5, 1, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	c, err := h.desk().PlaceCall(t.Context(), h.test, domain.NewCall{To: number(5, 1, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err, "the line that is kept for single calls is free")
-	_, err = h.desk().PlaceCall(t.Context(), h.test, ask.NewCall{To: number(5, 2, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	_, err = h.desk().PlaceCall(t.Context(), h.test, domain.NewCall{To: number(5, 2, "11"), AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeConcurrentLimit, domain.CodeOf(err), "now all are taken")
-	live, err := h.desk().PlaceCall(t.Context(), h.live, ask.NewCall{To: number(5, 2, "11"), AgentID: h.agent(h.live, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	live, err := h.desk().PlaceCall(t.Context(), h.live, domain.NewCall{To: number(5, 2, "11"), AgentID: h.agent(h.live, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err, "live calls have lines of their own")
 	_, err = h.desk().HangupCall(t.Context(), h.live, live.ID)
 	require.NoError(t, err)
@@ -164,9 +167,9 @@ func TestBulkContactsAndNumbersArriveOnce(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	order := ask.NewBulk{Type: domain.BulkContacts, Target: id}
+	order := bulk.NewJob{Type: domain.BulkContacts, Target: id}
 	for i := range 1200 {
-		order.Items = append(order.Items, ask.BulkOrder{Contact: &ask.RawContact{Phone: numbered(i), Context: domain.Context{"name": "N"}}})
+		order.Items = append(order.Items, bulk.NewItem{Contact: &domain.RawContact{Phone: numbered(i), Context: domain.Context{"name": "N"}}})
 	}
 	order.Items[700].Contact.Phone = "x"
 	b, err := d.StartBulk(ctx, h.live, order)
@@ -180,15 +183,15 @@ func TestBulkContactsAndNumbersArriveOnce(t *testing.T) {
 		st, err := d.CampaignStatus(ctx, h.live, id)
 		return err == nil && st.Progress.Total == 1199
 	})
-	failed, err := d.BulkItems(ctx, h.live, b.ID, ask.BulkItemQuery{Limit: 10, Status: domain.ItemFailed})
+	failed, err := d.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Status: domain.ItemFailed})
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 700}, []int{failed.Data[0].Index, failed.Data[1].Index})
 
 	list, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
 	require.NoError(t, err)
-	numbers := ask.NewBulk{Type: domain.BulkDNC, Target: list.ID}
+	numbers := bulk.NewJob{Type: domain.BulkDNC, Target: list.ID}
 	for i := range 600 {
-		numbers.Items = append(numbers.Items, ask.BulkOrder{Number: &ask.RawNumber{Phone: numbered(i % 599)}})
+		numbers.Items = append(numbers.Items, bulk.NewItem{Number: &domain.RawNumber{Phone: numbered(i % 599)}})
 	}
 	numbers.Items[3].Number.Phone = "nobody"
 	b, err = d.StartBulk(ctx, h.live, numbers)
@@ -198,7 +201,7 @@ func TestBulkContactsAndNumbersArriveOnce(t *testing.T) {
 	l, err := d.DNCList(ctx, h.live, list.ID)
 	require.NoError(t, err)
 	assert.Equal(t, 598, l.Entries)
-	_, err = d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkContacts, Target: "campaign_" + id[9:18] + "00000000000000000", Items: order.Items})
+	_, err = d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkContacts, Target: "campaign_" + id[9:18] + "00000000000000000", Items: order.Items})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 }
 
@@ -209,15 +212,15 @@ func TestBulkContactErrorsNameTheParameter(t *testing.T) {
 	w := menu()
 	w.Variables = []domain.Variable{{Name: "day", Required: true}}
 	day := domain.Context{"day": "Monday"}
-	order := ask.NewBulk{Type: domain.BulkContacts, Target: h.campaign(h.live, h.agent(h.live, w)), Items: []ask.BulkOrder{
-		{Contact: &ask.RawContact{Phone: numbered(1)}},
-		{Contact: &ask.RawContact{Phone: "x", Context: day}},
-		{Contact: &ask.RawContact{Phone: numbered(2), Context: day, Timezone: "Mars/Base"}},
+	order := bulk.NewJob{Type: domain.BulkContacts, Target: h.campaign(h.live, h.agent(h.live, w)), Items: []bulk.NewItem{
+		{Contact: &domain.RawContact{Phone: numbered(1)}},
+		{Contact: &domain.RawContact{Phone: "x", Context: day}},
+		{Contact: &domain.RawContact{Phone: numbered(2), Context: day, Timezone: "Mars/Base"}},
 	}}
 	b, err := d.StartBulk(ctx, h.live, order)
 	require.NoError(t, err)
 	h.until(patience, "the job is over", func() bool { return h.bulk(h.live, b.ID).Final() })
-	failed, err := d.BulkItems(ctx, h.live, b.ID, ask.BulkItemQuery{Limit: 10, Status: domain.ItemFailed})
+	failed, err := d.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Status: domain.ItemFailed})
 	require.NoError(t, err)
 	params := make(map[domain.Code]string)
 	for _, item := range failed.Data {
@@ -233,9 +236,9 @@ func TestABulkJobSendsEachMessageOnceWhateverBreaksOff(t *testing.T) {
 	doubt := &doubtful{}
 	h.wrap = func(s actors.Store) actors.Store { doubt.Store = s; return doubt }
 	h.open()
-	order := ask.NewBulk{Type: domain.BulkSMS}
+	order := bulk.NewJob{Type: domain.BulkSMS}
 	for i := range 8 {
-		order.Items = append(order.Items, ask.BulkOrder{Message: &ask.NewMessage{To: number(6, i, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Ada"}}})
+		order.Items = append(order.Items, bulk.NewItem{Message: &domain.NewMessage{To: number(6, i, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Ada"}}})
 	}
 	order.Items[2].Message.Context = nil
 	_, err := h.desk().StartBulk(t.Context(), h.live, order)
@@ -247,7 +250,7 @@ func TestABulkJobSendsEachMessageOnceWhateverBreaksOff(t *testing.T) {
 	assert.Len(t, items[domain.ItemDone], 7)
 	require.Len(t, items[domain.ItemFailed], 1)
 	assert.Equal(t, []any{2, "context.name"}, []any{items[domain.ItemFailed][0].Index, items[domain.ItemFailed][0].Param})
-	all, err := h.desk().ListMessages(t.Context(), h.test, ask.MessageQuery{Page: ask.Page{Limit: 100}, Direction: domain.Outbound})
+	all, err := h.desk().ListMessages(t.Context(), h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, Direction: domain.Outbound})
 	require.NoError(t, err)
 	assert.Len(t, all.Data, 7)
 }

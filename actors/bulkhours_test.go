@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/bulk"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
 )
 
 // hoursFrom are calling hours that open so long from now, for an hour.
@@ -23,9 +25,9 @@ func hoursFrom(d time.Duration) *domain.CallingHours {
 func (h *house) night() (*domain.Bulk, time.Time) {
 	h.Helper()
 	hours := hoursFrom(2 * time.Hour)
-	order, agent := ask.NewBulk{Type: domain.BulkCalls}, h.agent(h.test, menu())
+	order, agent := bulk.NewJob{Type: domain.BulkCalls}, h.agent(h.test, menu())
 	for i := range 4 {
-		order.Items = append(order.Items, ask.BulkOrder{Call: &ask.NewCall{
+		order.Items = append(order.Items, bulk.NewItem{Call: &domain.NewCall{
 			To: number(8, i, "02"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, CallingHours: hours,
 		}})
 	}
@@ -54,7 +56,7 @@ func (h *house) waits(id string, opens time.Time) {
 	for i, index := range []int{0, 2, 3} {
 		assert.Equal(h, []any{index, opens}, []any{items[i].Index, items[i].Until.UTC()})
 	}
-	one, err := h.desk().BulkItems(h.Context(), h.test, id, ask.BulkItemQuery{Limit: 2, Status: domain.ItemWaiting})
+	one, err := h.desk().BulkItems(h.Context(), h.test, id, bulk.ItemQuery{Limit: 2, Status: domain.ItemWaiting})
 	require.NoError(h, err)
 	assert.Equal(h, []any{2, "3"}, []any{len(one.Data), one.Next})
 }
@@ -66,7 +68,7 @@ func (h *house) opens(b *domain.Bulk) {
 	_, err := h.store.Get(h.Context(), chunk)
 	require.NoError(h, err)
 	for i := range chunk.Entries {
-		var o ask.BulkOrder
+		var o bulk.NewItem
 		require.NoError(h, json.Unmarshal(chunk.Entries[i].Order, &o))
 		o.Call.CallingHours = hoursFrom(-time.Minute)
 		chunk.Entries[i].Order, err = json.Marshal(o)
@@ -84,8 +86,8 @@ func TestABulkCallOutsideItsHoursWaitsForThemAndLetsOthersPass(t *testing.T) {
 	h.open()
 	h.waits(b.ID, opens)
 	list := domain.DefaultDNCID(h.test.WorkspaceID, h.test.Environment)
-	_, err := h.desk().ImportDNC(t.Context(), h.test, list, func(yield func(ask.RawNumber, error) bool) {
-		yield(ask.RawNumber{Phone: number(8, 2, "02")}, nil)
+	_, err := h.desk().ImportDNC(t.Context(), h.test, list, func(yield func(domain.RawNumber, error) bool) {
+		yield(domain.RawNumber{Phone: number(8, 2, "02")}, nil)
 	})
 	require.NoError(t, err)
 	h.opens(b)
@@ -97,7 +99,7 @@ func TestABulkCallOutsideItsHoursWaitsForThemAndLetsOthersPass(t *testing.T) {
 	failed := h.outcomes(h.test, b.ID)[domain.ItemFailed]
 	require.Len(t, failed, 1)
 	assert.Equal(t, []any{2, domain.CodeDNCBlocked}, []any{failed[0].Index, failed[0].Code}, "who was listed meanwhile is not called")
-	all, err := h.desk().ListCalls(t.Context(), h.test, ask.CallQuery{Page: ask.Page{Limit: 100}})
+	all, err := h.desk().ListCalls(t.Context(), h.test, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	assert.Len(t, all.Data, 3)
 }

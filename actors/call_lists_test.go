@@ -10,9 +10,10 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/redis/redistest"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
 )
 
 // past are calls that are over, oldest first; each hand may change one.
@@ -43,7 +44,7 @@ func (h *house) past(n int, hand func(i int, c *domain.Call)) (ids []string) {
 
 // pages are the ids of all pages of a list, newest first, and how many pages
 // they took.
-func (h *house) pages(q ask.CallQuery) (ids []string, n int) {
+func (h *house) pages(q calls.Query) (ids []string, n int) {
 	h.Helper()
 	for {
 		l, err := h.desk().ListCalls(h.Context(), h.live, q)
@@ -83,18 +84,18 @@ func TestPagesOfTheCallsOfAnAgentAndOfAContactAreFull(t *testing.T) {
 			}
 		})
 		want := []string{ids[400], ids[200], ids[0]}
-		for _, q := range []ask.CallQuery{{AgentID: mine}, {ContactID: contact}, {AgentID: mine, ContactID: contact, Status: "completed"}} {
+		for _, q := range []calls.Query{{AgentID: mine}, {ContactID: contact}, {AgentID: mine, ContactID: contact, Status: "completed"}} {
 			q.Limit = 3
 			got, n := h.pages(q)
 			assert.Equal(t, want, got, "%+v", q)
 			assert.Equal(t, 1, n, "one page, however many others there are: %+v", q)
 		}
-		q := ask.CallQuery{AgentID: mine}
+		q := calls.Query{AgentID: mine}
 		q.Limit = 2
 		got, n := h.pages(q)
 		assert.Equal(t, want, got)
 		assert.Equal(t, 2, n)
-		none, _ := h.pages(ask.CallQuery{AgentID: mine, Status: "failed", Page: ask.Page{Limit: 2}})
+		none, _ := h.pages(calls.Query{AgentID: mine, Status: "failed", PageQuery: record.PageQuery{Limit: 2}})
 		assert.Empty(t, none)
 	})
 }

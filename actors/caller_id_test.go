@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 )
 
 func TestACallShowsANumberThatItsTrunkMayShow(t *testing.T) {
@@ -27,7 +26,7 @@ func TestACallShowsANumberThatItsTrunkMayShow(t *testing.T) {
 		require.NoError(t, err)
 	}
 	place := func(from string) (string, domain.Code) {
-		c, err := d.PlaceCall(ctx, p, ask.NewCall{To: "+12025550115", From: from, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
+		c, err := d.PlaceCall(ctx, p, domain.NewCall{To: "+12025550115", From: from, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 		if err != nil {
 			return "", domain.CodeOf(err)
 		}

@@ -16,9 +16,9 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/calls"
 )
 
 // shutIn is a store that takes no opening of a call that comes in.
@@ -83,7 +83,7 @@ func TestWhoCallsInIsNotRungMeanwhile(t *testing.T) {
 			h.status(h.test, id) // it is loaded, for which it asks who is on the line
 			var called sync.WaitGroup
 			called.Go(func() {
-				_, _ = d.TestInboundCall(context.WithoutCancel(ctx), h.test, ask.InboundTest{To: own, From: phone, HangUp: 200 * time.Millisecond})
+				_, _ = d.TestInboundCall(context.WithoutCancel(ctx), h.test, calls.InboundTest{To: own, From: phone, HangUp: 200 * time.Millisecond})
 			})
 			if taken {
 				<-comes

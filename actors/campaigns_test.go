@@ -17,9 +17,13 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/calls"
+	contactsservice "github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 func (h *house) status(p domain.Principal, id string) domain.CampaignStatusObject {
@@ -127,7 +131,7 @@ func TestADraftHasNoActorUntilSomethingIsWantedOfIt(t *testing.T) {
 			return err
 		},
 		"a contact less": func(ctx context.Context, d *actors.Desk, id string) error {
-			all, err := d.ListContacts(ctx, h.test, id, ask.ContactQuery{Limit: 1})
+			all, err := d.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
 			require.NoError(t, err)
 			return d.DeleteContact(ctx, h.test, id, all.Data[0].ID)
 		},
@@ -166,7 +170,7 @@ func TestACampaignThatWasGivenUpIsNotRevivedByWhoeverAsks(t *testing.T) {
 	id := h.campaign(h.test, h.agent(h.test, linger()), number(2, 8, "09"), number(2, 9, "09"))
 	_, err := d.StartCampaign(ctx, h.test, id)
 	require.NoError(t, err)
-	all, err := d.ListContacts(ctx, h.test, id, ask.ContactQuery{Limit: 1})
+	all, err := d.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
 	require.NoError(t, err)
 	_, err = d.PauseCampaign(ctx, h.test, id)
 	require.NoError(t, err)
@@ -288,7 +292,7 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 	id := made.Campaign.ID
 	assert.NotEmpty(t, made.WebhookSecret)
-	hooks, err := d.ListWebhooks(ctx, h.live, ask.WebhookQuery{CampaignID: id, Page: ask.Page{Limit: 10}})
+	hooks, err := d.ListWebhooks(ctx, h.live, webhooks.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, hooks.Data, 2, "one endpoint for each distinct URL")
 	_, err = d.StartCampaign(ctx, h.live, id)
@@ -303,7 +307,7 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	copied, err := d.CopyCampaign(ctx, h.live, id, []string{"busy", "failed"}, func(c *domain.Campaign) error { c.Webhooks = nil; return nil })
 	require.NoError(t, err)
 	assert.Equal(t, 2, copied.Upload.Summary.Accepted)
-	list, err := d.ListContacts(ctx, h.live, copied.Campaign.ID, ask.ContactQuery{Limit: 10})
+	list, err := d.ListContacts(ctx, h.live, copied.Campaign.ID, contactsservice.Query{Limit: 10})
 	require.NoError(t, err)
 	var phones []string
 	for _, c := range list.Data {
@@ -311,11 +315,11 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	}
 	assert.Equal(t, []string{number(3, 3, "14"), number(3, 4, "19")}, phones)
 	assert.Equal(t, domain.CampaignDraft, copied.Campaign.Status)
-	calls, err := d.ListCalls(ctx, h.live, ask.CallQuery{CampaignID: id, Page: ask.Page{Limit: 10}})
+	calls, err := d.ListCalls(ctx, h.live, calls.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, calls.Data, 4)
 	h.until(30*time.Second, "the events were delivered", func() bool {
-		log, err := d.WebhookLog(ctx, h.live, hooks.Data[0].ID, ask.Page{Limit: 10})
+		log, err := d.WebhookLog(ctx, h.live, hooks.Data[0].ID, record.PageQuery{Limit: 10})
 		return err == nil && len(log.Data) > 0
 	})
 
@@ -346,7 +350,7 @@ func TestWhatIsDeletedLeavesNothing(t *testing.T) {
 	h.shut()
 	assert.Empty(t, h.traces(traces))
 	h.open()
-	u, err := h.desk().Usage(ctx, h.live, ask.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now()})
+	u, err := h.desk().Usage(ctx, h.live, billing.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now()})
 	require.NoError(t, err)
 	assert.Equal(t, 4, u.Total.Attempts, "what was billed stays billed")
 }
@@ -481,7 +485,7 @@ type endpoints struct {
 
 func (h *house) endpoints(campaignID string) endpoints {
 	h.Helper()
-	l, err := h.desk().ListWebhooks(h.Context(), h.test, ask.WebhookQuery{CampaignID: campaignID, Page: ask.Page{Limit: 10}})
+	l, err := h.desk().ListWebhooks(h.Context(), h.test, webhooks.Query{CampaignID: campaignID, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(h, err)
 	out := endpoints{map[string][]string{}, map[string]string{}}
 	for _, w := range l.Data {

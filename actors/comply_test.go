@@ -8,9 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	contactsservice "github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/record"
 )
 
 // unsubscribe puts whoever presses one onto the list.
@@ -74,7 +75,7 @@ func TestWhoOptsOutIsRungNoMore(t *testing.T) {
 	assert.Equal(t, domain.Skipped{DNC: 1}, st.Skipped)
 	assert.Equal(t, 1, h.rung(phone), "by the first campaign alone")
 	assert.Equal(t, 1, h.rung(other))
-	_, err := d.PlaceCall(ctx, h.live, ask.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
+	_, err := d.PlaceCall(ctx, h.live, domain.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err))
 	found, err := d.CheckDNC(ctx, h.live, phone)
 	require.NoError(t, err)
@@ -88,7 +89,7 @@ func TestWhoOptsOutIsRungNoMore(t *testing.T) {
 
 	h.shut() // it holds after a restart, whether or not the list is loaded
 	h.open()
-	_, err = h.desk().PlaceCall(ctx, h.live, ask.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
+	_, err = h.desk().PlaceCall(ctx, h.live, domain.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err))
 }
 
@@ -97,11 +98,11 @@ func TestANumberAskedForWithoutItsPlusIsTheOneThatWasMeant(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	const abroad, home = "+6582123456", "+16582123456" // the same digits, dialled from abroad and at home
-	lists, err := d.ListDNCLists(ctx, h.live, ask.Page{Limit: 10})
+	lists, err := d.ListDNCLists(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	list := lists.Data[0].ID
 	enter := func(phone string) {
-		_, err := d.ImportDNC(ctx, h.live, list, func(yield func(ask.RawNumber, error) bool) { yield(ask.RawNumber{Line: 1, Phone: phone}, nil) })
+		_, err := d.ImportDNC(ctx, h.live, list, func(yield func(domain.RawNumber, error) bool) { yield(domain.RawNumber{Line: 1, Phone: phone}, nil) })
 		require.NoError(t, err)
 	}
 	enter(abroad)
@@ -144,7 +145,7 @@ func TestCampaignsAndCallsShareWhatANumberMayBeRungInADay(t *testing.T) {
 	})
 	assert.Equal(t, 1, st.Progress.Remaining, "nobody is lost")
 	assert.NotNil(t, st.Waiting.Until)
-	order := ask.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute}
+	order := domain.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute}
 	_, err = d.PlaceCall(ctx, h.live, order)
 	assert.Equal(t, domain.CodeFrequencyCap, domain.CodeOf(err))
 	h.shut() // the count is in the store
@@ -164,10 +165,10 @@ func TestTheLogTellsWhyAndShowsWhatWasDoneToIt(t *testing.T) {
 		phones = append(phones, number(1, i, "14"))
 	}
 	id := h.campaign(h.live, agent, phones...)
-	lists, err := d.ListDNCLists(ctx, h.live, ask.Page{Limit: 10})
+	lists, err := d.ListDNCLists(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
-	sum, err := d.ImportDNC(ctx, h.live, lists.Data[0].ID, func(yield func(ask.RawNumber, error) bool) {
-		yield(ask.RawNumber{Line: 1, Phone: phones[3]}, nil)
+	sum, err := d.ImportDNC(ctx, h.live, lists.Data[0].ID, func(yield func(domain.RawNumber, error) bool) {
+		yield(domain.RawNumber{Line: 1, Phone: phones[3]}, nil)
 	})
 	require.NoError(t, err)
 	assert.Equal(t, 1, sum.Added)
@@ -175,7 +176,7 @@ func TestTheLogTellsWhyAndShowsWhatWasDoneToIt(t *testing.T) {
 	require.NoError(t, err)
 	st := h.runs(id) // it does not scrub: only opt-outs count
 	assert.Zero(t, st.Skipped.DNC)
-	log, err := d.ListDecisions(ctx, h.live, id, phones[3], ask.Page{Limit: 10})
+	log, err := d.ListDecisions(ctx, h.live, id, phones[3], record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, log.Data, 1)
 	one := log.Data[0]
@@ -189,7 +190,7 @@ func TestTheLogTellsWhyAndShowsWhatWasDoneToIt(t *testing.T) {
 	assert.Equal(t, domain.Ruling{Rule: "frequency", Passed: true, Limit: 5}, rules["frequency"])
 	seen := make(map[string]int)
 	for cursor := ""; ; {
-		page, err := d.ListDecisions(ctx, h.live, id, "", ask.Page{Limit: 3, Cursor: cursor})
+		page, err := d.ListDecisions(ctx, h.live, id, "", record.PageQuery{Limit: 3, Cursor: cursor})
 		require.NoError(t, err)
 		for _, one := range page.Data {
 			seen[one.Phone]++
@@ -223,10 +224,10 @@ func TestTheLogOfANumberTellsOfTheEndThatCameBeforeItsTurn(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	phones := []string{number(1, 1, "14"), number(1, 2, "14"), number(1, 3, "14")}
 	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
-	log, err := d.ListDecisions(ctx, h.live, id, phones[0], ask.Page{Limit: 10})
+	log, err := d.ListDecisions(ctx, h.live, id, phones[0], record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Empty(t, log.Data)
-	people, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 10})
+	people, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 10})
 	require.NoError(t, err)
 	require.NoError(t, d.DeleteContact(ctx, h.live, id, people.Data[1].ID))
 	moved := number(1, 4, "14")
@@ -237,14 +238,14 @@ func TestTheLogOfANumberTellsOfTheEndThatCameBeforeItsTurn(t *testing.T) {
 	for phone, want := range map[string][]any{
 		phones[0]: {domain.DecidedCancel, 2, "", "", "cancelled"}, moved: {domain.DecidedCancel, 2, "", "", "cancelled"}, people.Data[1].Phone: {domain.DecidedCancel, 0, people.Data[1].Phone, people.Data[1].ID, "removed"},
 	} {
-		log, err = d.ListDecisions(ctx, h.live, id, phone, ask.Page{Limit: 10})
+		log, err = d.ListDecisions(ctx, h.live, id, phone, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		require.Len(t, log.Data, 1, phone)
 		one := log.Data[0]
 		assert.Equal(t, want, []any{one.Decision, one.Contacts, one.Phone, one.ContactID, one.Rules[0].Rule})
 	}
 	for _, phone := range []string{phones[2], number(1, 5, "14")} {
-		log, err = d.ListDecisions(ctx, h.live, id, phone, ask.Page{Limit: 10})
+		log, err = d.ListDecisions(ctx, h.live, id, phone, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		assert.Empty(t, log.Data, "%s is nobody's any more, or never was", phone)
 	}
@@ -279,14 +280,14 @@ func TestNobodyIsRungWhoOptsOutWhileTheyAreBeingDialled(t *testing.T) {
 		}
 	}
 	made := h.scrubbing(agent, phones...)
-	lists, err := d.ListDNCLists(ctx, h.live, ask.Page{Limit: 10})
+	lists, err := d.ListDNCLists(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	_, err = d.StartCampaign(ctx, h.live, made)
 	require.NoError(t, err)
 	listed := make(map[string]time.Time)
 	for i := len(phones) - 1; i >= 0; i -= 2 { // from the end, while it dials from the beginning
-		_, err := d.ImportDNC(ctx, h.live, lists.Data[0].ID, func(yield func(ask.RawNumber, error) bool) {
-			yield(ask.RawNumber{Line: 1, Phone: phones[i]}, nil)
+		_, err := d.ImportDNC(ctx, h.live, lists.Data[0].ID, func(yield func(domain.RawNumber, error) bool) {
+			yield(domain.RawNumber{Line: 1, Phone: phones[i]}, nil)
 		})
 		require.NoError(t, err)
 		listed[phones[i]] = time.Now()
@@ -298,7 +299,7 @@ func TestNobodyIsRungWhoOptsOutWhileTheyAreBeingDialled(t *testing.T) {
 		if !ok {
 			continue
 		}
-		log, err := d.ListDecisions(ctx, h.live, made, r.number, ask.Page{Limit: 10})
+		log, err := d.ListDecisions(ctx, h.live, made, r.number, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		for _, one := range log.Data {
 			assert.False(t, one.Decision == domain.DecidedDial && one.At.After(at), "%s was rung, as decided %s after it was listed", r.number, one.At.Sub(at))

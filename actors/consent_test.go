@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/oauth"
+	"github.com/callboard/callboard/service/record"
 )
 
 // guest is a client that asks users, and a user who may do what a role may.
@@ -128,7 +128,7 @@ func TestWhatAUserGaveOutlivesARestartAndNotTheUser(t *testing.T) {
 	rights, err := d.OAuthAlive(ctx, holderOf(c, g), g.GrantID, "")
 	require.NoError(t, err)
 	assert.Equal(t, []domain.Permission{domain.CallsRead}, rights, "never more than the user may now")
-	l, err := d.ListSessions(ctx, h.live, u.ID, ask.Page{Limit: 10})
+	l, err := d.ListSessions(ctx, h.live, u.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 1)
 	assert.Equal(t, session.ID, l.Data[0].ID)

@@ -13,9 +13,9 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	alertsservice "github.com/callboard/callboard/service/alerts"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -95,7 +95,7 @@ func (d *Desk) AlertRule(ctx context.Context, p domain.Principal, id string) (*d
 }
 
 // ListAlertRules reads a page.
-func (d *Desk) ListAlertRules(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.AlertRule], error) {
+func (d *Desk) ListAlertRules(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.AlertRule], error) {
 	return record.List[domain.AlertRule](ctx, d.store, p.WorkspaceID, "all", domain.PrefixAlertRule, q, nil)
 }
 
@@ -125,16 +125,16 @@ func (d *Desk) DeleteAlertRule(ctx context.Context, p domain.Principal, id strin
 }
 
 // ListAlerts reads a page of what the rules have found and is so now.
-func (d *Desk) ListAlerts(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Alert], error) {
+func (d *Desk) ListAlerts(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error) {
 	return record.List[domain.Alert](ctx, d.store, p.WorkspaceID, "all", domain.PrefixAlert, q, nil)
 }
 
 // TestAlertRule tells of an alert that is none, by the ways of a rule: an event,
 // and a mail to each of its addresses.
-func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string) (ask.AlertTest, error) {
+func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string) (alertsservice.AlertTest, error) {
 	r, err := d.AlertRule(ctx, p, id)
 	if err != nil {
-		return ask.AlertTest{}, err
+		return alertsservice.AlertTest{}, err
 	}
 	now := record.Now()
 	a := &domain.Alert{
@@ -147,21 +147,21 @@ func (d *Desk) TestAlertRule(ctx context.Context, p domain.Principal, id string)
 		e.Data = data
 	}
 	if _, err = d.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Events: []event.Draft{e}}); err != nil {
-		return ask.AlertTest{}, record.StoreError(err)
+		return alertsservice.AlertTest{}, record.StoreError(err)
 	}
 	d.node.Committed(p.WorkspaceID)
-	out := ask.AlertTest{EventID: e.ID, AlertID: a.ID, Mails: []ask.AlertMailTest{}}
+	out := alertsservice.AlertTest{EventID: e.ID, AlertID: a.ID, Mails: []alertsservice.AlertMailTest{}}
 	if len(r.Emails) == 0 || d.node.cfg.Mail == nil || d.node.Quarantined() {
 		return out, nil
 	}
 	subject, body := alert.Mail(a, alert.Firing, now)
 	bound, cancel := context.WithTimeout(ctx, mailWithin)
 	defer cancel()
-	out.Mails = make([]ask.AlertMailTest, len(r.Emails))
+	out.Mails = make([]alertsservice.AlertMailTest, len(r.Emails))
 	var wait sync.WaitGroup
 	for i, to := range r.Emails {
 		wait.Go(func() {
-			one := ask.AlertMailTest{To: to, Sent: true}
+			one := alertsservice.AlertMailTest{To: to, Sent: true}
 			if err := d.node.cfg.Mail.Send(bound, alerts.Letter{ID: mailbox.NewID(domain.PrefixAlertMail), To: []string{to}, Subject: "this is a test: " + subject, Body: body}); err != nil {
 				one.Sent, one.Error = false, err.Error()
 			}

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/bulk"
 	"github.com/callboard/callboard/service/contacts"
 	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/record"
@@ -22,7 +22,7 @@ const (
 
 // StartBulk keeps a job with its orders in one commit; from its return on it is
 // carried out, by this process or by the next.
-func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk) (*domain.Bulk, error) {
+func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o bulk.NewJob) (*domain.Bulk, error) {
 	if d.node.Workspace(p.WorkspaceID) == nil {
 		return nil, d.node.WorkspaceNotFound()
 	}
@@ -66,7 +66,7 @@ func (d *Desk) StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk)
 
 // bulkFits refuses what concerns the whole job, and blames the items that are
 // known never to be done.
-func (d *Desk) bulkFits(ctx context.Context, p domain.Principal, o *ask.NewBulk) error {
+func (d *Desk) bulkFits(ctx context.Context, p domain.Principal, o *bulk.NewJob) error {
 	w := d.node.Workspace(p.WorkspaceID)
 	switch o.Type {
 	case domain.BulkContacts:
@@ -96,7 +96,7 @@ func (d *Desk) contactsFit(ctx context.Context, p domain.Principal, campaignID s
 	return err
 }
 
-func (d *Desk) numbersFit(ctx context.Context, p domain.Principal, w *domain.Workspace, o *ask.NewBulk) error {
+func (d *Desk) numbersFit(ctx context.Context, p domain.Principal, w *domain.Workspace, o *bulk.NewJob) error {
 	if o.Target == "" {
 		o.Target = domain.DefaultDNCID(p.WorkspaceID, p.Environment)
 	}
@@ -114,7 +114,7 @@ func (d *Desk) numbersFit(ctx context.Context, p domain.Principal, w *domain.Wor
 
 // messagesFit refuses a job that nothing would carry. Of a message to which no
 // way leads its item tells it.
-func (d *Desk) messagesFit(ctx context.Context, p domain.Principal, w *domain.Workspace, o *ask.NewBulk) error {
+func (d *Desk) messagesFit(ctx context.Context, p domain.Principal, w *domain.Workspace, o *bulk.NewJob) error {
 	if err := d.CheckSMSRoutes(ctx, p); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func orElse(s, other string) string {
 }
 
 // callNever says why a call can never be placed as it is ordered; nil: it may.
-func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Workspace, index int, o *ask.NewCall) *domain.BulkError {
+func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Workspace, index int, o *domain.NewCall) *domain.BulkError {
 	_, err := d.ScriptForCall(ctx, p, o)
 	if e, ok := errors.AsType[*domain.Error](err); ok && (e.Code == domain.CodeNoEngine || e.Code == domain.CodeValidation && e.Param != "") {
 		return blame(index, err)
@@ -176,7 +176,7 @@ func blame(index int, err error) *domain.BulkError {
 }
 
 // chunksOf are the rows of a job's orders; it counts them.
-func chunksOf(b *domain.Bulk, items []ask.BulkOrder) ([]domain.Record, error) {
+func chunksOf(b *domain.Bulk, items []bulk.NewItem) ([]domain.Record, error) {
 	var rows []domain.Record
 	for start := 0; start < len(items); start += domain.BulkChunkSize {
 		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: start / domain.BulkChunkSize}
@@ -230,7 +230,7 @@ func (d *Desk) bulkErrors(ctx context.Context, b *domain.Bulk) error {
 }
 
 // ListBulks reads a page of jobs.
-func (d *Desk) ListBulks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Bulk], error) {
+func (d *Desk) ListBulks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Bulk], error) {
 	l, err := record.List[domain.Bulk](ctx, d.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixBulk, q, nil)
 	for _, b := range l.Data {
 		if err == nil {
@@ -303,8 +303,8 @@ func blankOrders(ctx context.Context, store commit.Store, b *domain.Bulk) ([]dom
 }
 
 // BulkItems reads a page of a job's items, in their order.
-func (d *Desk) BulkItems(ctx context.Context, p domain.Principal, id string, q ask.BulkItemQuery) (ask.List[*domain.BulkItem], error) {
-	out := ask.List[*domain.BulkItem]{Data: []*domain.BulkItem{}}
+func (d *Desk) BulkItems(ctx context.Context, p domain.Principal, id string, q bulk.ItemQuery) (record.Page[*domain.BulkItem], error) {
+	out := record.Page[*domain.BulkItem]{Data: []*domain.BulkItem{}}
 	b, err := d.Bulk(ctx, p, id)
 	if err != nil {
 		return out, err
@@ -312,10 +312,10 @@ func (d *Desk) BulkItems(ctx context.Context, p domain.Principal, id string, q a
 	at := 0
 	if q.Cursor != "" {
 		if at, err = strconv.Atoi(q.Cursor); err != nil || at < 0 || at > b.Total {
-			return out, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
-	if !q.Created.Holds(b.CreatedAt) {
+	if !q.Created.Contains(b.CreatedAt) {
 		return out, nil
 	}
 	for i := at / domain.BulkChunkSize; i*domain.BulkChunkSize < b.Total; i++ {

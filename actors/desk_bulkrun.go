@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/bulk"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 )
@@ -174,12 +174,12 @@ func (r *bulkRun) item(index int, err error) domain.BulkItem {
 }
 
 // orders walks what is left of a job, in its order.
-func (r *bulkRun) orders(ctx context.Context) iter.Seq2[int, ask.BulkOrder] {
-	return func(yield func(int, ask.BulkOrder) bool) {
+func (r *bulkRun) orders(ctx context.Context) iter.Seq2[int, bulk.NewItem] {
+	return func(yield func(int, bulk.NewItem) bool) {
 		for i := r.row.Next / domain.BulkChunkSize; i*domain.BulkChunkSize < r.row.Total; i++ {
 			chunk := &domain.BulkChunk{BulkID: r.row.ID, WorkspaceID: r.row.WorkspaceID, Index: i}
 			if _, err := r.desk.store.Get(ctx, chunk); err != nil {
-				yield(-1, ask.BulkOrder{})
+				yield(-1, bulk.NewItem{})
 				return
 			}
 			for j, e := range chunk.Entries {
@@ -187,9 +187,9 @@ func (r *bulkRun) orders(ctx context.Context) iter.Seq2[int, ask.BulkOrder] {
 				if e.Error != nil || at < r.row.Next {
 					continue
 				}
-				var o ask.BulkOrder
+				var o bulk.NewItem
 				if err := domain.ReadRow(e.Order, &o); err != nil {
-					o = ask.BulkOrder{}
+					o = bulk.NewItem{}
 				}
 				if !yield(at, o) {
 					return
@@ -234,7 +234,7 @@ func (r *bulkRun) calls(ctx context.Context) error {
 
 // call places one call, or holds it until its calling hours open. What can be
 // done another time waits; what cannot is kept as the item's error.
-func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o ask.NewCall) error {
+func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o domain.NewCall) error {
 	d := r.desk
 	for strange := 0; ; {
 		var kept func()
@@ -331,10 +331,10 @@ func (r *bulkRun) fail(ctx context.Context, index int, cause error) error {
 // contacts adds all of a job's contacts to its campaign, in one commit with
 // the job's end.
 func (r *bulkRun) contacts(ctx context.Context) error {
-	rows := func(yield func(ask.RawContact, error) bool) {
+	rows := func(yield func(domain.RawContact, error) bool) {
 		for index, o := range r.orders(ctx) {
 			if index < 0 || o.Contact == nil {
-				yield(ask.RawContact{}, errOrders)
+				yield(domain.RawContact{}, errOrders)
 				return
 			}
 			row := *o.Contact
@@ -348,7 +348,7 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.desk.ImportContacts(ctx, r.by, r.row.TargetID, ask.ContactRows{Rows: rows}, domain.MaxBulkItems*2, func(c *commit.Change, in *contactlist.Import) {
+	_, err = r.desk.ImportContacts(ctx, r.by, r.row.TargetID, contactlist.ContactRows{Rows: rows}, domain.MaxBulkItems*2, func(c *commit.Change, in *contactlist.Import) {
 		r.change(c, func(b *domain.Bulk, c *commit.Change) {
 			for _, bad := range in.Errors {
 				item := r.item(bad.Line-1, &domain.Error{Code: bad.Code, Message: bad.Message, Param: contactParam(bad.Code)})
@@ -406,10 +406,10 @@ func (r *bulkRun) failAll(ctx context.Context, cause error) error {
 // numbers puts all of a job's numbers onto its list. A number stands on a list
 // once, however often it is put there.
 func (r *bulkRun) numbers(ctx context.Context) error {
-	_, err := r.desk.ImportDNC(ctx, r.by, r.row.TargetID, func(yield func(ask.RawNumber, error) bool) {
+	_, err := r.desk.ImportDNC(ctx, r.by, r.row.TargetID, func(yield func(domain.RawNumber, error) bool) {
 		for index, o := range r.orders(ctx) {
 			if index < 0 || o.Number == nil {
-				yield(ask.RawNumber{}, errOrders)
+				yield(domain.RawNumber{}, errOrders)
 				return
 			}
 			if !yield(*o.Number, nil) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/bulk"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -139,7 +139,7 @@ func (r *bulkRun) opened(ctx context.Context, w *lines.Waiter) error {
 				return err
 			}
 		}
-		var o ask.BulkOrder
+		var o bulk.NewItem
 		if err := domain.ReadRow(chunk.Entries[index%domain.BulkChunkSize].Order, &o); err != nil || o.Call == nil {
 			return errOrders
 		}

@@ -17,11 +17,11 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/engines/tracing"
+	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip/registrar"
 )
@@ -38,7 +38,7 @@ const (
 
 // PlaceCall checks an order, takes a line and a trunk, commits the opening of
 // its attempt and hands it to the calls.
-func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o ask.NewCall) (*domain.Call, error) {
+func (d *Desk) PlaceCall(ctx context.Context, p domain.Principal, o domain.NewCall) (*domain.Call, error) {
 	if made, err := record.CreatedBySameRequest[domain.Call](ctx, d.store, p, domain.PrefixCall); made != nil || err != nil {
 		return made, err
 	}
@@ -59,12 +59,12 @@ type placing struct {
 
 // PlaceCallWith places a call under an id if a permit is free now, in one commit with
 // more.
-func (d *Desk) PlaceCallWith(ctx context.Context, p domain.Principal, o ask.NewCall, id string, more func(*commit.Change, *domain.Call)) (*domain.Call, error) {
+func (d *Desk) PlaceCallWith(ctx context.Context, p domain.Principal, o domain.NewCall, id string, more func(*commit.Change, *domain.Call)) (*domain.Call, error) {
 	return d.placeBy(ctx, p, o, placing{id: id, permit: d.tryLine, with: more})
 }
 
 // placeBy is PlaceCall with another way to a line.
-func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o ask.NewCall, how placing) (*domain.Call, error) {
+func (d *Desk) placeBy(ctx context.Context, p domain.Principal, o domain.NewCall, how placing) (*domain.Call, error) {
 	w := d.node.Workspace(p.WorkspaceID)
 	if w == nil {
 		return nil, d.node.WorkspaceNotFound()
@@ -133,7 +133,7 @@ func (d *Desk) takesCalls() error {
 }
 
 // speechless names what an order wants spoken that there is not.
-func (d *Desk) speechless(ctx context.Context, p domain.Principal, o *ask.NewCall) error {
+func (d *Desk) speechless(ctx context.Context, p domain.Principal, o *domain.NewCall) error {
 	if err := record.CheckAgent(ctx, d.store, p, o.AgentID); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (d *Desk) speechless(ctx context.Context, p domain.Principal, o *ask.NewCal
 }
 
 // newCall checks an order against the rules and makes its record.
-func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall, id string) (*domain.Call, domain.Script, parties, error) {
+func (d *Desk) newCall(ctx context.Context, p domain.Principal, w *domain.Workspace, o domain.NewCall, id string) (*domain.Call, domain.Script, parties, error) {
 	var none domain.Script
 	who, err := d.parties(ctx, p, w, o)
 	if err != nil {
@@ -181,7 +181,7 @@ func (w parties) inside() bool { return len(w.contacts) > 0 }
 
 // parties reads who is to call whom. Inside the workspace the rules for
 // destinations do not apply.
-func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Workspace, o ask.NewCall) (parties, error) {
+func (d *Desk) parties(ctx context.Context, p domain.Principal, w *domain.Workspace, o domain.NewCall) (parties, error) {
 	phone, inside, err := d.FindRegistered(ctx, p, o.To)
 	if err != nil {
 		return parties{}, err
@@ -352,20 +352,20 @@ func (d *Desk) Call(ctx context.Context, p domain.Principal, id string) (*domain
 }
 
 // ListCalls reads a page.
-func (d *Desk) ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error) {
+func (d *Desk) ListCalls(ctx context.Context, p domain.Principal, q calls.Query) (record.Page[*domain.Call], error) {
 	if q.CampaignID != "" {
 		if _, err := d.Campaign(ctx, p, q.CampaignID); err != nil {
-			return ask.List[*domain.Call]{}, err
+			return record.Page[*domain.Call]{}, err
 		}
 	}
 	look := search{words: q.Said, left: searchMost}
 	if q.Said != nil {
 		if _, busy := d.searches.LoadOrStore(p.WorkspaceID, true); busy {
-			return ask.List[*domain.Call]{}, domain.Errorf(domain.CodeRateLimit, "another search in transcripts is running in this workspace; try again").With("limit", 1).With("retry_after", 1)
+			return record.Page[*domain.Call]{}, domain.Errorf(domain.CodeRateLimit, "another search in transcripts is running in this workspace; try again").With("limit", 1).With("retry_after", 1)
 		}
 		defer d.searches.Delete(p.WorkspaceID)
 	}
-	out, err := record.ListLimited(ctx, d.store, p.WorkspaceID, callIndex(p, q), domain.PrefixCall, q.Page, func(c *domain.Call) bool {
+	out, err := record.ListLimited(ctx, d.store, p.WorkspaceID, callIndex(p, q), domain.PrefixCall, q.PageQuery, func(c *domain.Call) bool {
 		return c.Environment == p.Environment && (q.CampaignID == "" || c.CampaignID == q.CampaignID) &&
 			(q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&
 			(q.ContactID == "" || c.ContactID == q.ContactID) && (q.AgentID == "" || c.AgentID == q.AgentID) &&
@@ -409,7 +409,7 @@ func (d *Desk) said(ctx context.Context, c *domain.Call, look *search) bool {
 }
 
 // callIndex is the list of calls with the fewest that a query does not ask for.
-func callIndex(p domain.Principal, q ask.CallQuery) string {
+func callIndex(p domain.Principal, q calls.Query) string {
 	switch {
 	case q.ContactID != "":
 		return "contact=" + q.ContactID

@@ -7,23 +7,23 @@ import (
 	"github.com/callboard/callboard/actors/call"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/record"
 )
 
-// ListenCall lets somebody listen to a live call; see ask.Seat. out must
+// ListenCall lets somebody listen to a live call; see calls.LiveAudio. out must
 // neither block nor leave.
-func (d *Desk) ListenCall(ctx context.Context, p domain.Principal, callID string, mode ask.ListenMode, out func(frame []byte)) (ask.Seat, error) {
+func (d *Desk) ListenCall(ctx context.Context, p domain.Principal, callID string, mode calls.ListenMode, out func(frame []byte)) (calls.LiveAudio, error) {
 	c, err := record.LiveCall(ctx, d.store, p, callID)
 	if err != nil {
-		return ask.Seat{}, err
+		return calls.LiveAudio{}, err
 	}
 	t, err := d.node.workspaceActors(p.WorkspaceID)
 	if err != nil {
-		return ask.Seat{}, err
+		return calls.LiveAudio{}, err
 	}
-	taps := map[ask.ListenMode]media.TapMode{ask.Listen: media.Listen, ask.Whisper: media.Whisper, ask.Barge: media.Barge}
+	taps := map[calls.ListenMode]media.TapMode{calls.Listen: media.Listen, calls.Whisper: media.Whisper, calls.Barge: media.Barge}
 	var left atomic.Bool // nobody waits for the answer any more: whoever still hears closes the tap itself
 	held := make(chan *media.Tap, 1)
 	heard := func(frame []byte) {
@@ -41,7 +41,7 @@ func (d *Desk) ListenCall(ctx context.Context, p domain.Principal, callID string
 	got, err := mailbox.Ask[call.Listening](ctx, d.node.sys, t.calls, m)
 	if err != nil {
 		left.Store(true)
-		return ask.Seat{}, err
+		return calls.LiveAudio{}, err
 	}
-	return ask.Seat{Say: got.Tap.Say, Leave: got.Tap.Close}, nil
+	return calls.LiveAudio{Say: got.Tap.Say, Leave: got.Tap.Close}, nil
 }

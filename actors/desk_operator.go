@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/load"
 )
 
 // Bounds of what an operator sees: how old a look at all workspaces may be, how
@@ -31,30 +31,30 @@ const (
 type loads struct {
 	mu   sync.Mutex
 	at   time.Time
-	rows []*ask.WorkspaceLoad // newest workspace first
+	rows []*load.WorkspaceLoad // newest workspace first
 }
 
 // Part tells how the node does, and each workspace that it has. requests counts
 // those of a workspace within the last minute. What all of them do is not added
-// up: see ask.Together. Nobody changes the rows any more.
-func (d *Desk) Part(ctx context.Context, requests func(*domain.Workspace) int) (*ask.Part, error) {
+// up: see load.Merge. Nobody changes the rows any more.
+func (d *Desk) Part(ctx context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
 	rows, at, err := d.node.look(ctx, requests)
 	if err != nil {
 		return nil, err
 	}
-	l := &ask.NodeLoad{Object: "node_load", AsOf: at, Ready: true, Dialling: diallingOf(d.node.halts.stopped.Load())}
+	l := &load.NodeLoad{Object: "node_load", AsOf: at, Ready: true, Dialling: diallingOf(d.node.halts.stopped.Load())}
 	if now := d.node.halts.drained.Load(); now != nil {
 		l.Drain = *now
 	}
 	if why := d.node.Ready(ctx); why != nil {
 		l.Ready, l.Reason = false, why.Error()
 	}
-	return &ask.Part{Node: l, Workspaces: rows}, nil
+	return &load.Report{Node: l, Workspaces: rows}, nil
 }
 
 // look asks every workspace how it does, unless somebody has just looked. Nobody
 // changes the rows any more.
-func (n *Node) look(ctx context.Context, requests func(*domain.Workspace) int) ([]*ask.WorkspaceLoad, time.Time, error) {
+func (n *Node) look(ctx context.Context, requests func(*domain.Workspace) int) ([]*load.WorkspaceLoad, time.Time, error) {
 	n.loads.mu.Lock()
 	defer n.loads.mu.Unlock()
 	if n.loads.rows != nil && time.Since(n.loads.at) < loadsFor {
@@ -70,7 +70,7 @@ func (n *Node) look(ctx context.Context, requests func(*domain.Workspace) int) (
 	now := time.Now()
 	bound, cancel := context.WithTimeout(ctx, loadsWithin)
 	defer cancel()
-	rows := make([]*ask.WorkspaceLoad, len(trees))
+	rows := make([]*load.WorkspaceLoad, len(trees))
 	room := make(chan struct{}, loadsAtOnce)
 	var wait sync.WaitGroup
 	for i, t := range trees {
@@ -88,11 +88,11 @@ func (n *Node) look(ctx context.Context, requests func(*domain.Workspace) int) (
 	return rows, now.UTC().Truncate(time.Millisecond), nil
 }
 
-func (n *Node) loadOf(ctx context.Context, t *tree, now time.Time, requests func(*domain.Workspace) int) *ask.WorkspaceLoad {
+func (n *Node) loadOf(ctx context.Context, t *tree, now time.Time, requests func(*domain.Workspace) int) *load.WorkspaceLoad {
 	w := t.record.Load()
-	row := &ask.WorkspaceLoad{
+	row := &load.WorkspaceLoad{
 		Object: "workspace_load", ID: w.ID, Name: w.Name, Plan: w.Plan, CallsPerMinute: w.Limits.CallsPerMinute,
-		SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []ask.TrunkTrouble{},
+		SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []load.TrunkTrouble{},
 	}
 	row.LastMinute.Calls, row.LastMinute.Commits = n.desk.store.of(w.ID).lately(now)
 	row.LastMinute.Requests = requests(w)
@@ -114,9 +114,9 @@ func (n *Node) loadOf(ctx context.Context, t *tree, now time.Time, requests func
 		default:
 			row.Trunks.Degraded++
 		}
-		row.Troubles = append(row.Troubles, ask.TrunkTrouble{ID: id, Name: s.Name, Environment: s.Environment, Status: s.Health.Status, LastError: s.Health.LastError})
+		row.Troubles = append(row.Troubles, load.TrunkTrouble{ID: id, Name: s.Name, Environment: s.Environment, Status: s.Health.Status, LastError: s.Health.LastError})
 	}
-	slices.SortFunc(row.Troubles, func(a, b ask.TrunkTrouble) int { // down comes before degraded
+	slices.SortFunc(row.Troubles, func(a, b load.TrunkTrouble) int { // down comes before degraded
 		return cmp.Or(cmp.Compare(b.Status, a.Status), cmp.Compare(a.ID, b.ID))
 	})
 	row.Troubles = row.Troubles[:min(troublesMost, len(row.Troubles))]
@@ -124,16 +124,16 @@ func (n *Node) loadOf(ctx context.Context, t *tree, now time.Time, requests func
 }
 
 // linesInto tells how the lines of a workspace are used.
-func (n *Node) linesInto(ctx context.Context, t *tree, row *ask.WorkspaceLoad) bool {
+func (n *Node) linesInto(ctx context.Context, t *tree, row *load.WorkspaceLoad) bool {
 	for _, one := range []struct {
-		into *ask.LineUse
+		into *load.LineUse
 		pid  *actor.PID
 	}{{&row.Lines.Outbound, t.outbound}, {&row.Lines.Inbound, t.inbound}, {&row.Lines.Test, t.tests}} {
 		used, err := mailbox.Ask[lines.UsageNow](ctx, n.sys, one.pid, lines.Usage{})
 		if err != nil {
 			return false
 		}
-		*one.into = ask.LineUse{Used: used.Active, Limit: used.Limit, Waiting: used.Waiting}
+		*one.into = load.LineUse{Used: used.Active, Limit: used.Limit, Waiting: used.Waiting}
 		row.LiveCalls += used.Live
 	}
 	return true

@@ -8,11 +8,11 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 // eventsPerRead is how many events a replay reads at once.
@@ -21,8 +21,8 @@ const eventsPerRead = 500
 // ReplayWebhook queues events for an endpoint again: each keeps its id and has
 // its attempts from the first one on. What is on its way already goes on as it
 // is.
-func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string, o ask.ReplayOrder) (ask.Replay, error) {
-	out := ask.Replay{Accepted: []string{}, NotFound: []string{}, DryRun: o.DryRun}
+func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string, o webhooks.ReplayOrder) (webhooks.Replay, error) {
+	out := webhooks.Replay{Accepted: []string{}, NotFound: []string{}, DryRun: o.DryRun}
 	w, err := d.Webhook(ctx, p, id)
 	if err != nil {
 		return out, err
@@ -89,7 +89,7 @@ func (d *Desk) eventsNamed(ctx context.Context, p domain.Principal, ids []string
 
 // eventsBetween finds what an endpoint subscribes to, in the order of commits,
 // within a bounded stretch of the log; next: there may be more from then on.
-func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.Webhook, o ask.ReplayOrder) (found []event.Event, next *time.Time, err error) {
+func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.Webhook, o webhooks.ReplayOrder) (found []event.Event, next *time.Time, err error) {
 	after, err := d.OffsetBefore(ctx, p.WorkspaceID, o.From)
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +111,7 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 			}
 			// What was made at one moment stays together, so that who goes on
 			// from next neither misses any of it nor comes back to it.
-			if n := len(found); n >= ask.MaxReplay && e.CreatedAt.After(o.From) && !e.CreatedAt.Equal(found[n-1].CreatedAt) {
+			if n := len(found); n >= webhooks.MaxReplay && e.CreatedAt.After(o.From) && !e.CreatedAt.Equal(found[n-1].CreatedAt) {
 				return found, next, nil
 			}
 			found = append(found, *e)

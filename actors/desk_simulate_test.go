@@ -11,11 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/campaigns"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/simulation"
 )
 
 // asKnown leaves the assumptions as they are.
-func asKnown(a ask.Assumptions) ask.Assumptions { return a }
+func asKnown(a simulation.Assumptions) simulation.Assumptions { return a }
 
 func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	t.Parallel()
@@ -41,14 +43,14 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	}, "", contacts(phones...))
 	require.NoError(t, err)
 	id, n := made.Campaign.ID, made.Upload.Summary.Accepted
-	o := ask.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a ask.Assumptions) ask.Assumptions {
+	o := simulation.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a simulation.Assumptions) simulation.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate, a.NoAnswerSeconds = 0, 0, 0, 0, 30
 		return a
 	}}
 	s, err := d.SimulateCampaign(ctx, h.live, id, o)
 	require.NoError(t, err)
 	assert.Equal(t, n, s.Contacts)
-	assert.Equal(t, ask.AssumedDefaults, s.AssumedFrom)
+	assert.Equal(t, simulation.AssumedDefaults, s.AssumedFrom)
 	sum := 0
 	for _, hour := range s.CallsPerHour {
 		sum += hour.Calls
@@ -75,7 +77,7 @@ func TestASimulationTellsHowACampaignWouldGoAndRingsNobody(t *testing.T) {
 	assert.Empty(t, h.diary.all(), "nobody was rung")
 
 	gone, cancel := context.WithCancel(ctx)
-	o.Assume = func(a ask.Assumptions) ask.Assumptions { cancel(); return a }
+	o.Assume = func(a simulation.Assumptions) simulation.Assumptions { cancel(); return a }
 	_, err = d.SimulateCampaign(gone, h.live, id, o)
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = d.CancelCampaign(ctx, h.live, id, false)
@@ -95,14 +97,14 @@ func TestACampaignThatIsNotKeptIsSimulatedToo(t *testing.T) {
 		Pacing: domain.Pacing{CallsPerMinute: 10, MaxConcurrent: 5}, Retry: domain.Retry{MaxAttempts: 1},
 		Compliance: domain.Compliance{CallingHours: domain.CallingHours{Start: "10:00", End: "12:00", Timezone: "local"}},
 	}
-	o := ask.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: asKnown}
+	o := simulation.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: asKnown}
 	s, err := d.SimulateDraft(ctx, h.test, c, contacts("+13105550100", "+12125550100", "+12125550100", "+870773111111"), o)
 	require.NoError(t, err)
 	assert.Equal(t, 2, s.Attempts)
 	assert.Equal(t, 15, s.CallsPerHour[0].Hour.Hour(), "New York")
 	assert.Equal(t, 18, s.CallsPerHour[1].Hour.Hour(), "Los Angeles")
 	assert.Empty(t, s.Cost.Months, "nothing is billed in the test environment")
-	list, err := d.ListCampaigns(ctx, h.test, ask.CampaignQuery{Page: ask.Page{Limit: 10}})
+	list, err := d.ListCampaigns(ctx, h.test, campaigns.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	assert.Empty(t, list.Data)
 }
@@ -125,7 +127,7 @@ func TestASimulationKnowsHowOftenNumbersWereRung(t *testing.T) {
 		h.keep(row)
 	}
 	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
-	o := ask.SimulationOrder{StartAt: at, Assume: asKnown}
+	o := simulation.SimulationOrder{StartAt: at, Assume: asKnown}
 	for limit, want := range map[int]int{0: 0, 2: 2, 1: 3} {
 		_, err := d.UpdateWorkspace(ctx, h.live, func(w *domain.Workspace) error {
 			w.FrequencyCaps.PerNumberPerDay = limit
@@ -145,12 +147,12 @@ func TestOneSimulationOfAWorkspaceRunsAtATime(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.live, h.agent(h.live, menu()), number(1, 1, "11"))
 	var inner error
-	_, err := d.SimulateCampaign(ctx, h.live, id, ask.SimulationOrder{Assume: func(a ask.Assumptions) ask.Assumptions {
-		_, inner = d.SimulateCampaign(ctx, h.live, id, ask.SimulationOrder{Assume: asKnown})
+	_, err := d.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: func(a simulation.Assumptions) simulation.Assumptions {
+		_, inner = d.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: asKnown})
 		return a
 	}})
 	require.NoError(t, err)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(inner))
-	_, err = d.SimulateCampaign(ctx, h.live, id, ask.SimulationOrder{Assume: asKnown})
+	_, err = d.SimulateCampaign(ctx, h.live, id, simulation.SimulationOrder{Assume: asKnown})
 	require.NoError(t, err)
 }

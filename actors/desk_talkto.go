@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/testcarrier"
 )
@@ -25,12 +25,12 @@ const (
 // takes an inbound line and stands in the record. Errors: invalid_state,
 // no_trunk, not_found, engine_not_configured, concurrent_limit_exceeded,
 // unavailable.
-func (d *Desk) TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTalk, hears ask.Listener) (ask.Talk, error) {
+func (d *Desk) TalkToAgent(ctx context.Context, p domain.Principal, o calls.NewTalk, hears calls.Listener) (calls.Talk, error) {
 	if err := d.testsOnly(p, d.node.cfg.Talk != nil); err != nil {
-		return ask.Talk{}, err
+		return calls.Talk{}, err
 	}
 	if _, err := d.Script(ctx, p, o.AgentID, ""); err != nil {
-		return ask.Talk{}, err
+		return calls.Talk{}, err
 	}
 	mark := mailbox.NewID("test")
 	taken, forget := d.node.tests.expect(mark, ordered{workspace: p.WorkspaceID, agentID: o.AgentID, watch: hears.Segment})
@@ -61,16 +61,16 @@ func (d *Desk) TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTal
 	})
 	if err = d.refusedAs(ctx, p, err); err != nil {
 		d.node.tests.abandon(mark, taken)
-		return ask.Talk{}, err
+		return calls.Talk{}, err
 	}
 	select {
 	case id := <-taken:
 		end(id)
-		return ask.Talk{CallID: id, Say: handset.Say, Press: handset.Press, Leave: handset.HangUp}, nil
+		return calls.Talk{CallID: id, Say: handset.Say, Press: handset.Press, Leave: handset.HangUp}, nil
 	case <-bound.Done():
 		handset.HangUp()
 		d.node.tests.abandon(mark, taken)
-		return ask.Talk{}, errNotTaken()
+		return calls.Talk{}, errNotTaken()
 	}
 }
 

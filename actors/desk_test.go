@@ -18,12 +18,17 @@ import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/campaigns"
+	contactsservice "github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/events"
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/simulation"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 var (
@@ -57,11 +62,11 @@ func (h *house) furnish(p domain.Principal, phone string) estate {
 	k, text, err := d.CreateKey(ctx, p, record.AuditAction{}, &domain.APIKey{Meta: domain.Meta{Environment: p.Environment}, Name: "child", Permissions: []domain.Permission{domain.AllRead}})
 	require.NoError(h, err)
 	e.key, e.text = k.ID, text
-	c, err := d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 2, "11"), AgentID: e.agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
+	c, err := d.PlaceCall(ctx, p, domain.NewCall{To: number(1, 2, "11"), AgentID: e.agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
 	require.NoError(h, err)
 	e.call = c.ID
 	h.until(15*time.Second, "the call is over and its recording kept", func() bool { c := h.call(p, e.call); return c.Final() && !c.Processing })
-	list, err := d.ListEvents(ctx, p, ask.EventQuery{Limit: 1})
+	list, err := d.ListEvents(ctx, p, events.Query{Limit: 1})
 	require.NoError(h, err)
 	e.event = list.Data[0].ID
 	return e
@@ -83,13 +88,13 @@ func (h *house) doors(p domain.Principal, e estate) map[string]func() error {
 		"campaign": func() error { return drop(d.Campaign(ctx, p, e.campaign)) },
 		"status":   func() error { return drop(d.CampaignStatus(ctx, p, e.campaign)) },
 		"simulate": func() error {
-			return drop(d.SimulateCampaign(ctx, p, e.campaign, ask.SimulationOrder{Assume: asKnown}))
+			return drop(d.SimulateCampaign(ctx, p, e.campaign, simulation.SimulationOrder{Assume: asKnown}))
 		},
-		"contacts": func() error { return drop(d.ListContacts(ctx, p, e.campaign, ask.ContactQuery{Limit: 1})) },
+		"contacts": func() error { return drop(d.ListContacts(ctx, p, e.campaign, contactsservice.Query{Limit: 1})) },
 		"results":  func() error { return drop(d.CampaignResults(ctx, p, e.campaign)) },
 		"upload":   func() error { return drop(d.AddContacts(ctx, p, e.campaign, contacts(number(1, 3, "11")))) },
 		"calls of": func() error {
-			return drop(d.ListCalls(ctx, p, ask.CallQuery{CampaignID: e.campaign, Page: ask.Page{Limit: 1}}))
+			return drop(d.ListCalls(ctx, p, calls.Query{CampaignID: e.campaign, PageQuery: record.PageQuery{Limit: 1}}))
 		},
 		"call":       func() error { return drop(d.Call(ctx, p, e.call)) },
 		"transcript": func() error { return drop(d.Transcript(ctx, p, e.call)) },
@@ -113,8 +118,8 @@ func (h *house) doors(p domain.Principal, e estate) map[string]func() error {
 		"pause hook":  func() error { return drop(d.PauseWebhook(ctx, p, e.webhook)) },
 		"resume hook": func() error { return drop(d.ResumeWebhook(ctx, p, e.webhook)) },
 		"test hook":   func() error { return drop(d.TestWebhook(ctx, p, e.webhook, event.WebhookTest)) },
-		"hook log":    func() error { return drop(d.WebhookLog(ctx, p, e.webhook, ask.Page{Limit: 1})) },
-		"hook failed": func() error { return drop(d.FailedDeliveries(ctx, p, e.webhook, ask.Page{Limit: 1})) },
+		"hook log":    func() error { return drop(d.WebhookLog(ctx, p, e.webhook, record.PageQuery{Limit: 1})) },
+		"hook failed": func() error { return drop(d.FailedDeliveries(ctx, p, e.webhook, record.PageQuery{Limit: 1})) },
 		"key":         func() error { return drop(d.APIKey(ctx, p, e.key)) },
 		"edit key":    func() error { return drop(d.UpdateKey(ctx, p, e.key, func(*domain.APIKey) error { return nil })) },
 	}
@@ -141,21 +146,21 @@ func (h *house) takers(p domain.Principal, e estate) map[string]func() error {
 // lists are the numbers of rows that each list shows.
 func (h *house) lists(p domain.Principal) map[string]int {
 	h.Helper()
-	ctx, d, page := h.Context(), h.desk(), ask.Page{Limit: 100}
+	ctx, d, page := h.Context(), h.desk(), record.PageQuery{Limit: 100}
 	out := make(map[string]int)
 	agents, err := d.ListAgents(ctx, p, page)
 	require.NoError(h, err)
 	pathways, err := d.ListPathways(ctx, p, page)
 	require.NoError(h, err)
-	campaigns, err := d.ListCampaigns(ctx, p, ask.CampaignQuery{Page: page})
+	campaigns, err := d.ListCampaigns(ctx, p, campaigns.Query{PageQuery: page})
 	require.NoError(h, err)
-	calls, err := d.ListCalls(ctx, p, ask.CallQuery{Page: page})
+	calls, err := d.ListCalls(ctx, p, calls.Query{PageQuery: page})
 	require.NoError(h, err)
 	numbers, err := d.ListNumbers(ctx, p, page)
 	require.NoError(h, err)
-	hooks, err := d.ListWebhooks(ctx, p, ask.WebhookQuery{Page: page})
+	hooks, err := d.ListWebhooks(ctx, p, webhooks.Query{PageQuery: page})
 	require.NoError(h, err)
-	events, err := d.ListEvents(ctx, p, ask.EventQuery{Limit: 100})
+	events, err := d.ListEvents(ctx, p, events.Query{Limit: 100})
 	require.NoError(h, err)
 	out["agents"], out["pathways"], out["campaigns"], out["calls"] = len(agents.Data), len(pathways.Data), len(campaigns.Data), len(calls.Data)
 	out["numbers"], out["webhooks"], out["events"] = len(numbers.Data), len(hooks.Data), len(events.Data)
@@ -202,13 +207,13 @@ func TestNobodySeesWhatIsNotTheirs(t *testing.T) {
 		}
 		assert.Equal(t, nothing, h.lists(p), who)
 	}
-	_, err := h.desk().ListEvents(t.Context(), other, ask.EventQuery{After: mine.event, Limit: 10})
+	_, err := h.desk().ListEvents(t.Context(), other, events.Query{After: mine.event, Limit: 10})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 	_, err = h.desk().CreateNumber(t.Context(), other, &domain.PhoneNumber{Number: "+12025550101"})
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err), "a number is one workspace's")
 	_, err = h.desk().CreateAgent(t.Context(), other, &domain.Agent{Name: "thief", PathwayID: mine.pathway})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
-	_, err = h.desk().PlaceCall(t.Context(), other, ask.NewCall{To: number(1, 4, "11"), From: "+12025550199", AgentID: mine.agent})
+	_, err = h.desk().PlaceCall(t.Context(), other, domain.NewCall{To: number(1, 4, "11"), From: "+12025550199", AgentID: mine.agent})
 	assert.Equal(t, domain.CodeCallerIDNotAllowed, domain.CodeOf(err))
 	for name, open := range h.doors(h.live, mine) { // nothing was harmed
 		require.NoError(t, open(), name)
@@ -223,7 +228,7 @@ func TestATestKeyRingsTheSimulatorAndNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	hook, err := d.CreateWebhook(ctx, h.live, &domain.Webhook{URL: h.receiver.url, Events: []string{"*"}})
 	require.NoError(t, err)
-	c, err := d.PlaceCall(ctx, h.test, ask.NewCall{To: "+12025550143", AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	c, err := d.PlaceCall(ctx, h.test, domain.NewCall{To: "+12025550143", AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
 	h.until(15*time.Second, "the call is over", func() bool { return h.call(h.test, c.ID).Final() })
 	now := h.call(h.test, c.ID)
@@ -232,7 +237,7 @@ func TestATestKeyRingsTheSimulatorAndNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, trunk.Simulator)
 	assert.Len(t, h.diary.all(), 1)
-	log, err := d.WebhookLog(ctx, h.live, hook.ID, ask.Page{Limit: 10})
+	log, err := d.WebhookLog(ctx, h.live, hook.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Empty(t, log.Data, "a live endpoint hears nothing of tests")
 	ledger := 0
@@ -352,12 +357,14 @@ func TestARequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx := t.Context()
-	key := func(k string) ask.OnceKey { return ask.OnceKey{Key: k, Method: "POST", Path: "/v1/calls"} }
-	reserve := func(p domain.Principal, k ask.OnceKey) (*ask.OnceReply, domain.Code) {
+	key := func(k string) record.IdempotencyKey {
+		return record.IdempotencyKey{Key: k, Method: "POST", Path: "/v1/calls"}
+	}
+	reserve := func(p domain.Principal, k record.IdempotencyKey) (*record.StoredReply, domain.Code) {
 		_, r, err := h.desk().Reserve(ctx, p, k, "")
 		return r, domain.CodeOf(err)
 	}
-	free := func(p domain.Principal, k ask.OnceKey) {
+	free := func(p domain.Principal, k record.IdempotencyKey) {
 		t.Helper()
 		r, code := reserve(p, k)
 		assert.Nil(t, r)
@@ -368,8 +375,8 @@ func TestARequestWithAnIdempotencyKeyRunsOnce(t *testing.T) {
 	_, code := reserve(h.live, key("a"))
 	assert.Equal(t, domain.CodeIdempotencyConflict, code)
 	free(h.test, key("a")) // another credential's
-	free(h.live, ask.OnceKey{Key: "a", Method: "POST", Path: "/v1/agents"})
-	reply := ask.OnceReply{Digest: "d", Sealed: []byte("sealed")}
+	free(h.live, record.IdempotencyKey{Key: "a", Method: "POST", Path: "/v1/agents"})
+	reply := record.StoredReply{Digest: "d", Sealed: []byte("sealed")}
 	require.NoError(t, h.desk().Keep(ctx, h.live, key("a"), reply))
 	r, code := reserve(h.live, key("a"))
 	assert.Empty(t, code)
@@ -428,7 +435,7 @@ func TestEventsAreReadForwardsFromAnyOfThem(t *testing.T) {
 	after := ""
 	for pages := 0; ; pages++ {
 		require.Less(t, pages, 10)
-		page, err := d.ListEvents(ctx, h.live, ask.EventQuery{After: after, Limit: 7})
+		page, err := d.ListEvents(ctx, h.live, events.Query{After: after, Limit: 7})
 		require.NoError(t, err)
 		for _, e := range page.Data {
 			got = append(got, e.ID)
@@ -443,16 +450,16 @@ func TestEventsAreReadForwardsFromAnyOfThem(t *testing.T) {
 		want = append(want, e.ID)
 	}
 	assert.Equal(t, want, got)
-	none, err := d.ListEvents(ctx, h.live, ask.EventQuery{Types: []string{"call.*"}, Limit: 7})
+	none, err := d.ListEvents(ctx, h.live, events.Query{Types: []string{"call.*"}, Limit: 7})
 	require.NoError(t, err)
 	assert.Empty(t, none.Data)
 	for id, code := range map[string]domain.Code{
 		mailbox.NewID(domain.PrefixEvent): domain.CodeValidation, "evt_x": domain.CodeValidation, "x": domain.CodeValidation, agent: domain.CodeValidation,
-		"evt_01ARZ3NDEKTSV4RRFFQ69G5FAV": ask.CodeCursorExpired, // of 2016
+		"evt_01ARZ3NDEKTSV4RRFFQ69G5FAV": domain.CodeCursorExpired, // of 2016
 	} {
-		_, err := d.ListEvents(ctx, h.live, ask.EventQuery{After: id, Limit: 7})
+		_, err := d.ListEvents(ctx, h.live, events.Query{After: id, Limit: 7})
 		assert.Equal(t, code, domain.CodeOf(err), id)
-		_, err = d.FollowEvents(ctx, h.live, ask.EventQuery{After: id})
+		_, err = d.FollowEvents(ctx, h.live, events.Query{After: id})
 		assert.Equal(t, code, domain.CodeOf(err), id)
 		_, err = d.Event(ctx, h.live, id)
 		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), id)
@@ -478,7 +485,7 @@ func TestEqualActsOfAMinuteAreOneAuditEntry(t *testing.T) {
 	d.Note(ctx, h.live, record.AuditAction{Type: "auth", Action: "auth.failed", IP: here, Failed: true, Reason: "ip_not_allowed"})
 	d.Note(ctx, h.test, used)
 	read := func(p domain.Principal, action string) (rows, count int) {
-		list, err := d.ListAudit(ctx, p, audit.Query{Action: action, Page: ask.Page{Limit: 100}})
+		list, err := d.ListAudit(ctx, p, audit.Query{Action: action, PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range list.Data {
 			rows, count = rows+1, count+e.Count

@@ -9,10 +9,10 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 // CreateWebhook keeps an endpoint, which receives every event committed after
@@ -109,13 +109,13 @@ func (d *Desk) Webhook(ctx context.Context, p domain.Principal, id string) (*dom
 }
 
 // ListWebhooks reads a page.
-func (d *Desk) ListWebhooks(ctx context.Context, p domain.Principal, q ask.WebhookQuery) (ask.List[*domain.Webhook], error) {
+func (d *Desk) ListWebhooks(ctx context.Context, p domain.Principal, q webhooks.Query) (record.Page[*domain.Webhook], error) {
 	index := record.EnvironmentIndex(p)
 	if q.CampaignID != "" {
 		index = "campaign=" + q.CampaignID
 	}
 	now := time.Now()
-	return record.List(ctx, d.store, p.WorkspaceID, index, domain.PrefixWebhook, q.Page, func(w *domain.Webhook) bool {
+	return record.List(ctx, d.store, p.WorkspaceID, index, domain.PrefixWebhook, q.PageQuery, func(w *domain.Webhook) bool {
 		w.Settle(now)
 		_, subscribed := event.Match(w.Events, q.Event)
 		return w.Environment == p.Environment && (q.Status == "" || w.Status == q.Status) && (q.Event == "" || subscribed)
@@ -242,32 +242,32 @@ func (d *Desk) setWebhook(ctx context.Context, p domain.Principal, id string, to
 }
 
 // WebhookLog reads a page of attempted deliveries, newest first.
-func (d *Desk) WebhookLog(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error) {
+func (d *Desk) WebhookLog(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Delivery], error) {
 	return d.deliveries(ctx, p, id, "log=", q)
 }
 
 // FailedDeliveries reads a page of deliveries that were given up.
-func (d *Desk) FailedDeliveries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error) {
+func (d *Desk) FailedDeliveries(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Delivery], error) {
 	return d.deliveries(ctx, p, id, "failed=", q)
 }
 
-func (d *Desk) deliveries(ctx context.Context, p domain.Principal, id, index string, q ask.Page) (ask.List[*domain.Delivery], error) {
+func (d *Desk) deliveries(ctx context.Context, p domain.Principal, id, index string, q record.PageQuery) (record.Page[*domain.Delivery], error) {
 	w, err := d.Webhook(ctx, p, id)
 	if err != nil {
-		return ask.List[*domain.Delivery]{}, err
+		return record.Page[*domain.Delivery]{}, err
 	}
 	return record.List[domain.Delivery](ctx, d.store, p.WorkspaceID, index+w.ID, domain.PrefixDelivery, q, nil)
 }
 
 // TestWebhook makes one attempt and waits for its end.
-func (d *Desk) TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (ask.TestResult, error) {
+func (d *Desk) TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (webhooks.TestResult, error) {
 	w, err := d.Webhook(ctx, p, id)
 	if err != nil {
-		return ask.TestResult{}, err
+		return webhooks.TestResult{}, err
 	}
 	if d.node.Quarantined() {
-		return ask.TestResult{}, d.node.halts.refusal()
+		return webhooks.TestResult{}, d.node.halts.refusal()
 	}
 	got, err := mailbox.Ask[webhook.Tested](ctx, d.node.sys, d.node.webhookPID(w), webhook.Test{EventType: string(t)})
-	return ask.TestResult(got), err
+	return webhooks.TestResult(got), err
 }

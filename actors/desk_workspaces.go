@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -141,7 +141,7 @@ func (d *Desk) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, er
 }
 
 // ListWorkspaces reads a page of those of the install.
-func (d *Desk) ListWorkspaces(ctx context.Context, q ask.Page) (ask.List[*domain.Workspace], error) {
+func (d *Desk) ListWorkspaces(ctx context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error) {
 	return record.List[domain.Workspace](ctx, d.store, "", "all", domain.PrefixWorkspace, q, nil)
 }
 

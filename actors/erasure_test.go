@@ -19,11 +19,14 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/personal"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/bulk"
+	contactsservice "github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/events"
+	"github.com/callboard/callboard/service/record"
 )
 
 // namedIn are the places of the store, outside of encryption and within, where a
@@ -114,20 +117,22 @@ func (h *house) person() (over, draft string) {
 	over = h.campaign(h.live, agent, erasedPhone, otherPhone)
 	h.runs(over)
 	draft = h.campaign(h.live, agent, otherPhone)
-	_, err := d.AddContacts(ctx, h.live, draft, func(yield func(ask.RawContact, error) bool) {
-		_ = yield(ask.RawContact{Line: 1, Phone: "(500) 555-3311", Context: domain.Context{"name": "Ada"}}, nil) &&
-			yield(ask.RawContact{Line: 2, Phone: erasedPhone}, nil) && // a duplicate, which the report names
-			yield(ask.RawContact{Line: 3, Phone: "+15005553511", Context: domain.Context{"partner": "500 555 3311"}}, nil)
+	_, err := d.AddContacts(ctx, h.live, draft, func(yield func(domain.RawContact, error) bool) {
+		_ = yield(domain.RawContact{Line: 1, Phone: "(500) 555-3311", Context: domain.Context{"name": "Ada"}}, nil) &&
+			yield(domain.RawContact{Line: 2, Phone: erasedPhone}, nil) && // a duplicate, which the report names
+			yield(domain.RawContact{Line: 3, Phone: "+15005553511", Context: domain.Context{"partner": "500 555 3311"}}, nil)
 	})
 	require.NoError(h, err)
-	_, err = d.AddContacts(ctx, h.live, h.campaign(h.live, h.agent(h.live, needsDay())), func(yield func(ask.RawContact, error) bool) {
-		yield(ask.RawContact{Line: 1, Phone: erasedPhone, Context: domain.Context{"name": "Ada"}}, nil) // screened: a required variable is missing
+	_, err = d.AddContacts(ctx, h.live, h.campaign(h.live, h.agent(h.live, needsDay())), func(yield func(domain.RawContact, error) bool) {
+		yield(domain.RawContact{Line: 1, Phone: erasedPhone, Context: domain.Context{"name": "Ada"}}, nil) // screened: a required variable is missing
 	})
 	require.NoError(h, err)
 	list, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
 	require.NoError(h, err)
 	for _, id := range []string{list.ID, domain.DefaultDNCID(ws, domain.Live)} {
-		_, err = d.ImportDNC(ctx, h.live, id, func(yield func(ask.RawNumber, error) bool) { yield(ask.RawNumber{Line: 1, Phone: erasedPhone}, nil) })
+		_, err = d.ImportDNC(ctx, h.live, id, func(yield func(domain.RawNumber, error) bool) {
+			yield(domain.RawNumber{Line: 1, Phone: erasedPhone}, nil)
+		})
 		require.NoError(h, err)
 	}
 	provider, err := d.CreateProvider(ctx, h.live, &domain.Provider{Name: "Dr. Who", Timezone: "UTC", SlotMinutes: 30, Hours: map[string][]domain.OpenSpan{}})
@@ -177,9 +182,9 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 	over, draft := h.person()
 	later := time.Now().UTC().Add(2 * time.Hour)
 	closed := &domain.CallingHours{Start: later.Format("15:00"), End: later.Add(time.Hour).Format("15:00"), Timezone: "UTC"}
-	bulk, err := d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkCalls, Items: []ask.BulkOrder{
-		{Call: &ask.NewCall{To: erasedPhone, AgentID: h.agent(h.live, menu()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
-		{Call: &ask.NewCall{To: otherPhone, AgentID: h.agent(h.live, menu()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
+	bulk, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkCalls, Items: []bulk.NewItem{
+		{Call: &domain.NewCall{To: erasedPhone, AgentID: h.agent(h.live, menu()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
+		{Call: &domain.NewCall{To: otherPhone, AgentID: h.agent(h.live, menu()), CallingHours: closed, RingTimeout: time.Second, MaxDuration: time.Minute}},
 	}})
 	require.NoError(t, err)
 	file := h.handled(h.live, h.request(h.live, domain.DataExport, "(500) 555-3311").ID)
@@ -205,7 +210,7 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 	v, err = d.VerifyDecisions(ctx, h.live, draft)
 	require.NoError(t, err)
 	assert.True(t, v.Valid)
-	people, err := d.ListContacts(ctx, h.live, draft, ask.ContactQuery{Limit: 10})
+	people, err := d.ListContacts(ctx, h.live, draft, contactsservice.Query{Limit: 10})
 	require.NoError(t, err)
 	var phones []string
 	for _, c := range people.Data {
@@ -216,22 +221,22 @@ func TestAnErasedPersonIsFoundNowhere(t *testing.T) {
 	left := h.events(ws)
 	assert.Less(t, len(left), len(log))
 	for _, e := range log {
-		_, err = d.ListEvents(ctx, h.live, ask.EventQuery{After: e.ID, Limit: 1})
+		_, err = d.ListEvents(ctx, h.live, events.Query{After: e.ID, Limit: 1})
 		kept := slices.ContainsFunc(left, func(l event.Event) bool { return l.ID == e.ID })
-		assert.Equal(t, map[bool]domain.Code{true: "", false: ask.CodeCursorExpired}[kept], domain.CodeOf(err), "who reads on from a deleted event is told so")
+		assert.Equal(t, map[bool]domain.Code{true: "", false: domain.CodeCursorExpired}[kept], domain.CodeOf(err), "who reads on from a deleted event is told so")
 	}
-	exports, err := d.ListExports(ctx, h.live, ask.Page{Limit: 10})
+	exports, err := d.ListExports(ctx, h.live, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, exports.Data, 1)
 	assert.Equal(t, domain.ExportExpired, exports.Data[0].Status, "its file named the number")
 	_, err = d.DataRequestFile(ctx, h.live, file.ID)
-	assert.Equal(t, ask.CodeExportExpired, domain.CodeOf(err), "exports of the person are deleted too")
+	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err), "exports of the person are deleted too")
 
 	for range 2 { // before and after a restart
 		found, err := h.desk().CheckDNC(ctx, h.live, erasedPhone)
 		require.NoError(t, err)
 		assert.Len(t, found.Lists, 2, "the entries survive as a hash")
-		_, err = h.desk().PlaceCall(ctx, h.live, ask.NewCall{To: erasedPhone, AgentID: h.agent(h.live, menu()), RingTimeout: time.Second, MaxDuration: time.Minute})
+		_, err = h.desk().PlaceCall(ctx, h.live, domain.NewCall{To: erasedPhone, AgentID: h.agent(h.live, menu()), RingTimeout: time.Second, MaxDuration: time.Minute})
 		assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err))
 		h.shut()
 		h.open()
@@ -277,7 +282,7 @@ func TestAnExportHoldsAllThatIsKnownOfAPersonAndNothingOfOthers(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	require.NoError(t, h.desk().SweepDataRequests(t.Context(), h.live.WorkspaceID, time.Now().AddDate(0, 0, 8)))
 	_, err = h.desk().DataRequestFile(t.Context(), h.live, r.ID)
-	assert.Equal(t, ask.CodeExportExpired, domain.CodeOf(err))
+	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err))
 	expired, err := h.desk().DataRequest(t.Context(), h.live, r.ID)
 	require.NoError(t, err)
 	assert.Empty(t, expired.Phone)
@@ -287,7 +292,7 @@ func TestAnErasureWaitsForALiveCallAndGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	d, ctx := h.desk(), t.Context()
-	call, err := d.PlaceCall(ctx, h.test, ask.NewCall{To: "+15005550000", AgentID: h.agent(h.test, linger()), RingTimeout: 10 * time.Second, MaxDuration: time.Hour})
+	call, err := d.PlaceCall(ctx, h.test, domain.NewCall{To: "+15005550000", AgentID: h.agent(h.test, linger()), RingTimeout: 10 * time.Second, MaxDuration: time.Hour})
 	require.NoError(t, err)
 	live := h.handled(h.live, h.request(h.live, domain.DataErase, "+15005550000").ID)
 	assert.Empty(t, live.Counts, "the other environment is another world")

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 )
 
@@ -41,9 +41,9 @@ func TestAnExportHoldsEveryRowOnceAndNoFormula(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	campaign := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	_, err := d.AddContacts(ctx, h.live, campaign, func(yield func(ask.RawContact, error) bool) {
+	_, err := d.AddContacts(ctx, h.live, campaign, func(yield func(domain.RawContact, error) bool) {
 		for i := range 1300 {
-			if !yield(ask.RawContact{Line: i, Phone: numbered(1 + i), Timezone: "UTC", Context: domain.Context{"name": "=1+1"}}, nil) {
+			if !yield(domain.RawContact{Line: i, Phone: numbered(1 + i), Timezone: "UTC", Context: domain.Context{"name": "=1+1"}}, nil) {
 				return
 			}
 		}
@@ -105,7 +105,7 @@ func TestAnExportIsMadeAgainAfterACrashAndGoesWithItsTime(t *testing.T) {
 	old.ID = domain.ID(domain.PrefixExport, past.Add(-domain.ExportLife), [10]byte{2})
 	h.keep(&old)
 	_, err := h.desk().ExportFile(t.Context(), h.live, old.ID)
-	assert.Equal(t, ask.CodeExportExpired, domain.CodeOf(err))
+	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err))
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "blobs", h.live.WorkspaceID, old.File()), []byte("x"), 0o600))
 	require.NoError(t, h.desk().SweepExports(t.Context(), h.live.WorkspaceID, time.Now()))
 	now, err := h.desk().Export(t.Context(), h.live, old.ID)

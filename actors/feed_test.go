@@ -15,9 +15,9 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/events"
 )
 
 func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
@@ -33,12 +33,12 @@ func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
 		touch(h.live, agent, fmt.Sprint("name ", i))
 	}
 	all := h.events(h.live.WorkspaceID)
-	follow := func(q ask.EventQuery) func(context.Context) ([]event.Event, error) {
+	follow := func(q events.Query) func(context.Context) ([]event.Event, error) {
 		next, err := d.FollowEvents(ctx, h.live, q)
 		require.NoError(t, err)
 		return next
 	}
-	whole, now, half := follow(ask.EventQuery{}), follow(ask.EventQuery{After: ask.EventsFromNow}), follow(ask.EventQuery{After: all[100].ID, Types: []string{"agent.updated"}})
+	whole, now, half := follow(events.Query{}), follow(events.Query{After: events.FromNow}), follow(events.Query{After: all[100].ID, Types: []string{"agent.updated"}})
 	take := func(next func(context.Context) ([]event.Event, error), n int) (ids []string) {
 		bound, cancel := context.WithTimeout(ctx, 20*time.Second)
 		defer cancel()
@@ -74,7 +74,7 @@ func TestEventsAreFollowedPastTheEndOfTheLog(t *testing.T) {
 	for _, next := range []func(context.Context) ([]event.Event, error){whole, now, half} {
 		assert.Equal(t, []string{last}, take(next, 1))
 	}
-	none, err = follow(ask.EventQuery{After: last})(short)
+	none, err = follow(events.Query{After: last})(short)
 	require.NoError(t, err)
 	assert.Empty(t, none)
 }
@@ -84,7 +84,7 @@ func TestWhoFollowsEventsIsWokenByTheirCommit(t *testing.T) {
 	h := build(t, nil)
 	d := h.desk()
 	agent := h.agent(h.live, menu())
-	next, err := d.FollowEvents(t.Context(), h.live, ask.EventQuery{After: ask.EventsFromNow})
+	next, err := d.FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
 	require.NoError(t, err)
 	got := make(chan []event.Event, 1)
 	for i := range 5 {
@@ -112,7 +112,7 @@ func TestAFeedEndsWithItsWorkspace(t *testing.T) {
 	})
 	require.NoError(t, err)
 	p := domain.Principal{WorkspaceID: w.ID, Environment: domain.Live, Permissions: []domain.Permission{domain.AllRead}}
-	next, err := h.desk().FollowEvents(t.Context(), p, ask.EventQuery{})
+	next, err := h.desk().FollowEvents(t.Context(), p, events.Query{})
 	require.NoError(t, err)
 	require.NoError(t, h.desk().DeleteWorkspace(t.Context(), h.live, w.ID))
 	h.until(10*time.Second, "it is over", func() bool {
@@ -140,7 +140,7 @@ func TestTheEndOfAWaitForEventsIsNoFailureOfTheStore(t *testing.T) {
 	h.shut()
 	h.wrap = func(s actors.Store) actors.Store { return storeWithDeadlines{s} }
 	h.open()
-	next, err := h.desk().FollowEvents(t.Context(), h.live, ask.EventQuery{After: ask.EventsFromNow})
+	next, err := h.desk().FollowEvents(t.Context(), h.live, events.Query{After: events.FromNow})
 	require.NoError(t, err)
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

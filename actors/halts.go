@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dialer"
+	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -25,7 +25,7 @@ type halts struct {
 	moved       int                             // how often that was done here; under changing
 	draining    sync.Mutex                      // held while the user agent is told; never over the store
 	stopped     atomic.Pointer[domain.Dialling] // nobody is rung; nil: everybody may be
-	drained     *atomic.Pointer[ask.DrainNow]   // no call begins on this node, nor on others of the process; nil within: calls may
+	drained     *atomic.Pointer[load.DrainNow]  // no call begins on this node, nor on others of the process; nil within: calls may
 }
 
 // haltRetry is after how many seconds somebody who is refused may ask again.
@@ -96,7 +96,7 @@ func (n *Node) holdCalls(on bool) {
 // StopDialling lets nobody be rung any more, in no workspace, until
 // ResumeDialling, also across a restart. Live calls go on. What is stopped stays
 // so, and as it was said first.
-func (d *Desk) StopDialling(ctx context.Context, p domain.Principal, reason string) (ask.DiallingNow, error) {
+func (d *Desk) StopDialling(ctx context.Context, p domain.Principal, reason string) (load.DiallingNow, error) {
 	h := &d.node.halts
 	h.changing.Lock()
 	defer h.changing.Unlock()
@@ -110,7 +110,7 @@ func (d *Desk) StopDialling(ctx context.Context, p domain.Principal, reason stri
 	row := &domain.Dialling{Stopped: true, Reason: reason, Since: record.Now(), By: record.ActorOf(p)}
 	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
 		d.log.Error("nobody is rung, but whether a restart will know it is not: stop all dialling once more", slog.Any("error", err))
-		return ask.DiallingNow{}, record.StoreError(err)
+		return load.DiallingNow{}, record.StoreError(err)
 	}
 	h.stopped.Store(row)
 	d.log.Warn("an operator has stopped all dialling", slog.String("actor", row.By.ID))
@@ -118,28 +118,28 @@ func (d *Desk) StopDialling(ctx context.Context, p domain.Principal, reason stri
 }
 
 // ResumeDialling lets people be rung again. Campaigns that were paused stay so.
-func (d *Desk) ResumeDialling(ctx context.Context, p domain.Principal) (ask.DiallingNow, error) {
+func (d *Desk) ResumeDialling(ctx context.Context, p domain.Principal) (load.DiallingNow, error) {
 	h := &d.node.halts
 	h.changing.Lock()
 	defer h.changing.Unlock()
 	if h.stopped.Load() == nil && d.node.alone() {
-		return ask.DiallingNow{}, nil
+		return load.DiallingNow{}, nil
 	}
 	h.moved++
 	row := &domain.Dialling{Since: record.Now(), By: record.ActorOf(p)}
 	if _, err := d.store.Apply(commit.Boarding(ctx), commit.Change{Puts: []domain.Record{row}}); err != nil {
-		return ask.DiallingNow{}, record.StoreError(err)
+		return load.DiallingNow{}, record.StoreError(err)
 	}
 	h.stopped.Store(nil)
 	d.node.holdCalls(false)
 	d.node.WakeCampaigns()
 	d.log.Warn("an operator lets people be rung again", slog.String("actor", row.By.ID))
-	return ask.DiallingNow{}, nil
+	return load.DiallingNow{}, nil
 }
 
 // DrainNode takes no call any more, in or out, until UndrainNode or the end of
 // the process; live ones go on.
-func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
+func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
 	h := &d.node.halts
 	h.draining.Lock()
 	defer h.draining.Unlock()
@@ -147,7 +147,7 @@ func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, e
 		return *now, nil
 	}
 	at, by := record.Now(), record.ActorOf(p)
-	now := &ask.DrainNow{On: true, Since: &at, By: &by}
+	now := &load.DrainNow{On: true, Since: &at, By: &by}
 	h.drained.Store(now)
 	if d.node.cfg.SIP != nil {
 		d.node.cfg.SIP.Drain(true)
@@ -159,15 +159,15 @@ func (d *Desk) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, e
 
 // UndrainNode takes DrainNode back. It is refused while the service is being
 // stopped.
-func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
+func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
 	h := &d.node.halts
 	h.draining.Lock()
 	defer h.draining.Unlock()
 	if d.node.Draining() {
-		return ask.DrainNow{}, domain.Errorf(domain.CodeUnavailable, "the service is being stopped: it takes no calls any more").With("reason", dialer.ForDrain)
+		return load.DrainNow{}, domain.Errorf(domain.CodeUnavailable, "the service is being stopped: it takes no calls any more").With("reason", dialer.ForDrain)
 	}
 	if h.drained.Swap(nil) == nil {
-		return ask.DrainNow{}, nil
+		return load.DrainNow{}, nil
 	}
 	if d.node.cfg.SIP != nil {
 		d.node.cfg.SIP.Drain(false)
@@ -175,7 +175,7 @@ func (d *Desk) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow,
 	d.node.WakeAllCampaigns()
 	by := record.ActorOf(p)
 	d.log.Warn("an operator lets the node take calls again", slog.String("actor", by.ID))
-	return ask.DrainNow{}, nil
+	return load.DrainNow{}, nil
 }
 
 // stopping lets no call begin any more, for good.
@@ -188,11 +188,11 @@ func (n *Node) stopping() {
 	}
 }
 
-func diallingOf(row *domain.Dialling) ask.DiallingNow {
+func diallingOf(row *domain.Dialling) load.DiallingNow {
 	if row == nil {
-		return ask.DiallingNow{}
+		return load.DiallingNow{}
 	}
-	now := ask.DiallingNow{Stopped: true, Reason: row.Reason}
+	now := load.DiallingNow{Stopped: true, Reason: row.Reason}
 	if !row.Since.IsZero() {
 		since, by := row.Since, row.By
 		now.Since, now.By = &since, &by

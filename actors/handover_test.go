@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain"
 )
 
 // lasts places a call to somebody who says nothing, and waits until another
 // process could go on with it.
 func (h *house) lasts() (id string) {
 	h.Helper()
-	c, err := h.desk().PlaceCall(h.Context(), h.test, ask.NewCall{
+	c, err := h.desk().PlaceCall(h.Context(), h.test, domain.NewCall{
 		To: "+15005550009", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute,
 	})
 	require.NoError(h, err)
@@ -67,7 +67,7 @@ func TestANodeThatWaitsForARingingCallTakesWrites(t *testing.T) {
 	h.shut()
 	h.survive = true
 	h.open()
-	call := ask.NewCall{To: "+15005550002", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute}
+	call := domain.NewCall{To: "+15005550002", AgentID: h.agent(h.test, linger()), RingTimeout: 20 * time.Second, MaxDuration: 10 * time.Minute}
 	_, err := h.desk().PlaceCall(h.Context(), h.test, call)
 	require.NoError(t, err)
 	ctx, end := context.WithCancel(t.Context())

@@ -29,7 +29,7 @@ import (
 	"github.com/callboard/callboard/actors/polltest"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/engines/llm"
@@ -298,10 +298,10 @@ func menu() domain.Pathway {
 	}
 }
 
-func contacts(phones ...string) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func contacts(phones ...string) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		for i, p := range phones {
-			if !yield(ask.RawContact{Line: i + 1, Phone: p}, nil) {
+			if !yield(domain.RawContact{Line: i + 1, Phone: p}, nil) {
 				return
 			}
 		}

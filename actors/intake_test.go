@@ -16,9 +16,11 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/calls"
+	contactsservice "github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/record"
 )
 
 // deaf loses the answer to the opening of a call.
@@ -45,13 +47,13 @@ func TestACallWhoseOpeningIsInDoubtIsNotPlacedAndNotLeftOpen(t *testing.T) {
 	h.wrap = func(s actors.Store) actors.Store { lossy.Store = s; return lossy }
 	h.open()
 	ctx, d := t.Context(), h.desk()
-	order := ask.NewCall{To: number(1, 1, "14"), AgentID: h.agent(h.live, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
+	order := domain.NewCall{To: number(1, 1, "14"), AgentID: h.agent(h.live, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
 	_, err := d.PlaceCall(ctx, h.live, order)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	h.until(10*time.Second, "what was stored of it is ended", func() bool { return len(told(h.events(h.live.WorkspaceID), event.CallEnded)) == 1 })
 	assert.Zero(t, h.attempts("single"))
 	assert.Empty(t, h.diary.all(), "nobody was rung")
-	list, err := d.ListCalls(ctx, h.live, ask.CallQuery{Page: ask.Page{Limit: 10}})
+	list, err := d.ListCalls(ctx, h.live, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, list.Data, 1)
 	assert.Equal(t, []any{domain.CallFailed, domain.ReasonNotSent}, []any{list.Data[0].Status, list.Data[0].EndedReason})
@@ -90,7 +92,7 @@ func TestContactsMayBeAddedWhileACampaignRings(t *testing.T) {
 					continue
 				}
 				if assert.NoError(t, err) {
-					assert.Equal(t, ask.ContactsSummary{Received: 6, Accepted: 5, Duplicates: 1}, sum.Summary)
+					assert.Equal(t, domain.ContactsSummary{Received: 6, Accepted: 5, Duplicates: 1}, sum.Summary)
 				}
 				return
 			}
@@ -125,26 +127,26 @@ func TestAnUploadThatIsBrokenOffLeavesNothing(t *testing.T) {
 	id := h.campaign(h.live, h.agent(h.live, menu()), phone(0), phone(1), phone(2))
 	broken := errors.New("the line went dead")
 	for _, rows := range []int{1, 400, 6000} {
-		_, err := d.AddContacts(ctx, h.live, id, func(yield func(ask.RawContact, error) bool) {
+		_, err := d.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 			for i := range rows {
-				if !yield(ask.RawContact{Line: i + 1, Phone: phone(10 + i)}, nil) {
+				if !yield(domain.RawContact{Line: i + 1, Phone: phone(10 + i)}, nil) {
 					return
 				}
 			}
-			yield(ask.RawContact{}, broken)
+			yield(domain.RawContact{}, broken)
 		})
 		require.ErrorIs(t, err, broken)
-		list, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 100})
+		list, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 		require.NoError(t, err)
 		assert.Len(t, list.Data, 3)
 	}
 	sum, err := d.AddContacts(ctx, h.live, id, contacts(phone(11), phone(1), phone(3)))
 	require.NoError(t, err)
-	assert.Equal(t, ask.ContactsSummary{Received: 3, Accepted: 2, Duplicates: 1}, sum.Summary)
+	assert.Equal(t, domain.ContactsSummary{Received: 3, Accepted: 2, Duplicates: 1}, sum.Summary)
 	st, err := d.CampaignStatus(ctx, h.live, id)
 	require.NoError(t, err)
 	assert.Equal(t, 5, st.Progress.Total)
-	list, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 100})
+	list, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 	require.NoError(t, err)
 	phones := make([]string, 0, 5)
 	for _, c := range list.Data {

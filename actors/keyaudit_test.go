@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/service/audit"
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
@@ -23,7 +23,7 @@ func TestEachMakingAndEndOfAKeyIsOneRowOfTheAuditLogInItsOwnCommit(t *testing.T)
 		return &domain.APIKey{Meta: domain.Meta{WorkspaceID: h.live.WorkspaceID, Environment: domain.Live}, Name: "k", Permissions: []domain.Permission{domain.AllRead}}
 	}
 	rows := func(id string) (told []string) {
-		l, err := d.ListAudit(ctx, h.live, audit.Query{Page: ask.Page{Limit: 100}})
+		l, err := d.ListAudit(ctx, h.live, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range slices.Backward(l.Data) {
 			if e.Resource.ID == id {
@@ -54,7 +54,7 @@ func TestWhatTheCommandLineDoesToWorkspacesAndUsersIsInTheAuditLogByItsOwnCommit
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	rows := func(workspace string) (told []string) {
-		l, err := h.desk().ListAudit(ctx, domain.Principal{WorkspaceID: workspace, Environment: domain.Live}, audit.Query{Page: ask.Page{Limit: 100}})
+		l, err := h.desk().ListAudit(ctx, domain.Principal{WorkspaceID: workspace, Environment: domain.Live}, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, e := range slices.Backward(l.Data) {
 			if e.Actor.Type == "system" && e.Resource.Type != "api_key" {

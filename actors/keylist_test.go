@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
 )
@@ -26,7 +26,7 @@ func TestLiveCredentialListsTheKeysOfBothEnvironmentsNewestFirst(t *testing.T) {
 	}
 	// list walks all pages, and keeps the keys of this test.
 	list := func(p domain.Principal, env domain.Environment, limit int) (ids []string) {
-		q := keys.Query{Page: ask.Page{Limit: limit}, Environment: env}
+		q := keys.Query{PageQuery: record.PageQuery{Limit: limit}, Environment: env}
 		for {
 			l, err := d.ListKeys(ctx, p, q)
 			require.NoError(t, err)
@@ -48,6 +48,6 @@ func TestLiveCredentialListsTheKeysOfBothEnvironmentsNewestFirst(t *testing.T) {
 		assert.Equal(t, made[domain.Test], list(h.test, "", limit))
 		assert.Empty(t, list(h.test, domain.Live, limit), "a test credential sees no live key")
 	}
-	_, err := d.ListKeys(ctx, h.live, keys.Query{Page: ask.Page{Limit: 1, Cursor: "key_no"}})
-	assert.Equal(t, ask.CodeInvalidCursor, domain.CodeOf(err))
+	_, err := d.ListKeys(ctx, h.live, keys.Query{PageQuery: record.PageQuery{Limit: 1, Cursor: "key_no"}})
+	assert.Equal(t, domain.CodeInvalidCursor, domain.CodeOf(err))
 }

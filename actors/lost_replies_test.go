@@ -12,11 +12,13 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/bulk"
+	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // makers create one resource of each kind, under the context of a request, and
@@ -67,23 +69,23 @@ func (h *house) makers(agent string) map[string]func(context.Context) (string, e
 			return idOf(made.Campaign, err)
 		},
 		"call": func(ctx context.Context) (string, error) {
-			return idOf(d.PlaceCall(ctx, h.live, ask.NewCall{To: number(7, 7, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute}))
+			return idOf(d.PlaceCall(ctx, h.live, domain.NewCall{To: number(7, 7, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute}))
 		},
 		"bulk": func(ctx context.Context) (string, error) {
-			return idOf(d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkDNC, Items: []ask.BulkOrder{{Number: &ask.RawNumber{Phone: numbered(3)}}}}))
+			return idOf(d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Phone: numbered(3)}}}}))
 		},
 		"source": func(ctx context.Context) (string, error) {
 			k, err := h.knowledge()
 			if err != nil {
 				return "", err
 			}
-			return idOf(d.AddSource(ctx, h.live, k, ask.NewSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "Words."}))
+			return idOf(d.AddSource(ctx, h.live, k, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "Words."}))
 		},
 		"message": func(ctx context.Context) (string, error) {
-			return idOf(d.SendMessage(ctx, h.test, ask.NewMessage{To: number(6, 1, "11"), Body: "Hello."}))
+			return idOf(d.SendMessage(ctx, h.test, domain.NewMessage{To: number(6, 1, "11"), Body: "Hello."}))
 		},
 		"reply": func(ctx context.Context) (string, error) {
-			return idOf(d.TestInboundMessage(ctx, h.test, ask.InboundMessage{From: number(6, 1, "11"), To: number(6, 2, "11"), Body: "Hello."}))
+			return idOf(d.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: number(6, 1, "11"), To: number(6, 2, "11"), Body: "Hello."}))
 		},
 		"export": func(ctx context.Context) (string, error) {
 			return idOf(d.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportUsage, Format: "csv"}))
@@ -93,7 +95,7 @@ func (h *house) makers(agent string) map[string]func(context.Context) (string, e
 
 // knowledge is the one knowledge base of the house.
 func (h *house) knowledge() (string, error) {
-	l, err := h.desk().ListKnowledge(h.Context(), h.live, ask.Page{Limit: 1})
+	l, err := h.desk().ListKnowledge(h.Context(), h.live, record.PageQuery{Limit: 1})
 	if err == nil && len(l.Data) > 0 {
 		return l.Data[0].ID, nil
 	}
@@ -111,7 +113,9 @@ func TestARequestThatACrashCutOffHasOneEffect(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	agent := h.agent(h.live, linger())
-	key := func(name string) ask.OnceKey { return ask.OnceKey{Key: name, Method: "POST", Path: "/v1/" + name} }
+	key := func(name string) record.IdempotencyKey {
+		return record.IdempotencyKey{Key: name, Method: "POST", Path: "/v1/" + name}
+	}
 	first := map[string]string{}
 	for name, create := range h.makers(agent) {
 		ctx, reply, err := h.desk().Reserve(t.Context(), h.live, key(name), "digest")
@@ -136,13 +140,13 @@ func TestARequestThatACrashCutOffHasOneEffect(t *testing.T) {
 		require.NoError(t, err, name)
 	}
 	assert.Equal(t, first, second, "each has found what it had made")
-	calls, err := d.ListCalls(t.Context(), h.live, ask.CallQuery{Page: ask.Page{Limit: 100}})
+	calls, err := d.ListCalls(t.Context(), h.live, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	assert.Len(t, calls.Data, 1)
-	agents, err := d.ListAgents(t.Context(), h.live, ask.Page{Limit: 100})
+	agents, err := d.ListAgents(t.Context(), h.live, record.PageQuery{Limit: 100})
 	require.NoError(t, err)
 	assert.Len(t, agents.Data, 2)
-	keys, err := d.ListKeys(t.Context(), h.live, keys.Query{Page: ask.Page{Limit: 100}, Environment: domain.Live})
+	keys, err := d.ListKeys(t.Context(), h.live, keys.Query{PageQuery: record.PageQuery{Limit: 100}, Environment: domain.Live})
 	require.NoError(t, err)
 	assert.Len(t, keys.Data, 2)
 
@@ -156,7 +160,7 @@ func TestARequestThatACrashCutOffHasOneEffect(t *testing.T) {
 func TestOfFiftyEqualRequestsOneRuns(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	k := ask.OnceKey{Key: "k", Method: "POST", Path: "/v1/agents"}
+	k := record.IdempotencyKey{Key: "k", Method: "POST", Path: "/v1/agents"}
 	var wait sync.WaitGroup
 	for range 50 {
 		wait.Go(func() {
@@ -170,11 +174,11 @@ func TestOfFiftyEqualRequestsOneRuns(t *testing.T) {
 			}
 			_, err = h.desk().CreateAgent(ctx, h.live, &domain.Agent{Name: "a", FirstMessage: "Hello."})
 			assert.NoError(t, err)
-			assert.NoError(t, h.desk().Keep(t.Context(), h.live, k, ask.OnceReply{Digest: "d"}))
+			assert.NoError(t, h.desk().Keep(t.Context(), h.live, k, record.StoredReply{Digest: "d"}))
 		})
 	}
 	wait.Wait()
-	agents, err := h.desk().ListAgents(t.Context(), h.live, ask.Page{Limit: 100})
+	agents, err := h.desk().ListAgents(t.Context(), h.live, record.PageQuery{Limit: 100})
 	require.NoError(t, err)
 	assert.Len(t, agents.Data, 1)
 }
@@ -208,7 +212,7 @@ func TestARequestOfUnknownOutcomeFindsWhatItHasMade(t *testing.T) {
 	store := &muddle{}
 	h.wrap = func(s actors.Store) actors.Store { store.Store = s; return store }
 	h.open()
-	d, k := h.desk(), ask.OnceKey{Key: "k", Method: "POST", Path: "/v1/agents"}
+	d, k := h.desk(), record.IdempotencyKey{Key: "k", Method: "POST", Path: "/v1/agents"}
 	send := func() (*domain.Agent, error) {
 		ctx, reply, err := d.Reserve(t.Context(), h.live, k, "d")
 		require.NoError(t, err)
@@ -223,12 +227,12 @@ func TestARequestOfUnknownOutcomeFindsWhatItHasMade(t *testing.T) {
 	made, err := send()
 	require.NoError(t, err, "the key is not taken for a day")
 	store.of = "once"
-	require.Error(t, d.Keep(t.Context(), h.live, k, ask.OnceReply{Digest: "d"}))
+	require.Error(t, d.Keep(t.Context(), h.live, k, record.StoredReply{Digest: "d"}))
 	store.of = ""
 	_, reply, err := d.Reserve(t.Context(), h.live, k, "d")
 	require.NoError(t, err)
 	assert.NotNil(t, reply, "the answer was stored after all")
-	agents, err := d.ListAgents(t.Context(), h.live, ask.Page{Limit: 100})
+	agents, err := d.ListAgents(t.Context(), h.live, record.PageQuery{Limit: 100})
 	require.NoError(t, err)
 	require.Len(t, agents.Data, 1)
 	assert.Equal(t, made.ID, agents.Data[0].ID)

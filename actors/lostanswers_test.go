@@ -15,10 +15,13 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/bulk"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 // meddler is what a test does to the store of a node, also to that of the node that comes after it.
@@ -114,8 +117,8 @@ func TestAnIdempotencyKeyOutlivesALostAnswer(t *testing.T) {
 	t.Parallel()
 	h, m := meddled(t)
 	d, ctx := h.desk(), t.Context()
-	key := ask.OnceKey{Key: "k", Method: "POST", Path: "/v1/sms"}
-	text := ask.NewMessage{To: number(6, 1, "11"), Body: "Hello."}
+	key := record.IdempotencyKey{Key: "k", Method: "POST", Path: "/v1/sms"}
+	text := domain.NewMessage{To: number(6, 1, "11"), Body: "Hello."}
 
 	m.meddle(loses("once"), nil)
 	_, _, err := d.Reserve(ctx, h.test, key, "d")
@@ -142,7 +145,7 @@ func TestAnIdempotencyKeyOutlivesALostAnswer(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	require.Error(t, d.Keep(turn, h.test, key, ask.OnceReply{Digest: "d"}))
+	require.Error(t, d.Keep(turn, h.test, key, record.StoredReply{Digest: "d"}))
 	m.meddle(nil, nil)
 	turn, _, err = d.Reserve(ctx, h.test, key, "d")
 	require.NoError(t, err, "its answer was not kept, so it runs again")
@@ -152,7 +155,7 @@ func TestAnIdempotencyKeyOutlivesALostAnswer(t *testing.T) {
 	again, err := d.SendMessage(turn, h.test, text)
 	require.NoError(t, err)
 	assert.Equal(t, first.ID, again.ID)
-	all, err := d.ListMessages(ctx, h.test, ask.MessageQuery{Page: ask.Page{Limit: 10}, Direction: domain.Outbound})
+	all, err := d.ListMessages(ctx, h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 10}, Direction: domain.Outbound})
 	require.NoError(t, err)
 	assert.Len(t, all.Data, 1, "it was sent once")
 }
@@ -228,7 +231,7 @@ func TestAWorkspaceThatCouldNotGrowGrowsLate(t *testing.T) {
 	})
 	_, _, _, err := h.desk().CreateWorkspace(t.Context(), &domain.Workspace{Name: "acme", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US"})
 	require.Error(t, err)
-	l, err := h.desk().ListWorkspaces(t.Context(), ask.Page{Limit: 10})
+	l, err := h.desk().ListWorkspaces(t.Context(), record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 2)
 	for _, w := range l.Data {
@@ -247,9 +250,9 @@ func TestABulkJobForgetsItsOrders(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	order := ask.NewBulk{Type: domain.BulkSMS}
+	order := bulk.NewJob{Type: domain.BulkSMS}
 	for i := range 8 {
-		order.Items = append(order.Items, ask.BulkOrder{Message: &ask.NewMessage{To: number(6, i, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Ada"}}})
+		order.Items = append(order.Items, bulk.NewItem{Message: &domain.NewMessage{To: number(6, i, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Ada"}}})
 	}
 	order.Items[2].Message.Context, order.Items[5].Message.To = nil, "911"
 	b, err := d.StartBulk(ctx, h.test, order)
@@ -261,7 +264,7 @@ func TestABulkJobForgetsItsOrders(t *testing.T) {
 	require.Len(t, now.Errors, 2)
 	assert.Equal(t, []int{5, 2}, []int{now.Errors[0].Index, now.Errors[1].Index})
 	assert.Equal(t, int32(2), told.Load(), "errors are written when there is another one")
-	l, err := d.ListBulks(ctx, h.test, ask.Page{Limit: 5})
+	l, err := d.ListBulks(ctx, h.test, record.PageQuery{Limit: 5})
 	require.NoError(t, err)
 	assert.Len(t, l.Data[0].Errors, 2)
 	chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
@@ -274,7 +277,7 @@ func TestABulkJobForgetsItsOrders(t *testing.T) {
 	assert.Len(t, h.outcomes(h.test, b.ID)[domain.ItemDone], 6)
 
 	c := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	people, err := d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkContacts, Target: c, Items: []ask.BulkOrder{{Contact: &ask.RawContact{Phone: numbered(1)}}}})
+	people, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkContacts, Target: c, Items: []bulk.NewItem{{Contact: &domain.RawContact{Phone: numbered(1)}}}})
 	require.NoError(t, err)
 	h.until(patience, "the contacts are there", func() bool { return h.bulk(h.live, people.ID).Done == 1 })
 	x, err := d.CreateExport(ctx, h.live, &domain.Export{Type: domain.ExportContacts, Format: "csv", Filters: domain.ExportFilters{CampaignID: c}})
@@ -305,9 +308,9 @@ func TestABulkJobWhoseOrdersCannotBeReadIsBegunAgain(t *testing.T) {
 		}
 		return nil
 	})
-	order := ask.NewBulk{Type: domain.BulkDNC, Target: l.ID}
+	order := bulk.NewJob{Type: domain.BulkDNC, Target: l.ID}
 	for i := range 3 {
-		order.Items = append(order.Items, ask.BulkOrder{Number: &ask.RawNumber{Phone: numbered(i)}})
+		order.Items = append(order.Items, bulk.NewItem{Number: &domain.RawNumber{Phone: numbered(i)}})
 	}
 	b, err := d.StartBulk(ctx, h.live, order)
 	require.NoError(t, err)
@@ -332,7 +335,7 @@ func TestNothingIsListedAfterABulkJobWasCancelled(t *testing.T) {
 		defer close(listed)
 		return do()
 	}, nil)
-	b, err := d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkDNC, Items: []ask.BulkOrder{{Number: &ask.RawNumber{Phone: numbered(0)}}}})
+	b, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Phone: numbered(0)}}}})
 	require.NoError(t, err)
 	<-begun
 	cancelled := make(chan struct{})
@@ -369,7 +372,7 @@ func TestAMessageKeepsItsWordsSealedAndHoldsNobodyBack(t *testing.T) {
 	})
 	odd := &domain.Message{Meta: domain.Meta{ID: "msg_" + ulid.Make().String(), WorkspaceID: h.test.WorkspaceID, Environment: domain.Test}, Todo: "nonsense"}
 	h.keep(odd)
-	sent, err := d.SendMessage(ctx, h.test, ask.NewMessage{To: number(6, 1, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Zebulon"}})
+	sent, err := d.SendMessage(ctx, h.test, domain.NewMessage{To: number(6, 1, "11"), Body: "Hello {{name}}.", Context: domain.Context{"name": "Zebulon"}})
 	require.NoError(t, err)
 	h.until(patience, "it is delivered, though nobody knows what to do with the one before", func() bool {
 		got, err := d.Message(ctx, h.test, sent.ID)
@@ -380,7 +383,7 @@ func TestAMessageKeepsItsWordsSealedAndHoldsNobodyBack(t *testing.T) {
 	assert.Equal(t, domain.Context{"name": "Zebulon"}, got.Context)
 	assert.Empty(t, h.remains("Zebulon"))
 	h.until(patience, "the operator hears of the other one", func() bool { return strings.Contains(h.log.String(), "nobody knows what is to be done") })
-	_, err = d.TestInboundMessage(ctx, h.test, ask.InboundMessage{From: "+12025550111", To: number(6, 1, "00"), Body: "STOP"})
+	_, err = d.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: "+12025550111", To: number(6, 1, "00"), Body: "STOP"})
 	require.NoError(t, err)
 	assert.False(t, named.Load(), "no error of the store can name the number")
 }
@@ -399,7 +402,7 @@ func TestAReadingThatWasCutOffLeavesNoPassages(t *testing.T) {
 		}
 		return do()
 	}, nil)
-	s, err := d.AddSource(ctx, h.live, k.ID, ask.NewSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "The tariff of today."})
+	s, err := d.AddSource(ctx, h.live, k.ID, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "The tariff of today."})
 	require.NoError(t, err)
 	h.until(patience, "it is read", func() bool {
 		now, err := d.Source(ctx, h.live, k.ID, s.ID)
@@ -428,10 +431,10 @@ func TestADayWithoutBookingsHasNoRow(t *testing.T) {
 	require.NoError(t, err)
 	before := days()
 	require.Len(t, before, 1)
-	_, err = d.RescheduleAppointment(ctx, h.live, a.ID, ask.Reschedule{Datetime: dayAhead(2).Add(time.Hour).Format(time.RFC3339)})
+	_, err = d.RescheduleAppointment(ctx, h.live, a.ID, booking.Reschedule{Datetime: dayAhead(2).Add(time.Hour).Format(time.RFC3339)})
 	require.NoError(t, err)
 	assert.Equal(t, before, days(), "the day is taken still")
-	_, err = d.RescheduleAppointment(ctx, h.live, a.ID, ask.Reschedule{Datetime: dayAhead(3).Format(time.RFC3339)})
+	_, err = d.RescheduleAppointment(ctx, h.live, a.ID, booking.Reschedule{Datetime: dayAhead(3).Format(time.RFC3339)})
 	require.NoError(t, err)
 	assert.Equal(t, []string{dayAhead(3).Format(time.DateOnly)}, days())
 	got, err := d.CancelAppointment(ctx, h.live, a.ID, "")
@@ -474,7 +477,7 @@ func TestEventsThatThereAreNotCostLittle(t *testing.T) {
 	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url, Events: []string{"call.ended"}})
 	require.NoError(t, err)
 	before := m.looked.Load()
-	got, err := d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{EventIDs: unknown})
+	got, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: unknown})
 	require.NoError(t, err)
 	assert.Len(t, got.NotFound, 100)
 	assert.Less(t, m.looked.Load()-before, int64(100*700+3000), "the end of the log is walked once")

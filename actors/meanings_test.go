@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/media/speech"
@@ -95,7 +95,7 @@ func TestKnowledgeIsFoundByWhatItMeansAndByItsWordsWhereNoModelAnswers(t *testin
 	for range 70 { // more passages than a request has
 		many.WriteString("# Nothing\n" + strings.Repeat("Nothing of that. ", 20) + "\n\n")
 	}
-	base, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []ask.NewSource{
+	base, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []domain.NewKnowledgeSource{
 		{Type: domain.SourceText, Name: "house.txt", Text: "The garage is behind the house.", ContentType: "text/plain"},
 		{Type: domain.SourceText, Name: "noon.txt", Text: "We eat at noon; where is told at the door.", ContentType: "text/plain"},
 		{Type: domain.SourceText, Name: "many.md", Text: many.String(), ContentType: "text/markdown"},
@@ -128,7 +128,7 @@ func TestKnowledgeIsFoundByWhatItMeansAndByItsWordsWhereNoModelAnswers(t *testin
 
 	s.set(true)
 	assert.Equal(t, "noon.txt", first("where do cars go"), "by words alone, where the model does not answer")
-	_, err = h.desk().AddSource(ctx, h.test, base.ID, ask.NewSource{Type: domain.SourceText, Name: "bus.txt", Text: "Lunch is free on the bus.", ContentType: "text/plain"})
+	_, err = h.desk().AddSource(ctx, h.test, base.ID, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "bus.txt", Text: "Lunch is free on the bus.", ContentType: "text/plain"})
 	require.NoError(t, err)
 	h.until(time.Minute, "it can be found", func() bool { return first("bus") == "bus.txt" })
 	assert.Equal(t, "noon.txt", first("where may I leave my car"), "not all has a meaning now")
@@ -152,8 +152,8 @@ func TestKnowledgeIsFoundByWhatItMeansAndByItsWordsWhereNoModelAnswers(t *testin
 	assert.Len(t, s.models(), len(asked))
 }
 
-func text(name, words string) ask.NewSource {
-	return ask.NewSource{Type: domain.SourceText, Name: name, Text: words, ContentType: "text/markdown"}
+func text(name, words string) domain.NewKnowledgeSource {
+	return domain.NewKnowledgeSource{Type: domain.SourceText, Name: name, Text: words, ContentType: "text/markdown"}
 }
 
 func TestSeveralBasesAreSearchedAsOneAndASlowModelHoldsUpNoUpload(t *testing.T) {
@@ -170,7 +170,7 @@ func TestSeveralBasesAreSearchedAsOneAndASlowModelHoldsUpNoUpload(t *testing.T) 
 	for range 30 {
 		many.WriteString("# Nothing\n" + strings.Repeat("Nothing of that. ", 20) + "\n\n")
 	}
-	doors, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "doors"}, []ask.NewSource{text("doors", many.String()+"# Doors\nWhere is told at each of them.")})
+	doors, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "doors"}, []domain.NewKnowledgeSource{text("doors", many.String()+"# Doors\nWhere is told at each of them.")})
 	require.NoError(t, err)
 	h.until(time.Minute, "the model is asked", func() bool { return len(s.models()) == 1 })
 	_, err = h.desk().AddSource(ctx, h.test, doors.ID, text("bus", "The bus is free."))
@@ -184,7 +184,7 @@ func TestSeveralBasesAreSearchedAsOneAndASlowModelHoldsUpNoUpload(t *testing.T) 
 	s.mu.Unlock()
 	close(s.hold)
 
-	house, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []ask.NewSource{text("house", "The garage is behind the house.")})
+	house, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "house"}, []domain.NewKnowledgeSource{text("house", "The garage is behind the house.")})
 	require.NoError(t, err)
 	for _, id := range []string{doors.ID, house.ID} {
 		h.until(time.Minute, "all has its meaning", func() bool {
@@ -199,7 +199,7 @@ func TestSeveralBasesAreSearchedAsOneAndASlowModelHoldsUpNoUpload(t *testing.T) 
 	assert.Equal(t, "house", from[0].Name, "a rare word of the other base does not outdo what was meant")
 
 	s.set(true)
-	yard, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "yard"}, []ask.NewSource{text("yard", "You may leave a bag in the yard.")})
+	yard, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "yard"}, []domain.NewKnowledgeSource{text("yard", "You may leave a bag in the yard.")})
 	require.NoError(t, err)
 	h.until(time.Minute, "it can be found", func() bool {
 		k, err := h.desk().KnowledgeBase(ctx, h.test, yard.ID)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/engines/llm"
@@ -67,7 +67,7 @@ func reopened(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (*
 
 func (h *house) calls(agent, to string) string {
 	h.Helper()
-	c, err := h.desk().PlaceCall(h.Context(), h.test, ask.NewCall{To: to, AgentID: agent, RingTimeout: 20 * time.Second, MaxDuration: time.Minute})
+	c, err := h.desk().PlaceCall(h.Context(), h.test, domain.NewCall{To: to, AgentID: agent, RingTimeout: 20 * time.Second, MaxDuration: time.Minute})
 	require.NoError(h, err)
 	return c.ID
 }
@@ -122,7 +122,7 @@ func TestAnAgentAnswersByItsModelAndItsTools(t *testing.T) {
 		"type": "object", "properties": map[string]any{"order": map[string]any{"type": "integer"}},
 	}, HTTP: &domain.ToolHTTP{Method: "POST", URL: far.URL, Headers: map[string]string{"X-Key": "s3cret"}, TimeoutMs: 5000}})
 	require.NoError(t, err)
-	base, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "orders"}, []ask.NewSource{{Type: domain.SourceText, Name: "orders.txt", Text: "Order seven is a blue bicycle.", ContentType: "text/plain"}})
+	base, err := h.desk().CreateKnowledge(ctx, h.test, &domain.KnowledgeBase{Name: "orders"}, []domain.NewKnowledgeSource{{Type: domain.SourceText, Name: "orders.txt", Text: "Order seven is a blue bicycle.", ContentType: "text/plain"}})
 	require.NoError(t, err)
 	h.until(time.Minute, "the knowledge base is read", func() bool {
 		k, err := h.desk().KnowledgeBase(ctx, h.test, base.ID)

@@ -28,10 +28,10 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/domain/alert"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	numberlists "github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/engines/tools"
 	"github.com/callboard/callboard/engines/tracing"
@@ -203,7 +203,7 @@ func New(cfg Config) *Node {
 		boot: mailbox.NewID("boot"), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 	}
 	n.halts.quarantined = cfg.Quarantined
-	n.halts.drained = new(atomic.Pointer[ask.DrainNow])
+	n.halts.drained = new(atomic.Pointer[load.DrainNow])
 	if cfg.Board != nil {
 		n.halts.drained = &cfg.Board.drained
 	}

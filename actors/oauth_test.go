@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 )
 
 func TestAnOAuthClientLivesInItsWorkspaceAndEnvironmentAcrossARestart(t *testing.T) {
@@ -23,7 +23,7 @@ func TestAnOAuthClientLivesInItsWorkspaceAndEnvironmentAcrossARestart(t *testing
 	_, err = h.desk().OAuthClient(ctx, h.test, c.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(h.desk().DeleteClient(ctx, h.test, c.ID)))
-	l, err := h.desk().ListClients(ctx, h.test, ask.Page{Limit: 10})
+	l, err := h.desk().ListClients(ctx, h.test, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Empty(t, l.Data)
 

@@ -9,9 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/bulk"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/operator"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
@@ -28,17 +31,17 @@ func (h *house) waitsFor(id string) string {
 }
 
 // load is how the service does, over all workspaces.
-func (h *house) load(ctx context.Context, requests func(*domain.Workspace) int) (*ask.NodeLoad, error) {
+func (h *house) load(ctx context.Context, requests func(*domain.Workspace) int) (*load.NodeLoad, error) {
 	part, err := h.desk().Part(ctx, requests)
 	if err != nil {
 		return nil, err
 	}
-	return ask.Together(part).Node, nil
+	return load.Merge(part).Node, nil
 }
 
 // together is how an install does that has these workspaces.
-func together(rows ...*ask.WorkspaceLoad) *ask.Part {
-	return ask.Together(&ask.Part{Node: &ask.NodeLoad{}, Workspaces: rows})
+func together(rows ...*load.WorkspaceLoad) *load.Report {
+	return load.Merge(&load.Report{Node: &load.NodeLoad{}, Workspaces: rows})
 }
 
 // noRequests are the requests of a workspace.
@@ -53,14 +56,14 @@ func TestWhereDiallingIsStoppedNobodyIsRungUntilItIsResumed(t *testing.T) {
 	now, err := d.StopDialling(d.Ride(ctx, h.live, act), h.live, "a complaint")
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, "a complaint", h.live.KeyID}, []any{now.Stopped, now.Reason, now.By.ID})
-	log, err := d.ListAudit(ctx, h.live, audit.Query{Action: "dialling.stopped", Page: ask.Page{Limit: 2}})
+	log, err := d.ListAudit(ctx, h.live, audit.Query{Action: "dialling.stopped", PageQuery: record.PageQuery{Limit: 2}})
 	require.NoError(t, err)
 	assert.Len(t, log.Data, 1, "it was kept together with what it tells of")
 	id := h.campaign(h.live, agent, number(1, 1, "14"), number(1, 2, "14"), number(1, 3, "14"))
 	_, err = d.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
-	order := ask.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
-	bulk, err := d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkCalls, Items: []ask.BulkOrder{{Call: &order}}})
+	order := domain.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute}
+	bulk, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkCalls, Items: []bulk.NewItem{{Call: &order}}})
 	require.NoError(t, err)
 	for restarted := range 2 {
 		h.until(time.Minute, "the campaign says why it waits", func() bool { return h.waitsFor(id) == "dialling_stopped" })
@@ -140,23 +143,23 @@ func TestADrainedNodeTakesNoCallsUntilItIsUndrained(t *testing.T) {
 	agent := h.agent(h.test, linger())
 	_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: own, AgentID: agent})
 	require.NoError(t, err)
-	live, err := d.TestInboundCall(ctx, h.test, ask.InboundTest{To: own, From: number(1, 1, "11")})
+	live, err := d.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 1, "11")})
 	require.NoError(t, err)
 	_, err = d.DrainNode(ctx, h.live)
 	require.NoError(t, err)
 	require.ErrorContains(t, h.node.Ready(ctx), "drained the node")
-	_, err = d.TestInboundCall(ctx, h.test, ask.InboundTest{To: own, From: number(1, 2, "11")})
+	_, err = d.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 2, "11")})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	at := h.ua.Addr("udp")
 	refused := h.phones.Call(ctx, testcarrier.Order{To: own, From: number(1, 3, "11"), At: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}})
 	require.ErrorContains(t, refused, "503")
-	_, err = d.PlaceCall(ctx, h.test, ask.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
+	_, err = d.PlaceCall(ctx, h.test, domain.NewCall{To: number(2, 1, "14"), AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	assert.False(t, h.call(h.test, live.ID).Final(), "the live one goes on")
 	_, err = d.UndrainNode(ctx, h.live)
 	require.NoError(t, err)
 	require.NoError(t, h.node.Ready(ctx))
-	_, err = d.TestInboundCall(ctx, h.test, ask.InboundTest{To: own, From: number(1, 4, "11")})
+	_, err = d.TestInboundCall(ctx, h.test, calls.InboundTest{To: own, From: number(1, 4, "11")})
 	require.NoError(t, err)
 	_, err = d.DrainNode(ctx, h.live)
 	require.NoError(t, err)
@@ -171,8 +174,8 @@ func TestADrainedNodeTakesNoCallsUntilItIsUndrained(t *testing.T) {
 
 func TestWhatWasSpentIsKnownOnceEveryWorkspaceKnowsIt(t *testing.T) {
 	t.Parallel()
-	a := &ask.WorkspaceLoad{SpentToday: domain.Dollars(700_000), SpentKnown: true}
-	b := &ask.WorkspaceLoad{SpentToday: domain.Dollars(200_000)}
+	a := &load.WorkspaceLoad{SpentToday: domain.Dollars(700_000), SpentKnown: true}
+	b := &load.WorkspaceLoad{SpentToday: domain.Dollars(200_000)}
 	sum := together(a, b).Node
 	assert.Equal(t, []any{domain.Dollars(900_000), false}, []any{sum.SpentToday, sum.SpentKnown})
 	b.SpentKnown = true
@@ -193,7 +196,7 @@ func TestALoadNamesTheNoisy(t *testing.T) {
 	loud, quiet := h.founded("loud"), h.founded("<quiet>")
 	agent := h.agent(loud, menu())
 	for i := range 3 {
-		_, err := h.desk().PlaceCall(ctx, loud, ask.NewCall{To: number(4, i, "14"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+		_, err := h.desk().PlaceCall(ctx, loud, domain.NewCall{To: number(4, i, "14"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 		_ = err // what is refused is no call
 	}
 	calls := len(told(h.events(loud.WorkspaceID), event.CallStarted))
@@ -205,10 +208,10 @@ func TestALoadNamesTheNoisy(t *testing.T) {
 	assert.Positive(t, load.Noisy[0].Commits)
 	part, err := h.desk().Part(ctx, noRequests)
 	require.NoError(t, err)
-	first := part.Page(ask.Page{Limit: 2})
+	first := operator.WorkspacesPage(part, record.PageQuery{Limit: 2})
 	require.Len(t, first.Data, 2)
 	assert.Equal(t, quiet.WorkspaceID, first.Data[0].ID, "the newest comes first")
-	rest := part.Page(ask.Page{Limit: 2, Cursor: first.Next})
+	rest := operator.WorkspacesPage(part, record.PageQuery{Limit: 2, Cursor: first.Next})
 	assert.Len(t, rest.Data, 1)
 	assert.Empty(t, rest.Next)
 	assert.Equal(t, 3, load.Trunks.Up/2, "each has its trunks to the built-in carrier")

@@ -12,8 +12,10 @@ import (
 
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	callsservice "github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // one is a campaign of the test environment that rings one after another.
@@ -42,7 +44,7 @@ func (h *house) started(ids ...string) (calls []string) {
 		_, err := h.desk().StartCampaign(h.Context(), h.test, id)
 		require.NoError(h, err)
 		h.until(time.Minute, "its first call is answered", func() bool {
-			live, err := h.desk().ListCalls(h.Context(), h.test, ask.CallQuery{Page: ask.Page{Limit: 10}, CampaignID: id, Status: string(domain.CallInProgress)})
+			live, err := h.desk().ListCalls(h.Context(), h.test, callsservice.Query{PageQuery: record.PageQuery{Limit: 10}, CampaignID: id, Status: string(domain.CallInProgress)})
 			require.NoError(h, err)
 			if len(live.Data) == 1 {
 				calls = append(calls, live.Data[0].ID)
@@ -70,7 +72,7 @@ func (h *house) optedOut() map[string]string {
 // decidedOf are the decisions of a campaign about a number.
 func (h *house) decidedOf(id, phone string) (verdicts []string) {
 	h.Helper()
-	log, err := h.desk().ListDecisions(h.Context(), h.test, id, phone, ask.Page{Limit: 10})
+	log, err := h.desk().ListDecisions(h.Context(), h.test, id, phone, record.PageQuery{Limit: 10})
 	require.NoError(h, err)
 	for _, one := range log.Data {
 		verdicts = append(verdicts, one.Decision)
@@ -108,7 +110,7 @@ func TestAnOptOutHoldsForAllThatTheRunningCampaignsHaveQueued(t *testing.T) {
 
 	_, err := d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: "+15005550150", AgentID: listens, SMSEnabled: true})
 	require.NoError(t, err)
-	_, err = d.TestInboundMessage(ctx, h.test, ask.InboundMessage{From: writes, To: "+15005550150", Body: "STOP"})
+	_, err = d.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: writes, To: "+15005550150", Body: "STOP"})
 	require.NoError(t, err)
 	for phone, word := range map[string]string{speaks: "stop", presses: "1"} {
 		calls = append(calls, h.started(h.one(listens, []string{word}, phone))...)
@@ -177,7 +179,7 @@ func TestAnOptOutHoldsForWhatHasBeenGrantedAndForWhatIsOpen(t *testing.T) {
 			_, err = d.StartCampaign(ctx, h.test, id)
 			require.NoError(t, err)
 			<-reached
-			_, err = d.TestInboundMessage(ctx, h.test, ask.InboundMessage{From: phone, To: "+15005550150", Body: "STOP"})
+			_, err = d.TestInboundMessage(ctx, h.test, sms.InboundMessage{From: phone, To: "+15005550150", Body: "STOP"})
 			close(goOn)
 			require.NoError(t, err)
 			st := h.finished(id)

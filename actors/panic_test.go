@@ -16,9 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/service/calls"
+	contactsservice "github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
+	"github.com/callboard/callboard/service/webhooks"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/testcarrier"
@@ -121,7 +125,7 @@ func (s *scene) act() {
 		again(s.house, func(ctx context.Context) (domain.CampaignStatusObject, error) { return f(ctx, p, s.short) })
 	}
 	status(d.StartCampaign)
-	again(s.house, func(ctx context.Context) (ask.UploadSummary, error) {
+	again(s.house, func(ctx context.Context) (contactlist.UploadSummary, error) {
 		sum, err := d.AddContacts(ctx, p, s.short, contacts(morePhone))
 		s.over = s.over || domain.CodeOf(err) == domain.CodeInvalidState
 		return sum, err
@@ -133,7 +137,7 @@ func (s *scene) act() {
 		return d.CampaignStatus(ctx, p, s.short)
 	})
 	s.single()
-	again(s.house, func(ctx context.Context) (ask.TestResult, error) { return d.TestWebhook(ctx, p, s.webhook, "") })
+	again(s.house, func(ctx context.Context) (webhooks.TestResult, error) { return d.TestWebhook(ctx, p, s.webhook, "") })
 	again(s.house, func(ctx context.Context) (*domain.Webhook, error) { return d.PauseWebhook(ctx, p, s.webhook) })
 	again(s.house, func(ctx context.Context) (*domain.Webhook, error) { return d.ResumeWebhook(ctx, p, s.webhook) })
 	again(s.house, func(ctx context.Context) (*domain.Workspace, error) {
@@ -168,7 +172,7 @@ func (s *scene) single() {
 	c := again(s.house, func(ctx context.Context) (*domain.Call, error) {
 		tries++ // whether the one before was placed is not known
 		s.singles = append(s.singles, number(3, tries, "11"))
-		return s.desk().PlaceCall(ctx, s.live, ask.NewCall{To: number(3, tries, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
+		return s.desk().PlaceCall(ctx, s.live, domain.NewCall{To: number(3, tries, "11"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
 	})
 	s.until(10*time.Second, "the single call talks or is over", func() bool {
 		now := s.call(s.live, c.ID)
@@ -260,7 +264,7 @@ func (s *scene) finish() {
 	s.hear()
 	_, talking := s.diary.dialogs()
 	assert.GreaterOrEqual(s, talking, len(longPhones)-len(s.trap.want), "a panic may end one call and no other")
-	calls, err := s.desk().ListCalls(s.Context(), s.live, ask.CallQuery{Status: "active", Page: ask.Page{Limit: 100}})
+	calls, err := s.desk().ListCalls(s.Context(), s.live, calls.Query{Status: "active", PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(s, err)
 	for _, c := range calls.Data {
 		s.hangUp(c.ID)
@@ -274,7 +278,7 @@ func (s *scene) finish() {
 // busy says whether a call has no final record yet.
 func (s *scene) busy() bool {
 	s.Helper()
-	calls, err := s.desk().ListCalls(context.Background(), s.live, ask.CallQuery{Page: ask.Page{Limit: 100}})
+	calls, err := s.desk().ListCalls(context.Background(), s.live, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(s, err)
 	return slices.ContainsFunc(calls.Data, func(c *domain.Call) bool { return !c.Final() || c.Processing })
 }
@@ -285,7 +289,7 @@ func (s *scene) judge() {
 	s.phonesSay()
 	s.recordsSay()
 	events := s.events(s.live.WorkspaceID)
-	calls, err := s.desk().ListCalls(s.Context(), s.live, ask.CallQuery{Page: ask.Page{Limit: 100}})
+	calls, err := s.desk().ListCalls(s.Context(), s.live, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(s, err)
 	once := make(map[string]int, len(calls.Data))
 	for _, c := range calls.Data {
@@ -349,7 +353,7 @@ func (s *scene) recordsSay() {
 	s.Helper()
 	ctx := s.Context()
 	for campaign, phones := range map[string][]string{s.long: longPhones, s.short: append(slices.Clone(shortPhones), morePhone)} {
-		list, err := s.desk().ListContacts(ctx, s.live, campaign, ask.ContactQuery{Limit: 100})
+		list, err := s.desk().ListContacts(ctx, s.live, campaign, contactsservice.Query{Limit: 100})
 		require.NoError(s, err)
 		if s.over && campaign == s.short && len(list.Data) == len(shortPhones) {
 			phones = shortPhones

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/audit"
 	"github.com/callboard/callboard/service/keys"
@@ -97,7 +97,7 @@ func TestRevokedKeyListsOrEndsWhatItCreated(t *testing.T) {
 		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(get(h.live, below[i].ID)), below[i].Object)
 		require.NoError(t, get(h.live, other[i].ID), other[i].Object)
 	}
-	rows, err := d.ListAudit(ctx, h.live, audit.Query{Action: "webhook.deleted", Page: ask.Page{Limit: 10}})
+	rows, err := d.ListAudit(ctx, h.live, audit.Query{Action: "webhook.deleted", PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	assert.Len(t, rows.Data, 2, "each end is in the audit log")
 }
@@ -337,7 +337,7 @@ func TestFailuresOfUnknownCredentialsStandInTheOperatorsAuditLog(t *testing.T) {
 	}
 	rows := func() (out map[string]int) {
 		out = make(map[string]int)
-		l, err := h.desk().ListAudit(t.Context(), h.live, audit.Query{Type: "auth", Action: "auth.failed", Page: ask.Page{Limit: 100}})
+		l, err := h.desk().ListAudit(t.Context(), h.live, audit.Query{Type: "auth", Action: "auth.failed", PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		for _, row := range l.Data {
 			assert.Equal(t, "unknown", row.Actor.Type)

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/quarantine"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -131,8 +131,8 @@ func uncertainReminders(ctx context.Context, store commit.Store, q *domain.Quara
 func sendsOut(b *domain.Bulk) bool { return b.Type == domain.BulkCalls || b.Type == domain.BulkSMS }
 
 // QuarantineOf says whether a store is in quarantine, and lists what may have gone out since its backup.
-func QuarantineOf(ctx context.Context, store commit.Store) (*ask.Quarantine, error) {
-	out := &ask.Quarantine{Object: "quarantine", Actions: []domain.UncertainAction{}}
+func QuarantineOf(ctx context.Context, store commit.Store) (*quarantine.Quarantine, error) {
+	out := &quarantine.Quarantine{Object: "quarantine", Actions: []domain.UncertainAction{}}
 	q, err := StoreQuarantine(ctx, store)
 	if q == nil || err != nil {
 		return out, err
@@ -158,7 +158,7 @@ func QuarantineOf(ctx context.Context, store commit.Store) (*ask.Quarantine, err
 // EndQuarantine releases a store: what may have gone out since the backup is marked as failed or cancelled, so that it
 // is not sent again, and then the quarantine is removed. Cut off in between, it can be called again. Campaigns that the
 // restore has paused stay so. It answers what was held back.
-func EndQuarantine(ctx context.Context, store commit.Store) (*ask.Quarantine, error) {
+func EndQuarantine(ctx context.Context, store commit.Store) (*quarantine.Quarantine, error) {
 	was, err := QuarantineOf(ctx, store)
 	if err != nil || !was.Active {
 		return was, err
@@ -243,13 +243,13 @@ func (n *Node) Quarantined() bool { return n.cfg.Quarantined }
 func (d *Desk) Quarantined() bool { return d.node.Quarantined() }
 
 // Quarantine says whether the store is in quarantine, and lists what may have gone out since its backup.
-func (d *Desk) Quarantine(ctx context.Context, _ domain.Principal) (*ask.Quarantine, error) {
+func (d *Desk) Quarantine(ctx context.Context, _ domain.Principal) (*quarantine.Quarantine, error) {
 	q, err := QuarantineOf(ctx, d.store)
 	return q, record.StoreError(err)
 }
 
 // EndQuarantine releases the store and has the service start anew.
-func (d *Desk) EndQuarantine(ctx context.Context, p domain.Principal) (*ask.Quarantine, error) {
+func (d *Desk) EndQuarantine(ctx context.Context, p domain.Principal) (*quarantine.Quarantine, error) {
 	was, err := EndQuarantine(ctx, d.store)
 	if err != nil {
 		return nil, record.StoreError(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -78,7 +78,7 @@ func (d *Desk) liveCall(ctx context.Context, p domain.Principal, id string) (*do
 }
 
 // TransferCall hands the caller of a live call on.
-func (d *Desk) TransferCall(ctx context.Context, p domain.Principal, id string, o ask.Transfer) (*domain.Call, error) {
+func (d *Desk) TransferCall(ctx context.Context, p domain.Principal, id string, o calls.Transfer) (*domain.Call, error) {
 	c, t, err := d.liveCall(ctx, p, id)
 	if err != nil {
 		return nil, err

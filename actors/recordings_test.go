@@ -14,9 +14,9 @@ import (
 	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/blob"
+	"github.com/callboard/callboard/service/calls"
 )
 
 // tape keeps what a listener hears.
@@ -40,24 +40,24 @@ func (p *tape) put(frame []byte) {
 func (p *tape) heard() (frames int, loud bool, ends int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.sound) / ask.ListenFrame, len(bytes.Trim(p.sound, "\xff\x7f")) > 0, p.ends
+	return len(p.sound) / calls.ListenFrame, len(bytes.Trim(p.sound, "\xff\x7f")) > 0, p.ends
 }
 
 func TestALiveCallIsListenedToAndItsRecordingPaused(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
-	c, err := d.PlaceCall(ctx, h.test, ask.NewCall{
+	c, err := d.PlaceCall(ctx, h.test, domain.NewCall{
 		To: "+12025550009", AgentID: h.agent(h.test, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true,
 	})
 	require.NoError(t, err)
 	var one, two tape
-	var seat ask.Seat
+	var seat calls.LiveAudio
 	h.until(20*time.Second, "somebody is talking", func() bool {
-		seat, err = d.ListenCall(ctx, h.test, c.ID, ask.Whisper, one.put)
+		seat, err = d.ListenCall(ctx, h.test, c.ID, calls.Whisper, one.put)
 		return err == nil
 	})
-	other, err := d.ListenCall(ctx, h.test, c.ID, ask.Listen, two.put)
+	other, err := d.ListenCall(ctx, h.test, c.ID, calls.Listen, two.put)
 	require.NoError(t, err)
 	h.until(20*time.Second, "both hear", func() bool {
 		n, loud, _ := one.heard()
@@ -67,14 +67,14 @@ func TestALiveCallIsListenedToAndItsRecordingPaused(t *testing.T) {
 	seat.Say(bytes.Repeat([]byte{0x80}, 800))
 	other.Leave()
 	for range 7 {
-		_, err = d.ListenCall(ctx, h.test, c.ID, ask.Listen, func([]byte) {})
+		_, err = d.ListenCall(ctx, h.test, c.ID, calls.Listen, func([]byte) {})
 		require.NoError(t, err)
 	}
-	_, err = d.ListenCall(ctx, h.test, c.ID, ask.Listen, func([]byte) {})
+	_, err = d.ListenCall(ctx, h.test, c.ID, calls.Listen, func([]byte) {})
 	assert.Equal(t, domain.CodeRateLimit, domain.CodeOf(err), "eight are enough")
 	require.NoError(t, d.PauseRecording(ctx, h.test, c.ID, true))
 	require.NoError(t, d.PauseRecording(ctx, h.test, c.ID, false))
-	_, err = d.ListenCall(ctx, h.live, c.ID, ask.Listen, func([]byte) {})
+	_, err = d.ListenCall(ctx, h.live, c.ID, calls.Listen, func([]byte) {})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err), "not from elsewhere")
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.PauseRecording(ctx, h.live, c.ID, true)))
 
@@ -84,7 +84,7 @@ func TestALiveCallIsListenedToAndItsRecordingPaused(t *testing.T) {
 	_, _, ends := two.heard()
 	assert.Zero(t, ends, "not to who left")
 	h.until(20*time.Second, "the call is over", func() bool { return h.call(h.test, c.ID).Final() })
-	_, err = d.ListenCall(ctx, h.test, c.ID, ask.Listen, one.put)
+	_, err = d.ListenCall(ctx, h.test, c.ID, calls.Listen, one.put)
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(d.PauseRecording(ctx, h.test, c.ID, true)))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/sms"
 )
 
 func TestNothingIsStoredOfWhatPatternsFind(t *testing.T) {
@@ -61,7 +61,7 @@ func TestNoMessageIsStoredWhereNobodyKnowsThePatterns(t *testing.T) {
 	h := build(t, nil)
 	p := h.test
 	p.WorkspaceID = "ws_01ARZ3NDEKTSV4RRFFQ69G5FAV" // none is there that is not here yet or any more
-	_, err := h.desk().TestInboundMessage(t.Context(), p, ask.InboundMessage{From: "+15005551301", To: "+15005550410", Body: "it is 90210"})
+	_, err := h.desk().TestInboundMessage(t.Context(), p, sms.InboundMessage{From: "+15005551301", To: "+15005550410", Body: "it is 90210"})
 	require.Error(t, err)
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err), "it is sent again")
 	assert.Empty(t, h.events(p.WorkspaceID))

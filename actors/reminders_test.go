@@ -9,9 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // falls lets the reminders of appointments be due now.
@@ -64,12 +65,12 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	agent := h.agent(p, menu())
 	called := book(at.Add(30*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindCall, MinutesBefore: 60, AgentID: agent}})
 	past := book(at.Add(25*time.Minute), "+15005550000", &[]domain.Reminder{{Channel: domain.RemindSMS, MinutesBefore: 1440}})
-	_, err = d.TestInboundMessage(ctx, p, ask.InboundMessage{From: "+15005550007", To: "+15005550100", Body: "STOP"})
+	_, err = d.TestInboundMessage(ctx, p, sms.InboundMessage{From: "+15005550007", To: "+15005550100", Body: "STOP"})
 	require.NoError(t, err)
 	gone, err := d.CancelAppointment(ctx, p, cancelled.ID, "ill")
 	require.NoError(t, err)
 	assert.Equal(t, domain.ReminderCancelled, gone.Reminders[0].Status, "its reminders go along")
-	_, err = d.RescheduleAppointment(ctx, p, moved.ID, ask.Reschedule{Datetime: at.Add(26 * time.Hour).Format(time.RFC3339)})
+	_, err = d.RescheduleAppointment(ctx, p, moved.ID, booking.Reschedule{Datetime: at.Add(26 * time.Hour).Format(time.RFC3339)})
 	require.NoError(t, err)
 	h.falls(reminded, cancelled, opted, called)
 	_, err = d.ConfirmAppointment(ctx, p, none.ID) // which has them looked at
@@ -109,7 +110,7 @@ func TestAReminderGoesOutOnceAndIsToldOf(t *testing.T) {
 	require.Len(t, told, 1)
 	assert.Equal(t, []string{reminded.ID, "sms", m.ID}, []string{told[0].AppointmentID, told[0].Channel, told[0].MessageID})
 
-	_, err = d.Book(ctx, p, ask.NewAppointment{Patient: reminded.Patient, Provider: x.ID, Datetime: at.Add(time.Hour).Format(time.RFC3339), Reminders: hourBefore("{{dr}}")})
+	_, err = d.Book(ctx, p, booking.NewAppointment{Patient: reminded.Patient, Provider: x.ID, Datetime: at.Add(time.Hour).Format(time.RFC3339), Reminders: hourBefore("{{dr}}")})
 	var refused *domain.Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "reminders[0].body", refused.Param)

@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 func TestEventsAreDeliveredAgainOnDemand(t *testing.T) {
@@ -29,29 +30,29 @@ func TestEventsAreDeliveredAgainOnDemand(t *testing.T) {
 			ids[e.Type] = e.ID
 		}
 	}
-	dry, err := d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{From: began, To: time.Now(), DryRun: true})
+	dry, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: time.Now(), DryRun: true})
 	require.NoError(t, err)
 	assert.Equal(t, []string{ids[event.AppointmentCreated], ids[event.AppointmentConfirmed]}, dry.Accepted)
 	assert.False(t, h.receiver.has(ids[event.AppointmentCreated]), "it was only asked")
 
-	got, err := d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated], "evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}})
+	got, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated], "evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}})
 	require.NoError(t, err)
-	assert.Equal(t, ask.Replay{Accepted: []string{ids[event.AppointmentCreated]}, NotFound: []string{"evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}}, got)
+	assert.Equal(t, webhooks.Replay{Accepted: []string{ids[event.AppointmentCreated]}, NotFound: []string{"evt_01J9999999ZZZZZZZZZZZZZZZZ", "x"}}, got)
 	delivered := func(n int) {
 		h.until(10*time.Second, "the event is delivered again", func() bool {
-			l, err := d.WebhookLog(ctx, p, w.ID, ask.Page{Limit: 10})
+			l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
 			return len(l.Data) == 1 && l.Data[0].State == domain.DeliveryDelivered && h.receiver.times(ids[event.AppointmentCreated]) == n
 		})
 	}
 	delivered(1)
-	_, err = d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
+	_, err = d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
 	require.NoError(t, err)
 	delivered(2)
-	l, err := d.WebhookLog(ctx, p, w.ID, ask.Page{Limit: 10})
+	l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []any{"appointment.booked", 1, true}, []any{l.Data[0].EventType, l.Data[0].Attempts, l.Data[0].Replay})
-	_, err = d.ReplayWebhook(ctx, h.test, w.ID, ask.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
+	_, err = d.ReplayWebhook(ctx, h.test, w.ID, webhooks.ReplayOrder{EventIDs: []string{ids[event.AppointmentCreated]}})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
@@ -79,19 +80,19 @@ func TestFiltersCountForReplaysByTimeAndListsOfEndpointsAreNarrowed(t *testing.T
 	_, err = d.Book(ctx, p, order(x.ID, dayAhead(2), 30))
 	require.NoError(t, err)
 	for w, n := range map[*domain.Webhook]int{all: 1, one: 0} {
-		dry, err := d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{From: began, To: time.Now().Add(time.Second), DryRun: true})
+		dry, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: time.Now().Add(time.Second), DryRun: true})
 		require.NoError(t, err)
 		assert.Len(t, dry.Accepted, n)
 	}
 	for _, c := range []struct {
-		query ask.WebhookQuery
+		query webhooks.Query
 		want  []string
 	}{
-		{ask.WebhookQuery{}, []string{one.ID, all.ID}},
-		{ask.WebhookQuery{Status: domain.WebhookPaused}, []string{one.ID}},
-		{ask.WebhookQuery{Status: domain.WebhookDisabled}, nil},
-		{ask.WebhookQuery{Event: event.AppointmentCancelled, Status: domain.WebhookActive}, []string{all.ID}},
-		{ask.WebhookQuery{Event: event.CallEnded}, nil},
+		{webhooks.Query{}, []string{one.ID, all.ID}},
+		{webhooks.Query{Status: domain.WebhookPaused}, []string{one.ID}},
+		{webhooks.Query{Status: domain.WebhookDisabled}, nil},
+		{webhooks.Query{Event: event.AppointmentCancelled, Status: domain.WebhookActive}, []string{all.ID}},
+		{webhooks.Query{Event: event.CallEnded}, nil},
 	} {
 		c.query.Limit = 10
 		l, err := d.ListWebhooks(ctx, p, c.query)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/bulk"
 	"github.com/callboard/callboard/service/oauth"
 	"github.com/callboard/callboard/service/record"
 )
@@ -107,7 +107,7 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	_, _, err := d.SignIn(t.Context(), link, here, "browser")
 	require.NoError(t, err)
 	assert.Equal(t, map[string][]string{"user.signed_in": {"along user " + user}}, w.told())
-	sessions, err := d.ListSessions(t.Context(), p, user, ask.Page{Limit: 1})
+	sessions, err := d.ListSessions(t.Context(), p, user, record.PageQuery{Limit: 1})
 	require.NoError(t, err)
 	just("user.signed_out", "user", user, func(ctx context.Context) error { return d.EndSession(ctx, p, user, sessions.Data[0].ID, anyone) })
 	just("user.deleted", "user", user, func(ctx context.Context) error { return d.DeleteUser(ctx, p, user, anyone) })
@@ -146,7 +146,9 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 		return idOf(d.CreateDNCList(ctx, p, &domain.DNCList{Name: "l"}))
 	})
 	just("dnc_list.imported", "dnc_list", list, func(ctx context.Context) error {
-		return drop(d.ImportDNC(ctx, p, list, func(yield func(ask.RawNumber, error) bool) { yield(ask.RawNumber{Line: 1, Phone: "+12025550170"}, nil) }))
+		return drop(d.ImportDNC(ctx, p, list, func(yield func(domain.RawNumber, error) bool) {
+			yield(domain.RawNumber{Line: 1, Phone: "+12025550170"}, nil)
+		}))
 	})
 	just("dnc_list.entry_deleted", "dnc_list", list, func(ctx context.Context) error { return drop(d.DeleteDNCEntry(ctx, p, list, "+12025550170")) })
 	just("dnc_list.deleted", "dnc_list", list, func(ctx context.Context) error { return d.DeleteDNCList(ctx, p, list) })
@@ -167,7 +169,7 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	})
 	var source string
 	just("knowledge_base.source_added", "knowledge_base", base, func(ctx context.Context) (err error) {
-		source, err = idOf(d.AddSource(ctx, p, base, ask.NewSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "Words."}))
+		source, err = idOf(d.AddSource(ctx, p, base, domain.NewKnowledgeSource{Type: domain.SourceText, Name: "s", ContentType: "text/plain", Text: "Words."}))
 		return err
 	})
 	just("knowledge_base.source_deleted", "knowledge_base", base, func(ctx context.Context) error { return d.DeleteSource(ctx, p, base, source) })
@@ -186,7 +188,7 @@ func TestAdministrativeActsRideInTheCommitThatDoesThem(t *testing.T) {
 	just("campaign.cancelled", "campaign", campaign, func(ctx context.Context) error { return drop(d.CancelCampaign(ctx, p, campaign, false)) })
 	just("campaign.deleted", "campaign", campaign, func(ctx context.Context) error { return d.DeleteCampaign(ctx, p, campaign) })
 	one("bulk.created", "bulk", "", func(ctx context.Context) (string, error) {
-		return idOf(d.StartBulk(ctx, p, ask.NewBulk{Type: domain.BulkDNC, Items: []ask.BulkOrder{{Number: &ask.RawNumber{Line: 1, Phone: "+12025550172"}}}}))
+		return idOf(d.StartBulk(ctx, p, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Line: 1, Phone: "+12025550172"}}}}))
 	})
 	one("export.created", "export", "", func(ctx context.Context) (string, error) {
 		return idOf(d.CreateExport(ctx, p, &domain.Export{Type: domain.ExportUsage, Format: "csv"}))
@@ -202,7 +204,7 @@ func TestWhatFailsLeavesNoActAndWhatTheStoreRefusesIsKeptLater(t *testing.T) {
 	d := h.desk()
 	act := record.AuditAction{Type: "admin", Action: "webhook.created", IP: here, Resource: domain.Resource{Type: "webhook"}}
 	rows := func() int {
-		l, err := d.ListAudit(t.Context(), h.live, audit.Query{Action: act.Action, Page: ask.Page{Limit: 10}})
+		l, err := d.ListAudit(t.Context(), h.live, audit.Query{Action: act.Action, PageQuery: record.PageQuery{Limit: 10}})
 		require.NoError(t, err)
 		return len(l.Data)
 	}
@@ -256,7 +258,7 @@ func TestWhatACodeAndARefreshTokenGiveIsToldByTheCommitThatGivesIt(t *testing.T)
 	told, err = does("token.refreshed", refresh)
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 	assert.Equal(t, map[string][]string{"token.reused": {along}}, told, "one of the two is a thief")
-	log, err := d.ListAudit(t.Context(), h.live, audit.Query{Type: "auth", Page: ask.Page{Limit: 10}})
+	log, err := d.ListAudit(t.Context(), h.live, audit.Query{Type: "auth", PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	actors := make(map[string]domain.Actor)
 	for _, e := range log.Data {
@@ -292,7 +294,7 @@ func TestAnActWhoseCommitWasNotAnsweredIsOneRowWhenItIsWrittenAgain(t *testing.T
 		defer mu.Unlock()
 		return again > 0
 	})
-	log, err := d.ListAudit(t.Context(), h.live, audit.Query{Action: "token.issued", Page: ask.Page{Limit: 10}})
+	log, err := d.ListAudit(t.Context(), h.live, audit.Query{Action: "token.issued", PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	if assert.Len(t, log.Data, 1) {
 		assert.Equal(t, 1, log.Data[0].Count)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	contactsservice "github.com/callboard/callboard/service/contacts"
 )
 
 // needsDay is a pathway with a required variable.
@@ -48,19 +48,19 @@ func TestScreenedRowsAreCountedAndStandInTheResults(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	const listed, abroad, incomplete, good = "+12025550151", "+442079460123", "+12025550152", "+17877654001"
-	_, err := d.ImportDNC(ctx, h.live, domain.DefaultDNCID(h.live.WorkspaceID, h.live.Environment), func(yield func(ask.RawNumber, error) bool) {
-		yield(ask.RawNumber{Line: 1, Phone: listed}, nil)
+	_, err := d.ImportDNC(ctx, h.live, domain.DefaultDNCID(h.live.WorkspaceID, h.live.Environment), func(yield func(domain.RawNumber, error) bool) {
+		yield(domain.RawNumber{Line: 1, Phone: listed}, nil)
 	})
 	require.NoError(t, err)
-	row := func(line int, phone, name, day string) ask.RawContact {
-		return ask.RawContact{Line: line, Phone: phone, Context: domain.Context{"name": name, "day": day}}
+	row := func(line int, phone, name, day string) domain.RawContact {
+		return domain.RawContact{Line: line, Phone: phone, Context: domain.Context{"name": name, "day": day}}
 	}
-	first := []ask.RawContact{
+	first := []domain.RawContact{
 		row(1, listed, "Ada", "Monday"), row(2, abroad, "Ben", "Monday"), row(3, incomplete, "Cem", ""), row(4, good, "Dia", "Monday"),
 		row(5, good, "Eve", "Monday"), row(6, "+12020110199", "Fay", "Monday"), row(7, "12", "Gus", "Monday"),
 	}
-	give := func(rows ...ask.RawContact) func(yield func(ask.RawContact, error) bool) {
-		return func(yield func(ask.RawContact, error) bool) {
+	give := func(rows ...domain.RawContact) func(yield func(domain.RawContact, error) bool) {
+		return func(yield func(domain.RawContact, error) bool) {
 			for _, r := range rows {
 				if !yield(r, nil) {
 					return
@@ -88,17 +88,17 @@ func TestScreenedRowsAreCountedAndStandInTheResults(t *testing.T) {
 
 	broken := errors.New("the connection broke")
 	held := 0
-	_, err = d.AddContacts(ctx, h.live, id, func(yield func(ask.RawContact, error) bool) {
+	_, err = d.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 		for i := range 4600 {
 			yield(row(i+1, fmt.Sprintf("+4420794%05d", i), "", "Monday"), nil)
 		}
 		held = h.screenedChunks(id)
-		yield(ask.RawContact{}, broken)
+		yield(domain.RawContact{}, broken)
 	})
 	require.ErrorIs(t, err, broken)
 	assert.Equal(t, []int{9, 1}, []int{held, h.screenedChunks(id)}, "what was written ahead is removed")
 	assert.Len(t, h.resultsOf(id), 5)
-	sum, err = d.AddContacts(ctx, h.live, id, func(yield func(ask.RawContact, error) bool) {
+	sum, err = d.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 		for i := range 1100 {
 			yield(row(i+1, fmt.Sprintf("+4420794%05d", i), "", "Monday"), nil)
 		}
@@ -120,7 +120,7 @@ func TestStartWarnsOfContactsThatMayNotBeCalledAnyMore(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.live, menu())
 	id, other := h.campaign(h.live, agent, "+12025550151", "+12025550152"), h.campaign(h.live, agent, "+12025550153")
-	all, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 1})
+	all, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 1})
 	require.NoError(t, err)
 	_, err = d.UpdateContact(ctx, h.live, id, all.Data[0].ID, func(c *domain.Contact) error { c.Phone = "+442079460123"; return nil })
 	assert.Equal(t, domain.CodeDestination, domain.CodeOf(err), "nor may a contact get such a number")

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // cookie signs a user in.
@@ -98,7 +98,7 @@ func TestWhoMayLeadAUserIsAskedOfTheUserAsItIsInTheCommit(t *testing.T) {
 	made = false
 	require.ErrorIs(t, h.desk().EndSession(t.Context(), h.live, u.ID, s.ID, mayNot), no)
 	assert.True(t, made)
-	list, err := h.desk().ListSessions(t.Context(), h.live, u.ID, ask.Page{Limit: 10})
+	list, err := h.desk().ListSessions(t.Context(), h.live, u.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Len(t, list.Data, 1)
 }

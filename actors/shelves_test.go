@@ -10,7 +10,7 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 )
 
 // walker is a store that counts walks of passages.
@@ -37,15 +37,15 @@ func TestAnIndexLivesAsLongAsItsBaseStaysAsItIs(t *testing.T) {
 	h.wrap = func(s actors.Store) actors.Store { w.Store = s; return w }
 	h.open()
 	d, ctx, p := h.desk(), t.Context(), h.live
-	text := func(name, text string) ask.NewSource {
-		return ask.NewSource{Type: domain.SourceText, Name: name, ContentType: "text/plain", Text: text}
+	text := func(name, text string) domain.NewKnowledgeSource {
+		return domain.NewKnowledgeSource{Type: domain.SourceText, Name: name, ContentType: "text/plain", Text: text}
 	}
-	k, err := d.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "k"}, []ask.NewSource{text("one", "Parking is behind the house."), text("two", "The garden is before it.")})
+	k, err := d.CreateKnowledge(ctx, p, &domain.KnowledgeBase{Name: "k"}, []domain.NewKnowledgeSource{text("one", "Parking is behind the house."), text("two", "The garden is before it.")})
 	require.NoError(t, err)
 	sources := func() map[string]string {
 		all := make(map[string]string)
 		h.until(patience, "all is read", func() bool {
-			l, err := d.ListSources(ctx, p, k.ID, ask.Page{Limit: 10})
+			l, err := d.ListSources(ctx, p, k.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
 			for _, s := range l.Data {
 				all[s.Name] = s.ID

@@ -11,8 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/bulk"
+	"github.com/callboard/callboard/service/calls"
+	contactsservice "github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/events"
+	"github.com/callboard/callboard/service/record"
 )
 
 // tick waits until the clock of created_at has moved on.
@@ -30,9 +34,9 @@ type dated struct {
 
 // spans holds a list to its filters at the time of each of its rows, and at
 // times before and behind all of them.
-func spans(t *testing.T, read func(ask.Span) []dated) {
+func spans(t *testing.T, read func(record.TimeRange) []dated) {
 	t.Helper()
-	all := read(ask.Span{})
+	all := read(record.TimeRange{})
 	require.NotEmpty(t, all)
 	times := []time.Time{all[0].at.Add(-time.Hour), time.Now().Add(time.Hour)}
 	for _, row := range all {
@@ -42,8 +46,8 @@ func spans(t *testing.T, read func(ask.Span) []dated) {
 	}
 	assert.Greater(t, len(times), 2)
 	for i, at := range times {
-		for _, span := range []ask.Span{{After: at}, {Before: at}, {After: at, Before: times[(i+1)%len(times)]}} {
-			want := slices.DeleteFunc(slices.Clone(all), func(r dated) bool { return !span.Holds(r.at) })
+		for _, span := range []record.TimeRange{{After: at}, {Before: at}, {After: at, Before: times[(i+1)%len(times)]}} {
+			want := slices.DeleteFunc(slices.Clone(all), func(r dated) bool { return !span.Contains(r.at) })
 			got := read(span)
 			assert.Len(t, got, len(want), "%+v", span)
 			assert.Equal(t, want, slices.Clip(append([]dated{}, got...)), "%+v", span)
@@ -63,8 +67,8 @@ func TestContactsOfAStretchOfTimeAreThoseThatCameInIt(t *testing.T) {
 	}
 	require.NoError(t, d.DeleteContact(ctx, h.live, id, domain.ContactID(id, 700)))
 	for _, status := range []string{"", "pending", "cancelled"} {
-		spans(t, func(span ask.Span) (out []dated) {
-			for q := (ask.ContactQuery{Limit: 100, Status: status, Created: span}); ; {
+		spans(t, func(span record.TimeRange) (out []dated) {
+			for q := (contactsservice.Query{Limit: 100, Status: status, Created: span}); ; {
 				l, err := d.ListContacts(ctx, h.live, id, q)
 				require.NoError(t, err)
 				for _, c := range l.Data {
@@ -81,7 +85,7 @@ func TestContactsOfAStretchOfTimeAreThoseThatCameInIt(t *testing.T) {
 	one, err := d.Contact(ctx, h.live, id, domain.ContactID(id, 1))
 	require.NoError(t, err)
 	assert.Equal(t, c.CreatedAt, one.CreatedAt)
-	uploads, err := d.ListUploads(ctx, h.live, id, ask.Page{Limit: 1})
+	uploads, err := d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 1})
 	require.NoError(t, err)
 	one, err = d.Contact(ctx, h.live, id, domain.ContactID(id, 1300))
 	require.NoError(t, err)
@@ -96,17 +100,17 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 	require.NoError(t, err)
 	for i := range 3 {
 		tick()
-		_, err = d.ImportDNC(ctx, h.live, l.ID, func(yield func(ask.RawNumber, error) bool) {
+		_, err = d.ImportDNC(ctx, h.live, l.ID, func(yield func(domain.RawNumber, error) bool) {
 			for n := range 150 {
-				if !yield(ask.RawNumber{Line: n + 1, Phone: numbered(1000*i + n)}, nil) {
+				if !yield(domain.RawNumber{Line: n + 1, Phone: numbered(1000*i + n)}, nil) {
 					return
 				}
 			}
 		})
 		require.NoError(t, err)
 	}
-	spans(t, func(span ask.Span) (out []dated) {
-		for q := (ask.Page{Limit: 100, CreatedAfter: span.After, CreatedBefore: span.Before}); ; {
+	spans(t, func(span record.TimeRange) (out []dated) {
+		for q := (record.PageQuery{Limit: 100, CreatedAfter: span.After, CreatedBefore: span.Before}); ; {
 			l, err := d.ListDNCEntries(ctx, h.live, l.ID, q)
 			require.NoError(t, err)
 			for _, e := range l.Data {
@@ -125,8 +129,8 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 	id := h.campaign(h.live, h.agent(h.live, menu()), phones...)
 	h.runs(id)
 	for _, phone := range []string{"", phones[3]} {
-		spans(t, func(span ask.Span) (out []dated) {
-			for q := (ask.Page{Limit: 4, CreatedAfter: span.After, CreatedBefore: span.Before}); ; {
+		spans(t, func(span record.TimeRange) (out []dated) {
+			for q := (record.PageQuery{Limit: 4, CreatedAfter: span.After, CreatedBefore: span.Before}); ; {
 				l, err := d.ListDecisions(ctx, h.live, id, phone, q)
 				require.NoError(t, err)
 				for _, one := range l.Data {
@@ -139,10 +143,10 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 		})
 	}
 
-	calls, err := d.ListCalls(ctx, h.live, ask.CallQuery{CampaignID: id, Page: ask.Page{Limit: 1}})
+	calls, err := d.ListCalls(ctx, h.live, calls.Query{CampaignID: id, PageQuery: record.PageQuery{Limit: 1}})
 	require.NoError(t, err)
 	h.until(10*time.Second, "nothing more to come of the call", func() bool {
-		l, err := d.CallEvents(ctx, h.live, calls.Data[0].ID, ask.EventQuery{Limit: 100})
+		l, err := d.CallEvents(ctx, h.live, calls.Data[0].ID, events.Query{Limit: 100})
 		require.NoError(t, err)
 		var types []event.Type
 		for i := range l.Data {
@@ -150,15 +154,15 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 		}
 		return slices.Contains(types, event.CallTranscriptReady) && slices.Contains(types, event.CallRecordingReady)
 	})
-	for what, read := range map[string]func(ask.EventQuery) (ask.List[event.Event], error){
-		"of a call": func(q ask.EventQuery) (ask.List[event.Event], error) {
+	for what, read := range map[string]func(events.Query) (record.Page[event.Event], error){
+		"of a call": func(q events.Query) (record.Page[event.Event], error) {
 			return d.CallEvents(ctx, h.live, calls.Data[0].ID, q)
 		},
-		"all": func(q ask.EventQuery) (ask.List[event.Event], error) { return d.ListEvents(ctx, h.live, q) },
+		"all": func(q events.Query) (record.Page[event.Event], error) { return d.ListEvents(ctx, h.live, q) },
 	} {
 		t.Log(what)
-		spans(t, func(span ask.Span) (out []dated) {
-			for q := (ask.EventQuery{Limit: 3, Created: span}); ; {
+		spans(t, func(span record.TimeRange) (out []dated) {
+			for q := (events.Query{Limit: 3, Created: span}); ; {
 				l, err := read(q)
 				require.NoError(t, err)
 				for _, e := range l.Data {
@@ -171,10 +175,10 @@ func TestEntriesDecisionsItemsAndEventsOfAStretchOfTime(t *testing.T) {
 		})
 	}
 
-	b, err := d.StartBulk(ctx, h.live, ask.NewBulk{Type: domain.BulkDNC, Items: []ask.BulkOrder{{Number: &ask.RawNumber{Phone: numbered(1)}}, {Number: &ask.RawNumber{Phone: numbered(2)}}}})
+	b, err := d.StartBulk(ctx, h.live, bulk.NewJob{Type: domain.BulkDNC, Items: []bulk.NewItem{{Number: &domain.RawNumber{Phone: numbered(1)}}, {Number: &domain.RawNumber{Phone: numbered(2)}}}})
 	require.NoError(t, err)
-	spans(t, func(span ask.Span) (out []dated) {
-		l, err := d.BulkItems(ctx, h.live, b.ID, ask.BulkItemQuery{Limit: 10, Created: span})
+	spans(t, func(span record.TimeRange) (out []dated) {
+		l, err := d.BulkItems(ctx, h.live, b.ID, bulk.ItemQuery{Limit: 10, Created: span})
 		require.NoError(t, err)
 		for _, i := range l.Data {
 			out = append(out, dated{strconv.Itoa(i.Index), i.CreatedAt})

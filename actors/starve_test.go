@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/calls"
 )
 
 // While a campaign has all the lines that it may have, and asks for more with
@@ -45,7 +45,7 @@ func TestACampaignAtFullWidthTakesNoLineFromOthers(t *testing.T) {
 	for i := range 6 {
 		var c *domain.Call
 		h.until(20*time.Second, "it was taken", func() bool {
-			c, err = d.TestInboundCall(ctx, h.test, ask.InboundTest{To: "+15005550142", From: "+12025550100", HangUp: 200 * time.Millisecond})
+			c, err = d.TestInboundCall(ctx, h.test, calls.InboundTest{To: "+15005550142", From: "+12025550100", HangUp: 200 * time.Millisecond})
 			if domain.CodeOf(err) == domain.CodeUnavailable || errors.Is(err, context.DeadlineExceeded) {
 				return false // it took a slow machine too long; a line that others have is another refusal
 			}
@@ -57,7 +57,7 @@ func TestACampaignAtFullWidthTakesNoLineFromOthers(t *testing.T) {
 			return now.Final() && now.AnsweredAt != nil
 		})
 	}
-	out, err := d.PlaceCall(ctx, h.test, ask.NewCall{To: number(1, 2, "14"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	out, err := d.PlaceCall(ctx, h.test, domain.NewCall{To: number(1, 2, "14"), AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err, "a tenth of the lines is kept for it")
 	h.until(20*time.Second, "it was rung", func() bool { return h.call(h.test, out.ID).Status == domain.CallBusy })
 	s, err := d.CampaignStatus(ctx, h.test, id)

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/lifecycle"
+	contactsservice "github.com/callboard/callboard/service/contacts"
 )
 
 type campaignVerb func(context.Context, domain.Principal, string) (domain.CampaignStatusObject, error)
@@ -158,7 +158,7 @@ func TestACopyTakesTheContactsAsTheyAreNow(t *testing.T) {
 		c, err := d.CopyCampaign(ctx, h.test, id, states, func(*domain.Campaign) error { return nil })
 		require.NoError(t, err)
 		assert.Equal(t, domain.CampaignDraft, c.Campaign.Status)
-		l, err := d.ListContacts(ctx, h.test, c.Campaign.ID, ask.ContactQuery{Limit: 10})
+		l, err := d.ListContacts(ctx, h.test, c.Campaign.ID, contactsservice.Query{Limit: 10})
 		require.NoError(t, err)
 		for _, one := range l.Data {
 			phones = append(phones, one.Phone)

@@ -9,10 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/persistence/redis/redistest"
+	"github.com/callboard/callboard/service/events"
+	"github.com/callboard/callboard/service/record"
 )
 
 // happened commits an event of some days ago for each number.
@@ -64,7 +65,7 @@ func TestOldEventsAreDeletedButNotBeforeTheyAreSent(t *testing.T) {
 			_, err = d.ResumeWebhook(ctx, p, w.ID)
 			require.NoError(t, err)
 			h.until(30*time.Second, "all events are delivered", func() bool {
-				l, err := d.WebhookLog(ctx, p, w.ID, ask.Page{Limit: 10})
+				l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 				require.NoError(t, err)
 				n := 0
 				for _, row := range l.Data {
@@ -76,11 +77,11 @@ func TestOldEventsAreDeletedButNotBeforeTheyAreSent(t *testing.T) {
 			})
 			h.node.Sweep(ctx)
 			assert.Equal(t, append(old[3:], young...), kept(), "but for the last of the old ones")
-			l, err := d.WebhookLog(ctx, p, w.ID, ask.Page{Limit: 10})
+			l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 			require.NoError(t, err)
 			assert.Len(t, l.Data, 2, "the log of deliveries goes with them")
-			_, err = d.ListEvents(ctx, p, ask.EventQuery{After: old[2], Limit: 10})
-			assert.Equal(t, ask.CodeCursorExpired, domain.CodeOf(err))
+			_, err = d.ListEvents(ctx, p, events.Query{After: old[2], Limit: 10})
+			assert.Equal(t, domain.CodeCursorExpired, domain.CodeOf(err))
 			again := h.happened(p, 0, 7)
 			last := h.events(p.WorkspaceID)
 			require.Equal(t, again[0], last[len(last)-1].ID)

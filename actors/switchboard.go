@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
@@ -25,8 +25,8 @@ type Switchboard struct {
 	mu      sync.Mutex
 	nodes   atomic.Pointer[[]*Node]
 	ua      *sip.UserAgent
-	held    map[*Node]bool               // which of them let no call begin
-	drained atomic.Pointer[ask.DrainNow] // no call begins in this process; nil: calls may
+	held    map[*Node]bool                // which of them let no call begin
+	drained atomic.Pointer[load.DrainNow] // no call begins in this process; nil: calls may
 }
 
 // Drained says whether an operator lets no call begin in this process.

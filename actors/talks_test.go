@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/calls"
+	contactsservice "github.com/callboard/callboard/service/contacts"
 )
 
 // by are the numbers of a campaign's contacts that are listed by a state.
 func (h *house) by(id, status string) (phones []string) {
 	h.Helper()
-	l, err := h.desk().ListContacts(h.Context(), h.test, id, ask.ContactQuery{Limit: 10, Status: status})
+	l, err := h.desk().ListContacts(h.Context(), h.test, id, contactsservice.Query{Limit: 10, Status: status})
 	require.NoError(h, err)
 	for _, c := range l.Data {
 		if status != "" {
@@ -44,7 +45,7 @@ func TestAContactThatTalksIsShownAsInCall(t *testing.T) {
 	assert.Equal(t, []string{rings}, h.by(id, "dialing"))
 	assert.Equal(t, []string{waits}, h.by(id, "pending"))
 	assert.Equal(t, []string{talks, rings, waits}, h.by(id, ""))
-	l, err := d.ListContacts(ctx, h.test, id, ask.ContactQuery{Limit: 1})
+	l, err := d.ListContacts(ctx, h.test, id, contactsservice.Query{Limit: 1})
 	require.NoError(t, err)
 	assert.Equal(t, "in_call", l.Data[0].Status)
 	one, err := d.Contact(ctx, h.test, id, l.Data[0].ID)
@@ -69,7 +70,7 @@ func TestACallBeyondTheInboundLinesIsToldHowManyThereAre(t *testing.T) {
 	require.NoError(t, err)
 	_, err = d.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: "+15005550142", AgentID: h.agent(h.test, linger())})
 	require.NoError(t, err)
-	order := ask.InboundTest{To: "+15005550142", From: "+12025550100", HangUp: time.Minute}
+	order := calls.InboundTest{To: "+15005550142", From: "+12025550100", HangUp: time.Minute}
 	_, err = d.TestInboundCall(ctx, h.test, order)
 	require.NoError(t, err)
 	_, err = d.TestInboundCall(ctx, h.test, order)

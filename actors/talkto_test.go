@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
 )
 
 // talker is somebody in a browser.
@@ -23,8 +24,8 @@ type talker struct {
 	states   []domain.CallStatus
 }
 
-func (b *talker) listener() ask.Listener {
-	return ask.Listener{
+func (b *talker) listener() calls.Listener {
+	return calls.Listener{
 		Sound: b.put, Key: func(byte) {},
 		Segment: func(s domain.Segment) {
 			b.mu.Lock()
@@ -58,7 +59,7 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	agent := h.agent(h.test, menu())
 	var one talker
-	talk, err := d.TalkToAgent(ctx, h.test, ask.NewTalk{AgentID: agent, From: "+12025550177"}, one.listener())
+	talk, err := d.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: agent, From: "+12025550177"}, one.listener())
 	require.NoError(t, err)
 	h.until(20*time.Second, "the agent is heard and read", func() bool {
 		n, loud, _ := one.heard()
@@ -84,7 +85,7 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	one.mu.Unlock()
 
 	var two talker
-	talk, err = d.TalkToAgent(ctx, h.test, ask.NewTalk{AgentID: h.agent(h.test, linger())}, two.listener())
+	talk, err = d.TalkToAgent(ctx, h.test, calls.NewTalk{AgentID: h.agent(h.test, linger())}, two.listener())
 	require.NoError(t, err)
 	h.until(20*time.Second, "it goes on", func() bool { n, _, _ := two.heard(); return n > 10 })
 	talk.Say(make([]byte, 4096))
@@ -99,7 +100,7 @@ func TestSomebodyTalksToAnAgentFromABrowser(t *testing.T) {
 	}{
 		domain.CodeInvalidState: {h.live, agent}, domain.CodeNotFound: {h.test, h.agent(h.live, menu())},
 	} {
-		_, err = d.TalkToAgent(ctx, c.p, ask.NewTalk{AgentID: c.agent}, one.listener())
+		_, err = d.TalkToAgent(ctx, c.p, calls.NewTalk{AgentID: c.agent}, one.listener())
 		assert.Equal(t, code, domain.CodeOf(err))
 	}
 }
@@ -116,17 +117,17 @@ func TestWhoHasNoCarrierTalksToNobodyElsesAgent(t *testing.T) {
 	test.Environment = domain.Test
 	agent := h.agent(test, menu())
 	for _, p := range []domain.Principal{live, test} {
-		all, err := d.ListTrunks(ctx, p, ask.Page{Limit: 100})
+		all, err := d.ListTrunks(ctx, p, record.PageQuery{Limit: 100})
 		require.NoError(t, err)
 		for _, x := range all.Data {
 			require.NoError(t, d.DeleteTrunk(ctx, p, x.ID))
 		}
 	}
 	var one talker
-	_, err = d.TalkToAgent(ctx, test, ask.NewTalk{AgentID: agent}, one.listener())
+	_, err = d.TalkToAgent(ctx, test, calls.NewTalk{AgentID: agent}, one.listener())
 	require.Error(t, err)
 	assert.Empty(t, one.read())
-	calls, err := d.ListCalls(ctx, h.test, ask.CallQuery{Page: ask.Page{Limit: 10}})
+	calls, err := d.ListCalls(ctx, h.test, calls.Query{PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	assert.Empty(t, calls.Data, "the other workspace was not called")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip/testcarrier"
 )
@@ -109,7 +109,7 @@ func (t *tests) taken(mark, callID string) {
 
 // TestInboundCall lets the built-in carrier call a number of the workspace and
 // answers with the call that it became.
-func (d *Desk) TestInboundCall(ctx context.Context, p domain.Principal, o ask.InboundTest) (*domain.Call, error) {
+func (d *Desk) TestInboundCall(ctx context.Context, p domain.Principal, o calls.InboundTest) (*domain.Call, error) {
 	if err := d.testsOnly(p, d.node.cfg.TestCall != nil); err != nil {
 		return nil, err
 	}

@@ -14,9 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // writes gives a number to an agent that answers messages.
@@ -35,7 +36,7 @@ func (h *house) writes(own string, replies int, w domain.Pathway) {
 
 func (h *house) text(from, to, body string) string {
 	h.Helper()
-	m, err := h.desk().TestInboundMessage(h.Context(), h.test, ask.InboundMessage{From: from, To: to, Body: body})
+	m, err := h.desk().TestInboundMessage(h.Context(), h.test, sms.InboundMessage{From: from, To: to, Body: body})
 	require.NoError(h, err)
 	return m.ID
 }
@@ -55,7 +56,7 @@ func (h *house) answered(id string) *domain.Message {
 // written are the bodies of what a number was sent, oldest first.
 func (h *house) written(to string) (out []*domain.Message) {
 	h.Helper()
-	l, err := h.desk().ListMessages(h.Context(), h.test, ask.MessageQuery{Page: ask.Page{Limit: 100}, To: to})
+	l, err := h.desk().ListMessages(h.Context(), h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: to})
 	require.NoError(h, err)
 	slices.Reverse(l.Data)
 	return l.Data
@@ -63,7 +64,7 @@ func (h *house) written(to string) (out []*domain.Message) {
 
 func (h *house) talks(contact string) []*domain.Texting {
 	h.Helper()
-	l, err := h.desk().ListTextings(h.Context(), h.test, ask.TextingQuery{Page: ask.Page{Limit: 100}, Contact: contact})
+	l, err := h.desk().ListTextings(h.Context(), h.test, sms.ConversationQuery{PageQuery: record.PageQuery{Limit: 100}, Contact: contact})
 	require.NoError(h, err)
 	return l.Data
 }

@@ -17,9 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // smsc is a carrier's message centre on a socket of its own: it answers each
@@ -186,7 +187,7 @@ func TestALiveMessageGoesOverATrunkAndIsReported(t *testing.T) {
 	h := build(t, nil)
 	c := newSMSC(h)
 	trunk := c.carries(domain.SMSIMDN, "+12025550171")
-	order := ask.NewMessage{To: "+12025550123", Body: "Grüße, {{who}}.", Context: domain.Context{"who": "Ada"}}
+	order := domain.NewMessage{To: "+12025550123", Body: "Grüße, {{who}}.", Context: domain.Context{"who": "Ada"}}
 	c.answers("SIP/2.0 202 Accepted")
 	m, err := h.desk().SendMessage(h.Context(), h.live, order)
 	require.NoError(t, err)
@@ -229,7 +230,7 @@ func TestAMessageOfATrunkIsTakenOnceAndAnOptOutIsAnswered(t *testing.T) {
 	c := newSMSC(h)
 	c.carries(domain.SMSPlain, "+12025550171")
 	received := func() []*domain.Message {
-		l, err := h.desk().ListMessages(h.Context(), h.live, ask.MessageQuery{Page: ask.Page{Limit: 100}, Direction: domain.Inbound})
+		l, err := h.desk().ListMessages(h.Context(), h.live, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, Direction: domain.Inbound})
 		require.NoError(t, err)
 		return l.Data
 	}
@@ -250,7 +251,7 @@ func TestAMessageOfATrunkIsTakenOnceAndAnOptOutIsAnswered(t *testing.T) {
 	assert.Equal(t, "text/plain;charset=utf-8", notice.header["content-type"])
 	assert.Contains(t, notice.body, "no more messages")
 	assert.True(t, received()[0].OptOut)
-	_, err := h.desk().SendMessage(h.Context(), h.live, ask.NewMessage{To: "+12025550123", Body: "Please."})
+	_, err := h.desk().SendMessage(h.Context(), h.live, domain.NewMessage{To: "+12025550123", Body: "Please."})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err))
 	assert.Contains(t, c.send("six", "+12025550171", "text/plain", "STOP").line, "200")
 	h.finals(h.live)
@@ -271,7 +272,7 @@ func TestAMessageThatACrashCutOffIsNotSentTwice(t *testing.T) {
 	c := newSMSC(h)
 	c.carries(domain.SMSPlain, "+12025550171")
 	c.answers("")
-	m, err := h.desk().SendMessage(h.Context(), h.live, ask.NewMessage{To: "+12025550123", Body: "Hello."})
+	m, err := h.desk().SendMessage(h.Context(), h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	require.NoError(t, err)
 	first, since := c.next(), time.Now()
 	h.shut()
@@ -293,7 +294,7 @@ func TestAMessageThatACrashCutOffIsNotSentTwice(t *testing.T) {
 	assert.Equal(t, 1, h.reaches(m.ID, domain.MessageSent).Tries)
 
 	c.answers("")
-	long, err := h.desk().SendMessage(h.Context(), h.live, ask.NewMessage{To: "+12025550123", Body: strings.Repeat("long ", 150)})
+	long, err := h.desk().SendMessage(h.Context(), h.live, domain.NewMessage{To: "+12025550123", Body: strings.Repeat("long ", 150)})
 	require.NoError(t, err)
 	c.next()
 	h.shut()
@@ -317,7 +318,7 @@ func TestMessageThatTheTrunkOfItsSenderRefusesFails(t *testing.T) {
 		return "SIP/2.0 200 OK"
 	}
 	c.mu.Unlock()
-	order := ask.NewMessage{To: "+12025550123", Body: "Hello."}
+	order := domain.NewMessage{To: "+12025550123", Body: "Hello."}
 	first, err := d.SendMessage(ctx, h.live, order)
 	require.NoError(t, err)
 	h.until(10*time.Second, "the first is with the carrier", func() bool { return h.message(first.ID).Todo == domain.TodoAwait })
@@ -367,7 +368,7 @@ func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 
 	status <- 429
 	status <- 200
-	m, err := d.SendMessage(ctx, h.live, ask.NewMessage{To: "+12025550123", Body: "Hello."})
+	m, err := d.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	require.NoError(t, err)
 	first, second := <-posts, <-posts
 	assert.Equal(t, first.header.Get("Idempotency-Key"), m.ID)
@@ -381,7 +382,7 @@ func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 	assert.Equal(t, g.ID, h.reaches(m.ID, domain.MessageSent).RouteID)
 
 	status <- 0
-	cut, err := d.SendMessage(ctx, h.live, ask.NewMessage{To: "+12025550124", Body: "Hello."})
+	cut, err := d.SendMessage(ctx, h.live, domain.NewMessage{To: "+12025550124", Body: "Hello."})
 	require.NoError(t, err)
 	before := <-posts
 	h.shut()
@@ -392,15 +393,15 @@ func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 	assert.Equal(t, []any{before.body, cut.ID}, []any{after.body, after.header.Get("Idempotency-Key")}, "the gateway knows it by its key")
 	assert.Equal(t, 1, h.reaches(cut.ID, domain.MessageSent).Tries)
 
-	tell := func(all ...ask.GatewayEvent) []ask.GatewayTaken {
+	tell := func(all ...sms.GatewayEvent) []sms.GatewayResult {
 		out, err := d.SMSGatewayEvents(ctx, h.live, g.ID, all)
 		require.NoError(t, err)
 		return out
 	}
-	hello := ask.GatewayEvent{Type: ask.GatewayReceived, ID: "g1", From: "+12025550123", To: "+12025550171", Body: "Yes."}
+	hello := sms.GatewayEvent{Type: sms.GatewayReceived, ID: "g1", From: "+12025550123", To: "+12025550171", Body: "Yes."}
 	nobody := hello
 	nobody.To = "+12025550199"
-	out := tell(hello, nobody, hello, ask.GatewayEvent{Type: "delivered", MessageID: m.ID}, ask.GatewayEvent{Type: "undelivered", MessageID: cut.ID, ErrorCode: "off"})
+	out := tell(hello, nobody, hello, sms.GatewayEvent{Type: "delivered", MessageID: m.ID}, sms.GatewayEvent{Type: "undelivered", MessageID: cut.ID, ErrorCode: "off"})
 	assert.Equal(t, []any{true, false}, []any{out[2].Duplicate, out[0].Duplicate})
 	assert.Equal(t, out[0].MessageID, out[2].MessageID)
 	assert.Equal(t, "to", out[1].Param)
@@ -410,7 +411,7 @@ func TestAGatewayCarriesMessagesBothWays(t *testing.T) {
 	assert.Equal(t, []any{"Yes.", domain.Inbound, g.ID}, []any{got.Body, got.Direction, got.RouteID})
 	assert.Len(t, told(h.events(h.live.WorkspaceID), event.SMSReceived), 1)
 	status <- 200
-	tell(ask.GatewayEvent{Type: ask.GatewayReceived, ID: "g2", From: "+12025550123", To: "+12025550171", Body: "STOP"})
+	tell(sms.GatewayEvent{Type: sms.GatewayReceived, ID: "g2", From: "+12025550123", To: "+12025550171", Body: "STOP"})
 	var notice map[string]any
 	require.NoError(t, json.Unmarshal((<-posts).body, &notice))
 	assert.Equal(t, "+12025550123", notice["to"])

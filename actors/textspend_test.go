@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 )
 
 func TestWhatHasBeenSpentForTheDayHoldsBackMessagesToo(t *testing.T) {
@@ -39,7 +39,7 @@ func TestWhatHasBeenSpentForTheDayHoldsBackMessagesToo(t *testing.T) {
 		require.NoError(t, err)
 	}
 	send := func(p domain.Principal) (*domain.Message, error) {
-		return d.SendMessage(ctx, p, ask.NewMessage{To: "+12025550123", Body: "Hello."})
+		return d.SendMessage(ctx, p, domain.NewMessage{To: "+12025550123", Body: "Hello."})
 	}
 	capped("1.00")
 	status <- 200
@@ -92,7 +92,7 @@ func TestATextMessageCountsForTheDaysCapFromWhenItIsQueued(t *testing.T) {
 	}
 	send := func(to string, words int) (m *domain.Message, code domain.Code) {
 		h.until(patience, "what was spent today is known", func() bool {
-			m, err = h.desk().SendMessage(ctx, h.live, ask.NewMessage{To: to, Body: strings.Repeat("Word ", words)})
+			m, err = h.desk().SendMessage(ctx, h.live, domain.NewMessage{To: to, Body: strings.Repeat("Word ", words)})
 			return domain.CodeOf(err) != domain.CodeUnavailable
 		})
 		return m, domain.CodeOf(err)
@@ -125,7 +125,7 @@ func TestATextMessageCountsForTheDaysCapFromWhenItIsQueued(t *testing.T) {
 	assert.Equal(t, domain.CodeSpendCap, code, "what was sent has cost it")
 
 	used := func() []any {
-		u, err := h.desk().Usage(ctx, h.live, ask.UsageQuery{From: time.Now(), To: time.Now()})
+		u, err := h.desk().Usage(ctx, h.live, billing.UsageQuery{From: time.Now(), To: time.Now()})
 		require.NoError(t, err)
 		return []any{u.Total.SMS, u.Total.Segments, u.Total.SMSAmount.Amount, u.Total.Amount.Amount, u.Total.TotalAmount.Amount}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 func TestDeletedContactsNumberMayBeAddedAgainAndIsCalledOnce(t *testing.T) {
@@ -20,18 +20,18 @@ func TestDeletedContactsNumberMayBeAddedAgainAndIsCalledOnce(t *testing.T) {
 	remove := func(ordinal int) {
 		require.NoError(t, h.desk().DeleteContact(ctx, h.live, id, domain.ContactID(id, ordinal)))
 	}
-	add := func(want ask.ContactsSummary) {
+	add := func(want domain.ContactsSummary) {
 		sum, err := h.desk().AddContacts(ctx, h.live, id, contacts(again, stays))
 		require.NoError(t, err)
 		assert.Equal(t, want, sum.Summary)
 	}
 	remove(0)
-	add(ask.ContactsSummary{Received: 2, Accepted: 1, Duplicates: 1})
-	add(ask.ContactsSummary{Received: 2, Duplicates: 2})
+	add(domain.ContactsSummary{Received: 2, Accepted: 1, Duplicates: 1})
+	add(domain.ContactsSummary{Received: 2, Duplicates: 2})
 	remove(2)
 	h.shut()
 	h.open()
-	add(ask.ContactsSummary{Received: 2, Accepted: 1, Duplicates: 1})
+	add(domain.ContactsSummary{Received: 2, Accepted: 1, Duplicates: 1})
 	remove(3)
 	_, err := h.desk().UpdateContact(ctx, h.live, id, domain.ContactID(id, 1), func(c *domain.Contact) error {
 		c.Phone = again
@@ -56,8 +56,8 @@ func TestContactWithoutARequiredVariableIsListedAndNotCalled(t *testing.T) {
 	assert.Equal(t, []string{"day", "city"}, variables)
 	lacks, has := number(1, 1, "14"), number(1, 2, "14")
 	columns := domain.ColumnMapping{Columns: map[string]string{"Day": "day"}, Unmapped: []string{"Shoe"}, Missing: []string{"city"}}
-	sum, err := d.UploadContacts(ctx, h.live, id, ask.ContactRows{Columns: &columns, Rows: func(yield func(ask.RawContact, error) bool) {
-		for i, c := range []ask.RawContact{
+	sum, err := d.UploadContacts(ctx, h.live, id, contactlist.ContactRows{Columns: &columns, Rows: func(yield func(domain.RawContact, error) bool) {
+		for i, c := range []domain.RawContact{
 			{Phone: lacks}, {Phone: has, Context: domain.Context{"day": " "}}, {Phone: has, Context: domain.Context{"day": "Monday"}},
 		} {
 			if c.Line = i + 1; !yield(c, nil) {
@@ -66,7 +66,7 @@ func TestContactWithoutARequiredVariableIsListedAndNotCalled(t *testing.T) {
 		}
 	}})
 	require.NoError(t, err)
-	assert.Equal(t, ask.ContactsSummary{Received: 3, Accepted: 1, MissingVariables: 2}, sum.Summary)
+	assert.Equal(t, domain.ContactsSummary{Received: 3, Accepted: 1, MissingVariables: 2}, sum.Summary)
 	require.Len(t, sum.Errors, 2)
 	assert.Equal(t, []any{1, lacks, domain.Code("missing_variable")}, []any{sum.Errors[0].Line, sum.Errors[0].Phone, sum.Errors[0].Code})
 	assert.Equal(t, columns, sum.ColumnMapping)
@@ -88,15 +88,15 @@ func TestImportOfNumbersThatEndsWithAnErrorAddsNone(t *testing.T) {
 	ctx, d := t.Context(), h.desk()
 	l, err := d.CreateDNCList(ctx, h.live, &domain.DNCList{Name: "l"})
 	require.NoError(t, err)
-	rows := func(n int, end error) func(func(ask.RawNumber, error) bool) {
-		return func(yield func(ask.RawNumber, error) bool) {
+	rows := func(n int, end error) func(func(domain.RawNumber, error) bool) {
+		return func(yield func(domain.RawNumber, error) bool) {
 			for i := range n {
-				if !yield(ask.RawNumber{Line: i + 1, Phone: numbered(i % (n - n/10))}, nil) {
+				if !yield(domain.RawNumber{Line: i + 1, Phone: numbered(i % (n - n/10))}, nil) {
 					return
 				}
 			}
 			if end != nil {
-				yield(ask.RawNumber{}, end)
+				yield(domain.RawNumber{}, end)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func TestImportOfNumbersThatEndsWithAnErrorAddsNone(t *testing.T) {
 		return now.Entries
 	}
 	var within error // of a second import to the same list
-	_, err = d.ImportDNC(ctx, h.live, l.ID, func(yield func(ask.RawNumber, error) bool) {
+	_, err = d.ImportDNC(ctx, h.live, l.ID, func(yield func(domain.RawNumber, error) bool) {
 		_, within = d.ImportDNC(ctx, h.live, l.ID, rows(1, nil))
 	})
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestImportsOfNumbersOfAWorkspaceAreBounded(t *testing.T) {
 	}
 	var begin func(i int) error // an import to each list, within the one before
 	begin = func(i int) (last error) {
-		_, err := d.ImportDNC(ctx, h.live, lists[i], func(func(ask.RawNumber, error) bool) {
+		_, err := d.ImportDNC(ctx, h.live, lists[i], func(func(domain.RawNumber, error) bool) {
 			if i+1 < len(lists) {
 				last = begin(i + 1)
 			}

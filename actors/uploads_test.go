@@ -17,23 +17,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	contactsservice "github.com/callboard/callboard/service/contacts"
 	"github.com/callboard/callboard/service/record"
 )
 
 func numbered(i int) string { return fmt.Sprintf("+1202%07d", 5550000+i) }
 
 // rows are n contacts from an ordinal on; after reaching each, look is called.
-func rows(from, n int, look func(i int) error) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func rows(from, n int, look func(i int) error) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		for i := range n {
 			if look != nil {
 				if err := look(i); err != nil {
-					yield(ask.RawContact{}, err)
+					yield(domain.RawContact{}, err)
 					return
 				}
 			}
-			if !yield(ask.RawContact{Line: i + 1, Phone: numbered(from + i), Context: domain.Context{"name": fmt.Sprint("N", from+i)}}, nil) {
+			if !yield(domain.RawContact{Line: i + 1, Phone: numbered(from + i), Context: domain.Context{"name": fmt.Sprint("N", from+i)}}, nil) {
 				return
 			}
 		}
@@ -55,7 +55,7 @@ func TestAnUploadShowsHowFarItIs(t *testing.T) {
 	h := build(t, nil)
 	ctx, d := t.Context(), h.desk()
 	id := h.campaign(h.live, h.agent(h.live, menu()), numbered(0))
-	first, err := d.ListUploads(ctx, h.live, id, ask.Page{Limit: 10})
+	first, err := d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, first.Data, 1, "the contacts that came with the campaign are an upload")
 	assert.Equal(t, []any{domain.UploadCompleted, 1}, []any{first.Data[0].Status, first.Data[0].Summary.Accepted})
@@ -65,7 +65,7 @@ func TestAnUploadShowsHowFarItIs(t *testing.T) {
 			return nil
 		}
 		looked++
-		list, err := d.ListUploads(ctx, h.live, id, ask.Page{Limit: 1})
+		list, err := d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 1})
 		require.NoError(t, err)
 		u, err := d.Upload(ctx, h.live, id, list.Data[0].ID)
 		require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestAnUploadShowsHowFarItIs(t *testing.T) {
 		assert.Nil(t, u.CompletedAt)
 		_, err = d.AddContacts(ctx, h.live, id, rows(9000, 1, nil))
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "one upload at a time")
-		contacts, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 100})
+		contacts, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 		require.NoError(t, err)
 		assert.Len(t, contacts.Data, 1, "none of them counts yet")
 		return nil
@@ -109,7 +109,7 @@ func TestAnUploadThatBreaksOffGivesItsSpaceBack(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	assert.Greater(t, held, 10, "it was written ahead")
 	assert.Equal(t, 1, h.chunks(id))
-	list, err := d.ListUploads(ctx, h.live, id, ask.Page{Limit: 10})
+	list, err := d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadFailed, "internal_error", 15_000}, []any{list.Data[0].Status, list.Data[0].Reason, list.Data[0].Summary.Received})
 
@@ -136,10 +136,10 @@ func TestAnUploadThatBreaksOffGivesItsSpaceBack(t *testing.T) {
 	h.open()
 	d = h.desk()
 	assert.Equal(t, 1, h.chunks(id), "the next start takes it back")
-	list, err = d.ListUploads(ctx, h.live, id, ask.Page{Limit: 10})
+	list, err = d.ListUploads(ctx, h.live, id, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadFailed, domain.UploadInterrupted}, []any{list.Data[0].Status, list.Data[0].Reason})
-	contacts, err := d.ListContacts(ctx, h.live, id, ask.ContactQuery{Limit: 100})
+	contacts, err := d.ListContacts(ctx, h.live, id, contactsservice.Query{Limit: 100})
 	require.NoError(t, err)
 	assert.Len(t, contacts.Data, 2)
 	sum, err := d.AddContacts(ctx, h.live, id, rows(0, 4, nil))
@@ -160,7 +160,7 @@ func TestContactsAreListedAndExportedByTheirState(t *testing.T) {
 		require.NoError(t, d.DeleteContact(ctx, h.live, id, contact(i)))
 	}
 	walk := func(status string, limit int) (phones []string) {
-		for q := (ask.ContactQuery{Limit: limit, Status: status}); ; {
+		for q := (contactsservice.Query{Limit: limit, Status: status}); ; {
 			l, err := d.ListContacts(ctx, h.live, id, q)
 			require.NoError(t, err)
 			for _, c := range l.Data {
@@ -252,9 +252,9 @@ func TestAContactIsChangedAsLongAsItWaits(t *testing.T) {
 	require.NoError(t, err, "the number is free since")
 	_, err = d.UpdateContact(ctx, h.live, id, contact(603), contactChange{}.apply)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	sum, err := d.AddContacts(ctx, h.live, id, func(yield func(ask.RawContact, error) bool) {
+	sum, err := d.AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
 		for i, phone := range []string{"+12025559999", numbered(550), numbered(1), numbered(2)} {
-			if !yield(ask.RawContact{Line: i + 1, Phone: phone}, nil) {
+			if !yield(domain.RawContact{Line: i + 1, Phone: phone}, nil) {
 				return
 			}
 		}
@@ -351,8 +351,8 @@ func TestAnUploadOfNothingButRefusedRowsGivesWayToo(t *testing.T) {
 	id := h.campaign(h.live, h.agent(h.live, menu()))
 	ctx, cancel := context.WithCancel(t.Context())
 	read := 0
-	_, err := h.desk().AddContacts(ctx, h.live, id, func(yield func(ask.RawContact, error) bool) {
-		for read < 10_000 && yield(ask.RawContact{Phone: "12025"}, nil) {
+	_, err := h.desk().AddContacts(ctx, h.live, id, func(yield func(domain.RawContact, error) bool) {
+		for read < 10_000 && yield(domain.RawContact{Phone: "12025"}, nil) {
 			if read++; read == 50 {
 				cancel()
 			}

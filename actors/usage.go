@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
@@ -122,7 +122,7 @@ func monthOf(t time.Time) time.Time {
 
 // priced are the counters from the first of the month of from on: what a day
 // costs depends on the days of its month before it.
-func (d *Desk) priced(ctx context.Context, w *domain.Workspace, q ask.UsageQuery) ([]priced, map[int]domain.Tariff, error) {
+func (d *Desk) priced(ctx context.Context, w *domain.Workspace, q billing.UsageQuery) ([]priced, map[int]domain.Tariff, error) {
 	of, err := tariffs(ctx, d.store, w)
 	if err != nil {
 		return nil, nil, record.StoreError(err)
@@ -133,10 +133,10 @@ func (d *Desk) priced(ctx context.Context, w *domain.Workspace, q ask.UsageQuery
 
 // Usage is what was used on some days. Nothing is billed in the test
 // environment, and nothing of it is counted.
-func (d *Desk) Usage(ctx context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error) {
-	out := ask.Usage{
+func (d *Desk) Usage(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error) {
+	out := billing.Usage{
 		Object: "usage", Environment: p.Environment, From: domain.Day(q.From), To: domain.Day(q.To),
-		Months: []ask.UsedIn{}, Days: []ask.UsedOn{},
+		Months: []billing.UsedIn{}, Days: []billing.UsedOn{},
 	}
 	w, err := d.Workspace(ctx, p)
 	if err != nil {
@@ -160,10 +160,10 @@ func (d *Desk) Usage(ctx context.Context, p domain.Principal, q ask.UsageQuery) 
 		}
 	}
 	for _, s := range months {
-		out.Months = append(out.Months, ask.UsedIn{Month: s.name, Used: s.used()})
+		out.Months = append(out.Months, billing.UsedIn{Month: s.name, Used: s.used()})
 	}
 	for _, s := range days {
-		out.Days = append(out.Days, ask.UsedOn{Day: s.name, Used: s.used()})
+		out.Days = append(out.Days, billing.UsedOn{Day: s.name, Used: s.used()})
 	}
 	out.Total = total.used()
 	return out, nil
@@ -191,9 +191,9 @@ func addTo(sums []*sum, name string, r priced) []*sum {
 	return sums
 }
 
-func (s *sum) used() ask.Used {
+func (s *sum) used() billing.Used {
 	u := &s.counts
-	return ask.Used{
+	return billing.Used{
 		Attempts: u.Attempts(), Included: s.charge.Included, Overage: s.charge.Overage, Amount: domain.Dollars(s.charge.Micros),
 		Minutes:         math.Round(float64(u.OutboundSeconds()+u.InboundSeconds())*100/60) / 100,
 		OutboundSeconds: u.OutboundSeconds(), InboundCalls: u.InboundCalls(), InboundSeconds: u.InboundSeconds(), SMS: u.SMS(),
@@ -235,13 +235,13 @@ func ledger(ctx context.Context, store commit.Store, workspaceID string, from, t
 
 // Ledger walks the rows of some days with their prices. Their sum is what
 // Usage says: each has its place in the quota by the counters of its day.
-func (d *Desk) Ledger(ctx context.Context, p domain.Principal, q ask.UsageQuery) (iter.Seq2[ask.LedgerLine, error], error) {
+func (d *Desk) Ledger(ctx context.Context, p domain.Principal, q billing.UsageQuery) (iter.Seq2[billing.LedgerLine, error], error) {
 	w, err := d.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	if p.Environment != domain.Live {
-		return func(func(ask.LedgerLine, error) bool) {}, nil
+		return func(func(billing.LedgerLine, error) bool) {}, nil
 	}
 	rows, of, err := d.priced(ctx, w, q)
 	if err != nil {
@@ -251,14 +251,14 @@ func (d *Desk) Ledger(ctx context.Context, p domain.Principal, q ask.UsageQuery)
 	for _, r := range rows {
 		place[r.Key().ID] = r.before
 	}
-	return func(yield func(ask.LedgerLine, error) bool) {
+	return func(yield func(billing.LedgerLine, error) bool) {
 		for l, err := range ledger(ctx, d.store, w.ID, q.From, q.To) {
 			if err != nil {
-				yield(ask.LedgerLine{}, err)
+				yield(billing.LedgerLine{}, err)
 				return
 			}
 			t := of[l.Tariff]
-			line := ask.LedgerLine{LedgerRow: *l, Plan: t.Plan, Included: true, Amount: domain.Dollars(0)}
+			line := billing.LedgerLine{LedgerRow: *l, Plan: t.Plan, Included: true, Amount: domain.Dollars(0)}
 			if l.Direction != domain.Inbound {
 				day := l.Usage().Key().ID
 				if line.Included = place[day] < t.Included; !line.Included {
@@ -275,10 +275,10 @@ func (d *Desk) Ledger(ctx context.Context, p domain.Principal, q ask.UsageQuery)
 
 // Recount compares what was counted with the ledger, and corrects it where it
 // is told to. Days on which something is counted meanwhile are looked at again.
-func Recount(ctx context.Context, store commit.Store, workspaceID string, q ask.UsageQuery, repair bool) (ask.Recount, error) {
-	out := ask.Recount{WorkspaceID: workspaceID, From: domain.Day(q.From), To: domain.Day(q.To), Wrong: []ask.Miscount{}}
+func Recount(ctx context.Context, store commit.Store, workspaceID string, q billing.UsageQuery, repair bool) (billing.Recount, error) {
+	out := billing.Recount{WorkspaceID: workspaceID, From: domain.Day(q.From), To: domain.Day(q.To), Wrong: []billing.Miscount{}}
 	for range record.MaxTries {
-		out.Rows, out.Days, out.Wrong = 0, 0, []ask.Miscount{}
+		out.Rows, out.Days, out.Wrong = 0, 0, []billing.Miscount{}
 		wrong, err := recount(ctx, store, workspaceID, q, &out)
 		if err != nil || len(wrong) == 0 {
 			return out, err
@@ -324,7 +324,7 @@ func unmoved(ctx context.Context, store commit.Store, wrong []miscount) (bool, e
 	return true, nil
 }
 
-func recount(ctx context.Context, store commit.Store, workspaceID string, q ask.UsageQuery, out *ask.Recount) ([]miscount, error) {
+func recount(ctx context.Context, store commit.Store, workspaceID string, q billing.UsageQuery, out *billing.Recount) ([]miscount, error) {
 	counted, err := counters(ctx, store, workspaceID, q.From, q.To)
 	if err != nil {
 		return nil, record.StoreError(err)
@@ -367,9 +367,9 @@ func recount(ctx context.Context, store commit.Store, workspaceID string, q ask.
 			continue
 		}
 		wrong = append(wrong, miscount{diff, versions[id]})
-		out.Wrong = append(out.Wrong, ask.Miscount{Day: w.Day, Tariff: w.Tariff, Counted: is.InLedger(), Ledger: w.InLedger()})
+		out.Wrong = append(out.Wrong, billing.Miscount{Day: w.Day, Tariff: w.Tariff, Counted: is.InLedger(), Ledger: w.InLedger()})
 	}
-	slices.SortFunc(out.Wrong, func(a, b ask.Miscount) int {
+	slices.SortFunc(out.Wrong, func(a, b billing.Miscount) int {
 		return cmp.Compare(fmt.Sprint(a.Day, a.Tariff), fmt.Sprint(b.Day, b.Tariff))
 	})
 	return wrong, nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
 )
 
@@ -39,10 +39,10 @@ func (h *house) plan(p domain.Plan) int {
 	return w.Tariff
 }
 
-func days(from, to string) ask.UsageQuery {
+func days(from, to string) billing.UsageQuery {
 	f, _ := time.Parse(time.DateOnly, from)
 	t, _ := time.Parse(time.DateOnly, to)
-	return ask.UsageQuery{From: f, To: t}
+	return billing.UsageQuery{From: f, To: t}
 }
 
 func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) {
@@ -64,7 +64,7 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 	u, err := d.Usage(ctx, h.live, days("2026-03-01", "2026-04-30"))
 	require.NoError(t, err)
 	brief := map[string][]any{}
-	note := func(name string, x ask.Used) {
+	note := func(name string, x billing.Used) {
 		brief[name] = []any{x.Attempts, x.Included, x.Overage, x.Amount.Amount, x.Minutes}
 	}
 	for _, m := range u.Months {
@@ -83,7 +83,7 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 	require.NoError(t, err)
 	assert.Equal(t, "0.30", u.Total.Amount.Amount, "the quota was used up on the days before")
 
-	for _, q := range []ask.UsageQuery{days("2026-03-01", "2026-04-30"), days("2026-04-10", "2026-05-02"), days("2026-03-31", "2026-04-01")} {
+	for _, q := range []billing.UsageQuery{days("2026-03-01", "2026-04-30"), days("2026-04-10", "2026-05-02"), days("2026-03-31", "2026-04-01")} {
 		u, err := d.Usage(ctx, h.live, q)
 		require.NoError(t, err)
 		rows, err := d.Ledger(ctx, h.live, q)
@@ -133,7 +133,7 @@ func TestARecountFindsWhatWasMiscountedAndRepairsIt(t *testing.T) {
 	q := days("2026-05-01", "2026-05-31")
 	r, err := actors.Recount(ctx, h.store, h.live.WorkspaceID, q, true)
 	require.NoError(t, err)
-	assert.Equal(t, ask.Recount{WorkspaceID: h.live.WorkspaceID, From: "2026-05-01", To: "2026-05-31", Rows: 25, Days: 2, Wrong: []ask.Miscount{}}, r)
+	assert.Equal(t, billing.Recount{WorkspaceID: h.live.WorkspaceID, From: "2026-05-01", To: "2026-05-31", Rows: 25, Days: 2, Wrong: []billing.Miscount{}}, r)
 
 	off := &domain.Usage{WorkspaceID: h.live.WorkspaceID, Day: "2026-05-10"}
 	off.Counts[0], off.Counts[4] = -3, 7 // messages have no rows in the ledger: they stay
@@ -147,7 +147,7 @@ func TestARecountFindsWhatWasMiscountedAndRepairsIt(t *testing.T) {
 		r, err = actors.Recount(ctx, h.store, h.live.WorkspaceID, q, repair)
 		require.NoError(t, err)
 		assert.Equal(t, repair, r.Repaired)
-		assert.Equal(t, []ask.Miscount{
+		assert.Equal(t, []billing.Miscount{
 			{Day: "2026-05-10", Counted: []int64{17, 120, 0, 0}, Ledger: []int64{20, 120, 0, 0}},
 			{Day: "2026-05-11", Counted: []int64{0, 0, 0, 0}, Ledger: []int64{5, 30, 0, 0}},
 			{Day: "2026-05-20", Tariff: 2, Counted: []int64{1, 0, 0, 0}, Ledger: []int64{0, 0, 0, 0}},
@@ -172,23 +172,23 @@ func TestEveryKindOfCallIsCountedAsItsBillSays(t *testing.T) {
 	id := h.campaign(h.live, agent, number(1, 1, "11"), number(1, 2, "14"), number(1, 3, "19"))
 	_, err = d.StartCampaign(ctx, h.live, id)
 	require.NoError(t, err)
-	c, err := d.PlaceCall(ctx, h.live, ask.NewCall{To: number(1, 4, "11"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	c, err := d.PlaceCall(ctx, h.live, domain.NewCall{To: number(1, 4, "11"), From: "+15005550100", AgentID: agent, RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
-	tested, err := d.PlaceCall(ctx, h.test, ask.NewCall{To: number(1, 5, "11"), AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
+	tested, err := d.PlaceCall(ctx, h.test, domain.NewCall{To: number(1, 5, "11"), AgentID: h.agent(h.test, menu()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute})
 	require.NoError(t, err)
 	h.until(30*time.Second, "all is over", func() bool {
 		st, err := d.CampaignStatus(ctx, h.live, id)
 		return err == nil && st.Status == domain.CampaignCompleted && h.call(h.live, c.ID).Final() && h.call(h.test, tested.ID).Final()
 	})
 	today := time.Now()
-	u, err := d.Usage(ctx, h.live, ask.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
+	u, err := d.Usage(ctx, h.live, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
 	require.NoError(t, err)
 	assert.Equal(t, 4, u.Total.Attempts, "each INVITE that reached the carrier, answered or not")
 	assert.Zero(t, u.Total.InboundCalls)
-	u, err = d.Usage(ctx, h.test, ask.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
+	u, err = d.Usage(ctx, h.test, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
 	require.NoError(t, err)
 	assert.Zero(t, u.Total.Attempts, "tests are free")
-	r, err := actors.Recount(ctx, h.store, h.live.WorkspaceID, ask.UsageQuery{From: today.AddDate(0, 0, -1), To: today}, false)
+	r, err := actors.Recount(ctx, h.store, h.live.WorkspaceID, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today}, false)
 	require.NoError(t, err)
 	assert.Empty(t, r.Wrong)
 	assert.Equal(t, 4, r.Rows)

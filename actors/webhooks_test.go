@@ -15,12 +15,13 @@ import (
 	"github.com/callboard/callboard/actors/webhook/webhooktest"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 // request is one that came to a path of the receiver's own.
@@ -108,10 +109,10 @@ func TestNoHostileURLIsKeptAndOneThatStandsThereIsNotDialled(t *testing.T) {
 	tested, err := d.TestWebhook(ctx, p, w.ID, event.CallEnded)
 	require.NoError(t, err)
 	assert.Equal(t, []any{false, 0, why}, []any{tested.Delivered, tested.ResponseStatus, tested.Error})
-	_, err = d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{EventIDs: []string{old}})
+	_, err = d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{old}})
 	require.NoError(t, err)
 	h.until(time.Minute, "the replay was tried", func() bool {
-		l, err := d.WebhookLog(ctx, p, w.ID, ask.Page{Limit: 10})
+		l, err := d.WebhookLog(ctx, p, w.ID, record.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		return len(l.Data) == 1 && l.Data[0].Replay && l.Data[0].Error == why
 	})
@@ -128,14 +129,14 @@ func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
 	}
 	first := h.emit(event.CallEnded, 3, func(i int) time.Time { return began.Add(time.Duration(i) * time.Second) })
 	h.emit(event.CallRinging, 1, one(1))
-	crowd := h.emit(event.CallAnswered, ask.MaxReplay+20, one(10)) // all at one moment
+	crowd := h.emit(event.CallAnswered, webhooks.MaxReplay+20, one(10)) // all at one moment
 	last := h.emit(event.CallAnswered, 2, one(11))
 	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/kept", Events: []string{"call.*"}})
 	require.NoError(t, err)
 	got := h.receiver.keeps(200)
-	out, err := d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{From: began, To: began.Add(2 * time.Second), Types: []string{"call.ended"}})
+	out, err := d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{From: began, To: began.Add(2 * time.Second), Types: []string{"call.ended"}})
 	require.NoError(t, err)
-	assert.Equal(t, ask.Replay{Accepted: first[:2], NotFound: []string{}}, out, "of this type, and before the end")
+	assert.Equal(t, webhooks.Replay{Accepted: first[:2], NotFound: []string{}}, out, "of this type, and before the end")
 	h.until(time.Minute, "both are delivered again", func() bool { return len(got()) == 2 })
 	times := make(map[string]time.Time)
 	for _, r := range got() {
@@ -144,7 +145,7 @@ func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
 	}
 	assert.Equal(t, map[string]time.Time{first[0]: began, first[1]: began.Add(time.Second)}, times, "as they were made")
 
-	order := ask.ReplayOrder{From: began.Add(10 * time.Second), To: began.Add(time.Minute), Types: []string{"call.answered"}, DryRun: true}
+	order := webhooks.ReplayOrder{From: began.Add(10 * time.Second), To: began.Add(time.Minute), Types: []string{"call.answered"}, DryRun: true}
 	out, err = d.ReplayWebhook(ctx, p, w.ID, order)
 	require.NoError(t, err)
 	require.NotNil(t, out.NextFrom)
@@ -152,7 +153,7 @@ func TestAReplayByTimeComesMarkedWithItsOwnTimesAndInPages(t *testing.T) {
 	order.From = *out.NextFrom
 	out, err = d.ReplayWebhook(ctx, p, w.ID, order)
 	require.NoError(t, err)
-	assert.Equal(t, ask.Replay{Accepted: last, NotFound: []string{}, DryRun: true}, out)
+	assert.Equal(t, webhooks.Replay{Accepted: last, NotFound: []string{}, DryRun: true}, out)
 	assert.Len(t, got(), 2, "it was only asked")
 }
 
@@ -215,14 +216,14 @@ func TestAnEndpointThatIsGoneIsInTheAuditLogAndAPauseTakesThatAway(t *testing.T)
 	w, err := d.CreateWebhook(ctx, p, &domain.Webhook{URL: h.receiver.url + "/gone", Events: []string{"call.ended"}})
 	require.NoError(t, err)
 	id := h.emit(event.CallEnded, 1, func(int) time.Time { return time.Now().UTC() })[0]
-	_, err = d.ReplayWebhook(ctx, p, w.ID, ask.ReplayOrder{EventIDs: []string{id}})
+	_, err = d.ReplayWebhook(ctx, p, w.ID, webhooks.ReplayOrder{EventIDs: []string{id}})
 	require.NoError(t, err)
 	h.until(time.Minute, "it is disabled", func() bool {
 		w, err = d.Webhook(ctx, p, w.ID)
 		require.NoError(t, err)
 		return w.Status == domain.WebhookDisabled
 	})
-	l, err := d.ListAudit(ctx, p, audit.Query{Page: ask.Page{Limit: 100}})
+	l, err := d.ListAudit(ctx, p, audit.Query{PageQuery: record.PageQuery{Limit: 100}})
 	require.NoError(t, err)
 	var told []*domain.AuditEntry
 	for _, e := range l.Data {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/record"
 )
 
 // remains are the tables, rows, events and files in which an id appears.
@@ -80,9 +80,9 @@ func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
 	x, err := d.CreateExport(ctx, p, &domain.Export{Type: domain.ExportCalls, Format: "csv"})
 	require.NoError(t, err)
 	_, _ = h.made(p, x)
-	_, _, err = d.Reserve(ctx, p, ask.OnceKey{Key: "k", Method: "POST", Path: "/"}, "d")
+	_, _, err = d.Reserve(ctx, p, record.IdempotencyKey{Key: "k", Method: "POST", Path: "/"}, "d")
 	require.NoError(t, err)
-	live, err := d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 3, "11"), AgentID: h.agent(p, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
+	live, err := d.PlaceCall(ctx, p, domain.NewCall{To: number(1, 3, "11"), AgentID: h.agent(p, linger()), RingTimeout: 5 * time.Second, MaxDuration: time.Minute, Record: true})
 	require.NoError(t, err)
 	h.until(patience, "the call is answered", func() bool { return h.call(p, live.ID).Status == domain.CallInProgress })
 	require.NotEmpty(t, h.remains(p.WorkspaceID))
@@ -93,7 +93,7 @@ func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
 	require.NoError(t, d.DeleteWorkspace(ctx, h.live, p.WorkspaceID))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(d.DeleteWorkspace(ctx, h.live, p.WorkspaceID)))
 	assert.Equal(t, domain.CodeInvalidAPIKey, domain.CodeOf(drop(d.Authenticate(ctx, e.text, here))))
-	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(d.PlaceCall(ctx, p, ask.NewCall{To: number(1, 2, "11"), AgentID: e.agent}))))
+	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(drop(d.PlaceCall(ctx, p, domain.NewCall{To: number(1, 2, "11"), AgentID: e.agent}))))
 	_, _, err = d.Session(ctx, cookie, here, false)
 	assert.Equal(t, domain.CodeAuthenticationRequired, domain.CodeOf(err))
 	gone, err := d.ClientOf(ctx, c.ID)

@@ -14,9 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/record"
 )
 
 func TestAPageThatIsOnlyWatchedIsNoUseOfTheSession(t *testing.T) {
@@ -46,7 +47,7 @@ func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
 	require.Equal(t, 200, made.Status, "%s", made.Body)
 	assert.Contains(t, string(made.Body), "svc_sk_live_secret")
 	assert.Equal(t, "no-store", made.Header.Get("Cache-Control"))
-	l, err := d.ListKeys(t.Context(), domain.Principal{}, keys.Query{Page: ask.Page{Limit: 1}})
+	l, err := d.ListKeys(t.Context(), domain.Principal{}, keys.Query{PageQuery: record.PageQuery{Limit: 1}})
 	require.NoError(t, err)
 	k := l.Data[0]
 	assert.Equal(t, []any{"till", []domain.Permission{"calls:read", "calls:write"}, []string{"192.0.2.0/24", "198.51.100.7"}, domain.Test, "2099-01-31T23:59:59Z"},
@@ -60,7 +61,7 @@ func TestAKeyIsMadeByWhoHasJustSignedInAndShownOnce(t *testing.T) {
 
 	form["permissions"], form["once"] = []string{"calls:read"}, []string{strings.Repeat("ab", 16)}
 	count := func() int {
-		l, err := d.ListKeys(t.Context(), domain.Principal{}, keys.Query{Page: ask.Page{Limit: 100}})
+		l, err := d.ListKeys(t.Context(), domain.Principal{}, keys.Query{PageQuery: record.PageQuery{Limit: 100}})
 		require.NoError(t, err)
 		return len(l.Data)
 	}
@@ -125,7 +126,7 @@ func TestAppointmentsAreBookedMovedAndCancelledByForms(t *testing.T) {
 	d.mu.Lock()
 	asked := d.asked
 	d.mu.Unlock()
-	assert.Contains(t, asked, any(ask.Reschedule{Datetime: "2030-04-02T11:00:00Z"}))
+	assert.Contains(t, asked, any(booking.Reschedule{Datetime: "2030-04-02T11:00:00Z"}))
 	assert.Contains(t, asked, any("ill"))
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi"
 )
 
@@ -89,7 +89,7 @@ func TestADurationOfZeroIsNoneInABulkJobEither(t *testing.T) {
 
 func padded(n int) string { return strings.Repeat("x", n) }
 
-func texts(c *ask.NewCall, names ...string) []string {
+func texts(c *domain.NewCall, names ...string) []string {
 	var out []string
 	for _, name := range names {
 		text, _ := c.Context.Text(name)

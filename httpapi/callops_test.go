@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/service/calls"
 )
 
 func TestWhatIsDoneToALiveCallIsCheckedFirst(t *testing.T) {
@@ -42,7 +42,7 @@ func TestWhatIsDoneToALiveCallIsCheckedFirst(t *testing.T) {
 	assert.Empty(t, d.transfers)
 	assert.Empty(t, d.said)
 	d.must(200, "POST", id+"/transfer", "operator", m{"destination": "desk", "mode": "attended", "summary": "Ada calls."})
-	assert.Equal(t, []ask.Transfer{{Destination: "desk", Mode: domain.TransferAttended, Summary: "Ada calls."}}, d.transfers)
+	assert.Equal(t, []calls.Transfer{{Destination: "desk", Mode: domain.TransferAttended, Summary: "Ada calls."}}, d.transfers)
 	d.must(200, "POST", id+"/say", "operator", m{"text": " One moment. "})
 	d.must(200, "POST", id+"/dtmf", "operator", m{"digits": "1aw,#"})
 	assert.Equal(t, []string{"One moment.", "1Aw,#"}, d.said)

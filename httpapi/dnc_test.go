@@ -13,8 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/service/decisions"
+	"github.com/callboard/callboard/service/dnc"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
 func (f *fake) CreateDNCList(_ context.Context, _ domain.Principal, l *domain.DNCList) (*domain.DNCList, error) {
@@ -25,7 +28,7 @@ func (f *fake) DNCList(_ context.Context, _ domain.Principal, id string) (*domai
 	return f.dncLists.get(id)
 }
 
-func (f *fake) ListDNCLists(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.DNCList], error) {
+func (f *fake) ListDNCLists(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.DNCList], error) {
 	return f.dncLists.list(q), nil
 }
 
@@ -37,11 +40,11 @@ func (f *fake) DeleteDNCList(_ context.Context, _ domain.Principal, id string) e
 	return f.dncLists.drop(id)
 }
 
-func (f *fake) ImportDNC(_ context.Context, _ domain.Principal, id string, rows iter.Seq2[ask.RawNumber, error]) (ask.DNCImport, error) {
+func (f *fake) ImportDNC(_ context.Context, _ domain.Principal, id string, rows iter.Seq2[domain.RawNumber, error]) (dnc.DNCImport, error) {
 	if _, err := f.dncLists.get(id); err != nil {
-		return ask.DNCImport{}, err
+		return dnc.DNCImport{}, err
 	}
-	sum := ask.DNCImport{ListID: id, Errors: []ask.ContactError{}}
+	sum := dnc.DNCImport{ListID: id, Errors: []domain.ContactError{}}
 	for row, err := range rows {
 		if err != nil {
 			return sum, err
@@ -49,7 +52,7 @@ func (f *fake) ImportDNC(_ context.Context, _ domain.Principal, id string, rows 
 		sum.Received++
 		if row.Problem != "" {
 			sum.Invalid++
-			sum.Errors = append(sum.Errors, ask.ContactError{Line: row.Line, Code: "invalid_row", Message: row.Problem})
+			sum.Errors = append(sum.Errors, domain.ContactError{Line: row.Line, Code: "invalid_row", Message: row.Problem})
 			continue
 		}
 		sum.Added++
@@ -58,11 +61,11 @@ func (f *fake) ImportDNC(_ context.Context, _ domain.Principal, id string, rows 
 	return sum, nil
 }
 
-func (f *fake) ListDNCEntries(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[domain.DNCEntry], error) {
+func (f *fake) ListDNCEntries(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[domain.DNCEntry], error) {
 	if _, err := f.dncLists.get(id); err != nil {
-		return ask.List[domain.DNCEntry]{}, err
+		return record.Page[domain.DNCEntry]{}, err
 	}
-	return ask.List[domain.DNCEntry]{Data: []domain.DNCEntry{{Phone: "+12025550123", Source: domain.DNCOptOut, CallID: "call_1"}}, Next: "7-12025550123"}, nil
+	return record.Page[domain.DNCEntry]{Data: []domain.DNCEntry{{Phone: "+12025550123", Source: domain.DNCOptOut, CallID: "call_1"}}, Next: "7-12025550123"}, nil
 }
 
 func (f *fake) DeleteDNCEntry(_ context.Context, _ domain.Principal, id, phone string) (string, error) {
@@ -75,8 +78,8 @@ func (f *fake) DeleteDNCEntry(_ context.Context, _ domain.Principal, id, phone s
 	return "+12025550123", nil
 }
 
-func (f *fake) CheckDNC(_ context.Context, _ domain.Principal, phone string) (ask.DNCCheck, error) {
-	return ask.DNCCheck{Phone: phone, Listed: true, Lists: []ask.DNCFound{{ListID: "dnc_" + ulidOf(1), Name: "Ours", Default: true, DNCEntry: domain.DNCEntry{Phone: phone, Source: domain.DNCImport}}}}, nil
+func (f *fake) CheckDNC(_ context.Context, _ domain.Principal, phone string) (dnc.DNCCheck, error) {
+	return dnc.DNCCheck{Phone: phone, Listed: true, Lists: []dnc.DNCFound{{ListID: "dnc_" + ulidOf(1), Name: "Ours", Default: true, DNCEntry: domain.DNCEntry{Phone: phone, Source: domain.DNCImport}}}}, nil
 }
 
 func TestADoNotCallListIsKeptThroughTheDoor(t *testing.T) {
@@ -113,7 +116,7 @@ func TestNumbersAreImportedInEveryForm(t *testing.T) {
 			d := open(t, httpapi.Config{})
 			fakeList := d.make("/v1/dnc-lists", m{"name": "Registry"})
 			r := d.must(200, "POST", "/v1/dnc-lists/"+fakeList+"/entries", "operator", c.body, "Content-Type", c.kind)
-			var sum ask.DNCImport
+			var sum dnc.DNCImport
 			require.NoError(t, json.Unmarshal(r.Body, &sum))
 			assert.Equal(t, c.added, d.dncNumbers)
 			assert.Equal(t, c.invalid, sum.Invalid, "%s", r.Body)
@@ -132,30 +135,30 @@ func TestWhatIsNoImportOfNumbersIsRefused(t *testing.T) {
 	d.must(415, "POST", path, "operator", "x", "Content-Type", "image/png")
 }
 
-func (f *fake) ListDecisions(_ context.Context, _ domain.Principal, id, phone string, q ask.Page) (ask.List[ask.Decision], error) {
+func (f *fake) ListDecisions(_ context.Context, _ domain.Principal, id, phone string, q record.PageQuery) (record.Page[decisionlist.Decision], error) {
 	if _, err := f.campaigns.get(id); err != nil {
-		return ask.List[ask.Decision]{}, err
+		return record.Page[decisionlist.Decision]{}, err
 	}
-	return ask.List[ask.Decision]{Data: []ask.Decision{aDecision(phone)}, Next: "1-" + strconv.Itoa(q.Limit)}, nil
+	return record.Page[decisionlist.Decision]{Data: []decisionlist.Decision{aDecision(phone)}, Next: "1-" + strconv.Itoa(q.Limit)}, nil
 }
 
-func aDecision(phone string) ask.Decision {
+func aDecision(phone string) decisionlist.Decision {
 	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	return ask.Decision{
+	return decisionlist.Decision{
 		Row: 1, At: at, Phone: phone, Decision: "dial", Attempt: 1,
 		Rules: []domain.Ruling{{Rule: "dnc", Passed: true, Lists: []string{"dnc_1", "dnc_2"}}, {Rule: "line", Held: 3, First: &at, Last: &at}},
 	}
 }
 
-func (f *fake) Decisions(_ context.Context, _ domain.Principal, id string) (iter.Seq2[ask.Decision, error], error) {
+func (f *fake) Decisions(_ context.Context, _ domain.Principal, id string) (iter.Seq2[decisionlist.Decision, error], error) {
 	_, err := f.campaigns.get(id)
-	return func(yield func(ask.Decision, error) bool) { yield(aDecision("+12025550123"), nil) }, err
+	return func(yield func(decisionlist.Decision, error) bool) { yield(aDecision("+12025550123"), nil) }, err
 }
 
-func (f *fake) VerifyDecisions(_ context.Context, _ domain.Principal, id string) (ask.DecisionsVerified, error) {
+func (f *fake) VerifyDecisions(_ context.Context, _ domain.Principal, id string) (decisions.DecisionsVerified, error) {
 	_, err := f.campaigns.get(id)
 	row := 7
-	return ask.DecisionsVerified{CampaignID: id, Rows: 6, BrokenRow: &row, Reason: "row 7 was changed"}, err
+	return decisions.DecisionsVerified{CampaignID: id, Rows: 6, BrokenRow: &row, Reason: "row 7 was changed"}, err
 }
 
 func TestDecisionsAreListedAndDownloaded(t *testing.T) {
@@ -168,7 +171,7 @@ func TestDecisionsAreListedAndDownloaded(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(d.must(200, "GET", path+".csv", "operator", nil).Body)), "\r\n")
 	require.Len(t, lines, 3, "one row per rule")
 	assert.Equal(t, "1,2026-03-02T12:00:00.000Z,+12025550123,,dial,1,,dnc,true,,,,dnc_1 dnc_2,,0,0,0,,,,0", lines[1])
-	var one ask.Decision
+	var one decisionlist.Decision
 	require.NoError(t, json.Unmarshal(d.must(200, "GET", path+".jsonl", "operator", nil).Body, &one))
 	assert.Equal(t, aDecision("+12025550123"), one)
 }

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/events"
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/record"
 )
@@ -32,8 +33,8 @@ func (f *fake) APIKey(_ context.Context, _ domain.Principal, id string) (*domain
 	return f.apiKeys.get(id)
 }
 
-func (f *fake) ListKeys(_ context.Context, _ domain.Principal, q keys.Query) (ask.List[*domain.APIKey], error) {
-	return f.apiKeys.list(q.Page), nil
+func (f *fake) ListKeys(_ context.Context, _ domain.Principal, q keys.Query) (record.Page[*domain.APIKey], error) {
+	return f.apiKeys.list(q.PageQuery), nil
 }
 
 func (f *fake) UpdateKey(_ context.Context, _ domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
@@ -108,8 +109,8 @@ func (f *fake) noted() []string {
 	return acts
 }
 
-func (f *fake) ListAudit(context.Context, domain.Principal, audit.Query) (ask.List[*domain.AuditEntry], error) {
-	return ask.List[*domain.AuditEntry]{Data: []*domain.AuditEntry{{Meta: fakeMeta("audit"), Type: "auth", Action: "api_key.used", Count: 3, Outcome: "success"}}}, nil
+func (f *fake) ListAudit(context.Context, domain.Principal, audit.Query) (record.Page[*domain.AuditEntry], error) {
+	return record.Page[*domain.AuditEntry]{Data: []*domain.AuditEntry{{Meta: fakeMeta("audit"), Type: "auth", Action: "api_key.used", Count: 3, Outcome: "success"}}}, nil
 }
 
 func (f *fake) Workspace(context.Context, domain.Principal) (*domain.Workspace, error) {
@@ -136,20 +137,20 @@ func (f *fake) UpdateWorkspace(_ context.Context, _ domain.Principal, change fun
 	return &w, nil
 }
 
-func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q ask.EventQuery) (ask.List[event.Event], error) {
+func (f *fake) ListEvents(_ context.Context, _ domain.Principal, q events.Query) (record.Page[event.Event], error) {
 	f.types = q.Types
 	if q.After == "evt_"+ulidOf(9) {
-		return ask.List[event.Event]{}, domain.Errorf(ask.CodeCursorExpired, "The event is no longer kept.")
+		return record.Page[event.Event]{}, domain.Errorf(domain.CodeCursorExpired, "The event is no longer kept.")
 	}
 	e := oneEvent(1)
-	return ask.List[event.Event]{Data: []event.Event{e}, Next: e.ID}, nil
+	return record.Page[event.Event]{Data: []event.Event{e}, Next: e.ID}, nil
 }
 
 func (f *fake) Ready(context.Context) error { return f.ready }
 
 func (f *fake) Draining() bool { return f.draining.Load() }
 
-func (f *fake) Reserve(ctx context.Context, _ domain.Principal, k ask.OnceKey, _ string) (context.Context, *ask.OnceReply, error) {
+func (f *fake) Reserve(ctx context.Context, _ domain.Principal, k record.IdempotencyKey, _ string) (context.Context, *record.StoredReply, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.busy--; f.running[k] || f.busy >= 0 {
@@ -162,7 +163,7 @@ func (f *fake) Reserve(ctx context.Context, _ domain.Principal, k ask.OnceKey, _
 	return ctx, nil, nil
 }
 
-func (f *fake) Keep(_ context.Context, _ domain.Principal, k ask.OnceKey, r ask.OnceReply) error {
+func (f *fake) Keep(_ context.Context, _ domain.Principal, k record.IdempotencyKey, r record.StoredReply) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, k)
@@ -170,7 +171,7 @@ func (f *fake) Keep(_ context.Context, _ domain.Principal, k ask.OnceKey, r ask.
 	return nil
 }
 
-func (f *fake) Release(_ context.Context, _ domain.Principal, k ask.OnceKey, unknown bool) error {
+func (f *fake) Release(_ context.Context, _ domain.Principal, k record.IdempotencyKey, unknown bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unknown = append(f.unknown, unknown)
@@ -178,21 +179,21 @@ func (f *fake) Release(_ context.Context, _ domain.Principal, k ask.OnceKey, unk
 	return nil
 }
 
-func (f *fake) Usage(_ context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error) {
-	used := ask.Used{Attempts: 3, Included: 2, Overage: 1, Amount: domain.Dollars(100_000), Minutes: 1.5, OutboundSeconds: 90}
-	return ask.Usage{
+func (f *fake) Usage(_ context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error) {
+	used := billing.Used{Attempts: 3, Included: 2, Overage: 1, Amount: domain.Dollars(100_000), Minutes: 1.5, OutboundSeconds: 90}
+	return billing.Usage{
 		Object: "usage", Environment: p.Environment, From: domain.Day(q.From), To: domain.Day(q.To), Plan: domain.Starter, Total: used,
-		Months: []ask.UsedIn{{Month: domain.Day(q.To)[:7], Used: used}}, Days: []ask.UsedOn{{Day: domain.Day(q.To), Used: used}},
+		Months: []billing.UsedIn{{Month: domain.Day(q.To)[:7], Used: used}}, Days: []billing.UsedOn{{Day: domain.Day(q.To), Used: used}},
 	}, nil
 }
 
-func (f *fake) Ledger(context.Context, domain.Principal, ask.UsageQuery) (iter.Seq2[ask.LedgerLine, error], error) {
+func (f *fake) Ledger(context.Context, domain.Principal, billing.UsageQuery) (iter.Seq2[billing.LedgerLine, error], error) {
 	at := time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
-	return func(yield func(ask.LedgerLine, error) bool) {
+	return func(yield func(billing.LedgerLine, error) bool) {
 		row := domain.LedgerRow{AttemptID: "a/1", CallID: "call_1", CampaignID: "campaign_1", OpenedAt: at, ClosedAt: at.Add(time.Second), Seconds: 1}
-		if yield(ask.LedgerLine{LedgerRow: row, Plan: domain.Starter, Included: true, Amount: domain.Dollars(0)}, nil) {
+		if yield(billing.LedgerLine{LedgerRow: row, Plan: domain.Starter, Included: true, Amount: domain.Dollars(0)}, nil) {
 			row.AttemptID, row.CampaignID = "call_2", ""
-			yield(ask.LedgerLine{LedgerRow: row, Plan: domain.Starter, Amount: domain.Dollars(100_000)}, f.fault)
+			yield(billing.LedgerLine{LedgerRow: row, Plan: domain.Starter, Amount: domain.Dollars(100_000)}, f.fault)
 		}
 	}, nil
 }

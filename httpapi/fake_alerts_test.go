@@ -5,7 +5,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/alerts"
+	"github.com/callboard/callboard/service/record"
 )
 
 // watches are the alert rules of a fake, and what they found.
@@ -31,7 +32,7 @@ func (f *fake) AlertRule(_ context.Context, _ domain.Principal, id string) (*dom
 	return f.alertRules.get(id)
 }
 
-func (f *fake) ListAlertRules(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.AlertRule], error) {
+func (f *fake) ListAlertRules(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.AlertRule], error) {
 	return f.alertRules.list(q), nil
 }
 
@@ -43,7 +44,7 @@ func (f *fake) DeleteAlertRule(_ context.Context, _ domain.Principal, id string)
 	return f.alertRules.drop(id)
 }
 
-func (f *fake) ListAlerts(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Alert], error) {
+func (f *fake) ListAlerts(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error) {
 	return f.alerts.list(q), nil
 }
 
@@ -55,7 +56,7 @@ func (f *fake) LookFor(_ context.Context, rules []*domain.AlertRule) (map[string
 	return out, nil
 }
 
-func (f *fake) TestAlertRule(_ context.Context, _ domain.Principal, id string) (ask.AlertTest, error) {
+func (f *fake) TestAlertRule(_ context.Context, _ domain.Principal, id string) (alerts.AlertTest, error) {
 	_, err := f.alertRules.get(id)
-	return ask.AlertTest{EventID: "evt_" + ulidOf(1), Mails: []ask.AlertMailTest{{To: "ops@example.com", Error: "no"}}}, err
+	return alerts.AlertTest{EventID: "evt_" + ulidOf(1), Mails: []alerts.AlertMailTest{{To: "ops@example.com", Error: "no"}}}, err
 }

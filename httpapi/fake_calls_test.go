@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/events"
+	"github.com/callboard/callboard/service/record"
 )
 
-func (f *fake) TransferCall(_ context.Context, _ domain.Principal, id string, o ask.Transfer) (*domain.Call, error) {
+func (f *fake) TransferCall(_ context.Context, _ domain.Principal, id string, o calls.Transfer) (*domain.Call, error) {
 	c, err := f.calls.get(id)
 	if err != nil {
 		return nil, err
@@ -37,12 +39,12 @@ func (f *fake) PressInCall(_ context.Context, _ domain.Principal, id, digits str
 	return f.calls.get(id)
 }
 
-func (f *fake) CallEvents(_ context.Context, _ domain.Principal, id string, q ask.EventQuery) (ask.List[event.Event], error) {
+func (f *fake) CallEvents(_ context.Context, _ domain.Principal, id string, q events.Query) (record.Page[event.Event], error) {
 	if _, err := f.calls.get(id); err != nil {
-		return ask.List[event.Event]{}, err
+		return record.Page[event.Event]{}, err
 	}
 	e := someEvent(1, event.CallStarted, id)
-	l := ask.List[event.Event]{Data: []event.Event{e}}
+	l := record.Page[event.Event]{Data: []event.Event{e}}
 	if q.Limit == 1 {
 		l.Next = e.ID
 	}

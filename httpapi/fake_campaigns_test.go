@@ -6,13 +6,16 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/campaigns"
+	"github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-func (f *fake) CreateCampaign(_ context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error) {
+func (f *fake) CreateCampaign(_ context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaigns.Created, error) {
 	sum, err := f.take(rows)
 	c.Environment = p.Environment
-	return ask.CampaignCreated{Campaign: f.campaigns.add(c), Upload: sum, WebhookSecret: secret}, err
+	return campaigns.Created{Campaign: f.campaigns.add(c), Upload: sum, WebhookSecret: secret}, err
 }
 
 func (f *fake) UpdateCampaign(_ context.Context, _ domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
@@ -24,18 +27,18 @@ func (f *fake) DeleteCampaign(_ context.Context, _ domain.Principal, id string) 
 	return f.campaigns.drop(id)
 }
 
-func (f *fake) CopyCampaign(_ context.Context, _ domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error) {
+func (f *fake) CopyCampaign(_ context.Context, _ domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaigns.Created, error) {
 	from, err := f.campaigns.get(id)
 	if err != nil {
-		return ask.CampaignCreated{}, err
+		return campaigns.Created{}, err
 	}
 	c := *from
 	c.Meta, c.Status = domain.Meta{}, domain.CampaignDraft
 	if err = change(&c); err != nil {
-		return ask.CampaignCreated{}, err
+		return campaigns.Created{}, err
 	}
 	f.copied = states
-	return ask.CampaignCreated{Campaign: f.campaigns.add(&c)}, nil
+	return campaigns.Created{Campaign: f.campaigns.add(&c)}, nil
 }
 
 func (f *fake) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {
@@ -45,8 +48,8 @@ func (f *fake) Campaign(_ context.Context, _ domain.Principal, id string) (*doma
 	return f.campaigns.get(id)
 }
 
-func (f *fake) ListCampaigns(_ context.Context, _ domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error) {
-	return f.campaigns.list(q.Page), nil
+func (f *fake) ListCampaigns(_ context.Context, _ domain.Principal, q campaigns.Query) (record.Page[*domain.Campaign], error) {
+	return f.campaigns.list(q.PageQuery), nil
 }
 
 func (f *fake) status(id string, to domain.CampaignStatus) (domain.CampaignStatusObject, error) {
@@ -100,8 +103,8 @@ func (f *fake) CampaignProgress(_ context.Context, _ domain.Principal, id string
 	return []domain.ProgressMark{mark(5), mark(10)}, f.fault
 }
 
-func (f *fake) take(rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error) {
-	sum := ask.UploadSummary{UploadID: "upload_" + ulidOf(1)}
+func (f *fake) take(rows iter.Seq2[domain.RawContact, error]) (contactlist.UploadSummary, error) {
+	sum := contactlist.UploadSummary{UploadID: "upload_" + ulidOf(1)}
 	for r, err := range rows {
 		if err != nil {
 			return sum, err
@@ -120,8 +123,8 @@ func (f *fake) take(rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, e
 			continue
 		}
 		sum.Summary.Invalid++
-		if len(sum.Errors) < ask.MaxContactErrors {
-			sum.Errors = append(sum.Errors, ask.ContactError{Line: r.Line, Code: "invalid_row", Message: r.Problem})
+		if len(sum.Errors) < domain.MaxContactErrors {
+			sum.Errors = append(sum.Errors, domain.ContactError{Line: r.Line, Code: "invalid_row", Message: r.Problem})
 		}
 	}
 	return sum, nil
@@ -132,9 +135,9 @@ func (f *fake) ContactVariables(_ context.Context, _ domain.Principal, id string
 	return []string{"first_name"}, err
 }
 
-func (f *fake) UploadContacts(_ context.Context, _ domain.Principal, id string, upload ask.ContactRows) (ask.UploadSummary, error) {
+func (f *fake) UploadContacts(_ context.Context, _ domain.Principal, id string, upload contactlist.ContactRows) (contactlist.UploadSummary, error) {
 	if _, err := f.campaigns.get(id); err != nil {
-		return ask.UploadSummary{}, err
+		return contactlist.UploadSummary{}, err
 	}
 	sum, err := f.take(upload.Rows)
 	if upload.Columns != nil {
@@ -143,46 +146,46 @@ func (f *fake) UploadContacts(_ context.Context, _ domain.Principal, id string, 
 	return sum, err
 }
 
-func (f *fake) ListContacts(_ context.Context, _ domain.Principal, id string, _ ask.ContactQuery) (ask.List[ask.Contact], error) {
+func (f *fake) ListContacts(_ context.Context, _ domain.Principal, id string, _ contacts.Query) (record.Page[contactlist.Contact], error) {
 	if _, err := f.campaigns.get(id); err != nil {
-		return ask.List[ask.Contact]{}, err
+		return record.Page[contactlist.Contact]{}, err
 	}
-	return ask.List[ask.Contact]{Data: []ask.Contact{{Meta: fakeMeta("contact"), CampaignID: id, Phone: "+12025550123", Status: "pending"}}}, nil
+	return record.Page[contactlist.Contact]{Data: []contactlist.Contact{{Meta: fakeMeta("contact"), CampaignID: id, Phone: "+12025550123", Status: "pending"}}}, nil
 }
 
-func (f *fake) contact(id string) ask.Contact {
+func (f *fake) contact(id string) contactlist.Contact {
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	return ask.Contact{
+	return contactlist.Contact{
 		Meta:       domain.Meta{ID: "contact_" + ulidOf(1), Object: "contact", WorkspaceID: f.workspace.ID, Environment: domain.Live},
 		CampaignID: id, Phone: "+12025550123", Status: "busy", Context: domain.Context{"name": "=Ada", "n": 7.0}, Attempts: 2, CompletedAt: &at,
 	}
 }
 
-func (f *fake) ExportContacts(_ context.Context, _ domain.Principal, id, status string) (ask.ContactsExport, error) {
+func (f *fake) ExportContacts(_ context.Context, _ domain.Principal, id, status string) (contactlist.ContactsExport, error) {
 	if _, err := f.campaigns.get(id); err != nil {
-		return ask.ContactsExport{}, err
+		return contactlist.ContactsExport{}, err
 	}
-	return ask.ContactsExport{Fields: []string{"n", "name"}, Rows: func(yield func(ask.Contact, error) bool) {
+	return contactlist.ContactsExport{Fields: []string{"n", "name"}, Rows: func(yield func(contactlist.Contact, error) bool) {
 		if f.fault != nil {
-			yield(ask.Contact{}, f.fault)
+			yield(contactlist.Contact{}, f.fault)
 		} else if c := f.contact(id); status == "" || status == c.Status {
 			yield(c, nil)
 		}
 	}}, nil
 }
 
-func (f *fake) Contact(_ context.Context, _ domain.Principal, id, contact string) (ask.Contact, error) {
+func (f *fake) Contact(_ context.Context, _ domain.Principal, id, contact string) (contactlist.Contact, error) {
 	if _, err := f.campaigns.get(id); err != nil {
-		return ask.Contact{}, err
+		return contactlist.Contact{}, err
 	}
 	c := f.contact(id)
 	if c.ID != contact {
-		return ask.Contact{}, domain.Errorf(domain.CodeNotFound, "There is no such contact.")
+		return contactlist.Contact{}, domain.Errorf(domain.CodeNotFound, "There is no such contact.")
 	}
 	return c, nil
 }
 
-func (f *fake) UpdateContact(ctx context.Context, p domain.Principal, id, contact string, change func(*domain.Contact) error) (ask.Contact, error) {
+func (f *fake) UpdateContact(ctx context.Context, p domain.Principal, id, contact string, change func(*domain.Contact) error) (contactlist.Contact, error) {
 	c, err := f.Contact(ctx, p, id, contact)
 	if err != nil {
 		return c, err
@@ -204,11 +207,11 @@ func (f *fake) upload(id string) *domain.Upload {
 	return u
 }
 
-func (f *fake) ListUploads(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.Upload], error) {
+func (f *fake) ListUploads(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.Upload], error) {
 	if _, err := f.campaigns.get(id); err != nil {
-		return ask.List[*domain.Upload]{}, err
+		return record.Page[*domain.Upload]{}, err
 	}
-	return ask.List[*domain.Upload]{Data: []*domain.Upload{f.upload(id)}}, nil
+	return record.Page[*domain.Upload]{Data: []*domain.Upload{f.upload(id)}}, nil
 }
 
 func (f *fake) Upload(_ context.Context, _ domain.Principal, id, upload string) (*domain.Upload, error) {
@@ -222,12 +225,12 @@ func (f *fake) Upload(_ context.Context, _ domain.Principal, id, upload string) 
 	return u, nil
 }
 
-func (f *fake) CampaignResults(_ context.Context, _ domain.Principal, id string) (iter.Seq2[ask.ResultRow, error], error) {
+func (f *fake) CampaignResults(_ context.Context, _ domain.Principal, id string) (iter.Seq2[contactlist.ResultRow, error], error) {
 	if _, err := f.campaigns.get(id); err != nil {
 		return nil, err
 	}
 	if f.results != nil {
 		return f.results, nil
 	}
-	return func(func(ask.ResultRow, error) bool) {}, nil
+	return func(func(contactlist.ResultRow, error) bool) {}, nil
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/webhook"
+	"github.com/callboard/callboard/service/events"
 )
 
 // telling is the events that are told to who follows them. Unless it is live,
@@ -58,9 +58,9 @@ func (t *telling) seen() (given int, after string) {
 	return t.given, t.after
 }
 
-func (f *fake) FollowEvents(_ context.Context, _ domain.Principal, q ask.EventQuery) (func(context.Context) ([]event.Event, error), error) {
+func (f *fake) FollowEvents(_ context.Context, _ domain.Principal, q events.Query) (func(context.Context) ([]event.Event, error), error) {
 	if q.After == "evt_"+ulidOf(9) {
-		return nil, domain.Errorf(ask.CodeCursorExpired, "The event is no longer kept.")
+		return nil, domain.Errorf(domain.CodeCursorExpired, "The event is no longer kept.")
 	}
 	t := &f.told
 	t.mu.Lock()

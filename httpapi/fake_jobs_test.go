@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/load"
+	"github.com/callboard/callboard/service/bulk"
+	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/record"
 )
 
 // desks are those where work is done that takes long.
@@ -16,7 +19,7 @@ type desks struct {
 	files   shelf[*domain.Export]
 	data    shelf[*domain.DataRequest]
 	tenants shelf[*domain.Workspace]
-	orders  []ask.NewBulk
+	orders  []bulk.NewJob
 	places  int
 }
 
@@ -24,7 +27,7 @@ func (d *desks) begin() {
 	d.bulks.kind, d.files.kind, d.data.kind, d.tenants.kind = domain.PrefixBulk, domain.PrefixExport, domain.PrefixData, domain.PrefixWorkspace
 }
 
-func (f *fake) StartBulk(_ context.Context, _ domain.Principal, o ask.NewBulk) (*domain.Bulk, error) {
+func (f *fake) StartBulk(_ context.Context, _ domain.Principal, o bulk.NewJob) (*domain.Bulk, error) {
 	f.mu.Lock()
 	f.desks.orders = append(f.desks.orders, o)
 	f.mu.Unlock()
@@ -44,16 +47,16 @@ func (f *fake) Bulk(_ context.Context, _ domain.Principal, id string) (*domain.B
 	return f.bulks.get(id)
 }
 
-func (f *fake) ListBulks(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Bulk], error) {
+func (f *fake) ListBulks(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Bulk], error) {
 	return f.bulks.list(q), nil
 }
 
-func (f *fake) BulkItems(_ context.Context, _ domain.Principal, id string, _ ask.BulkItemQuery) (ask.List[*domain.BulkItem], error) {
+func (f *fake) BulkItems(_ context.Context, _ domain.Principal, id string, _ bulk.ItemQuery) (record.Page[*domain.BulkItem], error) {
 	b, err := f.bulks.get(id)
 	if err != nil {
-		return ask.List[*domain.BulkItem]{}, err
+		return record.Page[*domain.BulkItem]{}, err
 	}
-	return ask.List[*domain.BulkItem]{Data: []*domain.BulkItem{{BulkID: b.ID, Status: domain.ItemDone, ResultID: "call_" + ulidOf(1)}}}, nil
+	return record.Page[*domain.BulkItem]{Data: []*domain.BulkItem{{BulkID: b.ID, Status: domain.ItemDone, ResultID: "call_" + ulidOf(1)}}}, nil
 }
 
 func (f *fake) CancelBulk(_ context.Context, _ domain.Principal, id string) (*domain.Bulk, error) {
@@ -107,20 +110,20 @@ func (f *fake) DataRequest(_ context.Context, _ domain.Principal, id string) (*d
 	return f.data.get(id)
 }
 
-func (f *fake) ListDataRequests(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.DataRequest], error) {
+func (f *fake) ListDataRequests(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.DataRequest], error) {
 	return f.data.list(q), nil
 }
 
-func (f *fake) DataRequestFile(_ context.Context, _ domain.Principal, id string) (ask.Recording, error) {
+func (f *fake) DataRequestFile(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
 	r, err := f.data.get(id)
 	if err != nil {
-		return ask.Recording{}, err
+		return record.Download{}, err
 	}
 	if r.Status != domain.DataCompleted {
-		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
+		return record.Download{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
 	}
 	const text = "PK"
-	return ask.Recording{Size: int64(len(text)), Created: r.CreatedAt, Body: shut{strings.NewReader(text)}}, nil
+	return record.Download{Size: int64(len(text)), Created: r.CreatedAt, Body: shut{strings.NewReader(text)}}, nil
 }
 
 func (f *fake) CreateExport(_ context.Context, _ domain.Principal, e *domain.Export) (*domain.Export, error) {
@@ -132,20 +135,20 @@ func (f *fake) Export(_ context.Context, _ domain.Principal, id string) (*domain
 	return f.files.get(id)
 }
 
-func (f *fake) ListExports(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Export], error) {
+func (f *fake) ListExports(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Export], error) {
 	return f.files.list(q), nil
 }
 
-func (f *fake) ExportFile(_ context.Context, _ domain.Principal, id string) (ask.Recording, error) {
+func (f *fake) ExportFile(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
 	e, err := f.files.get(id)
 	if err != nil {
-		return ask.Recording{}, err
+		return record.Download{}, err
 	}
 	if e.Status == domain.ExportQueued {
-		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
+		return record.Download{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
 	}
 	text := "id\r\ncall_1\r\n"
-	return ask.Recording{Size: int64(len(text)), Created: e.CreatedAt, Body: shut{strings.NewReader(text)}}, nil
+	return record.Download{Size: int64(len(text)), Created: e.CreatedAt, Body: shut{strings.NewReader(text)}}, nil
 }
 
 type shut struct{ io.ReadSeeker }
@@ -162,11 +165,11 @@ func (f *fake) AnyWorkspace(_ context.Context, id string) (*domain.Workspace, er
 	return f.tenants.get(id)
 }
 
-func (f *fake) ListWorkspaces(_ context.Context, q ask.Page) (ask.List[*domain.Workspace], error) {
+func (f *fake) ListWorkspaces(_ context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error) {
 	return f.tenants.list(q), nil
 }
 
-func (f *fake) NumbersOf(_ context.Context, _ string, _ domain.NumberStatus, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
+func (f *fake) NumbersOf(_ context.Context, _ string, _ domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
 	return f.numbers.list(q), nil
 }
 
@@ -178,36 +181,36 @@ func (f *fake) DeleteWorkspace(_ context.Context, _ domain.Principal, id string)
 	return f.tenants.drop(id)
 }
 
-func (f *fake) Part(_ context.Context, requests func(*domain.Workspace) int) (*ask.Part, error) {
-	return &ask.Part{
-		Node: &ask.NodeLoad{Object: "node_load", AsOf: f.workspace.CreatedAt, Ready: true},
-		Workspaces: []*ask.WorkspaceLoad{{
+func (f *fake) Part(_ context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
+	return &load.Report{
+		Node: &load.NodeLoad{Object: "node_load", AsOf: f.workspace.CreatedAt, Ready: true},
+		Workspaces: []*load.WorkspaceLoad{{
 			Object: "workspace_load", ID: f.workspace.ID, Name: f.workspace.Name, Plan: f.workspace.Plan, SpentToday: domain.Dollars(0), SpentKnown: true, LiveCalls: 2,
-			LastMinute: ask.Activity{Requests: max(1, requests(f.workspace))},
-			Troubles:   []ask.TrunkTrouble{{ID: "trunk_" + ulidOf(1), Name: "carrier", Environment: domain.Live, Status: "down"}},
+			LastMinute: load.Activity{Requests: max(1, requests(f.workspace))},
+			Troubles:   []load.TrunkTrouble{{ID: "trunk_" + ulidOf(1), Name: "carrier", Environment: domain.Live, Status: "down"}},
 		}},
 	}, nil
 }
 
-func (f *fake) StopDialling(_ context.Context, p domain.Principal, reason string) (ask.DiallingNow, error) {
+func (f *fake) StopDialling(_ context.Context, p domain.Principal, reason string) (load.DiallingNow, error) {
 	f.heard("stop " + reason + " by " + p.UserID)
-	return ask.DiallingNow{Stopped: true, Reason: reason, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
+	return load.DiallingNow{Stopped: true, Reason: reason, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
 }
 
-func (f *fake) ResumeDialling(_ context.Context, p domain.Principal) (ask.DiallingNow, error) {
+func (f *fake) ResumeDialling(_ context.Context, p domain.Principal) (load.DiallingNow, error) {
 	f.heard("resume by " + p.UserID)
-	return ask.DiallingNow{}, nil
+	return load.DiallingNow{}, nil
 }
 
-func (f *fake) DrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
+func (f *fake) DrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
 	f.heard("drain by " + p.UserID)
-	return ask.DrainNow{On: true, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
+	return load.DrainNow{On: true, Since: &f.workspace.CreatedAt, By: &domain.Actor{Type: "operator", ID: "key_operator"}}, nil
 }
 
 func (f *fake) Quarantined() bool { return f.restored }
 
-func (f *fake) Quarantine(context.Context, domain.Principal) (*ask.Quarantine, error) {
-	q := &ask.Quarantine{Object: "quarantine", Active: f.restored, Actions: []domain.UncertainAction{}}
+func (f *fake) Quarantine(context.Context, domain.Principal) (*quarantine.Quarantine, error) {
+	q := &quarantine.Quarantine{Object: "quarantine", Active: f.restored, Actions: []domain.UncertainAction{}}
 	if f.restored {
 		at := f.workspace.CreatedAt
 		q.BackupAt, q.RestoredAt = &at, &at
@@ -217,13 +220,13 @@ func (f *fake) Quarantine(context.Context, domain.Principal) (*ask.Quarantine, e
 	return q, nil
 }
 
-func (f *fake) EndQuarantine(ctx context.Context, p domain.Principal) (*ask.Quarantine, error) {
+func (f *fake) EndQuarantine(ctx context.Context, p domain.Principal) (*quarantine.Quarantine, error) {
 	q, err := f.Quarantine(ctx, p)
 	f.restored, q.Active = false, false
 	return q, err
 }
 
-func (f *fake) UndrainNode(_ context.Context, p domain.Principal) (ask.DrainNow, error) {
+func (f *fake) UndrainNode(_ context.Context, p domain.Principal) (load.DrainNow, error) {
 	f.heard("undrain by " + p.UserID)
-	return ask.DrainNow{}, nil
+	return load.DrainNow{}, nil
 }

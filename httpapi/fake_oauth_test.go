@@ -6,7 +6,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 )
 
 func (f *fake) OAuthPlan(string) error {
@@ -31,7 +31,7 @@ func (f *fake) OAuthClient(_ context.Context, _ domain.Principal, id string) (*d
 	return f.clients.get(id)
 }
 
-func (f *fake) ListClients(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.OAuthClient], error) {
+func (f *fake) ListClients(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.OAuthClient], error) {
 	return f.clients.list(q), nil
 }
 

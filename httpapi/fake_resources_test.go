@@ -6,8 +6,13 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/knowledge"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 // booked are the shelves of appointments, messages and knowledge bases.
@@ -46,7 +51,7 @@ func (f *fake) Provider(_ context.Context, _ domain.Principal, id string) (*doma
 	return f.providers.get(id)
 }
 
-func (f *fake) ListProviders(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Provider], error) {
+func (f *fake) ListProviders(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Provider], error) {
 	return f.providers.list(q), nil
 }
 
@@ -58,12 +63,12 @@ func (f *fake) DeleteProvider(_ context.Context, _ domain.Principal, id string) 
 	return f.providers.drop(id)
 }
 
-func (f *fake) Availability(_ context.Context, _ domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error) {
+func (f *fake) Availability(_ context.Context, _ domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error) {
 	f.heard(q)
-	return ask.Availability{Object: "availability", Provider: q.Provider, Slots: []ask.Slot{{LocalStart: "2030-04-01T10:00:00Z"}}}, nil
+	return booking.Availability{Object: "availability", Provider: q.Provider, Slots: []booking.Slot{{LocalStart: "2030-04-01T10:00:00Z"}}}, nil
 }
 
-func (f *fake) Book(_ context.Context, _ domain.Principal, o ask.NewAppointment) (*domain.Appointment, error) {
+func (f *fake) Book(_ context.Context, _ domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
 	f.heard(o)
 	if o.Notes == "taken" {
 		return nil, domain.Errorf(domain.CodeSlotUnavailable, "Somebody has it.").With("reason", "booked")
@@ -79,9 +84,9 @@ func (f *fake) Appointment(_ context.Context, _ domain.Principal, id string) (*d
 	return f.appointments.get(id)
 }
 
-func (f *fake) ListAppointments(_ context.Context, _ domain.Principal, q ask.AppointmentQuery) (ask.List[*domain.Appointment], error) {
+func (f *fake) ListAppointments(_ context.Context, _ domain.Principal, q appointments.Query) (record.Page[*domain.Appointment], error) {
 	f.heard(q)
-	return f.appointments.list(q.Page), nil
+	return f.appointments.list(q.PageQuery), nil
 }
 
 func (f *fake) UpdateAppointment(_ context.Context, _ domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error) {
@@ -103,7 +108,7 @@ func (f *fake) CancelAppointment(_ context.Context, _ domain.Principal, id, reas
 	return f.appointments.get(id)
 }
 
-func (f *fake) RescheduleAppointment(_ context.Context, _ domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error) {
+func (f *fake) RescheduleAppointment(_ context.Context, _ domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error) {
 	f.heard(to)
 	return f.appointments.get(id)
 }
@@ -127,7 +132,7 @@ func (f *fake) SMSGateway(_ context.Context, _ domain.Principal, id string) (*do
 	return f.gateways.get(id)
 }
 
-func (f *fake) ListSMSGateways(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.SMSGateway], error) {
+func (f *fake) ListSMSGateways(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.SMSGateway], error) {
 	return f.gateways.list(q), nil
 }
 
@@ -139,23 +144,23 @@ func (f *fake) DeleteSMSGateway(_ context.Context, _ domain.Principal, id string
 	return f.gateways.drop(id)
 }
 
-func (f *fake) SMSGatewayEvents(_ context.Context, _ domain.Principal, id string, all []ask.GatewayEvent) ([]ask.GatewayTaken, error) {
+func (f *fake) SMSGatewayEvents(_ context.Context, _ domain.Principal, id string, all []sms.GatewayEvent) ([]sms.GatewayResult, error) {
 	f.heard(all)
 	if _, err := f.gateways.get(id); err != nil {
 		return nil, err
 	}
-	out := []ask.GatewayTaken{}
+	out := []sms.GatewayResult{}
 	for i, e := range all {
-		t := ask.GatewayTaken{Index: i, MessageID: "msg_" + ulidOf(i)}
+		t := sms.GatewayResult{Index: i, MessageID: "msg_" + ulidOf(i)}
 		if e.To == "+12025550190" {
-			t = ask.GatewayTaken{Index: i, Code: domain.CodeValidation, Message: "Nobody's number.", Param: "to"}
+			t = sms.GatewayResult{Index: i, Code: domain.CodeValidation, Message: "Nobody's number.", Param: "to"}
 		}
 		out = append(out, t)
 	}
 	return out, nil
 }
 
-func (f *fake) SendMessage(_ context.Context, _ domain.Principal, o ask.NewMessage) (*domain.Message, error) {
+func (f *fake) SendMessage(_ context.Context, _ domain.Principal, o domain.NewMessage) (*domain.Message, error) {
 	f.heard(o)
 	switch o.To {
 	case "+12025550188":
@@ -170,20 +175,20 @@ func (f *fake) Message(_ context.Context, _ domain.Principal, id string) (*domai
 	return f.messages.get(id)
 }
 
-func (f *fake) ListMessages(_ context.Context, _ domain.Principal, q ask.MessageQuery) (ask.List[*domain.Message], error) {
+func (f *fake) ListMessages(_ context.Context, _ domain.Principal, q sms.MessageQuery) (record.Page[*domain.Message], error) {
 	f.heard(q)
-	return f.messages.list(q.Page), nil
+	return f.messages.list(q.PageQuery), nil
 }
 
 func (f *fake) DeleteMessage(_ context.Context, _ domain.Principal, id string) error {
 	return f.messages.drop(id)
 }
 
-func (f *fake) TestInboundMessage(_ context.Context, _ domain.Principal, o ask.InboundMessage) (*domain.Message, error) {
+func (f *fake) TestInboundMessage(_ context.Context, _ domain.Principal, o sms.InboundMessage) (*domain.Message, error) {
 	return f.messages.add(&domain.Message{Direction: domain.Inbound, Encoding: domain.GSM7, From: o.From, To: o.To, Body: o.Body, Status: domain.MessageReceived, OptOut: true}), nil
 }
 
-func (f *fake) CreateKnowledge(_ context.Context, _ domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error) {
+func (f *fake) CreateKnowledge(_ context.Context, _ domain.Principal, k *domain.KnowledgeBase, sources []domain.NewKnowledgeSource) (*domain.KnowledgeBase, error) {
 	f.heard(sources)
 	k.Status = domain.KnowledgeProcessing
 	return f.knowledge.add(k), nil
@@ -193,7 +198,7 @@ func (f *fake) KnowledgeBase(_ context.Context, _ domain.Principal, id string) (
 	return f.knowledge.get(id)
 }
 
-func (f *fake) ListKnowledge(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.KnowledgeBase], error) {
+func (f *fake) ListKnowledge(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.KnowledgeBase], error) {
 	return f.knowledge.list(q), nil
 }
 
@@ -205,25 +210,25 @@ func (f *fake) DeleteKnowledge(_ context.Context, _ domain.Principal, id string)
 	return f.knowledge.drop(id)
 }
 
-func (f *fake) source(id string, o ask.NewSource) (*domain.KnowledgeSource, error) {
+func (f *fake) source(id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
 	if _, err := f.knowledge.get(id); err != nil {
 		return nil, err
 	}
 	return &domain.KnowledgeSource{Meta: fakeMeta("source"), KnowledgeBaseID: id, Type: o.Type, Name: o.Name, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: "nobody's business"}, nil
 }
 
-func (f *fake) AddSource(_ context.Context, _ domain.Principal, id string, o ask.NewSource) (*domain.KnowledgeSource, error) {
+func (f *fake) AddSource(_ context.Context, _ domain.Principal, id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
 	f.heard(o)
 	return f.source(id, o)
 }
 
 func (f *fake) Source(_ context.Context, _ domain.Principal, id, _ string) (*domain.KnowledgeSource, error) {
-	return f.source(id, ask.NewSource{Type: domain.SourceText})
+	return f.source(id, domain.NewKnowledgeSource{Type: domain.SourceText})
 }
 
-func (f *fake) ListSources(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.KnowledgeSource], error) {
-	s, err := f.source(id, ask.NewSource{Type: domain.SourceText})
-	return ask.List[*domain.KnowledgeSource]{Data: []*domain.KnowledgeSource{s}}, err
+func (f *fake) ListSources(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.KnowledgeSource], error) {
+	s, err := f.source(id, domain.NewKnowledgeSource{Type: domain.SourceText})
+	return record.Page[*domain.KnowledgeSource]{Data: []*domain.KnowledgeSource{s}}, err
 }
 
 func (f *fake) DeleteSource(_ context.Context, _ domain.Principal, id, _ string) error {
@@ -231,17 +236,17 @@ func (f *fake) DeleteSource(_ context.Context, _ domain.Principal, id, _ string)
 	return err
 }
 
-func (f *fake) SearchKnowledge(_ context.Context, _ domain.Principal, id, query string, most int) (ask.KnowledgeFound, error) {
+func (f *fake) SearchKnowledge(_ context.Context, _ domain.Principal, id, query string, most int) (knowledge.KnowledgeFound, error) {
 	_, err := f.knowledge.get(id)
-	return ask.KnowledgeFound{
-		Object: "knowledge_search", KnowledgeBaseID: id, Query: query, Data: []ask.KnowledgeHit{{Text: strings.Repeat("x", most), Score: 1}},
+	return knowledge.KnowledgeFound{
+		Object: "knowledge_search", KnowledgeBaseID: id, Query: query, Data: []knowledge.KnowledgeHit{{Text: strings.Repeat("x", most), Score: 1}},
 	}, err
 }
 
-func (f *fake) ReplayWebhook(_ context.Context, _ domain.Principal, id string, o ask.ReplayOrder) (ask.Replay, error) {
+func (f *fake) ReplayWebhook(_ context.Context, _ domain.Principal, id string, o webhooks.ReplayOrder) (webhooks.Replay, error) {
 	f.heard(o)
 	_, err := f.webhooks.get(id)
-	return ask.Replay{Accepted: o.EventIDs, NotFound: []string{}}, err
+	return webhooks.Replay{Accepted: o.EventIDs, NotFound: []string{}}, err
 }
 
 func (f *fake) CreateTool(_ context.Context, _ domain.Principal, t *domain.Tool) (*domain.Tool, error) {
@@ -252,7 +257,7 @@ func (f *fake) Tool(_ context.Context, _ domain.Principal, id string) (*domain.T
 	return f.tools.get(id)
 }
 
-func (f *fake) ListTools(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Tool], error) {
+func (f *fake) ListTools(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Tool], error) {
 	return f.tools.list(q), nil
 }
 
@@ -314,8 +319,8 @@ func (f *fake) AgentVersion(_ context.Context, _ domain.Principal, id string, nu
 	return nil, domain.Errorf(domain.CodeNotFound, "There is no such version.")
 }
 
-func (f *fake) ListAgentVersions(_ context.Context, _ domain.Principal, id string, q ask.Page) (ask.List[*domain.AgentVersion], error) {
-	var l ask.List[*domain.AgentVersion]
+func (f *fake) ListAgentVersions(_ context.Context, _ domain.Principal, id string, q record.PageQuery) (record.Page[*domain.AgentVersion], error) {
+	var l record.Page[*domain.AgentVersion]
 	if _, err := f.agents.get(id); err != nil {
 		return l, err
 	}

@@ -5,24 +5,24 @@ import (
 	"iter"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/simulation"
 )
 
-func (f *fake) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error) {
+func (f *fake) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o simulation.SimulationOrder) (*simulation.Simulation, error) {
 	if _, err := f.Campaign(ctx, p, id); err != nil {
 		return nil, err
 	}
 	return simulated(id, o), nil
 }
 
-func (f *fake) SimulateDraft(_ context.Context, _ domain.Principal, _ *domain.Campaign, _ iter.Seq2[ask.RawContact, error], o ask.SimulationOrder) (*ask.Simulation, error) {
+func (f *fake) SimulateDraft(_ context.Context, _ domain.Principal, _ *domain.Campaign, _ iter.Seq2[domain.RawContact, error], o simulation.SimulationOrder) (*simulation.Simulation, error) {
 	return simulated("", o), nil
 }
 
-func simulated(id string, o ask.SimulationOrder) *ask.Simulation {
-	known := ask.Assumptions{AnswerRate: 0.4, VoicemailRate: 0.4, BusyRate: 0.1, NoAnswerRate: 0.1, TalkSeconds: 60}
-	return &ask.Simulation{
-		CampaignID: id, StartsAt: o.StartAt, Outcomes: map[domain.Outcome]int{}, CallsPerHour: []ask.SimulatedHour{},
-		Cost: ask.SimulatedCost{Months: []ask.SimulatedMonth{}}, Assumptions: o.Assume(known), AssumedFrom: ask.AssumedHistory,
+func simulated(id string, o simulation.SimulationOrder) *simulation.Simulation {
+	known := simulation.Assumptions{AnswerRate: 0.4, VoicemailRate: 0.4, BusyRate: 0.1, NoAnswerRate: 0.1, TalkSeconds: 60}
+	return &simulation.Simulation{
+		CampaignID: id, StartsAt: o.StartAt, Outcomes: map[domain.Outcome]int{}, CallsPerHour: []simulation.SimulatedHour{},
+		Cost: simulation.SimulatedCost{Months: []simulation.SimulatedMonth{}}, Assumptions: o.Assume(known), AssumedFrom: simulation.AssumedHistory,
 	}
 }

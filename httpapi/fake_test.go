@@ -11,10 +11,14 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
+	"github.com/callboard/callboard/service/trunks"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 // shelf keeps the nouns of one kind, oldest first.
@@ -60,10 +64,10 @@ func (s *shelf[T]) get(id string) (T, error) {
 	return none, domain.Errorf(domain.CodeNotFound, "There is no such %s.", s.kind)
 }
 
-func (s *shelf[T]) list(q ask.Page) ask.List[T] {
+func (s *shelf[T]) list(q record.PageQuery) record.Page[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var l ask.List[T]
+	var l record.Page[T]
 	for _, v := range slices.Backward(s.rows) {
 		if q.Cursor != "" && v.Base().ID >= q.Cursor {
 			continue
@@ -121,17 +125,17 @@ type fake struct {
 	acts      []string
 	workspace *domain.Workspace
 	callerIDs []string
-	contacts  []ask.RawContact
-	orders    []ask.NewCall
-	transfers []ask.Transfer
+	contacts  []domain.RawContact
+	orders    []domain.NewCall
+	transfers []calls.Transfer
 	said      []string // texts and digits
-	results   iter.Seq2[ask.ResultRow, error]
+	results   iter.Seq2[contactlist.ResultRow, error]
 	ready     error
 	draining  atomic.Bool
 	fault     error // of every port that asks for a campaign
-	onRow     func(ask.RawContact)
-	replies   map[ask.OnceKey]*ask.OnceReply
-	running   map[ask.OnceKey]bool
+	onRow     func(domain.RawContact)
+	replies   map[record.IdempotencyKey]*record.StoredReply
+	running   map[record.IdempotencyKey]bool
 	busy      int    // requests that find their key in use
 	stumble   bool   // CancelCampaign panics
 	unknown   []bool // of each request under a key that failed
@@ -165,7 +169,7 @@ type fake struct {
 
 func newFake() *fake {
 	f := &fake{
-		keys: map[string]domain.Principal{}, replies: map[ask.OnceKey]*ask.OnceReply{}, running: map[ask.OnceKey]bool{},
+		keys: map[string]domain.Principal{}, replies: map[record.IdempotencyKey]*record.StoredReply{}, running: map[record.IdempotencyKey]bool{},
 		workspace: &domain.Workspace{
 			Name: "default", Plan: domain.Enterprise, Limits: domain.RoomyLimits(), DefaultCountry: "US", Calling: domain.DestinationRules{Countries: []string{"US"}},
 		},
@@ -217,7 +221,7 @@ func (f *fake) Authenticate(_ context.Context, key string, from netip.Addr) (dom
 	return p, nil
 }
 
-func (f *fake) PlaceCall(_ context.Context, _ domain.Principal, o ask.NewCall) (*domain.Call, error) {
+func (f *fake) PlaceCall(_ context.Context, _ domain.Principal, o domain.NewCall) (*domain.Call, error) {
 	f.mu.Lock()
 	f.orders = append(f.orders, o)
 	f.mu.Unlock()
@@ -231,8 +235,8 @@ func (f *fake) Call(_ context.Context, _ domain.Principal, id string) (*domain.C
 	return f.calls.get(id)
 }
 
-func (f *fake) ListCalls(_ context.Context, _ domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error) {
-	return f.calls.list(q.Page), nil
+func (f *fake) ListCalls(_ context.Context, _ domain.Principal, q calls.Query) (record.Page[*domain.Call], error) {
+	return f.calls.list(q.PageQuery), nil
 }
 
 func (f *fake) DeleteCall(_ context.Context, _ domain.Principal, id string) error {
@@ -265,7 +269,7 @@ func (f *fake) Agent(_ context.Context, _ domain.Principal, id string) (*domain.
 	return f.agents.get(id)
 }
 
-func (f *fake) ListAgents(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Agent], error) {
+func (f *fake) ListAgents(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Agent], error) {
 	return f.agents.list(q), nil
 }
 
@@ -297,7 +301,7 @@ func (f *fake) PathwayVersion(_ context.Context, _ domain.Principal, id string, 
 	return w, err
 }
 
-func (f *fake) ListPathways(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error) {
+func (f *fake) ListPathways(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Pathway], error) {
 	return f.pathways.list(q), nil
 }
 
@@ -323,7 +327,7 @@ func (f *fake) Trunk(_ context.Context, _ domain.Principal, id string) (*domain.
 	return f.trunks.get(id)
 }
 
-func (f *fake) ListTrunks(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error) {
+func (f *fake) ListTrunks(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error) {
 	return f.trunks.list(q), nil
 }
 
@@ -331,14 +335,14 @@ func (f *fake) UpdateTrunk(_ context.Context, _ domain.Principal, id string, cha
 	return alter(&f.trunks, id, change)
 }
 
-func (f *fake) TestTrunk(_ context.Context, _ domain.Principal, id string) (ask.TrunkTest, error) {
+func (f *fake) TestTrunk(_ context.Context, _ domain.Principal, id string) (trunks.TrunkTest, error) {
 	if _, err := f.trunks.get(id); err != nil {
-		return ask.TrunkTest{}, err
+		return trunks.TrunkTest{}, err
 	}
-	return ask.TrunkTest{TrunkID: id, OK: true, Targets: []ask.TargetTest{{Target: "sip.example.com:5060;udp", Reachable: true, Code: 200, Reason: "OK", Millis: 3}}}, nil
+	return trunks.TrunkTest{TrunkID: id, OK: true, Targets: []trunks.TargetTest{{Target: "sip.example.com:5060;udp", Reachable: true, Code: 200, Reason: "OK", Millis: 3}}}, nil
 }
 
-func (f *fake) TestInboundCall(_ context.Context, p domain.Principal, o ask.InboundTest) (*domain.Call, error) {
+func (f *fake) TestInboundCall(_ context.Context, p domain.Principal, o calls.InboundTest) (*domain.Call, error) {
 	if p.Environment != domain.Test {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier calls with a test key only")
 	}
@@ -362,7 +366,7 @@ func (f *fake) Phone(_ context.Context, _ domain.Principal, id string) (*domain.
 	return f.phones.get(id)
 }
 
-func (f *fake) ListPhones(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.Phone], error) {
+func (f *fake) ListPhones(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.Phone], error) {
 	return f.phones.list(q), nil
 }
 
@@ -383,7 +387,7 @@ func (f *fake) Number(_ context.Context, _ domain.Principal, id string) (*domain
 	return f.numbers.get(id)
 }
 
-func (f *fake) ListNumbers(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
+func (f *fake) ListNumbers(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
 	return f.numbers.list(q), nil
 }
 
@@ -411,8 +415,8 @@ func (f *fake) Webhook(_ context.Context, _ domain.Principal, id string) (*domai
 	return f.webhooks.get(id)
 }
 
-func (f *fake) ListWebhooks(_ context.Context, _ domain.Principal, q ask.WebhookQuery) (ask.List[*domain.Webhook], error) {
-	return f.webhooks.list(q.Page), nil
+func (f *fake) ListWebhooks(_ context.Context, _ domain.Principal, q webhooks.Query) (record.Page[*domain.Webhook], error) {
+	return f.webhooks.list(q.PageQuery), nil
 }
 
 func (f *fake) UpdateWebhook(_ context.Context, _ domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error) {
@@ -456,17 +460,17 @@ func (f *fake) delivery() *domain.Delivery {
 	}
 }
 
-func (f *fake) WebhookLog(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.Delivery], error) {
+func (f *fake) WebhookLog(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.Delivery], error) {
 	_, err := f.webhooks.get(id)
-	return ask.List[*domain.Delivery]{Data: []*domain.Delivery{f.delivery()}}, err
+	return record.Page[*domain.Delivery]{Data: []*domain.Delivery{f.delivery()}}, err
 }
 
-func (f *fake) FailedDeliveries(_ context.Context, _ domain.Principal, id string, _ ask.Page) (ask.List[*domain.Delivery], error) {
+func (f *fake) FailedDeliveries(_ context.Context, _ domain.Principal, id string, _ record.PageQuery) (record.Page[*domain.Delivery], error) {
 	_, err := f.webhooks.get(id)
-	return ask.List[*domain.Delivery]{Data: []*domain.Delivery{f.delivery()}}, err
+	return record.Page[*domain.Delivery]{Data: []*domain.Delivery{f.delivery()}}, err
 }
 
-func (f *fake) TestWebhook(_ context.Context, _ domain.Principal, id string, t event.Type) (ask.TestResult, error) {
+func (f *fake) TestWebhook(_ context.Context, _ domain.Principal, id string, t event.Type) (webhooks.TestResult, error) {
 	_, err := f.webhooks.get(id)
-	return ask.TestResult{EventID: "evt_" + ulidOf(1), Delivered: true, ResponseStatus: 200, ResponseTimeMs: 3, Error: string(t)}, err
+	return webhooks.TestResult{EventID: "evt_" + ulidOf(1), Delivered: true, ResponseStatus: 200, ResponseTimeMs: 3, Error: string(t)}, err
 }

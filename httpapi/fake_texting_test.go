@@ -5,16 +5,17 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 func (f *fake) Texting(_ context.Context, _ domain.Principal, id string) (*domain.Texting, error) {
 	return f.textings.get(id)
 }
 
-func (f *fake) ListTextings(_ context.Context, _ domain.Principal, q ask.TextingQuery) (ask.List[*domain.Texting], error) {
+func (f *fake) ListTextings(_ context.Context, _ domain.Principal, q sms.ConversationQuery) (record.Page[*domain.Texting], error) {
 	f.heard(q)
-	return f.textings.list(q.Page), nil
+	return f.textings.list(q.PageQuery), nil
 }
 
 func (f *fake) CloseTexting(_ context.Context, _ domain.Principal, id string) (*domain.Texting, error) {

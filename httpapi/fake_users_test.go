@@ -10,8 +10,8 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/service/oauth"
+	"github.com/callboard/callboard/service/record"
 )
 
 // people are the users of a fake, their sessions, and what they consented to.
@@ -41,7 +41,7 @@ func (f *fake) User(_ context.Context, _ domain.Principal, id string) (*domain.U
 	return f.users.get(id)
 }
 
-func (f *fake) ListUsers(_ context.Context, _ domain.Principal, q ask.Page) (ask.List[*domain.User], error) {
+func (f *fake) ListUsers(_ context.Context, _ domain.Principal, q record.PageQuery) (record.Page[*domain.User], error) {
 	return f.users.list(q), nil
 }
 
@@ -124,9 +124,9 @@ func (f *fake) Session(_ context.Context, cookie string, from netip.Addr, watchi
 	return u, s, nil
 }
 
-func (f *fake) ListSessions(_ context.Context, _ domain.Principal, id string, q ask.Page) (ask.List[*domain.Session], error) {
+func (f *fake) ListSessions(_ context.Context, _ domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Session], error) {
 	if _, err := f.users.get(id); err != nil {
-		return ask.List[*domain.Session]{}, err
+		return record.Page[*domain.Session]{}, err
 	}
 	l := f.sessions.list(q)
 	l.Data = slices.DeleteFunc(l.Data, func(s *domain.Session) bool { return s.UserID != id })

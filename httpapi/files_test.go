@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 func (d *door) campaign() string {
@@ -122,7 +122,7 @@ func TestAnUploadOfTwoHundredThousandRowsIsNeverHeld(t *testing.T) {
 	path := "/v1/campaigns/" + d.campaign() + "/contacts"
 	const rows = 200_000
 	before, most, seen := heap(), uint64(0), 0
-	d.onRow = func(ask.RawContact) {
+	d.onRow = func(domain.RawContact) {
 		if seen++; seen%50_000 == 0 {
 			most = max(most, heap())
 		}
@@ -136,12 +136,12 @@ func TestResultsAreStreamedAndDefused(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	id := d.campaign()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
-	d.results = func(yield func(ask.ResultRow, error) bool) {
-		yield(ask.ResultRow{
+	d.results = func(yield func(contactlist.ResultRow, error) bool) {
+		yield(contactlist.ResultRow{
 			Phone: "+12025550123", Name: `=HYPERLINK("http://x","y")`, Outcome: "confirmed", Duration: 12, Confirmed: true,
 			Notes: "line one\nline, \"two\"", CompletedAt: &at, Reason: domain.ReasonCompleted,
 		}, nil)
-		yield(ask.ResultRow{Phone: "+12025550124", Name: " +1", Outcome: "pending", Notes: "-1"}, nil)
+		yield(contactlist.ResultRow{Phone: "+12025550124", Name: " +1", Outcome: "pending", Notes: "-1"}, nil)
 	}
 	r := d.must(200, "GET", "/v1/campaigns/"+id+"/results", "analytics:read", nil)
 	assert.Equal(t, "phone,name,outcome,duration,confirmed,notes,completed_at,reason\r\n"+
@@ -149,9 +149,9 @@ func TestResultsAreStreamedAndDefused(t *testing.T) {
 		"+12025550124,' +1,pending,0,false,'-1,,\r\n", string(r.Body))
 	assert.Equal(t, "text/csv; charset=utf-8; header=present", r.Header.Get("Content-Type"))
 
-	d.results = func(yield func(ask.ResultRow, error) bool) {
+	d.results = func(yield func(contactlist.ResultRow, error) bool) {
 		for i := range 200_000 {
-			if !yield(ask.ResultRow{Phone: fmt.Sprintf("+1%d", 2012000000+i), Name: "Name", Outcome: "completed"}, nil) {
+			if !yield(contactlist.ResultRow{Phone: fmt.Sprintf("+1%d", 2012000000+i), Name: "Name", Outcome: "completed"}, nil) {
 				return
 			}
 		}
@@ -165,12 +165,12 @@ func TestAResultThatBreaksOffDoesNotLookWhole(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	id := d.campaign()
 	for name, last := range map[string]func(){"error": func() {}, "panic": func() { panic("lost") }} {
-		d.results = func(yield func(ask.ResultRow, error) bool) {
+		d.results = func(yield func(contactlist.ResultRow, error) bool) {
 			for range 1000 {
-				yield(ask.ResultRow{Phone: "+12025550123", Name: strings.Repeat("x", 100)}, nil)
+				yield(contactlist.ResultRow{Phone: "+12025550123", Name: strings.Repeat("x", 100)}, nil)
 			}
 			last()
-			yield(ask.ResultRow{}, errors.New("the store went away"))
+			yield(contactlist.ResultRow{}, errors.New("the store went away"))
 		}
 		req := d.request("/v1/campaigns/" + id + "/results")
 		res, err := d.client.Do(req)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/service/sms"
 )
 
 func goodGateway() m {
@@ -65,7 +65,7 @@ func TestBadGatewaysAndEventsSayWhatIsWrong(t *testing.T) {
 	assert.Len(t, results, 2)
 	first, _ := results[0].(m)
 	assert.Equal(t, "to", first["error"].(m)["param"])
-	heard, _ := d.asked[len(d.asked)-1].([]ask.GatewayEvent)
+	heard, _ := d.asked[len(d.asked)-1].([]sms.GatewayEvent)
 	assert.Equal(t, "12345", heard[0].From)
 	assert.Equal(t, "+12025550190", heard[0].To)
 }

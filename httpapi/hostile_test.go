@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/httpapi"
 )
 
@@ -222,7 +222,7 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 	d := open(t, httpapi.Config{})
 	id := d.make("/v1/campaigns", m{"name": "c", "agent_id": "agent_" + ulidOf(1)})
 	begun := make(chan struct{}, 2)
-	d.onRow = func(ask.RawContact) { begun <- struct{}{} }
+	d.onRow = func(domain.RawContact) { begun <- struct{}{} }
 	r, w := io.Pipe()
 	answered := make(chan reply, 1)
 	go func() {

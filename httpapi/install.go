@@ -16,8 +16,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -33,7 +34,7 @@ const (
 
 // Place is a node that lives, and the parts of the install that it has.
 type Place struct {
-	ask.NodeNow
+	load.NodeNow
 	Parts []int
 }
 
@@ -42,8 +43,8 @@ type Place struct {
 type install struct {
 	mu    sync.Mutex
 	at    time.Time
-	whole *ask.Part
-	nodes []*ask.NodeNow
+	whole *load.Report
+	nodes []*load.NodeNow
 	round chan struct{} // closed when the look that is under way is over; nil: none is
 	turn  int           // counts what has made a look old
 }
@@ -58,7 +59,7 @@ func (in *install) forget() {
 
 // load returns the load of all shards and of the nodes, at most installFor old.
 // Concurrent callers share one query. The results are read only.
-func (o *otherNodes) load(ctx context.Context) (*ask.Part, []*ask.NodeNow, error) {
+func (o *otherNodes) load(ctx context.Context) (*load.Report, []*load.NodeNow, error) {
 	in := &o.loads
 	for {
 		in.mu.Lock()
@@ -82,7 +83,7 @@ func (o *otherNodes) load(ctx context.Context) (*ask.Part, []*ask.NodeNow, error
 	}
 }
 
-func (o *otherNodes) loadFromAll(ctx context.Context, turn int) (whole *ask.Part, nodes []*ask.NodeNow, err error) {
+func (o *otherNodes) loadFromAll(ctx context.Context, turn int) (whole *load.Report, nodes []*load.NodeNow, err error) {
 	in := &o.loads
 	defer func() {
 		in.mu.Lock()
@@ -101,15 +102,15 @@ func (o *otherNodes) loadFromAll(ctx context.Context, turn int) (whole *ask.Part
 	if err != nil {
 		return nil, nil, err
 	}
-	return ask.Together(own, others...), o.nodeLoads(own, told), nil
+	return load.Merge(own, others...), o.nodeLoads(own, told), nil
 }
 
 // shardLoads returns the load of each shard that answers. others lists those of the other
 // shards, with one for the workspaces of shards that do not answer.
-func (o *otherNodes) shardLoads(ctx context.Context, own *ask.Part) (told map[int]*ask.Part, others []*ask.Part, err error) {
+func (o *otherNodes) shardLoads(ctx context.Context, own *load.Report) (told map[int]*load.Report, others []*load.Report, err error) {
 	e := o.shards
 	if e == nil {
-		return map[int]*ask.Part{0: own}, nil, nil
+		return map[int]*load.Report{0: own}, nil, nil
 	}
 	v := router.RequestOf(ctx)
 	bound, cancel := context.WithTimeout(ctx, partWithin)
@@ -117,13 +118,13 @@ func (o *otherNodes) shardLoads(ctx context.Context, own *ask.Part) (told map[in
 	told = askShards(bound, o, o.owned(e.Others()), func(ctx context.Context) (*http.Request, error) {
 		r, _, no := o.forwardedRequest(ctx, v, http.MethodGet, partRoute, nil)
 		return r, no
-	}, func(p *ask.Part) bool { return p.Node != nil })
+	}, func(p *load.Report) bool { return p.Node != nil })
 	for _, p := range told {
 		others = append(others, p)
 	}
 	told[e.Own()] = own
 	if err = ctx.Err(); err == nil && len(told) <= len(e.Others()) {
-		var silent *ask.Part
+		var silent *load.Report
 		silent, err = o.unansweredLoad(ctx, own, told)
 		others = append(others, silent)
 	}
@@ -194,18 +195,18 @@ func askShard[T any](ctx context.Context, o *otherNodes, part int, question func
 }
 
 // unansweredLoad lists the workspaces of shards that have not answered.
-func (o *otherNodes) unansweredLoad(ctx context.Context, own *ask.Part, told map[int]*ask.Part) (*ask.Part, error) {
-	out := &ask.Part{Node: own.Node}
-	for q := (ask.Page{Limit: 100}); ; {
+func (o *otherNodes) unansweredLoad(ctx context.Context, own *load.Report, told map[int]*load.Report) (*load.Report, error) {
+	out := &load.Report{Node: own.Node}
+	for q := (record.PageQuery{Limit: 100}); ; {
 		l, err := o.tenants.ListWorkspaces(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range l.Data {
 			if told[o.shards.PartOf(w.ID)] == nil {
-				out.Workspaces = append(out.Workspaces, &ask.WorkspaceLoad{
+				out.Workspaces = append(out.Workspaces, &load.WorkspaceLoad{
 					Object: "workspace_load", ID: w.ID, Name: w.Name, Plan: w.Plan, CallsPerMinute: w.Limits.CallsPerMinute, Silent: true,
-					SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []ask.TrunkTrouble{},
+					SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []load.TrunkTrouble{},
 				})
 			}
 		}
@@ -218,15 +219,15 @@ func (o *otherNodes) unansweredLoad(ctx context.Context, own *ask.Part, told map
 // liveNodes returns the live nodes, this one alone where there is no cluster.
 func (o *otherNodes) liveNodes() []Place {
 	if o.nodes == nil {
-		return []Place{{NodeNow: ask.NodeNow{ID: soloNode, Version: o.version, Here: true}, Parts: []int{0}}}
+		return []Place{{NodeNow: load.NodeNow{ID: soloNode, Version: o.version, Here: true}, Parts: []int{0}}}
 	}
 	return o.nodes()
 }
 
 // nodeLoads sums the loads of the shards of each node.
-func (o *otherNodes) nodeLoads(own *ask.Part, told map[int]*ask.Part) []*ask.NodeNow {
+func (o *otherNodes) nodeLoads(own *load.Report, told map[int]*load.Report) []*load.NodeNow {
 	all := o.liveNodes()
-	out := make([]*ask.NodeNow, len(all))
+	out := make([]*load.NodeNow, len(all))
 	for i := range all {
 		n := all[i].NodeNow
 		n.Object, n.Shards, n.Ready = "node", len(all[i].Parts), true

@@ -15,16 +15,16 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/httpapi"
 )
 
 // told is what a part of an install says.
-func told(t *testing.T, node ask.NodeLoad, calls int, ids ...string) string {
+func told(t *testing.T, node load.NodeLoad, calls int, ids ...string) string {
 	t.Helper()
-	p := ask.Part{Node: &node}
+	p := load.Report{Node: &node}
 	for _, id := range ids {
-		p.Workspaces = append(p.Workspaces, &ask.WorkspaceLoad{Object: "workspace_load", ID: id, Plan: domain.Starter, LiveCalls: calls, SpentToday: domain.Dollars(0), SpentKnown: true, Troubles: []ask.TrunkTrouble{}})
+		p.Workspaces = append(p.Workspaces, &load.WorkspaceLoad{Object: "workspace_load", ID: id, Plan: domain.Starter, LiveCalls: calls, SpentToday: domain.Dollars(0), SpentKnown: true, Troubles: []load.TrunkTrouble{}})
 	}
 	text, err := json.Marshal(p)
 	require.NoError(t, err)
@@ -38,15 +38,15 @@ func divided(t *testing.T) (*door, *farOff) {
 	far := &farOff{has: farWorkspace, others: []int{1, 2, 3, 4, 5, 6, 7}}
 	d := open(t, httpapi.Config{Elsewhere: far, Nodes: func() []httpapi.Place {
 		return []httpapi.Place{
-			{NodeNow: ask.NodeNow{ID: "node_a", Address: "10.0.0.1:8090", Here: true}, Parts: []int{0, 1}},
-			{NodeNow: ask.NodeNow{ID: "node_b", Address: "10.0.0.2:8090"}, Parts: []int{2, 7}},
-			{NodeNow: ask.NodeNow{ID: "node_c", Address: "10.0.0.3:8090", Leaving: true}},
+			{NodeNow: load.NodeNow{ID: "node_a", Address: "10.0.0.1:8090", Here: true}, Parts: []int{0, 1}},
+			{NodeNow: load.NodeNow{ID: "node_b", Address: "10.0.0.2:8090"}, Parts: []int{2, 7}},
+			{NodeNow: load.NodeNow{ID: "node_c", Address: "10.0.0.3:8090", Leaving: true}},
 		}
 	}})
 	far.parts = map[int]string{
-		1: told(t, ask.NodeLoad{Ready: true}, 3, "ws_"+ulidOf(901)),
-		2: told(t, ask.NodeLoad{Ready: false, Reason: "full", Drain: ask.DrainNow{On: true}}, 4, "ws_"+ulidOf(902), "ws_"+ulidOf(903)),
-		7: told(t, ask.NodeLoad{Ready: true, Drain: ask.DrainNow{On: true}}, 5, farWorkspace),
+		1: told(t, load.NodeLoad{Ready: true}, 3, "ws_"+ulidOf(901)),
+		2: told(t, load.NodeLoad{Ready: false, Reason: "full", Drain: load.DrainNow{On: true}}, 4, "ws_"+ulidOf(902), "ws_"+ulidOf(903)),
+		7: told(t, load.NodeLoad{Ready: true, Drain: load.DrainNow{On: true}}, 5, farWorkspace),
 	}
 	return d, far
 }
@@ -152,7 +152,7 @@ func TestAPartTellsOtherNodesHowItDoes(t *testing.T) {
 	const operator = `{"principal":{"KeyID":"key_1","WorkspaceID":"ws_1","Environment":"live","Operator":true},"request_id":"req_far","ip":"192.0.2.1","turn":"t"}`
 	code, text := get(ln.Addr().String(), operator)
 	require.Equal(t, 200, code)
-	var p ask.Part
+	var p load.Report
 	require.NoError(t, json.Unmarshal(text, &p))
 	require.Len(t, p.Workspaces, 1, "its own alone")
 	assert.Equal(t, d.workspace.ID, p.Workspaces[0].ID)

@@ -14,8 +14,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/calls"
 )
 
 // Listening lets people hear live calls.
@@ -24,7 +24,7 @@ type Listening interface {
 	// ask.ListenFrame bytes, overwritten afterwards, and nil once, at the call's
 	// end; it neither blocks nor leaves. Errors: invalid_state,
 	// rate_limit_exceeded where as many listen as may.
-	ListenCall(ctx context.Context, p domain.Principal, callID string, mode ask.ListenMode, out func(frame []byte)) (ask.Seat, error)
+	ListenCall(ctx context.Context, p domain.Principal, callID string, mode calls.ListenMode, out func(frame []byte)) (calls.LiveAudio, error)
 }
 
 // ListenFormat is how sound goes over the socket, both ways.
@@ -39,10 +39,10 @@ type ListenFormat struct {
 // follows is sound, in binary messages, and at the end one text
 // {"type":"ended"}.
 type ListenHello struct {
-	Type   string         `json:"type" enum:"hello"`
-	CallID string         `json:"call_id"`
-	Mode   ask.ListenMode `json:"mode" enum:"listen,whisper,barge"`
-	Format ListenFormat   `json:"format"`
+	Type   string           `json:"type" enum:"hello"`
+	CallID string           `json:"call_id"`
+	Mode   calls.ListenMode `json:"mode" enum:"listen,whisper,barge"`
+	Format ListenFormat     `json:"format"`
 }
 
 const (
@@ -77,9 +77,9 @@ func (s *Server) listen(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	mode := ask.ListenMode(c.Query("mode", string(ask.Listen)))
+	mode := calls.ListenMode(c.Query("mode", string(calls.Listen)))
 	switch mode {
-	case ask.Listen, ask.Whisper, ask.Barge:
+	case calls.Listen, calls.Whisper, calls.Barge:
 	default:
 		var ps domain.Problems
 		ps.Add("mode", domain.CodeValidation, "must be listen, whisper or barge")
@@ -103,7 +103,7 @@ func (s *Server) listen(c *fiber.Ctx) error {
 }
 
 func listenFormat() ListenFormat {
-	return ListenFormat{Encoding: "mulaw", Rate: ask.ListenRate, Channels: 1, FrameMs: ask.ListenFrame * 1000 / ask.ListenRate}
+	return ListenFormat{Encoding: "mulaw", Rate: calls.ListenRate, Channels: 1, FrameMs: calls.ListenFrame * 1000 / calls.ListenRate}
 }
 
 // hearer is one who listens to a call, or takes part in it.
@@ -111,7 +111,7 @@ type hearer struct {
 	server *Server
 	visit  router.Request // of the request that opened the socket
 	hello  []byte
-	seat   ask.Seat
+	seat   calls.LiveAudio
 	heard  *earful
 	notes  *notes             // what is told besides sound; nil: nothing
 	text   func([]byte) error // takes the texts that are sent; nil: they are left unread
@@ -223,7 +223,7 @@ func (h *hearer) give(ctx, holds context.Context, ws *websocket.Conn) error {
 	}
 	alive := time.NewTicker(pingEvery)
 	defer alive.Stop()
-	frame := make([]byte, ask.ListenFrame)
+	frame := make([]byte, calls.ListenFrame)
 	for {
 		select {
 		case <-holds.Done():

@@ -17,8 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
 )
 
 // stage is the live calls of the fake and who listens to them.
@@ -26,24 +27,24 @@ type stage struct {
 	mu     sync.Mutex
 	full   bool
 	out    func([]byte)
-	mode   ask.ListenMode
+	mode   calls.ListenMode
 	said   []byte
 	left   int
 	paused map[string]bool
 }
 
-func (f *fake) ListenCall(_ context.Context, _ domain.Principal, id string, mode ask.ListenMode, out func([]byte)) (ask.Seat, error) {
+func (f *fake) ListenCall(_ context.Context, _ domain.Principal, id string, mode calls.ListenMode, out func([]byte)) (calls.LiveAudio, error) {
 	if _, err := f.calls.get(id); err != nil {
-		return ask.Seat{}, err
+		return calls.LiveAudio{}, err
 	}
 	s := &f.stage
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full {
-		return ask.Seat{}, domain.Errorf(domain.CodeConcurrentLimit, "Full.")
+		return calls.LiveAudio{}, domain.Errorf(domain.CodeConcurrentLimit, "Full.")
 	}
 	s.out, s.mode = out, mode
-	return ask.Seat{
+	return calls.LiveAudio{
 		Say: func(mu []byte) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -66,7 +67,7 @@ func (s *stage) play(b ...byte) {
 		out(nil)
 		return
 	}
-	out(bytes.Repeat(b, ask.ListenFrame))
+	out(bytes.Repeat(b, calls.ListenFrame))
 }
 
 func (s *stage) gone() int {
@@ -95,15 +96,15 @@ type memory struct{ *bytes.Reader }
 
 func (memory) Close() error { return nil }
 
-func (f *fake) Recording(_ context.Context, _ domain.Principal, id string) (ask.Recording, error) {
+func (f *fake) Recording(_ context.Context, _ domain.Principal, id string) (record.Download, error) {
 	c, err := f.calls.get(id)
 	if err != nil {
-		return ask.Recording{}, err
+		return record.Download{}, err
 	}
 	if c.Processing {
-		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
+		return record.Download{}, domain.Errorf(domain.CodeProcessing, "Still to come.")
 	}
-	return ask.Recording{Size: int64(len(f.wav)), Body: memory{bytes.NewReader(f.wav)}}, nil
+	return record.Download{Size: int64(len(f.wav)), Body: memory{bytes.NewReader(f.wav)}}, nil
 }
 
 func (f *fake) LinkRecording(_ context.Context, _ domain.Principal, id string, until time.Time) (string, error) {
@@ -173,9 +174,9 @@ func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
 	var got httpapi.ListenHello
 	require.NoError(t, json.Unmarshal(hello, &got))
 	assert.Equal(t, httpapi.ListenHello{
-		Type: "hello", CallID: id, Mode: ask.Whisper, Format: httpapi.ListenFormat{Encoding: "mulaw", Rate: 8000, Channels: 1, FrameMs: 20},
+		Type: "hello", CallID: id, Mode: calls.Whisper, Format: httpapi.ListenFormat{Encoding: "mulaw", Rate: 8000, Channels: 1, FrameMs: 20},
 	}, got)
-	assert.Equal(t, ask.Whisper, d.stage.mode)
+	assert.Equal(t, calls.Whisper, d.stage.mode)
 	for i := range byte(20) {
 		d.stage.play('a' + i)
 	}

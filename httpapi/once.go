@@ -19,8 +19,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -44,7 +44,7 @@ type stored struct {
 // once runs a request at most once per Idempotency-Key. digest is called after
 // the run, and before a replay; it fails where the body did not come whole.
 type onceRequest struct {
-	key    ask.OnceKey
+	key    record.IdempotencyKey
 	header string
 	digest func() (string, error)
 }
@@ -102,7 +102,7 @@ func (i *idempotency) runOnce(c *fiber.Ctx, known string, digest func() (string,
 	}
 	sum := sha256.Sum256([]byte(header))
 	r := onceRequest{
-		key:    ask.OnceKey{Key: hex.EncodeToString(sum[:]), Method: c.Method(), Path: c.Path()},
+		key:    record.IdempotencyKey{Key: hex.EncodeToString(sum[:]), Method: c.Method(), Path: c.Path()},
 		header: header, digest: digest,
 	}
 	ctx := c.UserContext()
@@ -135,7 +135,7 @@ func (i *idempotency) runOnce(c *fiber.Ctx, known string, digest func() (string,
 	return nil
 }
 
-func (i *idempotency) replay(c *fiber.Ctx, r onceRequest, before *ask.OnceReply) error {
+func (i *idempotency) replay(c *fiber.Ctx, r onceRequest, before *record.StoredReply) error {
 	digest, err := r.digest()
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (i *idempotency) keep(c *fiber.Ctx, p domain.Principal, r onceRequest) {
 		text, err = seal(r.header, r.key, text, true)
 	}
 	if err == nil {
-		err = i.store.Keep(ctx, p, r.key, ask.OnceReply{Digest: digest, Sealed: text})
+		err = i.store.Keep(ctx, p, r.key, record.StoredReply{Digest: digest, Sealed: text})
 	} else {
 		i.release(ctx, p, r.key, true)
 	}
@@ -179,7 +179,7 @@ func (i *idempotency) keep(c *fiber.Ctx, p domain.Principal, r onceRequest) {
 }
 
 // release ends a request that failed; unknown: it may have had its effect.
-func (i *idempotency) release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) {
+func (i *idempotency) release(ctx context.Context, p domain.Principal, k record.IdempotencyKey, unknown bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onceDeadline)
 	defer cancel()
 	if err := i.store.Release(ctx, p, k, unknown); err != nil {
@@ -189,7 +189,7 @@ func (i *idempotency) release(ctx context.Context, p domain.Principal, k ask.Onc
 
 // seal locks or unlocks a reply with the key that only the client's header
 // gives: replies may hold secrets that are shown once.
-func seal(header string, k ask.OnceKey, text []byte, lock bool) ([]byte, error) {
+func seal(header string, k record.IdempotencyKey, text []byte, lock bool) ([]byte, error) {
 	secret, err := hkdf.Key(sha256.New, []byte(header), nil, "callboard idempotent reply", 32)
 	if err != nil {
 		return nil, err

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 
+	operatorservice "github.com/callboard/callboard/service/operator"
+
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/httpapi/router"
 )
 
@@ -14,15 +16,15 @@ import (
 type Operators interface {
 	// Part tells how the node and its workspaces do, as of up to a second ago,
 	// without sums. requests counts those of a workspace within the last minute.
-	Part(ctx context.Context, requests func(*domain.Workspace) int) (*ask.Part, error)
+	Part(ctx context.Context, requests func(*domain.Workspace) int) (*load.Report, error)
 	// StopDialling lets nobody be rung from its return on, also across restarts,
 	// until ResumeDialling. Both answer the same when they are repeated.
-	StopDialling(ctx context.Context, p domain.Principal, reason string) (ask.DiallingNow, error)
-	ResumeDialling(ctx context.Context, p domain.Principal) (ask.DiallingNow, error)
+	StopDialling(ctx context.Context, p domain.Principal, reason string) (load.DiallingNow, error)
+	ResumeDialling(ctx context.Context, p domain.Principal) (load.DiallingNow, error)
 	// DrainNode lets no call begin on this node, until UndrainNode or the end of
 	// the process.
-	DrainNode(ctx context.Context, p domain.Principal) (ask.DrainNow, error)
-	UndrainNode(ctx context.Context, p domain.Principal) (ask.DrainNow, error)
+	DrainNode(ctx context.Context, p domain.Principal) (load.DrainNow, error)
+	UndrainNode(ctx context.Context, p domain.Principal) (load.DrainNow, error)
 }
 
 // DiallingStop is what an operator says who stops all dialling.
@@ -43,7 +45,7 @@ func (o *otherNodes) registerControls() {
 		Method: http.MethodGet, Path: path + "/load", ID: "getLoad", Tag: tag, Summary: "Get how the service does, over all workspaces",
 		Description: "Operators only, as all of /v1/operator. However many ask, the workspaces are looked at once in a second; what is stored costs nothing. " +
 			"ready and drain are those of the node that has the operator's own workspace; /v1/operator/nodes tells of all.",
-	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (*ask.NodeLoad, error) {
+	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (*load.NodeLoad, error) {
 		whole, _, err := o.load(ctx)
 		if err != nil {
 			return nil, err
@@ -53,9 +55,9 @@ func (o *otherNodes) registerControls() {
 	router.Add(o.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/nodes", ID: "listNodes", Tag: tag, Summary: "List the nodes that live, and how each does",
 		Description: "Operators only. All of them, on one page. One without a part of the work stands by, or has just joined.",
-	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (router.List[*ask.NodeNow], error) {
+	}, router.HandleByOperator(func(ctx context.Context, _ domain.Principal) (router.List[*load.NodeNow], error) {
 		_, nodes, err := o.load(ctx)
-		return router.List[*ask.NodeNow]{Object: "list", Data: nodes}, err
+		return router.List[*load.NodeNow]{Object: "list", Data: nodes}, err
 	}))
 	router.Add(o.Router, router.Operation{
 		Method: http.MethodGet, Path: path + "/workspaces", ID: "listLoads", Tag: tag, Summary: "List how each workspace does",
@@ -64,7 +66,7 @@ func (o *otherNodes) registerControls() {
 		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Rows per page."`
 		Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before."`
 	},
-	) (*router.Response[router.List[*ask.WorkspaceLoad]], error) {
+	) (*router.Response[router.List[*load.WorkspaceLoad]], error) {
 		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
@@ -72,13 +74,13 @@ func (o *otherNodes) registerControls() {
 		if err != nil {
 			return nil, err
 		}
-		return router.Page(whole.Page(router.Paging{Limit: in.Limit, Cursor: in.Cursor}.Query()), nil, router.Same)
+		return router.Page(operatorservice.WorkspacesPage(whole, router.Paging{Limit: in.Limit, Cursor: in.Cursor}.Query()), nil, router.Same)
 	})
 	router.Add(o.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/dialling/stop", ID: "stopDialling", Tag: tag, Summary: "Stop all dialling, in all workspaces",
 		Description: "Operators only. From the answer on nobody is rung: no campaign, bulk job, reminder, transfer or call of the API sends an INVITE that begins a call, in both environments. " +
 			"Live calls go on, calls still come in. It holds across restarts. Campaigns stay running and wait: waiting.reason is dialling_stopped; whoever orders a call is told 503 with reason dialling_stopped.",
-	}, func(ctx context.Context, p domain.Principal, in *struct{ Body *DiallingStop }) (*router.Response[ask.DiallingNow], error) {
+	}, func(ctx context.Context, p domain.Principal, in *struct{ Body *DiallingStop }) (*router.Response[load.DiallingNow], error) {
 		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}
@@ -92,7 +94,7 @@ func (o *otherNodes) registerControls() {
 	router.Add(o.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/dialling/resume", ID: "resumeDialling", Tag: tag, Summary: "Let people be rung again",
 		Description: "Operators only. Campaigns go on where they stood, within their hours and pace; what was paused stays so.",
-	}, router.HandleByOperator(func(ctx context.Context, p domain.Principal) (ask.DiallingNow, error) {
+	}, router.HandleByOperator(func(ctx context.Context, p domain.Principal) (load.DiallingNow, error) {
 		defer o.loads.forget()
 		return o.operators.ResumeDialling(ctx, p)
 	}))
@@ -109,8 +111,8 @@ func (o *otherNodes) registerControls() {
 
 // onNode is a route of operators that is about a node: this one, or away has
 // sent it there.
-func (o *otherNodes) onNode(do func(Operators, context.Context, domain.Principal) (ask.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*router.Response[ask.DrainNow], error) {
-	return func(ctx context.Context, p domain.Principal, in *struct{ Body *NodeChoice }) (*router.Response[ask.DrainNow], error) {
+func (o *otherNodes) onNode(do func(Operators, context.Context, domain.Principal) (load.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*router.Response[load.DrainNow], error) {
+	return func(ctx context.Context, p domain.Principal, in *struct{ Body *NodeChoice }) (*router.Response[load.DrainNow], error) {
 		if err := router.RequireOperator(p); err != nil {
 			return nil, err
 		}

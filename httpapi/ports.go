@@ -5,7 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/httpapi/v1/account"
 	"github.com/callboard/callboard/httpapi/v1/agents"
 	"github.com/callboard/callboard/httpapi/v1/calls"
@@ -104,7 +104,7 @@ type Audit interface {
 	Ride(ctx context.Context, p domain.Principal, act record.AuditAction) context.Context
 	// Record keeps an act before it returns, unless it rode under this context.
 	Record(ctx context.Context, p domain.Principal, act record.AuditAction)
-	ListAudit(ctx context.Context, p domain.Principal, q audit.Query) (ask.List[*domain.AuditEntry], error)
+	ListAudit(ctx context.Context, p domain.Principal, q audit.Query) (record.Page[*domain.AuditEntry], error)
 }
 
 // Health says whether the service can serve.
@@ -126,13 +126,13 @@ type Once interface {
 	// back, and idempotency_conflict where it is still running. A request that
 	// the end of the process cut off may run again: what it did is found and
 	// done once. digest is that of the body, "" where it is not read yet.
-	Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, digest string) (context.Context, *ask.OnceReply, error)
+	Reserve(ctx context.Context, p domain.Principal, k record.IdempotencyKey, digest string) (context.Context, *record.StoredReply, error)
 	// Keep stores the reply of a request that ran.
-	Keep(ctx context.Context, p domain.Principal, k ask.OnceKey, r ask.OnceReply) error
+	Keep(ctx context.Context, p domain.Principal, k record.IdempotencyKey, r record.StoredReply) error
 	// Release ends a request that failed. It gives the key back where the
 	// request had no effect; where that is unknown the same request may run
 	// again like one that was cut off.
-	Release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) error
+	Release(ctx context.Context, p domain.Principal, k record.IdempotencyKey, unknown bool) error
 	// Turn writes down what makes a request that was let in here the same one
 	// where another node does it, and InTurn reads it there.
 	Turn(ctx context.Context) string

@@ -15,10 +15,10 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/v1/events"
+	eventsservice "github.com/callboard/callboard/service/events"
 )
 
 const (
@@ -61,7 +61,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	v := *router.RequestOf(c.UserContext()) // the request's own is still used by it
 	from := cmp.Or(c.Get(lastEventID), c.Query("after"))
 	after := from
-	if from == ask.EventsFromNow {
+	if from == eventsservice.FromNow {
 		after = ""
 	}
 	q, err := events.EventQuery(v.Principal, after, c.Query("type"))

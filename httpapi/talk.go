@@ -13,8 +13,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/calls"
 )
 
 // Talking lets people talk to agents without a telephone.
@@ -22,7 +22,7 @@ type Talking interface {
 	// TalkToAgent calls an agent for somebody whose sound goes over a socket, and
 	// answers once the call is taken. Errors: not_found, invalid_state,
 	// engine_not_configured, no_trunk, concurrent_limit_exceeded, unavailable.
-	TalkToAgent(ctx context.Context, p domain.Principal, o ask.NewTalk, hears ask.Listener) (ask.Talk, error)
+	TalkToAgent(ctx context.Context, p domain.Principal, o calls.NewTalk, hears calls.Listener) (calls.Talk, error)
 }
 
 // TalkHello is the first message to who talks to an agent, a text.
@@ -87,7 +87,7 @@ func (s *Server) talk(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	o := ask.NewTalk{AgentID: id}
+	o := calls.NewTalk{AgentID: id}
 	if from := c.Query("from"); from != "" {
 		if o.From, err = domain.E164(strings.ReplaceAll(from, " ", "+"), ""); err != nil { // a plus in a query is a space
 			var ps domain.Problems
@@ -105,7 +105,7 @@ func (s *Server) talk(c *fiber.Ctx) error {
 	}
 	heard, told := newEarful(), newNotes()
 	var once sync.Once
-	t, err := s.ports.Talking.TalkToAgent(c.UserContext(), v.Principal, o, ask.Listener{
+	t, err := s.ports.Talking.TalkToAgent(c.UserContext(), v.Principal, o, calls.Listener{
 		Sound: heard.put,
 		Segment: func(segment domain.Segment) {
 			once.Do(func() { told.put(TalkNote{Type: "state", Status: domain.CallInProgress}) })
@@ -122,14 +122,14 @@ func (s *Server) talk(c *fiber.Ctx) error {
 		return err
 	}
 	h := &hearer{
-		server: s, visit: *v, seat: ask.Seat{Say: t.Say, Leave: t.Leave}, heard: heard, notes: told, text: orders(&t),
+		server: s, visit: *v, seat: calls.LiveAudio{Say: t.Say, Leave: t.Leave}, heard: heard, notes: told, text: orders(&t),
 		log: s.Log.With(slog.String("call_id", t.CallID), slog.String("request_id", v.RequestID)),
 	}
 	return h.begin(c, r, TalkHello{Type: "hello", CallID: t.CallID, Format: listenFormat()})
 }
 
 // orders takes the texts of who talks.
-func orders(t *ask.Talk) func([]byte) error {
+func orders(t *calls.Talk) func([]byte) error {
 	left := mostOrders
 	return func(text []byte) error {
 		var o TalkOrder

@@ -13,27 +13,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/service/calls"
 )
 
 // booth is the agent of the fake who is talked to.
 type booth struct {
 	mu      sync.Mutex
-	asked   ask.NewTalk
-	hears   ask.Listener
+	asked   calls.NewTalk
+	hears   calls.Listener
 	said    []byte
 	pressed string
 	left    int
 	err     error
 }
 
-func (f *fake) TalkToAgent(_ context.Context, _ domain.Principal, o ask.NewTalk, hears ask.Listener) (ask.Talk, error) {
+func (f *fake) TalkToAgent(_ context.Context, _ domain.Principal, o calls.NewTalk, hears calls.Listener) (calls.Talk, error) {
 	b := &f.booth
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
-		return ask.Talk{}, b.err
+		return calls.Talk{}, b.err
 	}
 	b.asked, b.hears = o, hears
 	locked := func(do func()) {
@@ -41,7 +41,7 @@ func (f *fake) TalkToAgent(_ context.Context, _ domain.Principal, o ask.NewTalk,
 		defer b.mu.Unlock()
 		do()
 	}
-	return ask.Talk{
+	return calls.Talk{
 		CallID: "call_" + ulidOf(7), Say: func(mu []byte) { locked(func() { b.said = append(b.said, mu...) }) },
 		Press: func(keys string) { locked(func() { b.pressed += keys }) }, Leave: func() { locked(func() { b.left++ }) },
 	}, nil
@@ -59,7 +59,7 @@ func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
 	d.noted()
 	ws, _, err := d.socket("/v1/agents/"+agent+"/talk?from=+12025550177", "calls:write")
 	require.NoError(t, err)
-	assert.Equal(t, ask.NewTalk{AgentID: agent, From: "+12025550177"}, d.booth.asked)
+	assert.Equal(t, calls.NewTalk{AgentID: agent, From: "+12025550177"}, d.booth.asked)
 	_, hello := next(t, ws)
 	assert.JSONEq(t, `{"type":"hello","call_id":"call_`+ulidOf(7)+`","format":{"encoding":"mulaw","rate":8000,"channels":1,"frame_ms":20}}`, string(hello))
 	h := d.booth.hears
@@ -77,10 +77,10 @@ func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(texts[1]), &note))
 	assert.Equal(t, "transcript Hello.", note.Type+" "+note.Segment.Text)
 	assert.JSONEq(t, `{"type":"dtmf","digits":"5"}`, texts[2])
-	h.Sound([]byte(strings.Repeat("x", ask.ListenFrame)))
+	h.Sound([]byte(strings.Repeat("x", calls.ListenFrame)))
 	kind, b := next(t, ws)
 	assert.Equal(t, websocket.MessageBinary, kind)
-	assert.Len(t, b, ask.ListenFrame)
+	assert.Len(t, b, calls.ListenFrame)
 
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageBinary, []byte("hello")))
 	require.NoError(t, ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"dtmf","digits":"12#"}`)))

@@ -11,10 +11,10 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/v1/account"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Users are the people of a workspace, and where they are signed in. The front
@@ -22,7 +22,7 @@ import (
 type Users interface {
 	CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error)
 	User(ctx context.Context, p domain.Principal, id string) (*domain.User, error)
-	ListUsers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.User], error)
+	ListUsers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.User], error)
 	// UpdateUser: what a new role forbids is refused from its return on.
 	UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error)
 	// DeleteUser: sessions, and what the user has let in, end with its return. may
@@ -38,7 +38,7 @@ type Users interface {
 	// which does not make the session last. Errors: authentication_required,
 	// ip_not_allowed.
 	Session(ctx context.Context, cookie string, from netip.Addr, watching bool) (*domain.User, *domain.Session, error)
-	ListSessions(ctx context.Context, p domain.Principal, userID string, q ask.Page) (ask.List[*domain.Session], error)
+	ListSessions(ctx context.Context, p domain.Principal, userID string, q record.PageQuery) (record.Page[*domain.Session], error)
 	EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error
 }
 

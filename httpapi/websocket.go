@@ -11,8 +11,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/calls"
 )
 
 // upgrade is the request for a WebSocket (RFC 6455, 4.2.1) as the library
@@ -93,7 +93,7 @@ type earful struct {
 	more chan struct{} // room for one: something is there
 
 	mu     sync.Mutex
-	frames [earfulMost][ask.ListenFrame]byte
+	frames [earfulMost][calls.ListenFrame]byte
 	at, n  int
 	over   bool
 	slow   bool

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/callboard/callboard/cmd/callboard/administration"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/quarantine"
 )
 
 func releaseCommand() *cobra.Command {
@@ -41,7 +41,7 @@ func releaseCommand() *cobra.Command {
 	return cmd
 }
 
-func sayQuarantine(cmd *cobra.Command, q *ask.Quarantine, list bool) error {
+func sayQuarantine(cmd *cobra.Command, q *quarantine.Quarantine, list bool) error {
 	out := cmd.OutOrStdout()
 	if q.BackupAt == nil {
 		_, err := fmt.Fprintln(out, "The store is not in quarantine.")

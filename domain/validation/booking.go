@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/domain/sms"
 )
@@ -60,7 +60,7 @@ func Reminders(p *domain.Problems, all []domain.Reminder) {
 }
 
 // Message finds what is wrong with a text message, but for its numbers.
-func Message(p *domain.Problems, o *ask.NewMessage) {
+func Message(p *domain.Problems, o *domain.NewMessage) {
 	Metadata(p, o.Metadata)
 	switch n := utf8.RuneCountInString(o.Body); {
 	case strings.TrimSpace(o.Body) == "":
@@ -77,7 +77,7 @@ func Message(p *domain.Problems, o *ask.NewMessage) {
 
 // Source finds what is wrong with a source of a knowledge base. prefix names
 // it, e.g. "sources[0].".
-func Source(p *domain.Problems, prefix string, s *ask.NewSource) {
+func Source(p *domain.Problems, prefix string, s *domain.NewKnowledgeSource) {
 	Text(p, prefix+"name", s.Name, s.Type == domain.SourceFile, MaxName)
 	switch s.Type {
 	case domain.SourceURL:
@@ -132,7 +132,7 @@ func KnowledgeBase(p *domain.Problems, k *domain.KnowledgeBase) {
 }
 
 // SourcesOf finds what is wrong with the first sources of a knowledge base.
-func SourcesOf(p *domain.Problems, all []ask.NewSource) {
+func SourcesOf(p *domain.Problems, all []domain.NewKnowledgeSource) {
 	for i := range atMost(p, "sources", all, knowledge.MaxSources) {
 		Source(p, "sources["+strconv.Itoa(i)+"].", &all[i])
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/domain/validation"
 )
@@ -15,16 +15,16 @@ import (
 func TestAPDFIsAFileOfBytesWithinItsBounds(t *testing.T) {
 	const pdf = "application/pdf"
 	for name, c := range map[string]struct {
-		source ask.NewSource
+		source domain.NewKnowledgeSource
 		param  string
 		says   string
 	}{
-		"a file":      {ask.NewSource{Type: domain.SourceFile, Name: "a.pdf", ContentType: pdf, Text: "%PDF-1.4\n\x00\xff"}, "", ""},
-		"no PDF":      {ask.NewSource{Type: domain.SourceFile, Name: "a.pdf", ContentType: pdf, Text: "hello"}, "content", "must be a PDF file, in base64"},
-		"empty":       {ask.NewSource{Type: domain.SourceFile, Name: "a.pdf", ContentType: pdf}, "content", "is required"},
-		"too large":   {ask.NewSource{Type: domain.SourceFile, Name: "a.pdf", ContentType: pdf, Text: "%PDF-" + strings.Repeat("x", knowledge.MaxPaper)}, "content", "has more than 6291456 bytes"},
-		"as text":     {ask.NewSource{Type: domain.SourceText, ContentType: pdf, Text: "%PDF-1.4"}, "content_type", "must not be application/pdf for a text; send it as a file"},
-		"bytes as md": {ask.NewSource{Type: domain.SourceFile, Name: "a.md", ContentType: "text/markdown", Text: "%PDF-1.4\xff"}, "content", "must be text in UTF-8"},
+		"a file":      {domain.NewKnowledgeSource{Type: domain.SourceFile, Name: "a.pdf", ContentType: pdf, Text: "%PDF-1.4\n\x00\xff"}, "", ""},
+		"no PDF":      {domain.NewKnowledgeSource{Type: domain.SourceFile, Name: "a.pdf", ContentType: pdf, Text: "hello"}, "content", "must be a PDF file, in base64"},
+		"empty":       {domain.NewKnowledgeSource{Type: domain.SourceFile, Name: "a.pdf", ContentType: pdf}, "content", "is required"},
+		"too large":   {domain.NewKnowledgeSource{Type: domain.SourceFile, Name: "a.pdf", ContentType: pdf, Text: "%PDF-" + strings.Repeat("x", knowledge.MaxPaper)}, "content", "has more than 6291456 bytes"},
+		"as text":     {domain.NewKnowledgeSource{Type: domain.SourceText, ContentType: pdf, Text: "%PDF-1.4"}, "content_type", "must not be application/pdf for a text; send it as a file"},
+		"bytes as md": {domain.NewKnowledgeSource{Type: domain.SourceFile, Name: "a.md", ContentType: "text/markdown", Text: "%PDF-1.4\xff"}, "content", "must be text in UTF-8"},
 	} {
 		var p domain.Problems
 		validation.Source(&p, "", &c.source)

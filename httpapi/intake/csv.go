@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 )
 
 // maxColumns bounds the width of a file.
@@ -24,14 +23,14 @@ const maxColumns = 200
 // CR. Columns without a name and rows without a value are passed over. A row
 // that cannot be read has a Problem. An error of r, or of the header, ends the
 // rows.
-func CSV(r io.Reader) iter.Seq2[ask.RawContact, error] { return CSVAs(r, &Columns{}) }
+func CSV(r io.Reader) iter.Seq2[domain.RawContact, error] { return CSVAs(r, &Columns{}) }
 
 // CSVAs is CSV of a file whose columns are matched to variables.
-func CSVAs(r io.Reader, as *Columns) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func CSVAs(r io.Reader, as *Columns) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		t := &table{w: newWindow(decoded(r)), line: 1, delimiter: ',', end: '\n', as: as}
 		if err := t.header(); err != nil {
-			yield(ask.RawContact{}, err)
+			yield(domain.RawContact{}, err)
 			return
 		}
 		for {
@@ -40,7 +39,7 @@ func CSVAs(r io.Reader, as *Columns) iter.Seq2[ask.RawContact, error] {
 			case errors.Is(err, io.EOF):
 				return
 			case err != nil:
-				yield(ask.RawContact{}, err)
+				yield(domain.RawContact{}, err)
 				return
 			}
 			if !yield(c, nil) {
@@ -134,17 +133,17 @@ func headerError(why string) error {
 }
 
 // next is the next row that is not empty.
-func (t *table) next() (ask.RawContact, error) {
+func (t *table) next() (domain.RawContact, error) {
 	for {
 		at := t.line
 		text, whole, err := t.record()
 		if err != nil {
-			return ask.RawContact{}, err
+			return domain.RawContact{}, err
 		}
 		if whole && t.empty(text) {
 			continue
 		}
-		c := ask.RawContact{Line: at}
+		c := domain.RawContact{Line: at}
 		switch {
 		case !whole:
 			c.Problem = "the row is larger than 64 kB, or a quote in it is never closed"
@@ -167,7 +166,7 @@ func (t *table) empty(text []byte) bool {
 	return true
 }
 
-func (t *table) contact(c *ask.RawContact, text []byte) {
+func (t *table) contact(c *domain.RawContact, text []byte) {
 	fields, ok := t.split(text)
 	switch {
 	case !ok:

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/httpapi/intake"
 )
 
@@ -32,13 +32,13 @@ func in16(text string, order binary.AppendByteOrder, mark bool) string {
 }
 
 func TestSpreadsheetsAreUnderstood(t *testing.T) {
-	want := []ask.RawContact{
+	want := []domain.RawContact{
 		{Line: 2, Phone: "+12025550123", Context: domain.Context{"name": "Zoë 🐘"}},
 		{Line: 3, Phone: "+12025550124", Context: domain.Context{"name": "Bob"}},
 	}
 	const plain = "phone,name\n+12025550123,Zoë 🐘\n+12025550124,Bob\n"
-	at := func(lines int) []ask.RawContact {
-		moved := append([]ask.RawContact(nil), want...)
+	at := func(lines int) []domain.RawContact {
+		moved := append([]domain.RawContact(nil), want...)
 		for i := range moved {
 			moved[i].Line += lines
 		}
@@ -46,7 +46,7 @@ func TestSpreadsheetsAreUnderstood(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		text string
-		want []ask.RawContact
+		want []domain.RawContact
 	}{
 		"UTF-8 with its mark":          {"\xef\xbb\xbf" + plain, want},
 		"UTF-16 LE":                    {in16(plain, binary.LittleEndian, true), want},
@@ -95,12 +95,12 @@ func TestNumbersAreReadInWhatSpreadsheetsWrite(t *testing.T) {
 		"UTF-8": text, "UTF-8 with a mark": "\xef\xbb\xbf" + text, "UTF-16 LE": in16(text, binary.LittleEndian, true),
 		"UTF-16 BE": in16(text, binary.BigEndian, true), "UTF-16 LE without a mark": in16(text, binary.LittleEndian, false),
 	} {
-		var got []ask.RawNumber
+		var got []domain.RawNumber
 		for n, err := range intake.NumberLines(strings.NewReader(file)) {
 			require.NoError(t, err)
 			got = append(got, n)
 		}
-		assert.Equal(t, []ask.RawNumber{{Line: 1, Phone: "+12025550100"}, {Line: 3, Phone: "0171 5550101"}}, got, name)
+		assert.Equal(t, []domain.RawNumber{{Line: 1, Phone: "+12025550100"}, {Line: 3, Phone: "0171 5550101"}}, got, name)
 	}
 }
 
@@ -123,20 +123,20 @@ func TestUTF16IsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestJSONIsReadOneContactAtATime(t *testing.T) {
-	ada := ask.RawContact{Line: 1, Phone: "1", Context: domain.Context{"a": "]}\",{["}}
+	ada := domain.RawContact{Line: 1, Phone: "1", Context: domain.Context{"a": "]}\",{["}}
 	const text = `{"phone":"1","context":{"a":"]}\",{["}}`
 	for name, c := range map[string]struct {
 		text string
-		want []ask.RawContact
+		want []domain.RawContact
 	}{
-		"a list":              {`[` + text + `]`, []ask.RawContact{ada}},
-		"an object":           {`{"contacts":[` + text + `]}`, []ask.RawContact{ada}},
-		"spaces and a mark":   {"\xef\xbb\xbf \r\n{ \"contacts\" :\t[ " + text + " ] } \n", []ask.RawContact{ada}},
+		"a list":              {`[` + text + `]`, []domain.RawContact{ada}},
+		"an object":           {`{"contacts":[` + text + `]}`, []domain.RawContact{ada}},
+		"spaces and a mark":   {"\xef\xbb\xbf \r\n{ \"contacts\" :\t[ " + text + " ] } \n", []domain.RawContact{ada}},
 		"none":                {`[]`, nil},
 		"none in an object":   {`{"contacts": [ ]}`, nil},
-		"what is no contact":  {`[7, "x", null , {"phone":7}]`, []ask.RawContact{{Line: 1, Problem: "the row is no contact: the value must be an object"}, {Line: 2, Problem: "the row is no contact: the value must be an object"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is no contact: phone must be a string"}}},
-		"one that is too big": {`[` + text + `,{"phone":"` + strings.Repeat("\\\"", 100_000) + `"},{"phone":"3"}]`, []ask.RawContact{ada, {Line: 2, Problem: "the contact is larger than 64 kB"}, {Line: 3, Phone: "3"}}},
-		"UTF-16":              {in16(`[`+text+`]`, binary.BigEndian, true), []ask.RawContact{ada}},
+		"what is no contact":  {`[7, "x", null , {"phone":7}]`, []domain.RawContact{{Line: 1, Problem: "the row is no contact: the value must be an object"}, {Line: 2, Problem: "the row is no contact: the value must be an object"}, {Line: 3, Problem: "the row has no phone"}, {Line: 4, Problem: "the row is no contact: phone must be a string"}}},
+		"one that is too big": {`[` + text + `,{"phone":"` + strings.Repeat("\\\"", 100_000) + `"},{"phone":"3"}]`, []domain.RawContact{ada, {Line: 2, Problem: "the contact is larger than 64 kB"}, {Line: 3, Phone: "3"}}},
+		"UTF-16":              {in16(`[`+text+`]`, binary.BigEndian, true), []domain.RawContact{ada}},
 	} {
 		for way, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
 			got, err := all(intake.JSON(r))

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 )
 
 // MaxRow is the size of the largest row that is read, in bytes.
@@ -27,8 +26,8 @@ type contact struct {
 }
 
 // row reads one contact; what cannot be read becomes its Problem.
-func row(line int, text []byte) ask.RawContact {
-	c := ask.RawContact{Line: line}
+func row(line int, text []byte) domain.RawContact {
+	c := domain.RawContact{Line: line}
 	if !utf8.Valid(text) {
 		c.Problem = "the row is not UTF-8"
 		return c
@@ -68,19 +67,19 @@ func why(err error) string {
 }
 
 // NDJSON reads one contact per line. An error of r ends the rows.
-func NDJSON(r io.Reader) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func NDJSON(r io.Reader) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		w := newWindow(decoded(r))
 		line := 1
 		for {
 			text, whole, err := w.line()
 			if err != nil {
 				if !errors.Is(err, io.EOF) {
-					yield(ask.RawContact{}, err)
+					yield(domain.RawContact{}, err)
 				}
 				return
 			}
-			c := ask.RawContact{Line: line, Problem: "the row is larger than 64 kB"}
+			c := domain.RawContact{Line: line, Problem: "the row is larger than 64 kB"}
 			if whole {
 				if text = bytes.TrimSpace(text); len(text) == 0 {
 					line++

@@ -17,11 +17,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/httpapi/intake"
 )
 
-func all(rows iter.Seq2[ask.RawContact, error]) (list []ask.RawContact, err error) {
+func all(rows iter.Seq2[domain.RawContact, error]) (list []domain.RawContact, err error) {
 	for r, e := range rows {
 		if e != nil {
 			return list, e
@@ -32,33 +32,33 @@ func all(rows iter.Seq2[ask.RawContact, error]) (list []ask.RawContact, err erro
 }
 
 func TestCSVAsPeopleSendIt(t *testing.T) {
-	ada := func(line int) ask.RawContact {
-		return ask.RawContact{Line: line, Phone: "+12025550123", Context: domain.Context{"name": "Ada"}}
+	ada := func(line int) domain.RawContact {
+		return domain.RawContact{Line: line, Phone: "+12025550123", Context: domain.Context{"name": "Ada"}}
 	}
-	bad := func(line int, why string) ask.RawContact { return ask.RawContact{Line: line, Problem: why} }
+	bad := func(line int, why string) domain.RawContact { return domain.RawContact{Line: line, Problem: why} }
 	const more, quote, size = "the row has more fields than the header", "a quoted field must end before the next delimiter", "the row is larger than 64 kB, or a quote in it is never closed"
 	for name, c := range map[string]struct {
 		text string
-		want []ask.RawContact
+		want []domain.RawContact
 	}{
-		"plain":                 {"phone,name\n+12025550123,Ada\n", []ask.RawContact{ada(2)}},
-		"no last line end":      {"phone,name\n+12025550123,Ada", []ask.RawContact{ada(2)}},
-		"CRLF, BOM, spaces":     {"\xef\xbb\xbf Phone , name\r\n +12025550123 , Ada \r\n", []ask.RawContact{ada(2)}},
-		"semicolons":            {"name;phone\nAda;+12025550123\n", []ask.RawContact{ada(2)}},
-		"tabs":                  {"name\tphone\nAda\t+12025550123\n", []ask.RawContact{ada(2)}},
-		"empty lines":           {"\n\nphone,name\n\n+12025550123,Ada\n\n", []ask.RawContact{ada(5)}},
-		"quotes":                {"phone,\"name\"\n\"+12025550123\",\"Ada\"\n", []ask.RawContact{ada(2)}},
-		"quoted at the end":     {"name,phone\nAda,\"+12025550123\"", []ask.RawContact{ada(2)}},
-		"lines in a field":      {"phone,name\n1,\"A\n\"\"b\"\", c\"\n+12025550123,Ada\n", []ask.RawContact{{Line: 2, Phone: "1", Context: domain.Context{"name": "A\n\"b\", c"}}, ada(4)}},
-		"zone and country":      {"phone,timezone,COUNTRY,\n1,Europe/Berlin,DE,x\n", []ask.RawContact{{Line: 2, Phone: "1", Timezone: "Europe/Berlin", Country: "DE"}}},
-		"short row":             {"phone,name\n1\n+12025550123,Ada\n", []ask.RawContact{{Line: 2, Phone: "1"}, ada(3)}},
-		"long row":              {"phone,name\n1,2,3\n+12025550123,Ada\n", []ask.RawContact{bad(2, more), ada(3)}},
-		"no phone":              {"phone,name\n,Bob\n+12025550123,Ada\n", []ask.RawContact{{Line: 2, Context: domain.Context{"name": "Bob"}, Problem: "the row has no phone"}, ada(3)}},
-		"garbage after a quote": {"phone,name\n1,\"a\"b\n+12025550123,Ada\n", []ask.RawContact{bad(2, quote), ada(3)}},
-		"a quote inside":        {"phone,name\n1,5\" pipe\n+12025550123,Ada\n", []ask.RawContact{{Line: 2, Phone: "1", Context: domain.Context{"name": "5\" pipe"}}, ada(3)}},
-		"not UTF-8":             {"phone,name\n1,\xff\n2,\x00\n+12025550123,Ada\n", []ask.RawContact{bad(2, "the row is not text in UTF-8"), bad(3, "the row is not text in UTF-8"), ada(4)}},
-		"a quote never closed":  {"phone,name\n1,\"Bob\n" + strings.Repeat("+12025550123,Ada\n", 2), []ask.RawContact{bad(2, size), ada(3), ada(4)}},
-		"a row without end":     {"phone,name\n1," + strings.Repeat("x", 200_000) + "\n+12025550123,Ada\n", []ask.RawContact{bad(2, size), ada(3)}},
+		"plain":                 {"phone,name\n+12025550123,Ada\n", []domain.RawContact{ada(2)}},
+		"no last line end":      {"phone,name\n+12025550123,Ada", []domain.RawContact{ada(2)}},
+		"CRLF, BOM, spaces":     {"\xef\xbb\xbf Phone , name\r\n +12025550123 , Ada \r\n", []domain.RawContact{ada(2)}},
+		"semicolons":            {"name;phone\nAda;+12025550123\n", []domain.RawContact{ada(2)}},
+		"tabs":                  {"name\tphone\nAda\t+12025550123\n", []domain.RawContact{ada(2)}},
+		"empty lines":           {"\n\nphone,name\n\n+12025550123,Ada\n\n", []domain.RawContact{ada(5)}},
+		"quotes":                {"phone,\"name\"\n\"+12025550123\",\"Ada\"\n", []domain.RawContact{ada(2)}},
+		"quoted at the end":     {"name,phone\nAda,\"+12025550123\"", []domain.RawContact{ada(2)}},
+		"lines in a field":      {"phone,name\n1,\"A\n\"\"b\"\", c\"\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Phone: "1", Context: domain.Context{"name": "A\n\"b\", c"}}, ada(4)}},
+		"zone and country":      {"phone,timezone,COUNTRY,\n1,Europe/Berlin,DE,x\n", []domain.RawContact{{Line: 2, Phone: "1", Timezone: "Europe/Berlin", Country: "DE"}}},
+		"short row":             {"phone,name\n1\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Phone: "1"}, ada(3)}},
+		"long row":              {"phone,name\n1,2,3\n+12025550123,Ada\n", []domain.RawContact{bad(2, more), ada(3)}},
+		"no phone":              {"phone,name\n,Bob\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Context: domain.Context{"name": "Bob"}, Problem: "the row has no phone"}, ada(3)}},
+		"garbage after a quote": {"phone,name\n1,\"a\"b\n+12025550123,Ada\n", []domain.RawContact{bad(2, quote), ada(3)}},
+		"a quote inside":        {"phone,name\n1,5\" pipe\n+12025550123,Ada\n", []domain.RawContact{{Line: 2, Phone: "1", Context: domain.Context{"name": "5\" pipe"}}, ada(3)}},
+		"not UTF-8":             {"phone,name\n1,\xff\n2,\x00\n+12025550123,Ada\n", []domain.RawContact{bad(2, "the row is not text in UTF-8"), bad(3, "the row is not text in UTF-8"), ada(4)}},
+		"a quote never closed":  {"phone,name\n1,\"Bob\n" + strings.Repeat("+12025550123,Ada\n", 2), []domain.RawContact{bad(2, size), ada(3), ada(4)}},
+		"a row without end":     {"phone,name\n1," + strings.Repeat("x", 200_000) + "\n+12025550123,Ada\n", []domain.RawContact{bad(2, size), ada(3)}},
 	} {
 		for way, r := range map[string]io.Reader{"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text))} {
 			got, err := all(intake.CSV(r))
@@ -84,7 +84,7 @@ func TestAFileWithoutAPhoneColumnIsRefused(t *testing.T) {
 
 func TestAnErrorOfTheStreamEndsTheRows(t *testing.T) {
 	broken := errors.New("the client went away")
-	for _, read := range []func(io.Reader) iter.Seq2[ask.RawContact, error]{intake.CSV, intake.NDJSON} {
+	for _, read := range []func(io.Reader) iter.Seq2[domain.RawContact, error]{intake.CSV, intake.NDJSON} {
 		_, err := all(read(io.MultiReader(strings.NewReader("phone\n1\n2"), iotest.ErrReader(broken))))
 		require.ErrorIs(t, err, broken)
 		_, err = all(read(iotest.ErrReader(broken)))
@@ -98,7 +98,7 @@ func TestNDJSONCountsWhatItCannotRead(t *testing.T) {
 		`{"phone":"` + strings.Repeat("1", 100_000) + `"}`, `{"phone":"2"}`,
 	}, "\n"))))
 	require.NoError(t, err)
-	assert.Equal(t, []ask.RawContact{
+	assert.Equal(t, []domain.RawContact{
 		{Line: 1, Phone: "1", Context: domain.Context{"n": json.Number("1")}, Timezone: "UTC", Country: "US"},
 		{Line: 3, Problem: "the row is no contact: phone must be a string"},
 		{Line: 4, Problem: "the row is no contact: fone is not a known member"},
@@ -116,7 +116,7 @@ func TestNDJSONCountsWhatItCannotRead(t *testing.T) {
 func TestCSVReadsWhatIsWrittenByTheBook(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		field := rapid.StringOfN(rapid.RuneFrom([]rune("ab,;\"\n\r\t é'=")), 0, 8, -1)
-		var want []ask.RawContact
+		var want []domain.RawContact
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
 		w.UseCRLF = rapid.Bool().Draw(t, "crlf")
@@ -124,7 +124,7 @@ func TestCSVReadsWhatIsWrittenByTheBook(t *testing.T) {
 		for range rapid.IntRange(0, 5).Draw(t, "rows") {
 			x, y := field.Draw(t, "a"), field.Draw(t, "b")
 			_ = w.Write([]string{"1", x, y})
-			c := ask.RawContact{Phone: "1"}
+			c := domain.RawContact{Phone: "1"}
 			for name, v := range map[string]string{"a": x, "b": y} {
 				if v = strings.TrimSpace(v); v != "" {
 					if c.Context == nil {
@@ -171,7 +171,7 @@ func FuzzNDJSON(f *testing.F) {
 
 // sound: every row has a phone or a problem, lines go up, and it does not
 // matter in which pieces the bytes come.
-func sound(t *testing.T, text []byte, read func(io.Reader) iter.Seq2[ask.RawContact, error]) {
+func sound(t *testing.T, text []byte, read func(io.Reader) iter.Seq2[domain.RawContact, error]) {
 	t.Helper()
 	rows, err := all(read(bytes.NewReader(text)))
 	line := 0

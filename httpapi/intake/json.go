@@ -9,17 +9,16 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 )
 
 // JSON reads a list of contacts, or an object with the list in "contacts", one
 // contact at a time however long the list is. An error of r, and a text that is
 // no JSON, end the rows.
-func JSON(r io.Reader) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func JSON(r io.Reader) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		l := &list{w: newWindow(decoded(r)), yield: yield}
 		if err := l.read(); err != nil && !errors.Is(err, errStopped) {
-			yield(ask.RawContact{}, err)
+			yield(domain.RawContact{}, err)
 		}
 	}
 }
@@ -32,7 +31,7 @@ var (
 // list is a JSON text while it is read.
 type list struct {
 	w     *window
-	yield func(ask.RawContact, error) bool
+	yield func(domain.RawContact, error) bool
 	n     int // contacts so far
 	found bool
 }
@@ -145,7 +144,7 @@ func (l *list) contacts() error {
 			return ended(err)
 		}
 		l.n++
-		c := ask.RawContact{Line: l.n, Problem: "the contact is larger than 64 kB"}
+		c := domain.RawContact{Line: l.n, Problem: "the contact is larger than 64 kB"}
 		if whole {
 			if c = row(l.n, text); c.Problem != "" && !json.Valid(text) {
 				return errNoJSON

@@ -9,15 +9,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 )
 
 // NumbersOf are the numbers of rows of contacts; whatever else they hold is
 // left out.
-func NumbersOf(rows iter.Seq2[ask.RawContact, error]) iter.Seq2[ask.RawNumber, error] {
-	return func(yield func(ask.RawNumber, error) bool) {
+func NumbersOf(rows iter.Seq2[domain.RawContact, error]) iter.Seq2[domain.RawNumber, error] {
+	return func(yield func(domain.RawNumber, error) bool) {
 		for c, err := range rows {
-			if !yield(ask.RawNumber{Line: c.Line, Phone: c.Phone, Country: c.Country, Problem: c.Problem}, err) {
+			if !yield(domain.RawNumber{Line: c.Line, Phone: c.Phone, Country: c.Country, Problem: c.Problem}, err) {
 				return
 			}
 		}
@@ -25,19 +24,19 @@ func NumbersOf(rows iter.Seq2[ask.RawContact, error]) iter.Seq2[ask.RawNumber, e
 }
 
 // NumberLines reads one number per line, in UTF-8 or UTF-16. An error of r ends the rows.
-func NumberLines(r io.Reader) iter.Seq2[ask.RawNumber, error] {
-	return func(yield func(ask.RawNumber, error) bool) {
+func NumberLines(r io.Reader) iter.Seq2[domain.RawNumber, error] {
+	return func(yield func(domain.RawNumber, error) bool) {
 		w := newWindow(decoded(r))
 		for line := 1; ; line++ {
 			text, whole, err := w.line()
 			if err != nil {
 				if !errors.Is(err, io.EOF) {
-					yield(ask.RawNumber{}, err)
+					yield(domain.RawNumber{}, err)
 				}
 				return
 			}
 			text = bytes.TrimSpace(text)
-			n := ask.RawNumber{Line: line, Phone: string(text)}
+			n := domain.RawNumber{Line: line, Phone: string(text)}
 			switch {
 			case whole && len(text) == 0:
 				continue
@@ -58,7 +57,7 @@ const MaxNumber = 64
 
 // JSONNumbers reads {"entries": […]}: numbers as texts, or objects with a
 // phone.
-func JSONNumbers(text []byte) (iter.Seq2[ask.RawNumber, error], error) {
+func JSONNumbers(text []byte) (iter.Seq2[domain.RawNumber, error], error) {
 	var in struct {
 		Entries []json.RawMessage `json:"entries"`
 	}
@@ -70,7 +69,7 @@ func JSONNumbers(text []byte) (iter.Seq2[ask.RawNumber, error], error) {
 		p.Add("entries", domain.CodeValidation, "is required: the list of numbers")
 		return nil, p.Err()
 	}
-	return func(yield func(ask.RawNumber, error) bool) {
+	return func(yield func(domain.RawNumber, error) bool) {
 		for i, e := range in.Entries {
 			if !yield(entry(i+1, e), nil) {
 				return
@@ -79,8 +78,8 @@ func JSONNumbers(text []byte) (iter.Seq2[ask.RawNumber, error], error) {
 	}, nil
 }
 
-func entry(line int, text json.RawMessage) ask.RawNumber {
-	n := ask.RawNumber{Line: line}
+func entry(line int, text json.RawMessage) domain.RawNumber {
+	n := domain.RawNumber{Line: line}
 	if len(text) > 0 && text[0] == '"' {
 		if domain.DecodeJSON(text, &n.Phone) != nil || len(n.Phone) > MaxNumber {
 			n.Phone, n.Problem = "", "the entry is no telephone number"

@@ -7,19 +7,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/httpapi/intake"
 )
 
 func TestAListOfNumbersTakesNoFieldThatItDoesNotKnow(t *testing.T) {
 	rows, err := intake.JSONNumbers([]byte(`{"entries":["+12025550123",{"phone":"2025550124","country":"US"},{"phone":"1","name":"Ada"},{"phone":7},{}]}`))
 	require.NoError(t, err)
-	var got []ask.RawNumber
+	var got []domain.RawNumber
 	for n, err := range rows {
 		require.NoError(t, err)
 		got = append(got, n)
 	}
-	assert.Equal(t, []ask.RawNumber{
+	assert.Equal(t, []domain.RawNumber{
 		{Line: 1, Phone: "+12025550123"},
 		{Line: 2, Phone: "2025550124", Country: "US"},
 		{Line: 3, Problem: "the entry is no number: name is not a known member"},

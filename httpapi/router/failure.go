@@ -15,7 +15,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 )
 
 // Codes that only the front door gives.
@@ -40,7 +39,7 @@ func statuses() map[domain.Code]int {
 		domain.CodeCallerIDNotAllowed:      http.StatusUnprocessableEntity,
 		domain.CodeInvalidURL:              http.StatusUnprocessableEntity,
 		domain.CodeIdempotencyMismatch:     http.StatusUnprocessableEntity,
-		ask.CodeInvalidCursor:              http.StatusUnprocessableEntity,
+		domain.CodeInvalidCursor:           http.StatusUnprocessableEntity,
 		domain.CodeNotFound:                http.StatusNotFound,
 		domain.CodeInvalidState:            http.StatusConflict,
 		domain.CodeIdempotencyConflict:     http.StatusConflict,
@@ -51,8 +50,8 @@ func statuses() map[domain.Code]int {
 		domain.CodeNoSMSRoute:              http.StatusConflict,
 		domain.CodeOptedOut:                http.StatusForbidden,
 		domain.CodeNoEngine:                http.StatusConflict,
-		ask.CodeCursorExpired:              http.StatusGone,
-		ask.CodeExportExpired:              http.StatusGone,
+		domain.CodeCursorExpired:           http.StatusGone,
+		domain.CodeExportExpired:           http.StatusGone,
 		domain.CodePayloadTooLarge:         http.StatusRequestEntityTooLarge,
 		domain.CodeUnsupportedMedia:        http.StatusUnsupportedMediaType,
 		domain.CodeMethodNotAllowed:        http.StatusMethodNotAllowed,

@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 )
 
 // HandleList returns the handler of a list route. show converts a stored value to its API
 // form.
-func HandleList[P, In, Out any](port P, list func(P, context.Context, domain.Principal, ask.Page) (ask.List[In], error), show func(In) Out) func(context.Context, domain.Principal, *struct{ Paging }) (*Response[List[Out]], error) {
+func HandleList[P, In, Out any](port P, list func(P, context.Context, domain.Principal, record.PageQuery) (record.Page[In], error), show func(In) Out) func(context.Context, domain.Principal, *struct{ Paging }) (*Response[List[Out]], error) {
 	return func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*Response[List[Out]], error) {
 		l, err := list(port, ctx, p, in.Query())
 		return Page(l, err, show)

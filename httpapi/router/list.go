@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 )
 
 const defaultPage = 20
@@ -18,15 +18,15 @@ type Paging struct {
 }
 
 // Query returns the page that is asked for.
-func (p Paging) Query() ask.Page {
+func (p Paging) Query() record.PageQuery {
 	if p.Limit == 0 {
 		p.Limit = defaultPage
 	}
-	return ask.Page{Limit: p.Limit, Cursor: p.Cursor, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore}
+	return record.PageQuery{Limit: p.Limit, Cursor: p.Cursor, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore}
 }
 
 // CreatedBetween is when what the list shows may have been made.
-func (p Paging) CreatedBetween() ask.Span { return p.Query().Created() }
+func (p Paging) CreatedBetween() record.TimeRange { return p.Query().Created() }
 
 // List is a page as the API shows it.
 type List[T any] struct {
@@ -37,7 +37,7 @@ type List[T any] struct {
 }
 
 // Page shows one page, each row as show makes it.
-func Page[In, Out any](l ask.List[In], err error, show func(In) Out) (*Response[List[Out]], error) {
+func Page[In, Out any](l record.Page[In], err error, show func(In) Out) (*Response[List[Out]], error) {
 	if err != nil {
 		return nil, err
 	}

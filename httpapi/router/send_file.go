@@ -13,11 +13,11 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/service/record"
 )
 
 // SendFile answers with a file, or with the part of it that is asked for.
-func (s *Router) SendFile(c *fiber.Ctx, rec ask.Recording, kind, disposition string) error {
+func (s *Router) SendFile(c *fiber.Ctx, rec record.Download, kind, disposition string) error {
 	wanted := c.Get(fiber.HeaderRange)
 	if c.Method() == fiber.MethodHead { // of which there is no part (RFC 9110 §14.2)
 		wanted = ""

@@ -10,7 +10,7 @@ import (
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/validation"
 )
@@ -68,9 +68,9 @@ func (a *Runtime) text(ctx context.Context, act pathway.Act) (string, error) {
 		}
 		body = given.Body
 	}
-	sent, err := a.cfg.SendSMS(ctx, a.p, ask.NewMessage{From: a.from, To: a.peer(), Body: body})
+	sent, err := a.cfg.SendSMS(ctx, a.p, domain.NewMessage{From: a.from, To: a.peer(), Body: body})
 	if refused, ok := errors.AsType[*domain.Error](err); ok && refused.Param == "from" && a.from != "" { // the number only answers: sms_enabled is not set
-		sent, err = a.cfg.SendSMS(ctx, a.p, ask.NewMessage{To: a.peer(), Body: body})
+		sent, err = a.cfg.SendSMS(ctx, a.p, domain.NewMessage{To: a.peer(), Body: body})
 	}
 	if err != nil {
 		return "", err
@@ -116,7 +116,7 @@ func (a *Runtime) appointment(ctx context.Context, act pathway.Act) (string, err
 	case "availability":
 		return a.freeTimes(ctx, w)
 	case "book":
-		made, err := a.cfg.Appointments.Book(ctx, a.p, ask.NewAppointment{
+		made, err := a.cfg.Appointments.Book(ctx, a.p, booking.NewAppointment{
 			Patient: domain.Patient{Name: w.Name, Phone: a.peer()}, Provider: w.Provider, Datetime: w.Datetime, Type: w.Type, Notes: w.Notes, CallID: a.call.ID,
 		})
 		return appointmentText(w.Action, made, err)
@@ -135,7 +135,7 @@ func (a *Runtime) appointment(ctx context.Context, act pathway.Act) (string, err
 	case "cancel":
 		changed, err = a.cfg.Changes.CancelAppointment(ctx, a.p, w.AppointmentID, w.Notes)
 	case "reschedule":
-		changed, err = a.cfg.Changes.RescheduleAppointment(ctx, a.p, w.AppointmentID, ask.Reschedule{Datetime: w.Datetime})
+		changed, err = a.cfg.Changes.RescheduleAppointment(ctx, a.p, w.AppointmentID, booking.Reschedule{Datetime: w.Datetime})
 	default:
 		return "", errors.New("action is none of availability, book, confirm, cancel and reschedule")
 	}
@@ -169,7 +169,7 @@ func appointmentText(action string, a *domain.Appointment, err error) (string, e
 
 // freeTimes returns the next free times of a provider.
 func (a *Runtime) freeTimes(ctx context.Context, w appointmentRequest) (string, error) {
-	q := ask.AvailabilityQuery{Provider: w.Provider, Limit: maxSlots}
+	q := booking.AvailabilityQuery{Provider: w.Provider, Limit: maxSlots}
 	if day, _, ok := strings.Cut(w.Datetime+"T", "T"); ok && day != "" {
 		q.From = day
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/service/record"
@@ -68,7 +68,7 @@ func (r *Scripts) Script(ctx context.Context, p domain.Principal, agentID, pathw
 
 // ScriptForCall pins what an order's call speaks: as its agent does, but for what
 // the order says otherwise.
-func (r *Scripts) ScriptForCall(ctx context.Context, p domain.Principal, o *ask.NewCall) (s domain.Script, err error) {
+func (r *Scripts) ScriptForCall(ctx context.Context, p domain.Principal, o *domain.NewCall) (s domain.Script, err error) {
 	if o.Overrides == nil {
 		s, err = r.Script(ctx, p, o.AgentID, o.PathwayID)
 	} else {

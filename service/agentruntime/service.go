@@ -10,7 +10,7 @@ import (
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/engines/llm"
@@ -32,16 +32,16 @@ type toolClient interface {
 
 // appointments books and finds appointments.
 type appointments interface {
-	Book(ctx context.Context, p domain.Principal, o ask.NewAppointment) (*domain.Appointment, error)
+	Book(ctx context.Context, p domain.Principal, o booking.NewAppointment) (*domain.Appointment, error)
 	Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
-	Availability(ctx context.Context, p domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error)
+	Availability(ctx context.Context, p domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error)
 }
 
 // appointmentChanges change appointments.
 type appointmentChanges interface {
 	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
 	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
-	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error)
+	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error)
 }
 
 // Config is what the service needs.
@@ -63,7 +63,7 @@ type Config struct {
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	// Retrieve returns passages of knowledge bases that fit a query.
 	Retrieve func(ctx context.Context, p domain.Principal, ids []string, query string) (string, []domain.Passage)
-	SendSMS  func(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error)
+	SendSMS  func(ctx context.Context, p domain.Principal, o domain.NewMessage) (*domain.Message, error)
 	// Watch returns who reads the transcript of a call live; nil: nobody.
 	Watch func(callID string) func(domain.Segment)
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/record"
@@ -156,7 +156,7 @@ func (s *Service) Agent(ctx context.Context, p domain.Principal, id string) (*do
 }
 
 // ListAgents returns a page of agents.
-func (s *Service) ListAgents(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Agent], error) {
+func (s *Service) ListAgents(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Agent], error) {
 	return record.List[domain.Agent](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixAgent, q, nil)
 }
 
@@ -271,10 +271,10 @@ func (s *Service) AgentVersion(ctx context.Context, p domain.Principal, id strin
 }
 
 // ListAgentVersions returns a page of published versions.
-func (s *Service) ListAgentVersions(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.AgentVersion], error) {
+func (s *Service) ListAgentVersions(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.AgentVersion], error) {
 	a, err := s.Agent(ctx, p, id)
 	if err != nil {
-		return ask.List[*domain.AgentVersion]{}, err
+		return record.Page[*domain.AgentVersion]{}, err
 	}
 	return record.List[domain.AgentVersion](ctx, s.store, p.WorkspaceID, "of="+a.ID, domain.PrefixAgent, q, nil)
 }

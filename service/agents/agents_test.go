@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/agents"
 	"github.com/callboard/callboard/service/record"
@@ -41,7 +41,7 @@ func TestDraftTakesEffectOnceItIsPublished(t *testing.T) {
 	assert.Equal(t, "Good day.", v.FirstMessage)
 	assert.Equal(t, 1, n.published)
 	assert.Positive(t, n.committed)
-	versions, err := s.ListAgentVersions(ctx, p, a.ID, ask.Page{Limit: 10})
+	versions, err := s.ListAgentVersions(ctx, p, a.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Len(t, versions.Data, 2)
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -26,10 +26,10 @@ type Config struct {
 	// Script returns what an agent speaks. Errors: not_found.
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	// SendSMS queues a message under an id, in one commit with more.
-	SendSMS func(ctx context.Context, p domain.Principal, o ask.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error)
+	SendSMS func(ctx context.Context, p domain.Principal, o domain.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error)
 	// PlaceCall places a call under an id if a permit is free now, in one commit with
 	// more.
-	PlaceCall func(ctx context.Context, p domain.Principal, o ask.NewCall, id string, more func(*commit.Change, *domain.Call)) (*domain.Call, error)
+	PlaceCall func(ctx context.Context, p domain.Principal, o domain.NewCall, id string, more func(*commit.Change, *domain.Call)) (*domain.Call, error)
 	Log       *slog.Logger
 }
 
@@ -58,7 +58,7 @@ func (s *Service) Run(ctx context.Context) {
 // Book books a time with a provider. Of concurrent requests for one time a single one
 // succeeds, also on several nodes: requests of this process wait for one another, and
 // the rows of the provider and its days are guarded.
-func (s *Service) Book(ctx context.Context, p domain.Principal, o ask.NewAppointment) (*domain.Appointment, error) {
+func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
 	if created, err := record.CreatedBySameRequest[domain.Appointment](ctx, s.store, p, domain.PrefixAppoint); created != nil || err != nil {
 		return created, err
 	}
@@ -90,7 +90,7 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o ask.NewAppoint
 		if x, version, err = record.Get[domain.Provider](ctx, s.store, p, domain.PrefixProvider, x.ID); err != nil {
 			return nil, err
 		}
-		if err = setTime(a, x, ask.Reschedule{Datetime: o.Datetime, Timezone: o.Timezone, Minutes: o.Minutes}); err != nil {
+		if err = setTime(a, x, booking.Reschedule{Datetime: o.Datetime, Timezone: o.Timezone, Minutes: o.Minutes}); err != nil {
 			return nil, err
 		}
 		orders := x.Reminders
@@ -137,7 +137,7 @@ func (s *Service) checkCall(ctx context.Context, p domain.Principal, id string) 
 }
 
 // setTime sets the time and the provider of an appointment.
-func setTime(a *domain.Appointment, x *domain.Provider, to ask.Reschedule) error {
+func setTime(a *domain.Appointment, x *domain.Provider, to booking.Reschedule) error {
 	name := x.Timezone
 	if to.Timezone != "" {
 		name = to.Timezone
@@ -181,7 +181,7 @@ func (s *Service) Appointment(ctx context.Context, p domain.Principal, id string
 }
 
 // ListAppointments returns a page of the narrowest index that a query names.
-func (s *Service) ListAppointments(ctx context.Context, p domain.Principal, q ask.AppointmentQuery) (ask.List[*domain.Appointment], error) {
+func (s *Service) ListAppointments(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.Appointment], error) {
 	index, e := record.EnvironmentIndex(p), string(p.Environment)
 	if q.Status != "" {
 		index = "status=" + e + "/" + string(q.Status)
@@ -190,7 +190,7 @@ func (s *Service) ListAppointments(ctx context.Context, p domain.Principal, q as
 	if q.Provider != "" {
 		x, err := s.findProvider(ctx, p, q.Provider)
 		if err != nil {
-			return ask.List[*domain.Appointment]{}, err
+			return record.Page[*domain.Appointment]{}, err
 		}
 		provider, index = x.ID, "provider="+x.ID
 	}
@@ -200,7 +200,7 @@ func (s *Service) ListAppointments(ctx context.Context, p domain.Principal, q as
 	if q.CallID != "" {
 		index = "call=" + q.CallID
 	}
-	return record.List(ctx, s.store, p.WorkspaceID, index, domain.PrefixAppoint, q.Page, func(a *domain.Appointment) bool {
+	return record.List(ctx, s.store, p.WorkspaceID, index, domain.PrefixAppoint, q.PageQuery, func(a *domain.Appointment) bool {
 		return a.Environment == p.Environment && (q.Status == "" || a.Status == q.Status) && (provider == "" || a.ProviderID == provider) &&
 			(q.Phone == "" || a.Patient.Phone == q.Phone) && (q.CallID == "" || a.CallID == q.CallID) &&
 			(q.From.IsZero() || !a.Datetime.Before(q.From)) && (q.To.IsZero() || a.Datetime.Before(q.To))
@@ -324,7 +324,7 @@ func (s *Service) CancelAppointment(ctx context.Context, p domain.Principal, id,
 
 // RescheduleAppointment moves an appointment, also to another provider. The new time
 // is unconfirmed.
-func (s *Service) RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error) {
+func (s *Service) RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error) {
 	now, err := s.Appointment(ctx, p, id)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/record"
 )
 
 type outbox struct{ committed atomic.Int32 }
@@ -46,7 +47,7 @@ func TestATimeIsBookedOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			_, err := s.Book(t.Context(), p, ask.NewAppointment{Patient: domain.Patient{Name: "Bo", Phone: "+12025550170"}, Provider: "dr. ada", Datetime: at})
+			_, err := s.Book(t.Context(), p, booking.NewAppointment{Patient: domain.Patient{Name: "Bo", Phone: "+12025550170"}, Provider: "dr. ada", Datetime: at})
 			if domain.CodeOf(err) == domain.CodeSlotUnavailable {
 				refused.Add(1)
 			} else if assert.NoError(t, err) {
@@ -58,11 +59,11 @@ func TestATimeIsBookedOnce(t *testing.T) {
 	assert.Equal(t, []int32{1, 7, 1}, []int32{booked.Load(), refused.Load(), o.committed.Load()})
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(s.DeleteProvider(t.Context(), p, x.ID)), "an appointment lies ahead")
 
-	all, err := s.ListAppointments(t.Context(), p, ask.AppointmentQuery{Page: ask.Page{Limit: 10}, Provider: x.ID})
+	all, err := s.ListAppointments(t.Context(), p, appointments.Query{PageQuery: record.PageQuery{Limit: 10}, Provider: x.ID})
 	require.NoError(t, err)
 	require.Len(t, all.Data, 1)
 	require.NoError(t, s.DeleteAppointment(t.Context(), p, all.Data[0].ID))
-	_, err = s.Book(t.Context(), p, ask.NewAppointment{Patient: domain.Patient{Name: "Bo", Phone: "+12025550170"}, Provider: x.ID, Datetime: at})
+	_, err = s.Book(t.Context(), p, booking.NewAppointment{Patient: domain.Patient{Name: "Bo", Phone: "+12025550170"}, Provider: x.ID, Datetime: at})
 	assert.NoError(t, err, "the time of a deleted appointment is free")
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/service/record"
 )
@@ -22,8 +22,8 @@ const (
 var errEndOfRange = errors.New("appointments: end of the range")
 
 // Availability returns the free times of a provider.
-func (s *Service) Availability(ctx context.Context, p domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error) {
-	var none ask.Availability
+func (s *Service) Availability(ctx context.Context, p domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error) {
+	var none booking.Availability
 	x, err := s.findProvider(ctx, p, q.Provider)
 	if err != nil {
 		return none, err
@@ -57,12 +57,12 @@ func (s *Service) Availability(ctx context.Context, p domain.Principal, q ask.Av
 		booked = append(booked, day.Booked...)
 	}
 	slots, more := hours.Slots(from, withinLimit(to, now), length, booked, q.Limit)
-	out := ask.Availability{
+	out := booking.Availability{
 		Object: "availability", ProviderID: x.ID, Provider: x.Name, Timezone: zone.String(), DurationMinutes: minutes, SlotMinutes: x.SlotMinutes,
-		From: from, To: to, Slots: make([]ask.Slot, 0, len(slots)), HasMore: more,
+		From: from, To: to, Slots: make([]booking.Slot, 0, len(slots)), HasMore: more,
 	}
 	for _, s := range slots {
-		out.Slots = append(out.Slots, ask.Slot{Start: s.Start.UTC(), End: s.End.UTC(), LocalStart: s.Start.In(zone).Format(domain.LocalTimeFormat)})
+		out.Slots = append(out.Slots, booking.Slot{Start: s.Start.UTC(), End: s.End.UTC(), LocalStart: s.Start.In(zone).Format(domain.LocalTimeFormat)})
 	}
 	return out, nil
 }
@@ -76,7 +76,7 @@ func withinLimit(to, now time.Time) time.Time {
 }
 
 // searchRange returns the requested range, without its past.
-func searchRange(q ask.AvailabilityQuery, zone *time.Location, now time.Time) (from, to time.Time, err error) {
+func searchRange(q booking.AvailabilityQuery, zone *time.Location, now time.Time) (from, to time.Time, err error) {
 	var problems domain.Problems
 	read := func(param, text string, fallback time.Time) time.Time {
 		if text == "" {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -64,7 +64,7 @@ func (s *Service) Provider(ctx context.Context, p domain.Principal, id string) (
 }
 
 // ListProviders returns a page of providers.
-func (s *Service) ListProviders(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Provider], error) {
+func (s *Service) ListProviders(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Provider], error) {
 	return record.List[domain.Provider](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixProvider, q, nil)
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -265,14 +265,14 @@ func (s *Service) sendReminder(ctx context.Context, p domain.Principal, a *domai
 }
 
 func (s *Service) sendReminderSMS(ctx context.Context, p domain.Principal, a *domain.Appointment, r domain.AppointmentReminder, with func(*commit.Change, string, string)) error {
-	o := ask.NewMessage{To: a.Patient.Phone, From: r.From, Body: cmp.Or(r.Body, booking.DefaultBody), Context: templateValues(a), Metadata: map[string]string{"appointment_id": a.ID}}
+	o := domain.NewMessage{To: a.Patient.Phone, From: r.From, Body: cmp.Or(r.Body, booking.DefaultBody), Context: templateValues(a), Metadata: map[string]string{"appointment_id": a.ID}}
 	id := mailbox.NewID(domain.PrefixMessage)
 	_, err := s.cfg.SendSMS(ctx, p, o, id, func(c *commit.Change) { with(c, id, "") })
 	return err
 }
 
 func (s *Service) placeReminderCall(ctx context.Context, p domain.Principal, a *domain.Appointment, r domain.AppointmentReminder, with func(*commit.Change, string, string)) error {
-	o := ask.NewCall{To: a.Patient.Phone, From: r.From, AgentID: r.AgentID, Context: templateValues(a), Metadata: map[string]string{"appointment_id": a.ID}, Record: true}
+	o := domain.NewCall{To: a.Patient.Phone, From: r.From, AgentID: r.AgentID, Context: templateValues(a), Metadata: map[string]string{"appointment_id": a.ID}, Record: true}
 	if p.Environment != domain.Test {
 		o.CallingHours = validation.CallingHours()
 	}

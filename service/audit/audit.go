@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -19,7 +19,7 @@ const recordTimeout = 5 * time.Second
 
 // Query filters audit entries.
 type Query struct {
-	ask.Page
+	record.PageQuery
 	Type   string // auth | admin; "": any
 	Action string
 	Actor  string // an actor's id
@@ -91,7 +91,7 @@ func (s *Service) Record(ctx context.Context, p domain.Principal, action record.
 
 // ListAudit reads a page of entries, newest first. A test key sees the entries of
 // the test environment only.
-func (s *Service) ListAudit(ctx context.Context, p domain.Principal, q Query) (ask.List[*domain.AuditEntry], error) {
+func (s *Service) ListAudit(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.AuditEntry], error) {
 	index := "all"
 	switch {
 	case q.Action != "":
@@ -99,7 +99,7 @@ func (s *Service) ListAudit(ctx context.Context, p domain.Principal, q Query) (a
 	case q.Type != "":
 		index = "type=" + q.Type
 	}
-	return record.List[domain.AuditEntry](ctx, s.store, p.WorkspaceID, index, domain.PrefixAudit, q.Page, func(e *domain.AuditEntry) bool {
+	return record.List[domain.AuditEntry](ctx, s.store, p.WorkspaceID, index, domain.PrefixAudit, q.PageQuery, func(e *domain.AuditEntry) bool {
 		return (q.Type == "" || e.Type == q.Type) && (q.Actor == "" || e.Actor.ID == q.Actor) &&
 			(p.Environment != domain.Test || e.Environment == domain.Test)
 	})

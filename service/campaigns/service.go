@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/webhook"
@@ -72,7 +72,7 @@ type background interface {
 
 type contactImports interface {
 	NewImport(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress, at time.Time) (*contactlist.Import, error)
-	AddContacts(ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error)
+	AddContacts(ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[domain.RawContact, error]) (contactlist.UploadSummary, error)
 	LockUploads(c *domain.Campaign) (unlock func(), err error)
 }
 
@@ -130,9 +130,9 @@ func New(c Config) *Service {
 // grows its actor. Nothing rings before its start. The secret signs what goes
 // to its webhooks; "": one is made.
 func (s *Service) CreateCampaign(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error],
-) (ask.CampaignCreated, error) {
-	var none ask.CampaignCreated
+	ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error],
+) (Created, error) {
+	var none Created
 	if made, err := s.createdBySameRequest(ctx, p); made != nil || err != nil {
 		return orEmpty(made), err
 	}
@@ -188,20 +188,20 @@ func (s *Service) CreateCampaign(
 	}
 	s.actors.StartCampaignActor(ctx, c)
 	s.outbox.Committed(p.WorkspaceID)
-	return ask.CampaignCreated{Campaign: c, Upload: contactlist.UploadSummary(upload), WebhookSecret: secret}, nil
+	return Created{Campaign: c, Upload: contactlist.NewUploadSummary(upload), WebhookSecret: secret}, nil
 }
 
 // createdBySameRequest is the campaign that the same request has made before the
 // process ended, as it was answered then; nil: none.
-func (s *Service) createdBySameRequest(ctx context.Context, p domain.Principal) (*ask.CampaignCreated, error) {
+func (s *Service) createdBySameRequest(ctx context.Context, p domain.Principal) (*Created, error) {
 	c, err := record.CreatedBySameRequest[domain.Campaign](ctx, s.store, p, domain.PrefixCampaign)
 	if c == nil || err != nil {
 		return nil, err
 	}
-	made := &ask.CampaignCreated{Campaign: c, Upload: contactlist.UploadSummary(&domain.Upload{Errors: []domain.ContactError{}})}
+	made := &Created{Campaign: c, Upload: contactlist.NewUploadSummary(&domain.Upload{Errors: []domain.ContactError{}})}
 	if err = commit.Each(ctx, s.store, "upload", c.WorkspaceID, "campaign="+c.ID, func(u *domain.Upload) {
 		if made.Upload.UploadID == "" { // the first came with it
-			made.Upload = contactlist.UploadSummary(u)
+			made.Upload = contactlist.NewUploadSummary(u)
 		}
 	}); err != nil {
 		return nil, record.StoreError(err)
@@ -213,9 +213,9 @@ func (s *Service) createdBySameRequest(ctx context.Context, p domain.Principal) 
 	return made, record.StoreError(err)
 }
 
-func orEmpty(c *ask.CampaignCreated) ask.CampaignCreated {
+func orEmpty(c *Created) Created {
 	if c == nil {
-		return ask.CampaignCreated{}
+		return Created{}
 	}
 	return *c
 }
@@ -278,12 +278,12 @@ func (s *Service) Campaign(ctx context.Context, p domain.Principal, id string) (
 }
 
 // ListCampaigns reads a page.
-func (s *Service) ListCampaigns(ctx context.Context, p domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error) {
+func (s *Service) ListCampaigns(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.Campaign], error) {
 	index := record.EnvironmentIndex(p)
 	if q.Status != "" {
 		index = "status=" + string(p.Environment) + "/" + string(q.Status)
 	}
-	return record.List[domain.Campaign](ctx, s.store, p.WorkspaceID, index, domain.PrefixCampaign, q.Page, nil)
+	return record.List[domain.Campaign](ctx, s.store, p.WorkspaceID, index, domain.PrefixCampaign, q.PageQuery, nil)
 }
 
 // StartCampaign starts a draft. The answer warns of contacts that the workspace may

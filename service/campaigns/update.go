@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/service/record"
@@ -148,8 +148,8 @@ func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *do
 // those of its contacts who are in one of the states now; none of what happened
 // is copied. change makes the copy fit. Up to as many contacts as may come
 // inline the copy is there at once or not at all; more are read in behind it.
-func (s *Service) CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error) {
-	var none ask.CampaignCreated
+func (s *Service) CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (Created, error) {
+	var none Created
 	from, err := s.Campaign(ctx, p, id)
 	if err != nil {
 		return none, err
@@ -187,8 +187,8 @@ func (s *Service) CopyCampaign(ctx context.Context, p domain.Principal, id strin
 
 // contactsInStates are the contacts of a campaign in some states, as if they were sent. Who
 // was taken out stays out.
-func (s *Service) contactsInStates(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func (s *Service) contactsInStates(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		wanted := make(contactlist.StateSet, domain.ContactInCall+1)
 		for _, word := range words {
 			for state, has := range contactlist.StatesShownAs(c.Status, word) {
@@ -198,14 +198,14 @@ func (s *Service) contactsInStates(ctx context.Context, c *domain.Campaign, word
 		n := 0
 		for one, err := range s.list.All(ctx, c, wanted) {
 			if err != nil {
-				yield(ask.RawContact{}, err)
+				yield(domain.RawContact{}, err)
 				return
 			}
 			if one.Contact.Phone == "" || one.Result != nil && one.Result.Reason == domain.ReasonRemoved {
 				continue // who was erased has no number
 			}
 			n++
-			row := ask.RawContact{Line: n, Phone: one.Contact.Phone, Context: one.Contact.Context, Timezone: one.Contact.Timezone, Country: one.Contact.Country}
+			row := domain.RawContact{Line: n, Phone: one.Contact.Phone, Context: one.Contact.Context, Timezone: one.Contact.Timezone, Country: one.Contact.Country}
 			if !yield(row, nil) {
 				return
 			}

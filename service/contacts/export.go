@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/lifecycle"
 	"github.com/callboard/callboard/service/record"
@@ -15,19 +15,19 @@ import (
 )
 
 // ExportContacts walks the contacts of a campaign that are in a state, or all.
-func (s *Service) ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (ask.ContactsExport, error) {
+func (s *Service) ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (contactlist.ContactsExport, error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
-		return ask.ContactsExport{}, err
+		return contactlist.ContactsExport{}, err
 	}
 	fields, err := s.contextFields(ctx, c)
 	if err != nil {
-		return ask.ContactsExport{}, err
+		return contactlist.ContactsExport{}, err
 	}
-	return ask.ContactsExport{Fields: fields, Rows: func(yield func(ask.Contact, error) bool) {
+	return contactlist.ContactsExport{Fields: fields, Rows: func(yield func(contactlist.Contact, error) bool) {
 		for one, err := range s.list.All(ctx, c, contactlist.StatesShownAs(c.Status, status)) {
 			if err != nil {
-				yield(ask.Contact{}, err)
+				yield(contactlist.Contact{}, err)
 				return
 			}
 			if !yield(one.View(c), nil) {
@@ -66,7 +66,7 @@ func (s *Service) contextFields(ctx context.Context, c *domain.Campaign) ([]stri
 
 // CampaignResults walks all contacts in the order of upload, and then what uploads
 // screened: rows that did not become contacts, also not by a later upload.
-func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error) {
+func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[contactlist.ResultRow, error], error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return nil, err
@@ -79,10 +79,10 @@ func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campa
 	if err = left.Load(ctx, s.list, c, progress.Screened); err != nil {
 		return nil, err
 	}
-	return func(yield func(ask.ResultRow, error) bool) {
+	return func(yield func(contactlist.ResultRow, error) bool) {
 		for one, err := range s.list.AllReadAhead(ctx, c, nil) {
 			if err != nil {
-				yield(ask.ResultRow{}, err)
+				yield(contactlist.ResultRow{}, err)
 				return
 			}
 			delete(left.Numbers, contactlist.NumberKey(one.Contact.Phone))
@@ -99,9 +99,9 @@ func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campa
 }
 
 // resultRow is a contact in the results of its campaign.
-func resultRow(c *domain.Campaign, o contactlist.Entry) ask.ResultRow {
+func resultRow(c *domain.Campaign, o contactlist.Entry) contactlist.ResultRow {
 	state := lifecycle.Seen(c.Status, o.State)
-	r := ask.ResultRow{
+	r := contactlist.ResultRow{
 		Phone: o.Contact.Phone, Name: o.Contact.Name(), Outcome: state.String(),
 		Confirmed: state == domain.ContactConfirmed,
 	}
@@ -116,14 +116,14 @@ func resultRow(c *domain.Campaign, o contactlist.Entry) ask.ResultRow {
 
 // screenedRows are the rows of a campaign's results for the numbers that its uploads
 // screened.
-func (s *Service) screenedRows(ctx context.Context, c *domain.Campaign, left *contactlist.ScreenedRows) iter.Seq2[ask.ResultRow, error] {
-	return func(yield func(ask.ResultRow, error) bool) {
+func (s *Service) screenedRows(ctx context.Context, c *domain.Campaign, left *contactlist.ScreenedRows) iter.Seq2[contactlist.ResultRow, error] {
+	return func(yield func(contactlist.ResultRow, error) bool) {
 		for row, err := range s.list.Screened(ctx, c, left.Total) {
 			if _, wanted := left.Numbers[contactlist.NumberKey(row.Phone)]; (!wanted || row.Phone == "") && err == nil {
 				continue // it became a contact, or was erased
 			}
 			at := row.At
-			shown := ask.ResultRow{Phone: row.Phone, Name: row.Name, Outcome: domain.ContactSkipped.String(), Reason: row.Reason, CompletedAt: &at}
+			shown := contactlist.ResultRow{Phone: row.Phone, Name: row.Name, Outcome: domain.ContactSkipped.String(), Reason: row.Reason, CompletedAt: &at}
 			if !yield(shown, err) || err != nil {
 				return
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
@@ -71,8 +71,8 @@ func New(c Config) *Service {
 
 // ListContacts reads a page of contacts in the order of upload; the cursor is
 // the ordinal to go on from. A page costs the same wherever it stands.
-func (s *Service) ListContacts(ctx context.Context, p domain.Principal, campaignID string, q ask.ContactQuery) (ask.List[ask.Contact], error) {
-	out := ask.List[ask.Contact]{Data: []ask.Contact{}}
+func (s *Service) ListContacts(ctx context.Context, p domain.Principal, campaignID string, q Query) (record.Page[contactlist.Contact], error) {
+	out := record.Page[contactlist.Contact]{Data: []contactlist.Contact{}}
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return out, err
@@ -80,7 +80,7 @@ func (s *Service) ListContacts(ctx context.Context, p domain.Principal, campaign
 	from := 0
 	if q.Cursor != "" {
 		if from, err = strconv.Atoi(q.Cursor); err != nil || from < 0 {
-			return out, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
 	page, next, err := s.list.Page(ctx, c, from, q.Limit, q.Status, q.Created)
@@ -92,10 +92,10 @@ func (s *Service) ListContacts(ctx context.Context, p domain.Principal, campaign
 }
 
 // Contact reads one contact of a campaign.
-func (s *Service) Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (ask.Contact, error) {
+func (s *Service) Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (contactlist.Contact, error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
-		return ask.Contact{}, err
+		return contactlist.Contact{}, err
 	}
 	o, err := s.list.Find(ctx, c, contactID)
 	return o.View(c), err

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/validation"
@@ -22,8 +22,8 @@ const maxContext = 64 << 10
 
 // UpdateContact changes a contact that waits to be rung. Changes of one contact
 // follow one another: each sees what the one before has left.
-func (s *Service) UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (ask.Contact, error) {
-	var none ask.Contact
+func (s *Service) UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (contactlist.Contact, error) {
+	var none contactlist.Contact
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return none, err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/service/record"
@@ -35,8 +35,8 @@ type runningUpload struct {
 	row domain.Upload
 }
 
-func (r *runningUpload) progress(sum ask.ContactsSummary, errs []ask.ContactError) {
-	errs = errs[:min(len(errs), ask.MaxContactErrors)]
+func (r *runningUpload) progress(sum domain.ContactsSummary, errs []domain.ContactError) {
+	errs = errs[:min(len(errs), domain.MaxContactErrors)]
 	r.mu.Lock()
 	r.row.Summary, r.row.Errors = sum, errs
 	r.mu.Unlock()
@@ -95,16 +95,16 @@ func (u *uploads) live(campaignID, id string) *domain.Upload {
 
 // AddContacts is UploadContacts of rows that have no columns.
 func (s *Service) AddContacts(
-	ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[ask.RawContact, error],
-) (ask.UploadSummary, error) {
-	return s.UploadContacts(ctx, p, campaignID, ask.ContactRows{Rows: rows})
+	ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[domain.RawContact, error],
+) (contactlist.UploadSummary, error) {
+	return s.UploadContacts(ctx, p, campaignID, contactlist.ContactRows{Rows: rows})
 }
 
 // UploadContacts appends to a campaign. The chunks are written ahead,
 // invisible, and the campaign's own commit of its new total shows them: an
 // upload that is broken off leaves nothing.
-func (s *Service) UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload ask.ContactRows) (ask.UploadSummary, error) {
-	return s.ImportContacts(ctx, p, campaignID, upload, ask.MaxContactErrors, nil)
+func (s *Service) UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows) (contactlist.UploadSummary, error) {
+	return s.ImportContacts(ctx, p, campaignID, upload, domain.MaxContactErrors, nil)
 }
 
 // ContactVariables are the variables that the pathway of a campaign declares.
@@ -127,9 +127,9 @@ func (s *Service) ContactVariables(ctx context.Context, p domain.Principal, camp
 // ImportContacts is UploadContacts whose commit holds what also adds, which sees
 // up to most of the errors.
 func (s *Service) ImportContacts(
-	ctx context.Context, p domain.Principal, campaignID string, upload ask.ContactRows, most int, also func(*commit.Change, *contactlist.Import),
-) (ask.UploadSummary, error) {
-	var none ask.UploadSummary
+	ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows, most int, also func(*commit.Change, *contactlist.Import),
+) (contactlist.UploadSummary, error) {
+	var none contactlist.UploadSummary
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return none, err
@@ -162,7 +162,7 @@ func (s *Service) ImportContacts(
 	if err = in.Read(upload.Rows); err == nil {
 		done := in.Completed(row)
 		if err = s.showContacts(ctx, c, in, done, also); err == nil {
-			return contactlist.UploadSummary(done), nil
+			return contactlist.NewUploadSummary(done), nil
 		}
 	}
 	s.abortUpload(ctx, now.now(), err)
@@ -288,10 +288,10 @@ func (s *Service) Upload(ctx context.Context, p domain.Principal, campaignID, id
 }
 
 // ListUploads reads a page of a campaign's uploads, the newest first.
-func (s *Service) ListUploads(ctx context.Context, p domain.Principal, campaignID string, page ask.Page) (ask.List[*domain.Upload], error) {
+func (s *Service) ListUploads(ctx context.Context, p domain.Principal, campaignID string, page record.PageQuery) (record.Page[*domain.Upload], error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
-		return ask.List[*domain.Upload]{}, err
+		return record.Page[*domain.Upload]{}, err
 	}
 	l, err := record.List[domain.Upload](ctx, s.store, p.WorkspaceID, "campaign="+c.ID, domain.PrefixUpload, page, nil)
 	for i, u := range l.Data {

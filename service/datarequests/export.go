@@ -9,10 +9,11 @@ import (
 
 	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
+	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
 // export writes what the workspace has of the person into a zip, from its
@@ -53,7 +54,7 @@ func (j *job) export(ctx context.Context) error {
 // exportedContact is a contact of a campaign as a line of JSON.
 type exportedContact struct {
 	CampaignID string `json:"campaign_id"`
-	ask.Contact
+	contactlist.Contact
 }
 
 // exportedScreened is a row of an upload that did not become a contact, as a line of
@@ -201,7 +202,7 @@ func decisionLines(c *domain.Campaign, row *domain.DecisionPage, phone string, l
 		if row.Decisions[i].Phone != phone {
 			continue
 		}
-		if err := line(ask.DecisionOf(c, row, i)); err != nil {
+		if err := line(decisionlist.DecisionOf(c, row, i)); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	register "github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/personal"
@@ -174,33 +174,33 @@ func (s *Service) DataRequest(ctx context.Context, p domain.Principal, id string
 }
 
 // ListDataRequests reads a page.
-func (s *Service) ListDataRequests(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DataRequest], error) {
+func (s *Service) ListDataRequests(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DataRequest], error) {
 	return record.List[domain.DataRequest](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixData, q, nil)
 }
 
 // DataRequestFile opens the file of an export. Errors: processing while it is
 // written, export_expired once it is deleted, invalid_state of an erasure.
-func (s *Service) DataRequestFile(ctx context.Context, p domain.Principal, id string) (ask.Recording, error) {
+func (s *Service) DataRequestFile(ctx context.Context, p domain.Principal, id string) (record.Download, error) {
 	r, err := s.DataRequest(ctx, p, id)
-	gone := domain.Errorf(ask.CodeExportExpired, "the file has been deleted; make another data request")
+	gone := domain.Errorf(domain.CodeExportExpired, "the file has been deleted; make another data request")
 	switch {
 	case err != nil:
-		return ask.Recording{}, err
+		return record.Download{}, err
 	case r.Type != domain.DataExport:
-		return ask.Recording{}, domain.Errorf(domain.CodeInvalidState, "an erasure has no file").With("current_status", r.Status)
+		return record.Download{}, domain.Errorf(domain.CodeInvalidState, "an erasure has no file").With("current_status", r.Status)
 	case r.Status == domain.DataExpired, r.Status == domain.DataCompleted && !time.Now().Before(*r.ExpiresAt):
-		return ask.Recording{}, gone
+		return record.Download{}, gone
 	case r.Status != domain.DataCompleted:
-		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "the file is still to come")
+		return record.Download{}, domain.Errorf(domain.CodeProcessing, "the file is still to come")
 	}
 	body, size, err := s.blobs.Open(ctx, r.WorkspaceID, r.File())
 	if errors.Is(err, domain.ErrNotFound) {
-		return ask.Recording{}, gone
+		return record.Download{}, gone
 	}
 	if err != nil {
-		return ask.Recording{}, record.StoreError(err)
+		return record.Download{}, record.StoreError(err)
 	}
-	return ask.Recording{Size: size, Created: *r.CompletedAt, Body: body}, nil
+	return record.Download{Size: size, Created: *r.CompletedAt, Body: body}, nil
 }
 
 // BeginDataRequest begins a request's work beside the API's requests.

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
+	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
 // Config holds what a decisionService needs.
@@ -49,8 +49,8 @@ func New(c Config) *Service {
 
 // ListDecisions reads a page of a campaign's log. The cursor is the place to
 // go on from: a row, and a decision in it.
-func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, page ask.Page) (ask.List[ask.Decision], error) {
-	out := ask.List[ask.Decision]{Data: []ask.Decision{}}
+func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, page record.PageQuery) (record.Page[decisionlist.Decision], error) {
+	out := record.Page[decisionlist.Decision]{Data: []decisionlist.Decision{}}
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return out, err
@@ -132,7 +132,7 @@ func (s *Service) readStart(ctx context.Context, c *domain.Campaign) (*domain.De
 
 // addEndOfCampaign adds to what the log says of a number what the end of the campaign
 // decided about all who were left, if this one was among them.
-func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phone string, out *ask.List[ask.Decision], page ask.Page) error {
+func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phone string, out *record.Page[decisionlist.Decision], page record.PageQuery) error {
 	if !c.Status.Final() {
 		return nil
 	}
@@ -156,12 +156,12 @@ func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phon
 	for _, r := range rows {
 		for i := range r.Decisions {
 			switch {
-			case r.Decisions[i].Contacts == 0, !page.Created().Holds(r.Decisions[i].At):
+			case r.Decisions[i].Contacts == 0, !page.Created().Contains(r.Decisions[i].At):
 			case len(out.Data) == page.Limit:
 				out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
 				return nil
 			default:
-				out.Data = append(out.Data, ask.DecisionOf(c, r, i))
+				out.Data = append(out.Data, decisionlist.DecisionOf(c, r, i))
 			}
 		}
 	}
@@ -170,13 +170,13 @@ func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phon
 
 // tellsOfMany says whether a row holds, within a span, what was decided about
 // all who were left.
-func tellsOfMany(r *domain.DecisionPage, span ask.Span) bool {
-	return slices.ContainsFunc(r.Decisions, func(one domain.Decision) bool { return one.Contacts > 0 && span.Holds(one.At) })
+func tellsOfMany(r *domain.DecisionPage, span record.TimeRange) bool {
+	return slices.ContainsFunc(r.Decisions, func(one domain.Decision) bool { return one.Contacts > 0 && span.Contains(one.At) })
 }
 
 // lastOrdinal is the contact of a number, unless the last that was decided about
 // it was more than an attempt.
-func (s *Service) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string, decided []ask.Decision) (ordinal int, known bool, err error) {
+func (s *Service) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string, decided []decisionlist.Decision) (ordinal int, known bool, err error) {
 	if len(decided) == 0 {
 		return s.ordinalOf(ctx, c, phone)
 	}
@@ -216,20 +216,20 @@ func (s *Service) ordinalOf(ctx context.Context, c *domain.Campaign, phone strin
 
 // pageOfDecisions adds what a row says to a page; full: the page goes on there,
 // or nothing of its span follows.
-func pageOfDecisions(out *ask.List[ask.Decision], c *domain.Campaign, r *domain.DecisionPage, from int, phone string, page ask.Page) (full bool) {
+func pageOfDecisions(out *record.Page[decisionlist.Decision], c *domain.Campaign, r *domain.DecisionPage, from int, phone string, page record.PageQuery) (full bool) {
 	span := page.Created()
 	for i := from; i < len(r.Decisions); i++ {
 		if !span.Before.IsZero() && !r.Decisions[i].At.Before(span.Before) {
 			return true
 		}
-		if phone != "" && r.Decisions[i].Phone != phone || !span.Holds(r.Decisions[i].At) {
+		if phone != "" && r.Decisions[i].Phone != phone || !span.Contains(r.Decisions[i].At) {
 			continue
 		}
 		if len(out.Data) == page.Limit {
 			out.Next = strconv.Itoa(r.Seq) + "-" + strconv.Itoa(i)
 			return true
 		}
-		out.Data = append(out.Data, ask.DecisionOf(c, r, i))
+		out.Data = append(out.Data, decisionlist.DecisionOf(c, r, i))
 	}
 	return false
 }
@@ -242,7 +242,7 @@ func decisionPlace(cursor string) (row, from int, err error) {
 	row, errRow := strconv.Atoi(left)
 	from, errFrom := strconv.Atoi(right)
 	if !ok || errRow != nil || errFrom != nil || row < 1 || from < 0 {
-		return 0, 0, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+		return 0, 0, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 	}
 	return row, from, nil
 }
@@ -282,21 +282,21 @@ func (s *Service) PagesOfNumber(ctx context.Context, c *domain.Campaign, phone s
 }
 
 // Decisions walks the log of a campaign.
-func (s *Service) Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.Decision, error], error) {
+func (s *Service) Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[decisionlist.Decision, error], error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return nil, err
 	}
-	return func(yield func(ask.Decision, error) bool) {
+	return func(yield func(decisionlist.Decision, error) bool) {
 		for row := 1; ; {
 			rows, err := s.readPages(ctx, c, "", row)
 			if err != nil {
-				yield(ask.Decision{}, err)
+				yield(decisionlist.Decision{}, err)
 				return
 			}
 			for _, r := range rows {
 				for i := range r.Decisions {
-					if !yield(ask.DecisionOf(c, r, i), nil) {
+					if !yield(decisionlist.DecisionOf(c, r, i), nil) {
 						return
 					}
 				}
@@ -311,8 +311,8 @@ func (s *Service) Decisions(ctx context.Context, p domain.Principal, campaignID 
 
 // VerifyDecisions follows the chain of a log from its first row to what the
 // campaign's counters hold. What is written meanwhile is not looked at.
-func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (ask.DecisionsVerified, error) {
-	none := ask.DecisionsVerified{}
+func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (DecisionsVerified, error) {
+	none := DecisionsVerified{}
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
 		return none, err
@@ -344,7 +344,7 @@ func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campa
 		}
 	}
 	chain.End(progress.DecisionPages, progress.DecisionHead)
-	v := ask.DecisionsVerified{
+	v := DecisionsVerified{
 		CampaignID: c.ID, Valid: chain.Broken == 0, Rows: chain.Pages - chain.Deleted, Decisions: chain.Decisions, Head: chain.Head, Reason: chain.Reason,
 		DeletedRows: chain.Deleted, Erased: chain.Erased,
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
 )
@@ -80,8 +80,8 @@ func errImporting() error {
 // ImportDNC reads numbers to their end and then adds them to a list: rows that
 // end with an error add none. Its memory is 8 bytes per number, at most
 // maxListed and an importStep of them.
-func (s *Service) ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[ask.RawNumber, error]) (ask.DNCImport, error) {
-	none := ask.DNCImport{}
+func (s *Service) ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[domain.RawNumber, error]) (DNCImport, error) {
+	none := DNCImport{}
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
 	if err != nil {
 		return none, err
@@ -89,7 +89,7 @@ func (s *Service) ImportDNC(ctx context.Context, p domain.Principal, id string, 
 	if err = s.imports.begin(l); err != nil {
 		return none, err
 	}
-	in := numberImport{sum: ask.DNCImport{ListID: l.ID, Errors: []ask.ContactError{}}, country: s.Country(p), running: &s.imports}
+	in := numberImport{sum: DNCImport{ListID: l.ID, Errors: []domain.ContactError{}}, country: s.Country(p), running: &s.imports}
 	defer func() { s.imports.end(l, cap(in.numbers)) }()
 	for row, err := range rows {
 		if err == nil {
@@ -138,13 +138,13 @@ func errListFull() error {
 
 // numberImport gathers the numbers of an import.
 type numberImport struct {
-	sum     ask.DNCImport
+	sum     DNCImport
 	country string
 	numbers []uint64
 	running *numberImports // which counts the capacity of numbers
 }
 
-func (in *numberImport) add(row ask.RawNumber) error {
+func (in *numberImport) add(row domain.RawNumber) error {
 	in.sum.Received++
 	code, text := domain.Code("invalid_row"), row.Problem
 	if text == "" {
@@ -155,8 +155,8 @@ func (in *numberImport) add(row ask.RawNumber) error {
 		code, text = "invalid_phone", "phone is "+err.Error()
 	}
 	in.sum.Invalid++
-	if len(in.sum.Errors) < ask.MaxContactErrors {
-		in.sum.Errors = append(in.sum.Errors, ask.ContactError{Line: row.Line, Phone: row.Phone, Code: code, Message: text})
+	if len(in.sum.Errors) < domain.MaxContactErrors {
+		in.sum.Errors = append(in.sum.Errors, domain.ContactError{Line: row.Line, Phone: row.Phone, Code: code, Message: text})
 	}
 	return nil
 }

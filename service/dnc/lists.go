@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/service/record"
@@ -56,7 +56,7 @@ func (s *Service) DNCList(ctx context.Context, p domain.Principal, id string) (*
 }
 
 // ListDNCLists reads a page.
-func (s *Service) ListDNCLists(ctx context.Context, p domain.Principal, page ask.Page) (ask.List[*domain.DNCList], error) {
+func (s *Service) ListDNCLists(ctx context.Context, p domain.Principal, page record.PageQuery) (record.Page[*domain.DNCList], error) {
 	out, err := record.List[domain.DNCList](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixDNC, page, nil)
 	for _, l := range out.Data {
 		if err == nil {
@@ -110,8 +110,8 @@ func (s *Service) DeleteDNCList(ctx context.Context, p domain.Principal, id stri
 // ListDNCEntries reads a page of a list, in its own order. The rows stand by
 // number and not by time: a page of a span looks through a thirty-second of
 // the list at most, and the next one goes on there.
-func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id string, page ask.Page) (ask.List[domain.DNCEntry], error) {
-	out := ask.List[domain.DNCEntry]{Data: []domain.DNCEntry{}}
+func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id string, page record.PageQuery) (record.Page[domain.DNCEntry], error) {
+	out := record.Page[domain.DNCEntry]{Data: []domain.DNCEntry{}}
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
 	if err != nil {
 		return out, err
@@ -123,12 +123,12 @@ func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id str
 		bucket, errLeft = strconv.Atoi(left)
 		after, errRight = strconv.ParseUint(right, 10, 64)
 		if !ok || errLeft != nil || errRight != nil || bucket < 0 || bucket >= dnc.Buckets {
-			return out, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+			return out, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 		}
 	}
 	var keep func(time.Time) bool
-	if span := page.Created(); span != (ask.Span{}) {
-		keep = span.Holds
+	if span := page.Created(); span != (record.TimeRange{}) {
+		keep = span.Contains
 	}
 	entries, bucket, after, err := s.register.Entries(ctx, p.WorkspaceID, l.ID, bucket, after, page.Limit, keep)
 	if err != nil {
@@ -159,8 +159,8 @@ func (s *Service) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, ph
 }
 
 // CheckDNC says on which lists a number stands.
-func (s *Service) CheckDNC(ctx context.Context, p domain.Principal, phone string) (ask.DNCCheck, error) {
-	out := ask.DNCCheck{Lists: []ask.DNCFound{}}
+func (s *Service) CheckDNC(ctx context.Context, p domain.Principal, phone string) (DNCCheck, error) {
+	out := DNCCheck{Lists: []DNCFound{}}
 	e164, n, err := dnc.ParseNumber(phone, s.Country(p))
 	if err != nil {
 		return out, record.FieldError("phone", domain.CodeValidation, "phone must be a full telephone number, best in E.164")
@@ -177,7 +177,7 @@ func (s *Service) CheckDNC(ctx context.Context, p domain.Principal, phone string
 		}
 		if hit != nil {
 			out.Listed = true
-			out.Lists = append(out.Lists, ask.DNCFound{ListID: l.ID, Name: l.Name, Default: l.Default, DNCEntry: hit.Origin.Entry(e164)})
+			out.Lists = append(out.Lists, DNCFound{ListID: l.ID, Name: l.Name, Default: l.Default, DNCEntry: hit.Origin.Entry(e164)})
 		}
 	}
 	return out, nil

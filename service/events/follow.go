@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/record"
 )
@@ -22,9 +22,9 @@ const (
 
 // FollowEvents reads events forwards and goes on with those that come. Nothing
 // is queued for the reader: it reads the log at its own pace.
-func (s *Service) FollowEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (next func(context.Context) ([]event.Event, error), err error) {
+func (s *Service) FollowEvents(ctx context.Context, p domain.Principal, q Query) (next func(context.Context) ([]event.Event, error), err error) {
 	var after uint64
-	if q.After == ask.EventsFromNow {
+	if q.After == FromNow {
 		after, err = s.store.LastOffset(ctx, p.WorkspaceID)
 		err = record.StoreError(err)
 	} else {

@@ -11,7 +11,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/record"
@@ -46,8 +46,8 @@ func New(c Config) *Service { return &Service{store: c.Store, call: c.Call} }
 const eventsPerRead = 500
 
 // ListEvents reads a workspace's events forwards, in commit order.
-func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error) {
-	out := ask.List[event.Event]{Data: []event.Event{}}
+func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q Query) (record.Page[event.Event], error) {
+	out := record.Page[event.Event]{Data: []event.Event{}}
 	after, err := s.offsetAfter(ctx, p.WorkspaceID, q.After)
 	if err == nil {
 		after, err = s.firstOffsetIn(ctx, p.WorkspaceID, after, q.Created)
@@ -67,7 +67,7 @@ func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q ask.Even
 			if pastSpan(q.Created, &e) {
 				return out, nil
 			}
-			if e.Environment != p.Environment || !event.IsWanted(q.Types, e.Type) || !q.Created.Holds(e.CreatedAt) {
+			if e.Environment != p.Environment || !event.IsWanted(q.Types, e.Type) || !q.Created.Contains(e.CreatedAt) {
 				continue
 			}
 			if len(out.Data) == q.Limit {
@@ -86,7 +86,7 @@ func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q ask.Even
 
 // firstOffsetIn is where a reading of the events behind an offset begins that wants
 // only those of a span.
-func (s *Service) firstOffsetIn(ctx context.Context, workspace string, after uint64, span ask.Span) (uint64, error) {
+func (s *Service) firstOffsetIn(ctx context.Context, workspace string, after uint64, span record.TimeRange) (uint64, error) {
 	if span.After.IsZero() {
 		return after, nil
 	}
@@ -95,7 +95,7 @@ func (s *Service) firstOffsetIn(ctx context.Context, workspace string, after uin
 }
 
 // pastSpan says whether no event of a span follows an event.
-func pastSpan(span ask.Span, e *event.Event) bool {
+func pastSpan(span record.TimeRange, e *event.Event) bool {
 	return !span.Before.IsZero() && e.CreatedAt.After(span.Before.Add(event.MaxDisorder))
 }
 
@@ -119,12 +119,12 @@ func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uin
 			return 0, record.StoreError(failed)
 		}
 		if last > 0 {
-			return 0, domain.Errorf(ask.CodeCursorExpired, "no event is kept any more.")
+			return 0, domain.Errorf(domain.CodeCursorExpired, "no event is kept any more.")
 		}
 	}
 	u, err := ulid.ParseStrict(strings.TrimPrefix(after, string(domain.PrefixEvent)+"_"))
 	if err == nil && len(first) > 0 && time.UnixMilli(int64(u.Time())).Before(first[0].CreatedAt.Truncate(time.Millisecond)) { //nolint:gosec // 48 bits
-		return 0, domain.Errorf(ask.CodeCursorExpired, "after is older than any event that is kept.")
+		return 0, domain.Errorf(domain.CodeCursorExpired, "after is older than any event that is kept.")
 	}
 	if err == nil && len(first) > 0 && strings.HasPrefix(after, string(domain.PrefixEvent)+"_") {
 		gap, failed := s.lacksEvents(ctx, workspace, ulid.Time(u.Time()))
@@ -132,7 +132,7 @@ func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uin
 			return 0, record.StoreError(failed)
 		}
 		if gap {
-			return 0, domain.Errorf(ask.CodeCursorExpired, "the event %s was deleted; read from the beginning", after)
+			return 0, domain.Errorf(domain.CodeCursorExpired, "the event %s was deleted; read from the beginning", after)
 		}
 	}
 	return 0, record.FieldError("after", domain.CodeValidation, "after is not the id of an event of this workspace")
@@ -311,8 +311,8 @@ const eventsAround = 2 * time.Minute
 // CallEvents are the events of one call, oldest first. The log has no list of
 // them, but they lie between the call's beginning and its end: a page looks at
 // a bounded stretch of the log and goes on from there.
-func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string, q ask.EventQuery) (ask.List[event.Event], error) {
-	out := ask.List[event.Event]{Data: []event.Event{}}
+func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string, q Query) (record.Page[event.Event], error) {
+	out := record.Page[event.Event]{Data: []event.Event{}}
 	c, err := s.call(ctx, p, id)
 	if err != nil {
 		return out, err
@@ -330,7 +330,7 @@ func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string,
 		for i := range batch {
 			e := batch[i]
 			after = e.Offset
-			if e.Subject == c.ID && q.Created.Holds(e.CreatedAt) {
+			if e.Subject == c.ID && q.Created.Contains(e.CreatedAt) {
 				out.Data = append(out.Data, e)
 			}
 			if len(out.Data) == q.Limit {
@@ -351,11 +351,11 @@ func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string,
 }
 
 // firstOffsetOfCall is the offset behind which a page of a call's events begins.
-func (s *Service) firstOffsetOfCall(ctx context.Context, c *domain.Call, q ask.EventQuery) (after uint64, err error) {
+func (s *Service) firstOffsetOfCall(ctx context.Context, c *domain.Call, q Query) (after uint64, err error) {
 	if q.After == "" {
 		after, err = s.OffsetBefore(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
 	} else if after, err = s.OffsetOf(ctx, c.WorkspaceID, q.After); errors.Is(err, domain.ErrNotFound) {
-		return 0, record.FieldError("cursor", ask.CodeInvalidCursor, "is no cursor of this list")
+		return 0, record.FieldError("cursor", domain.CodeInvalidCursor, "is no cursor of this list")
 	}
 	if err != nil {
 		return 0, err

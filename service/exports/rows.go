@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/exportrows"
@@ -230,7 +230,7 @@ func (s *Service) exportEvents(ctx context.Context, e *domain.Export, f *file) e
 
 func (s *Service) exportUsage(ctx context.Context, p domain.Principal, e *domain.Export, f *file) error {
 	now := time.Now().UTC()
-	q := ask.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now}
+	q := billing.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now}
 	if t := e.Filters.CreatedAfter; t != nil {
 		q.From = t.UTC()
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/exportrows"
 	"github.com/callboard/callboard/service/record"
@@ -26,7 +26,7 @@ type Config struct {
 	Jobs    jobs
 	Sources sources
 	// Usage returns what the workspace has used.
-	Usage func(ctx context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error)
+	Usage func(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error)
 	// OffsetBefore returns an offset of the event log before all events made at t or later.
 	OffsetBefore func(ctx context.Context, workspaceID string, t time.Time) (uint64, error)
 	// Background returns the context that ends with the node.
@@ -39,8 +39,8 @@ type Config struct {
 // sources yields the rows of campaigns.
 type sources interface {
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
-	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error)
-	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (ask.ContactsExport, error)
+	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[contactlist.ResultRow, error], error)
+	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (contactlist.ContactsExport, error)
 }
 
 type blobs interface {
@@ -59,7 +59,7 @@ type Service struct {
 	blobs        blobs
 	jobs         jobs
 	sources      sources
-	usage        func(ctx context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error)
+	usage        func(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error)
 	offsetBefore func(ctx context.Context, workspaceID string, t time.Time) (uint64, error)
 	background   func() context.Context
 	onCalls      func() bool
@@ -112,37 +112,37 @@ func (s *Service) Export(ctx context.Context, p domain.Principal, id string) (*d
 }
 
 // ListExports reads a page.
-func (s *Service) ListExports(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Export], error) {
+func (s *Service) ListExports(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Export], error) {
 	return record.List[domain.Export](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixExport, q, nil)
 }
 
 // ExportFile opens the file of an export.
-func (s *Service) ExportFile(ctx context.Context, p domain.Principal, id string) (ask.Recording, error) {
+func (s *Service) ExportFile(ctx context.Context, p domain.Principal, id string) (record.Download, error) {
 	e, err := s.Export(ctx, p, id)
 	if err != nil {
-		return ask.Recording{}, err
+		return record.Download{}, err
 	}
-	gone := domain.Errorf(ask.CodeExportExpired, "the file has been deleted; order another export")
+	gone := domain.Errorf(domain.CodeExportExpired, "the file has been deleted; order another export")
 	switch e.Status {
 	case domain.ExportQueued, domain.ExportRunning:
-		return ask.Recording{}, domain.Errorf(domain.CodeProcessing, "the file is still to come")
+		return record.Download{}, domain.Errorf(domain.CodeProcessing, "the file is still to come")
 	case domain.ExportFailed:
-		return ask.Recording{}, domain.Errorf(domain.CodeInvalidState, "the export failed: %s", e.Reason).With("current_status", e.Status)
+		return record.Download{}, domain.Errorf(domain.CodeInvalidState, "the export failed: %s", e.Reason).With("current_status", e.Status)
 	case domain.ExportExpired:
-		return ask.Recording{}, gone
+		return record.Download{}, gone
 	case domain.ExportCompleted:
 	}
 	if !time.Now().Before(*e.ExpiresAt) {
-		return ask.Recording{}, gone
+		return record.Download{}, gone
 	}
 	body, size, err := s.blobs.Open(ctx, e.WorkspaceID, e.File())
 	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
-		return ask.Recording{}, gone
+		return record.Download{}, gone
 	}
 	if err != nil {
-		return ask.Recording{}, record.StoreError(err)
+		return record.Download{}, record.StoreError(err)
 	}
-	return ask.Recording{Size: size, Created: *e.CompletedAt, Body: body}, nil
+	return record.Download{Size: size, Created: *e.CompletedAt, Body: body}, nil
 }
 
 // BeginExport begins an export's work beside the requests.

@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
 
 // Query filters API keys.
 type Query struct {
-	ask.Page
+	record.PageQuery
 	Environment domain.Environment // "": every environment that the credential may see
 }
 
@@ -97,14 +97,14 @@ func (s *Service) APIKey(_ context.Context, p domain.Principal, id string) (*dom
 // ListKeys reads a page of the keys that the caller may see, newest first. Each
 // environment has an index of its own: a page is merged from one of each, and
 // its cursor is the id of its last key.
-func (s *Service) ListKeys(ctx context.Context, p domain.Principal, q Query) (ask.List[*domain.APIKey], error) {
-	out := ask.List[*domain.APIKey]{Data: []*domain.APIKey{}}
+func (s *Service) ListKeys(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.APIKey], error) {
+	out := record.Page[*domain.APIKey]{Data: []*domain.APIKey{}}
 	last, err := domain.ParseID(domain.PrefixKey, q.Cursor)
 	if q.Cursor != "" && err != nil {
-		return out, record.FieldError("cursor", ask.CodeInvalidCursor, "cursor is not one that a page before returned")
+		return out, record.FieldError("cursor", domain.CodeInvalidCursor, "cursor is not one that a page before returned")
 	}
 	for _, env := range visibleEnvironments(p, q.Environment) {
-		more, err := s.keysBefore(ctx, p.WorkspaceID, env, last, q.Page)
+		more, err := s.keysBefore(ctx, p.WorkspaceID, env, last, q.PageQuery)
 		if err != nil {
 			return out, err
 		}
@@ -132,7 +132,7 @@ func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain
 
 // keysBefore reads the newest keys of an environment that are older than the
 // key with the id last, one more than a page has.
-func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page ask.Page) ([]*domain.APIKey, error) {
+func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page record.PageQuery) ([]*domain.APIKey, error) {
 	q := commit.Query{Kind: "api_key", Workspace: workspace, Index: "env=" + string(env), Limit: page.Limit + 1, To: last}
 	if !page.CreatedAfter.IsZero() {
 		q.From = record.IDAt(domain.PrefixKey, page.CreatedAfter.Add(time.Millisecond))

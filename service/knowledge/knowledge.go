@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/engines/llm"
@@ -89,7 +89,7 @@ func (svc *Service) ForgetWorkspace(workspaceID string) { svc.indexes.forgetWork
 
 // CreateKnowledge creates a knowledge base with its first sources in one commit. The
 // sources are read after the answer.
-func (svc *Service) CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error) {
+func (svc *Service) CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []domain.NewKnowledgeSource) (*domain.KnowledgeBase, error) {
 	if created, err := record.CreatedBySameRequest[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge); created != nil || err != nil {
 		return created, err
 	}
@@ -141,7 +141,7 @@ func checkSize(k *domain.KnowledgeBase) error {
 
 // newSource returns the row of a source. prefix stands before the names of its fields
 // in errors.
-func (svc *Service) newSource(ctx context.Context, k *domain.KnowledgeBase, id string, o ask.NewSource, prefix string) (*domain.KnowledgeSource, error) {
+func (svc *Service) newSource(ctx context.Context, k *domain.KnowledgeBase, id string, o domain.NewKnowledgeSource, prefix string) (*domain.KnowledgeSource, error) {
 	s := &domain.KnowledgeSource{
 		KnowledgeBaseID: k.ID, Type: o.Type, Name: o.Name, URL: o.URL, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: o.Text, Bytes: len(o.Text),
 	}
@@ -170,7 +170,7 @@ func (svc *Service) KnowledgeBase(ctx context.Context, p domain.Principal, id st
 }
 
 // ListKnowledge returns a page of knowledge bases.
-func (svc *Service) ListKnowledge(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.KnowledgeBase], error) {
+func (svc *Service) ListKnowledge(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.KnowledgeBase], error) {
 	return record.List[domain.KnowledgeBase](ctx, svc.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixKnowledge, q, nil)
 }
 
@@ -212,7 +212,7 @@ func (svc *Service) DeleteKnowledge(ctx context.Context, p domain.Principal, id 
 }
 
 // AddSource adds a source. Its text is read after the answer.
-func (svc *Service) AddSource(ctx context.Context, p domain.Principal, id string, o ask.NewSource) (*domain.KnowledgeSource, error) {
+func (svc *Service) AddSource(ctx context.Context, p domain.Principal, id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
 	k, err := svc.KnowledgeBase(ctx, p, id)
 	if err != nil {
 		return nil, err
@@ -269,10 +269,10 @@ func (svc *Service) Source(ctx context.Context, p domain.Principal, id, sourceID
 }
 
 // ListSources returns a page of sources.
-func (svc *Service) ListSources(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.KnowledgeSource], error) {
+func (svc *Service) ListSources(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.KnowledgeSource], error) {
 	k, err := svc.KnowledgeBase(ctx, p, id)
 	if err != nil {
-		return ask.List[*domain.KnowledgeSource]{}, err
+		return record.Page[*domain.KnowledgeSource]{}, err
 	}
 	return record.List[domain.KnowledgeSource](ctx, svc.store, p.WorkspaceID, "of="+k.ID, domain.PrefixSource, q, nil)
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/service/record"
 )
@@ -24,8 +24,8 @@ type scoredPassage struct {
 
 // SearchKnowledge searches the passages of a knowledge base. It returns at most limit
 // passages; limit is raised to 1 or lowered to knowledge.MaxTop.
-func (svc *Service) SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, limit int) (ask.KnowledgeFound, error) {
-	out := ask.KnowledgeFound{Object: "knowledge_search", Query: query, Data: []ask.KnowledgeHit{}}
+func (svc *Service) SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, limit int) (KnowledgeFound, error) {
+	out := KnowledgeFound{Object: "knowledge_search", Query: query, Data: []KnowledgeHit{}}
 	k, err := svc.versioned(ctx, p, id)
 	if err != nil {
 		return out, err
@@ -43,7 +43,7 @@ func (svc *Service) SearchKnowledge(ctx context.Context, p domain.Principal, id,
 		return out, err
 	}
 	for _, x := range found {
-		out.Data = append(out.Data, ask.KnowledgeHit{
+		out.Data = append(out.Data, KnowledgeHit{
 			SourceID: x.SourceID, SourceName: x.source.Name, URL: x.source.URL, Heading: x.Heading, Text: x.Text, Score: x.score,
 		})
 	}

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -22,7 +22,7 @@ func (s *Service) initialStatus(p domain.Principal) domain.NumberStatus {
 
 // NumbersOf returns a page of the numbers in the live environment of any workspace,
 // with a status; "": with any.
-func (s *Service) NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
+func (s *Service) NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
 	return record.List(ctx, s.store, workspaceID, record.EnvironmentIndex(domain.Principal{Environment: domain.Live}), domain.PrefixNumber, q, func(n *domain.PhoneNumber) bool {
 		return status == "" || n.Status == status
 	})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -99,7 +99,7 @@ func (s *Service) Number(ctx context.Context, p domain.Principal, id string) (*d
 }
 
 // ListNumbers returns a page of numbers.
-func (s *Service) ListNumbers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error) {
+func (s *Service) ListNumbers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
 	return record.List[domain.PhoneNumber](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixNumber, q, nil)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -114,7 +114,7 @@ func (s *Service) OAuthClient(ctx context.Context, p domain.Principal, id string
 }
 
 // ListClients reads a page.
-func (s *Service) ListClients(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.OAuthClient], error) {
+func (s *Service) ListClients(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.OAuthClient], error) {
 	return record.List[domain.OAuthClient](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixClient, q, nil)
 }
 

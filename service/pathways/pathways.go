@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -106,7 +106,7 @@ func (s *Service) Pathway(ctx context.Context, p domain.Principal, id string) (*
 }
 
 // ListPathways returns a page of pathways.
-func (s *Service) ListPathways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error) {
+func (s *Service) ListPathways(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Pathway], error) {
 	return record.List[domain.Pathway](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixPathway, q, nil)
 }
 

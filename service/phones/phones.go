@@ -8,7 +8,7 @@ import (
 
 	"github.com/callboard/callboard/actors/registrar"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -96,7 +96,7 @@ func (s *Service) Phone(ctx context.Context, p domain.Principal, id string) (*do
 }
 
 // ListPhones returns a page of phones.
-func (s *Service) ListPhones(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Phone], error) {
+func (s *Service) ListPhones(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Phone], error) {
 	l, err := record.List[domain.Phone](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixPhone, q, nil)
 	if err != nil {
 		return l, err

@@ -13,7 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 )
 
@@ -177,8 +177,8 @@ func Delete[T any, R Resource[T]](
 // List reads one page of an index whose rows sort by id. keep drops rows that a
 // filter without an index excludes; pages are filled up.
 func List[T any, R Row[T]](
-	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page ask.Page, keep func(R) bool,
-) (ask.List[R], error) {
+	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page PageQuery, keep func(R) bool,
+) (Page[R], error) {
 	return ListLimited(ctx, store, workspace, index, prefix, page, keep, func() int { return page.Limit })
 }
 
@@ -186,9 +186,9 @@ func List[T any, R Row[T]](
 // rows may still be read. Behind the last one the page ends, and its cursor
 // continues there.
 func ListLimited[T any, R Row[T]](
-	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page ask.Page, keep func(R) bool, left func() int,
-) (ask.List[R], error) {
-	out := ask.List[R]{Data: []R{}, Next: page.Cursor}
+	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page PageQuery, keep func(R) bool, left func() int,
+) (Page[R], error) {
+	out := Page[R]{Data: []R{}, Next: page.Cursor}
 	q := commit.Query{Kind: R(new(T)).Key().Kind, Workspace: workspace, Index: index}
 	if !page.CreatedAfter.IsZero() {
 		q.From = IDAt(prefix, page.CreatedAfter.Add(time.Millisecond))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 )
 
@@ -21,11 +21,11 @@ const keepReplies = 24 * time.Hour
 
 // idempotencyRow is one Idempotency-Key of a credential.
 type idempotencyRow struct {
-	ID          string        `json:"id"`
-	WorkspaceID string        `json:"workspace_id"`
-	At          time.Time     `json:"at"`
-	Reply       ask.OnceReply `json:"reply"`
-	Done        bool          `json:"done"`
+	ID          string      `json:"id"`
+	WorkspaceID string      `json:"workspace_id"`
+	At          time.Time   `json:"at"`
+	Reply       StoredReply `json:"reply"`
+	Done        bool        `json:"done"`
 }
 
 // Key names the row.
@@ -39,7 +39,7 @@ func (o *idempotencyRow) Indexes() []string { return []string{"all"} }
 // Sort is by age.
 func (o *idempotencyRow) Sort() string { return o.At.UTC().Format("20060102T150405.000") + o.ID }
 
-func idempotencyRowOf(p domain.Principal, k ask.OnceKey) *idempotencyRow {
+func idempotencyRowOf(p domain.Principal, k IdempotencyKey) *idempotencyRow {
 	sum := sha256.Sum256([]byte(strings.Join([]string{p.KeyID + p.ClientID, p.UserID, string(p.Environment), k.Method, k.Path, k.Key}, "\n")))
 	return &idempotencyRow{ID: hex.EncodeToString(sum[:]), WorkspaceID: p.WorkspaceID}
 }
@@ -101,7 +101,7 @@ func NewIdempotency(store commit.Store) *Idempotency { return &Idempotency{store
 // Reserve reserves a key for a request, or returns the reply of an earlier one. A
 // request that was interrupted by the end of its process may run again: the
 // returned context has its KeyedRequest.
-func (i *Idempotency) Reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, digest string) (context.Context, *ask.OnceReply, error) {
+func (i *Idempotency) Reserve(ctx context.Context, p domain.Principal, k IdempotencyKey, digest string) (context.Context, *StoredReply, error) {
 	id := idempotencyRowOf(p, k).ID
 	if _, runs := i.running.LoadOrStore(id, struct{}{}); runs {
 		row := idempotencyRowOf(p, k) // another one may be reading the same reply just now
@@ -124,7 +124,7 @@ func errRunning() error {
 // reserve is Reserve for the only request of this process with the key. A row
 // without a reply is of a request whose reply could not be stored, or of another
 // process.
-func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k ask.OnceKey, digest string) (context.Context, *ask.OnceReply, error) {
+func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k IdempotencyKey, digest string) (context.Context, *StoredReply, error) {
 	for range MaxTries {
 		row := idempotencyRowOf(p, k)
 		version, err := i.store.Get(ctx, row)
@@ -156,7 +156,7 @@ func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k ask.Onc
 }
 
 // Keep stores the reply of a request that ran.
-func (i *Idempotency) Keep(ctx context.Context, p domain.Principal, k ask.OnceKey, r ask.OnceReply) error {
+func (i *Idempotency) Keep(ctx context.Context, p domain.Principal, k IdempotencyKey, r StoredReply) error {
 	row := idempotencyRowOf(p, k)
 	defer i.running.Delete(row.ID)
 	row.At, row.Done, row.Reply = Now(), true, r
@@ -166,7 +166,7 @@ func (i *Idempotency) Keep(ctx context.Context, p domain.Principal, k ask.OnceKe
 
 // Release deletes the key of a request that had no effect. If unknown is set it
 // may have had one, and the key stays.
-func (i *Idempotency) Release(ctx context.Context, p domain.Principal, k ask.OnceKey, unknown bool) error {
+func (i *Idempotency) Release(ctx context.Context, p domain.Principal, k IdempotencyKey, unknown bool) error {
 	row := idempotencyRowOf(p, k)
 	defer i.running.Delete(row.ID)
 	if t := KeyedRequestOf(ctx); unknown || t != nil && t.Repeated { // the time before it may have had one

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 )
 
@@ -38,7 +38,7 @@ type referrer struct {
 // this id. object is the resource's type for the message, such as "tool". Errors:
 // invalid_state with used_by.
 func (r *References) CheckUnused(ctx context.Context, p domain.Principal, object, id string) error {
-	q := ask.Page{Limit: maxReferrersShown}
+	q := PageQuery{Limit: maxReferrersShown}
 	agents, err := List[domain.Agent](ctx, r.store, p.WorkspaceID, "names="+id, domain.PrefixAgent, q, nil)
 	if err != nil {
 		return err

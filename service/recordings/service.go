@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -64,22 +64,22 @@ func (s *Service) call(ctx context.Context, p domain.Principal, id string) (*dom
 
 // Recording opens the recording of a call. The caller closes its Body. Errors:
 // not_found; processing while the recording is being stored.
-func (s *Service) Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error) {
+func (s *Service) Recording(ctx context.Context, p domain.Principal, callID string) (record.Download, error) {
 	c, err := s.call(ctx, p, callID)
 	if err != nil {
-		return ask.Recording{}, err
+		return record.Download{}, err
 	}
 	if !c.RecordingAvailable {
-		return ask.Recording{}, record.NotAvailable(c, "recording")
+		return record.Download{}, record.NotAvailable(c, "recording")
 	}
 	body, size, err := s.blobs.Open(ctx, c.WorkspaceID, recording.BlobName(c.ID))
 	if errors.Is(err, domain.ErrNotFound) { // it is being deleted
-		return ask.Recording{}, domain.Errorf(domain.CodeNotFound, "this call has no recording")
+		return record.Download{}, domain.Errorf(domain.CodeNotFound, "this call has no recording")
 	}
 	if err != nil {
-		return ask.Recording{}, record.StoreError(err)
+		return record.Download{}, record.StoreError(err)
 	}
-	return ask.Recording{Size: size, Created: *c.EndedAt, Body: body}, nil
+	return record.Download{Size: size, Created: *c.EndedAt, Body: body}, nil
 }
 
 // LinkRecording returns a token that opens the recording of a call without a

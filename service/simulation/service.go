@@ -12,7 +12,7 @@ import (
 
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
@@ -96,7 +96,7 @@ func (r *runningSimulations) end(workspaceID string) {
 
 // SimulateCampaign plays what is left of a campaign on a virtual clock, in the
 // time of the request, and rings nobody.
-func (svc *Service) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error) {
+func (svc *Service) SimulateCampaign(ctx context.Context, p domain.Principal, id string, o SimulationOrder) (*Simulation, error) {
 	c, err := svc.campaigns.Campaign(ctx, p, id)
 	if err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func (svc *Service) SimulateCampaign(ctx context.Context, p domain.Principal, id
 
 // SimulateDraft plays a campaign that is not kept, with its inline contacts.
 func (svc *Service) SimulateDraft(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error], o ask.SimulationOrder,
-) (*ask.Simulation, error) {
+	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o SimulationOrder,
+) (*Simulation, error) {
 	if err := svc.campaigns.CheckReferences(ctx, p, c); err != nil {
 		return nil, err
 	}
@@ -144,8 +144,8 @@ func (svc *Service) SimulateDraft(
 
 // simulate simulates a campaign with those contacts who are not final.
 func (svc *Service) simulate(
-	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[contactlist.Entry, error], o ask.SimulationOrder,
-) (*ask.Simulation, error) {
+	ctx context.Context, p domain.Principal, c *domain.Campaign, people iter.Seq2[contactlist.Entry, error], o SimulationOrder,
+) (*Simulation, error) {
 	if err := svc.running.begin(p.WorkspaceID); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (svc *Service) simulate(
 	}
 	c.Pacing.CallsPerMinute = min(c.Pacing.CallsPerMinute, w.Limits.CallsPerMinute)
 	c.Pacing.MaxConcurrent = min(c.Pacing.MaxConcurrent, w.Limits.ConcurrentOutbound)
-	s := &ask.Simulation{CampaignID: c.ID, Pacing: c.Pacing}
+	s := &Simulation{CampaignID: c.ID, Pacing: c.Pacing}
 	known, from, err := svc.assumptions(ctx, p)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (svc *Service) simulate(
 
 // addContacts brings the contacts on the stage who are not final yet.
 func (svc *Service) addContacts(
-	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, people iter.Seq2[contactlist.Entry, error], plan *simulation.Plan, s *ask.Simulation,
+	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, people iter.Seq2[contactlist.Entry, error], plan *simulation.Plan, s *Simulation,
 ) error {
 	rules, err := calendar.New(c.Schedule, c.Compliance.CallingHours, calendar.NewZones())
 	if err != nil {
@@ -265,7 +265,7 @@ func personOf(one contactlist.Entry, crowd int32, from time.Time) simulation.Per
 }
 
 // setResults writes down how it went.
-func setResults(s *ask.Simulation, r simulation.Report) {
+func setResults(s *Simulation, r simulation.Report) {
 	s.StartsAt, s.CompletionReason = r.Begins.UTC(), r.Reason
 	if !r.First.IsZero() {
 		s.StartsAt = r.First.UTC()
@@ -280,16 +280,16 @@ func setResults(s *ask.Simulation, r simulation.Report) {
 	for _, word := range domain.OutcomeWords() {
 		s.Outcomes[word] = r.Outcomes[word]
 	}
-	s.CallsPerHour = make([]ask.SimulatedHour, len(r.Hours))
+	s.CallsPerHour = make([]SimulatedHour, len(r.Hours))
 	for i, h := range r.Hours {
-		s.CallsPerHour[i] = ask.SimulatedHour{Hour: h.Hour, Calls: h.Calls}
+		s.CallsPerHour[i] = SimulatedHour{Hour: h.Hour, Calls: h.Calls}
 	}
 }
 
 // costOf is what so many attempts by month add to the bill, beside what was
 // used in these months already.
-func (svc *Service) costOf(ctx context.Context, w *domain.Workspace, months map[string]int) (ask.SimulatedCost, error) {
-	cost := ask.SimulatedCost{Months: []ask.SimulatedMonth{}}
+func (svc *Service) costOf(ctx context.Context, w *domain.Workspace, months map[string]int) (SimulatedCost, error) {
+	cost := SimulatedCost{Months: []SimulatedMonth{}}
 	tariff, total := billing.TariffOf(w), domain.Amount(0)
 	for _, month := range slices.Sorted(maps.Keys(months)) {
 		before, err := svc.attemptsBilled(ctx, w.ID, month)
@@ -299,7 +299,7 @@ func (svc *Service) costOf(ctx context.Context, w *domain.Workspace, months map[
 		var meter billing.Meter
 		meter.Use(tariff, before)
 		charge := meter.Use(tariff, months[month])
-		m := ask.SimulatedMonth{
+		m := SimulatedMonth{
 			Month: month, Attempts: months[month], Included: charge.Included, Overage: charge.Overage, Amount: domain.Dollars(charge.Micros),
 		}
 		cost.Attempts, cost.Included, cost.Overage = cost.Attempts+m.Attempts, cost.Included+m.Included, cost.Overage+m.Overage
@@ -324,7 +324,7 @@ func (svc *Service) attemptsBilled(ctx context.Context, workspaceID, month strin
 }
 
 // assumptions are made by the workspace's latest campaign calls.
-func (svc *Service) assumptions(ctx context.Context, p domain.Principal) (ask.Assumptions, ask.AssumedFrom, error) {
+func (svc *Service) assumptions(ctx context.Context, p domain.Principal) (Assumptions, AssumedFrom, error) {
 	var h history
 	q := commit.Query{Kind: "call", Workspace: p.WorkspaceID, Index: record.EnvironmentIndex(p), Limit: historyCalls}
 	_, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
@@ -335,9 +335,9 @@ func (svc *Service) assumptions(ctx context.Context, p domain.Principal) (ask.As
 	})
 	usual := defaultAssumptions()
 	if err != nil || h.calls < historyLeast {
-		return usual, ask.AssumedDefaults, record.StoreError(err)
+		return usual, AssumedDefaults, record.StoreError(err)
 	}
-	return h.over(usual), ask.AssumedHistory, nil
+	return h.over(usual), AssumedHistory, nil
 }
 
 // history sums up calls.
@@ -376,7 +376,7 @@ func (h *history) learn(c *domain.Call) {
 }
 
 // over puts what was learnt over what is usual.
-func (h *history) over(a ask.Assumptions) ask.Assumptions {
+func (h *history) over(a Assumptions) Assumptions {
 	all := float64(h.calls)
 	a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate = float64(h.answered)/all, float64(h.machines)/all, float64(h.busy)/all, float64(h.failed)/all
 	a.NoAnswerRate = float64(h.silent) / all
@@ -394,16 +394,16 @@ func (h *history) over(a ask.Assumptions) ask.Assumptions {
 }
 
 // defaultAssumptions is what is assumed where nothing is known.
-func defaultAssumptions() ask.Assumptions {
+func defaultAssumptions() Assumptions {
 	u := simulation.Usual()
-	return ask.Assumptions{
+	return Assumptions{
 		AnswerRate: u.Answer, VoicemailRate: u.Voicemail, BusyRate: u.Busy, FailedRate: u.Failed,
 		NoAnswerRate: 1 - u.Answer - u.Voicemail - u.Busy - u.Failed,
 		RingSeconds:  u.Ring.Seconds(), NoAnswerSeconds: u.Unheard.Seconds(), TalkSeconds: u.Talk.Seconds(), VoicemailSeconds: u.Message.Seconds(),
 	}
 }
 
-func assumed(a ask.Assumptions) simulation.Assumptions {
+func assumed(a Assumptions) simulation.Assumptions {
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 	return simulation.Assumptions{
 		Answer: a.AnswerRate, Voicemail: a.VoicemailRate, Busy: a.BusyRate, Failed: a.FailedRate,

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -116,13 +116,13 @@ func (svc *Service) Texting(ctx context.Context, p domain.Principal, id string) 
 }
 
 // ListTextings returns a page of conversations.
-func (svc *Service) ListTextings(ctx context.Context, p domain.Principal, q ask.TextingQuery) (ask.List[*domain.Texting], error) {
+func (svc *Service) ListTextings(ctx context.Context, p domain.Principal, q ConversationQuery) (record.Page[*domain.Texting], error) {
 	index := record.EnvironmentIndex(p)
 	if q.Contact != "" {
 		index = domain.ContactTexting(p.Environment, q.Contact)
 	}
 	now := time.Now()
-	l, err := record.List(ctx, svc.store, p.WorkspaceID, index, domain.PrefixTexting, q.Page, func(t *domain.Texting) bool {
+	l, err := record.List(ctx, svc.store, p.WorkspaceID, index, domain.PrefixTexting, q.PageQuery, func(t *domain.Texting) bool {
 		return q.Status == "" || t.Now(now) == q.Status
 	})
 	for i, t := range l.Data {

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 )
 
 func message(id, to string) *domain.Message {
@@ -48,10 +47,10 @@ func TestDeliveriesOfAWorkspaceAreBounded(t *testing.T) {
 
 func TestBodyIsFilledWithTheContext(t *testing.T) {
 	t.Parallel()
-	body, err := fillBody(ask.NewMessage{Body: "Hello {{name}}", Context: domain.Context{"name": "Ada"}})
+	body, err := fillBody(domain.NewMessage{Body: "Hello {{name}}", Context: domain.Context{"name": "Ada"}})
 	require.NoError(t, err)
 	assert.Equal(t, "Hello Ada", body)
-	_, err = fillBody(ask.NewMessage{Body: "Hello {{name}}"})
+	_, err = fillBody(domain.NewMessage{Body: "Hello {{name}}"})
 	assert.Equal(t, domain.CodeValidation, domain.CodeOf(err))
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/sms"
 	"github.com/callboard/callboard/domain/webhook"
@@ -49,7 +49,7 @@ func (svc *Service) SMSGateway(ctx context.Context, p domain.Principal, id strin
 }
 
 // ListSMSGateways returns a page of gateways.
-func (svc *Service) ListSMSGateways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.SMSGateway], error) {
+func (svc *Service) ListSMSGateways(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.SMSGateway], error) {
 	return record.List[domain.SMSGateway](ctx, svc.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixGateway, q, nil)
 }
 
@@ -78,12 +78,12 @@ func (svc *Service) DeleteSMSGateway(ctx context.Context, p domain.Principal, id
 
 // SMSGatewayEvents applies events of a gateway in their order. A repeated event changes
 // nothing; an invalid event does not stop the others.
-func (svc *Service) SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []ask.GatewayEvent) ([]ask.GatewayTaken, error) {
+func (svc *Service) SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []GatewayEvent) ([]GatewayResult, error) {
 	g, err := svc.SMSGateway(ctx, p, id)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]ask.GatewayTaken, 0, len(all))
+	out := make([]GatewayResult, 0, len(all))
 	for i := range all {
 		taken, err := svc.applyGatewayEvent(ctx, p, g, &all[i])
 		if err != nil {
@@ -91,7 +91,7 @@ func (svc *Service) SMSGatewayEvents(ctx context.Context, p domain.Principal, id
 			if !ok || e.Code == domain.CodeInternal || e.Code == domain.CodeUnavailable {
 				return nil, err
 			}
-			taken = ask.GatewayTaken{Code: e.Code, Message: e.Message, Param: e.Param}
+			taken = GatewayResult{Code: e.Code, Message: e.Message, Param: e.Param}
 		}
 		taken.Index = i
 		out = append(out, taken)
@@ -99,23 +99,23 @@ func (svc *Service) SMSGatewayEvents(ctx context.Context, p domain.Principal, id
 	return out, nil
 }
 
-func (svc *Service) applyGatewayEvent(ctx context.Context, p domain.Principal, g *domain.SMSGateway, e *ask.GatewayEvent) (ask.GatewayTaken, error) {
-	if e.Type != ask.GatewayReceived {
+func (svc *Service) applyGatewayEvent(ctx context.Context, p domain.Principal, g *domain.SMSGateway, e *GatewayEvent) (GatewayResult, error) {
+	if e.Type != GatewayReceived {
 		m, err := svc.Message(ctx, p, e.MessageID)
 		if domain.CodeOf(err) == domain.CodeNotFound || err == nil && m.RouteID != g.ID {
 			err = &domain.Error{Code: domain.CodeNotFound, Param: "message_id", Message: "there is no such message"}
 		}
 		if err != nil {
-			return ask.GatewayTaken{}, err
+			return GatewayResult{}, err
 		}
-		return ask.GatewayTaken{MessageID: m.ID}, svc.ApplyReport(ctx, m.Key(), &sms.Report{MessageID: m.ID, Status: domain.MessageStatus(e.Type), Code: e.ErrorCode, Text: e.ErrorMessage})
+		return GatewayResult{MessageID: m.ID}, svc.ApplyReport(ctx, m.Key(), &sms.Report{MessageID: m.ID, Status: domain.MessageStatus(e.Type), Code: e.ErrorCode, Text: e.ErrorMessage})
 	}
 	number, err := svc.cfg.Numbers.LiveNumber(ctx, p.WorkspaceID, p.Environment, e.To)
 	if err != nil {
-		return ask.GatewayTaken{}, err
+		return GatewayResult{}, err
 	}
 	if number == nil {
-		return ask.GatewayTaken{}, record.FieldError("to", domain.CodeValidation, "this is no number of the workspace")
+		return GatewayResult{}, record.FieldError("to", domain.CodeValidation, "this is no number of the workspace")
 	}
 	m := &domain.Message{
 		Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, From: e.From, To: e.To, Body: e.Body, Media: e.Media, RouteID: g.ID,
@@ -123,7 +123,7 @@ func (svc *Service) applyGatewayEvent(ctx context.Context, p domain.Principal, g
 	seen := NewSeen(p.WorkspaceID, g.ID, e.ID)
 	known, err := svc.ReceiveMessage(ctx, m, seen)
 	if known {
-		return ask.GatewayTaken{MessageID: seen.MessageID, Duplicate: true}, nil
+		return GatewayResult{MessageID: seen.MessageID, Duplicate: true}, nil
 	}
-	return ask.GatewayTaken{MessageID: m.ID}, err
+	return GatewayResult{MessageID: m.ID}, err
 }

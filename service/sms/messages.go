@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
@@ -19,7 +19,7 @@ import (
 
 // SendMessage checks a message against the rules and queues it durably. In the test
 // environment the built-in test carrier takes it, in the live one a trunk or a gateway.
-func (svc *Service) SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error) {
+func (svc *Service) SendMessage(ctx context.Context, p domain.Principal, o domain.NewMessage) (*domain.Message, error) {
 	if created, err := record.CreatedBySameRequest[domain.Message](ctx, svc.store, p, domain.PrefixMessage); created != nil || err != nil {
 		return created, err
 	}
@@ -27,7 +27,7 @@ func (svc *Service) SendMessage(ctx context.Context, p domain.Principal, o ask.N
 }
 
 // QueueMessage is SendMessage under an id, in one commit with more.
-func (svc *Service) QueueMessage(ctx context.Context, p domain.Principal, o ask.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error) {
+func (svc *Service) QueueMessage(ctx context.Context, p domain.Principal, o domain.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error) {
 	w := svc.cfg.Workspaces.Workspace(p.WorkspaceID)
 	if w == nil {
 		return nil, svc.cfg.Workspaces.WorkspaceNotFound()
@@ -131,7 +131,7 @@ func (svc *Service) setMessageMeta(m *domain.Message, p domain.Principal) {
 }
 
 // fillBody fills the context into the body and checks its length.
-func fillBody(o ask.NewMessage) (string, error) {
+func fillBody(o domain.NewMessage) (string, error) {
 	values := make(map[string]string, len(o.Context))
 	for name := range o.Context {
 		if v, ok := o.Context.Text(name); ok {
@@ -171,7 +171,7 @@ func (svc *Service) Message(ctx context.Context, p domain.Principal, id string) 
 }
 
 // ListMessages returns a page of the narrowest index that a query names.
-func (svc *Service) ListMessages(ctx context.Context, p domain.Principal, q ask.MessageQuery) (ask.List[*domain.Message], error) {
+func (svc *Service) ListMessages(ctx context.Context, p domain.Principal, q MessageQuery) (record.Page[*domain.Message], error) {
 	index, e := record.EnvironmentIndex(p), string(p.Environment)
 	if q.Direction != "" {
 		index = "direction=" + e + "/" + string(q.Direction)
@@ -188,7 +188,7 @@ func (svc *Service) ListMessages(ctx context.Context, p domain.Principal, q ask.
 	if q.Conversation != "" {
 		index = "conversation=" + q.Conversation
 	}
-	return record.List(ctx, svc.store, p.WorkspaceID, index, domain.PrefixMessage, q.Page, func(m *domain.Message) bool {
+	return record.List(ctx, svc.store, p.WorkspaceID, index, domain.PrefixMessage, q.PageQuery, func(m *domain.Message) bool {
 		return m.Environment == p.Environment && (q.Conversation == "" || m.ConversationID == q.Conversation) && (q.Status == "" || m.Status == q.Status) && (q.Direction == "" || m.Direction == q.Direction) &&
 			(q.To == "" || m.To == q.To) && (q.From == "" || m.From == q.From)
 	})

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
@@ -14,7 +14,7 @@ import (
 )
 
 // TestInboundMessage receives a message of the built-in test carrier.
-func (svc *Service) TestInboundMessage(ctx context.Context, p domain.Principal, o ask.InboundMessage) (*domain.Message, error) {
+func (svc *Service) TestInboundMessage(ctx context.Context, p domain.Principal, o InboundMessage) (*domain.Message, error) {
 	if p.Environment != domain.Test {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier sends messages with a test key only")
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/record"
@@ -86,7 +86,7 @@ func (s *Service) Tool(ctx context.Context, p domain.Principal, id string) (*dom
 }
 
 // ListTools returns a page of tools.
-func (s *Service) ListTools(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Tool], error) {
+func (s *Service) ListTools(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Tool], error) {
 	return record.List[domain.Tool](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixTool, q, nil)
 }
 

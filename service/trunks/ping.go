@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/sip/resolve"
 )
 
@@ -16,10 +16,10 @@ import (
 const testWait = 6 * time.Second
 
 // TestTrunk sends OPTIONS to each target of a trunk, in parallel.
-func (s *Service) TestTrunk(ctx context.Context, p domain.Principal, id string) (ask.TrunkTest, error) {
+func (s *Service) TestTrunk(ctx context.Context, p domain.Principal, id string) (TrunkTest, error) {
 	t, err := s.Trunk(ctx, p, id)
 	if err != nil {
-		return ask.TrunkTest{}, err
+		return TrunkTest{}, err
 	}
 	if t.IsTestOnly() {
 		return untested(t), nil
@@ -43,7 +43,7 @@ func (s *Service) TestTrunk(ctx context.Context, p domain.Principal, id string) 
 		})
 	}
 	wait.Wait()
-	out := ask.TrunkTest{TrunkID: t.ID, Targets: tests}
+	out := TrunkTest{TrunkID: t.ID, Targets: tests}
 	for _, x := range tests {
 		out.OK = out.OK || x.Reachable
 	}
@@ -51,11 +51,11 @@ func (s *Service) TestTrunk(ctx context.Context, p domain.Principal, id string) 
 }
 
 // untested is the result for a trunk of the test environment, which is never used.
-func untested(t *domain.Trunk) ask.TrunkTest {
-	out := ask.TrunkTest{TrunkID: t.ID, Targets: []ask.TargetTest{}}
+func untested(t *domain.Trunk) TrunkTest {
+	out := TrunkTest{TrunkID: t.ID, Targets: []TargetTest{}}
 	for _, x := range t.Proxies {
 		to := resolve.Target{Host: x.Host, Port: x.Port, Transport: x.Transport}
-		out.Targets = append(out.Targets, ask.TargetTest{Target: to.String(), Error: "not asked: the test environment reaches the built-in carrier only"})
+		out.Targets = append(out.Targets, TargetTest{Target: to.String(), Error: "not asked: the test environment reaches the built-in carrier only"})
 	}
 	return out
 }
@@ -69,29 +69,29 @@ func pingProblem(err error) string {
 }
 
 // targets returns the resolved targets of a trunk, with a result for each.
-func (s *Service) targets(ctx context.Context, t *domain.Trunk) ([]resolve.Target, []ask.TargetTest) {
+func (s *Service) targets(ctx context.Context, t *domain.Trunk) ([]resolve.Target, []TargetTest) {
 	if t.Simulator {
 		if to, ok := s.cfg.TestCarrier(); ok {
-			return []resolve.Target{to}, []ask.TargetTest{{Target: to.String()}}
+			return []resolve.Target{to}, []TargetTest{{Target: to.String()}}
 		}
 	}
 	proxies := t.Proxies
 	if t.OutboundProxy != nil {
 		proxies = []domain.Proxy{*t.OutboundProxy}
 	}
-	targets, tests := []resolve.Target{}, []ask.TargetTest{}
+	targets, tests := []resolve.Target{}, []TargetTest{}
 	for _, x := range proxies {
 		named := resolve.Target{Host: x.Host, Port: x.Port, Transport: x.Transport, TrunkID: t.ID}
 		found, err := s.cfg.SIP.Resolve(ctx, named)
 		if err != nil {
-			targets, tests = append(targets, named), append(tests, ask.TargetTest{Target: named.String(), Error: "the name leads nowhere"})
+			targets, tests = append(targets, named), append(tests, TargetTest{Target: named.String(), Error: "the name leads nowhere"})
 			continue
 		}
 		for _, to := range found {
 			if to.Host != x.Host && to.Name == "" {
 				to.Name = x.Host
 			}
-			targets, tests = append(targets, to), append(tests, ask.TargetTest{Target: to.String()})
+			targets, tests = append(targets, to), append(tests, TargetTest{Target: to.String()})
 		}
 	}
 	return targets, tests

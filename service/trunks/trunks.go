@@ -11,7 +11,7 @@ import (
 
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
@@ -94,7 +94,7 @@ func (s *Service) Trunk(ctx context.Context, p domain.Principal, id string) (*do
 }
 
 // ListTrunks returns a page of trunks.
-func (s *Service) ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error) {
+func (s *Service) ListTrunks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error) {
 	l, err := record.List[domain.Trunk](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixTrunk, q, nil)
 	if err == nil {
 		s.addState(ctx, p, l.Data...)
@@ -127,7 +127,7 @@ func (s *Service) UpdateTrunk(ctx context.Context, p domain.Principal, id string
 // DeleteTrunk deletes a trunk that no number is registered with.
 func (s *Service) DeleteTrunk(ctx context.Context, p domain.Principal, id string) error {
 	err := record.Delete(ctx, s.store, p, domain.PrefixTrunk, id, func(_ *commit.Change, t *domain.Trunk) error {
-		users, err := record.List(ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixNumber, ask.Page{Limit: 1}, func(n *domain.PhoneNumber) bool { return n.TrunkID == t.ID })
+		users, err := record.List(ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixNumber, record.PageQuery{Limit: 1}, func(n *domain.PhoneNumber) bool { return n.TrunkID == t.ID })
 		if err != nil || len(users.Data) == 0 {
 			return err
 		}

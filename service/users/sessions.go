@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -167,10 +167,10 @@ func (s *Service) saveUse(session domain.Session, version uint64) {
 }
 
 // ListSessions reads a page of a user's sessions.
-func (s *Service) ListSessions(ctx context.Context, p domain.Principal, userID string, q ask.Page) (ask.List[*domain.Session], error) {
+func (s *Service) ListSessions(ctx context.Context, p domain.Principal, userID string, q record.PageQuery) (record.Page[*domain.Session], error) {
 	u, _, err := record.Get[domain.User](ctx, s.store, p, domain.PrefixUser, userID)
 	if err != nil {
-		return ask.List[*domain.Session]{}, err
+		return record.Page[*domain.Session]{}, err
 	}
 	now := time.Now()
 	return record.List(ctx, s.store, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(session *domain.Session) bool { return session.Holds(now) })

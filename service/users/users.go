@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
 )
@@ -94,7 +94,7 @@ func (s *Service) User(ctx context.Context, p domain.Principal, id string) (*dom
 }
 
 // ListUsers reads a page.
-func (s *Service) ListUsers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.User], error) {
+func (s *Service) ListUsers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.User], error) {
 	return record.List[domain.User](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixUser, q, nil)
 }
 

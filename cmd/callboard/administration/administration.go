@@ -8,8 +8,9 @@ import (
 
 	"github.com/callboard/callboard/cmd/callboard/backup"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/quarantine"
 )
 
 // Administration is what the commands need: the running service's, or a stopped
@@ -18,11 +19,11 @@ type Administration interface {
 	CreateKey(ctx context.Context, k NewKey) (CreatedKey, error)
 	ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error)
 	RevokeKey(ctx context.Context, o KeyRevocation) (RevokedKey, error)
-	Recount(ctx context.Context, o RecountRequest) ([]ask.Recount, error)
+	Recount(ctx context.Context, o RecountRequest) ([]billing.Recount, error)
 	Backup(ctx context.Context, o BackupRequest) (backup.Manifest, error)
 	StoreRequirement(ctx context.Context) (persistence.Requirement, error)
-	Quarantine(ctx context.Context) (*ask.Quarantine, error)
-	ReleaseQuarantine(ctx context.Context) (*ask.Quarantine, error)
+	Quarantine(ctx context.Context) (*quarantine.Quarantine, error)
+	ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error)
 	Accounts
 }
 

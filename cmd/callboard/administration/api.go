@@ -8,8 +8,9 @@ import (
 	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/cmd/callboard/backup"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/quarantine"
 )
 
 // api administers a service through its API, with the rights of a key.
@@ -65,7 +66,7 @@ func (a api) RevokeKey(ctx context.Context, o KeyRevocation) (RevokedKey, error)
 	return done, err
 }
 
-func (a api) Recount(context.Context, RecountRequest) ([]ask.Recount, error) {
+func (a api) Recount(context.Context, RecountRequest) ([]billing.Recount, error) {
 	return nil, errNotInAPI
 }
 
@@ -73,14 +74,14 @@ func (a api) Backup(context.Context, BackupRequest) (backup.Manifest, error) {
 	return backup.Manifest{}, errNotInAPI
 }
 
-func (a api) Quarantine(ctx context.Context) (*ask.Quarantine, error) {
+func (a api) Quarantine(ctx context.Context) (*quarantine.Quarantine, error) {
 	q, err := a.client.GetQuarantine(ctx)
-	return convert[*ask.Quarantine](q, err)
+	return convert[*quarantine.Quarantine](q, err)
 }
 
-func (a api) ReleaseQuarantine(ctx context.Context) (*ask.Quarantine, error) {
+func (a api) ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error) {
 	q, err := a.client.ReleaseQuarantine(ctx)
-	return convert[*ask.Quarantine](q, err)
+	return convert[*quarantine.Quarantine](q, err)
 }
 
 func (a api) StoreRequirement(context.Context) (persistence.Requirement, error) {

@@ -13,8 +13,9 @@ import (
 
 	"github.com/callboard/callboard/cmd/callboard/backup"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/quarantine"
 )
 
 // requestTimeout is how long the command line waits; a recount reads every row.
@@ -75,7 +76,7 @@ func (s socketClient) ListKeys(ctx context.Context, workspace string) (out []*do
 	return out, err
 }
 
-func (s socketClient) Recount(ctx context.Context, o RecountRequest) (out []ask.Recount, err error) {
+func (s socketClient) Recount(ctx context.Context, o RecountRequest) (out []billing.Recount, err error) {
 	err = s.request(ctx, http.MethodPost, "/recount", o, &out)
 	return out, err
 }
@@ -90,12 +91,12 @@ func (s socketClient) StoreRequirement(ctx context.Context) (needs persistence.R
 	return needs, err
 }
 
-func (s socketClient) Quarantine(ctx context.Context) (q *ask.Quarantine, err error) {
+func (s socketClient) Quarantine(ctx context.Context) (q *quarantine.Quarantine, err error) {
 	err = s.request(ctx, http.MethodGet, "/quarantine", nil, &q)
 	return q, err
 }
 
-func (s socketClient) ReleaseQuarantine(ctx context.Context) (q *ask.Quarantine, err error) {
+func (s socketClient) ReleaseQuarantine(ctx context.Context) (q *quarantine.Quarantine, err error) {
 	err = s.request(ctx, http.MethodPost, "/release", nil, &q)
 	return q, err
 }

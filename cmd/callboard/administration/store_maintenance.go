@@ -5,8 +5,9 @@ import (
 
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/backup"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/quarantine"
 )
 
 // StoreRequirement is what a program must be to open the store.
@@ -14,12 +15,12 @@ func (s *storeAdministration) StoreRequirement(ctx context.Context) (persistence
 	return persistence.StoreRequirement(ctx, s.store.Driver.Get)
 }
 
-func (s *storeAdministration) Quarantine(ctx context.Context) (*ask.Quarantine, error) {
+func (s *storeAdministration) Quarantine(ctx context.Context) (*quarantine.Quarantine, error) {
 	return actors.QuarantineOf(ctx, s.store.Records)
 }
 
 // ReleaseQuarantine ends the quarantine of a store that no service has open.
-func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*ask.Quarantine, error) {
+func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error) {
 	q, err := actors.EndQuarantine(ctx, s.store.Records)
 	if err == nil {
 		q.Active = false
@@ -27,17 +28,17 @@ func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*ask.Quara
 	return q, err
 }
 
-func (s *storeAdministration) Recount(ctx context.Context, o RecountRequest) ([]ask.Recount, error) {
+func (s *storeAdministration) Recount(ctx context.Context, o RecountRequest) ([]billing.Recount, error) {
 	all, err := actors.Workspaces(ctx, s.store.Records)
 	if err != nil {
 		return nil, err
 	}
-	out := []ask.Recount{}
+	out := []billing.Recount{}
 	for _, w := range all {
 		if o.Workspace != "" && w.ID != o.Workspace {
 			continue
 		}
-		one, err := actors.Recount(ctx, s.store.Records, w.ID, ask.UsageQuery{From: o.From, To: o.To}, o.Repair)
+		one, err := actors.Recount(ctx, s.store.Records, w.ID, billing.UsageQuery{From: o.From, To: o.To}, o.Repair)
 		if err != nil {
 			return nil, err
 		}

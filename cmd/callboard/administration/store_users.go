@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
+	"github.com/callboard/callboard/service/record"
 )
 
 func (s *storeAdministration) CreateUser(ctx context.Context, n NewUser) (*domain.User, error) {
@@ -79,7 +79,7 @@ func (s *storeAdministration) ListUsers(ctx context.Context, workspace string) (
 
 // listUsers appends the users of one environment.
 func (s *storeAdministration) listUsers(ctx context.Context, out []*domain.User, p domain.Principal) ([]*domain.User, error) {
-	for page := (ask.Page{Limit: 100}); ; {
+	for page := (record.PageQuery{Limit: 100}); ; {
 		l, err := s.desk().ListUsers(ctx, p, page)
 		if err != nil {
 			return nil, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/persistence/lease"
 )
@@ -86,7 +86,7 @@ func (m *node) liveNodes() []httpapi.Place {
 	at := make(map[string]int, len(nodes))
 	for _, n := range nodes {
 		at[n.ID] = len(out)
-		p := httpapi.Place{NodeNow: ask.NodeNow{ID: n.ID, Address: n.Addr, SIP: n.SIP, Version: n.Version, Leaving: n.Draining, Here: n.ID == m.self.ID}}
+		p := httpapi.Place{NodeNow: load.NodeNow{ID: n.ID, Address: n.Addr, SIP: n.SIP, Version: n.Version, Leaving: n.Draining, Here: n.ID == m.self.ID}}
 		if n.Since > 0 {
 			p.StartedAt = new(time.UnixMilli(n.Since).UTC())
 		}

@@ -9,8 +9,9 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/administration"
 	"github.com/callboard/callboard/cmd/callboard/backup"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/quarantine"
 )
 
 // shardAdministration is what the local socket answers: by the seat that has what is asked
@@ -119,8 +120,8 @@ func (c shardAdministration) RevokeKey(ctx context.Context, o administration.Key
 	return firstShard(c, func(d administration.Administration) (administration.RevokedKey, error) { return d.RevokeKey(ctx, o) })
 }
 
-func (c shardAdministration) Recount(ctx context.Context, o administration.RecountRequest) ([]ask.Recount, error) {
-	return eachWorkspace(ctx, c, o.Workspace, func(d administration.Administration, workspace string) ([]ask.Recount, error) {
+func (c shardAdministration) Recount(ctx context.Context, o administration.RecountRequest) ([]billing.Recount, error) {
+	return eachWorkspace(ctx, c, o.Workspace, func(d administration.Administration, workspace string) ([]billing.Recount, error) {
 		o.Workspace = workspace
 		return d.Recount(ctx, o)
 	})
@@ -130,13 +131,13 @@ func (c shardAdministration) Backup(ctx context.Context, o administration.Backup
 	return firstShard(c, func(d administration.Administration) (backup.Manifest, error) { return d.Backup(ctx, o) })
 }
 
-func (c shardAdministration) Quarantine(ctx context.Context) (*ask.Quarantine, error) {
-	return firstShard(c, func(d administration.Administration) (*ask.Quarantine, error) { return d.Quarantine(ctx) })
+func (c shardAdministration) Quarantine(ctx context.Context) (*quarantine.Quarantine, error) {
+	return firstShard(c, func(d administration.Administration) (*quarantine.Quarantine, error) { return d.Quarantine(ctx) })
 }
 
 // ReleaseQuarantine has the service start anew once its store is released.
-func (c shardAdministration) ReleaseQuarantine(ctx context.Context) (*ask.Quarantine, error) {
-	q, err := firstShard(c, func(d administration.Administration) (*ask.Quarantine, error) { return d.ReleaseQuarantine(ctx) })
+func (c shardAdministration) ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error) {
+	q, err := firstShard(c, func(d administration.Administration) (*quarantine.Quarantine, error) { return d.ReleaseQuarantine(ctx) })
 	if err == nil && q.BackupAt != nil {
 		c.s.restart()
 	}

@@ -5,14 +5,14 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/service/audit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // AuditReader reads the audit log.
 type AuditReader interface {
-	ListAudit(ctx context.Context, p domain.Principal, q audit.Query) (ask.List[*domain.AuditEntry], error)
+	ListAudit(ctx context.Context, p domain.Principal, q audit.Query) (record.Page[*domain.AuditEntry], error)
 }
 
 // auditHandlers serves the audit log.
@@ -35,7 +35,7 @@ func RegisterAudit(r *router.Router, reader AuditReader) {
 		Actor  string `query:"actor" maxLength:"64" doc:"The id of whoever did it."`
 	},
 	) (*router.Response[router.List[*domain.AuditEntry]], error) {
-		l, err := s.audit.ListAudit(ctx, p, audit.Query{Page: in.Query(), Type: in.Type, Action: in.Action, Actor: in.Actor})
+		l, err := s.audit.ListAudit(ctx, p, audit.Query{PageQuery: in.Query(), Type: in.Type, Action: in.Action, Actor: in.Actor})
 		return router.Page(l, err, router.Same)
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 // dataRequestHandlers serves the operations of data requests.
@@ -26,10 +26,10 @@ type DataRequests interface {
 	// invalid_state of phone.
 	CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error)
 	DataRequest(ctx context.Context, p domain.Principal, id string) (*domain.DataRequest, error)
-	ListDataRequests(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DataRequest], error)
+	ListDataRequests(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DataRequest], error)
 	// DataRequestFile opens the file of an export; processing while it is
 	// written, export_expired once it is deleted, invalid_state of an erasure.
-	DataRequestFile(ctx context.Context, p domain.Principal, id string) (ask.Recording, error)
+	DataRequestFile(ctx context.Context, p domain.Principal, id string) (record.Download, error)
 }
 
 // NewDataRequest is a data request in the body of a request.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/v1/events"
+	"github.com/callboard/callboard/service/record"
 )
 
 // exportHandlers serves the operations of exports.
@@ -32,10 +32,10 @@ type Exports interface {
 	// the end of the process. An unknown campaign is 422.
 	CreateExport(ctx context.Context, p domain.Principal, e *domain.Export) (*domain.Export, error)
 	Export(ctx context.Context, p domain.Principal, id string) (*domain.Export, error)
-	ListExports(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Export], error)
+	ListExports(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Export], error)
 	// ExportFile opens the file; processing while it is made, export_expired
 	// once it is deleted, invalid_state where it failed.
-	ExportFile(ctx context.Context, p domain.Principal, id string) (ask.Recording, error)
+	ExportFile(ctx context.Context, p domain.Principal, id string) (record.Download, error)
 }
 
 // NewExport is an export as it is ordered.

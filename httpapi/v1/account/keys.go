@@ -7,7 +7,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/service/keys"
@@ -23,7 +23,7 @@ type Keys interface {
 	APIKey(ctx context.Context, p domain.Principal, id string) (*domain.APIKey, error)
 	// ListKeys: a live credential sees the keys of both environments, a test one
 	// those of its own.
-	ListKeys(ctx context.Context, p domain.Principal, q keys.Query) (ask.List[*domain.APIKey], error)
+	ListKeys(ctx context.Context, p domain.Principal, q keys.Query) (record.Page[*domain.APIKey], error)
 	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
 	// RevokeKey: from its return on the key is refused, and its children too. It
 	// answers what became of the resources that they created.
@@ -99,7 +99,7 @@ func RegisterKeys(r *router.Router, service Keys) {
 			Environment string `query:"environment" enum:"live,test" doc:"Only keys of this environment."`
 		},
 		) (*router.Response[router.List[*APIKey]], error) {
-			l, err := s.keys.ListKeys(ctx, p, keys.Query{Page: in.Query(), Environment: domain.Environment(in.Environment)})
+			l, err := s.keys.ListKeys(ctx, p, keys.Query{PageQuery: in.Query(), Environment: domain.Environment(in.Environment)})
 			return router.Page(l, err, showKey)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getKey", Tag: tag, Summary: "Get an API key"},

@@ -7,9 +7,9 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 // clientHandlers serves the operations of OAuth clients.
@@ -27,7 +27,7 @@ type OAuth interface {
 	// for a public client.
 	CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (made *domain.OAuthClient, secret string, err error)
 	OAuthClient(ctx context.Context, p domain.Principal, id string) (*domain.OAuthClient, error)
-	ListClients(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.OAuthClient], error)
+	ListClients(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.OAuthClient], error)
 	// DeleteClient: from its return on the client's tokens are refused.
 	DeleteClient(ctx context.Context, p domain.Principal, id string) error
 	// ClientOf is a client of any workspace, before it has proven anything; nil:

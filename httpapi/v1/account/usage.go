@@ -13,16 +13,16 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/httpapi/router"
 )
 
 // Usages are what a workspace used, and what that costs.
 type Usages interface {
 	// Usage tells days and months from one day to another.
-	Usage(ctx context.Context, p domain.Principal, q ask.UsageQuery) (ask.Usage, error)
+	Usage(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error)
 	// Ledger walks the rows behind it, in the order in which they were opened.
-	Ledger(ctx context.Context, p domain.Principal, q ask.UsageQuery) (iter.Seq2[ask.LedgerLine, error], error)
+	Ledger(ctx context.Context, p domain.Principal, q billing.UsageQuery) (iter.Seq2[billing.LedgerLine, error], error)
 }
 
 // usageHandlers serves the operations of usage.
@@ -62,7 +62,7 @@ func RegisterUsage(r *router.Router, usages Usages) {
 		From string `query:"from" maxLength:"32" doc:"The first day, YYYY-MM-DD; the first of this month unless said."`
 		To   string `query:"to" maxLength:"32" doc:"The last day; today unless said."`
 	},
-	) (*router.Response[ask.Usage], error) {
+	) (*router.Response[billing.Usage], error) {
 		q, err := usageQuery(in.From, in.To, time.Now(), nil)
 		if err != nil {
 			return nil, err
@@ -89,9 +89,9 @@ func RegisterUsage(r *router.Router, usages Usages) {
 
 // usageQuery reads a stretch of days. problems are those of what stands beside
 // it.
-func usageQuery(from, to string, now time.Time, problems domain.Problems) (ask.UsageQuery, error) {
+func usageQuery(from, to string, now time.Time, problems domain.Problems) (billing.UsageQuery, error) {
 	now = now.UTC()
-	q := ask.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now.Truncate(24 * time.Hour)}
+	q := billing.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now.Truncate(24 * time.Hour)}
 	for _, f := range []struct {
 		param, text string
 		into        *time.Time
@@ -116,8 +116,8 @@ func usageQuery(from, to string, now time.Time, problems domain.Problems) (ask.U
 		q.From = time.Date(q.To.Year(), q.To.Month(), 1, 0, 0, 0, 0, time.UTC)
 	case q.From.After(q.To):
 		problems.Add("to", domain.CodeValidation, "must not be before from")
-	case q.To.Sub(q.From) >= ask.MaxUsageDays*24*time.Hour:
-		problems.Add("from", domain.CodeValidation, "at most %d days are told at once", ask.MaxUsageDays)
+	case q.To.Sub(q.From) >= billing.MaxUsageDays*24*time.Hour:
+		problems.Add("from", domain.CodeValidation, "at most %d days are told at once", billing.MaxUsageDays)
 	}
 	return q, problems.Err()
 }
@@ -136,12 +136,12 @@ func (s *usageHandlers) ledger(c *fiber.Ctx) error {
 	if format == "jsonl" {
 		f.Kind, write = router.MIMEJSONLines, writeLedgerLines
 	}
-	return router.Download(s.Router, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.LedgerLine, error], error) {
+	return router.Download(s.Router, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[billing.LedgerLine, error], error) {
 		return s.usages.Ledger(ctx, p, q)
 	}, write)
 }
 
-func entryOf(l *ask.LedgerLine) LedgerEntry {
+func entryOf(l *billing.LedgerLine) LedgerEntry {
 	e := LedgerEntry{
 		AttemptID: l.AttemptID, CallID: l.CallID, CampaignID: l.CampaignID, Direction: l.Direction, OpenedAt: l.OpenedAt.UTC(), ClosedAt: l.ClosedAt.UTC(),
 		Seconds: l.Seconds, Plan: l.Plan, Included: l.Included, Amount: l.Amount,
@@ -152,14 +152,14 @@ func entryOf(l *ask.LedgerLine) LedgerEntry {
 	return e
 }
 
-func writeLedger(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
-	return router.WriteCSV(w, ledgerColumns(), rows, func(row *ask.LedgerLine, record []string, put func([]string) error) error {
+func writeLedger(rows iter.Seq2[billing.LedgerLine, error], w io.Writer) error {
+	return router.WriteCSV(w, ledgerColumns(), rows, func(row *billing.LedgerLine, record []string, put func([]string) error) error {
 		e := entryOf(row)
 		return put(append(record, e.AttemptID, e.CallID, e.CampaignID, string(e.Direction), e.OpenedAt.UTC().Format(domain.TimeFormat), e.ClosedAt.UTC().Format(domain.TimeFormat),
 			strconv.Itoa(e.Seconds), string(e.Plan), strconv.FormatBool(e.Included), e.Amount.Amount, e.Amount.Currency))
 	})
 }
 
-func writeLedgerLines(rows iter.Seq2[ask.LedgerLine, error], w io.Writer) error {
-	return router.WriteJSONLines(w, rows, func(row *ask.LedgerLine) any { return entryOf(row) })
+func writeLedgerLines(rows iter.Seq2[billing.LedgerLine, error], w io.Writer) error {
+	return router.WriteJSONLines(w, rows, func(row *billing.LedgerLine) any { return entryOf(row) })
 }

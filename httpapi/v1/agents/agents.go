@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Agents are who speaks. In every Update here and below, change works on a
@@ -20,7 +20,7 @@ type Agents interface {
 	// 422 with param: pathway_id, tools[i], knowledge_base_ids[i].
 	CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error)
 	Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error)
-	ListAgents(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Agent], error)
+	ListAgents(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Agent], error)
 	// UpdateAgent changes the draft.
 	UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error)
 	// DeleteAgent: invalid_state with used_by while a pathway names it.
@@ -29,7 +29,7 @@ type Agents interface {
 	// has changed.
 	PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error)
 	AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error)
-	ListAgentVersions(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.AgentVersion], error)
+	ListAgentVersions(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.AgentVersion], error)
 	// SignOnInbound makes the secret that signs what on_inbound is asked.
 	SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error)
 }

@@ -9,10 +9,11 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Bookings are providers and the appointments that they have.
@@ -20,19 +21,19 @@ type Bookings interface {
 	// CreateProvider: already_exists with param name where another one has it.
 	CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error)
 	Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error)
-	ListProviders(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Provider], error)
+	ListProviders(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Provider], error)
 	// UpdateProvider leaves the appointments that there are where they are.
 	UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error)
 	// DeleteProvider: invalid_state while an open appointment lies ahead.
 	DeleteProvider(ctx context.Context, p domain.Principal, id string) error
-	Availability(ctx context.Context, p domain.Principal, q ask.AvailabilityQuery) (ask.Availability, error)
+	Availability(ctx context.Context, p domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error)
 
 	// Book gives a time to somebody. slot_unavailable, with a reason (booked or
 	// closed) and next_available, where it cannot be had; however many ask at
 	// once, one gets it.
-	Book(ctx context.Context, p domain.Principal, o ask.NewAppointment) (*domain.Appointment, error)
+	Book(ctx context.Context, p domain.Principal, o booking.NewAppointment) (*domain.Appointment, error)
 	Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
-	ListAppointments(ctx context.Context, p domain.Principal, q ask.AppointmentQuery) (ask.List[*domain.Appointment], error)
+	ListAppointments(ctx context.Context, p domain.Principal, q appointments.Query) (record.Page[*domain.Appointment], error)
 	// UpdateAppointment changes what leaves its time alone, and whether it took
 	// place.
 	UpdateAppointment(ctx context.Context, p domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error)
@@ -40,7 +41,7 @@ type Bookings interface {
 	// state; otherwise invalid_state with current_status, allowed_from.
 	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
 	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
-	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to ask.Reschedule) (*domain.Appointment, error)
+	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error)
 	// DeleteAppointment removes it; what events told of it stays.
 	DeleteAppointment(ctx context.Context, p domain.Principal, id string) error
 }
@@ -219,7 +220,7 @@ func (s *appointmentHandlers) book(ctx context.Context, p domain.Principal, in *
 
 // order is the appointment that is asked for. The country is that of numbers
 // without a country code.
-func (n *NewAppointment) order(country string) (ask.NewAppointment, error) {
+func (n *NewAppointment) order(country string) (booking.NewAppointment, error) {
 	a := &domain.Appointment{Patient: domain.Patient(n.Patient), Type: n.Type, CallID: n.CallID, Notes: n.Notes}
 	a.Metadata = n.Metadata
 	var problems domain.Problems
@@ -234,7 +235,7 @@ func (n *NewAppointment) order(country string) (ask.NewAppointment, error) {
 		all := remindersOf(n.Reminders, &problems)
 		reminders = &all
 	}
-	return ask.NewAppointment{
+	return booking.NewAppointment{
 		Patient: a.Patient, Provider: n.Provider, Datetime: n.Datetime, Timezone: n.Timezone, Minutes: n.DurationMinutes,
 		Type: a.Type, CallID: a.CallID, Notes: a.Notes, Confirmed: n.Status == string(domain.AppointmentConfirmed), Metadata: n.Metadata, Reminders: reminders,
 	}, problems.Err()
@@ -258,7 +259,7 @@ func (s *appointmentHandlers) reschedule(ctx context.Context, p domain.Principal
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	return router.Respond(s.bookings.RescheduleAppointment(ctx, p, id, ask.Reschedule{
+	return router.Respond(s.bookings.RescheduleAppointment(ctx, p, id, booking.Reschedule{
 		Datetime: b.Datetime, Timezone: b.Timezone, Provider: b.Provider, Minutes: b.DurationMinutes,
 	}))
 }
@@ -277,7 +278,7 @@ func (s *appointmentHandlers) listAppointments(ctx context.Context, p domain.Pri
 	if err != nil {
 		return nil, err
 	}
-	q := ask.AppointmentQuery{Page: in.Query(), Status: domain.AppointmentStatus(in.Status), Provider: in.Provider, From: in.From, To: in.To}
+	q := appointments.Query{PageQuery: in.Query(), Status: domain.AppointmentStatus(in.Status), Provider: in.Provider, From: in.From, To: in.To}
 	if q.CallID, err = router.OptionalID("call_id", domain.PrefixCall, in.CallID); err != nil {
 		return nil, err
 	}

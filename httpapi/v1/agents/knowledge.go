@@ -10,27 +10,28 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/knowledge"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	knowledgeservice "github.com/callboard/callboard/service/knowledge"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Knowledge is what agents look things up in.
 type Knowledge interface {
 	// CreateKnowledge keeps a base with its first sources; they are read after
 	// the answer. A URL outside Egress: 422 invalid_url.
-	CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []ask.NewSource) (*domain.KnowledgeBase, error)
+	CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []domain.NewKnowledgeSource) (*domain.KnowledgeBase, error)
 	KnowledgeBase(ctx context.Context, p domain.Principal, id string) (*domain.KnowledgeBase, error)
-	ListKnowledge(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.KnowledgeBase], error)
+	ListKnowledge(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.KnowledgeBase], error)
 	UpdateKnowledge(ctx context.Context, p domain.Principal, id string, change func(*domain.KnowledgeBase) error) (*domain.KnowledgeBase, error)
 	DeleteKnowledge(ctx context.Context, p domain.Principal, id string) error
-	AddSource(ctx context.Context, p domain.Principal, id string, s ask.NewSource) (*domain.KnowledgeSource, error)
+	AddSource(ctx context.Context, p domain.Principal, id string, s domain.NewKnowledgeSource) (*domain.KnowledgeSource, error)
 	Source(ctx context.Context, p domain.Principal, id, sourceID string) (*domain.KnowledgeSource, error)
-	ListSources(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.KnowledgeSource], error)
+	ListSources(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.KnowledgeSource], error)
 	DeleteSource(ctx context.Context, p domain.Principal, id, sourceID string) error
 	// SearchKnowledge looks words up in the sources that are ready.
-	SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, most int) (ask.KnowledgeFound, error)
+	SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, most int) (knowledgeservice.KnowledgeFound, error)
 }
 
 // knowledgeHandlers serves the operations of knowledge bases.
@@ -79,8 +80,8 @@ func (n *NewKnowledge) apply(into *domain.KnowledgeBase) error {
 }
 
 // order is the source as it is ordered.
-func (n *NewSource) order(p *domain.Problems, prefix string) ask.NewSource {
-	o := ask.NewSource{Type: domain.SourceType(n.Type), Name: n.Name, URL: n.URL, ContentType: n.ContentType}
+func (n *NewSource) order(p *domain.Problems, prefix string) domain.NewKnowledgeSource {
+	o := domain.NewKnowledgeSource{Type: domain.SourceType(n.Type), Name: n.Name, URL: n.URL, ContentType: n.ContentType}
 	switch o.Type {
 	case domain.SourceText:
 		o.Text, o.ContentType = n.Text, cmp.Or(n.ContentType, "text/plain")
@@ -197,7 +198,7 @@ func (s *knowledgeHandlers) createKnowledge(ctx context.Context, p domain.Princi
 	k.Metadata = in.Body.Metadata
 	var problems domain.Problems
 	validation.KnowledgeBase(&problems, k)
-	sources := make([]ask.NewSource, 0, len(in.Body.Sources))
+	sources := make([]domain.NewKnowledgeSource, 0, len(in.Body.Sources))
 	for i := range in.Body.Sources {
 		sources = append(sources, in.Body.Sources[i].order(&problems, "sources["+strconv.Itoa(i)+"]."))
 	}
@@ -213,7 +214,7 @@ func (s *knowledgeHandlers) searchKnowledge(ctx context.Context, p domain.Princi
 	router.IDParam
 	Body KnowledgeQuery
 },
-) (*router.Response[ask.KnowledgeFound], error) {
+) (*router.Response[knowledgeservice.KnowledgeFound], error) {
 	id, err := router.PathID(domain.PrefixKnowledge, in.ID)
 	if err != nil {
 		return nil, err

@@ -6,11 +6,11 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/limit"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Pathways are plans of conversations.
@@ -20,7 +20,7 @@ type Pathways interface {
 	// PathwayVersion is one as it was, 422 with param version where that is not
 	// kept; 0: as it is.
 	PathwayVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.Pathway, error)
-	ListPathways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Pathway], error)
+	ListPathways(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Pathway], error)
 	UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error)
 	// DeletePathway: invalid_state with used_by while an agent names it.
 	DeletePathway(ctx context.Context, p domain.Principal, id string) error

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
@@ -124,7 +124,7 @@ func (s *providerHandlers) availability(ctx context.Context, p domain.Principal,
 	Minutes  int    `query:"duration_minutes" minimum:"5" maximum:"720" doc:"How long the appointment shall take; the provider's slot_minutes unless said."`
 	Limit    int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"The most times that are wanted."`
 },
-) (*router.Response[ask.Availability], error) {
+) (*router.Response[booking.Availability], error) {
 	if in.Timezone != "" {
 		var problems domain.Problems
 		validation.Zone(&problems, "timezone", in.Timezone)
@@ -132,7 +132,7 @@ func (s *providerHandlers) availability(ctx context.Context, p domain.Principal,
 			return nil, err
 		}
 	}
-	return router.Respond(s.bookings.Availability(ctx, p, ask.AvailabilityQuery{
+	return router.Respond(s.bookings.Availability(ctx, p, booking.AvailabilityQuery{
 		Provider: in.Provider, From: in.From, To: in.To, Timezone: in.Timezone, Minutes: in.Minutes, Limit: max(1, in.Limit),
 	}))
 }

@@ -6,9 +6,9 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Tools are what agents may do besides speaking.
@@ -17,7 +17,7 @@ type Tools interface {
 	// outside Egress: 422 invalid_url.
 	CreateTool(ctx context.Context, p domain.Principal, t *domain.Tool) (*domain.Tool, error)
 	Tool(ctx context.Context, p domain.Principal, id string) (*domain.Tool, error)
-	ListTools(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Tool], error)
+	ListTools(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Tool], error)
 	UpdateTool(ctx context.Context, p domain.Principal, id string, change func(*domain.Tool) error) (*domain.Tool, error)
 	// DeleteTool: invalid_state with used_by while an agent or a pathway names it.
 	DeleteTool(ctx context.Context, p domain.Principal, id string) error

@@ -11,12 +11,14 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/siptrace"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/v1/events"
+	"github.com/callboard/callboard/service/calls"
+	eventsservice "github.com/callboard/callboard/service/events"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Bounds of what is done to a live call.
@@ -125,7 +127,7 @@ func (s *callHandlers) callOperations() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.calls.CallEvents(ctx, p, id, ask.EventQuery{After: in.Cursor, Limit: in.Limit, Created: in.CreatedBetween()})
+			l, err := s.calls.CallEvents(ctx, p, id, eventsservice.Query{After: in.Cursor, Limit: in.Limit, Created: in.CreatedBetween()})
 			return router.Page(l, err, events.ShowEvent)
 		})
 	s.callTraceRoute()
@@ -162,7 +164,7 @@ func (s *callHandlers) transferCall(ctx context.Context, p domain.Principal, in 
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return s.shownCall(s.calls.TransferCall(ctx, p, id, ask.Transfer{
+	return s.shownCall(s.calls.TransferCall(ctx, p, id, calls.Transfer{
 		To: b.To, Phone: b.Phone, Destination: b.Destination, Mode: b.Mode, Summary: b.Summary,
 	}))
 }
@@ -233,13 +235,13 @@ type CallLine interface {
 	// TransferCall answers the call as transferring. Errors: invalid_state where
 	// the call is not answered or is being transferred, destination_not_allowed,
 	// 422 for a destination that cannot be.
-	TransferCall(ctx context.Context, p domain.Principal, id string, o ask.Transfer) (*domain.Call, error)
+	TransferCall(ctx context.Context, p domain.Principal, id string, o calls.Transfer) (*domain.Call, error)
 	// SayInCall and PressInCall answer the call; invalid_state unless its agent
 	// talks.
 	SayInCall(ctx context.Context, p domain.Principal, id, text string) (*domain.Call, error)
 	PressInCall(ctx context.Context, p domain.Principal, id, digits string) (*domain.Call, error)
 	// CallEvents reads the events of a call forwards; q.After is the cursor.
-	CallEvents(ctx context.Context, p domain.Principal, id string, q ask.EventQuery) (ask.List[event.Event], error)
+	CallEvents(ctx context.Context, p domain.Principal, id string, q eventsservice.Query) (record.Page[event.Event], error)
 	// CallTrace are the SIP messages of a call, none where none were kept.
 	CallTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error)
 }

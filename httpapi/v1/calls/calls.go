@@ -5,9 +5,10 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Calls places calls and shows them.
@@ -16,9 +17,9 @@ type Calls interface {
 	// PlaceCall answers the call as queued. Errors: concurrent_limit_exceeded
 	// with active_calls and limit, dnc_blocked, destination_not_allowed,
 	// outside_calling_hours, no_trunk, caller_id_required.
-	PlaceCall(ctx context.Context, p domain.Principal, order ask.NewCall) (*domain.Call, error)
+	PlaceCall(ctx context.Context, p domain.Principal, order domain.NewCall) (*domain.Call, error)
 	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
-	ListCalls(ctx context.Context, p domain.Principal, q ask.CallQuery) (ask.List[*domain.Call], error)
+	ListCalls(ctx context.Context, p domain.Principal, q calls.Query) (record.Page[*domain.Call], error)
 	// DeleteCall removes a call that is over with its recording, transcript and
 	// SIP messages; invalid_state with current_status while it is live.
 	DeleteCall(ctx context.Context, p domain.Principal, id string) error
@@ -27,7 +28,7 @@ type Calls interface {
 	// Transcript and Recording fail with processing while they are still to
 	// come (202), with not_found where there is none and never will be.
 	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
-	Recording(ctx context.Context, p domain.Principal, callID string) (ask.Recording, error)
+	Recording(ctx context.Context, p domain.Principal, callID string) (record.Download, error)
 }
 
 // callHandlers serves the operations of calls.
@@ -105,8 +106,8 @@ func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *st
 }
 
 // Order is the call with its defaults, as far as there is no problem with it.
-func (b *NewCallRequest) Order(house validation.House, problems *domain.Problems) ask.NewCall {
-	order := ask.NewCall{
+func (b *NewCallRequest) Order(house validation.House, problems *domain.Problems) domain.NewCall {
+	order := domain.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
 		RingTimeout: router.Seconds(router.ValueOrZero(b.RingTimeoutSeconds), defaultRing), MaxDuration: router.Seconds(router.ValueOrZero(b.MaxDurationSeconds), 0),
 		Overrides: b.Overrides.overrides(problems), AMD: b.machines(problems),
@@ -146,7 +147,7 @@ func (s *callHandlers) listCalls(ctx context.Context, p domain.Principal, in *st
 	Transcript string `query:"transcript" maxLength:"200" doc:"Only calls in which all of these words were said, by whomever; a phrase stands in quotes. A page looks through a bounded number of calls: it may hold fewer than limit, or none, while next_cursor goes on." example:"cancel appointment"`
 },
 ) (*router.Response[router.List[*domain.Call]], error) {
-	q := ask.CallQuery{Page: in.Query(), Status: in.Status, Direction: domain.Direction(in.Direction)}
+	q := calls.Query{PageQuery: in.Query(), Status: in.Status, Direction: domain.Direction(in.Direction)}
 	for _, f := range []struct {
 		into  *string
 		param string

@@ -15,11 +15,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/v1/calls"
 	"github.com/callboard/callboard/httpapi/v1/messaging"
+	"github.com/callboard/callboard/service/bulk"
+	"github.com/callboard/callboard/service/record"
 )
 
 // bulkHandlers serves the operations of bulk jobs.
@@ -34,10 +35,10 @@ type Bulks interface {
 	// StartBulk keeps a job; its items are carried out one after another, each
 	// once, also across the end of the process. What is wrong with an item is
 	// told in the job; an unknown campaign or list is 422.
-	StartBulk(ctx context.Context, p domain.Principal, o ask.NewBulk) (*domain.Bulk, error)
+	StartBulk(ctx context.Context, p domain.Principal, o bulk.NewJob) (*domain.Bulk, error)
 	Bulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
-	ListBulks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Bulk], error)
-	BulkItems(ctx context.Context, p domain.Principal, id string, q ask.BulkItemQuery) (ask.List[*domain.BulkItem], error)
+	ListBulks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Bulk], error)
+	BulkItems(ctx context.Context, p domain.Principal, id string, q bulk.ItemQuery) (record.Page[*domain.BulkItem], error)
 	// CancelBulk: nothing more is begun from its return on.
 	CancelBulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
 }
@@ -152,8 +153,8 @@ func decoded(text json.RawMessage, into any, problems *domain.Problems, at strin
 
 // bulkOf reads the items of a job. each makes the order of one, or adds to its
 // problems.
-func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *domain.Problems), start func(*D) T, each func(*T, *domain.Problems) ask.BulkOrder) (ask.NewBulk, *D, error) {
-	out := ask.NewBulk{Type: kind, Metadata: b.Metadata}
+func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *domain.Problems), start func(*D) T, each func(*T, *domain.Problems) bulk.NewItem) (bulk.NewJob, *D, error) {
+	out := bulk.NewJob{Type: kind, Metadata: b.Metadata}
 	problems := b.problems
 	base := new(D)
 	decoded(b.Defaults.text, base, &problems, "defaults")
@@ -173,7 +174,7 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 	if err := problems.Err(); err != nil {
 		return out, nil, err
 	}
-	out.Items = make([]ask.BulkOrder, len(b.Items))
+	out.Items = make([]bulk.NewItem, len(b.Items))
 	for i, text := range b.Items {
 		var wrong domain.Problems
 		if bytes.Equal(text.text, []byte("null")) {
@@ -186,7 +187,7 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 			out.Items[i] = each(&one, &wrong)
 		}
 		if len(wrong) > 0 {
-			out.Items[i] = ask.BulkOrder{Error: &domain.BulkError{Index: i, Code: wrong[0].Code, Message: wrong[0].Message, Param: wrong[0].Param}}
+			out.Items[i] = bulk.NewItem{Error: &domain.BulkError{Index: i, Code: wrong[0].Code, Message: wrong[0].Message, Param: wrong[0].Param}}
 		}
 	}
 	return out, base, nil
@@ -194,7 +195,7 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 
 // checkDefaults holds what defaults say to the rules of an item. What they do
 // not say may come with the items.
-func checkDefaults[D, T any](text json.RawMessage, start func(*D) T, each func(*T, *domain.Problems) ask.BulkOrder, problems *domain.Problems) {
+func checkDefaults[D, T any](text json.RawMessage, start func(*D) T, each func(*T, *domain.Problems) bulk.NewItem, problems *domain.Problems) {
 	var wrong domain.Problems
 	base := new(D) // of its own, as for an item
 	decoded(text, base, &wrong, "defaults")
@@ -270,7 +271,7 @@ func (s *bulkHandlers) bulkReadRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.bulks.BulkItems(ctx, p, id, ask.BulkItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.CreatedBetween()})
+			l, err := s.bulks.BulkItems(ctx, p, id, bulk.ItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.CreatedBetween()})
 			return router.Page(l, err, showBulkItem)
 		})
 	router.Add(s.Router, router.Operation{
@@ -311,7 +312,7 @@ func shownBulk(b *domain.Bulk, err error) (*router.Response[*domain.Bulk], error
 	return router.Respond(showBulk(b), nil)
 }
 
-func (s *bulkHandlers) startBulk(ctx context.Context, p domain.Principal, o ask.NewBulk, err error) (*router.Response[*domain.Bulk], error) {
+func (s *bulkHandlers) startBulk(ctx context.Context, p domain.Principal, o bulk.NewJob, err error) (*router.Response[*domain.Bulk], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -329,9 +330,9 @@ func (s *bulkHandlers) bulkCalls(ctx context.Context, p domain.Principal, in *st
 		return nil, err
 	}
 	o, _, err := bulkOf(&in.Body, domain.BulkCalls, nil, func(d *calls.NewCallRequest) calls.NewCallRequest { return *d },
-		func(one *calls.NewCallRequest, wrong *domain.Problems) ask.BulkOrder {
+		func(one *calls.NewCallRequest, wrong *domain.Problems) bulk.NewItem {
 			order := one.Order(house, wrong)
-			return ask.BulkOrder{Call: &order}
+			return bulk.NewItem{Call: &order}
 		})
 	return s.startBulk(ctx, p, o, err)
 }
@@ -344,10 +345,10 @@ func (s *bulkHandlers) bulkContacts(ctx context.Context, p domain.Principal, in 
 		d.CampaignID = validation.ID(problems, "defaults.campaign_id", domain.PrefixCampaign, d.CampaignID)
 	}, func(d *BulkContactDefaults) NewContact {
 		return NewContact{Context: d.Context, Timezone: d.Timezone, Country: d.Country}
-	}, func(one *NewContact, wrong *domain.Problems) ask.BulkOrder {
+	}, func(one *NewContact, wrong *domain.Problems) bulk.NewItem {
 		validation.Text(wrong, "phone", one.Phone, true, 64)
 		validation.Text(wrong, "country", one.Country, false, 2)
-		return ask.BulkOrder{Contact: &ask.RawContact{Phone: one.Phone, Context: one.Context, Timezone: one.Timezone, Country: one.Country}}
+		return bulk.NewItem{Contact: &domain.RawContact{Phone: one.Phone, Context: one.Context, Timezone: one.Timezone, Country: one.Country}}
 	})
 	if err == nil {
 		o.Target = base.CampaignID
@@ -357,9 +358,9 @@ func (s *bulkHandlers) bulkContacts(ctx context.Context, p domain.Principal, in 
 
 func (s *bulkHandlers) bulkMessages(ctx context.Context, p domain.Principal, in *struct{ Body NewBulkMessages }) (*router.Response[*domain.Bulk], error) {
 	o, _, err := bulkOf(&in.Body, domain.BulkSMS, nil, func(d *messaging.NewMessage) messaging.NewMessage { return *d },
-		func(one *messaging.NewMessage, wrong *domain.Problems) ask.BulkOrder {
+		func(one *messaging.NewMessage, wrong *domain.Problems) bulk.NewItem {
 			order := one.Order(wrong)
-			return ask.BulkOrder{Message: &order}
+			return bulk.NewItem{Message: &order}
 		})
 	return s.startBulk(ctx, p, o, err)
 }
@@ -368,10 +369,10 @@ func (s *bulkHandlers) bulkNumbers(ctx context.Context, p domain.Principal, in *
 	o, base, err := bulkOf(&in.Body, domain.BulkDNC, func(d *BulkNumberDefaults, problems *domain.Problems) {
 		d.ListID = validation.ID(problems, "defaults.list_id", domain.PrefixDNC, d.ListID)
 	}, func(d *BulkNumberDefaults) DNCNumber { return DNCNumber{Country: d.Country} },
-		func(one *DNCNumber, wrong *domain.Problems) ask.BulkOrder {
+		func(one *DNCNumber, wrong *domain.Problems) bulk.NewItem {
 			validation.Text(wrong, "phone", one.Phone, true, 64)
 			validation.Text(wrong, "country", one.Country, false, 2)
-			return ask.BulkOrder{Number: &ask.RawNumber{Phone: one.Phone, Country: one.Country}}
+			return bulk.NewItem{Number: &domain.RawNumber{Phone: one.Phone, Country: one.Country}}
 		})
 	if err == nil {
 		o.Target = base.ListID

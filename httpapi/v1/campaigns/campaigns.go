@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/v1/calls"
+	campaignsservice "github.com/callboard/callboard/service/campaigns"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/simulation"
 )
 
 // Campaigns creates campaigns and drives them.
@@ -20,7 +22,7 @@ type Campaigns interface {
 	// agent or pathway: 422 with param. Each distinct URL of Webhooks becomes
 	// an endpoint of the campaign, whose deliveries the secret signs; "": one is
 	// made.
-	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[ask.RawContact, error]) (ask.CampaignCreated, error)
+	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaignsservice.Created, error)
 	// UpdateCampaign answers the secret of endpoints that are new, "" without.
 	UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (c *domain.Campaign, secret string, err error)
 	// DeleteCampaign: invalid_state unless it is a draft, or over with no call
@@ -28,9 +30,9 @@ type Campaigns interface {
 	DeleteCampaign(ctx context.Context, p domain.Principal, id string) error
 	// CopyCampaign makes a draft of another campaign, with its contacts in one of
 	// the states. change makes it fit.
-	CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (ask.CampaignCreated, error)
+	CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaignsservice.Created, error)
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
-	ListCampaigns(ctx context.Context, p domain.Principal, q ask.CampaignQuery) (ask.List[*domain.Campaign], error)
+	ListCampaigns(ctx context.Context, p domain.Principal, q campaignsservice.Query) (record.Page[*domain.Campaign], error)
 	// These four return the status object, also where the campaign is in the target
 	// state already. Other errors: invalid_state with current_status, allowed_from.
 	StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
@@ -45,9 +47,9 @@ type Campaigns interface {
 	// SimulateCampaign plays what is left of a campaign on a virtual clock;
 	// unavailable while another simulation of the workspace runs, invalid_state
 	// where the campaign is over. It ends with the context.
-	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o ask.SimulationOrder) (*ask.Simulation, error)
+	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o simulation.SimulationOrder) (*simulation.Simulation, error)
 	// SimulateDraft plays a campaign as CreateCampaign gets it, and keeps nothing.
-	SimulateDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[ask.RawContact, error], o ask.SimulationOrder) (*ask.Simulation, error)
+	SimulateDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o simulation.SimulationOrder) (*simulation.Simulation, error)
 }
 
 // campaignHandlers serves the operations of campaigns.
@@ -190,10 +192,10 @@ func given(n *int) int {
 // CampaignMade is the answer to a new campaign.
 type CampaignMade struct {
 	domain.Campaign
-	UploadID        string              `json:"upload_id,omitempty"`
-	ContactsSummary ask.ContactsSummary `json:"contacts_summary"`
-	ContactErrors   []ask.ContactError  `json:"contact_errors"`
-	WebhookSecret   string              `json:"webhook_secret,omitempty" doc:"Signs the campaign's webhooks; shown this once."`
+	UploadID        string                 `json:"upload_id,omitempty"`
+	ContactsSummary domain.ContactsSummary `json:"contacts_summary"`
+	ContactErrors   []domain.ContactError  `json:"contact_errors"`
+	WebhookSecret   string                 `json:"webhook_secret,omitempty" doc:"Signs the campaign's webhooks; shown this once."`
 }
 
 // CancelRequest is the body of a cancel.
@@ -215,7 +217,7 @@ func RegisterCampaigns(r *router.Router, campaigns Campaigns) {
 			Status string `query:"status" enum:"draft,scheduled,running,paused,completed,cancelled"`
 		},
 		) (*router.Response[router.List[domain.Campaign]], error) {
-			l, err := s.campaigns.ListCampaigns(ctx, p, ask.CampaignQuery{Page: in.Query(), Status: domain.CampaignStatus(in.Status)})
+			l, err := s.campaigns.ListCampaigns(ctx, p, campaignsservice.Query{PageQuery: in.Query(), Status: domain.CampaignStatus(in.Status)})
 			return router.Page(l, err, router.ValueOrZero)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getCampaign", Tag: tag, Summary: "Get a campaign"},
@@ -310,7 +312,7 @@ func (s *campaignHandlers) createCampaign(ctx context.Context, p domain.Principa
 	return campaignMade(ctx, made, nil)
 }
 
-func campaignMade(ctx context.Context, made ask.CampaignCreated, err error) (*router.Response[*CampaignMade], error) {
+func campaignMade(ctx context.Context, made campaignsservice.Created, err error) (*router.Response[*CampaignMade], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -339,10 +341,10 @@ func checked(ctx context.Context, s router.Workspaces, p domain.Principal, n *Ne
 }
 
 // inline are the contacts in the body of a request.
-func inline(list []NewContact) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func inline(list []NewContact) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		for i, c := range list {
-			r := ask.RawContact{Line: i + 1, Phone: c.Phone, Context: c.Context, Timezone: c.Timezone, Country: c.Country}
+			r := domain.RawContact{Line: i + 1, Phone: c.Phone, Context: c.Context, Timezone: c.Timezone, Country: c.Country}
 			if !yield(r, nil) {
 				return
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 func (s *contactHandlers) contactFileRoutes(tag string) {
@@ -41,7 +41,7 @@ func (s *contactHandlers) contactFileRoutes(tag string) {
 	}, func(c *fiber.Ctx) error { return s.exportContacts(c, "jsonl", router.MIMEJSONLines, writeContactsJSON) })
 }
 
-func (s *contactHandlers) exportContacts(c *fiber.Ctx, ending, kind string, write func(ask.ContactsExport, io.Writer) error) error {
+func (s *contactHandlers) exportContacts(c *fiber.Ctx, ending, kind string, write func(contactlist.ContactsExport, io.Writer) error) error {
 	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *contactHandlers) exportContacts(c *fiber.Ctx, ending, kind string, writ
 		p.Add("status", domain.CodeValidation, "is no state of a contact")
 		return p.Err()
 	}
-	return router.Download(s.Router, c, router.File{Name: id + "-contacts." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (ask.ContactsExport, error) {
+	return router.Download(s.Router, c, router.File{Name: id + "-contacts." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (contactlist.ContactsExport, error) {
 		return s.contacts.ExportContacts(ctx, p, id, status)
 	}, write)
 }
@@ -61,12 +61,12 @@ func contactColumns() []string {
 	return []string{"phone", "timezone", "country", "status", "outcome", "reason", "attempts", "last_call_id", "next_attempt_at", "completed_at", "contact_id"}
 }
 
-func writeContactsCSV(e ask.ContactsExport, w io.Writer) error {
+func writeContactsCSV(e contactlist.ContactsExport, w io.Writer) error {
 	header := contactColumns()
 	for _, name := range e.Fields {
 		header = append(header, router.DefuseFormula(name))
 	}
-	return router.WriteCSV(w, header, e.Rows, func(c *ask.Contact, record []string, put func([]string) error) error {
+	return router.WriteCSV(w, header, e.Rows, func(c *contactlist.Contact, record []string, put func([]string) error) error {
 		record = append(record, c.Phone, router.DefuseFormula(c.Timezone), router.DefuseFormula(c.Country), c.Status, router.DefuseFormula(string(c.Outcome)), router.DefuseFormula(string(c.Reason)),
 			strconv.Itoa(c.Attempts), c.LastCallID, router.FormatTime(c.NextAttemptAt), router.FormatTime(c.CompletedAt), c.ID)
 		for _, name := range e.Fields {
@@ -77,6 +77,6 @@ func writeContactsCSV(e ask.ContactsExport, w io.Writer) error {
 	})
 }
 
-func writeContactsJSON(e ask.ContactsExport, w io.Writer) error {
-	return router.WriteJSONLines(w, e.Rows, func(c *ask.Contact) any { return c })
+func writeContactsJSON(e contactlist.ContactsExport, w io.Writer) error {
+	return router.WriteJSONLines(w, e.Rows, func(c *contactlist.Contact) any { return c })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/httpapi/intake"
 	"github.com/callboard/callboard/httpapi/router"
 )
@@ -23,7 +23,7 @@ const maxFormParts = 20
 
 // rowsOfForm streams the rows of the file in a form. Form fields before the file
 // name the columns: see targetField.
-func (s *contactHandlers) rowsOfForm(b io.Reader, boundary string, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
+func (s *contactHandlers) rowsOfForm(b io.Reader, boundary string, as *intake.Columns) (iter.Seq2[domain.RawContact, error], error) {
 	if boundary == "" {
 		return nil, domain.Errorf(domain.CodeInvalidRequest, "The form has no boundary.")
 	}
@@ -72,8 +72,8 @@ func targetField(part *multipart.Part) (field string, ok bool) {
 
 // rowsThenParts yields the rows of the file and then reads the form parts behind
 // it. A second file and the name of a column come too late there: an error.
-func rowsThenParts(form *multipart.Reader, rows iter.Seq2[ask.RawContact, error]) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func rowsThenParts(form *multipart.Reader, rows iter.Seq2[domain.RawContact, error]) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		for row, err := range rows {
 			if !yield(row, err) || err != nil {
 				return
@@ -93,11 +93,11 @@ func rowsThenParts(form *multipart.Reader, rows iter.Seq2[ask.RawContact, error]
 				p.Add(part.FormName(), domain.CodeValidation, "must come before the file in the form")
 			}
 			if err = errors.Join(err, p.Err()); err != nil {
-				yield(ask.RawContact{}, err)
+				yield(domain.RawContact{}, err)
 				return
 			}
 		}
-		yield(ask.RawContact{}, domain.Errorf(domain.CodeInvalidRequest, "The form has more than %d parts behind its file.", maxFormParts))
+		yield(domain.RawContact{}, domain.Errorf(domain.CodeInvalidRequest, "The form has more than %d parts behind its file.", maxFormParts))
 	}
 }
 

@@ -12,9 +12,11 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/intake"
 	"github.com/callboard/callboard/httpapi/router"
+	contactsservice "github.com/callboard/callboard/service/contacts"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 // Contacts are the people of a campaign.
@@ -24,23 +26,23 @@ type Contacts interface {
 	// UploadContacts reads rows to their end, storing as it goes, in bounded
 	// memory. An error among the rows (the client went away, a malformed
 	// stream) ends the upload and is returned; RawContact.Problem only counts.
-	UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload ask.ContactRows) (ask.UploadSummary, error)
-	ListContacts(ctx context.Context, p domain.Principal, campaignID string, q ask.ContactQuery) (ask.List[ask.Contact], error)
+	UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows) (contactlist.UploadSummary, error)
+	ListContacts(ctx context.Context, p domain.Principal, campaignID string, q contactsservice.Query) (record.Page[contactlist.Contact], error)
 	// ExportContacts walks the contacts in a state ("": all) in the order of
 	// upload, as they are while it goes on.
-	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (ask.ContactsExport, error)
-	Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (ask.Contact, error)
+	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (contactlist.ContactsExport, error)
+	Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (contactlist.Contact, error)
 	// UpdateContact and DeleteContact are for contacts that wait (pending,
 	// retry_wait): else invalid_state with current_status. One that is deleted
 	// counts as cancelled. A number that another contact has is already_exists.
-	UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (ask.Contact, error)
+	UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (contactlist.Contact, error)
 	DeleteContact(ctx context.Context, p domain.Principal, campaignID, contactID string) error
 	// ListUploads and Upload tell of uploads, also while they are received.
-	ListUploads(ctx context.Context, p domain.Principal, campaignID string, page ask.Page) (ask.List[*domain.Upload], error)
+	ListUploads(ctx context.Context, p domain.Principal, campaignID string, page record.PageQuery) (record.Page[*domain.Upload], error)
 	Upload(ctx context.Context, p domain.Principal, campaignID, id string) (*domain.Upload, error)
 	// CampaignResults walks all contacts in the order of upload. The walk goes
 	// on after the call returned, until the last row or until ctx ends.
-	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.ResultRow, error], error)
+	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[contactlist.ResultRow, error], error)
 }
 
 // contactHandlers serves the operations of contacts.
@@ -81,12 +83,12 @@ func RegisterContacts(r *router.Router, contacts Contacts) {
 			router.Paging
 			Status string `query:"status" enum:"pending,dialing,retry_wait,completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled,in_call"`
 		},
-		) (*router.Response[router.List[ask.Contact]], error) {
+		) (*router.Response[router.List[contactlist.Contact]], error) {
 			id, err := router.PathID(domain.PrefixCampaign, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.contacts.ListContacts(ctx, p, id, ask.ContactQuery{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status, Created: in.CreatedBetween()})
+			l, err := s.contacts.ListContacts(ctx, p, id, contactsservice.Query{Limit: in.Limit, Cursor: in.Cursor, Status: in.Status, Created: in.CreatedBetween()})
 			return router.Page(l, err, router.Same)
 		})
 	s.singleContactRoutes(tag)
@@ -118,7 +120,7 @@ func (n *NewContact) apply(c *domain.Contact) error {
 func (s *contactHandlers) singleContactRoutes(tag string) {
 	const path = "/v1/campaigns/{id}/contacts/{contact_id}"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "getContact", Tag: tag, Summary: "Get a contact of a campaign"},
-		func(ctx context.Context, p domain.Principal, in *OneContact) (*router.Response[ask.Contact], error) {
+		func(ctx context.Context, p domain.Principal, in *OneContact) (*router.Response[contactlist.Contact], error) {
 			campaign, contact, err := in.ids()
 			if err != nil {
 				return nil, err
@@ -132,7 +134,7 @@ func (s *contactHandlers) singleContactRoutes(tag string) {
 		OneContact
 		Body router.Patch[NewContact]
 	},
-	) (*router.Response[ask.Contact], error) {
+	) (*router.Response[contactlist.Contact], error) {
 		campaign, contact, err := in.ids()
 		if err != nil {
 			return nil, err
@@ -204,7 +206,7 @@ func (s *contactHandlers) describeUpload(h *huma.Operation) {
 		router.MIMECSV:            {Schema: text, Example: "phone,name\n+12025550123,Ada\n"},
 		fiber.MIMEMultipartForm:   {Schema: file},
 	}}
-	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[ask.UploadSummary](s.API))
+	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[contactlist.UploadSummary](s.API))
 }
 
 func (s *contactHandlers) addContacts(c *fiber.Ctx) error {
@@ -229,13 +231,13 @@ func (s *contactHandlers) addContacts(c *fiber.Ctx) error {
 		// An upload takes as long as the client needs; the body has its own clock.
 		ctx, cancel := context.WithCancel(s.Context(v))
 		defer cancel()
-		sum, err := s.contacts.UploadContacts(ctx, v.Principal, id, ask.ContactRows{Rows: router.RowsThenDrain(router.BodyOf(c), rows), Columns: &columns.Mapping})
+		sum, err := s.contacts.UploadContacts(ctx, v.Principal, id, contactlist.ContactRows{Rows: router.RowsThenDrain(router.BodyOf(c), rows), Columns: &columns.Mapping})
 		if err != nil {
 			return err
 		}
 		sum.ColumnMapping = sum.Filled()
 		if sum.Errors == nil {
-			sum.Errors = []ask.ContactError{}
+			sum.Errors = []domain.ContactError{}
 		}
 		return c.JSON(sum)
 	})
@@ -261,7 +263,7 @@ func setColumnName(names intake.ColumnNames, field, column string) error {
 }
 
 // rowsOf are the contacts in a request, by its content type.
-func (s *contactHandlers) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
+func (s *contactHandlers) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[domain.RawContact, error], error) {
 	b := router.BodyOf(c)
 	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil {
@@ -278,7 +280,7 @@ func (s *contactHandlers) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[as
 	return s.rowsIn(b, kind, params["charset"], as)
 }
 
-func (s *contactHandlers) rowsIn(r io.Reader, kind, charset string, as *intake.Columns) (iter.Seq2[ask.RawContact, error], error) {
+func (s *contactHandlers) rowsIn(r io.Reader, kind, charset string, as *intake.Columns) (iter.Seq2[domain.RawContact, error], error) {
 	switch kind {
 	case router.MIMECSV:
 		text, err := router.DecodeCharset(r, charset)

@@ -13,8 +13,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
 func (s *dncHandlers) decisionRoutes() {
@@ -32,7 +32,7 @@ func (s *dncHandlers) decisionRoutes() {
 			router.Paging
 			Phone string `query:"phone" maxLength:"64" doc:"Of this number only."`
 		},
-		) (*router.Response[router.List[ask.Decision]], error) {
+		) (*router.Response[router.List[decisionlist.Decision]], error) {
 			id, err := router.PathID(domain.PrefixCampaign, in.ID)
 			if err != nil {
 				return nil, err
@@ -49,7 +49,7 @@ func (s *dncHandlers) decisionRoutes() {
 		router.HandleByID(domain.PrefixCampaign, s.dnc, DNC.VerifyDecisions, router.Same))
 	for _, x := range []struct {
 		ending, media, kind, id string
-		write                   func(iter.Seq2[ask.Decision, error], io.Writer) error
+		write                   func(iter.Seq2[decisionlist.Decision, error], io.Writer) error
 	}{
 		{"csv", router.MIMECSV, router.CSVFile, "exportDecisions", writeDecisions},
 		{"jsonl", router.MIMEJSONLines, router.MIMEJSONLines, "exportDecisionLines", writeDecisionLines},
@@ -63,12 +63,12 @@ func (s *dncHandlers) decisionRoutes() {
 	}
 }
 
-func (s *dncHandlers) exportDecisions(c *fiber.Ctx, ending, kind string, write func(iter.Seq2[ask.Decision, error], io.Writer) error) error {
+func (s *dncHandlers) exportDecisions(c *fiber.Ctx, ending, kind string, write func(iter.Seq2[decisionlist.Decision, error], io.Writer) error) error {
 	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
 	if err != nil {
 		return err
 	}
-	return router.Download(s.Router, c, router.File{Name: id + "-decisions." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.Decision, error], error) {
+	return router.Download(s.Router, c, router.File{Name: id + "-decisions." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (iter.Seq2[decisionlist.Decision, error], error) {
 		return s.dnc.Decisions(ctx, p, id)
 	}, write)
 }
@@ -81,14 +81,14 @@ func decisionColumns() []string {
 }
 
 // writeDecisions writes one row per rule: that is what people filter by.
-func writeDecisions(rows iter.Seq2[ask.Decision, error], w io.Writer) error {
+func writeDecisions(rows iter.Seq2[decisionlist.Decision, error], w io.Writer) error {
 	stamp := func(t *time.Time) string {
 		if t == nil {
 			return ""
 		}
 		return t.UTC().Format(domain.TimeFormat)
 	}
-	return router.WriteCSV(w, decisionColumns(), rows, func(d *ask.Decision, record []string, put func([]string) error) error {
+	return router.WriteCSV(w, decisionColumns(), rows, func(d *decisionlist.Decision, record []string, put func([]string) error) error {
 		for i := range d.Rules {
 			r := &d.Rules[i]
 			if err := put(append(record[:0], strconv.Itoa(d.Row), stamp(&d.At), d.Phone, d.ContactID, d.Decision, strconv.Itoa(d.Attempt), d.CallID,
@@ -101,6 +101,6 @@ func writeDecisions(rows iter.Seq2[ask.Decision, error], w io.Writer) error {
 	})
 }
 
-func writeDecisionLines(rows iter.Seq2[ask.Decision, error], w io.Writer) error {
-	return router.WriteJSONLines(w, rows, func(d *ask.Decision) any { return d })
+func writeDecisionLines(rows iter.Seq2[decisionlist.Decision, error], w io.Writer) error {
+	return router.WriteJSONLines(w, rows, func(d *decisionlist.Decision) any { return d })
 }

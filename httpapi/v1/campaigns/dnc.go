@@ -11,33 +11,36 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/intake"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/decisions"
+	"github.com/callboard/callboard/service/dnc"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
 // DNC are the lists of numbers that are never called.
 type DNC interface {
 	CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error)
 	DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error)
-	ListDNCLists(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.DNCList], error)
+	ListDNCLists(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DNCList], error)
 	UpdateDNCList(ctx context.Context, p domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error)
 	// DeleteDNCList: invalid_state for the default list and for one in use.
 	DeleteDNCList(ctx context.Context, p domain.Principal, id string) error
 	// ImportDNC reads rows to their end, storing as it goes, in bounded memory.
 	// What was added before an error stays.
-	ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[ask.RawNumber, error]) (ask.DNCImport, error)
-	ListDNCEntries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[domain.DNCEntry], error)
+	ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[domain.RawNumber, error]) (dnc.DNCImport, error)
+	ListDNCEntries(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[domain.DNCEntry], error)
 	DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error)
-	CheckDNC(ctx context.Context, p domain.Principal, phone string) (ask.DNCCheck, error)
+	CheckDNC(ctx context.Context, p domain.Principal, phone string) (dnc.DNCCheck, error)
 	// ListDecisions reads a campaign's log, of one number ("": of all), in the
 	// order in which it was written.
-	ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, q ask.Page) (ask.List[ask.Decision], error)
+	ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, q record.PageQuery) (record.Page[decisionlist.Decision], error)
 	// Decisions walks the whole log; the walk goes on after the call returned.
-	Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[ask.Decision, error], error)
+	Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[decisionlist.Decision, error], error)
 	// VerifyDecisions says whether the log is as it was written.
-	VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (ask.DecisionsVerified, error)
+	VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (decisions.DecisionsVerified, error)
 }
 
 // dncHandlers serves the operations of do-not-call lists and of the decision log.
@@ -162,7 +165,7 @@ func (s *dncHandlers) dncEntryRoutes(tag, path string) {
 		func(ctx context.Context, p domain.Principal, in *struct {
 			Phone string `query:"phone" required:"true" maxLength:"64" doc:"Best in E.164."`
 		},
-		) (*router.Response[ask.DNCCheck], error) {
+		) (*router.Response[dnc.DNCCheck], error) {
 			return router.Respond(s.dnc.CheckDNC(ctx, p, in.Phone))
 		})
 }
@@ -174,7 +177,7 @@ func (s *dncHandlers) describeNumbers(h *huma.Operation) {
 		router.MIMECSV:            {Schema: text, Example: "phone\n+12025550123\n"},
 		fiber.MIMETextPlain:       {Schema: text, Example: "+12025550123\n+12025550124\n"},
 	}}
-	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[ask.DNCImport](s.API))
+	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[dnc.DNCImport](s.API))
 }
 
 func (s *dncHandlers) importNumbers(c *fiber.Ctx) error {
@@ -202,7 +205,7 @@ func (s *dncHandlers) importNumbers(c *fiber.Ctx) error {
 }
 
 // numbersOf are the numbers in a request, by its content type.
-func (s *dncHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[ask.RawNumber, error], error) {
+func (s *dncHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[domain.RawNumber, error], error) {
 	b := router.BodyOf(c)
 	kind := router.MediaType(c)
 	switch kind {

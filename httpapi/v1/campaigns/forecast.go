@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/simulation"
 )
 
 // NewAssumptions are what the called are taken to do, as it is sent. What is
@@ -32,7 +32,7 @@ type SimulateRequest struct {
 }
 
 // over puts what was sent over what is known, and says what does not fit.
-func (n *NewAssumptions) over(a ask.Assumptions) ask.Assumptions {
+func (n *NewAssumptions) over(a simulation.Assumptions) simulation.Assumptions {
 	if n == nil {
 		return a
 	}
@@ -63,7 +63,7 @@ func (n *NewAssumptions) over(a ask.Assumptions) ask.Assumptions {
 
 // fit makes the rates a whole: those that were not sent share what the sent
 // ones leave, as they did before.
-func (n *NewAssumptions) fit(a *ask.Assumptions) {
+func (n *NewAssumptions) fit(a *simulation.Assumptions) {
 	sent, known := 0.0, 0.0
 	rest := []*float64{}
 	for _, v := range []struct {
@@ -139,7 +139,7 @@ type SimulateDraftRequest struct {
 	SimulateRequest
 }
 
-func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*router.Response[*ask.Simulation], error) {
+func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal, in *struct{ Body SimulateDraftRequest }) (*router.Response[*simulation.Simulation], error) {
 	o, err := in.Body.order()
 	if err != nil {
 		return nil, err
@@ -152,8 +152,8 @@ func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal
 }
 
 // order is what was sent as the service wants it.
-func (r *SimulateRequest) order() (ask.SimulationOrder, error) {
-	o := ask.SimulationOrder{Seed: uint64(r.Seed), Assume: r.Assumptions.over} //nolint:gosec // not below zero
+func (r *SimulateRequest) order() (simulation.SimulationOrder, error) {
+	o := simulation.SimulationOrder{Seed: uint64(r.Seed), Assume: r.Assumptions.over} //nolint:gosec // not below zero
 	if r.StartAt != nil {
 		o.StartAt = r.StartAt.UTC()
 	}
@@ -164,7 +164,7 @@ func (s *campaignHandlers) simulateCampaign(ctx context.Context, p domain.Princi
 	router.IDParam
 	Body *SimulateRequest
 },
-) (*router.Response[*ask.Simulation], error) {
+) (*router.Response[*simulation.Simulation], error) {
 	id, err := router.PathID(domain.PrefixCampaign, in.ID)
 	if err != nil {
 		return nil, err

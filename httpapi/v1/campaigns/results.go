@@ -12,8 +12,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record/contactlist"
 )
 
 func (s *contactHandlers) resultRoutes() {
@@ -36,13 +36,13 @@ func (s *contactHandlers) results(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return router.Download(s.Router, c, router.File{Name: id + ".csv", Kind: router.CSVFile}, func(ctx context.Context, p domain.Principal) (iter.Seq2[ask.ResultRow, error], error) {
+	return router.Download(s.Router, c, router.File{Name: id + ".csv", Kind: router.CSVFile}, func(ctx context.Context, p domain.Principal) (iter.Seq2[contactlist.ResultRow, error], error) {
 		return s.contacts.CampaignResults(ctx, p, id)
 	}, writeResults)
 }
 
-func writeResults(rows iter.Seq2[ask.ResultRow, error], w io.Writer) error {
-	return router.WriteCSV(w, resultColumns(), rows, func(row *ask.ResultRow, record []string, put func([]string) error) error {
+func writeResults(rows iter.Seq2[contactlist.ResultRow, error], w io.Writer) error {
+	return router.WriteCSV(w, resultColumns(), rows, func(row *contactlist.ResultRow, record []string, put func([]string) error) error {
 		return put(append(record, row.Phone, router.DefuseFormula(row.Name), router.DefuseFormula(row.Outcome), strconv.Itoa(row.Duration),
 			strconv.FormatBool(row.Confirmed), router.DefuseFormula(row.Notes), router.FormatTime(row.CompletedAt), router.DefuseFormula(string(row.Reason))))
 	})

@@ -11,9 +11,10 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/events"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Events are read forwards in commit order.
@@ -21,14 +22,14 @@ type Events interface {
 	// ListEvents answers events of the Principal's environment after the id;
 	// cursor_expired where that is past retention, validation_error where it
 	// is unknown.
-	ListEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (ask.List[event.Event], error)
+	ListEvents(ctx context.Context, p domain.Principal, q events.Query) (record.Page[event.Event], error)
 	// FollowEvents reads as ListEvents does (Limit has no meaning) and goes on
-	// with the events that come. After may be ask.EventsFromNow. What it answers
+	// with the events that come. After may be events.FromNow. What it answers
 	// is its reader's alone, keeps a bounded number of events and is dropped
 	// without a word: next answers the events that follow, at most a hundred;
 	// while there are none it waits until its ctx ends, and then answers none.
 	// io.EOF: none will come any more.
-	FollowEvents(ctx context.Context, p domain.Principal, q ask.EventQuery) (next func(ctx context.Context) ([]event.Event, error), err error)
+	FollowEvents(ctx context.Context, p domain.Principal, q events.Query) (next func(ctx context.Context) ([]event.Event, error), err error)
 	// Event is one event of the Principal's environment. Errors: not_found.
 	Event(ctx context.Context, p domain.Principal, id string) (event.Event, error)
 }
@@ -81,9 +82,9 @@ func RegisterEvents(r *router.Router, events Events) {
 		if err != nil {
 			return nil, err
 		}
-		q.Limit, q.Created = in.Limit, ask.Span{After: in.CreatedAfter, Before: in.CreatedBefore}
+		q.Limit, q.Created = in.Limit, record.TimeRange{After: in.CreatedAfter, Before: in.CreatedBefore}
 		if len(q.Types) == 0 {
-			return router.Page(ask.List[event.Event]{}, nil, ShowEvent)
+			return router.Page(record.Page[event.Event]{}, nil, ShowEvent)
 		}
 		l, err := s.events.ListEvents(ctx, p, q)
 		return router.Page(l, err, ShowEvent)
@@ -110,7 +111,7 @@ func RegisterEvents(r *router.Router, events Events) {
 
 // EventQuery checks after and type. Without Types in the answer the credential
 // may read nothing of what is wanted.
-func EventQuery(p domain.Principal, after, types string) (ask.EventQuery, error) {
+func EventQuery(p domain.Principal, after, types string) (events.Query, error) {
 	var problems domain.Problems
 	if after != "" {
 		if _, err := domain.ParseID(domain.PrefixEvent, after); err != nil {
@@ -126,7 +127,7 @@ func EventQuery(p domain.Principal, after, types string) (ask.EventQuery, error)
 			problems.Add("type", domain.CodeValidation, "%q is no event name and no wildcard", router.Truncate(w, 60))
 		}
 	}
-	return ask.EventQuery{After: after, Types: ReadableTypes(p, wanted)}, problems.Err()
+	return events.Query{After: after, Types: ReadableTypes(p, wanted)}, problems.Err()
 }
 
 // ReadableTypes are the event names that are wanted and whose resource the

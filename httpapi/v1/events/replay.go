@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 const maxReplayed = 100
@@ -26,13 +26,13 @@ func (s *webhookHandlers) replayWebhook(ctx context.Context, p domain.Principal,
 	router.IDParam
 	Body ReplayRequest
 },
-) (*router.Response[ask.Replay], error) {
+) (*router.Response[webhooks.Replay], error) {
 	id, err := router.PathID(domain.PrefixWebhook, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	b := &in.Body
-	o := ask.ReplayOrder{EventIDs: b.EventIDs, Types: b.Types, DryRun: b.DryRun}
+	o := webhooks.ReplayOrder{EventIDs: b.EventIDs, Types: b.Types, DryRun: b.DryRun}
 	var problems domain.Problems
 	switch {
 	case len(b.EventIDs) == 0 && b.From == nil:

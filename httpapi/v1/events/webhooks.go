@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
+	webhooksservice "github.com/callboard/callboard/service/webhooks"
 )
 
 // Webhooks are endpoints.
@@ -19,7 +20,7 @@ type Webhooks interface {
 	// this once. A URL outside Egress: 422 invalid_url.
 	CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error)
 	Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
-	ListWebhooks(ctx context.Context, p domain.Principal, q ask.WebhookQuery) (ask.List[*domain.Webhook], error)
+	ListWebhooks(ctx context.Context, p domain.Principal, q webhooksservice.Query) (record.Page[*domain.Webhook], error)
 	UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error)
 	// RotateWebhook is UpdateWebhook with another secret, made where it is empty,
 	// which takes over after overlap. The answer has Secret set to it.
@@ -31,14 +32,14 @@ type Webhooks interface {
 type Deliveries interface {
 	PauseWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
 	ResumeWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
-	WebhookLog(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
-	FailedDeliveries(ctx context.Context, p domain.Principal, id string, q ask.Page) (ask.List[*domain.Delivery], error)
+	WebhookLog(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Delivery], error)
+	FailedDeliveries(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Delivery], error)
 	// ReplayWebhook delivers events again, under their own ids and from the first
 	// attempt on.
-	ReplayWebhook(ctx context.Context, p domain.Principal, id string, o ask.ReplayOrder) (ask.Replay, error)
+	ReplayWebhook(ctx context.Context, p domain.Principal, id string, o webhooksservice.ReplayOrder) (webhooksservice.Replay, error)
 	// TestWebhook makes one attempt with webhook.test, or with a sample of the
 	// event type (a canonical name), and waits for its end.
-	TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (ask.TestResult, error)
+	TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (webhooksservice.TestResult, error)
 }
 
 // webhookHandlers serves the operations of webhooks.
@@ -177,7 +178,7 @@ func RegisterWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries
 			if err != nil {
 				return nil, err
 			}
-			q := ask.WebhookQuery{Page: in.Query(), CampaignID: id, Status: in.Status}
+			q := webhooksservice.Query{PageQuery: in.Query(), CampaignID: id, Status: in.Status}
 			if in.Event != "" {
 				var known bool
 				if q.Event, known = event.Canonical(in.Event); !known {
@@ -306,7 +307,7 @@ func (s *webhookHandlers) testWebhook(ctx context.Context, p domain.Principal, i
 	router.IDParam
 	Body *TestRequest
 },
-) (*router.Response[ask.TestResult], error) {
+) (*router.Response[webhooksservice.TestResult], error) {
 	id, err := router.PathID(domain.PrefixWebhook, in.ID)
 	if err != nil {
 		return nil, err

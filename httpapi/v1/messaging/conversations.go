@@ -5,8 +5,9 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // conversationHandlers serves the operations of SMS conversations.
@@ -19,7 +20,7 @@ type conversationHandlers struct {
 // Textings are conversations of agents by text message.
 type Textings interface {
 	Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
-	ListTextings(ctx context.Context, p domain.Principal, q ask.TextingQuery) (ask.List[*domain.Texting], error)
+	ListTextings(ctx context.Context, p domain.Principal, q sms.ConversationQuery) (record.Page[*domain.Texting], error)
 	// CloseTexting has no effect on one that is over.
 	CloseTexting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
 	// DeleteTexting: invalid_state while it is open.
@@ -56,7 +57,7 @@ func (s *conversationHandlers) listTextings(ctx context.Context, p domain.Princi
 	if err != nil {
 		return nil, err
 	}
-	q := ask.TextingQuery{Page: in.Query(), Status: domain.TextingStatus(in.Status)}
+	q := sms.ConversationQuery{PageQuery: in.Query(), Status: domain.TextingStatus(in.Status)}
 	if q.Contact, err = router.OptionalPhone("contact", in.Contact, w.DefaultCountry); err != nil {
 		return nil, err
 	}

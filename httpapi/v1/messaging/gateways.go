@@ -6,9 +6,10 @@ import (
 	"strconv"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // SMSGateways carry text messages over HTTP.
@@ -17,13 +18,13 @@ type SMSGateways interface {
 	// test key; a URL outside Egress: 422 invalid_url.
 	CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error)
 	SMSGateway(ctx context.Context, p domain.Principal, id string) (*domain.SMSGateway, error)
-	ListSMSGateways(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.SMSGateway], error)
+	ListSMSGateways(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.SMSGateway], error)
 	// UpdateSMSGateway: an emptied secret is made anew.
 	UpdateSMSGateway(ctx context.Context, p domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error)
 	DeleteSMSGateway(ctx context.Context, p domain.Principal, id string) error
 	// SMSGatewayEvents answers for each event what became of it, in their order.
 	// After an error some may have been taken; all may be told again.
-	SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []ask.GatewayEvent) ([]ask.GatewayTaken, error)
+	SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []sms.GatewayEvent) ([]sms.GatewayResult, error)
 }
 
 // gatewayHandlers serves the operations of SMS gateways.
@@ -147,7 +148,7 @@ func (s *gatewayHandlers) gatewayEvents(ctx context.Context, p domain.Principal,
 		return nil, err
 	}
 	var problems domain.Problems
-	all := make([]ask.GatewayEvent, len(in.Body.Events))
+	all := make([]sms.GatewayEvent, len(in.Body.Events))
 	for i := range in.Body.Events {
 		all[i] = in.Body.Events[i].read(&problems, "events["+strconv.Itoa(i)+"].", w.DefaultCountry)
 	}
@@ -169,11 +170,11 @@ func (s *gatewayHandlers) gatewayEvents(ctx context.Context, p domain.Principal,
 }
 
 // read notes what is wrong with an event.
-func (e *SMSGatewayEvent) read(p *domain.Problems, at, country string) ask.GatewayEvent {
-	o := ask.GatewayEvent{Type: e.Type, MessageID: e.MessageID, ID: e.ID, Body: e.Body, Media: e.Media, ErrorCode: e.ErrorCode, ErrorMessage: e.ErrorMessage}
+func (e *SMSGatewayEvent) read(p *domain.Problems, at, country string) sms.GatewayEvent {
+	o := sms.GatewayEvent{Type: e.Type, MessageID: e.MessageID, ID: e.ID, Body: e.Body, Media: e.Media, ErrorCode: e.ErrorCode, ErrorMessage: e.ErrorMessage}
 	validation.Text(p, at+"error_code", e.ErrorCode, false, 64)
 	validation.Text(p, at+"error_message", e.ErrorMessage, false, 256)
-	if e.Type != ask.GatewayReceived {
+	if e.Type != sms.GatewayReceived {
 		validation.Text(p, at+"message_id", e.MessageID, true, 64)
 		o.MessageID = validation.ID(p, at+"message_id", domain.PrefixMessage, e.MessageID)
 		return o
@@ -187,7 +188,7 @@ func (e *SMSGatewayEvent) read(p *domain.Problems, at, country string) ask.Gatew
 	}
 	o.To = validation.Phone(p, at+"to", e.To, country)
 	var inner domain.Problems
-	validation.Message(&inner, &ask.NewMessage{Body: e.Body, Media: e.Media})
+	validation.Message(&inner, &domain.NewMessage{Body: e.Body, Media: e.Media})
 	for _, x := range inner {
 		p.Add(at+x.Param, x.Code, "%s", x.Message)
 	}

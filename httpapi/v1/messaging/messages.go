@@ -5,9 +5,10 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/sms"
 )
 
 // Messages are text messages.
@@ -15,14 +16,14 @@ type Messages interface {
 	// SendMessage answers the message as queued. Errors: destination_not_allowed,
 	// recipient_opted_out, dnc_blocked, spend_cap_reached, and no_sms_route where nothing carries
 	// messages.
-	SendMessage(ctx context.Context, p domain.Principal, o ask.NewMessage) (*domain.Message, error)
+	SendMessage(ctx context.Context, p domain.Principal, o domain.NewMessage) (*domain.Message, error)
 	Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error)
-	ListMessages(ctx context.Context, p domain.Principal, q ask.MessageQuery) (ask.List[*domain.Message], error)
+	ListMessages(ctx context.Context, p domain.Principal, q sms.MessageQuery) (record.Page[*domain.Message], error)
 	// DeleteMessage: invalid_state while it is on its way.
 	DeleteMessage(ctx context.Context, p domain.Principal, id string) error
 	// TestInboundMessage lets the built-in carrier send one to the workspace and
 	// answers it as received.
-	TestInboundMessage(ctx context.Context, p domain.Principal, o ask.InboundMessage) (*domain.Message, error)
+	TestInboundMessage(ctx context.Context, p domain.Principal, o sms.InboundMessage) (*domain.Message, error)
 }
 
 // messageHandlers serves the operations of text messages.
@@ -85,8 +86,8 @@ func (s *messageHandlers) sendSMS(ctx context.Context, p domain.Principal, in *s
 }
 
 // Order is the message, as far as there is no problem with it.
-func (b *NewMessage) Order(problems *domain.Problems) ask.NewMessage {
-	o := ask.NewMessage{To: b.To, From: b.From, Body: b.Body, Media: b.Media, Context: b.Context, Metadata: b.Metadata}
+func (b *NewMessage) Order(problems *domain.Problems) domain.NewMessage {
+	o := domain.NewMessage{To: b.To, From: b.From, Body: b.Body, Media: b.Media, Context: b.Context, Metadata: b.Metadata}
 	validation.Text(problems, "to", b.To, true, 64)
 	validation.Text(problems, "from", b.From, false, 64)
 	validation.Message(problems, &o)
@@ -101,10 +102,10 @@ func (s *messageHandlers) testInboundSMS(ctx context.Context, p domain.Principal
 		return nil, err
 	}
 	var problems domain.Problems
-	o := ask.InboundMessage{Body: b.Body}
+	o := sms.InboundMessage{Body: b.Body}
 	o.From = validation.Phone(&problems, "from", b.From, w.DefaultCountry)
 	o.To = validation.Phone(&problems, "to", b.To, w.DefaultCountry)
-	validation.Message(&problems, &ask.NewMessage{Body: b.Body})
+	validation.Message(&problems, &domain.NewMessage{Body: b.Body})
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func (s *messageHandlers) listSMS(ctx context.Context, p domain.Principal, in *s
 	if err != nil {
 		return nil, err
 	}
-	q := ask.MessageQuery{Page: in.Query(), Status: domain.MessageStatus(in.Status), Direction: domain.Direction(in.Direction)}
+	q := sms.MessageQuery{PageQuery: in.Query(), Status: domain.MessageStatus(in.Status), Direction: domain.Direction(in.Direction)}
 	if q.Conversation, err = router.OptionalID("conversation_id", domain.PrefixTexting, in.TextingID); err != nil {
 		return nil, err
 	}

@@ -6,9 +6,10 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	alertsservice "github.com/callboard/callboard/service/alerts"
+	"github.com/callboard/callboard/service/record"
 )
 
 // alertHandlers serves the operations of alert rules.
@@ -25,13 +26,13 @@ type Alerts interface {
 	// not there, or is to send mail where there is no mail server.
 	CreateAlertRule(ctx context.Context, p domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error)
 	AlertRule(ctx context.Context, p domain.Principal, id string) (*domain.AlertRule, error)
-	ListAlertRules(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.AlertRule], error)
+	ListAlertRules(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.AlertRule], error)
 	UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error)
 	// DeleteAlertRule: what the rule has found is over, and nobody is told of it.
 	DeleteAlertRule(ctx context.Context, p domain.Principal, id string) error
-	ListAlerts(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Alert], error)
+	ListAlerts(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error)
 	// TestAlertRule sends by all ways of a rule, and waits for the mails.
-	TestAlertRule(ctx context.Context, p domain.Principal, id string) (ask.AlertTest, error)
+	TestAlertRule(ctx context.Context, p domain.Principal, id string) (alertsservice.AlertTest, error)
 	// LookFor looks at this part's workspaces for rules of another part, by their
 	// ids.
 	LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error)
@@ -128,7 +129,7 @@ func RegisterAlerts(r *router.Router, alerts Alerts) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/test", ID: "testAlertRule", Tag: tag, Summary: "Try the ways of an alert rule",
 		Description: "Sends an alert.firing that says it is a test, and a mail to each address, and tells what the mail server said.",
-	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[ask.AlertTest], error) {
+	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[alertsservice.AlertTest], error) {
 		id, err := alertRule(p, in.ID)
 		if err != nil {
 			return nil, err

@@ -5,15 +5,15 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/v1/account"
 	"github.com/callboard/callboard/httpapi/v1/telephony"
+	"github.com/callboard/callboard/service/record"
 )
 
 // TenantTrunks are the trunks of the workspaces of an installation.
 type TenantTrunks interface {
-	ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error)
+	ListTrunks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error)
 	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
 }
 
@@ -39,13 +39,13 @@ type Tenants interface {
 	// never kept.
 	CreateWorkspace(ctx context.Context, w *domain.Workspace) (made *domain.Workspace, key *domain.APIKey, text string, err error)
 	AnyWorkspace(ctx context.Context, id string) (*domain.Workspace, error)
-	ListWorkspaces(ctx context.Context, q ask.Page) (ask.List[*domain.Workspace], error)
+	ListWorkspaces(ctx context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error)
 	// DeleteWorkspace ends a workspace; its credentials are refused from the
 	// return on. invalid_state for the one whose key asks.
 	DeleteWorkspace(ctx context.Context, p domain.Principal, id string) error
 	// NumbersOf are the live environment's numbers of a workspace, in a state
 	// unless that is "".
-	NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q ask.Page) (ask.List[*domain.PhoneNumber], error)
+	NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
 	// ApproveNumber lets a pending number go live.
 	ApproveNumber(ctx context.Context, workspaceID, id string) (*domain.PhoneNumber, error)
 }

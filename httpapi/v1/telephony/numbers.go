@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/v1/calls"
+	callsservice "github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Numbers are the phone numbers of a workspace.
@@ -19,13 +20,13 @@ type Numbers interface {
 	// agent or trunk: 422 with param.
 	CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error)
 	Number(ctx context.Context, p domain.Principal, id string) (*domain.PhoneNumber, error)
-	ListNumbers(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.PhoneNumber], error)
+	ListNumbers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
 	UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error)
 	DeleteNumber(ctx context.Context, p domain.Principal, id string) error
 	// TestInboundCall lets the built-in carrier call a number of the test
 	// environment and answers the call that it became; validation_error with
 	// param to where nobody answers the number.
-	TestInboundCall(ctx context.Context, p domain.Principal, o ask.InboundTest) (*domain.Call, error)
+	TestInboundCall(ctx context.Context, p domain.Principal, o callsservice.InboundTest) (*domain.Call, error)
 	// CallerIDs are the numbers that may be shown: the workspace's own (never
 	// "*"), oldest first, then those that its trunks list.
 	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
@@ -90,7 +91,7 @@ func (s *numberHandlers) testInbound(ctx context.Context, p domain.Principal, in
 	if err != nil {
 		return nil, err
 	}
-	o := ask.InboundTest{From: b.From, Name: b.Name, Digits: b.Digits, Says: b.Says, HangUp: time.Duration(b.HangUpSeconds) * time.Second}
+	o := callsservice.InboundTest{From: b.From, Name: b.Name, Digits: b.Digits, Says: b.Says, HangUp: time.Duration(b.HangUpSeconds) * time.Second}
 	var problems domain.Problems
 	if o.To = b.To; b.To == "" {
 		problems.Add("to", domain.CodeValidation, "is required")

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Phones are softphones that register here. What they answer carries Status
@@ -18,7 +18,7 @@ type Phones interface {
 	// param extension or username where somebody has it.
 	CreatePhone(ctx context.Context, p domain.Principal, x *domain.Phone) (*domain.Phone, error)
 	Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error)
-	ListPhones(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Phone], error)
+	ListPhones(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Phone], error)
 	// UpdatePhone: another password or username ends the phone's registrations.
 	UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error)
 	DeletePhone(ctx context.Context, p domain.Principal, id string) error

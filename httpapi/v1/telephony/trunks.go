@@ -6,20 +6,21 @@ import (
 	"slices"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/trunks"
 )
 
 // Trunks are ways to the telephone network.
 type Trunks interface {
 	CreateTrunk(ctx context.Context, p domain.Principal, t *domain.Trunk) (*domain.Trunk, error)
 	Trunk(ctx context.Context, p domain.Principal, id string) (*domain.Trunk, error)
-	ListTrunks(ctx context.Context, p domain.Principal, q ask.Page) (ask.List[*domain.Trunk], error)
+	ListTrunks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error)
 	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
 	DeleteTrunk(ctx context.Context, p domain.Principal, id string) error
 	// TestTrunk asks each target by OPTIONS, for some seconds at most.
-	TestTrunk(ctx context.Context, p domain.Principal, id string) (ask.TrunkTest, error)
+	TestTrunk(ctx context.Context, p domain.Principal, id string) (trunks.TrunkTest, error)
 }
 
 // trunkHandlers serves the operations of trunks.

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/service/record"
 )
 
 // ordinalsAddedWithin narrows the ordinals from one on to the contacts that were taken in
 // within a span.
-func (r *Reader) ordinalsAddedWithin(ctx context.Context, c *domain.Campaign, total, from int, span ask.Span) (first, end int, err error) {
+func (r *Reader) ordinalsAddedWithin(ctx context.Context, c *domain.Campaign, total, from int, span record.TimeRange) (first, end int, err error) {
 	first, end = from, total
 	if !span.After.IsZero() {
 		var begin int
@@ -148,7 +148,7 @@ func (r *Reader) Find(ctx context.Context, c *domain.Campaign, contactID string)
 // Page returns a page of contacts in the order of upload, at most limit from an
 // ordinal on, which are shown in a state ("": any) and were added within a span.
 // next is the ordinal to continue from; 0 at the end.
-func (r *Reader) Page(ctx context.Context, c *domain.Campaign, from, limit int, state string, added ask.Span) (page []ask.Contact, next int, err error) {
+func (r *Reader) Page(ctx context.Context, c *domain.Campaign, from, limit int, state string, added record.TimeRange) (page []Contact, next int, err error) {
 	progress, err := r.Progress(ctx, c)
 	if err != nil {
 		return nil, 0, err

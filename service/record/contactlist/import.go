@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/service/record"
@@ -41,12 +41,12 @@ type Import struct {
 	Tails     []domain.Record     // chunks that were begun before: they are written with the totals only
 	ready     []domain.Record
 	Keep      func(chunks []domain.Record) error
-	Progress  func(ask.ContactsSummary, []ask.ContactError) // after each row; nil: nobody looks
-	Yield     func() error                                  // after each piece; nil: nobody is in the way
-	refused   func(phone string) (bool, error)              // by a do-not-call list; nil: there is none
-	Allowed   func(domain.Number) error                     // by the workspace's destination rules; nil: every number
-	Summary   ask.ContactsSummary
-	Errors    []ask.ContactError
+	Progress  func(domain.ContactsSummary, []domain.ContactError) // after each row; nil: nobody looks
+	Yield     func() error                                        // after each piece; nil: nobody is in the way
+	refused   func(phone string) (bool, error)                    // by a do-not-call list; nil: there is none
+	Allowed   func(domain.Number) error                           // by the workspace's destination rules; nil: every number
+	Summary   domain.ContactsSummary
+	Errors    []domain.ContactError
 	Columns   *domain.ColumnMapping // of a CSV file; nil: none
 	MaxErrors int                   // errors that are kept
 	unknown   error                 // it is not known whether a number may be called
@@ -63,7 +63,7 @@ type Checks struct {
 func NewImport(ctx context.Context, r *Reader, c *domain.Campaign, before *domain.Progress, at time.Time, checks Checks) (*Import, error) {
 	in := &Import{
 		campaign: c, at: at, seen: make(map[uint64]struct{}, before.Total), fields: make(map[string]struct{}),
-		Before: before.Total, Total: before.Total, zones: calendar.NewZones(), MaxErrors: ask.MaxContactErrors,
+		Before: before.Total, Total: before.Total, zones: calendar.NewZones(), MaxErrors: domain.MaxContactErrors,
 		wanted: checks.Required, Allowed: checks.Allowed,
 	}
 	if checks.Listed != nil {
@@ -117,7 +117,7 @@ func NumberKey(e164 string) uint64 {
 }
 
 // Read takes rows to their end.
-func (in *Import) Read(rows iter.Seq2[ask.RawContact, error]) error {
+func (in *Import) Read(rows iter.Seq2[domain.RawContact, error]) error {
 	if rows == nil {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (in *Import) Read(rows iter.Seq2[ask.RawContact, error]) error {
 	return in.flush()
 }
 
-func (in *Import) add(row ask.RawContact) error {
+func (in *Import) add(row domain.RawContact) error {
 	in.Summary.Received++
 	phone, bad := in.check(row)
 	if in.unknown != nil {
@@ -175,7 +175,7 @@ func (in *Import) add(row ask.RawContact) error {
 	return in.flushMany()
 }
 
-func (in *Import) addError(e ask.ContactError) {
+func (in *Import) addError(e domain.ContactError) {
 	if len(in.Errors) < in.MaxErrors {
 		in.Errors = append(in.Errors, e)
 	}
@@ -201,10 +201,10 @@ func (in *Import) addFieldNames(c domain.Context) {
 
 // check normalises a row's number and says what is wrong with the row. The number
 // of a screened row is returned beside the error.
-func (in *Import) check(row ask.RawContact) (phone string, bad ask.ContactError) {
+func (in *Import) check(row domain.RawContact) (phone string, bad domain.ContactError) {
 	if row.Problem != "" {
 		in.Summary.Invalid++
-		return "", ask.ContactError{Code: "invalid_row", Message: row.Problem}
+		return "", domain.ContactError{Code: "invalid_row", Message: row.Problem}
 	}
 	country := row.Country
 	if country == "" {
@@ -213,26 +213,26 @@ func (in *Import) check(row ask.RawContact) (phone string, bad ask.ContactError)
 	phone, err := domain.E164(row.Phone, country)
 	if err != nil {
 		in.Summary.Invalid++
-		return "", ask.ContactError{Code: "invalid_phone", Message: "phone is " + domain.PhoneProblem(row.Phone, err)}
+		return "", domain.ContactError{Code: "invalid_phone", Message: "phone is " + domain.PhoneProblem(row.Phone, err)}
 	}
 	if row.Timezone != "" {
 		if problem := validation.ZoneProblem(row.Timezone, in.zones.Load(row.Timezone) != nil); problem != "" {
 			in.Summary.Invalid++
-			return "", ask.ContactError{Code: "invalid_timezone", Message: "timezone " + problem}
+			return "", domain.ContactError{Code: "invalid_timezone", Message: "timezone " + problem}
 		}
 	}
 	key := NumberKey(phone)
 	if _, twice := in.seen[key]; twice {
 		in.Summary.Duplicates++
-		return "", ask.ContactError{Code: "duplicate", Message: "this number is in the campaign already"}
+		return "", domain.ContactError{Code: "duplicate", Message: "this number is in the campaign already"}
 	}
 	if err := in.destination(phone); err != nil {
 		in.Summary.NotAllowed++
-		return phone, ask.ContactError{Code: domain.CodeDestination, Message: record.Message(err)}
+		return phone, domain.ContactError{Code: domain.CodeDestination, Message: record.Message(err)}
 	}
 	if missing := MissingVariables(in.wanted, row.Context); missing != "" {
 		in.Summary.MissingVariables++
-		return phone, ask.ContactError{Code: "missing_variable", Message: "the required variable " + missing + " has no value: give it in a column of this name, or in context"}
+		return phone, domain.ContactError{Code: "missing_variable", Message: "the required variable " + missing + " has no value: give it in a column of this name, or in context"}
 	}
 	in.seen[key] = struct{}{}
 	if in.refused != nil {
@@ -242,7 +242,7 @@ func (in *Import) check(row ask.RawContact) (phone string, bad ask.ContactError)
 		}
 		if listed {
 			in.Summary.DNC++
-			return phone, ask.ContactError{Code: "dnc", Message: "this number is on a do-not-call list"}
+			return phone, domain.ContactError{Code: "dnc", Message: "this number is on a do-not-call list"}
 		}
 	}
 	return phone, bad

@@ -6,7 +6,7 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/service/record"
 )
 
@@ -25,13 +25,13 @@ func (in *Import) Completed(u domain.Upload) *domain.Upload {
 	if in.Columns != nil {
 		u.ColumnMapping = *in.Columns
 	}
-	if u.Errors = in.Errors[:min(len(in.Errors), ask.MaxContactErrors)]; u.Errors == nil {
+	if u.Errors = in.Errors[:min(len(in.Errors), domain.MaxContactErrors)]; u.Errors == nil {
 		u.Errors = []domain.ContactError{}
 	}
 	return &u
 }
 
-// UploadSummary returns the answer to an upload.
-func UploadSummary(u *domain.Upload) ask.UploadSummary {
-	return ask.UploadSummary{UploadID: u.ID, Summary: u.Summary, Errors: u.Errors, ColumnMapping: u.ColumnMapping}
+// NewUploadSummary returns the answer to an upload.
+func NewUploadSummary(u *domain.Upload) UploadSummary {
+	return UploadSummary{UploadID: u.ID, Summary: u.Summary, Errors: u.Errors, ColumnMapping: u.ColumnMapping}
 }

@@ -2,13 +2,13 @@ package contactlist
 
 import (
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
 // View returns the contact as the API shows it.
-func (o Entry) View(c *domain.Campaign) ask.Contact {
-	s := ask.Contact{
+func (o Entry) View(c *domain.Campaign) Contact {
+	s := Contact{
 		Meta: domain.Meta{
 			ID: domain.ContactID(c.ID, o.Ordinal), Object: "contact", WorkspaceID: c.WorkspaceID,
 			Environment: c.Environment, CreatedAt: o.AddedAt, UpdatedAt: o.AddedAt,

@@ -1,4 +1,4 @@
-package ask
+package decisionlist
 
 import (
 	"time"
@@ -18,20 +18,6 @@ type Decision struct {
 	CallID    string          `json:"call_id,omitempty"`
 	Contacts  int             `json:"contacts,omitempty"` // all who were left at the end: so many, and none is named
 	Rules     []domain.Ruling `json:"rules"`
-}
-
-// DecisionsVerified says whether a log of decisions is as it was written.
-type DecisionsVerified struct {
-	CampaignID string `json:"campaign_id"`
-	Valid      bool   `json:"valid"`
-	Rows       int    `json:"rows"`
-	Decisions  int    `json:"decisions"`
-	Head       string `json:"head"`
-	BrokenRow  *int   `json:"broken_row"`
-	// Rows that retention deleted, and decisions whose numbers were erased.
-	DeletedRows int    `json:"deleted_rows"`
-	Erased      int    `json:"erased"`
-	Reason      string `json:"reason,omitempty"`
 }
 
 // DecisionOf returns decision i of a row of a campaign's log.

@@ -1,4 +1,4 @@
-package ask
+package simulation
 
 import (
 	"time"

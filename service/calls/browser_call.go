@@ -1,6 +1,8 @@
-package ask
+package calls
 
-import "github.com/callboard/callboard/domain"
+import (
+	"github.com/callboard/callboard/domain"
+)
 
 // NewTalk is a call that somebody makes to an agent in a browser.
 type NewTalk struct {

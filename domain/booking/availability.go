@@ -1,44 +1,8 @@
-package ask
+package booking
 
 import (
 	"time"
-
-	"github.com/callboard/callboard/domain"
 )
-
-// AppointmentQuery filters appointments.
-type AppointmentQuery struct {
-	Page
-	Status   domain.AppointmentStatus // "": any
-	Provider string                   // id or name; "": any
-	Phone    string                   // of the patient, E.164
-	CallID   string
-	From, To time.Time // of the appointment, [From, To); zero: open
-}
-
-// NewAppointment orders an appointment. Times without an offset are those of
-// Timezone, or of the provider's zone.
-type NewAppointment struct {
-	Patient   domain.Patient
-	Provider  string // id or name
-	Datetime  string // RFC 3339, or without an offset
-	Timezone  string // "": the provider's
-	Minutes   int    // 0: the provider's slot
-	Type      string
-	CallID    string
-	Notes     string
-	Confirmed bool // booked and confirmed at once
-	Metadata  map[string]string
-	Reminders *[]domain.Reminder // nil: the provider's
-}
-
-// Reschedule moves an appointment.
-type Reschedule struct {
-	Datetime string
-	Timezone string // "": as it was, or the provider's
-	Provider string // id or name; "": as it was
-	Minutes  int    // 0: as it was
-}
 
 // AvailabilityQuery asks when a provider is free.
 type AvailabilityQuery struct {

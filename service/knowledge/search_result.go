@@ -1,16 +1,4 @@
-package ask
-
-import "github.com/callboard/callboard/domain"
-
-// NewSource is a source of a knowledge base as it is ordered: the words in
-// Text, or where they are to be read.
-type NewSource struct {
-	Type        domain.SourceType
-	Name        string
-	Text        string // of text and file; the bytes of a PDF
-	URL         string
-	ContentType string // text/plain, text/markdown, text/html or application/pdf
-}
+package knowledge
 
 // KnowledgeHit is a passage that a search found.
 type KnowledgeHit struct {

@@ -1,4 +1,4 @@
-package ask
+package billing
 
 import (
 	"time"
@@ -52,31 +52,4 @@ type Usage struct {
 	Total       Used               `json:"total"`
 	Months      []UsedIn           `json:"months"`
 	Days        []UsedOn           `json:"days"`
-}
-
-// LedgerLine is a row of the ledger with its price.
-type LedgerLine struct {
-	domain.LedgerRow
-	Plan     domain.Plan
-	Included bool // within the month's quota
-	Amount   domain.Money
-}
-
-// Recount compares the counters with the ledger.
-type Recount struct {
-	WorkspaceID string     `json:"workspace_id"`
-	From        string     `json:"from"`
-	To          string     `json:"to"`
-	Days        int        `json:"days"` // on which something was counted, by either
-	Rows        int        `json:"rows"` // of the ledger
-	Wrong       []Miscount `json:"wrong"`
-	Repaired    bool       `json:"repaired"`
-}
-
-// Miscount is a day on which the counters do not say what the ledger says.
-type Miscount struct {
-	Day     string  `json:"day"`
-	Tariff  int     `json:"tariff"`
-	Counted []int64 `json:"counted"` // attempts, outbound seconds, inbound calls, inbound seconds
-	Ledger  []int64 `json:"ledger"`
 }

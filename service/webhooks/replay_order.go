@@ -1,6 +1,8 @@
-package ask
+package webhooks
 
-import "time"
+import (
+	"time"
+)
 
 // ReplayOrder names the events to be delivered again: by their ids, or by time
 // and type.

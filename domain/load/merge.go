@@ -1,0 +1,70 @@
+package load
+
+import (
+	"cmp"
+	"slices"
+)
+
+// maxBusiest is how many workspaces a report names as taking the largest share.
+const maxBusiest = 10
+
+// Report is the load of one shard, or of the whole installation: its node and each of its workspaces.
+type Report struct {
+	Node       *NodeLoad        `json:"node"`
+	Workspaces []*WorkspaceLoad `json:"workspaces"`
+}
+
+// Merge joins the reports of shards: the node is that of own, with the sums of all workspaces. Workspaces are sorted by id, the
+// newest first. The reports are not changed.
+func Merge(own *Report, others ...*Report) *Report {
+	node := *own.Node
+	rows := slices.Clone(own.Workspaces)
+	for _, p := range others {
+		rows = append(rows, p.Workspaces...)
+		if p.Node.AsOf.Before(node.AsOf) {
+			node.AsOf = p.Node.AsOf
+		}
+	}
+	slices.SortFunc(rows, func(a, b *WorkspaceLoad) int { return cmp.Compare(b.ID, a.ID) })
+	rows = withShares(rows)
+	node.sumUp(rows)
+	node.Noisy = busiest(rows)
+	return &Report{Node: &node, Workspaces: rows}
+}
+
+// withShares returns copies of the rows with each workspace's share of all activity.
+func withShares(rows []*WorkspaceLoad) []*WorkspaceLoad {
+	var all Activity
+	for _, w := range rows {
+		all.Add(w.LastMinute)
+	}
+	part := func(of, all int) float64 {
+		if all == 0 {
+			return 0
+		}
+		return float64(of) / float64(all)
+	}
+	out := make([]*WorkspaceLoad, len(rows))
+	for i, w := range rows {
+		row := *w
+		row.Share = Shares{
+			Calls: part(w.LastMinute.Calls, all.Calls), Commits: part(w.LastMinute.Commits, all.Commits), Requests: part(w.LastMinute.Requests, all.Requests),
+		}
+		out[i] = &row
+	}
+	return out
+}
+
+// busiest returns the workspaces with the largest share of anything, the largest first.
+func busiest(rows []*WorkspaceLoad) []NoisyShare {
+	sorted := slices.Clone(rows)
+	slices.SortStableFunc(sorted, func(a, b *WorkspaceLoad) int { return cmp.Compare(b.Share.Most(), a.Share.Most()) })
+	out := []NoisyShare{}
+	for _, w := range sorted[:min(maxBusiest, len(sorted))] {
+		if w.Share.Most() == 0 {
+			break
+		}
+		out = append(out, NoisyShare{WorkspaceID: w.ID, Name: w.Name, Shares: w.Share})
+	}
+	return out
+}

@@ -1,0 +1,2 @@
+// Package alerts keeps the alert rules of operators.
+package alerts

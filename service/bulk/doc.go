@@ -1,0 +1,2 @@
+// Package bulk runs jobs of many calls, contacts, numbers or messages.
+package bulk

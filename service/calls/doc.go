@@ -1,0 +1,2 @@
+// Package calls places, reads, controls and deletes calls.
+package calls

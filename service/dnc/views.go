@@ -1,0 +1,31 @@
+package dnc
+
+import (
+	"github.com/callboard/callboard/domain"
+)
+
+// DNCImport is the answer to an import. Received is the sum of Added,
+// Duplicates and Invalid.
+type DNCImport struct {
+	ListID     string                `json:"dnc_list_id"`
+	Received   int                   `json:"received"`
+	Added      int                   `json:"added"`
+	Duplicates int                   `json:"duplicates"`
+	Invalid    int                   `json:"invalid"`
+	Errors     []domain.ContactError `json:"errors"` // the first MaxContactErrors
+}
+
+// DNCFound is a list on which a number stands.
+type DNCFound struct {
+	ListID  string `json:"dnc_list_id"`
+	Name    string `json:"name"`
+	Default bool   `json:"default"`
+	domain.DNCEntry
+}
+
+// DNCCheck says whether a number is on a do-not-call list.
+type DNCCheck struct {
+	Phone  string     `json:"phone"` // E.164
+	Listed bool       `json:"listed"`
+	Lists  []DNCFound `json:"lists"`
+}

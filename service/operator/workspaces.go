@@ -1,0 +1,26 @@
+// Package operator shows operators the load of the installation.
+package operator
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/callboard/callboard/domain/load"
+	"github.com/callboard/callboard/service/record"
+)
+
+// WorkspacesPage returns a page of the workspaces of a report; the cursor is the id of the last workspace of the page before.
+func WorkspacesPage(r *load.Report, q record.PageQuery) record.Page[*load.WorkspaceLoad] {
+	from := 0
+	if q.Cursor != "" {
+		from, _ = slices.BinarySearchFunc(r.Workspaces, q.Cursor, func(w *load.WorkspaceLoad, id string) int { return cmp.Compare(id, w.ID) })
+		if from < len(r.Workspaces) && r.Workspaces[from].ID == q.Cursor {
+			from++
+		}
+	}
+	out := record.Page[*load.WorkspaceLoad]{Data: r.Workspaces[from:min(from+q.Limit, len(r.Workspaces))]}
+	if from+q.Limit < len(r.Workspaces) {
+		out.Next = out.Data[len(out.Data)-1].ID
+	}
+	return out
+}

@@ -1,0 +1,2 @@
+// Package decisionlist shows the rows of a campaign's decision log as the API does.
+package decisionlist

@@ -1,0 +1,15 @@
+package webhooks
+
+import (
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
+)
+
+// Query filters endpoints.
+type Query struct {
+	record.PageQuery
+	CampaignID string
+	Status     domain.WebhookStatus // "": any
+	Event      event.Type           // one that they are subscribed to; "": any
+}
