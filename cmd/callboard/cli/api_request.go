@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,13 +44,10 @@ callboard api POST /v1/knowledge-bases -d @base.json`,
 
 func requestBody(s *session, said string) ([]byte, error) {
 	path, ok := strings.CutPrefix(said, "@")
-	switch {
-	case !ok:
+	if !ok {
 		return []byte(said), nil
-	case path == "-":
-		return io.ReadAll(io.LimitReader(s.cmd.InOrStdin(), bodyMost))
 	}
-	return os.ReadFile(path) //nolint:gosec // the user names it
+	return s.readInput(path)
 }
 
 // sendRaw prints the answer as it came; indented where it is JSON.
@@ -99,6 +95,3 @@ func sendRaw(s *session, method, path string, body []byte, headers []string) err
 	}
 	return err
 }
-
-// bodyMost bounds what is read of a file with a body.
-const bodyMost = 16 << 20

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,9 @@ callboard calls tail call_01J…`,
 	return cmd
 }
 
+// firstEventWait is the time between two looks for the first event of a call.
+const firstEventWait = 200 * time.Millisecond
+
 // followCall tells the events of a call to its end, and what it came to. It fails
 // where nobody was reached.
 func followCall(s *session, id string) error {
@@ -39,7 +43,7 @@ func followCall(s *session, id string) error {
 			return printCallEnd(s, call, last)
 		}
 		if last == "" { // its first event is on its way
-			err = pause(s.ctx(), watchLeast)
+			err = pause(s.ctx(), firstEventWait)
 		} else {
 			last, err = followToEnd(s, id, last)
 		}

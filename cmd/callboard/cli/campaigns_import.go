@@ -87,7 +87,7 @@ func importContacts(s *session, path string, o *order) error {
 		}
 	}
 	b := s.newBar(info.Size(), "uploading", true)
-	out.UploadSummary, err = s.AddContactsFrom(s.ctx(), out.CampaignID, o.columns, kind, &counted{from: f, bar: b})
+	out.UploadSummary, err = s.AddContactsFrom(s.ctx(), out.CampaignID, o.columns, kind, b.reader(f))
 	b.end()
 	if err != nil && o.into == "" { // nothing of what failed is left behind
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx()), patience)

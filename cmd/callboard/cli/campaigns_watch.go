@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"reflect"
 	"time"
@@ -101,15 +100,4 @@ func standing(st *client.CampaignStatusObject) string {
 		text += " (" + reason + ")"
 	}
 	return text
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 
@@ -38,7 +37,7 @@ func dnc() *cobra.Command {
 	return group("dnc", "Numbers that are never called", numbersOf,
 		on("add PHONE...", "Put numbers on a list", "callboard dnc add +12025550123", cobra.MinimumNArgs(1), func(s *session, list string, args []string) error {
 			done, err := s.ImportDNCEntries(s.ctx(), list, &client.DNCNumbers{Entries: args})
-			return s.listed(done, err)
+			return printImport(s, done, err)
 		}),
 		on("import FILE", "Put the numbers of a CSV file on a list", "callboard dnc import numbers.csv", cobra.ExactArgs(1), func(s *session, list string, args []string) error {
 			return importDNC(s, list, args[0])
@@ -98,12 +97,13 @@ func importDNC(s *session, list, path string) error {
 		return err
 	}
 	b := s.newBar(info.Size(), "uploading", true)
-	done, err := s.ImportDNCEntriesFrom(s.ctx(), list, "text/csv", io.Reader(&counted{from: f, bar: b}))
+	done, err := s.ImportDNCEntriesFrom(s.ctx(), list, "text/csv", b.reader(f))
 	b.end()
-	return s.listed(done, err)
+	return printImport(s, done, err)
 }
 
-func (s *session) listed(done *client.DNCImport, err error) error {
+// printImport prints how many numbers an import has added, or returns err.
+func printImport(s *session, done *client.DNCImport, err error) error {
 	if err != nil {
 		return err
 	}

@@ -9,20 +9,6 @@ import (
 	"time"
 )
 
-// show prints one thing: JSON, or its fields line by line.
-func (s *session) show(v any) error {
-	if s.asJSON {
-		return s.json(v)
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return sheet(s.out(), d, 0)
-}
-
 // sheet writes the next value of d as lines, objects indented; what is empty
 // is left out.
 func sheet(w io.Writer, d *json.Decoder, depth int) error {

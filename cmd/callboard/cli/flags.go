@@ -22,11 +22,6 @@ func limitFlag(cmd *cobra.Command, most *int) {
 	cmd.Flags().IntVar(most, "limit", 50, "how many are shown; 0: all")
 }
 
-func fileFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "file", "f", "", "the JSON body as the API takes it; - is the standard input")
-	_ = cmd.MarkFlagRequired("file")
-}
-
 // given is a pointer to what was said; nil: nothing was.
 func given(text string) *string {
 	if text == "" {

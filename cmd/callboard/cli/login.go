@@ -5,25 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
+	"net/url"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-
-	"github.com/callboard/callboard/client"
 )
 
 func login() *cobra.Command {
 	var keyFile string
 	insecure := false
-	var s *session
 	cmd := command("login [NAME]", "Keep the address and the key of a service under a name, once it has taken them",
 		`callboard login --url https://calls.example.com             # asks for the key
 callboard login test --url http://127.0.0.1:8080 --key-file data/test.key
 callboard campaigns list --profile test`,
-		cobra.MaximumNArgs(1), func(of *session, args []string) error {
-			s = of
+		cobra.MaximumNArgs(1), func(s *session, args []string) error {
 			name := "default"
 			if len(args) > 0 {
 				name = args[0]
@@ -62,14 +61,6 @@ callboard campaigns list --profile test`,
 	return cmd
 }
 
-// environmentOf is that of the key; the workspace itself has both.
-func environmentOf(s *session, w *client.Workspace) string {
-	if strings.HasPrefix(s.Key, "svc_sk_test_") {
-		return "test"
-	}
-	return w.Environment
-}
-
 // readKey is the key of a login: of a file, as it was said, or typed in.
 func readKey(s *session, path string, said bool) (string, error) {
 	var text []byte
@@ -103,3 +94,15 @@ func readKey(s *session, path string, said bool) (string, error) {
 	}
 	return key, nil
 }
+
+// inClear says whether a key would cross a network in the clear.
+func inClear(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback())
+}
+
+var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)

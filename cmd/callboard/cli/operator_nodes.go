@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strconv"
 	"text/tabwriter"
@@ -10,18 +9,14 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-func nodeChoice(id string) *client.NodeChoice {
-	if id == "" {
-		return nil
-	}
-	return &client.NodeChoice{NodeID: &id}
-}
-
 // printNodes prints the nodes that live.
 func printNodes(s *session) error {
 	l, err := s.ListNodes(s.ctx())
-	if err != nil || s.asJSON {
-		return errors.Join(err, s.jsonOf(l, err))
+	if err != nil {
+		return err
+	}
+	if s.asJSON {
+		return s.json(l)
 	}
 	w := tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0)
 	cells(w, "NODE", "ADDRESS", "VERSION", "STARTED", "SHARDS", "WORKSPACES", "CALLS", "CALLS/MIN", "STATE")

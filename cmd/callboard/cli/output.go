@@ -1,35 +1,10 @@
 package cli
 
 import (
-	"encoding/json"
-	"io"
 	"strings"
 	"time"
 	"unicode"
 )
-
-func (s *session) jsonOf(v any, err error) error {
-	if err != nil {
-		return nil //nolint:nilerr // there is nothing to print
-	}
-	return s.json(v)
-}
-
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
-
-func (s *session) json(v any) error { return printJSON(s.out(), v) }
-
-// line prints one JSON value on a line of its own, for answers without an end.
-func (s *session) line(v any) error {
-	e := json.NewEncoder(s.out())
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
 
 // Clean takes what would steer a terminal out of a text of a stranger.
 func Clean(text string) string {

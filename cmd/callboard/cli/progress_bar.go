@@ -56,15 +56,18 @@ func (b bar) end() {
 	}
 }
 
-// counted tells a bar what is read.
-type counted struct {
-	from io.Reader
-	bar  bar
-	read atomic.Int64
+// progressReader advances a bar by what is read.
+type progressReader struct {
+	source io.Reader
+	bar    bar
+	read   atomic.Int64
 }
 
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.from.Read(b)
-	c.bar.set(c.read.Add(int64(n)))
+// reader returns a reader of source that advances the bar.
+func (b bar) reader(source io.Reader) io.Reader { return &progressReader{source: source, bar: b} }
+
+func (r *progressReader) Read(b []byte) (int, error) {
+	n, err := r.source.Read(b)
+	r.bar.set(r.read.Add(int64(n)))
 	return n, err
 }

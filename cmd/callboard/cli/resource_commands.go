@@ -1,12 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 	"iter"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -63,29 +59,6 @@ func doer[T any](use, short, example string, did func(*T) string, do func(ctx co
 }
 
 func deleted(*client.Deleted) string { return "is deleted" }
-
-// fromFile reads the JSON body of a request; fields that it does not have are
-// printProgress before anything is sent.
-func fromFile[T any](s *session, path string) (*T, error) {
-	var text []byte
-	var err error
-	if path == "-" {
-		text, err = io.ReadAll(io.LimitReader(s.cmd.InOrStdin(), bodyMost))
-	} else {
-		text, err = os.ReadFile(path) //nolint:gosec // the user names it
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := new(T)
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	d.UseNumber()
-	if err = d.Decode(out); err != nil {
-		return nil, Misuse("%s: %w", path, err)
-	}
-	return out, nil
-}
 
 // maker is a command that makes something of a file.
 func maker[In, Out any](short, example string, do func(ctx context.Context, c *client.Client, in *In) (*Out, error)) *cobra.Command {

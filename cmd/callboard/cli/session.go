@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -71,4 +72,23 @@ func command(use, short, example string, args cobra.PositionalArgs, run func(s *
 
 func indented(example string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ")
+}
+
+// environmentOf is that of the key; the workspace itself has both.
+func environmentOf(s *session, w *client.Workspace) string {
+	if strings.HasPrefix(s.Key, "svc_sk_test_") {
+		return "test"
+	}
+	return w.Environment
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -127,7 +127,7 @@ func gatherStatus(s *session, st *standingOf) error {
 }
 
 func readCalls(s *session, st *standingOf) error {
-	live, err := s.ListCalls(s.ctx(), client.ListCallsQuery{Status: "active", Limit: most})
+	live, err := s.ListCalls(s.ctx(), client.ListCallsQuery{Status: "active", Limit: callsPageSize})
 	if err == nil {
 		st.LiveCalls, st.MoreCalls = len(live.Data), live.HasMore
 	}
@@ -237,5 +237,5 @@ func (st *standingOf) lacks(what string) bool {
 	return slices.ContainsFunc(st.Unread, func(u unread) bool { return u.What == what })
 }
 
-// most bounds what a status looks through.
-const most = 100
+// callsPageSize is the number of live calls that a status counts.
+const callsPageSize = 100

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -14,8 +13,11 @@ import (
 func Usage(cmd *cobra.Command, c *client.Client, from, to string, asJSON bool) error {
 	s := &session{Client: c, cmd: cmd, asJSON: asJSON}
 	u, err := s.GetUsage(s.ctx(), client.GetUsageQuery{From: from, To: to})
-	if err != nil || asJSON {
-		return errors.Join(err, s.jsonOf(u, err))
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return s.json(u)
 	}
 	w := tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0)
 	cells(w, "DAY", "ATTEMPTS", "INBOUND", "MINUTES", "SMS", "AMOUNT")
