@@ -68,6 +68,7 @@ func siblings() map[string][]string {
 		"cmd/callboard/administration": {"cmd/callboard/store", "cmd/callboard/backup"},
 		"cmd/callboard/backup":         {"cmd/callboard/datafolder", "cmd/callboard/store"},
 		"cmd/callboard/blobstore":      {"cmd/callboard/datafolder", "cmd/callboard/egress"},
+		"cmd/callboard/cli":            {"cmd/callboard/cli"}, // calls print events; a status has lines of campaigns and nodes
 		"cmd/callboard/demo":           {"cmd/callboard/logging"},
 		"cmd/callboard/eventforward":   {"cmd/callboard/cli"},
 		"cmd/callboard/membership":     {"cmd/callboard/datafolder"},

@@ -20,15 +20,15 @@ import (
 // is named.
 func deskFlags(cmd *cobra.Command) {
 	settings.AddFlags(cmd)
-	cli.Flags(cmd)
+	cli.AddClientFlags(cmd)
 	cmd.PreRunE = nil // what is here needs no profile
 }
 
 // withKeys runs f on the service that is named; else on the one that runs here,
 // or on the store where none runs.
 func withKeys(cmd *cobra.Command, f func(context.Context, administration.Administration) error) error {
-	if cli.Remote(cmd) {
-		c, err := cli.Of(cmd)
+	if cli.IsRemote(cmd) {
+		c, err := cli.ClientOf(cmd)
 		if err != nil {
 			return err
 		}

@@ -162,7 +162,7 @@ func chatCommand() *cobra.Command {
 			return c.run(cmd.Context(), cmd.InOrStdin(), "> ")
 		},
 	}
-	s = cli.Flags(cmd)
+	s = cli.AddClientFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print each turn as a JSON object on a line")
 	cmd.Flags().StringArrayVar(&variables, "var", nil, "NAME=VALUE of a variable; may be given several times")
 	cmd.Flags().StringVar(&agentID, "agent", "", "the agent whose model and part a pathway is tried with")

@@ -79,7 +79,7 @@ func TestWhatCameOfASampleIsToldToPrograms(t *testing.T) {
 	}))
 	t.Cleanup(far.Close)
 	out, errs, code := runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
-	assert.Equal(t, cli.Failed, code)
+	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, errs, "answered 418")
 	var told eventforward.Result
 	require.NoError(t, json.Unmarshal([]byte(out), &told), out)
@@ -88,7 +88,7 @@ func TestWhatCameOfASampleIsToldToPrograms(t *testing.T) {
 
 	far.Close()
 	out, _, code = runs(t, "trigger", "call.ended", "--forward-to", far.URL, "--json")
-	assert.Equal(t, cli.Unreachable, code)
+	assert.Equal(t, cli.ExitUnreachable, code)
 	told = eventforward.Result{}
 	require.NoError(t, json.Unmarshal([]byte(out), &told), out)
 	assert.Contains(t, told.Error, "refused")
@@ -109,11 +109,11 @@ func TestWhatCameOfASampleThatTheServiceSentIsToldToPrograms(t *testing.T) {
 	t.Cleanup(s.Close)
 	args := []string{"trigger", "call.ended", "--url", s.URL, "--key", "k", "--webhook"}
 	out, errs, code := runs(t, append(args, "webhook_bad", "--json")...)
-	assert.Equal(t, cli.Failed, code)
+	assert.Equal(t, cli.ExitFailed, code)
 	assert.Contains(t, errs, "answered 500")
 	assert.JSONEq(t, `{"type": "call.ended", "id": "evt_1", "status": 500, "response_time_ms": 7}`, out)
 	out, _, code = runs(t, append(args, "webhook_good")...)
-	assert.Equal(t, cli.Done, code)
+	assert.Equal(t, cli.ExitOK, code)
 	assert.Equal(t, "call.ended  evt_1  204  7 ms\n", out)
 }
 
@@ -214,4 +214,26 @@ func TestEveryCommandThatThePagesShowExists(t *testing.T) {
 	for _, wrong := range []string{"campaigns begin x", "agents list --nonsense", "keys create|lits", "calls recording c -x f"} {
 		assert.NotEmpty(t, wrongIn(root, strings.Fields(wrong)), wrong)
 	}
+}
+
+func TestAPICommandsHaveDescriptionAndExample(t *testing.T) {
+	var walk func(c *cobra.Command)
+	leaves := 0
+	walk = func(c *cobra.Command) {
+		assert.NotEmpty(t, c.Short, c.CommandPath())
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+		if c.HasSubCommands() {
+			return
+		}
+		leaves++
+		assert.Contains(t, c.Example, "callboard "+strings.TrimPrefix(c.CommandPath(), "callboard "), c.CommandPath())
+		assert.NotNil(t, c.Flags().Lookup("json"), "%s knows no --json", c.CommandPath())
+		assert.NotNil(t, c.Args, c.CommandPath())
+	}
+	root := &cobra.Command{Use: "callboard", Short: "-"}
+	root.AddCommand(apiCommands()...)
+	walk(root)
+	assert.Greater(t, leaves, 60)
 }

@@ -47,7 +47,7 @@ func doctorCommand() *cobra.Command {
 				among(v, v.Config)
 				v.TooNew = persistence.ErrFormat
 				v.StoreFormat = func(ctx context.Context) (string, error) { return formatForDoctor(ctx, v.Config) }
-				if _, v.Running = administration.Dial(v.Config.Data); v.Running || cli.Remote(cmd) {
+				if _, v.Running = administration.Dial(v.Config.Data); v.Running || cli.IsRemote(cmd) {
 					var err error
 					if v.Client, err = inquirer(cmd, v.Config); err != nil {
 						return err

@@ -50,7 +50,7 @@ func listenCommand() *cobra.Command {
 			}
 		},
 	}
-	s = cli.Flags(cmd)
+	s = cli.AddClientFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&to, "forward-to", "", "where the events go")
 	f.StringVar(&types, "events", "", "comma-separated names or categories such as call.*; all unless said")

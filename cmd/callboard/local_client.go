@@ -23,8 +23,8 @@ import (
 // inquirer asks the service that is named, else the one that runs here with
 // the key of its first start, where that still lies there; nil: there is no key.
 func inquirer(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error) {
-	c, err := cli.Of(cmd)
-	if err != nil || cli.Remote(cmd) {
+	c, err := cli.ClientOf(cmd)
+	if err != nil || cli.IsRemote(cmd) {
 		return c, err
 	}
 	c.URL = listening(cfg)

@@ -32,7 +32,7 @@ func run(args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	code := cli.ExitCode(err)
-	if err != nil && code != cli.Interrupted {
+	if err != nil && code != cli.ExitInterrupted {
 		lines := strings.Split(strings.TrimPrefix(err.Error(), "callboard: "), "\n") // of a server, too: it may say anything
 		for i, line := range lines {
 			lines[i] = cli.Clean(line)
@@ -53,7 +53,7 @@ func rootCommand(stop context.CancelFunc) *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), testCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), releaseCommand(), blobsCommand(), readPDFCommand(), replayCommand(), doctorCommand(), nodesCommand(), initCommand())
-	root.AddCommand(cli.Commands()...)
-	cli.Tidy(root)
+	root.AddCommand(apiCommands()...)
+	cli.WrapUsageErrors(root)
 	return root
 }

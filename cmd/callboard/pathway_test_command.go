@@ -118,7 +118,7 @@ func testCommand() *cobra.Command {
 			return nil
 		},
 	}
-	s = cli.Flags(cmd)
+	s = cli.AddClientFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object for each file")
 	cmd.Flags().StringVar(&pathwayID, "pathway", "", "the pathway, in place of the file's")
 	cmd.Flags().StringVar(&agentID, "agent", "", "the agent whose model and part it is played with")

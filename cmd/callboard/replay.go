@@ -77,7 +77,7 @@ func replayCommand() *cobra.Command {
 			return err
 		},
 	}
-	s = cli.Flags(cmd)
+	s = cli.AddClientFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&pathwayID, "pathway", "", "another pathway than that of the call")
 	cmd.Flags().Int64Var(&version, "version", 0, "an earlier version of the pathway; 0: the newest")

@@ -51,7 +51,7 @@ func triggerCommand() *cobra.Command {
 			return f.Forward(cmd.Context(), id, args[0], body)
 		},
 	}
-	s = cli.Flags(cmd)
+	s = cli.AddClientFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&to, "forward-to", "", "where the sample goes")
 	f.StringVar(&webhookID, "webhook", "", "instead: the id of an endpoint that the service sends it to")

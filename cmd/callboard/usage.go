@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/callboard/callboard/client"
 	"github.com/callboard/callboard/cmd/callboard/administration"
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
@@ -25,14 +26,14 @@ func usageCommand() *cobra.Command {
 		Example: "  callboard usage --from 2027-01-01\n  callboard usage --recount --repair",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !recount {
-				c, err := cli.Of(cmd)
+				c, err := cli.ClientOf(cmd)
 				if err != nil {
 					return err
 				}
-				return cli.Usage(cmd, c, from, to, asJSON)
+				return printUsage(&cli.Session{Client: c, Command: cmd, AsJSON: asJSON}, from, to)
 			}
-			if cli.Remote(cmd) {
-				return cli.Misuse("--recount reads the store: it works where the data folder lies")
+			if cli.IsRemote(cmd) {
+				return cli.UsageErrorf("--recount reads the store: it works where the data folder lies")
 			}
 			now := time.Now().UTC()
 			o.From, o.To = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), now
@@ -63,6 +64,25 @@ func usageCommand() *cobra.Command {
 	f.StringVar(&o.Workspace, "workspace", "", "id of one workspace")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// printUsage prints what was used and what it costs, from the API.
+func printUsage(s *cli.Session, from, to string) error {
+	u, err := s.GetUsage(s.Context(), client.GetUsageQuery{From: from, To: to})
+	if err != nil {
+		return err
+	}
+	if s.AsJSON {
+		return s.PrintJSON(u)
+	}
+	w := tabwriter.NewWriter(s.Out(), 0, 4, 2, ' ', 0)
+	cli.WriteRow(w, "DAY", "ATTEMPTS", "INBOUND", "MINUTES", "SMS", "AMOUNT")
+	for _, d := range u.Days {
+		cli.WriteRow(w, d.Day, d.Attempts, d.InboundCalls, fmt.Sprintf("%.1f", d.Minutes), d.SMS, d.Amount.Amount+" "+d.Amount.Currency)
+	}
+	t := u.Total
+	cli.WriteRow(w, "total", t.Attempts, t.InboundCalls, fmt.Sprintf("%.1f", t.Minutes), t.SMS, t.Amount.Amount+" "+t.Amount.Currency)
+	return w.Flush()
 }
 
 func showRecount(ctx context.Context, cmd *cobra.Command, d administration.Administration, o administration.RecountRequest, asJSON bool) error {

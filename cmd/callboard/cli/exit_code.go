@@ -11,55 +11,55 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// What a command's exit code says; docs/cli.md tells it to people.
+// Exit codes of a command, described in docs/cli.md.
 const (
-	Done        = 0
-	Failed      = 1   // anything else, and what is not as it should be: a call that failed, a finding
-	Misused     = 2   // the command line is wrong
-	Missing     = 3   // there is no such thing (404)
-	Barred      = 4   // the credential is not known, or may not do that (401, 403)
-	Refused     = 5   // the service does not take it (other 4xx)
-	NotNow      = 6   // a limit is reached, or the service cannot work right now (429, 503)
-	Unreachable = 7   // nobody answers at that address
-	Interrupted = 130 // by Ctrl-C or SIGTERM
+	ExitOK          = 0
+	ExitFailed      = 1   // anything else, such as a call that failed or a finding of a check
+	ExitMisused     = 2   // the command line is wrong
+	ExitNotFound    = 3   // the record does not exist (404)
+	ExitDenied      = 4   // the key is unknown or lacks the permission (401, 403)
+	ExitRejected    = 5   // the service rejects the request (other 4xx)
+	ExitUnavailable = 6   // a limit is reached or the service is unavailable (429, 503)
+	ExitUnreachable = 7   // no response from that address
+	ExitInterrupted = 130 // by Ctrl-C or SIGTERM
 )
 
-// ExitCode is what a command's error makes of the exit code.
+// ExitCode returns the exit code for the error of a command.
 func ExitCode(err error) int {
 	var refusal *client.Error
-	var wrong misuse
+	var wrong usageError
 	var dial *net.OpError
 	var dns *net.DNSError
 	var at *url.Error
 	switch {
 	case err == nil:
-		return Done
+		return ExitOK
 	case errors.As(err, &refusal):
-		return exitOf(refusal.Status)
-	case errors.As(err, &wrong), misusedCobra(err):
-		return Misused
+		return exitCodeOfStatus(refusal.Status)
+	case errors.As(err, &wrong), isCobraUsageError(err):
+		return ExitMisused
 	case errors.Is(err, context.Canceled):
-		return Interrupted
+		return ExitInterrupted
 	case errors.As(err, &at) && (errors.As(err, &dial) || errors.As(err, &dns) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF)):
-		return Unreachable
+		return ExitUnreachable
 	}
-	return Failed
+	return ExitFailed
 }
 
-func exitOf(status int) int {
+func exitCodeOfStatus(status int) int {
 	switch {
 	case status == http.StatusNotFound:
-		return Missing
+		return ExitNotFound
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return Barred
+		return ExitDenied
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
-		return NotNow
+		return ExitUnavailable
 	case status >= 400 && status < 500:
-		return Refused
+		return ExitRejected
 	}
-	return Failed
+	return ExitFailed
 }
 
-// ErrBad makes the exit code tell that what was asked about is not as it
-// should be.
-var ErrBad = errors.New("not as it should be")
+// ErrCheckFailed is the error of a check with a negative result, such as a trunk
+// that does not answer.
+var ErrCheckFailed = errors.New("not as it should be")

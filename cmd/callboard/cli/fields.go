@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// sheet writes the next value of d as lines, objects indented; what is empty
-// is left out.
-func sheet(w io.Writer, d *json.Decoder, depth int) error {
+// writeFields writes the fields of the next object of d, one per line. Nested
+// objects are indented by depth; empty values are left out.
+func writeFields(w io.Writer, d *json.Decoder, depth int) error {
 	open, err := d.Token()
 	if err != nil || open != json.Delim('{') {
 		return err
@@ -26,14 +26,14 @@ func sheet(w io.Writer, d *json.Decoder, depth int) error {
 		if err = d.Decode(&raw); err != nil {
 			return err
 		}
-		if text, plain := plainly(raw); plain {
+		if text, plain := InlineValue(raw); plain {
 			if text != "" {
 				_, _ = fmt.Fprintf(w, "%s%s: %s\n", pad, Clean(fmt.Sprint(name)), Clean(text))
 			}
 			continue
 		}
 		_, _ = fmt.Fprintf(w, "%s%s:\n", pad, Clean(fmt.Sprint(name)))
-		if err = below(w, raw, depth+1); err != nil {
+		if err = writeNested(w, raw, depth+1); err != nil {
 			return err
 		}
 	}
@@ -41,7 +41,8 @@ func sheet(w io.Writer, d *json.Decoder, depth int) error {
 	return err
 }
 
-func below(w io.Writer, raw json.RawMessage, depth int) error {
+// writeNested writes an object, or a list of objects with lines of - between them.
+func writeNested(w io.Writer, raw json.RawMessage, depth int) error {
 	parts := []json.RawMessage{raw}
 	list := raw[0] == '['
 	if list {
@@ -53,15 +54,16 @@ func below(w io.Writer, raw json.RawMessage, depth int) error {
 		if list && i > 0 {
 			_, _ = fmt.Fprintf(w, "%s-\n", strings.Repeat("  ", depth))
 		}
-		if err := sheet(w, json.NewDecoder(bytes.NewReader(p)), depth); err != nil {
+		if err := writeFields(w, json.NewDecoder(bytes.NewReader(p)), depth); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// plainly is a value that fits on a line: no object and no list of objects.
-func plainly(raw json.RawMessage) (string, bool) {
+// InlineValue returns the text of a value that fits on a line, and false for
+// objects and lists of objects.
+func InlineValue(raw json.RawMessage) (string, bool) {
 	switch raw[0] {
 	case 'n':
 		return "", true
@@ -69,7 +71,7 @@ func plainly(raw json.RawMessage) (string, bool) {
 		var text string
 		_ = json.Unmarshal(raw, &text) // it is JSON
 		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-			text = when(t)
+			text = FormatTime(t)
 		}
 		return text, true
 	case '{':
@@ -79,7 +81,7 @@ func plainly(raw json.RawMessage) (string, bool) {
 		_ = json.Unmarshal(raw, &parts)
 		words := make([]string, 0, len(parts))
 		for _, p := range parts {
-			word, plain := plainly(p)
+			word, plain := InlineValue(p)
 			if !plain {
 				return "", false
 			}

@@ -6,26 +6,28 @@ import (
 	"io"
 )
 
-func printJSON(w io.Writer, v any) error {
+// WriteJSON writes v to w as indented JSON.
+func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
 
-func (s *session) json(v any) error { return printJSON(s.out(), v) }
+// PrintJSON prints v as indented JSON.
+func (s *Session) PrintJSON(v any) error { return WriteJSON(s.Out(), v) }
 
-// line prints one JSON value on a line of its own, for answers without an end.
-func (s *session) line(v any) error {
-	e := json.NewEncoder(s.out())
+// PrintJSONLine prints v as JSON on one line, for lists and streams of values.
+func (s *Session) PrintJSONLine(v any) error {
+	e := json.NewEncoder(s.Out())
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
 
-// show prints one thing: JSON, or its fields line by line.
-func (s *session) show(v any) error {
-	if s.asJSON {
-		return s.json(v)
+// PrintRecord prints a record as JSON with --json, else one field per line.
+func (s *Session) PrintRecord(v any) error {
+	if s.AsJSON {
+		return s.PrintJSON(v)
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -33,5 +35,5 @@ func (s *session) show(v any) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	return sheet(s.out(), d, 0)
+	return writeFields(s.Out(), d, 0)
 }

@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// Clean takes what would steer a terminal out of a text of a stranger.
+// Clean replaces control characters and bidirectional controls, which would act
+// on the terminal.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -19,22 +20,24 @@ func Clean(text string) string {
 	}, text)
 }
 
-// when is a time as people read it, in their own zone.
-func when(t time.Time) string {
+// FormatTime formats a time in the local zone; "-": the zero time.
+func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
 	return t.Local().Format("2006-01-02 15:04:05")
 }
 
-func maybe(t *time.Time) string {
+// FormatOptionalTime formats a time in the local zone; "-": nil.
+func FormatOptionalTime(t *time.Time) string {
 	if t == nil {
 		return "-"
 	}
-	return when(*t)
+	return FormatTime(*t)
 }
 
-func dash(text string) string {
+// OrDash returns text; "-": text is empty.
+func OrDash(text string) string {
 	if text == "" {
 		return "-"
 	}

@@ -10,15 +10,16 @@ import (
 	"golang.org/x/term"
 )
 
-// bar tells how far long work is; on a terminal only, and beside the output.
-type bar struct{ of *progressbar.ProgressBar }
+// ProgressBar shows the progress of an upload, a download or a campaign on the
+// terminal of the standard error. The zero value shows nothing.
+type ProgressBar struct{ bar *progressbar.ProgressBar }
 
-// newBar is a bar up to total (-1: not known). It shows nothing where nobody
-// looks, or where JSON is asked for.
-func (s *session) newBar(total int64, label string, bytes bool) bar {
-	f, ok := s.errs().(*os.File)
-	if s.asJSON || !ok || !term.IsTerminal(int(f.Fd())) {
-		return bar{}
+// NewProgressBar returns a bar up to total; -1: the total is unknown. It shows
+// nothing without a terminal or with --json.
+func (s *Session) NewProgressBar(total int64, label string, bytes bool) ProgressBar {
+	f, ok := s.ErrOut().(*os.File)
+	if s.AsJSON || !ok || !term.IsTerminal(int(f.Fd())) {
+		return ProgressBar{}
 	}
 	options := []progressbar.Option{
 		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(label), progressbar.OptionThrottle(100 * time.Millisecond),
@@ -27,47 +28,55 @@ func (s *session) newBar(total int64, label string, bytes bool) bar {
 	if bytes {
 		options = append(options, progressbar.OptionShowBytes(true))
 	}
-	return bar{progressbar.NewOptions64(total, options...)}
+	return ProgressBar{progressbar.NewOptions64(total, options...)}
 }
 
-func (b bar) shown() bool { return b.of != nil }
+// IsVisible reports whether the bar shows anything.
+func (b ProgressBar) IsVisible() bool { return b.bar != nil }
 
-func (b bar) set(n int64) {
-	if b.of != nil {
-		_ = b.of.Set64(n)
+// Set sets the progress.
+func (b ProgressBar) Set(n int64) {
+	if b.bar != nil {
+		_ = b.bar.Set64(n)
 	}
 }
 
-func (b bar) grow(total int64) {
-	if b.of != nil {
-		b.of.ChangeMax64(total)
+// SetTotal sets the progress at which the bar is full.
+func (b ProgressBar) SetTotal(total int64) {
+	if b.bar != nil {
+		b.bar.ChangeMax64(total)
 	}
 }
 
-func (b bar) say(label string) {
-	if b.of != nil {
-		b.of.Describe(label)
+// SetLabel sets the text before the bar.
+func (b ProgressBar) SetLabel(label string) {
+	if b.bar != nil {
+		b.bar.Describe(label)
 	}
 }
 
-func (b bar) end() {
-	if b.of != nil {
-		_ = b.of.Finish()
+// Finish removes the bar.
+func (b ProgressBar) Finish() {
+	if b.bar != nil {
+		_ = b.bar.Finish()
 	}
 }
 
-// progressReader advances a bar by what is read.
+// progressReader advances a bar by the bytes read from source.
 type progressReader struct {
 	source io.Reader
-	bar    bar
+	bar    ProgressBar
 	read   atomic.Int64
 }
 
-// reader returns a reader of source that advances the bar.
-func (b bar) reader(source io.Reader) io.Reader { return &progressReader{source: source, bar: b} }
+// Reader returns a reader of source that advances the bar.
+func (b ProgressBar) Reader(source io.Reader) io.Reader {
+	return &progressReader{source: source, bar: b}
+}
 
+// Read reads from the source.
 func (r *progressReader) Read(b []byte) (int, error) {
 	n, err := r.source.Read(b)
-	r.bar.set(r.read.Add(int64(n)))
+	r.bar.Set(r.read.Add(int64(n)))
 	return n, err
 }

@@ -9,27 +9,27 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bodyMost bounds what is read of a file with a body.
-const bodyMost = 16 << 20
+// maxBodySize bounds a body from the standard input, in bytes.
+const maxBodySize = 16 << 20
 
-func fileFlag(cmd *cobra.Command, path *string) {
+// addBodyFlag adds --file, the JSON body of a request.
+func addBodyFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "file", "f", "", "the JSON body as the API takes it; - is the standard input")
 	_ = cmd.MarkFlagRequired("file")
 }
 
-// readInput reads a file that the user names; - is the standard input, of which
-// at most bodyMost bytes are read.
-func (s *session) readInput(path string) ([]byte, error) {
+// ReadInput reads the file at path; "-" is the standard input.
+func (s *Session) ReadInput(path string) ([]byte, error) {
 	if path == "-" {
-		return io.ReadAll(io.LimitReader(s.cmd.InOrStdin(), bodyMost))
+		return io.ReadAll(io.LimitReader(s.Command.InOrStdin(), maxBodySize))
 	}
 	return os.ReadFile(path) //nolint:gosec // the user names it
 }
 
-// fromFile reads the JSON body of a request from a file. An unknown field is
-// an error of usage, before anything is sent.
-func fromFile[T any](s *session, path string) (*T, error) {
-	text, err := s.readInput(path)
+// ReadBody reads the JSON body of a request from a file; "-" is the standard
+// input. An unknown field is a usage error, before anything is sent.
+func ReadBody[T any](s *Session, path string) (*T, error) {
+	text, err := s.ReadInput(path)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func fromFile[T any](s *session, path string) (*T, error) {
 	d.DisallowUnknownFields()
 	d.UseNumber()
 	if err = d.Decode(out); err != nil {
-		return nil, Misuse("%s: %w", path, err)
+		return nil, UsageErrorf("%s: %w", path, err)
 	}
 	return out, nil
 }

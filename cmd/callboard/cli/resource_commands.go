@@ -10,45 +10,46 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// lister is a command that lists.
-func lister[T any](use, short, example string, flags func(*pflag.FlagSet), all func(ctx context.Context, c *client.Client) iter.Seq2[T, error], head string, row func(*T) []any) *cobra.Command {
-	most := 0
-	cmd := command(use, short, example, cobra.NoArgs, func(s *session, _ []string) error {
-		if most < 0 {
-			return Misuse("--limit must be 0 or more")
+// ListCommand returns a command that lists records as a table or as JSON.
+func ListCommand[T any](use, short, example string, flags func(*pflag.FlagSet), all func(ctx context.Context, c *client.Client) iter.Seq2[T, error], head string, row func(*T) []any) *cobra.Command {
+	limit := 0
+	cmd := NewCommand(use, short, example, cobra.NoArgs, func(s *Session, _ []string) error {
+		if limit < 0 {
+			return UsageErrorf("--limit must be 0 or more")
 		}
-		return rows(s, all(s.ctx(), s.Client), most, head, row)
+		return PrintRows(s, all(s.Context(), s.Client), limit, head, row)
 	})
-	limitFlag(cmd, &most)
+	AddLimitFlag(cmd, &limit)
 	if flags != nil {
 		flags(cmd.Flags())
 	}
 	return cmd
 }
 
-// shower is a command that shows one thing by its id.
-func shower[T any](use, short, example string, get func(ctx context.Context, c *client.Client, id string) (*T, error)) *cobra.Command {
-	return command(use, short, example, cobra.ExactArgs(1), func(s *session, args []string) error {
-		one, err := get(s.ctx(), s.Client, args[0])
+// ShowCommand returns a command that shows one record by its id.
+func ShowCommand[T any](use, short, example string, get func(ctx context.Context, c *client.Client, id string) (*T, error)) *cobra.Command {
+	return NewCommand(use, short, example, cobra.ExactArgs(1), func(s *Session, args []string) error {
+		one, err := get(s.Context(), s.Client, args[0])
 		if err != nil {
 			return err
 		}
-		return s.show(one)
+		return s.PrintRecord(one)
 	})
 }
 
-// doer is a command that does something to each of what is named, and tells it.
-func doer[T any](use, short, example string, did func(*T) string, do func(ctx context.Context, c *client.Client, id string) (*T, error)) *cobra.Command {
-	return command(use, short, example, cobra.MinimumNArgs(1), func(s *session, args []string) error {
+// ActionCommand returns a command that acts on each record named by id. It prints
+// id and describe(result) for each.
+func ActionCommand[T any](use, short, example string, describe func(*T) string, do func(ctx context.Context, c *client.Client, id string) (*T, error)) *cobra.Command {
+	return NewCommand(use, short, example, cobra.MinimumNArgs(1), func(s *Session, args []string) error {
 		for _, id := range args {
-			one, err := do(s.ctx(), s.Client, id)
+			one, err := do(s.Context(), s.Client, id)
 			if err != nil {
 				return err
 			}
-			if s.asJSON {
-				err = s.line(one)
+			if s.AsJSON {
+				err = s.PrintJSONLine(one)
 			} else {
-				s.say("%s", id+" "+did(one))
+				s.PrintLinef("%s", id+" "+describe(one))
 			}
 			if err != nil {
 				return err
@@ -58,40 +59,41 @@ func doer[T any](use, short, example string, did func(*T) string, do func(ctx co
 	})
 }
 
-func deleted(*client.Deleted) string { return "is deleted" }
+// DescribeDeleted completes the line of a deleted record.
+func DescribeDeleted(*client.Deleted) string { return "is deleted" }
 
-// maker is a command that makes something of a file.
-func maker[In, Out any](short, example string, do func(ctx context.Context, c *client.Client, in *In) (*Out, error)) *cobra.Command {
+// CreateCommand returns a command that creates a record from a JSON file.
+func CreateCommand[In, Out any](short, example string, do func(ctx context.Context, c *client.Client, in *In) (*Out, error)) *cobra.Command {
 	path := ""
-	cmd := command("create", short, example, cobra.NoArgs, func(s *session, _ []string) error {
-		in, err := fromFile[In](s, path)
+	cmd := NewCommand("create", short, example, cobra.NoArgs, func(s *Session, _ []string) error {
+		in, err := ReadBody[In](s, path)
 		if err != nil {
 			return err
 		}
-		made, err := do(s.ctx(), s.Client, in)
+		made, err := do(s.Context(), s.Client, in)
 		if err != nil {
 			return err
 		}
-		return s.show(made)
+		return s.PrintRecord(made)
 	})
-	fileFlag(cmd, &path)
+	addBodyFlag(cmd, &path)
 	return cmd
 }
 
-// changer is a command that changes something by a file.
-func changer[In, Out any](short, example string, do func(ctx context.Context, c *client.Client, id string, in *In) (*Out, error)) *cobra.Command {
+// UpdateCommand returns a command that updates a record from a JSON file.
+func UpdateCommand[In, Out any](short, example string, do func(ctx context.Context, c *client.Client, id string, in *In) (*Out, error)) *cobra.Command {
 	path := ""
-	cmd := command("update ID", short, example, cobra.ExactArgs(1), func(s *session, args []string) error {
-		in, err := fromFile[In](s, path)
+	cmd := NewCommand("update ID", short, example, cobra.ExactArgs(1), func(s *Session, args []string) error {
+		in, err := ReadBody[In](s, path)
 		if err != nil {
 			return err
 		}
-		changed, err := do(s.ctx(), s.Client, args[0], in)
+		changed, err := do(s.Context(), s.Client, args[0], in)
 		if err != nil {
 			return err
 		}
-		return s.show(changed)
+		return s.PrintRecord(changed)
 	})
-	fileFlag(cmd, &path)
+	addBodyFlag(cmd, &path)
 	return cmd
 }

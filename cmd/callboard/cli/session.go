@@ -12,77 +12,81 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// group is a command that only has others below it.
-func group(use, short string, below ...*cobra.Command) *cobra.Command {
+// Group returns a command that only has subcommands.
+func Group(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
 		}
-		names := make([]string, 0, len(below))
-		for _, b := range below {
-			names = append(names, b.Name())
+		names := make([]string, 0, len(subcommands))
+		for _, c := range subcommands {
+			names = append(names, c.Name())
 		}
 		return fmt.Errorf("%s knows no %q but %s", cmd.CommandPath(), args[0], strings.Join(names, ", "))
 	}
-	cmd.AddCommand(below...)
+	cmd.AddCommand(subcommands...)
 	return cmd
 }
 
-// session is one run of a command: whom it asks and where it tells.
-type session struct {
+// Session is one run of a command: its client and its output.
+type Session struct {
 	*client.Client
-	cmd    *cobra.Command
-	asJSON bool
+	Command *cobra.Command
+	AsJSON  bool // --json
 }
 
-func (s *session) ctx() context.Context { return s.cmd.Context() }
+// Context is done when the user interrupts the command.
+func (s *Session) Context() context.Context { return s.Command.Context() }
 
-func (s *session) out() io.Writer { return s.cmd.OutOrStdout() }
+// Out is where the result goes.
+func (s *Session) Out() io.Writer { return s.Command.OutOrStdout() }
 
-func (s *session) errs() io.Writer { return s.cmd.ErrOrStderr() }
+// ErrOut is where notes go.
+func (s *Session) ErrOut() io.Writer { return s.Command.ErrOrStderr() }
 
-// say prints one line of what was asked for.
-func (s *session) say(format string, args ...any) {
+// PrintLinef prints one line of the result. Strings in args are cleaned.
+func (s *Session) PrintLinef(format string, args ...any) {
 	for i, a := range args {
 		if text, ok := a.(string); ok {
 			args[i] = Clean(text)
 		}
 	}
-	_, _ = fmt.Fprintf(s.out(), format+"\n", args...)
+	_, _ = fmt.Fprintf(s.Out(), format+"\n", args...)
 }
 
-// note prints one line beside it.
-func (s *session) note(format string, args ...any) {
-	_, _ = fmt.Fprintf(s.errs(), format+"\n", args...)
+// PrintNotef prints one line to the standard error.
+func (s *Session) PrintNotef(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.ErrOut(), format+"\n", args...)
 }
 
-// command is one that asks a service.
-func command(use, short, example string, args cobra.PositionalArgs, run func(s *session, args []string) error) *cobra.Command {
-	s := &session{}
-	cmd := &cobra.Command{Use: use, Short: short, Example: indented(example), Args: args}
+// NewCommand returns a command that sends requests to a service.
+func NewCommand(use, short, example string, args cobra.PositionalArgs, run func(s *Session, args []string) error) *cobra.Command {
+	s := &Session{}
+	cmd := &cobra.Command{Use: use, Short: short, Example: indentExample(example), Args: args}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s.cmd = cmd
+		s.Command = cmd
 		return run(s, args)
 	}
-	s.Client = Flags(cmd)
-	cmd.Flags().BoolVar(&s.asJSON, "json", false, "print JSON")
+	s.Client = AddClientFlags(cmd)
+	cmd.Flags().BoolVar(&s.AsJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func indented(example string) string {
+func indentExample(example string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ")
 }
 
-// environmentOf is that of the key; the workspace itself has both.
-func environmentOf(s *session, w *client.Workspace) string {
+// EnvironmentOf returns the environment of the key of s. A workspace has both.
+func EnvironmentOf(s *Session, w *client.Workspace) string {
 	if strings.HasPrefix(s.Key, "svc_sk_test_") {
 		return "test"
 	}
 	return w.Environment
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, or returns the error of ctx when that is done before.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 )
 
-// cells is a row of a table.
-func cells(w io.Writer, row ...any) {
-	for i, c := range row {
+// WriteRow writes the cells of one row of a table, separated by tabs.
+func WriteRow(w io.Writer, cells ...any) {
+	for i, c := range cells {
 		if i > 0 {
 			_, _ = io.WriteString(w, "\t")
 		}
@@ -21,23 +21,24 @@ func cells(w io.Writer, row ...any) {
 	_, _ = io.WriteString(w, "\n")
 }
 
-// flushRows is how many rows of a table are lined up with each other.
+// flushRows is the number of rows whose columns are aligned with each other.
 const flushRows = 500
 
-// rows prints up to most rows (0: all) as they come: a table, or a JSON list.
-func rows[T any](s *session, all iter.Seq2[T, error], most int, head string, row func(*T) []any) error {
-	var to printer = &table{w: tabwriter.NewWriter(s.out(), 0, 4, 2, ' ', 0), head: head}
-	if s.asJSON {
-		to = &jsonList{w: s.out()}
+// PrintRows prints up to limit rows (0: all) as they arrive: a table with the
+// column names of head, or a JSON list.
+func PrintRows[T any](s *Session, all iter.Seq2[T, error], limit int, head string, row func(*T) []any) error {
+	var to rowPrinter = &table{w: tabwriter.NewWriter(s.Out(), 0, 4, 2, ' ', 0), head: head}
+	if s.AsJSON {
+		to = &jsonList{w: s.Out()}
 	}
 	n := 0
 	for one, err := range all {
 		if err != nil {
-			return errors.Join(to.end(false), err) // what was read is shown
+			return errors.Join(to.end(false), err) // the rows before the error are shown
 		}
-		if n++; most > 0 && n > most {
-			if !s.asJSON {
-				defer s.note("(the first %d; --limit 0 shows all)", most)
+		if n++; limit > 0 && n > limit {
+			if !s.AsJSON {
+				defer s.PrintNotef("(the first %d; --limit 0 shows all)", limit)
 			}
 			break
 		}
@@ -48,12 +49,13 @@ func rows[T any](s *session, all iter.Seq2[T, error], most int, head string, row
 	return to.end(true)
 }
 
-// printer is where rows go.
-type printer interface {
+// rowPrinter prints rows; end(false) leaves an incomplete list.
+type rowPrinter interface {
 	add(one any, row func() []any) error
 	end(whole bool) error
 }
 
+// table prints rows as aligned columns.
 type table struct {
 	w    *tabwriter.Writer
 	head string
@@ -61,15 +63,15 @@ type table struct {
 }
 
 func (t *table) add(_ any, row func() []any) error {
-	t.begin()
-	cells(t.w, row()...)
+	t.writeHead()
+	WriteRow(t.w, row()...)
 	if t.n++; t.n%flushRows > 0 {
 		return nil
 	}
 	return t.w.Flush()
 }
 
-func (t *table) begin() {
+func (t *table) writeHead() {
 	if t.n == 0 && t.head != "" {
 		_, _ = fmt.Fprintln(t.w, strings.ReplaceAll(t.head, " ", "\t"))
 		t.head = ""
@@ -78,11 +80,12 @@ func (t *table) begin() {
 
 func (t *table) end(whole bool) error {
 	if whole {
-		t.begin()
+		t.writeHead()
 	}
 	return t.w.Flush()
 }
 
+// jsonList prints rows as the elements of a JSON list.
 type jsonList struct {
 	w io.Writer
 	n int
@@ -98,8 +101,8 @@ func (l *jsonList) add(one any, _ func() []any) error {
 	return err
 }
 
-// end closes a whole list. One that was broken off stays open, so that nobody
-// takes it for all.
+// end closes a complete list. An incomplete list stays open: it must not parse
+// as JSON.
 func (l *jsonList) end(whole bool) error {
 	switch {
 	case !whole:

@@ -7,39 +7,40 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// misuse is a command line that is wrong.
-type misuse struct{ error }
+// usageError is the error of a wrong command line.
+type usageError struct{ error }
 
-func (m misuse) Unwrap() error { return m.error }
+// Unwrap returns the error with the text.
+func (e usageError) Unwrap() error { return e.error }
 
-// Misuse says that the command line is wrong.
-func Misuse(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
+// UsageErrorf returns the error of a wrong command line.
+func UsageErrorf(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// Tidy lets every command below root say by its exit code that it was misused,
-// and know its sub-commands.
-func Tidy(root *cobra.Command) {
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
+// WrapUsageErrors makes errors of flags and arguments of all commands below root
+// usage errors, for their exit code.
+func WrapUsageErrors(root *cobra.Command) {
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	for _, c := range root.Commands() {
-		tidy(c)
+		wrapUsageErrors(c)
 	}
 }
 
-func tidy(c *cobra.Command) {
+func wrapUsageErrors(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			if err := check(cmd, args); err != nil {
-				return misuse{fmt.Errorf("%w; see callboard %s --help", err, strings.TrimPrefix(cmd.CommandPath(), "callboard "))}
+				return usageError{fmt.Errorf("%w; see callboard %s --help", err, strings.TrimPrefix(cmd.CommandPath(), "callboard "))}
 			}
 			return nil
 		}
 	}
 	for _, sub := range c.Commands() {
-		tidy(sub)
+		wrapUsageErrors(sub)
 	}
 }
 
-// misusedCobra knows the errors that cobra makes without a type.
-func misusedCobra(err error) bool {
+// isCobraUsageError recognizes usage errors of cobra, which have no type of their own.
+func isCobraUsageError(err error) bool {
 	text := err.Error()
 	for _, begin := range []string{"unknown command ", "required flag(s) ", "if any flags in the group "} {
 		if strings.HasPrefix(text, begin) {

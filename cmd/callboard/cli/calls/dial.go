@@ -1,0 +1,50 @@
+package calls
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/cli"
+)
+
+func dialCommand() *cobra.Command {
+	var agent, pathway, from string
+	var known []string
+	wait := false
+	cmd := cli.NewCommand("dial NUMBER", "Ring a number, and with --wait see what comes of it",
+		`callboard calls dial +12025550123 --agent agent_01J… --from +12025550100 --var name=Ada --wait`,
+		cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
+			if agent == "" && pathway == "" {
+				return cli.UsageErrorf("--agent or --pathway must say who speaks")
+			}
+			r := &client.NewCallRequest{To: args[0], AgentID: cli.OptionalString(agent), PathwayID: cli.OptionalString(pathway), From: cli.OptionalString(from), Context: make(map[string]any)}
+			for _, v := range known {
+				name, value, ok := strings.Cut(v, "=")
+				if !ok || name == "" {
+					return cli.UsageErrorf("--var must be NAME=VALUE")
+				}
+				r.Context[name] = value
+			}
+			call, err := s.PlaceCall(s.Context(), r)
+			if err != nil {
+				return err
+			}
+			if !wait {
+				if s.AsJSON {
+					return s.PrintJSON(call)
+				}
+				s.PrintLinef("%s", call.ID)
+				return nil
+			}
+			return followCall(s, call.ID)
+		})
+	f := cmd.Flags()
+	f.StringVar(&agent, "agent", "", "who speaks")
+	f.StringVar(&pathway, "pathway", "", "what is said, where no agent is named")
+	f.StringVar(&from, "from", "", "the number that is shown; the workspace's first unless said")
+	f.StringArrayVar(&known, "var", nil, "NAME=VALUE of a variable; may be given several times")
+	f.BoolVar(&wait, "wait", false, "follow the call to its end; exit code 1 unless somebody was reached")
+	return cmd
+}

@@ -1,0 +1,89 @@
+// Package clitest runs commands of the command line against a server of a test.
+package clitest
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/cmd/callboard/cli"
+)
+
+// Run runs a command line as main does, with these commands below the root.
+func Run(t *testing.T, stdin string, args []string, commands ...*cobra.Command) (out, errs string, code int) {
+	t.Helper()
+	root := &cobra.Command{Use: "callboard", SilenceUsage: true, SilenceErrors: true}
+	root.AddCommand(commands...)
+	cli.WrapUsageErrors(root)
+	var o, e bytes.Buffer
+	root.SetOut(&o)
+	root.SetErr(&e)
+	root.SetIn(strings.NewReader(stdin))
+	root.SetArgs(args)
+	err := root.ExecuteContext(t.Context())
+	if err != nil {
+		_, _ = fmt.Fprintln(&e, err)
+	}
+	return o.String(), e.String(), cli.ExitCode(err)
+}
+
+// Server responds to paths with JSON and records keys and requests.
+type Server struct {
+	*httptest.Server
+	mu       sync.Mutex
+	keys     []string
+	requests []string
+}
+
+// NewServer starts a server. answers maps "METHOD /path" to the body of the
+// response, with "STATUS|" before it if the status is not 200. Other paths get 404.
+func NewServer(t *testing.T, answers map[string]string) *Server {
+	t.Helper()
+	s := &Server{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.keys = append(s.keys, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
+		s.mu.Unlock()
+		answer, ok := answers[r.Method+" "+r.URL.Path]
+		status := http.StatusOK
+		if !ok {
+			answer, status = `{"error": {"code": "not_found", "message": "There is no such thing."}}`, http.StatusNotFound
+		}
+		if code, rest, found := strings.Cut(answer, "|"); found {
+			_, _ = fmt.Sscan(code, &status)
+			answer = rest
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(answer))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Requests returns the keys and the requests ("METHOD /path?query") so far.
+func (s *Server) Requests() (keys, requests []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string{}, s.keys...), append([]string{}, s.requests...)
+}
+
+// Profiles gives the test an empty file of profiles, whose path it returns, and
+// an environment without a service.
+func Profiles(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "profiles.json")
+	t.Setenv("CALLBOARD_PROFILES", path)
+	for _, name := range []string{"CALLBOARD_URL", "CALLBOARD_KEY", "CALLBOARD_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	return path
+}

@@ -1,0 +1,36 @@
+package operator
+
+import (
+	"github.com/callboard/callboard/client"
+	"github.com/callboard/callboard/cmd/callboard/cli"
+)
+
+// printDrain prints whether a node takes calls, or returns err.
+func printDrain(s *cli.Session, now *client.DrainNow, err error) error {
+	if err != nil {
+		return err
+	}
+	if s.AsJSON {
+		return s.PrintJSON(now)
+	}
+	s.PrintLinef("%s", describeDrain(now))
+	return nil
+}
+
+func describeDrain(now *client.DrainNow) string {
+	if !now.On {
+		return "the node takes calls"
+	}
+	text := "the node takes no calls"
+	if now.Since != nil {
+		text += " since " + cli.FormatTime(*now.Since)
+	}
+	return text
+}
+
+func nodeChoice(id string) *client.NodeChoice {
+	if id == "" {
+		return nil
+	}
+	return &client.NodeChoice{NodeID: &id}
+}

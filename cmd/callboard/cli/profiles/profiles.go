@@ -1,0 +1,79 @@
+// Package profiles holds callboard login with the subcommands of callboard
+// profiles: the addresses and keys of services, by name.
+package profiles
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/callboard/callboard/cmd/callboard/cli"
+)
+
+// shownProfile is a profile without its key.
+type shownProfile struct {
+	Name    string `json:"name"`
+	URL     string `json:"url"`
+	Current bool   `json:"current"`
+}
+
+// Command returns callboard profiles with its subcommands.
+func Command() *cobra.Command {
+	asJSON := false
+	list := &cobra.Command{
+		Use: "list", Short: "List the services that callboard login knows; the current one has a star", Args: cobra.NoArgs,
+		Example: "  callboard profiles list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := cli.ReadProfiles()
+			if err != nil {
+				return err
+			}
+			shown := []shownProfile{}
+			for _, name := range slices.Sorted(maps.Keys(all.List)) {
+				shown = append(shown, shownProfile{name, all.List[name].URL, name == all.Current})
+			}
+			if asJSON {
+				return cli.WriteJSON(cmd.OutOrStdout(), shown)
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			_, _ = fmt.Fprintln(w, "\tNAME\tURL")
+			for _, p := range shown {
+				_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", map[bool]string{true: "*"}[p.Current], cli.Clean(p.Name), cli.Clean(p.URL))
+			}
+			return w.Flush()
+		},
+	}
+	change := func(use, short, example string, do func(*cli.Profiles, string)) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Args: cobra.ExactArgs(1), Example: "  " + example,
+			RunE: func(cmd *cobra.Command, args []string) error {
+				all, err := cli.ReadProfiles()
+				if err != nil {
+					return err
+				}
+				if _, err = all.Find(args[0]); err != nil {
+					return err
+				}
+				do(all, args[0])
+				if err = all.Write(); err != nil || !asJSON {
+					return err
+				}
+				return cli.WriteJSON(cmd.OutOrStdout(), shownProfile{args[0], all.List[args[0]].URL, all.Current == args[0]})
+			},
+		}
+	}
+	use := change("use NAME", "Ask this service from now on", "callboard profiles use production", func(p *cli.Profiles, name string) { p.Current = name })
+	remove := change("remove NAME", "Forget a service and its key", "callboard profiles remove test", func(p *cli.Profiles, name string) {
+		delete(p.List, name)
+		if p.Current == name {
+			p.Current = ""
+		}
+	})
+	for _, c := range []*cobra.Command{list, use, remove} {
+		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	}
+	return cli.Group("profiles", "Services that callboard login knows, by name", list, use, remove)
+}
