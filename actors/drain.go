@@ -35,7 +35,7 @@ func (n *Node) drainAll(ctx context.Context) {
 	for _, t := range trees {
 		wait.Go(func() { n.drainCalls(ctx, t) })
 	}
-	wait.Go(func() { n.desk.FinishDeliveries(ctx) })
+	wait.Go(func() { n.services.Messages.FinishDeliveries(ctx) })
 	wait.Wait()
 }
 
@@ -107,7 +107,7 @@ func (n *Node) DrainTo(ctx context.Context, heirs func() bool) bool {
 		n.sys.Root.Send(t.calls, call.Drain{})
 	}
 	texts := make(chan struct{})
-	go func() { n.desk.FinishDeliveries(ctx); close(texts) }()
+	go func() { n.services.Messages.FinishDeliveries(ctx); close(texts) }()
 	tick := time.NewTicker(movesEvery)
 	defer tick.Stop()
 	var still time.Time // since when nothing else is waited for

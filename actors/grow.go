@@ -369,7 +369,7 @@ func (n *Node) callProps(ws string, t *tree, survivors []*recovery.Resumable) *a
 		},
 		Ours:     func(env domain.Environment, in *sip.Incoming) (string, bool) { return n.trunkInWorkspace(ws, env, in) },
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
-		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.desk.ForCall, Analyse: func() { n.desk.Wake(ws) },
+		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
 		Survive: n.cfg.Survive, Resumable: survivors, Cut: n.cutOff, ResumptionDone: n.cfg.TookUp,
 	})
 }
@@ -382,9 +382,9 @@ func (n *Node) campaignProps(ws, id string, t *tree, key []byte) *actor.Props {
 			Leg: n.firstLeg, Log: n.cfg.Log, Key: key, Committed: func() { n.Committed(ws) },
 			Script: func(ctx context.Context, c *domain.Campaign) (domain.Script, error) {
 				p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
-				s, err := n.desk.Script(ctx, p, c.AgentID, c.PathwayID)
+				s, err := n.services.Scripts.Script(ctx, p, c.AgentID, c.PathwayID)
 				if err == nil {
-					n.desk.PrefetchPrompts(ctx, &s)
+					n.services.Agents.PrefetchPrompts(ctx, &s)
 					n.warnDeaf(c, &s)
 				}
 				return s, err

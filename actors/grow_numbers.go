@@ -24,7 +24,7 @@ const loadListsEvery = 2 * time.Second
 func (n *Node) numbersProps(ws string, t *tree) *actor.Props {
 	return mailbox.Props(n.overseen("numbers", func() actor.Actor {
 		return numbers.New(numbers.Config{
-			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, Day: n.desk.zones.Day, Log: n.cfg.Log,
+			Workspace: ws, Store: n.cfg.Store, Lists: n.dnc, Day: n.zones.Day, Log: n.cfg.Log,
 			Caps:   func() domain.FrequencyCaps { return t.record.Load().FrequencyCaps },
 			Census: func(ctx context.Context) ([]numbers.Live, error) { return n.onTheLine(ctx, t) },
 		})

@@ -107,7 +107,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 		return nil
 	}
 	p := domain.Principal{WorkspaceID: number.WorkspaceID, Environment: number.Environment}
-	script, err := n.desk.Script(ctx, p, number.AgentID, "")
+	script, err := n.services.Scripts.Script(ctx, p, number.AgentID, "")
 	if domain.CodeOf(err) == domain.CodeNotFound || domain.CodeOf(err) == domain.CodeValidation {
 		n.refuse(in, entry, sipNotFound, 0, "no_agent") // the number has lost its agent
 		return nil
@@ -140,7 +140,7 @@ func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 func (n *Node) lookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
 	n.taking.Add(-1)
 	defer n.taking.Add(1)
-	return n.desk.LookUpInbound(ctx, h, c)
+	return n.services.Agents.LookUpInbound(ctx, h, c)
 }
 
 // admit opens a call that has a line, and lets it go on. No campaign rings the

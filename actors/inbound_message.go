@@ -10,7 +10,6 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/sms"
-	servicesms "github.com/callboard/callboard/service/sms"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -91,8 +90,7 @@ func (n *Node) takeText(ctx context.Context, in *sip.IncomingText) (code int, er
 	if number.Number == "*" {
 		m.To = calledBy(in.To, country)
 	}
-	_, err = n.desk.ReceiveMessage(ctx, m, servicesms.NewSeen(number.WorkspaceID, entry.Trunk.ID, in.Key))
-	return sipOK, err
+	return sipOK, n.services.Messages.ReceiveFromTrunk(ctx, m, entry.Trunk.ID, in.Key)
 }
 
 // bodyFits says whether a text that came in may be kept: one with letters, and
@@ -109,7 +107,7 @@ func (n *Node) takeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) 
 		if as.Proved && !isAuthenticated(e, as) {
 			continue
 		}
-		m, _, err := n.desk.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: r.MessageID})
+		m, _, err := n.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: r.MessageID})
 		if err != nil {
 			return 0, err
 		}
@@ -119,7 +117,7 @@ func (n *Node) takeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) 
 		if !isAuthenticated(e, as) {
 			return 0, errAuthRequired
 		}
-		return sipOK, n.desk.ApplyReport(ctx, m.Key(), r)
+		return sipOK, n.services.Messages.ApplyReport(ctx, m.Key(), r)
 	}
 	return sipOK, nil
 }

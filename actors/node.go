@@ -130,32 +130,34 @@ type Papers interface {
 
 // Node is one process: the supervision tree of every workspace.
 type Node struct {
-	cfg     Config
-	sys     *actor.ActorSystem
-	book    *trunk.Book
-	phones  *registrar.Book
-	dnc     *dnc.Register
-	desk    *Desk
-	sender  *webhook.Client
-	models  *llm.Client
-	toolbox *tools.Client
-	sends   *webhook.SendPool
-	ledger  *webhook.Ledger
-	boot    string
-	drain   atomic.Bool // no call begins any more
-	refuses atomic.Bool // nothing else begins either
-	halts   halts
-	loads   loads
-	taking  atomic.Int32 // INVITEs that are being looked at
-	paces   paces
-	tests   tests
-	rest    others
-	loaded  atomic.Bool
-	mu      sync.RWMutex
-	spaces  map[string]*tree
-	stop    context.CancelFunc
-	lives   atomic.Pointer[context.Context] // ends with stop
-	done    sync.WaitGroup
+	cfg      Config
+	sys      *actor.ActorSystem
+	book     *trunk.Book
+	phones   *registrar.Book
+	dnc      *dnc.Register
+	desk     *Desk
+	services Services
+	zones    *calendar.Shared
+	sender   *webhook.Client
+	models   *llm.Client
+	toolbox  *tools.Client
+	sends    *webhook.SendPool
+	ledger   *webhook.Ledger
+	boot     string
+	drain    atomic.Bool // no call begins any more
+	refuses  atomic.Bool // nothing else begins either
+	halts    halts
+	loads    loads
+	taking   atomic.Int32 // INVITEs that are being looked at
+	paces    paces
+	tests    tests
+	rest     others
+	loaded   atomic.Bool
+	mu       sync.RWMutex
+	spaces   map[string]*tree
+	stop     context.CancelFunc
+	lives    atomic.Pointer[context.Context] // ends with stop
+	done     sync.WaitGroup
 }
 
 // tree is what the node knows of one workspace's actors.
@@ -200,7 +202,7 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: registrar.NewBook(), spaces: make(map[string]*tree),
-		boot: mailbox.NewID("boot"), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
+		boot: mailbox.NewID("boot"), zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 	}
 	n.halts.quarantined = cfg.Quarantined
 	n.halts.drained = new(atomic.Pointer[load.DrainNow])
@@ -216,7 +218,7 @@ func New(cfg Config) *Node {
 	n.ledger = webhook.NewLedger(cfg.Store)
 	n.models = &llm.Client{Free: llm.NewHTTPClient(cfg.RootCAs), Guarded: n.sender.Web()}
 	n.toolbox = &tools.Client{HTTP: tracing.WrapClient(n.sender.Web())}
-	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: calendar.NewShared(), log: cfg.Log, jobs: jobs.New(cfg.Log)}
+	n.desk = &Desk{Idempotency: record.NewIdempotency(store), node: n, store: store, zones: n.zones, log: cfg.Log, jobs: jobs.New(cfg.Log)}
 	n.desk.accounts = newAccounts(accountsConfig{
 		store: store, keyring: cfg.Keys, workspaces: n, anyWorkspace: n.AnyWorkspace, cluster: !n.alone(), log: cfg.Log, deleters: n.desk.deleters(),
 	})
@@ -247,10 +249,7 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.cfg.Keys.Load(ctx, w.ID); err != nil {
 			return err
 		}
-		if err := errors.Join(n.desk.clients.Load(ctx, n.cfg.Store, w.ID), n.desk.users.Load(ctx, n.cfg.Store, w.ID)); err != nil {
-			return err
-		}
-		if err := n.desk.UndoInterruptedUploads(ctx, w.ID); err != nil {
+		if err := n.services.Lifecycle.Load(ctx, w.ID); err != nil {
 			return err
 		}
 		if err := n.grow(ctx, w); err != nil {
@@ -259,51 +258,28 @@ func (n *Node) Start(ctx context.Context) error {
 		n.RunInBackground(func() { n.readLists(run, w.ID) })
 	}
 	n.cfg.Keys.SetLoading(false)
-	for _, w := range all {
-		if err := n.desk.resumeJobs(run, w.ID); err != nil {
-			return err
-		}
-		n.RunInBackground(func() {
-			if err := n.desk.ResumeDeletions(run, w.ID); err != nil && run.Err() == nil {
-				n.cfg.Log.Warn("what deleted campaigns left could not be removed", slog.String("workspace_id", w.ID), slog.Any("error", err))
-			}
-		})
+	ids := make([]string, len(all))
+	for i, w := range all {
+		ids[i] = w.ID
 	}
-	for _, w := range all {
-		if err := n.desk.Restore(ctx, w.ID); err != nil {
-			return err
-		}
-		n.desk.smsService.Resume(w.ID)
-		n.desk.knowledgeService.Resume(w.ID)
-		n.desk.Wake(w.ID)
-		n.desk.appointmentsService.Resume(w.ID)
+	if err := n.services.Lifecycle.Resume(ctx, run, ids); err != nil {
+		return err
 	}
 	if err := errors.Join(n.growPulse(), n.growAlerts()); err != nil {
 		return err
 	}
 	n.attend(run)
-	if err := n.desk.resumeGone(run); err != nil {
-		return err
-	}
-	n.desk.clients.SetLoaded()
 	n.loaded.Store(true)
 	return nil
 }
 
 // attend begins what goes on beside the tree until run ends.
 func (n *Node) attend(run context.Context) {
-	n.RunInBackground(func() { n.desk.RunAudit(run) })
+	n.services.Lifecycle.Run(run)
 	n.RunInBackground(func() { n.housekeeping(run) })
 	if !n.alone() {
 		n.RunInBackground(func() { n.followDialling(run) })
 	}
-	if n.Quarantined() {
-		return
-	}
-	n.RunInBackground(func() { n.desk.smsService.Run(run) })
-	n.RunInBackground(func() { n.desk.knowledgeService.Run(run) })
-	n.RunInBackground(func() { n.desk.analysisService.Run(run) })
-	n.RunInBackground(func() { n.desk.appointmentsService.Run(run) })
 }
 
 // Context ends with the node.
@@ -442,7 +418,7 @@ const showWithin = 5 * time.Second
 func (n *Node) Stop() {
 	n.drain.Store(true)
 	n.RefuseWrites()
-	n.desk.jobs.Close()
+	n.services.Lifecycle.Finish()
 	n.gone(alertsActor) // before what it looks at
 	n.gone(pulseActor)
 	n.mu.Lock()

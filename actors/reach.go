@@ -45,7 +45,7 @@ func (n *Node) reachNumber(ctx context.Context, c *domain.Call, text, param stri
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to, err := n.mayCall(ctx, p, text)
 	if err == nil {
-		err = n.desk.CheckNotListed(ctx, p, to)
+		err = n.services.DNC.CheckNotListed(ctx, p, to)
 	}
 	return transferleg.Target{To: to}, blaming(param, err)
 }

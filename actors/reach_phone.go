@@ -14,7 +14,7 @@ func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param strin
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to := name
 	if id, err := domain.ParseID(domain.PrefixPhone, name); err == nil {
-		x, gone := n.desk.Phone(ctx, p, id)
+		x, gone := n.services.Phones.Phone(ctx, p, id)
 		if domain.CodeOf(gone) == domain.CodeNotFound {
 			return transferleg.Target{}, record.FieldError(param, domain.CodeValidation, "there is no such phone")
 		}
@@ -23,7 +23,7 @@ func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param strin
 		}
 		to = x.Extension
 	}
-	found, inside, err := n.desk.FindRegistered(ctx, p, to)
+	found, inside, err := n.services.Phones.FindRegistered(ctx, p, to)
 	switch {
 	case err != nil:
 		return transferleg.Target{}, blaming(param, err)

@@ -47,6 +47,10 @@ func (n *Node) connectServices(store *counting) {
 		Store: store, Workspaces: n, Campaigns: n.desk, Actors: n, System: n.sys, DNC: n.desk, Script: n.desk.Script, OnCalls: n.desk.onCalls, Log: cfg.Log,
 	})
 	n.connectAgentServices(store, references)
+	n.Connect(&Services{
+		Scripts: n.desk.scripts, Agents: n.desk.agentruntimeService, Messages: n.desk.smsService, Phones: n.desk.phonesService, DNC: n.desk.dncService,
+		Analysis: n.desk.analysisService, Lifecycle: lifecycle{n.desk},
+	})
 }
 
 func (n *Node) connectAgentServices(store *counting, references *record.References) {

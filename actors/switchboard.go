@@ -211,7 +211,7 @@ func (n *Node) claimsText(ctx context.Context, in *sip.IncomingText) (none domai
 		return n.claimOf(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
 	}
 	for _, e := range n.book.Of(in.Source) {
-		m, _, err := n.desk.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})
+		m, _, err := n.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})
 		if err == nil && m != nil && m.RouteID == e.Trunk.ID {
 			return domain.CallClaim{Rank: domain.ClaimNumber, Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID}, nil
 		}

@@ -120,7 +120,7 @@ func (svc *Service) applyGatewayEvent(ctx context.Context, p domain.Principal, g
 	m := &domain.Message{
 		Meta: domain.Meta{WorkspaceID: p.WorkspaceID, Environment: p.Environment}, From: e.From, To: e.To, Body: e.Body, Media: e.Media, RouteID: g.ID,
 	}
-	seen := NewSeen(p.WorkspaceID, g.ID, e.ID)
+	seen := newSeen(p.WorkspaceID, g.ID, e.ID)
 	known, err := svc.ReceiveMessage(ctx, m, seen)
 	if known {
 		return GatewayResult{MessageID: seen.MessageID, Duplicate: true}, nil

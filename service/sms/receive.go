@@ -99,3 +99,9 @@ func (svc *Service) addReceived(ctx context.Context, c *commit.Change, m *domain
 	c.Events = append(c.Events, record.NewEvent(&m.Meta, event.SMSReceived, m.ID, domain.Unit(m.WorkspaceID), event.ReceivedOf(m)))
 	return nil
 }
+
+// ReceiveFromTrunk stores an inbound message of a trunk. key is the trunk's name for it: a message that comes again is stored once.
+func (svc *Service) ReceiveFromTrunk(ctx context.Context, m *domain.Message, trunkID, key string) error {
+	_, err := svc.ReceiveMessage(ctx, m, newSeen(m.WorkspaceID, trunkID, key))
+	return err
+}

@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// NewSeen returns the row by which a message of a carrier is recognized when it comes
+// newSeen returns the row by which a message of a carrier is recognized when it comes
 // again.
-func NewSeen(workspaceID, carrierID, key string) *domain.TextSeen {
+func newSeen(workspaceID, carrierID, key string) *domain.TextSeen {
 	sum := sha256.Sum256([]byte(carrierID + "\x00" + key))
 	return &domain.TextSeen{WorkspaceID: workspaceID, ID: mailbox.NewID(domain.PrefixMessage), Digest: hex.EncodeToString(sum[:])}
 }
