@@ -32,6 +32,7 @@ import (
 	"github.com/callboard/callboard/service/sms"
 	"github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 // Services that the desk passes on until the front door has each of them.
@@ -57,6 +58,7 @@ type (
 	toolsService        = tools.Service
 	scripts             = agentruntime.Scripts
 	campaignService     = campaigns.Service
+	webhookService      = webhooks.Service
 )
 
 // Desk answers the front door. It commits plain records itself, guarded by
@@ -71,6 +73,7 @@ type Desk struct {
 	*decisionService
 	*simulationService
 	*campaignService
+	*webhookService
 	*scripts
 	*agentsService
 	*contactService

@@ -59,6 +59,15 @@ func (h *halts) refusal() error {
 	return domain.Errorf(domain.CodeUnavailable, "%s", text).With("reason", why).With("retry_after", haltRetry)
 }
 
+// QuarantineError returns the error for what would leave the node while it is in
+// quarantine; nil: it is not.
+func (n *Node) QuarantineError() error {
+	if !n.Quarantined() {
+		return nil
+	}
+	return n.halts.refusal()
+}
+
 // drainedSince is why the node is not ready, where it was drained.
 func (h *halts) drainedSince() error {
 	if d := h.drained.Load(); d != nil && d.Since != nil {

@@ -145,7 +145,7 @@ func (n *Node) WebhookCreating(w *domain.Webhook) {
 	}
 }
 
-// WebhookChanged tells outbox and endpoint of a new or changed endpoint.
+// WebhookChanged notifies the outbox and the endpoint actor of a new or changed endpoint.
 func (n *Node) WebhookChanged(ctx context.Context, w *domain.Webhook) {
 	t := n.tree(w.WorkspaceID)
 	if t == nil { // it was deleted meanwhile
@@ -153,20 +153,21 @@ func (n *Node) WebhookChanged(ctx context.Context, w *domain.Webhook) {
 	}
 	n.sys.Root.Send(t.outbox, outbox.Changed{Webhook: *w})
 	n.hatch(ctx, t.webhooks, workspace.Hatch{ID: w.ID})
-	n.sys.Root.Send(n.webhookPID(w), webhook.Changed{})
+	n.sys.Root.Send(n.WebhookPID(w), webhook.Changed{})
 }
 
-// WebhookDeleted ends an endpoint.
+// WebhookDeleted stops the actor of a deleted endpoint.
 func (n *Node) WebhookDeleted(w *domain.Webhook) {
 	t := n.tree(w.WorkspaceID)
 	if t == nil {
 		return
 	}
 	n.sys.Root.Send(t.outbox, outbox.Deleted{WebhookID: w.ID})
-	n.sys.Root.Send(n.webhookPID(w), webhook.Deleted{})
+	n.sys.Root.Send(n.WebhookPID(w), webhook.Deleted{})
 }
 
-func (n *Node) webhookPID(w *domain.Webhook) *actor.PID {
+// WebhookPID is the actor of an endpoint.
+func (n *Node) WebhookPID(w *domain.Webhook) *actor.PID {
 	return workspace.PID(n.sys, w.WorkspaceID, workspace.Webhooks, w.ID)
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/callboard/callboard/service/sms"
 	servicetools "github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 // connectServices builds the services and connects them with the actors.
@@ -81,6 +82,9 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
 	})
 	n.desk.eventService = events.New(events.Config{Store: store, Call: n.desk.Call})
+	n.desk.webhookService = webhooks.New(webhooks.Config{
+		Store: store, Settings: n, Actors: n, System: n.sys, URLs: n, Agents: n.desk, Campaigns: n.desk, Events: n.desk, QuarantineError: n.QuarantineError,
+	})
 	n.desk.recordingService = recordings.New(recordings.Config{Store: store, Workspaces: n, System: n.sys, Actors: n, Blobs: cfg.Blobs})
 	n.desk.exportService = exports.New(exports.Config{
 		Store: store, Blobs: cfg.Blobs, Jobs: n.desk.jobs, Sources: n.desk, Usage: n.desk.Usage, OffsetBefore: n.desk.OffsetBefore,
@@ -96,7 +100,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 	})
 	n.desk.campaignService = campaigns.New(campaigns.Config{
 		Store: store, Workspaces: n, Outbox: n, URLs: n, System: n.sys, Actors: n, Webhooks: n, Background: n, Contacts: n.desk, DNC: n.desk,
-		Calls: n.desk, Bulk: n.desk, Blobs: cfg.Blobs, Script: n.desk.Script, CallerIDs: n.desk.CallerIDs, FirstOffset: n.desk.firstOffset, Log: cfg.Log,
+		Calls: n.desk, Bulk: n.desk, Blobs: cfg.Blobs, Script: n.desk.Script, CallerIDs: n.desk.CallerIDs, Log: cfg.Log,
 	})
 	n.desk.decisionService = decisions.New(decisions.Config{Store: store, Campaigns: n.desk, Country: n.desk.Country, ChainKey: cfg.Keys.DecisionLogKey})
 	n.desk.simulationService = simulation.New(simulation.Config{Store: store, Campaigns: n.desk, Contacts: n.desk, DNC: n.desk, Workspace: n.desk.Workspace, Counters: func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {

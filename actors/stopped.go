@@ -9,6 +9,7 @@ import (
 	"github.com/callboard/callboard/service/keys"
 	"github.com/callboard/callboard/service/phones"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/webhooks"
 )
 
 // Stopped is the desk of a store on which no service runs: workspaces and
@@ -19,7 +20,7 @@ type Stopped struct{ desk *Desk }
 func NewStopped(ctx context.Context, store Store, keyring *keys.Keyring, log *slog.Logger) (*Stopped, error) {
 	counted := newCounting(store)
 	keyring.UseStore(counted)
-	d := &Desk{store: counted, phonesService: phones.New(phones.Config{Store: counted}), log: log}
+	d := &Desk{store: counted, phonesService: phones.New(phones.Config{Store: counted}), webhookService: webhooks.New(webhooks.Config{Store: counted}), log: log}
 	d.accounts = newAccounts(accountsConfig{store: counted, keyring: keyring, log: log, deleters: d.deleters()})
 	all, err := Workspaces(ctx, store)
 	if err != nil {

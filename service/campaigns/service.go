@@ -42,9 +42,7 @@ type Config struct {
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	// CallerIDs returns the numbers that calls of the principal may show.
 	CallerIDs func(ctx context.Context, p domain.Principal) ([]string, error)
-	// FirstOffset returns the offset of the first event that a new webhook is sent.
-	FirstOffset func(ctx context.Context, workspaceID string) (uint64, error)
-	Log         *slog.Logger
+	Log       *slog.Logger
 }
 
 // campaignActors reaches the actors of campaigns.
@@ -95,23 +93,22 @@ type blobDeleter interface {
 
 // Service creates, changes and deletes campaigns; their actors run them.
 type Service struct {
-	store       commit.Store
-	list        contactlist.Reader
-	workspaces  record.Workspaces
-	outbox      record.Outbox
-	urls        record.URLChecker
-	system      *actor.ActorSystem
-	actors      campaignActors
-	webhooks    webhookActors
-	background  background
-	contacts    contactImports
-	dnc         dncLists
-	calls       callDeleter
-	bulk        bulkJobs
-	blobs       blobDeleter
-	script      func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
-	callerIDs   func(ctx context.Context, p domain.Principal) ([]string, error)
-	firstOffset func(ctx context.Context, workspaceID string) (uint64, error)
+	store      commit.Store
+	list       contactlist.Reader
+	workspaces record.Workspaces
+	outbox     record.Outbox
+	urls       record.URLChecker
+	system     *actor.ActorSystem
+	actors     campaignActors
+	webhooks   webhookActors
+	background background
+	contacts   contactImports
+	dnc        dncLists
+	calls      callDeleter
+	bulk       bulkJobs
+	blobs      blobDeleter
+	script     func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
+	callerIDs  func(ctx context.Context, p domain.Principal) ([]string, error)
 	// environments of campaigns, by their ids.
 	environments record.Cache[domain.Environment]
 	log          *slog.Logger
@@ -122,7 +119,7 @@ func New(c Config) *Service {
 	return &Service{
 		store: c.Store, list: contactlist.New(c.Store), workspaces: c.Workspaces, outbox: c.Outbox, urls: c.URLs, system: c.System, actors: c.Actors,
 		webhooks: c.Webhooks, background: c.Background, contacts: c.Contacts, dnc: c.DNC, calls: c.Calls, bulk: c.Bulk, blobs: c.Blobs,
-		script: c.Script, callerIDs: c.CallerIDs, firstOffset: c.FirstOffset, log: c.Log,
+		script: c.Script, callerIDs: c.CallerIDs, log: c.Log,
 	}
 }
 
@@ -251,7 +248,7 @@ func (s *Service) newWebhooks(ctx context.Context, p domain.Principal, c *domain
 	if len(byURL) == 0 {
 		return nil, "", nil
 	}
-	first, err := s.firstOffset(ctx, p.WorkspaceID)
+	first, err := record.NextOffset(ctx, s.store, p.WorkspaceID)
 	if err != nil {
 		return nil, "", err
 	}

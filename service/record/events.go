@@ -2,13 +2,23 @@ package record
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 )
+
+// NextOffset returns the offset that the next event of a workspace gets. An
+// endpoint that is created now receives events from there on: times would not do,
+// because clocks are set.
+func NextOffset(ctx context.Context, store commit.Store, workspaceID string) (uint64, error) {
+	last, err := store.LastOffset(ctx, workspaceID)
+	return last + 1, StoreError(err)
+}
 
 // NewEvent returns an event about a resource.
 func NewEvent(m *domain.Meta, t event.Type, subject, unit string, data any) event.Draft {

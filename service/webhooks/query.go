@@ -11,5 +11,5 @@ type Query struct {
 	record.PageQuery
 	CampaignID string
 	Status     domain.WebhookStatus // "": any
-	Event      event.Type           // one that they are subscribed to; "": any
+	Event      event.Type           // that they subscribe to; "": any
 }

@@ -4,13 +4,12 @@ import (
 	"time"
 )
 
-// ReplayOrder names the events to be delivered again: by their ids, or by time
-// and type.
+// ReplayOrder selects the events to deliver again: by id, or by time and type.
 type ReplayOrder struct {
 	EventIDs []string
 	From, To time.Time // [From, To)
-	Types    []string  // names, twins or wildcards; empty: all that the endpoint subscribes to
-	DryRun   bool      // only say which
+	Types    []string  // names, aliases or wildcards; empty: all that the endpoint subscribes to
+	DryRun   bool      // return the events, deliver none
 }
 
 // MaxReplay bounds the events of one replay by time.
@@ -21,6 +20,6 @@ type Replay struct {
 	Accepted []string   `json:"accepted"`
 	NotFound []string   `json:"not_found"`
 	More     bool       `json:"more"`
-	NextFrom *time.Time `json:"next_from,omitempty"` // where More lie
+	NextFrom *time.Time `json:"next_from,omitempty"` // where the next replay begins, if More
 	DryRun   bool       `json:"dry_run"`
 }

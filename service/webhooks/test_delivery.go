@@ -1,6 +1,6 @@
 package webhooks
 
-// TestResult is what one test delivery brought.
+// TestResult is the result of a test delivery.
 type TestResult struct {
 	EventID        string `json:"event_id"`
 	Delivered      bool   `json:"delivered"`

@@ -1,4 +1,4 @@
-package actors
+package webhooks
 
 import (
 	"context"
@@ -12,37 +12,35 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/record"
-	"github.com/callboard/callboard/service/webhooks"
 )
 
 // eventsPerRead is how many events a replay reads at once.
 const eventsPerRead = 500
 
-// ReplayWebhook queues events for an endpoint again: each keeps its id and has
-// its attempts from the first one on. What is on its way already goes on as it
-// is.
-func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string, o webhooks.ReplayOrder) (webhooks.Replay, error) {
-	out := webhooks.Replay{Accepted: []string{}, NotFound: []string{}, DryRun: o.DryRun}
-	w, err := d.Webhook(ctx, p, id)
+// ReplayWebhook queues events for an endpoint again. Each keeps its id and starts
+// with its first attempt. A delivery that is still queued stays as it is.
+func (s *Service) ReplayWebhook(ctx context.Context, p domain.Principal, id string, o ReplayOrder) (Replay, error) {
+	out := Replay{Accepted: []string{}, NotFound: []string{}, DryRun: o.DryRun}
+	w, err := s.Webhook(ctx, p, id)
 	if err != nil {
 		return out, err
 	}
 	var found []event.Event
 	if len(o.EventIDs) > 0 {
-		found, out.NotFound, err = d.eventsNamed(ctx, p, o.EventIDs)
+		found, out.NotFound, err = s.eventsByID(ctx, p, o.EventIDs)
 	} else {
-		found, out.NextFrom, err = d.eventsBetween(ctx, p, w, o)
+		found, out.NextFrom, err = s.eventsBetween(ctx, p, w, o)
 		out.More = out.NextFrom != nil
 	}
 	if err != nil {
 		return out, record.StoreError(err)
 	}
-	if !o.DryRun && len(found) > 0 { // it reads its row and its queue anew; the outbox knows the endpoint as it is
-		defer func() { d.node.sys.Root.Send(d.node.webhookPID(w), webhook.Changed{}) }()
+	if !o.DryRun && len(found) > 0 { // the actor reads its row and its queue again; the outbox needs no notice
+		defer func() { s.system.Root.Send(s.actors.WebhookPID(w), webhook.Changed{}) }()
 	}
 	for i := range found {
 		if !o.DryRun {
-			if err = d.redeliver(ctx, w, &found[i]); err != nil {
+			if err = s.redeliver(ctx, w, &found[i]); err != nil {
 				return out, record.StoreError(err)
 			}
 		}
@@ -51,8 +49,9 @@ func (d *Desk) ReplayWebhook(ctx context.Context, p domain.Principal, id string,
 	return out, nil
 }
 
-// eventsNamed finds events of the principal's environment, each once.
-func (d *Desk) eventsNamed(ctx context.Context, p domain.Principal, ids []string) (found []event.Event, unknown []string, err error) {
+// eventsByID returns the events of the principal's environment with these ids, each
+// once, and the ids that name none.
+func (s *Service) eventsByID(ctx context.Context, p domain.Principal, ids []string) (found []event.Event, unknown []string, err error) {
 	unknown = []string{}
 	seen := make(map[string]bool)
 	for _, id := range ids {
@@ -63,7 +62,7 @@ func (d *Desk) eventsNamed(ctx context.Context, p domain.Principal, ids []string
 		seen[good] = true
 		var at uint64
 		if err == nil {
-			at, err = d.OffsetOf(ctx, p.WorkspaceID, good)
+			at, err = s.events.OffsetOf(ctx, p.WorkspaceID, good)
 		} else {
 			err = domain.ErrNotFound
 		}
@@ -74,7 +73,7 @@ func (d *Desk) eventsNamed(ctx context.Context, p domain.Principal, ids []string
 		if err != nil {
 			return nil, nil, err
 		}
-		got, err := d.store.Events(ctx, p.WorkspaceID, at-1, 1)
+		got, err := s.store.Events(ctx, p.WorkspaceID, at-1, 1)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -87,15 +86,16 @@ func (d *Desk) eventsNamed(ctx context.Context, p domain.Principal, ids []string
 	return found, unknown, nil
 }
 
-// eventsBetween finds what an endpoint subscribes to, in the order of commits,
-// within a bounded stretch of the log; next: there may be more from then on.
-func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.Webhook, o webhooks.ReplayOrder) (found []event.Event, next *time.Time, err error) {
-	after, err := d.OffsetBefore(ctx, p.WorkspaceID, o.From)
+// eventsBetween returns the events of an order's period that an endpoint subscribes
+// to, in the order of commits, from a bounded part of the log. next is where the
+// next replay begins; nil: that was all.
+func (s *Service) eventsBetween(ctx context.Context, p domain.Principal, w *domain.Webhook, o ReplayOrder) (found []event.Event, next *time.Time, err error) {
+	after, err := s.events.OffsetBefore(ctx, p.WorkspaceID, o.From)
 	if err != nil {
 		return nil, nil, err
 	}
 	for range record.MaxPageReads {
-		batch, err := d.store.Events(ctx, p.WorkspaceID, after, eventsPerRead)
+		batch, err := s.store.Events(ctx, p.WorkspaceID, after, eventsPerRead)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -109,9 +109,9 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !event.IsWanted(o.Types, e.Type) {
 				continue
 			}
-			// What was made at one moment stays together, so that who goes on
-			// from next neither misses any of it nor comes back to it.
-			if n := len(found); n >= webhooks.MaxReplay && e.CreatedAt.After(o.From) && !e.CreatedAt.Equal(found[n-1].CreatedAt) {
+			// Events of the same time stay in one replay: the next replay begins
+			// at next and neither skips nor repeats any of them.
+			if n := len(found); n >= MaxReplay && e.CreatedAt.After(o.From) && !e.CreatedAt.Equal(found[n-1].CreatedAt) {
 				return found, next, nil
 			}
 			found = append(found, *e)
@@ -120,7 +120,7 @@ func (d *Desk) eventsBetween(ctx context.Context, p domain.Principal, w *domain.
 			return found, nil, nil
 		}
 	}
-	if next.Before(o.From) { // which the event.MaxDisorder of the log may make it
+	if next.Before(o.From) { // events may be out of order by event.MaxDisorder
 		next = &o.From
 	}
 	return found, next, nil
@@ -131,11 +131,11 @@ func subscribed(w *domain.Webhook, e *event.Event) bool {
 	return ok
 }
 
-// redeliver puts the delivery of an event back to its beginning.
-func (d *Desk) redeliver(ctx context.Context, w *domain.Webhook, e *event.Event) error {
+// redeliver replaces the delivery of an event by a new one. A queued delivery stays.
+func (s *Service) redeliver(ctx context.Context, w *domain.Webhook, e *event.Event) error {
 	for range record.MaxTries {
 		row := &domain.Delivery{WorkspaceID: w.WorkspaceID, WebhookID: w.ID, EventID: e.ID}
-		version, err := d.store.Get(ctx, row)
+		version, err := s.store.Get(ctx, row)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
 			return err
 		}
@@ -150,7 +150,7 @@ func (d *Desk) redeliver(ctx context.Context, w *domain.Webhook, e *event.Event)
 			ID: mailbox.NewID(domain.PrefixDelivery), WorkspaceID: w.WorkspaceID, WebhookID: w.ID, EventID: e.ID, EventType: name,
 			EventOffset: e.Offset, Subject: e.Subject, State: domain.DeliveryQueued, CreatedAt: record.Now(), Replay: true,
 		}
-		_, err = d.store.Apply(ctx, commit.Change{Workspace: w.WorkspaceID, Guards: []commit.Guard{{Key: fresh.Key(), Version: version}}, Puts: []domain.Record{fresh}})
+		_, err = s.store.Apply(ctx, commit.Change{Workspace: w.WorkspaceID, Guards: []commit.Guard{{Key: fresh.Key(), Version: version}}, Puts: []domain.Record{fresh}})
 		if !errors.Is(err, domain.ErrConflict) {
 			return err
 		}

@@ -1,2 +1,0 @@
-// Package webhooks keeps webhook endpoints and sends events to them again.
-package webhooks
