@@ -32,11 +32,13 @@ import (
 	"github.com/callboard/callboard/service/sms"
 	"github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
+	"github.com/callboard/callboard/service/usage"
 	"github.com/callboard/callboard/service/webhooks"
 )
 
 // Services that the desk passes on until the front door has each of them.
 type (
+	usageService        = usage.Service
 	eventService        = events.Service
 	exportService       = exports.Service
 	recordingService    = recordings.Service
@@ -88,6 +90,7 @@ type Desk struct {
 	*phonesService
 	*smsService
 	*trunksService
+	*usageService
 	node     *Node
 	store    *counting
 	log      *slog.Logger

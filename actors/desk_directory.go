@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/service/record"
@@ -40,7 +41,9 @@ func (d *Desk) UpdateWorkspace(ctx context.Context, p domain.Principal, change f
 		}
 		w.UpdatedAt = record.Now()
 		c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{w}}
-		retariff(&c, &before, w)
+		for _, t := range billing.ChangeTariff(&before, w) {
+			c.Puts = append(c.Puts, t)
+		}
 		if fields := record.ChangedFields(before, *w, "updated_at", "tariff"); len(fields) > 0 {
 			m := domain.Meta{WorkspaceID: w.ID, Environment: domain.Live}
 			c.Events = append(c.Events, record.NewEvent(&m, event.WorkspaceUpdated, w.ID, domain.Unit(w.ID), event.ResourceChangedData{ID: w.ID, Changed: fields}))

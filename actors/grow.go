@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/actors/call/leg"
 	"github.com/callboard/callboard/actors/call/recovery"
 	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/ledger"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
@@ -318,7 +319,7 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 			Trunks: trunks, Simulator: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
 			Register: n.cfg.SIP.Register, Log: n.cfg.Log, Alarm: n.alarm,
 			Spent: func(ctx context.Context, since time.Time) (domain.Amount, error) {
-				return n.spent(ctx, t.record.Load(), since)
+				return ledger.SpentSince(ctx, n.cfg.Store, t.record.Load(), since)
 			},
 			Beside: func(ctx context.Context) (domain.Spending, error) { return n.keptSpending(ctx, ws) },
 			Kept:   func(ctx context.Context) ([]domain.TrunkState, error) { return n.keptTrunks(ctx, ws) },

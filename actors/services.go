@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/actors/ledger"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/service/agentruntime"
@@ -29,6 +30,7 @@ import (
 	"github.com/callboard/callboard/service/sms"
 	servicetools "github.com/callboard/callboard/service/tools"
 	"github.com/callboard/callboard/service/trunks"
+	"github.com/callboard/callboard/service/usage"
 	"github.com/callboard/callboard/service/webhooks"
 )
 
@@ -81,6 +83,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 		Appointments: n.desk.appointmentsService, Changes: n.desk.appointmentsService, TraceContexts: cfg.TraceContexts, Log: cfg.Log,
 		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
 	})
+	n.desk.usageService = usage.New(store, n.desk)
 	n.desk.eventService = events.New(events.Config{Store: store, Call: n.desk.Call})
 	n.desk.webhookService = webhooks.New(webhooks.Config{
 		Store: store, Settings: n, Actors: n, System: n.sys, URLs: n, Agents: n.desk, Campaigns: n.desk, Events: n.desk, QuarantineError: n.QuarantineError,
@@ -104,6 +107,6 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 	})
 	n.desk.decisionService = decisions.New(decisions.Config{Store: store, Campaigns: n.desk, Country: n.desk.Country, ChainKey: cfg.Keys.DecisionLogKey})
 	n.desk.simulationService = simulation.New(simulation.Config{Store: store, Campaigns: n.desk, Contacts: n.desk, DNC: n.desk, Workspace: n.desk.Workspace, Counters: func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
-		return counters(ctx, store, workspaceID, from, to)
+		return ledger.Counters(ctx, store, workspaceID, from, to)
 	}})
 }

@@ -8,52 +8,17 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
-	"github.com/callboard/callboard/domain/commit"
 )
 
 // checkWait bounds how long a check of a destination or of the spend cap may take.
 const checkWait = 5 * time.Second
 
-// spent is what the ledger says of the outbound calls since the beginning of a
-// day, by their trunks' costs and by the plan's price of an attempt where those
-// name none, and what the text messages have cost since then.
-func (n *Node) spent(ctx context.Context, w *domain.Workspace, since time.Time) (domain.Amount, error) {
-	micros := billing.TariffOf(w).Micros
-	sum, err := n.spentOnTexts(ctx, w, since)
-	if err != nil {
-		return 0, err
+// tariff returns the number of the tariff under which a workspace opens attempts.
+func (n *Node) tariff(workspaceID string) int {
+	if w := n.Workspace(workspaceID); w != nil {
+		return w.Tariff
 	}
-	q := commit.Query{
-		Kind: "ledger", Workspace: w.ID, Index: "month=" + since.UTC().Format("2006-01"), Oldest: true, Limit: 1000,
-		From: since.UTC().Format("20060102T150405.000000000"),
-	}
-	for {
-		next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.LedgerRow{} }, func(r domain.Record) error {
-			if l, ok := r.(*domain.LedgerRow); ok && l.Direction != domain.Inbound {
-				if sum = sum.Plus(l.CostMicros); !l.Priced {
-					sum = sum.Plus(micros)
-				}
-			}
-			return nil
-		})
-		if err != nil || next == "" {
-			return sum, err
-		}
-		q.Cursor = next
-	}
-}
-
-// spentOnTexts is what the text messages of a day have cost.
-func (n *Node) spentOnTexts(ctx context.Context, w *domain.Workspace, day time.Time) (sum domain.Amount, err error) {
-	of, err := tariffs(ctx, n.cfg.Store, w)
-	if err != nil {
-		return 0, err
-	}
-	rows, err := counters(ctx, n.cfg.Store, w.ID, day, day)
-	for _, u := range rows {
-		sum = sum.Plus(of[u.Tariff].Segment.Times(u.Segments()))
-	}
-	return sum, err
+	return 0
 }
 
 // SettleSMS settles the reservation of an SMS message. The process that has stored the

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/usage"
 )
 
 // owe writes what the end of an attempt writes: the row and its count.
@@ -123,45 +123,6 @@ func TestTheMonthOfTheOpeningAndThePlanOfTheOpeningPriceAnAttempt(t *testing.T) 
 	assert.Equal(t, "10.68", after.Total.Amount.Amount, "prices of the past survive")
 }
 
-func TestARecountFindsWhatWasMiscountedAndRepairsIt(t *testing.T) {
-	t.Parallel()
-	h := build(t, nil)
-	ctx := t.Context()
-	day := time.Date(2026, 5, 10, 12, 0, 0, 0, time.UTC)
-	h.owe(day, 0, 20)
-	h.owe(day.AddDate(0, 0, 1), 0, 5)
-	q := days("2026-05-01", "2026-05-31")
-	r, err := actors.Recount(ctx, h.store, h.live.WorkspaceID, q, true)
-	require.NoError(t, err)
-	assert.Equal(t, billing.Recount{WorkspaceID: h.live.WorkspaceID, From: "2026-05-01", To: "2026-05-31", Rows: 25, Days: 2, Wrong: []billing.Miscount{}}, r)
-
-	off := &domain.Usage{WorkspaceID: h.live.WorkspaceID, Day: "2026-05-10"}
-	off.Counts[0], off.Counts[4] = -3, 7 // messages have no rows in the ledger: they stay
-	ghost := &domain.Usage{WorkspaceID: h.live.WorkspaceID, Day: "2026-05-20", Tariff: 2}
-	ghost.Counts[0] = 1
-	_, err = h.store.Apply(ctx, commit.Change{Workspace: h.live.WorkspaceID, Adds: []domain.Tally{off, ghost}, Deletes: []domain.Key{
-		(&domain.Usage{WorkspaceID: h.live.WorkspaceID, Day: "2026-05-11"}).Key(),
-	}})
-	require.NoError(t, err)
-	for _, repair := range []bool{false, true} {
-		r, err = actors.Recount(ctx, h.store, h.live.WorkspaceID, q, repair)
-		require.NoError(t, err)
-		assert.Equal(t, repair, r.Repaired)
-		assert.Equal(t, []billing.Miscount{
-			{Day: "2026-05-10", Counted: []int64{17, 120, 0, 0}, Ledger: []int64{20, 120, 0, 0}},
-			{Day: "2026-05-11", Counted: []int64{0, 0, 0, 0}, Ledger: []int64{5, 30, 0, 0}},
-			{Day: "2026-05-20", Tariff: 2, Counted: []int64{1, 0, 0, 0}, Ledger: []int64{0, 0, 0, 0}},
-		}, r.Wrong)
-	}
-	r, err = actors.Recount(ctx, h.store, h.live.WorkspaceID, q, false)
-	require.NoError(t, err)
-	assert.Empty(t, r.Wrong)
-	u, err := h.desk().Usage(ctx, h.live, q)
-	require.NoError(t, err)
-	assert.Equal(t, 25, u.Total.Attempts)
-	assert.Equal(t, 7, u.Total.SMS)
-}
-
 func TestEveryKindOfCallIsCountedAsItsBillSays(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
@@ -188,7 +149,7 @@ func TestEveryKindOfCallIsCountedAsItsBillSays(t *testing.T) {
 	u, err = d.Usage(ctx, h.test, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today})
 	require.NoError(t, err)
 	assert.Zero(t, u.Total.Attempts, "tests are free")
-	r, err := actors.Recount(ctx, h.store, h.live.WorkspaceID, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today}, false)
+	r, err := usage.Recount(ctx, h.store, h.live.WorkspaceID, billing.UsageQuery{From: today.AddDate(0, 0, -1), To: today}, false)
 	require.NoError(t, err)
 	assert.Empty(t, r.Wrong)
 	assert.Equal(t, 4, r.Rows)

@@ -80,3 +80,44 @@ func TestHoweverAMonthIsCutItsPriceIsTheSame(t *testing.T) {
 		}
 	})
 }
+
+func TestChangedPriceGetsTheNextTariffNumber(t *testing.T) {
+	t.Parallel()
+	created, at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	before := domain.Workspace{Meta: domain.Meta{ID: "ws_1", CreatedAt: created, UpdatedAt: created}, Plan: domain.Starter}
+	renamed := before
+	renamed.Name, renamed.UpdatedAt = "acme", at
+	assert.Empty(t, billing.ChangeTariff(&before, &renamed))
+	assert.Zero(t, renamed.Tariff)
+
+	upgraded := before
+	upgraded.Plan, upgraded.UpdatedAt = domain.Professional, at
+	assert.Equal(t, []*domain.Tariff{
+		{WorkspaceID: "ws_1", Number: 1, Plan: domain.Professional, Included: 5000, Micros: 80_000, From: at},
+		{WorkspaceID: "ws_1", Number: 0, Plan: domain.Starter, Included: 500, Micros: 100_000, From: created},
+	}, billing.ChangeTariff(&before, &upgraded))
+	assert.Equal(t, 1, upgraded.Tariff)
+
+	back := upgraded
+	back.Plan = domain.Starter
+	assert.Len(t, billing.ChangeTariff(&upgraded, &back), 1, "the tariff before is stored already")
+	assert.Equal(t, 2, back.Tariff)
+}
+
+func TestSummarizeLeavesOutDaysBeforeTheRange(t *testing.T) {
+	t.Parallel()
+	row := func(day string, attempts, seconds int64) *domain.Usage {
+		u := &domain.Usage{WorkspaceID: "ws_1", Day: day}
+		u.Counts[0], u.Counts[1] = attempts, seconds
+		return u
+	}
+	rows := billing.PriceUsage([]*domain.Usage{row("2026-03-30", 400, 0), row("2026-03-31", 200, 90), row("2026-04-01", 10, 60)},
+		map[int]domain.Tariff{0: tariff(domain.Starter)})
+	u := billing.Usage{From: "2026-03-31", To: "2026-04-01"}
+	u.Summarize(rows)
+	assert.Equal(t, []any{210, 110, 100, 2.5}, []any{u.Total.Attempts, u.Total.Included, u.Total.Overage, u.Total.Minutes})
+	assert.Len(t, u.Days, 2)
+	assert.Equal(t, "2026-03", u.Months[0].Month)
+	assert.Equal(t, []any{200, 100}, []any{u.Months[0].Attempts, u.Months[0].Included}, "the day before has used 400 of the quota")
+	assert.Equal(t, []any{10, 10}, []any{u.Months[1].Attempts, u.Months[1].Included}, "the quota is the month's")
+}

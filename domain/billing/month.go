@@ -21,6 +21,23 @@ func TariffOf(w *domain.Workspace) domain.Tariff {
 	return t
 }
 
+// ChangeTariff gives a changed workspace the next tariff number if its price has
+// changed. It returns the tariffs to store with the change: the new one, and the
+// first time also the earlier one, which no row holds yet.
+func ChangeTariff(before, w *domain.Workspace) []*domain.Tariff {
+	was, is := TariffOf(before), TariffOf(w)
+	if was.Plan == is.Plan && was.Included == is.Included && was.Micros == is.Micros && was.Segment == is.Segment {
+		return nil
+	}
+	w.Tariff++
+	is.Number, is.From = w.Tariff, w.UpdatedAt
+	if before.Tariff > 0 {
+		return []*domain.Tariff{&is}
+	}
+	was.From = before.CreatedAt
+	return []*domain.Tariff{&is, &was}
+}
+
 // Meter prices the attempts of one month in their order: each is within the
 // quota if so many were not used up before it, and costs what its own tariff
 // says otherwise. So an upgrade in mid-month opens the larger quota for what is

@@ -8,6 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/usage"
 )
 
 // StoreRequirement is what a program must be to open the store.
@@ -38,7 +39,7 @@ func (s *storeAdministration) Recount(ctx context.Context, o RecountRequest) ([]
 		if o.Workspace != "" && w.ID != o.Workspace {
 			continue
 		}
-		one, err := actors.Recount(ctx, s.store.Records, w.ID, billing.UsageQuery{From: o.From, To: o.To}, o.Repair)
+		one, err := usage.Recount(ctx, s.store.Records, w.ID, billing.UsageQuery{From: o.From, To: o.To}, o.Repair)
 		if err != nil {
 			return nil, err
 		}

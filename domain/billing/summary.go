@@ -1,0 +1,88 @@
+package billing
+
+import (
+	"math"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// PricedUsage is a row of usage counters with its price.
+type PricedUsage struct {
+	*domain.Usage
+
+	AttemptsBefore int // attempts of the same month in earlier rows
+	Charge         Charge
+	SMS            domain.Amount
+}
+
+// PriceUsage prices the counters of whole months, in the order of days: the price
+// of a day depends on the earlier days of its month.
+func PriceUsage(rows []*domain.Usage, tariffs map[int]domain.Tariff) []PricedUsage {
+	out := make([]PricedUsage, 0, len(rows))
+	var meter Meter
+	used, month := 0, ""
+	for _, u := range rows {
+		if m := u.Day[:7]; m != month {
+			meter, used, month = Meter{}, 0, m
+		}
+		t := tariffs[u.Tariff]
+		out = append(out, PricedUsage{u, used, meter.Use(t, u.Attempts()), t.Segment.Times(u.Segments())})
+		used += u.Attempts()
+	}
+	return out
+}
+
+// Summarize sets Total, Months and Days to the sums of the rows from the day
+// u.From on. The rows are in the order of days.
+func (u *Usage) Summarize(rows []PricedUsage) {
+	var total sum
+	var months, days []*sum
+	for _, r := range rows {
+		if r.Day < u.From {
+			continue
+		}
+		total.add(r)
+		months = addTo(months, r.Day[:7], r)
+		days = addTo(days, r.Day, r)
+	}
+	u.Total, u.Months, u.Days = total.used(), []UsedIn{}, []UsedOn{}
+	for _, s := range months {
+		u.Months = append(u.Months, UsedIn{Month: s.name, Used: s.used()})
+	}
+	for _, s := range days {
+		u.Days = append(u.Days, UsedOn{Day: s.name, Used: s.used()})
+	}
+}
+
+// sum adds up the priced rows of a day, a month or the whole range.
+type sum struct {
+	name   string
+	counts domain.Usage
+	charge Charge
+	sms    domain.Amount
+}
+
+func (s *sum) add(r PricedUsage) {
+	s.counts.Add(r.Usage)
+	s.charge.Add(r.Charge)
+	s.sms = s.sms.Plus(r.SMS)
+}
+
+// addTo adds a row to the last sum, or to a new one if that has another name.
+func addTo(sums []*sum, name string, r PricedUsage) []*sum {
+	if len(sums) == 0 || sums[len(sums)-1].name != name {
+		sums = append(sums, &sum{name: name})
+	}
+	sums[len(sums)-1].add(r)
+	return sums
+}
+
+func (s *sum) used() Used {
+	u := &s.counts
+	return Used{
+		Attempts: u.Attempts(), Included: s.charge.Included, Overage: s.charge.Overage, Amount: domain.Dollars(s.charge.Micros),
+		Minutes:         math.Round(float64(u.OutboundSeconds()+u.InboundSeconds())*100/60) / 100,
+		OutboundSeconds: u.OutboundSeconds(), InboundCalls: u.InboundCalls(), InboundSeconds: u.InboundSeconds(), SMS: u.SMS(),
+		Segments: u.Segments(), SMSAmount: domain.Dollars(s.sms), TotalAmount: domain.Dollars(s.charge.Micros.Plus(s.sms)),
+	}
+}
