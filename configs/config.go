@@ -1,8 +1,8 @@
 // Package configs turns a YAML file, the CALLBOARD_ environment and the flags
 // of the command line into one checked struct. A flag wins over the
 // environment, the environment over the file, the file over the default.
-// It opens no socket and no store and knows nobody else of this house: the
-// command hands the values on to the rooms that need them.
+// It opens no socket and no store and imports no other package of the code
+// base: the command passes the values to the packages that need them.
 package configs
 
 import (
@@ -17,64 +17,99 @@ const EnvPrefix = "CALLBOARD_"
 
 // Config holds every setting, checked. See docs/configuration.md.
 type Config struct {
-	Data          string // folder of everything durable
+	Data          string // folder of the store, the keys and the local socket
 	RedisURL      Secret // redis:// or rediss://; empty: the embedded store
 	Blobs         Blobs
 	BlobsKeyFile  string // empty: see ReadBlobKeys
 	MasterKeyFile string // empty: master.key in Data
 
-	NodeAddr netip.AddrPort // where other nodes connect; zero: there are none
-	Shards   int            // into which the workspaces are divided among nodes
-	Lease    time.Duration
+	Node     Node
+	HTTP     HTTP
+	SIP      SIP
+	PublicIP netip.Addr // zero: the address that is listened on
+	Media    Media
 
-	HTTPAddr       netip.AddrPort
-	PublicURL      string // without a final slash; empty: see BaseURL
-	TLSCert        string
-	TLSKey         string
-	InsecureHTTP   bool
-	TrustedProxies []netip.Prefix
-	AdminAddr      netip.AddrPort // zero: no admin listener
-
-	SIP        []SIPListener  // at least one
-	SIPAddr    netip.AddrPort // of the first of them
-	SIPCert    []string       // of tls listeners; none: TLSCert
-	SIPKey     []string       // one for each of SIPCert
-	SIPRoots   string         // trusted besides those of the system when we call over TLS
-	SIPClients string         // have to have issued the certificates of whoever connects to us; empty: nobody needs one
-	SIPProbes  []netip.Prefix // dispatchers, whose OPTIONS is answered
-	SIPPrivate []netip.Prefix // far ends that are given the address listened on, not PublicIP
-	SIPDSCP    int
-	PublicIP   netip.Addr // zero: the address that is listened on
-	MediaPorts PortRange
-
-	RecordingFormat string // ulaw or pcm
-	EnginesFile     string // see ReadEngines; empty: what the machine has
-
-	EgressAllow  []Allowed
-	EgressPorts  []uint16 // for HTTP, besides 443
-	EgressCAFile string
-	WebhookSends int // requests under way at once
+	EnginesFile  string // see ReadEngines; empty: the embedded engines only
+	Egress       Egress
+	WebhookSends int // concurrent webhook requests
 
 	DefaultPlan   string // starter, professional or enterprise
 	DefaultLimits Limits
-	Simulator     bool
+	Simulator     bool          // run the test carrier
 	Drain         time.Duration // how long live calls may take to end
-	SurviveCalls  bool          // another process goes on with the live calls when this one ends
 
-	OTLPURL         string // of a collector of traces; empty: none
-	OTLPHeadersFile string
-	OTLPShare       float64
-
-	SMTPAddr         string // host:port of the mail server of alerts; empty: none
-	SMTPFrom         string
-	SMTPTLS          string // starttls, tls or none
-	SMTPUser         string // empty: it asks for none
-	SMTPPasswordFile string
-
-	LogLevel  slog.Level
-	LogFormat LogFormat
+	OTLP OTLP
+	SMTP SMTP
+	Log  Log
 
 	shown []Shown
+}
+
+// Node is what one node of a cluster needs.
+type Node struct {
+	Addr         netip.AddrPort // where other nodes connect; zero: there is no cluster
+	Shards       int            // into which the workspaces are divided among nodes
+	Lease        time.Duration  // of a shard
+	SurviveCalls bool           // another process resumes the live calls when this one ends
+}
+
+// HTTP is the listener of the API and the dashboard.
+type HTTP struct {
+	Addr           netip.AddrPort
+	PublicURL      string // without a final slash; empty: see BaseURL
+	CertFile       string // PEM; empty: plain HTTP
+	KeyFile        string
+	AllowPlain     bool // plain HTTP beyond loopback
+	TrustedProxies []netip.Prefix
+	AdminAddr      netip.AddrPort // zero: no admin listener
+}
+
+// SIP is the user agent's side of the network.
+type SIP struct {
+	Listeners       []SIPListener  // at least one
+	Addr            netip.AddrPort // of the first of them
+	CertFiles       []string       // of tls listeners; none: HTTP.CertFile
+	KeyFiles        []string       // one for each of CertFiles
+	CAFile          string         // authorities trusted besides those of the system, for calls over TLS
+	ClientCAFile    string         // authorities of client certificates; empty: clients need none
+	ProbeNetworks   []netip.Prefix // dispatchers, whose OPTIONS is answered
+	PrivateNetworks []netip.Prefix // peers that get the address listened on instead of PublicIP
+	DSCP            int
+}
+
+// Media is the RTP side of the network, with the recordings of it.
+type Media struct {
+	Ports           PortRange
+	RecordingFormat string // ulaw or pcm
+}
+
+// Egress says which targets tenants may name.
+type Egress struct {
+	Allow  []Allowed // although they are not public
+	Ports  []uint16  // of HTTPS, besides 443
+	CAFile string
+}
+
+// OTLP is the collector of traces.
+type OTLP struct {
+	URL         string // empty: no traces are sent
+	HeadersFile string
+	Share       float64 // of the calls, 0 to 1
+}
+
+// SMTP is the mail server of alerts.
+type SMTP struct {
+	Addr         string // host:port; empty: no mails are sent
+	From         string
+	TLS          string // starttls, tls or none
+	User         string // empty: no authentication
+	PasswordFile string
+}
+
+// Log is the log of the process.
+type Log struct {
+	Level  slog.Level
+	Format LogFormat
 }
 
 // SIPListener is one address at which SIP listens.
@@ -97,11 +132,11 @@ type KeyPair struct{ Chain, Key string }
 // SIPFiles are those of tls listeners, the one that is shown to whoever names
 // no server first; none: there is no certificate.
 func (c *Config) SIPFiles() (all []KeyPair) {
-	for i, chain := range c.SIPCert {
-		all = append(all, KeyPair{chain, c.SIPKey[i]})
+	for i, chain := range c.SIP.CertFiles {
+		all = append(all, KeyPair{chain, c.SIP.KeyFiles[i]})
 	}
-	if len(all) == 0 && c.TLSCert != "" {
-		all = append(all, KeyPair{c.TLSCert, c.TLSKey})
+	if len(all) == 0 && c.HTTP.CertFile != "" {
+		all = append(all, KeyPair{c.HTTP.CertFile, c.HTTP.KeyFile})
 	}
 	return all
 }
@@ -161,8 +196,8 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // where that is empty one made of the address that is really listened on
 // (which differs from HTTPAddr when that asks for port 0).
 func (c *Config) BaseURL(listening netip.AddrPort) string {
-	if c.PublicURL != "" {
-		return c.PublicURL
+	if c.HTTP.PublicURL != "" {
+		return c.HTTP.PublicURL
 	}
 	ip := listening.Addr().Unmap()
 	switch {
@@ -175,7 +210,7 @@ func (c *Config) BaseURL(listening netip.AddrPort) string {
 		ip = netip.IPv6Loopback()
 	}
 	scheme := "http://"
-	if c.TLSCert != "" {
+	if c.HTTP.CertFile != "" {
 		scheme = "https://"
 	}
 	return scheme + netip.AddrPortFrom(ip, listening.Port()).String()

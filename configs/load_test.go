@@ -51,16 +51,16 @@ func TestNothingGivenIsALoopbackServiceOnTheEmbeddedStore(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "./data", c.Data)
 	assert.Empty(t, c.RedisURL.Reveal())
-	assert.Equal(t, "127.0.0.1:8080", c.HTTPAddr.String())
-	assert.Equal(t, "127.0.0.1:5060", c.SIPAddr.String())
-	assert.Equal(t, configs.PortRange{Low: 20000, High: 29999}, c.MediaPorts)
-	assert.False(t, c.AdminAddr.IsValid())
-	assert.Empty(t, c.EgressAllow)
+	assert.Equal(t, "127.0.0.1:8080", c.HTTP.Addr.String())
+	assert.Equal(t, "127.0.0.1:5060", c.SIP.Addr.String())
+	assert.Equal(t, configs.PortRange{Low: 20000, High: 29999}, c.Media.Ports)
+	assert.False(t, c.HTTP.AdminAddr.IsValid())
+	assert.Empty(t, c.Egress.Allow)
 	assert.Equal(t, 30*time.Second, c.Drain)
 	assert.Equal(t, "enterprise", c.DefaultPlan)
-	assert.Equal(t, slog.LevelInfo, c.LogLevel)
+	assert.Equal(t, slog.LevelInfo, c.Log.Level)
 	assert.True(t, c.Simulator)
-	assert.Equal(t, "http://127.0.0.1:8080", c.BaseURL(c.HTTPAddr))
+	assert.Equal(t, "http://127.0.0.1:8080", c.BaseURL(c.HTTP.Addr))
 	assert.Empty(t, c.Attrs())
 }
 
@@ -92,30 +92,39 @@ func wanted(values map[string]string) configs.Config {
 		Data: "/srv/callboard", MasterKeyFile: values["master_key_file"],
 		Blobs:        configs.Blobs{Bucket: "calls", Prefix: "eu", Endpoint: "https://store.example:9000", Named: true, Region: "eu-1"},
 		BlobsKeyFile: values["blobs_key_file"],
-		HTTPAddr:     netip.MustParseAddrPort("0.0.0.0:8443"), PublicURL: "https://calls.example.com",
-		TLSCert: values["tls_cert"], TLSKey: values["tls_key"], InsecureHTTP: true, SurviveCalls: true,
-		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")},
-		AdminAddr:      netip.MustParseAddrPort("127.0.0.1:9090"),
-		SIPAddr:        netip.MustParseAddrPort("0.0.0.0:5080"), PublicIP: netip.MustParseAddr("203.0.113.5"),
-		NodeAddr: netip.MustParseAddrPort("10.0.0.7:8090"), Lease: 3 * time.Second, Shards: 64,
-		SIP: []configs.SIPListener{
-			{Addr: netip.MustParseAddrPort("0.0.0.0:5080")}, {Network: "tls", Addr: netip.MustParseAddrPort("[::]:5081")},
+		PublicIP:     netip.MustParseAddr("203.0.113.5"),
+		Node:         configs.Node{Addr: netip.MustParseAddrPort("10.0.0.7:8090"), Lease: 3 * time.Second, Shards: 64, SurviveCalls: true},
+		HTTP: configs.HTTP{
+			Addr: netip.MustParseAddrPort("0.0.0.0:8443"), PublicURL: "https://calls.example.com",
+			CertFile: values["tls_cert"], KeyFile: values["tls_key"], AllowPlain: true,
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")},
+			AdminAddr:      netip.MustParseAddrPort("127.0.0.1:9090"),
 		},
-		SIPCert: []string{values["sip_tls_cert"]}, SIPKey: []string{values["sip_tls_key"]}, SIPRoots: values["sip_tls_ca_file"],
-		SIPClients: values["sip_tls_client_ca_file"], SIPDSCP: 40,
-		SIPProbes:       []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")},
-		SIPPrivate:      []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.7.1/32")},
-		MediaPorts:      configs.PortRange{Low: 30000, High: 30999},
-		RecordingFormat: "pcm", EnginesFile: values["engines_file"],
-		EgressAllow: []configs.Allowed{
-			{Prefix: netip.MustParsePrefix("127.0.0.0/8")},
-			{Prefix: netip.MustParsePrefix("192.0.2.7/32"), Port: 8443},
-			{Prefix: netip.MustParsePrefix("fd00::/8"), Port: 443},
+		SIP: configs.SIP{
+			Addr: netip.MustParseAddrPort("0.0.0.0:5080"),
+			Listeners: []configs.SIPListener{
+				{Addr: netip.MustParseAddrPort("0.0.0.0:5080")}, {Network: "tls", Addr: netip.MustParseAddrPort("[::]:5081")},
+			},
+			CertFiles: []string{values["sip_tls_cert"]}, KeyFiles: []string{values["sip_tls_key"]}, CAFile: values["sip_tls_ca_file"],
+			ClientCAFile: values["sip_tls_client_ca_file"], DSCP: 40,
+			ProbeNetworks:   []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")},
+			PrivateNetworks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.7.1/32")},
 		},
-		EgressPorts: []uint16{8443, 9443}, EgressCAFile: values["egress_ca_file"], WebhookSends: 512,
-		OTLPURL: "https://traces.example.com:4318/tenant", OTLPHeadersFile: values["otlp_headers_file"], OTLPShare: 0.25,
-		SMTPAddr: "mail.example.com:465", SMTPFrom: "callboard@example.com", SMTPTLS: "tls", SMTPUser: "ada", SMTPPasswordFile: values["smtp_password_file"],
-		DefaultPlan: "starter", Drain: 5 * time.Second, LogLevel: slog.LevelDebug, LogFormat: configs.LogJSON,
+		Media:       configs.Media{Ports: configs.PortRange{Low: 30000, High: 30999}, RecordingFormat: "pcm"},
+		EnginesFile: values["engines_file"],
+		Egress: configs.Egress{
+			Allow: []configs.Allowed{
+				{Prefix: netip.MustParsePrefix("127.0.0.0/8")},
+				{Prefix: netip.MustParsePrefix("192.0.2.7/32"), Port: 8443},
+				{Prefix: netip.MustParsePrefix("fd00::/8"), Port: 443},
+			},
+			Ports: []uint16{8443, 9443}, CAFile: values["egress_ca_file"],
+		},
+		WebhookSends: 512,
+		OTLP:         configs.OTLP{URL: "https://traces.example.com:4318/tenant", HeadersFile: values["otlp_headers_file"], Share: 0.25},
+		SMTP:         configs.SMTP{Addr: "mail.example.com:465", From: "callboard@example.com", TLS: "tls", User: "ada", PasswordFile: values["smtp_password_file"]},
+		DefaultPlan:  "starter", Drain: 5 * time.Second,
+		Log: configs.Log{Level: slog.LevelDebug, Format: configs.LogJSON},
 	}
 }
 
@@ -167,8 +176,8 @@ simulator: false
 redis_url:
 `), nil, nil)
 	require.NoError(t, err)
-	assert.Len(t, c.TrustedProxies, 2)
-	assert.Equal(t, []uint16{8443}, c.EgressPorts)
+	assert.Len(t, c.HTTP.TrustedProxies, 2)
+	assert.Equal(t, []uint16{8443}, c.Egress.Ports)
 	assert.Equal(t, configs.Limits{CallsPerMinute: 600, ConcurrentOutbound: 50}, c.DefaultLimits)
 	assert.Equal(t, 7*time.Second, c.Drain)
 	assert.False(t, c.Simulator)
@@ -180,8 +189,8 @@ func TestAFlagBeatsTheEnvironmentAndThatTheFile(t *testing.T) {
 	c, err := configs.Load(file, env, map[string]string{"http": "127.0.0.1:1003"})
 	require.NoError(t, err)
 	assert.Equal(t, "/file", c.Data)
-	assert.Equal(t, "127.0.0.1:1012", c.SIPAddr.String())
-	assert.Equal(t, "127.0.0.1:1003", c.HTTPAddr.String())
+	assert.Equal(t, "127.0.0.1:1012", c.SIP.Addr.String())
+	assert.Equal(t, "127.0.0.1:1003", c.HTTP.Addr.String())
 	assert.Equal(t, 8, c.DefaultLimits.CallsPerMinute)
 	from := make(map[string]string)
 	for _, s := range c.Redacted() {
@@ -205,7 +214,7 @@ func TestCallsAreHandedOverByDefaultAmongNodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg, err := configs.Load("", c.env, nil)
 			require.NoError(t, err)
-			assert.Equal(t, c.want, cfg.SurviveCalls)
+			assert.Equal(t, c.want, cfg.Node.SurviveCalls)
 			for _, s := range cfg.Redacted() {
 				if s.Key == "survive_calls" {
 					assert.Equal(t, strconv.FormatBool(c.want), s.Value)
@@ -218,7 +227,7 @@ func TestCallsAreHandedOverByDefaultAmongNodes(t *testing.T) {
 func TestAnEmptyValueIsTheDefault(t *testing.T) {
 	c, err := configs.Load(yamlFile(t, "http_addr: 127.0.0.1:1\nredis_url: redis://h\n"), []string{"CALLBOARD_HTTP_ADDR=", "CALLBOARD_REDIS_URL= "}, nil)
 	require.NoError(t, err)
-	assert.Equal(t, "127.0.0.1:8080", c.HTTPAddr.String())
+	assert.Equal(t, "127.0.0.1:8080", c.HTTP.Addr.String())
 	assert.Empty(t, c.RedisURL.Reveal())
 }
 
@@ -349,5 +358,5 @@ func TestTheBaseURLFollowsWhatIsListenedOn(t *testing.T) {
 	pem := exampleFile(t, "both.pem")
 	cfg, err := configs.Load("", []string{"CALLBOARD_TLS_CERT=" + pem, "CALLBOARD_TLS_KEY=" + pem}, nil)
 	require.NoError(t, err)
-	assert.Equal(t, "https://127.0.0.1:8080", cfg.BaseURL(cfg.HTTPAddr))
+	assert.Equal(t, "https://127.0.0.1:8080", cfg.BaseURL(cfg.HTTP.Addr))
 }

@@ -47,7 +47,7 @@ func TestNetworksThatMayBeReached(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, []configs.Allowed{*want}, c.EgressAllow)
+			assert.Equal(t, []configs.Allowed{*want}, c.Egress.Allow)
 		})
 	}
 }
@@ -78,13 +78,13 @@ func TestSIPListensWhereItIsTold(t *testing.T) {
 			}
 			require.NoError(t, err)
 			var got []string
-			for _, l := range c.SIP {
+			for _, l := range c.SIP.Listeners {
 				for _, n := range l.Networks() {
 					got = append(got, n+" "+l.Addr.String())
 				}
 			}
 			assert.Equal(t, want, strings.Join(got, ", "))
-			assert.Equal(t, c.SIP[0].Addr, c.SIPAddr)
+			assert.Equal(t, c.SIP.Listeners[0].Addr, c.SIP.Addr)
 		})
 	}
 }

@@ -98,7 +98,7 @@ func door() []Setting {
 			Key: "http_addr", Flag: "http", Default: "127.0.0.1:8080",
 			Rule: "an IP address and a port, such as 127.0.0.1:8080 or [::1]:8080",
 			Doc:  "Where the API and the dashboard listen. Beyond loopback it needs `tls_cert`, `trusted_proxies` or `insecure_http`. Port 0 takes any free port.",
-			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.HTTPAddr) }, parseAddrPort),
+			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.HTTP.Addr) }, parseAddrPort),
 			with: &together{[]string{"tls_cert", "trusted_proxies", "insecure_http"}, httpIsGuarded},
 		},
 		{
@@ -106,41 +106,41 @@ func door() []Setting {
 			Rule: "an http:// or https:// URL without user, query and fragment",
 			Doc:  "The base of every link that the service hands out. Empty: made from `http_addr`.",
 			show: showURL,
-			set:  into(func(c *Config) *string { return &c.PublicURL }, parsePublicURL),
+			set:  into(func(c *Config) *string { return &c.HTTP.PublicURL }, parsePublicURL),
 		},
 		{
 			Key:  "tls_cert",
 			Rule: "an existing file",
 			Doc:  "Certificate chain of the HTTP listener, PEM. Goes with `tls_key`. Changed files are read again without a restart.",
-			set:  into(func(c *Config) *string { return &c.TLSCert }, parseFile),
-			with: &together{[]string{"tls_key"}, func(c *Config) string { return pair(c.TLSCert, c.TLSKey, "tls_key") }},
+			set:  into(func(c *Config) *string { return &c.HTTP.CertFile }, parseFile),
+			with: &together{[]string{"tls_key"}, func(c *Config) string { return pair(c.HTTP.CertFile, c.HTTP.KeyFile, "tls_key") }},
 		},
 		{
 			Key:  "tls_key",
 			Rule: "an existing file",
 			Doc:  "Private key of the HTTP listener, PEM. Goes with `tls_cert`.",
-			set:  into(func(c *Config) *string { return &c.TLSKey }, parseFile),
-			with: &together{[]string{"tls_cert"}, func(c *Config) string { return pair(c.TLSKey, c.TLSCert, "tls_cert") }},
+			set:  into(func(c *Config) *string { return &c.HTTP.KeyFile }, parseFile),
+			with: &together{[]string{"tls_cert"}, func(c *Config) string { return pair(c.HTTP.KeyFile, c.HTTP.CertFile, "tls_cert") }},
 		},
 		{
 			Key: "insecure_http", Flag: "insecure-http", Default: "false",
 			Rule: "true or false",
 			Doc:  "Allow plain HTTP beyond loopback. Keys then cross the network in the clear.",
-			set:  into(func(c *Config) *bool { return &c.InsecureHTTP }, parseBool),
+			set:  into(func(c *Config) *bool { return &c.HTTP.AllowPlain }, parseBool),
 		},
 		{
 			Key:  "trusted_proxies",
 			Rule: "a list of networks such as 10.0.0.0/8,192.0.2.7, none of which is everyone (/0)",
 			Doc:  "Only from these is `X-Forwarded-For` believed.",
-			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.TrustedProxies) }, parseProxies),
+			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.HTTP.TrustedProxies) }, parseProxies),
 		},
 		{
 			Key:  "admin_addr",
 			Rule: "a loopback address and a port, such as 127.0.0.1:9090",
 			Doc:  "Where `/metrics` (for Prometheus), `/debug/pprof` and `/debug/counters` (what the process keeps, as JSON) listen. Empty: nowhere.",
-			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.AdminAddr) }, parseLoopback),
+			set:  into(func(c *Config) *addrPort { return (*addrPort)(&c.HTTP.AdminAddr) }, parseLoopback),
 			with: &together{[]string{"http_addr"}, func(c *Config) string {
-				if c.AdminAddr.Port() != 0 && c.AdminAddr == c.HTTPAddr {
+				if c.HTTP.AdminAddr.Port() != 0 && c.HTTP.AdminAddr == c.HTTP.Addr {
 					return "another address than http_addr"
 				}
 				return ""
@@ -158,7 +158,7 @@ func signalling() []Setting {
 			set: func(c *Config, s string) bool {
 				listeners, ok := parseSIP(s)
 				if ok {
-					c.SIP, c.SIPAddr = listeners, listeners[0].Addr
+					c.SIP.Listeners, c.SIP.Addr = listeners, listeners[0].Addr
 				}
 				return ok
 			},
@@ -168,27 +168,27 @@ func signalling() []Setting {
 			Key:  "sip_tls_cert",
 			Rule: "a list of existing files",
 			Doc:  "Certificate chains of SIP over TLS, PEM: of tls:// listeners, each for those who ask for a name in it, the first for everybody else and for carriers that ask for one. Goes with `sip_tls_key`. Empty: `tls_cert`. Changed files are read again without a restart.",
-			set:  into(func(c *Config) *[]string { return &c.SIPCert }, parseFiles),
-			with: &together{[]string{"sip_tls_key"}, func(c *Config) string { return pairs(c.SIPCert, c.SIPKey, "sip_tls_key") }},
+			set:  into(func(c *Config) *[]string { return &c.SIP.CertFiles }, parseFiles),
+			with: &together{[]string{"sip_tls_key"}, func(c *Config) string { return pairs(c.SIP.CertFiles, c.SIP.KeyFiles, "sip_tls_key") }},
 		},
 		{
 			Key:  "sip_tls_key",
 			Rule: "a list of existing files",
 			Doc:  "Private keys of SIP over TLS, PEM, one for each of `sip_tls_cert`, in its order.",
-			set:  into(func(c *Config) *[]string { return &c.SIPKey }, parseFiles),
-			with: &together{[]string{"sip_tls_cert"}, func(c *Config) string { return pairs(c.SIPKey, c.SIPCert, "sip_tls_cert") }},
+			set:  into(func(c *Config) *[]string { return &c.SIP.KeyFiles }, parseFiles),
+			with: &together{[]string{"sip_tls_cert"}, func(c *Config) string { return pairs(c.SIP.KeyFiles, c.SIP.CertFiles, "sip_tls_cert") }},
 		},
 		{
 			Key:  "sip_tls_ca_file",
 			Rule: "an existing file",
 			Doc:  "Certificate authorities, PEM, trusted besides those of the system when SIP calls over TLS.",
-			set:  into(func(c *Config) *string { return &c.SIPRoots }, parseFile),
+			set:  into(func(c *Config) *string { return &c.SIP.CAFile }, parseFile),
 		},
 		{
 			Key:  "sip_tls_client_ca_file",
 			Rule: "an existing file",
 			Doc:  "Certificate authorities, PEM, one of which must have issued the certificate of whoever connects by TLS. Empty: nobody needs one.",
-			set:  into(func(c *Config) *string { return &c.SIPClients }, parseFile),
+			set:  into(func(c *Config) *string { return &c.SIP.ClientCAFile }, parseFile),
 		},
 		{
 			Key:  "public_ip",
@@ -200,19 +200,19 @@ func signalling() []Setting {
 			Key:  "sip_private",
 			Rule: "a list of networks such as 10.0.0.0/8,192.0.2.7, none of which is everyone (/0)",
 			Doc:  "Far ends in these networks are given the address listened on instead of `public_ip`. Those on loopback always are.",
-			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.SIPPrivate) }, parseProxies),
+			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.SIP.PrivateNetworks) }, parseProxies),
 		},
 		{
 			Key:  "sip_probes",
 			Rule: "a list of networks such as 10.0.0.0/8,192.0.2.7, none of which is everyone (/0)",
 			Doc:  "Dispatchers in these networks get an answer to OPTIONS, by which they find out who takes calls, although no trunk leads there. Those in `sip_private`, and every trunk's, always do.",
-			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.SIPProbes) }, parseProxies),
+			set:  into(func(c *Config) *prefixes { return (*prefixes)(&c.SIP.ProbeNetworks) }, parseProxies),
 		},
 		{
 			Key: "sip_dscp", Default: "24",
 			Rule: "a whole number from 0 to 63",
 			Doc:  "DSCP mark of what the SIP sockets send: 24 is CS3, the class for signalling.",
-			set:  into(func(c *Config) *int { return &c.SIPDSCP }, parseDSCP),
+			set:  into(func(c *Config) *int { return &c.SIP.DSCP }, parseDSCP),
 		},
 	}
 }
@@ -223,10 +223,10 @@ func sound() []Setting {
 			Key: "media_ports", Default: "20000-29999",
 			Rule: "a range LOW-HIGH of at least two ports within 1024-65535",
 			Doc:  "UDP ports of RTP and RTCP, two per call.",
-			set:  into(func(c *Config) *PortRange { return &c.MediaPorts }, parsePortRange),
+			set:  into(func(c *Config) *PortRange { return &c.Media.Ports }, parsePortRange),
 			with: &together{[]string{"sip_addr"}, func(c *Config) string {
-				for _, l := range c.SIP {
-					if p := l.Addr.Port(); p >= c.MediaPorts.Low && p <= c.MediaPorts.High {
+				for _, l := range c.SIP.Listeners {
+					if p := l.Addr.Port(); p >= c.Media.Ports.Low && p <= c.Media.Ports.High {
 						return "a range without the port of sip_addr"
 					}
 				}
@@ -237,7 +237,7 @@ func sound() []Setting {
 			Key: "recording_format", Default: "ulaw",
 			Rule: "ulaw or pcm",
 			Doc:  "How recordings are written: G.711 µ-law, 16 kB a second, or 16-bit linear, twice that, which every player knows.",
-			set:  into(func(c *Config) *string { return &c.RecordingFormat }, oneOf("ulaw", "pcm")),
+			set:  into(func(c *Config) *string { return &c.Media.RecordingFormat }, oneOf("ulaw", "pcm")),
 		},
 		{
 			Key:  "engines_file",
@@ -260,19 +260,19 @@ func egress() []Setting {
 			Key:  "egress_allow",
 			Rule: "a list of networks with or without a port, such as 10.0.0.0/8,192.0.2.7:8443,[fd00::]/8:443",
 			Doc:  "Networks that tenants may name (webhooks, trunks, media) although they are not public.",
-			set:  into(func(c *Config) *[]Allowed { return &c.EgressAllow }, parseAllowed),
+			set:  into(func(c *Config) *[]Allowed { return &c.Egress.Allow }, parseAllowed),
 		},
 		{
 			Key:  "egress_ports",
 			Rule: "a list of ports 1-65535",
 			Doc:  "Ports besides 443 at which public HTTPS targets are reached.",
-			set:  into(func(c *Config) *[]uint16 { return &c.EgressPorts }, parsePorts),
+			set:  into(func(c *Config) *[]uint16 { return &c.Egress.Ports }, parsePorts),
 		},
 		{
 			Key:  "egress_ca_file",
 			Rule: "an existing file",
 			Doc:  "Certificate authorities, PEM, trusted besides those of the system for outgoing HTTPS.",
-			set:  into(func(c *Config) *string { return &c.EgressCAFile }, parseFile),
+			set:  into(func(c *Config) *string { return &c.Egress.CAFile }, parseFile),
 		},
 		{
 			Key: "webhook_sends", Default: "2048",
@@ -318,41 +318,41 @@ func process() []Setting {
 			Key:  "otlp_url",
 			Rule: "the http or https URL of a collector without /v1/traces, such as http://127.0.0.1:4318",
 			Doc:  "Where traces of calls and deliveries go, by OTLP over HTTP (protobuf); see [operations](operations.md#traces). Empty: nowhere.",
-			set:  into(func(c *Config) *string { return &c.OTLPURL }, parsePublicURL),
+			set:  into(func(c *Config) *string { return &c.OTLP.URL }, parsePublicURL),
 		},
 		{
 			Key:  "otlp_headers_file",
 			Rule: "an existing file",
 			Doc:  "Header lines for that collector, one `Name: value` a line.",
-			set:  into(func(c *Config) *string { return &c.OTLPHeadersFile }, parseFile),
+			set:  into(func(c *Config) *string { return &c.OTLP.HeadersFile }, parseFile),
 		},
 		{
 			Key: "otlp_share", Default: "1",
 			Rule: "a number from 0 to 1",
 			Doc:  "The share of calls whose traces are sent.",
-			set:  into(func(c *Config) *float64 { return &c.OTLPShare }, parseShare),
+			set:  into(func(c *Config) *float64 { return &c.OTLP.Share }, parseShare),
 		},
 		{
 			Key:  "smtp_addr",
 			Rule: "the host and the port of a mail server, such as mail.example.com:587",
 			Doc:  "Where mails of [alerts](operations.md#alerts) go. Empty: none are sent.",
-			set:  into(func(c *Config) *string { return &c.SMTPAddr }, parseHostPort),
-			with: &together{[]string{"smtp_from"}, func(c *Config) string { return pair(c.SMTPAddr, c.SMTPFrom, "smtp_from") }},
+			set:  into(func(c *Config) *string { return &c.SMTP.Addr }, parseHostPort),
+			with: &together{[]string{"smtp_from"}, func(c *Config) string { return pair(c.SMTP.Addr, c.SMTP.From, "smtp_from") }},
 		},
 		{
 			Key:  "smtp_from",
 			Rule: "a mail address such as callboard@example.com",
 			Doc:  "Who these mails are from.",
-			set:  into(func(c *Config) *string { return &c.SMTPFrom }, parseMail),
-			with: &together{[]string{"smtp_addr"}, func(c *Config) string { return pair(c.SMTPFrom, c.SMTPAddr, "smtp_addr") }},
+			set:  into(func(c *Config) *string { return &c.SMTP.From }, parseMail),
+			with: &together{[]string{"smtp_addr"}, func(c *Config) string { return pair(c.SMTP.From, c.SMTP.Addr, "smtp_addr") }},
 		},
 		{
 			Key: "smtp_tls", Default: "starttls",
 			Rule: "starttls, tls or none",
 			Doc:  "How the connection is encrypted: `starttls` (port 587; without it nothing is sent), `tls` from the first byte on (port 465), `none`.",
-			set:  into(func(c *Config) *string { return &c.SMTPTLS }, oneOf("starttls", "tls", "none")),
+			set:  into(func(c *Config) *string { return &c.SMTP.TLS }, oneOf("starttls", "tls", "none")),
 			with: &together{[]string{"smtp_user"}, func(c *Config) string {
-				if c.SMTPTLS == "none" && c.SMTPUser != "" {
+				if c.SMTP.TLS == "none" && c.SMTP.User != "" {
 					return "starttls or tls where smtp_user is set: a password does not cross the network in the clear"
 				}
 				return ""
@@ -362,27 +362,27 @@ func process() []Setting {
 			Key:  "smtp_user",
 			Rule: "a name without control characters",
 			Doc:  "Who we are to the mail server. Goes with `smtp_password_file`. Empty: it does not ask.",
-			set:  into(func(c *Config) *string { return &c.SMTPUser }, parseLine),
-			with: &together{[]string{"smtp_password_file"}, func(c *Config) string { return pair(c.SMTPUser, c.SMTPPasswordFile, "smtp_password_file") }},
+			set:  into(func(c *Config) *string { return &c.SMTP.User }, parseLine),
+			with: &together{[]string{"smtp_password_file"}, func(c *Config) string { return pair(c.SMTP.User, c.SMTP.PasswordFile, "smtp_password_file") }},
 		},
 		{
 			Key:  "smtp_password_file",
 			Rule: "an existing file",
 			Doc:  "The password for it, in one line.",
-			set:  into(func(c *Config) *string { return &c.SMTPPasswordFile }, parseFile),
-			with: &together{[]string{"smtp_user"}, func(c *Config) string { return pair(c.SMTPPasswordFile, c.SMTPUser, "smtp_user") }},
+			set:  into(func(c *Config) *string { return &c.SMTP.PasswordFile }, parseFile),
+			with: &together{[]string{"smtp_user"}, func(c *Config) string { return pair(c.SMTP.PasswordFile, c.SMTP.User, "smtp_user") }},
 		},
 		{
 			Key: "log_level", Flag: "log-level", Default: "info",
 			Rule: "debug, info, warn or error",
 			Doc:  "Least severe line that is written.",
-			set:  into(func(c *Config) *level { return (*level)(&c.LogLevel) }, parseLevel),
+			set:  into(func(c *Config) *level { return (*level)(&c.Log.Level) }, parseLevel),
 		},
 		{
 			Key: "log_format", Default: string(LogText),
 			Rule: "text or json",
 			Doc:  "Shape of a log line.",
-			set: into(func(c *Config) *LogFormat { return &c.LogFormat }, func(s string) (LogFormat, bool) {
+			set: into(func(c *Config) *LogFormat { return &c.Log.Format }, func(s string) (LogFormat, bool) {
 				return LogFormat(s), s == string(LogText) || s == string(LogJSON)
 			}),
 		},
@@ -392,20 +392,20 @@ func process() []Setting {
 const planEnterprise = "enterprise"
 
 func httpIsGuarded(c *Config) string {
-	if c.HTTPAddr.Addr().Unmap().IsLoopback() || c.TLSCert != "" || len(c.TrustedProxies) > 0 || c.InsecureHTTP {
+	if c.HTTP.Addr.Addr().Unmap().IsLoopback() || c.HTTP.CertFile != "" || len(c.HTTP.TrustedProxies) > 0 || c.HTTP.AllowPlain {
 		return ""
 	}
 	return "a loopback address, unless tls_cert and tls_key, trusted_proxies or insecure_http is set"
 }
 
 func sipIsReachable(c *Config) string {
-	for _, l := range c.SIP {
+	for _, l := range c.SIP.Listeners {
 		switch {
 		case l.Addr.Addr().IsUnspecified() && !c.PublicIP.IsValid():
 			return "one address of this machine, unless public_ip says what others reach"
-		case l.Network != "udp" && l.Addr.Port() != 0 && l.Addr == c.HTTPAddr:
+		case l.Network != "udp" && l.Addr.Port() != 0 && l.Addr == c.HTTP.Addr:
 			return "another address than http_addr: SIP listens on TCP as well"
-		case l.Network == "tls" && len(c.SIPCert) == 0 && c.TLSCert == "":
+		case l.Network == "tls" && len(c.SIP.CertFiles) == 0 && c.HTTP.CertFile == "":
 			return "without tls:// unless sip_tls_cert and sip_tls_key are set"
 		}
 	}

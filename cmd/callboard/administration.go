@@ -53,7 +53,7 @@ func withKeys(cmd *cobra.Command, f func(context.Context, administration.Adminis
 		return err
 	}
 	defer v.Close()
-	return f(ctx, administration.NewStopped(v, cfg.BaseURL(cfg.HTTPAddr), cfg.Simulator))
+	return f(ctx, administration.NewStopped(v, cfg.BaseURL(cfg.HTTP.Addr), cfg.Simulator))
 }
 
 // staffCommand is a command that works on the desk.

@@ -40,7 +40,7 @@ func doctorCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v.Config, v.Faulty = settings.Load(cmd)
 			v.Env = os.Environ()
-			if v.Config != nil && (v.Config.Blobs != (configs.Blobs{}) || v.Config.NodeAddr.IsValid()) {
+			if v.Config != nil && (v.Config.Blobs != (configs.Blobs{}) || v.Config.Node.Addr.IsValid()) {
 				v.Bucket = func(ctx context.Context) (string, bool, error) { return blobstore.Try(ctx, v.Config) }
 			}
 			if v.Config != nil {

@@ -166,7 +166,7 @@ func firstTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, done
 // inside is a client of a service in this process.
 func inside(cfg *configs.Config, at netip.AddrPort, key string) *client.Client {
 	own := *cfg
-	own.PublicURL, own.PublicIP = "", netip.Addr{}
+	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{}
 	c := &client.Client{URL: own.BaseURL(at), Key: key, Retries: 3}
 	trustOwn(c, cfg)
 	return c

@@ -45,20 +45,20 @@ const ownDial = 5 * time.Second
 // trustOwn lets a client know the service here by its certificate, whatever
 // name that is for.
 func trustOwn(c *client.Client, cfg *configs.Config) {
-	if cfg.TLSCert == "" {
+	if cfg.HTTP.CertFile == "" {
 		return
 	}
 	c.HTTP = &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: ownDial}).DialContext, TLSClientConfig: &tls.Config{
 		MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, //nolint:gosec // VerifyConnection compares the certificate itself
-		VerifyConnection: sameCertificate(cfg.TLSCert),
+		VerifyConnection: sameCertificate(cfg.HTTP.CertFile),
 	}}}
 }
 
 // listening is where the service here listens, as this machine reaches it.
 func listening(cfg *configs.Config) string {
 	own := *cfg
-	own.PublicURL, own.PublicIP = "", netip.Addr{} // which a NAT need not lead back
-	return own.BaseURL(cfg.HTTPAddr)
+	own.HTTP.PublicURL, own.PublicIP = "", netip.Addr{} // which a NAT need not lead back
+	return own.BaseURL(cfg.HTTP.Addr)
 }
 
 // sameCertificate takes the peer whose certificate stands first in the file.

@@ -19,7 +19,7 @@ import (
 const soon = 14 * 24 * time.Hour
 
 func publicHost(c *configs.Config) string {
-	u, err := url.Parse(c.PublicURL)
+	u, err := url.Parse(c.HTTP.PublicURL)
 	if err != nil {
 		return ""
 	}
@@ -35,13 +35,13 @@ type certificateChecker struct {
 
 func (k *certificateChecker) check(context.Context) {
 	c := k.config
-	if c.TLSCert != "" {
-		k.certificate("tls_cert", c.TLSCert, c.TLSKey, publicHost(c))
+	if c.HTTP.CertFile != "" {
+		k.certificate("tls_cert", c.HTTP.CertFile, c.HTTP.KeyFile, publicHost(c))
 	}
-	for i, chain := range c.SIPCert {
-		k.certificate("sip_tls_cert", chain, c.SIPKey[i], "")
+	for i, chain := range c.SIP.CertFiles {
+		k.certificate("sip_tls_cert", chain, c.SIP.KeyFiles[i], "")
 	}
-	for setting, path := range map[string]string{"egress_ca_file": c.EgressCAFile, "sip_tls_ca_file": c.SIPRoots, "sip_tls_client_ca_file": c.SIPClients} {
+	for setting, path := range map[string]string{"egress_ca_file": c.Egress.CAFile, "sip_tls_ca_file": c.SIP.CAFile, "sip_tls_client_ca_file": c.SIP.ClientCAFile} {
 		if path == "" {
 			continue
 		}
@@ -104,7 +104,7 @@ func (k *certificateChecker) chain(setting string, pair tls.Certificate, leaf *x
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
-	if path := k.config.SIPRoots; path != "" && setting == "sip_tls_cert" {
+	if path := k.config.SIP.CAFile; path != "" && setting == "sip_tls_cert" {
 		if text, failed := os.ReadFile(path); failed == nil { //nolint:gosec // the operator names it
 			roots.AppendCertsFromPEM(text)
 		}

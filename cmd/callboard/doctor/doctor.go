@@ -118,7 +118,7 @@ func (d *Diagnosis) readNodes(ctx context.Context) {
 	if d.nodes, d.nodesErr = d.Nodes(ctx); d.nodesErr != nil {
 		return
 	}
-	own := d.Config.NodeAddr
+	own := d.Config.Node.Addr
 	if own.IsValid() && slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Addr == own.String() }) {
 		d.Running = true
 	}

@@ -15,7 +15,7 @@ var metadata = []netip.Addr{netip.MustParseAddr("169.254.169.254"), netip.MustPa
 
 // egress looks at what tenants may reach, and whether webhooks get out.
 func (d *Diagnosis) egress(ctx context.Context) {
-	for _, a := range d.Config.EgressAllow {
+	for _, a := range d.Config.Egress.Allow {
 		if a.Prefix.Bits() == 0 {
 			d.report.bad("egress_open", "name the networks that webhooks and trunks need", "egress_allow has %s: tenants reach everything that this machine reaches", a.Prefix)
 			continue
@@ -37,7 +37,7 @@ func (d *Diagnosis) reach(ctx context.Context) {
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
-	if path := d.Config.EgressCAFile; path != "" {
+	if path := d.Config.Egress.CAFile; path != "" {
 		if text, failed := os.ReadFile(path); failed == nil { //nolint:gosec // the operator names it
 			roots.AppendCertsFromPEM(text)
 		}

@@ -32,7 +32,7 @@ func (d *Diagnosis) openFiles(context.Context) {
 	const mend = "LimitNOFILE=1048576 in the unit, or ulimit -n before the start"
 	wanted := uint64(enoughFiles)
 	if d.Config != nil { // each pair of ports is two sockets, each send one
-		pairs := (int(d.Config.MediaPorts.High) - int(d.Config.MediaPorts.Low) + 1) / 2
+		pairs := (int(d.Config.Media.Ports.High) - int(d.Config.Media.Ports.Low) + 1) / 2
 		wanted = min(wanted, uint64(2*pairs+d.Config.WebhookSends+ownFiles)) //nolint:gosec // both are positive
 	}
 	switch {

@@ -39,14 +39,14 @@ func (n *networkChecker) ports(ctx context.Context) {
 		return
 	}
 	c := n.config
-	n.tcp(ctx, "http_port", "http_addr", c.HTTPAddr)
-	if c.AdminAddr.IsValid() {
-		n.tcp(ctx, "admin_port", "admin_addr", c.AdminAddr)
+	n.tcp(ctx, "http_port", "http_addr", c.HTTP.Addr)
+	if c.HTTP.AdminAddr.IsValid() {
+		n.tcp(ctx, "admin_port", "admin_addr", c.HTTP.AdminAddr)
 	}
-	if c.NodeAddr.IsValid() {
-		n.tcp(ctx, "node_port", "node_addr", c.NodeAddr)
+	if c.Node.Addr.IsValid() {
+		n.tcp(ctx, "node_port", "node_addr", c.Node.Addr)
 	}
-	for _, l := range c.SIP {
+	for _, l := range c.SIP.Listeners {
 		for _, network := range l.Networks() {
 			if network == "udp" {
 				n.udp(ctx, l.Addr)
@@ -89,7 +89,7 @@ func (n *networkChecker) bound(check, setting, at string, err error) bool {
 }
 
 func (n *networkChecker) mediaPorts(ctx context.Context) {
-	r := n.config.MediaPorts
+	r := n.config.Media.Ports
 	pairs := (int(r.High) - int(r.Low) + 1) / 2
 	if pairs < leastPairs {
 		n.report.warn("media_room", "widen media_ports", "media_ports has room for %d calls at once", pairs)
@@ -101,7 +101,7 @@ func (n *networkChecker) mediaPorts(ctx context.Context) {
 		return
 	}
 	taken := 0
-	ip := n.config.SIPAddr.Addr()
+	ip := n.config.SIP.Addr.Addr()
 	for port := int(r.Low); port <= int(r.High) && ctx.Err() == nil; port++ {
 		conn, err := new(net.ListenConfig).ListenPacket(ctx, "udp", netip.AddrPortFrom(ip, uint16(port)).String()) //nolint:gosec // a port
 		if err == nil {
@@ -165,7 +165,7 @@ func (n *networkChecker) buffers(ctx context.Context) {
 // addresses looks at what others are told about where we are.
 func (n *networkChecker) addresses(ctx context.Context) {
 	c := n.config
-	ip := c.SIPAddr.Addr().Unmap()
+	ip := c.SIP.Addr.Addr().Unmap()
 	switch {
 	case ip.IsLoopback():
 		n.report.warn("sip_loopback", "set sip_addr to the address of this machine, callboard init helps", "SIP listens on loopback only: no carrier and no phone reaches it")
@@ -177,15 +177,15 @@ func (n *networkChecker) addresses(ctx context.Context) {
 	if c.PublicIP.IsValid() && c.PublicIP.IsPrivate() {
 		n.report.warn("public_ip", "the outer address of the NAT", "public_ip = %s is an address of a private network", c.PublicIP)
 	}
-	if c.InsecureHTTP && !c.HTTPAddr.Addr().IsLoopback() && c.TLSCert == "" {
+	if c.HTTP.AllowPlain && !c.HTTP.Addr.Addr().IsLoopback() && c.HTTP.CertFile == "" {
 		n.report.warn("http_clear", "tls_cert and tls_key, or a proxy in trusted_proxies", "keys cross the network in the clear: insecure_http")
 	}
 	host := publicHost(c)
 	if host == "" {
 		return
 	}
-	if strings.HasPrefix(c.PublicURL, "http://") && !loopbackName(host) {
-		n.report.warn("public_url", "https:// once there is a certificate", "links to recordings and for signing in are made with %s", c.PublicURL)
+	if strings.HasPrefix(c.HTTP.PublicURL, "http://") && !loopbackName(host) {
+		n.report.warn("public_url", "https:// once there is a certificate", "links to recordings and for signing in are made with %s", c.HTTP.PublicURL)
 	}
 	if _, err := netip.ParseAddr(host); err == nil {
 		return
@@ -204,7 +204,7 @@ func told(c *configs.Config) netip.Addr {
 	if c.PublicIP.IsValid() {
 		return c.PublicIP
 	}
-	return c.SIPAddr.Addr()
+	return c.SIP.Addr.Addr()
 }
 
 func loopbackName(host string) bool {

@@ -40,7 +40,7 @@ func (c *nodeChecker) check(ctx context.Context) {
 		c.report.bad("nodes", "look at redis_url", "which nodes live cannot be asked: %v", err)
 		return
 	}
-	own := c.config.NodeAddr
+	own := c.config.Node.Addr
 	if !own.IsValid() {
 		if len(list) > 0 {
 			c.report.bad("node_alone", "set node_addr to be one of them, or stop them", "%d nodes live on this store, %s at %s among them: a process without node_addr does not start beside them", len(list), list[0].ID, list[0].Addr)
@@ -74,8 +74,8 @@ func each(list []Node, of func(*Node) string) []string {
 func (c *nodeChecker) alike(list []Node) {
 	shards, version := 0, ""
 	for _, n := range list {
-		if n.Lease > 0 && n.Lease != c.config.Lease {
-			c.report.bad("node_lease", "the same lease_seconds on every node", "node %s at %s has a lease of %s, this one of %s: the longer one is believed dead while it works, or the shorter one late", n.ID, n.Addr, n.Lease, c.config.Lease)
+		if n.Lease > 0 && n.Lease != c.config.Node.Lease {
+			c.report.bad("node_lease", "the same lease_seconds on every node", "node %s at %s has a lease of %s, this one of %s: the longer one is believed dead while it works, or the shorter one late", n.ID, n.Addr, n.Lease, c.config.Node.Lease)
 		}
 		switch {
 		case n.Shards == 0:

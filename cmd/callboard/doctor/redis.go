@@ -147,7 +147,7 @@ func (c *redisChecker) replicas(ctx context.Context, rdb *goredis.Client, o *gor
 		c.report.warn("redis_replicas", "min-replicas-to-write 1, with two replicas, so that one may be away", "Redis has replicas and does not wait for any: one that is cut off goes on taking commits, which are gone when another one is made the primary")
 	case have > 0 && have == least:
 		c.report.warn("redis_replicas", "another replica", "Redis wants %d replicas near and has as many: when one is away it takes no commits", least)
-	case have == 0 && c.config.NodeAddr.IsValid():
+	case have == 0 && c.config.Node.Addr.IsValid():
 		c.report.warn("redis_replicas", "two replicas, min-replicas-to-write 1 and three sentinels: deploy/compose", "Redis has no replica: with its machine all nodes are lost")
 	default:
 		c.report.ok("redis_replicas", "%d replicas are near", have)
@@ -184,9 +184,9 @@ func (c *redisChecker) replica(ctx context.Context, primary *goredis.Client, o g
 	}
 	ahead, way := offset(first, before, between, 0)
 	other, longer := offset(second, began, c.clock.time(), 0)
-	bound := c.config.Lease / leaseMargin
+	bound := c.config.Node.Lease / leaseMargin
 	if apart := other - ahead; apart.Abs()-way-longer > bound {
-		c.report.warn("redis_replica", "let chrony or systemd-timesyncd keep both clocks", "the clock of the replica at %s is %s from the primary's, more than the %s that a lease of %s leaves: when it takes over, leases end so much early or late", at, apart.Round(time.Millisecond), bound, c.config.Lease)
+		c.report.warn("redis_replica", "let chrony or systemd-timesyncd keep both clocks", "the clock of the replica at %s is %s from the primary's, more than the %s that a lease of %s leaves: when it takes over, leases end so much early or late", at, apart.Round(time.Millisecond), bound, c.config.Node.Lease)
 	} else {
 		c.report.ok("redis_replica", "the replica at %s is there", at)
 	}

@@ -17,20 +17,20 @@ import (
 // those of the settings; front is the address of our HTTP listener.
 func Rules(cfg *configs.Config, allow []access.Rule, front netip.AddrPort) access.Egress {
 	e := access.Egress{Allow: slices.Clone(allow), Own: []netip.AddrPort{front}}
-	for _, l := range cfg.SIP {
+	for _, l := range cfg.SIP.Listeners {
 		e.Own = append(e.Own, l.Addr)
 	}
-	for _, a := range cfg.EgressAllow {
+	for _, a := range cfg.Egress.Allow {
 		e.Allow = append(e.Allow, access.Rule{Network: a.Prefix, Port: a.Port})
 	}
-	for _, p := range cfg.EgressPorts {
+	for _, p := range cfg.Egress.Ports {
 		e.Ports = append(e.Ports, int(p))
 	}
-	if cfg.AdminAddr.IsValid() {
-		e.Own = append(e.Own, cfg.AdminAddr)
+	if cfg.HTTP.AdminAddr.IsValid() {
+		e.Own = append(e.Own, cfg.HTTP.AdminAddr)
 	}
-	if cfg.NodeAddr.IsValid() {
-		e.Own = append(e.Own, cfg.NodeAddr)
+	if cfg.Node.Addr.IsValid() {
+		e.Own = append(e.Own, cfg.Node.Addr)
 	}
 	e.Own = append(e.Own, urlAddrs(cfg.RedisURL.Reveal(), 6379)...)
 	e.Own = append(e.Own, blobAddrs(cfg.Blobs)...)
@@ -41,20 +41,20 @@ func Rules(cfg *configs.Config, allow []access.Rule, front netip.AddrPort) acces
 // Roots are the certificate authorities that outgoing connections trust: those of
 // the machine, of egress_ca_file and rootCA in PEM. Nil: those of the machine alone.
 func Roots(cfg *configs.Config, rootCA []byte) (*x509.CertPool, error) {
-	if cfg.EgressCAFile == "" && rootCA == nil {
+	if cfg.Egress.CAFile == "" && rootCA == nil {
 		return nil, nil //nolint:nilnil // nil: those of the machine
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	if cfg.EgressCAFile != "" {
-		pem, err := os.ReadFile(cfg.EgressCAFile)
+	if cfg.Egress.CAFile != "" {
+		pem, err := os.ReadFile(cfg.Egress.CAFile)
 		if err != nil {
 			return nil, err
 		}
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("egress_ca_file = %s: must hold certificates in PEM", cfg.EgressCAFile)
+			return nil, fmt.Errorf("egress_ca_file = %s: must hold certificates in PEM", cfg.Egress.CAFile)
 		}
 	}
 	pool.AppendCertsFromPEM(rootCA)

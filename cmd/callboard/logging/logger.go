@@ -23,8 +23,8 @@ func New(cfg *configs.Config) *slog.Logger {
 // NewWithLevel is New, and the level of its lines, which may be changed.
 func NewWithLevel(cfg *configs.Config) (*slog.Logger, *slog.LevelVar) {
 	level := new(slog.LevelVar)
-	level.Set(cfg.LogLevel)
-	log := NewTo(os.Stderr, level, cfg.LogFormat == configs.LogJSON)
+	level.Set(cfg.Log.Level)
+	log := NewTo(os.Stderr, level, cfg.Log.Format == configs.LogJSON)
 	slog.SetDefault(log)
 	return log, level
 }

@@ -12,13 +12,13 @@ import (
 // Describe adds to a node what the others, and who looks after them, want to know
 // of it.
 func Describe(n lease.Node, cfg *configs.Config, version string) lease.Node {
-	n.Version, n.Since, n.Lease, n.Shards = version, time.Now().UnixMilli(), cfg.Lease.Milliseconds(), cfg.Shards
+	n.Version, n.Since, n.Lease, n.Shards = version, time.Now().UnixMilli(), cfg.Node.Lease.Milliseconds(), cfg.Node.Shards
 	return n
 }
 
 // LiveNodes asks the store of leases for the processes that live, without being one.
 func LiveNodes(ctx context.Context, cfg *configs.Config) ([]lease.Node, error) {
-	look, err := OpenLeases(cfg, lease.Options{Lease: cfg.Lease})
+	look, err := OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease})
 	if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,10 @@ import (
 
 // withTLS speaks TLS on a listener of clients where that is set up.
 func withTLS(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listener, error) {
-	if cfg.TLSCert == "" {
+	if cfg.HTTP.CertFile == "" {
 		return ln, nil
 	}
-	certificate := transport.CertificateFiles(cfg.TLSCert, cfg.TLSKey, log)
+	certificate := transport.CertificateFiles(cfg.HTTP.CertFile, cfg.HTTP.KeyFile, log)
 	if _, err := certificate(); err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}

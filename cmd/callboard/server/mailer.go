@@ -16,10 +16,10 @@ const maxPassword = 4 << 10
 
 // mailer sends the mails of alerts; nil where no mail server is set up.
 func (s *Service) mailer() (alerts.Mailer, error) {
-	if s.cfg.SMTPAddr == "" {
+	if s.cfg.SMTP.Addr == "" {
 		return nil, nil //nolint:nilnil // nil: nobody sends mail
 	}
-	host, text, err := net.SplitHostPort(s.cfg.SMTPAddr)
+	host, text, err := net.SplitHostPort(s.cfg.SMTP.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("smtp_addr: %w", err)
 	}
@@ -27,8 +27,8 @@ func (s *Service) mailer() (alerts.Mailer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("smtp_addr: %w", err)
 	}
-	m := &alerts.SMTP{Host: host, Port: port, From: s.cfg.SMTPFrom, TLS: s.cfg.SMTPTLS, User: s.cfg.SMTPUser}
-	if path := s.cfg.SMTPPasswordFile; path != "" {
+	m := &alerts.SMTP{Host: host, Port: port, From: s.cfg.SMTP.From, TLS: s.cfg.SMTP.TLS, User: s.cfg.SMTP.User}
+	if path := s.cfg.SMTP.PasswordFile; path != "" {
 		f, err := os.Open(path) //nolint:gosec // the operator's own
 		if err != nil {
 			return nil, fmt.Errorf("smtp_password_file: %w", err)

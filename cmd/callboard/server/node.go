@@ -97,7 +97,7 @@ const closeLimit = 15 * time.Second
 func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	cfg, log := p.Settings, p.Log
 	m = &node{version: p.Version, cfg: cfg, log: log, ended: make(chan error, 1), born: time.Now()}
-	m.shards = newRunningShards(cfg.Shards, m.newService)
+	m.shards = newRunningShards(cfg.Node.Shards, m.newService)
 	made := m // an error answers with none
 	defer func() {
 		if err != nil {
@@ -117,7 +117,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 		return nil, err
 	}
 	listen := new(net.ListenConfig)
-	if m.http.nodeListener, err = listen.Listen(ctx, "tcp", cfg.NodeAddr.String()); err != nil {
+	if m.http.nodeListener, err = listen.Listen(ctx, "tcp", cfg.Node.Addr.String()); err != nil {
 		return nil, fmt.Errorf("node_addr: %w", err)
 	}
 	m.self = membership.Describe(lease.Node{ID: mailbox.NewID("node"), Addr: m.http.nodeListener.Addr().String(), SIP: strings.TrimPrefix(sipURI(cfg), "sip:")}, cfg, p.Version)
@@ -127,26 +127,26 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	if err = m.openTransfer(); err != nil {
 		return nil, err
 	}
-	if m.http.clientListener, err = listen.Listen(ctx, "tcp", cfg.HTTPAddr.String()); err != nil {
+	if m.http.clientListener, err = listen.Listen(ctx, "tcp", cfg.HTTP.Addr.String()); err != nil {
 		return nil, fmt.Errorf("http_addr: %w", err)
 	}
 	httpapi.Prepare() // once, and not when a shard waits for its seat
 	m.http.doors = forward.NewDoors(m.http.credential, log)
 	m.http.forwarder = forward.New(m.routes())
-	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
+	engine, err := membership.OpenLeases(cfg, lease.Options{Lease: cfg.Node.Lease, Healthy: m.healthy, Refused: m.end, Logger: log})
 	if err != nil {
 		return nil, err
 	}
 	m.leases = engine
-	m.cluster = &clusterView{self: m.self, shards: cfg.Shards, leases: engine, peers: m.http.forwarder, own: m.shards}
+	m.cluster = &clusterView{self: m.self, shards: cfg.Node.Shards, leases: engine, peers: m.http.forwarder, own: m.shards}
 	m.http.doors.Answer(http.HandlerFunc(m.cluster.answerClaim))
 	m.holder = lease.NewHolder(m.leases, lease.Config{
-		Self: m.self, Shards: cfg.Shards, AtOnce: max(16, cfg.Shards), Lease: cfg.Lease, Stay: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
+		Self: m.self, Shards: cfg.Node.Shards, AtOnce: max(16, cfg.Node.Shards), Lease: cfg.Node.Lease, Stay: m.keepsShard, Start: m.startShard, Stop: m.stopShard, Logger: log,
 		Reach: func(ctx context.Context, n lease.Node) error {
 			if away := partitioned(); away != nil {
 				return away
 			}
-			if !checksReachability() || m.cfg.Shards == 1 && m.ownsShard(0) { // whom the others do not reach keeps the work: to give it up would end its calls
+			if !checksReachability() || m.cfg.Node.Shards == 1 && m.ownsShard(0) { // whom the others do not reach keeps the work: to give it up would end its calls
 				return nil
 			}
 			return m.http.forwarder.Reach(ctx, n.Addr)
@@ -154,7 +154,7 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	})
 	m.meters = metrics.New(p.Version)
 	m.meters.Read(m.readMetrics)
-	if m.adminListener, err = openAdminListener(ctx, cfg.AdminAddr, adminPages(m.readCounters, m.meters.Handler()), log); err != nil {
+	if m.adminListener, err = openAdminListener(ctx, cfg.HTTP.AdminAddr, adminPages(m.readCounters, m.meters.Handler()), log); err != nil {
 		return nil, err
 	}
 	front, err := withTLS(cfg, forward.Clients(m.http.clientListener), log)
@@ -176,7 +176,7 @@ func (m *node) openStore(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if m.cfg.Shards > 1 {
+	if m.cfg.Node.Shards > 1 {
 		m.driver = driver
 	} else {
 		defer func() { err = errors.Join(err, driver.Close()) }()

@@ -25,7 +25,7 @@ func (m *node) readMetrics(ctx context.Context) (values []metrics.Value, err err
 		values = append(values, metrics.Value{Name: diskFree, Help: diskFreeHelp, Value: float64(disk.AvailBytes)})
 	}
 	here, nobodys := 0, 0
-	for shard := range m.cfg.Shards {
+	for shard := range m.cfg.Node.Shards {
 		if n, ok := m.leases.Owner(shard); !ok {
 			nobodys++
 		} else if n.ID == m.self.ID {

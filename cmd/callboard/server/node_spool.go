@@ -33,7 +33,7 @@ func (m *node) openTransfer() error {
 // mayServe reports whether this node serves a workspace, or may be about to: what lies in
 // its spool is in use.
 func (m *node) mayServe(workspace string) bool {
-	shard := domain.ShardOf(workspace, m.cfg.Shards)
+	shard := domain.ShardOf(workspace, m.cfg.Node.Shards)
 	running := m.shards.get(shard) != nil // before the owner: a shard that stops meanwhile counts
 	n, owned := m.leases.Owner(shard)
 	return running || !owned || n.ID == m.self.ID
@@ -41,7 +41,7 @@ func (m *node) mayServe(workspace string) bool {
 
 // nodeOf is the node of the shard of a workspace; nil: it is not here.
 func (m *node) nodeOf(workspace string) spool.PartJoiner {
-	if c := m.shards.get(domain.ShardOf(workspace, m.cfg.Shards)); c != nil {
+	if c := m.shards.get(domain.ShardOf(workspace, m.cfg.Node.Shards)); c != nil {
 		return c.actors
 	}
 	return nil

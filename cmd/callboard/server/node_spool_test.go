@@ -29,7 +29,7 @@ func (o owners) Owner(shard int) (lease.Node, bool) {
 func TestNodeServesAWorkspaceUntilAnotherNodeHasItsShard(t *testing.T) {
 	t.Parallel()
 	m := &node{
-		cfg: &configs.Config{Shards: 4}, self: lease.Node{ID: "here"}, shards: &runningShards{byNumber: map[int]*ownedShard{1: {}}},
+		cfg: &configs.Config{Node: configs.Node{Shards: 4}}, self: lease.Node{ID: "here"}, shards: &runningShards{byNumber: map[int]*ownedShard{1: {}}},
 		leases: owners{of: map[int]string{0: "there", 1: "there", 2: "here"}}, // 1 falls, 2 rises, and nobody has 3
 	}
 	seen := make(map[int]bool)

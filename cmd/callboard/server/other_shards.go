@@ -31,7 +31,7 @@ func (e otherShards) Has(workspaceID string) bool { return !e.shard.ownsWorkspac
 // Ask asks the seat of a workspace's shard, wherever that is; "": of the one
 // that is to have the next workspace.
 func (e otherShards) Ask(ctx context.Context, workspaceID, seed string, r *http.Request) (*http.Response, error) {
-	shards := e.shard.cfg.Shards
+	shards := e.shard.cfg.Node.Shards
 	shard := domain.ShardOf(workspaceID, shards)
 	if workspaceID == "" {
 		sum := fnv.New64a()
@@ -46,8 +46,8 @@ func (e otherShards) Own() int { return e.shard.number }
 
 // Others are the other shards.
 func (e otherShards) Others() []int {
-	out := make([]int, 0, e.shard.cfg.Shards)
-	for shard := range e.shard.cfg.Shards {
+	out := make([]int, 0, e.shard.cfg.Node.Shards)
+	for shard := range e.shard.cfg.Node.Shards {
 		if shard != e.shard.number {
 			out = append(out, shard)
 		}
@@ -57,7 +57,7 @@ func (e otherShards) Others() []int {
 
 // PartOf is the shard of a workspace.
 func (e otherShards) PartOf(workspaceID string) int {
-	return domain.ShardOf(workspaceID, e.shard.cfg.Shards)
+	return domain.ShardOf(workspaceID, e.shard.cfg.Node.Shards)
 }
 
 // AskPart asks the seat of a shard, wherever that is.
@@ -92,7 +92,7 @@ func (m *node) liveNodes() []httpapi.Place {
 		}
 		out = append(out, p)
 	}
-	for shard := range m.cfg.Shards {
+	for shard := range m.cfg.Node.Shards {
 		n, has := m.leases.Owner(shard)
 		if i, lives := at[n.ID]; has && lives {
 			out[i].Parts = append(out[i].Parts, shard)

@@ -44,7 +44,7 @@ func (p *Process) Run(ctx context.Context) error {
 	if err := datafolder.CheckOwner(p.Settings.Data); err != nil { // before the demo writes there
 		return err
 	}
-	if p.Settings.NodeAddr.IsValid() {
+	if p.Settings.Node.Addr.IsValid() {
 		if p.NewDemo != nil {
 			return errors.New("--demo is for a service of one process: leave node_addr empty")
 		}

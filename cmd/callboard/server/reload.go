@@ -53,13 +53,13 @@ func (r *Reloader) reload() {
 		r.Log.Error("the settings cannot be reloaded: the ones before stay in use", slog.Any("error", err))
 		return
 	}
-	r.Level.Set(min(r.Level.Level(), next.LogLevel)) // the line itself is to be seen
-	attrs := []any{slog.String("log_level", strings.ToLower(next.LogLevel.String()))}
+	r.Level.Set(min(r.Level.Level(), next.Log.Level)) // the line itself is to be seen
+	attrs := []any{slog.String("log_level", strings.ToLower(next.Log.Level.String()))}
 	if changed := changedSettings(r.Settings, next); len(changed) > 0 {
 		attrs = append(attrs, slog.String("after_a_restart", strings.Join(changed, " ")))
 	}
 	r.Log.Info("the settings were reloaded", attrs...)
-	r.Level.Set(next.LogLevel)
+	r.Level.Set(next.Log.Level)
 }
 
 // changedSettings are the keys of settings that take effect after a restart.
@@ -76,7 +76,7 @@ func changedSettings(now, next *configs.Config) (keys []string) {
 // keyPairs are the certificates of HTTP and SIP.
 func keyPairs(cfg *configs.Config) []configs.KeyPair {
 	all := cfg.SIPFiles()
-	if pair := (configs.KeyPair{Chain: cfg.TLSCert, Key: cfg.TLSKey}); cfg.TLSCert != "" && !slices.Contains(all, pair) {
+	if pair := (configs.KeyPair{Chain: cfg.HTTP.CertFile, Key: cfg.HTTP.KeyFile}); cfg.HTTP.CertFile != "" && !slices.Contains(all, pair) {
 		all = append(all, pair)
 	}
 	return all

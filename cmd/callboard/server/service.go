@@ -143,7 +143,7 @@ func (s *Service) open() (err error) {
 	if s.opened.Store(true); s.node != nil {
 		return nil
 	}
-	s.adminListener, err = openAdminListener(s.run, s.cfg.AdminAddr, pages, s.log)
+	s.adminListener, err = openAdminListener(s.run, s.cfg.HTTP.AdminAddr, pages, s.log)
 	return err
 }
 
@@ -152,16 +152,16 @@ func (s *Service) egress() access.Egress { return egress.Rules(s.cfg, s.options.
 
 // openTracing starts the export of spans; nil: no collector is configured.
 func (s *Service) openTracing(ctx context.Context) (*spans.Recorder, error) {
-	if s.cfg.OTLPURL == "" {
+	if s.cfg.OTLP.URL == "" {
 		return nil, nil
 	}
-	header, err := spans.ReadHeaderFile(s.cfg.OTLPHeadersFile)
+	header, err := spans.ReadHeaderFile(s.cfg.OTLP.HeadersFile)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // names the setting
 	}
 	node, _ := os.Hostname()            // tells processes apart; may be empty
 	return spans.New(ctx, spans.Config{ //nolint:wrapcheck // says what failed
-		URL: s.cfg.OTLPURL, Header: header, Share: s.cfg.OTLPShare, Version: s.options.Version, Node: node, Log: s.log,
+		URL: s.cfg.OTLP.URL, Header: header, Share: s.cfg.OTLP.Share, Version: s.options.Version, Node: node, Log: s.log,
 	})
 }
 

@@ -36,7 +36,7 @@ func (t *shard) newActors(ctx context.Context) error {
 		return err
 	}
 	t.actors = actors.New(actors.Config{
-		Store: t.meters.Store(t.spans.Store(t.reportFenced(store.WithFailpoints(t.store.Records)))), May: t.ownsLease(), Survive: t.cfg.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.resumed.add, Mine: t.ownsWorkspace(), Board: &t.router, Keys: t.store.Keys, Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, Places: t.telephony.mediaCapacity,
+		Store: t.meters.Store(t.spans.Store(t.reportFenced(store.WithFailpoints(t.store.Records)))), May: t.ownsLease(), Survive: t.cfg.Node.SurviveCalls, Quarantined: t.quarantined, Released: t.restart, TookUp: t.resumed.add, Mine: t.ownsWorkspace(), Board: &t.router, Keys: t.store.Keys, Blobs: blobs, SIP: t.telephony.sip, Media: t.telephony.media, Places: t.telephony.mediaCapacity,
 		Speaker: t.engines.Synthesizer, Ears: t.engines.Recognizer, Models: t.engines.Models, Lives: t.engines.NewRealtime(), Papers: pdf.New(program, "read-pdf"),
 		Simulator: target, Carrier: calledBy, TestCall: testCall, Talk: talk, Egress: t.egress(), RootCAs: t.roots, WebhookSends: t.cfg.WebhookSends, WebhookTimeout: answers, WebhookHurry: hurry,
 		MayReach: func(to netip.AddrPort) bool { return trunks.May(to) == nil }, SIPURI: sipURI(t.cfg),

@@ -53,7 +53,7 @@ func (c shardAdministration) forWorkspace(ctx context.Context, workspace string)
 		}
 	}
 	where := "another node"
-	if at, ok := c.s.node.owner(domain.ShardOf(workspace, c.s.cfg.Shards)); ok {
+	if at, ok := c.s.node.owner(domain.ShardOf(workspace, c.s.cfg.Node.Shards)); ok {
 		where = "the node at " + at
 	}
 	return nil, fmt.Errorf("--workspace %s: it is on %s: run the command there", workspace, where)

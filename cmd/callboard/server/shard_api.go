@@ -18,7 +18,7 @@ func (t *shard) listen(ctx context.Context) error {
 	if t.token != "" {
 		return nil
 	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", t.cfg.HTTPAddr.String())
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", t.cfg.HTTP.Addr.String())
 	if err != nil {
 		return fmt.Errorf("http_addr: %w", err)
 	}
@@ -40,11 +40,11 @@ func (t *shard) answer() {
 func (t *shard) serveAPI() error {
 	d := t.actors.Desk()
 	var certificate func() (*tls.Certificate, error)
-	if t.cfg.TLSCert != "" {
-		certificate = transport.CertificateFiles(t.cfg.TLSCert, t.cfg.TLSKey, t.log)
+	if t.cfg.HTTP.CertFile != "" {
+		certificate = transport.CertificateFiles(t.cfg.HTTP.CertFile, t.cfg.HTTP.KeyFile, t.log)
 	}
 	t.http = httpapi.New(httpapi.Config{
-		Log: t.log, PublicURL: t.cfg.BaseURL(t.Front), TrustedProxies: t.cfg.TrustedProxies,
+		Log: t.log, PublicURL: t.cfg.BaseURL(t.Front), TrustedProxies: t.cfg.HTTP.TrustedProxies,
 		Certificate: certificate, Version: t.options.Version, Ears: t.engines.Recognizer != nil, Text: t.engines.Recognizer != nil && t.engines.Recognizer.Transcribes("en-US"), Observe: t.meters.Request,
 		Elsewhere: t.elsewhere(), Nodes: t.liveNodes(), Moves: t.holdsRequests,
 	}, portsOf(d))

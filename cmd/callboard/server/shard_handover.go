@@ -12,7 +12,7 @@ import (
 // the only one does, and of several those with live calls, which would be cut
 // off from their workspaces.
 func (m *node) keepsShard(shard int, to string) bool {
-	if m.cfg.Shards == 1 {
+	if m.cfg.Node.Shards == 1 {
 		return true
 	}
 	c := m.shards.get(shard)

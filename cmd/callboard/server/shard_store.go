@@ -27,10 +27,10 @@ func (t *shard) ownsLease() func() bool {
 
 // ownsWorkspace says which workspaces are of the shard; nil: all are.
 func (t *shard) ownsWorkspace() func(string) bool {
-	if t.token == "" || t.cfg.Shards < 2 {
+	if t.token == "" || t.cfg.Node.Shards < 2 {
 		return nil
 	}
-	return func(workspace string) bool { return domain.ShardOf(workspace, t.cfg.Shards) == t.number }
+	return func(workspace string) bool { return domain.ShardOf(workspace, t.cfg.Node.Shards) == t.number }
 }
 
 // reportFenced lets the node hear where a commit was refused because another one has

@@ -13,7 +13,7 @@ import (
 
 func sipListeners(cfg *configs.Config) []transport.Listener {
 	var all []transport.Listener
-	for _, l := range cfg.SIP {
+	for _, l := range cfg.SIP.Listeners {
 		for _, network := range l.Networks() {
 			all = append(all, transport.Listener{Network: network, Addr: l.Addr.String()})
 		}
@@ -25,7 +25,7 @@ func sipListeners(cfg *configs.Config) []transport.Listener {
 // which it then sends, to loopback too.
 func ownAddrs(cfg *configs.Config) []netip.Addr {
 	var all []netip.Addr
-	for _, l := range cfg.SIP {
+	for _, l := range cfg.SIP.Listeners {
 		if a := l.Addr.Addr().Unmap(); !a.IsUnspecified() {
 			all = append(all, a)
 		}
@@ -37,14 +37,14 @@ func ownAddrs(cfg *configs.Config) []netip.Addr {
 // else at every address of their families.
 func mediaAddr(cfg *configs.Config) netip.Addr {
 	one, six := true, false
-	for _, at := range append([]netip.AddrPort{cfg.SIPAddr}, sipAddrs(cfg)...) {
+	for _, at := range append([]netip.AddrPort{cfg.SIP.Addr}, sipAddrs(cfg)...) {
 		ip := at.Addr().Unmap()
-		one = one && ip == cfg.SIPAddr.Addr().Unmap()
+		one = one && ip == cfg.SIP.Addr.Addr().Unmap()
 		six = six || ip.Is6()
 	}
 	switch {
 	case one:
-		return cfg.SIPAddr.Addr()
+		return cfg.SIP.Addr.Addr()
 	case six:
 		return netip.IPv6Unspecified()
 	}
@@ -52,7 +52,7 @@ func mediaAddr(cfg *configs.Config) netip.Addr {
 }
 
 func sipAddrs(cfg *configs.Config) (out []netip.AddrPort) {
-	for _, l := range cfg.SIP {
+	for _, l := range cfg.SIP.Listeners {
 		out = append(out, l.Addr)
 	}
 	return out
@@ -68,18 +68,18 @@ func sipTLS(cfg *configs.Config, log *slog.Logger) (*transport.TLS, error) {
 			t.Others = append(t.Others, read)
 		}
 	}
-	if cfg.SIPRoots != "" {
+	if cfg.SIP.CAFile != "" {
 		roots, err := x509.SystemCertPool()
 		if err != nil {
 			roots = x509.NewCertPool()
 		}
-		if t.Roots, err = addPEM(roots, "sip_tls_ca_file", cfg.SIPRoots); err != nil {
+		if t.Roots, err = addPEM(roots, "sip_tls_ca_file", cfg.SIP.CAFile); err != nil {
 			return nil, err
 		}
 	}
-	if cfg.SIPClients != "" {
+	if cfg.SIP.ClientCAFile != "" {
 		var err error
-		if t.Clients, err = addPEM(x509.NewCertPool(), "sip_tls_client_ca_file", cfg.SIPClients); err != nil {
+		if t.Clients, err = addPEM(x509.NewCertPool(), "sip_tls_client_ca_file", cfg.SIP.ClientCAFile); err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +99,7 @@ func addPEM(pool *x509.CertPool, setting, path string) (*x509.CertPool, error) {
 
 // sipURI is where carriers send calls.
 func sipURI(cfg *configs.Config) string {
-	at := cfg.SIPAddr
+	at := cfg.SIP.Addr
 	if cfg.PublicIP.IsValid() {
 		at = netip.AddrPortFrom(cfg.PublicIP, at.Port())
 	}

@@ -23,14 +23,14 @@ import (
 func (m *node) startStandby(ctx context.Context) (end func()) {
 	bound, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
-	if m.cfg.Shards > 1 {
+	if m.cfg.Node.Shards > 1 {
 		wait.Go(func() { m.runStandby(bound) })
 	}
 	return func() { cancel(); wait.Wait() }
 }
 
 func (m *node) runStandby(ctx context.Context) {
-	tick := time.NewTicker(m.cfg.Lease)
+	tick := time.NewTicker(m.cfg.Node.Lease)
 	defer tick.Stop()
 	for failed := false; ; {
 		if m.shards.currentService() == nil { // none yet, or one that was closed with a shard that could not start
@@ -72,7 +72,7 @@ func (m *node) listenSIP(ctx context.Context) error {
 
 // shareSIP lets the user agent forward requests that other nodes own.
 func (m *node) shareSIP(c *sip.Config) {
-	if m.cfg.Shards < 2 {
+	if m.cfg.Node.Shards < 2 {
 		return
 	}
 	w := location.New(m.cluster)

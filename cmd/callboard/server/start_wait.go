@@ -99,7 +99,7 @@ func (w *startWait) listen(ctx context.Context) error {
 	if w.server != nil {
 		return nil
 	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", w.cfg.HTTPAddr.String())
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", w.cfg.HTTP.Addr.String())
 	if err != nil {
 		return fmt.Errorf("http_addr: %w", err)
 	}

@@ -78,14 +78,14 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	}()
 	public := cfg.PublicIP
 	if !public.IsValid() {
-		public = cfg.SIPAddr.Addr()
+		public = cfg.SIP.Addr.Addr()
 	}
 	carrier := &testCarrierAddrs{}
 	sipEgress := s.egress()
 	sipEgress.AnyPort = true
 	opened.media, err = media.NewEngine(media.Config{
 		BindIP: mediaAddr(cfg), PublicIP: public,
-		PortMin: int(cfg.MediaPorts.Low), PortMax: int(cfg.MediaPorts.High), Recording: recordingFormat(cfg.RecordingFormat),
+		PortMin: int(cfg.Media.Ports.Low), PortMax: int(cfg.Media.Ports.High), Recording: recordingFormat(cfg.Media.RecordingFormat),
 		MayReach: func(to netip.AddrPort) bool { return carrier.isMedia(to) || sipEgress.May(to) == nil }, Log: s.log,
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 		return nil, err
 	}
 	agent := sip.Config{
-		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIPPrivate, Probes: slices.Concat(cfg.SIPProbes, cfg.SIPPrivate), DSCP: cfg.SIPDSCP,
+		Listen: sipListeners(cfg), TLS: secured, Private: cfg.SIP.PrivateNetworks, Probes: slices.Concat(cfg.SIP.ProbeNetworks, cfg.SIP.PrivateNetworks), DSCP: cfg.SIP.DSCP,
 		PublicIP: cfg.PublicIP, UserAgent: "Callboard/" + s.options.Version, Trace: opened.traces.Add, Linger: dialogLinger(), OverloadAfter: overloadAfter(), Secret: datafolder.DeriveKey(root, "callboard sip"),
 		MayReach: func(to netip.AddrPort) bool { return carrier.isSIP(to) || sipEgress.May(to) == nil }, TestCarrier: carrier.address, Silent: s.quarantined, Log: s.log,
 	}

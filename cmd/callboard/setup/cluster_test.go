@@ -86,13 +86,13 @@ func TestThreeNodesOfTheComposeFileAgreeAndShareNothing(t *testing.T) {
 			env := texts(t, at(t, v, "environment"))
 			cfg := takes(t, env)
 			nodes = append(nodes, cfg)
-			assert.Equal(t, "10.0.0.1"+n, cfg.NodeAddr.Addr().String())
-			for _, addr := range []string{cfg.NodeAddr.String(), cfg.HTTPAddr.String(), cfg.AdminAddr.String(), cfg.SIPAddr.String()} {
+			assert.Equal(t, "10.0.0.1"+n, cfg.Node.Addr.Addr().String())
+			for _, addr := range []string{cfg.Node.Addr.String(), cfg.HTTP.Addr.String(), cfg.HTTP.AdminAddr.String(), cfg.SIP.Addr.String()} {
 				takeOnce(addr[strings.LastIndex(addr, ":"):], name)
 			}
-			assert.False(t, ports.High >= cfg.MediaPorts.Low && cfg.MediaPorts.High >= ports.Low, "sound of two nodes on one machine")
-			ports = cfg.MediaPorts
-			assert.Contains(t, dispatcher, "1 sip:"+cfg.SIPAddr.String()+";transport=udp", "Kamailio hands calls to where the node listens")
+			assert.False(t, ports.High >= cfg.Media.Ports.Low && cfg.Media.Ports.High >= ports.Low, "sound of two nodes on one machine")
+			ports = cfg.Media.Ports
+			assert.Contains(t, dispatcher, "1 sip:"+cfg.SIP.Addr.String()+";transport=udp", "Kamailio hands calls to where the node listens")
 			assert.Equal(t, []string{n}, anyList(at(t, v, "profiles")))
 		case "redis", "sentinel":
 			takeOnce(":"+texts(t, at(t, v, "environment"))["PORT"], name)
@@ -104,8 +104,8 @@ func TestThreeNodesOfTheComposeFileAgreeAndShareNothing(t *testing.T) {
 	for _, n := range nodes[1:] {
 		assert.Equal(t, nodes[0].RedisURL.Reveal(), n.RedisURL.Reveal())
 		assert.Equal(t, nodes[0].Blobs, n.Blobs)
-		assert.Equal(t, nodes[0].Lease, n.Lease)
-		assert.Equal(t, nodes[0].EgressAllow, n.EgressAllow)
+		assert.Equal(t, nodes[0].Node.Lease, n.Node.Lease)
+		assert.Equal(t, nodes[0].Egress.Allow, n.Egress.Allow)
 	}
 	assert.Equal(t, []string{
 		"callboard-1", "callboard-2", "callboard-3", "kamailio", "objects", "redis-1", "redis-2", "redis-3", "sentinel-1", "sentinel-2", "sentinel-3", "way",
@@ -265,7 +265,7 @@ func TestTheChartMakesSeveralNodesThatNeverShareAMachine(t *testing.T) {
 	assert.Equal(t, "/secrets/bucket/bucket.key", env["CALLBOARD_BLOBS_KEY_FILE"])
 	delete(env, "CALLBOARD_BLOBS_KEY_FILE") // what stands in it is the reader's
 	cfg := takes(t, env)
-	assert.EqualValues(t, at(t, box, "ports.1.containerPort"), cfg.NodeAddr.Port())
+	assert.EqualValues(t, at(t, box, "ports.1.containerPort"), cfg.Node.Addr.Port())
 
 	values["affinity"] = map[string]any{"nodeAffinity": map[string]any{}}
 	values["preStopSeconds"] = 0

@@ -152,7 +152,7 @@ func TestTheComposeFileSetsWhatTheServiceAndItsRedisNeed(t *testing.T) {
 	cfg := takes(t, env)
 	dispatcher, ok := at(t, file, "configs.dispatcher.content").(string)
 	require.True(t, ok)
-	assert.Contains(t, dispatcher, "1 sip:"+cfg.SIPAddr.String()+";transport=udp", "Kamailio hands calls to where the service listens")
+	assert.Contains(t, dispatcher, "1 sip:"+cfg.SIP.Addr.String()+";transport=udp", "Kamailio hands calls to where the service listens")
 	redis := fmt.Sprint(at(t, services, "redis.command"))
 	for _, policy := range []string{"--appendonly yes", "--appendfsync always", "--maxmemory-policy noeviction"} {
 		assert.Contains(t, redis, policy)
@@ -316,7 +316,7 @@ func TestTheChartMakesOneServiceWithADiskOfItsOwn(t *testing.T) {
 			env[name] = value
 		}
 		cfg := takes(t, env)
-		assert.EqualValues(t, at(t, box, "ports.0.containerPort"), cfg.HTTPAddr.Port())
+		assert.EqualValues(t, at(t, box, "ports.0.containerPort"), cfg.HTTP.Addr.Port())
 		assert.Equal(t, secrets, cfg.RedisURL.Reveal() != "")
 		assert.Equal(t, map[bool]string{true: "192.0.2.10", false: "192.0.2.20"}[secrets], cfg.PublicIP.String())
 		assert.Equal(t, map[bool]any{true: "HTTPS", false: "HTTP"}[secrets], at(t, box, "readinessProbe.httpGet.scheme"))

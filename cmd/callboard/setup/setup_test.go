@@ -24,7 +24,7 @@ func TestWhatNoFlagHasSaidIsAskedForInOrder(t *testing.T) {
 	cfg, err := a.Check()
 	require.NoError(t, err)
 	assert.Equal(t, "192.0.2.9", cfg.PublicIP.String())
-	assert.Equal(t, "https://calls.example.com", cfg.PublicURL)
+	assert.Equal(t, "https://calls.example.com", cfg.HTTP.PublicURL)
 	trunk := a.Trunk()
 	assert.Equal(t, []string{"sip.example.com", "tls"}, []string{trunk.Proxies[0].Host, *trunk.Proxies[0].Transport})
 	assert.Equal(t, "secret word", *trunk.Auth.Password)
@@ -36,7 +36,7 @@ func TestWithoutATerminalWhatIsUsualIsTaken(t *testing.T) {
 	require.NoError(t, a.Interview(strings.NewReader(""), nil, false))
 	cfg, err := a.Check()
 	require.NoError(t, err)
-	assert.Equal(t, []any{setup.DefaultData, "127.0.0.1:8080"}, []any{cfg.Data, cfg.HTTPAddr.String()})
+	assert.Equal(t, []any{setup.DefaultData, "127.0.0.1:8080"}, []any{cfg.Data, cfg.HTTP.Addr.String()})
 	require.Error(t, (&setup.Answers{}).Interview(strings.NewReader("half\n"), &bytes.Buffer{}, true), "whoever leaves in the middle has set up nothing")
 }
 

@@ -15,7 +15,7 @@ import (
 // settings say. That changes only while no node lives.
 func EnsureShardCount(ctx context.Context, cfg *configs.Config, log *slog.Logger, driver persistence.Driver) error {
 	have, err := persistence.Shards(ctx, driver)
-	if err != nil || have == 0 || have == cfg.Shards {
+	if err != nil || have == 0 || have == cfg.Node.Shards {
 		return err
 	}
 	nodes, err := membership.LiveNodes(ctx, cfg)
@@ -23,10 +23,10 @@ func EnsureShardCount(ctx context.Context, cfg *configs.Config, log *slog.Logger
 		return fmt.Errorf("redis_url: who has the work cannot be asked: %w", err)
 	}
 	if len(nodes) > 0 {
-		return lease.DisagreeOnShards(cfg.Shards, have, nodes)
+		return lease.DisagreeOnShards(cfg.Node.Shards, have, nodes)
 	}
-	if err = persistence.Divide(ctx, driver, cfg.Shards); err == nil {
-		log.Warn("the work is divided anew", slog.Int("shards", cfg.Shards), slog.Int("before", have))
+	if err = persistence.Divide(ctx, driver, cfg.Node.Shards); err == nil {
+		log.Warn("the work is divided anew", slog.Int("shards", cfg.Node.Shards), slog.Int("before", have))
 	}
 	return err
 }

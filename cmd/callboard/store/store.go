@@ -85,7 +85,7 @@ type Owner struct {
 func OpenShard(ctx context.Context, o Options, driver persistence.Driver, by Owner) (*Store, error) {
 	part := persistence.Part{}
 	if by.Shard != allShards {
-		part = persistence.Part{Shard: by.Shard, Of: o.Config.Shards}
+		part = persistence.Part{Shard: by.Shard, Of: o.Config.Node.Shards}
 	}
 	records, err := persistence.NewPart(ctx, driver, persistence.Owner{Master: by.Master, Token: by.Token, Part: part, Version: o.Version})
 	if err != nil {
