@@ -64,7 +64,7 @@ func (s *Server) let(c *fiber.Ctx, v *router.Request, r router.Rule, route strin
 	if err := s.permit(c, v, r, route); err != nil {
 		return err
 	}
-	s.ports.Audit.Note(ctx, v.Principal, v.Act("auth", "api_key.used"))
+	s.services.Audit.Note(ctx, v.Principal, v.Act("auth", "api_key.used"))
 	return nil
 }
 
@@ -152,7 +152,7 @@ func (s *Server) denied(ctx context.Context, v *router.Request, code domain.Code
 	} else if v.Principal.ClientID != "" {
 		act.Resource = domain.Resource{Type: "oauth_client", ID: v.Principal.ClientID}
 	}
-	s.ports.Audit.Note(ctx, v.Principal, act)
+	s.services.Audit.Note(ctx, v.Principal, act)
 }
 
 // CountFailure counts a request without a good credential.
@@ -264,13 +264,13 @@ func audited(c *fiber.Ctx, r router.Rule) (*router.Request, record.AuditAction, 
 // RecordWithChange lets the act of a write ride in the commit that the write makes.
 func (s *Server) RecordWithChange(c *fiber.Ctx, r router.Rule) {
 	if v, act, ok := audited(c, r); ok {
-		c.SetUserContext(s.ports.Audit.Ride(c.UserContext(), v.Principal, act))
+		c.SetUserContext(s.services.Audit.Ride(c.UserContext(), v.Principal, act))
 	}
 }
 
 // RecordResponse keeps the act of a write that succeeded, unless it rode.
 func (s *Server) RecordResponse(c *fiber.Ctx, r router.Rule) {
 	if v, act, ok := audited(c, r); ok && c.Response().StatusCode() < http.StatusBadRequest {
-		s.ports.Audit.Record(c.UserContext(), v.Principal, act)
+		s.services.Audit.Record(c.UserContext(), v.Principal, act)
 	}
 }

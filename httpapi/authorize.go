@@ -122,7 +122,7 @@ func (s *Server) authorization(c *fiber.Ctx, text string) (a *consent, answered 
 	if err != nil {
 		return page(http.StatusBadRequest, title, "A parameter stands in it twice, or cannot be read.")
 	}
-	client, err := s.ports.OAuth.ClientOf(c.UserContext(), values.Get("client_id"))
+	client, err := s.services.OAuth.ClientOf(c.UserContext(), values.Get("client_id"))
 	if err != nil {
 		return nil, false, err
 	}
@@ -131,7 +131,7 @@ func (s *Server) authorization(c *fiber.Ctx, text string) (a *consent, answered 
 		return page(http.StatusBadRequest, title, "There is no such client. Ask whoever sent you here.")
 	case !slices.Contains(client.RedirectURIs, values.Get("redirect_uri")):
 		return page(http.StatusBadRequest, title, "It leads to an address that the client has not named. Ask whoever sent you here.")
-	case s.ports.OAuth.OAuthPlan(client.WorkspaceID) != nil:
+	case s.services.OAuth.OAuthPlan(client.WorkspaceID) != nil:
 		return page(http.StatusForbidden, "Not on this plan", "plan_required: OAuth 2.0 needs the plan enterprise.")
 	}
 	a = &consent{values: values, client: client}
@@ -242,19 +242,19 @@ func (s *Server) takeConsent(c *fiber.Ctx) error {
 	act.Resource = domain.Resource{Type: "oauth_client", ID: a.client.ID}
 	if values.Get("decision") != "allow" {
 		act.Action = "oauth.denied"
-		s.ports.Audit.Record(c.UserContext(), a.principal(), act)
+		s.services.Audit.Record(c.UserContext(), a.principal(), act)
 		return s.backWith(c, a.values, domain.Errorf(domain.OAuthAccessDenied, "The user said no."))
 	}
 	code := &domain.OAuthCode{
 		ClientID: a.client.ID, UserID: a.user.ID, RedirectURI: a.values.Get("redirect_uri"), Challenge: a.values.Get("code_challenge"), Scopes: a.asked,
 	}
 	code.WorkspaceID, code.Environment, code.Provenance = a.client.WorkspaceID, a.client.Environment, a.key.Provenance
-	ctx := s.ports.Audit.Ride(c.UserContext(), a.principal(), act)
-	text, err := s.ports.Consents.IssueCode(ctx, code)
+	ctx := s.services.Audit.Ride(c.UserContext(), a.principal(), act)
+	text, err := s.services.Consents.IssueCode(ctx, code)
 	if err != nil {
 		return err
 	}
-	s.ports.Audit.Record(ctx, a.principal(), act)
+	s.services.Audit.Record(ctx, a.principal(), act)
 	return s.back(c, a.values, url.Values{"code": {text}})
 }
 

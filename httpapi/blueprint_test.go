@@ -40,8 +40,8 @@ func TestDoorsOfOneProcessShareNothingOfAWorkspaceAndShowTheirOwnAddress(t *test
 }
 
 func TestAnotherDoorOfAProcessMakesNoSchemasOfItsOwn(t *testing.T) {
-	ports := newFake().ports()
+	services := newFake().services()
 	httpapi.Prepare()
-	made := testing.AllocsPerRun(3, func() { httpapi.New(httpapi.Config{}, ports) })
+	made := testing.AllocsPerRun(3, func() { httpapi.New(httpapi.Config{}, services) })
 	assert.Less(t, made, 20000.0, "all schemas of the API take some hundred thousand")
 }

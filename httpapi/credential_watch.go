@@ -23,7 +23,7 @@ func (s *Server) principalOf(ctx context.Context, v *router.Request) (domain.Pri
 	if v.Cookie == "" {
 		return s.whose(ctx, v)
 	}
-	u, session, err := s.ports.Users.Session(ctx, v.Cookie, v.IP, true)
+	u, session, err := s.services.Users.Session(ctx, v.Cookie, v.IP, true)
 	if err != nil {
 		return domain.Principal{}, err
 	}

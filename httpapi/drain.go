@@ -30,7 +30,7 @@ func goesOn(route string) bool {
 // stopping refuses what would begin something while the service is being
 // stopped: whoever asks again finds the next process.
 func (s *Server) stopping(c *fiber.Ctx, route string) error {
-	if goesOn(route) || !s.ports.Health.Draining() {
+	if goesOn(route) || !s.services.Health.Draining() {
 		return nil
 	}
 	if err := s.moves(c, route); err != nil {

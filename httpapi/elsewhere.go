@@ -52,10 +52,10 @@ type otherNodes struct {
 	shards    Elsewhere      // nil: this shard is the only one
 	nodes     func() []Place // nil: this node is the only one
 	version   string         // of the service on this node
-	once      Once           // keeps the turn of forwarded requests
+	once      Idempotency    // keeps the turn of forwarded requests
 	operators Operators
-	tenants   operator.Tenants
-	alerts    operator.Alerts
+	tenants   operator.Workspaces
+	alerts    AlertSearch
 	requests  func(*domain.Workspace) int // of a workspace within the last minute
 	loads     install                     // the last load of all shards
 }

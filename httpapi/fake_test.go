@@ -14,7 +14,15 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/httpapi"
-	"github.com/callboard/callboard/service/calls"
+	"github.com/callboard/callboard/httpapi/v1/account"
+	"github.com/callboard/callboard/httpapi/v1/agents"
+	"github.com/callboard/callboard/httpapi/v1/calls"
+	"github.com/callboard/callboard/httpapi/v1/campaigns"
+	"github.com/callboard/callboard/httpapi/v1/events"
+	"github.com/callboard/callboard/httpapi/v1/messaging"
+	"github.com/callboard/callboard/httpapi/v1/operator"
+	"github.com/callboard/callboard/httpapi/v1/telephony"
+	callsservice "github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 	"github.com/callboard/callboard/service/trunks"
@@ -127,7 +135,7 @@ type fake struct {
 	callerIDs []string
 	contacts  []domain.RawContact
 	orders    []domain.NewCall
-	transfers []calls.Transfer
+	transfers []callsservice.Transfer
 	said      []string // texts and digits
 	results   iter.Seq2[contactlist.ResultRow, error]
 	ready     error
@@ -198,11 +206,22 @@ func newFake() *fake {
 	return f
 }
 
-func (f *fake) ports() httpapi.Ports {
-	return httpapi.Ports{
-		Auth: f, Campaigns: f, Contacts: f, Calls: f, Recordings: f, Listening: f, Talking: f, Agents: f, Pathways: f, Tools: f, Gateways: f, Trunks: f, Numbers: f, Phones: f, DNC: f, Webhooks: f,
-		Deliveries: f, Keys: f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Workspaces: f, Usages: f, Bulks: f, Exports: f, Data: f, Tenants: f, Operators: f, Quarantines: f, Alerts: f, Events: f, Health: f, Once: f,
-		Bookings: f, Messages: f, Textings: f, Knowledge: f, Windows: &f.windows,
+func (f *fake) services() httpapi.Services {
+	return httpapi.Services{
+		Account: account.Services{
+			Workspaces: f, SpendWarnings: f, Keys: f, OAuthClients: f, Usage: f, Exports: f, DataRequests: f, AuditLog: f,
+		},
+		Agents: agents.Services{
+			Agents: f, Tools: f, Pathways: f, Models: f, Calls: f, Campaigns: f, Providers: f, Appointments: f, Knowledge: f,
+		},
+		Calls:     calls.Services{Calls: f, Actions: f, Events: f, Recordings: f},
+		Campaigns: campaigns.Services{Campaigns: f, Forecasts: f, Contacts: f, DNCLists: f, Decisions: f, BulkJobs: f},
+		Events:    events.Services{Events: f, Webhooks: f, Deliveries: f},
+		Messaging: messaging.Services{Messages: f, Conversations: f, Gateways: f},
+		Operator:  operator.Services{Workspaces: f, SpendWarnings: f, Numbers: f, Trunks: f, Alerts: f, Quarantine: f},
+		Telephony: telephony.Services{Numbers: f, TestCalls: f, Trunks: f, Phones: f},
+		Keys:      f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Listening: f, Talking: f, Node: f, AlertSearch: f, Health: f,
+		RateWindows: &f.windows, Idempotency: f,
 	}
 }
 
@@ -235,7 +254,7 @@ func (f *fake) Call(_ context.Context, _ domain.Principal, id string) (*domain.C
 	return f.calls.get(id)
 }
 
-func (f *fake) ListCalls(_ context.Context, _ domain.Principal, q calls.Query) (record.Page[*domain.Call], error) {
+func (f *fake) ListCalls(_ context.Context, _ domain.Principal, q callsservice.Query) (record.Page[*domain.Call], error) {
 	return f.calls.list(q.PageQuery), nil
 }
 
@@ -342,7 +361,7 @@ func (f *fake) TestTrunk(_ context.Context, _ domain.Principal, id string) (trun
 	return trunks.TrunkTest{TrunkID: id, OK: true, Targets: []trunks.TargetTest{{Target: "sip.example.com:5060;udp", Reachable: true, Code: 200, Reason: "OK", Millis: 3}}}, nil
 }
 
-func (f *fake) TestInboundCall(_ context.Context, p domain.Principal, o calls.InboundTest) (*domain.Call, error) {
+func (f *fake) TestInboundCall(_ context.Context, p domain.Principal, o callsservice.InboundTest) (*domain.Call, error) {
 	if p.Environment != domain.Test {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the built-in carrier calls with a test key only")
 	}

@@ -30,12 +30,12 @@ func (s *Server) healthRoutes() {
 		func(c *fiber.Ctx) error {
 			ctx, cancel := context.WithTimeout(c.UserContext(), readyWithin)
 			defer cancel()
-			if err := s.ports.Health.Ready(ctx); err != nil {
+			if err := s.services.Health.Ready(ctx); err != nil {
 				return s.RespondError(c, &router.Failure{
 					Status: http.StatusServiceUnavailable, RequestID: router.RequestID(c),
 					Err: domain.Errorf(domain.CodeUnavailable, "Not ready: %v", err).With("reason", err.Error()),
 				})
 			}
-			return c.JSON(healthAnswer{Status: "ok", Quarantined: s.ports.Health.Quarantined()})
+			return c.JSON(healthAnswer{Status: "ok", Quarantined: s.services.Health.Quarantined()})
 		})
 }

@@ -24,7 +24,7 @@ const (
 // second after the first that counts. Where half a burst is not written yet, a
 // request waits until it is, so that no crash gives more than a burst away.
 type keeper struct {
-	windows Windows
+	windows RateWindows
 	log     *slog.Logger
 	limits  *limit.Limiter
 	paths   *limit.Limiter
@@ -46,7 +46,7 @@ type reading struct {
 	done atomic.Bool
 }
 
-func newKeeper(life context.Context, w Windows, log *slog.Logger, limits, paths *limit.Limiter) *keeper {
+func newKeeper(life context.Context, w RateWindows, log *slog.Logger, limits, paths *limit.Limiter) *keeper {
 	return &keeper{
 		life: func() context.Context { return life }, windows: w, log: log, limits: limits, paths: paths, dirty: make(map[string]bool), round: make(chan struct{}),
 		some: make(chan struct{}, 1), urgent: make(chan struct{}, 1),

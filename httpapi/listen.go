@@ -86,7 +86,7 @@ func (s *Server) listen(c *fiber.Ctx) error {
 		return ps.Err()
 	}
 	v := router.RequestOf(c.UserContext())
-	if _, err = s.ports.Calls.Call(c.UserContext(), v.Principal, id); err != nil {
+	if _, err = s.services.Calls.Calls.Call(c.UserContext(), v.Principal, id); err != nil {
 		return err
 	}
 	r, err := upgrade(c)
@@ -94,7 +94,7 @@ func (s *Server) listen(c *fiber.Ctx) error {
 		return err
 	}
 	heard := newEarful()
-	seat, err := s.ports.Listening.ListenCall(c.UserContext(), v.Principal, id, mode, heard.put)
+	seat, err := s.services.Listening.ListenCall(c.UserContext(), v.Principal, id, mode, heard.put)
 	if err != nil {
 		return err
 	}

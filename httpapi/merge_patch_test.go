@@ -168,7 +168,7 @@ func TestEveryPatchHasAnUpdateSchemaOfItsOwn(t *testing.T) {
 			Schemas map[string]schema `json:"schemas"`
 		} `json:"components"`
 	}
-	require.NoError(t, json.Unmarshal(httpapi.New(httpapi.Config{}, newFake().ports()).Document(), &document))
+	require.NoError(t, json.Unmarshal(httpapi.New(httpapi.Config{}, newFake().services()).Document(), &document))
 	seen := 0
 	for path, operations := range document.Paths {
 		op, ok := operations["patch"]

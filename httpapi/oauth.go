@@ -18,7 +18,6 @@ import (
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/httpapi/router"
 	"github.com/callboard/callboard/httpapi/token"
-	"github.com/callboard/callboard/httpapi/v1/account"
 	"github.com/callboard/callboard/service/oauth"
 	"github.com/callboard/callboard/service/record"
 )
@@ -75,7 +74,6 @@ type Introspection struct {
 }
 
 func (s *Server) oauthRoutes() {
-	account.RegisterClients(s.Router, s.ports.OAuth)
 	s.authorizeRoutes()
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", ID: "getOAuthMetadata", Tag: router.OAuthTag, Public: true,
@@ -228,7 +226,7 @@ func (s *Server) readForm(c *fiber.Ctx) (*form, error) {
 	if err = s.CountRequest(c, v.Principal); err != nil {
 		return nil, err
 	}
-	if err = s.ports.OAuth.OAuthPlan(client.WorkspaceID); err != nil {
+	if err = s.services.OAuth.OAuthPlan(client.WorkspaceID); err != nil {
 		s.denied(c.UserContext(), v, domain.CodeOf(err))
 		return nil, err
 	}
@@ -289,7 +287,7 @@ func (s *Server) clientBy(c *fiber.Ctx, values url.Values) (*domain.OAuthClient,
 		}
 		id, secret = basicID, basicSecret
 	}
-	client, err := s.ports.OAuth.ClientOf(c.UserContext(), id)
+	client, err := s.services.OAuth.ClientOf(c.UserContext(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +297,7 @@ func (s *Server) clientBy(c *fiber.Ctx, values url.Values) (*domain.OAuthClient,
 	if client != nil && client.Public && secret == "" { // it has none: PKCE proves it
 		return client, nil
 	}
-	if !s.ports.OAuth.ClientProves(client, secret) {
+	if !s.services.OAuth.ClientProves(client, secret) {
 		return client, domain.Errorf(domain.OAuthInvalidClient, "There is no such client, or its secret is another one.")
 	}
 	return client, nil
@@ -354,7 +352,7 @@ func (s *Server) token(c *fiber.Ctx, f *form) (any, error) {
 		action = "token.refreshed"
 	}
 	v := router.RequestOf(c.UserContext())
-	ctx := s.ports.Audit.Ride(c.UserContext(), v.Principal, clientAct(v, f.client, action))
+	ctx := s.services.Audit.Ride(c.UserContext(), v.Principal, clientAct(v, f.client, action))
 	granted, err := s.consented(ctx, f, g)
 	if err != nil {
 		s.noteReuse(ctx, f.client, err)
@@ -369,14 +367,14 @@ func (s *Server) consented(ctx context.Context, f *form, g domain.GrantType) (oa
 		if f.get("refresh_token") == "" {
 			return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "refresh_token is required.")
 		}
-		return s.ports.Consents.RenewGrant(ctx, f.client, f.get("refresh_token"), f.get("scope"))
+		return s.services.Consents.RenewGrant(ctx, f.client, f.get("refresh_token"), f.get("scope"))
 	}
 	for _, name := range []string{"code", "redirect_uri"} {
 		if f.get(name) == "" {
 			return oauth.Granted{}, domain.Errorf(domain.OAuthInvalidRequest, "%s is required.", name)
 		}
 	}
-	return s.ports.Consents.RedeemCode(ctx, f.client, f.get("code"), f.get("redirect_uri"), f.get("code_verifier"))
+	return s.services.Consents.RedeemCode(ctx, f.client, f.get("code"), f.get("redirect_uri"), f.get("code_verifier"))
 }
 
 // noteReuse tells the audit log of something that was used twice.
@@ -386,7 +384,7 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 		return
 	}
 	v := router.RequestOf(ctx)
-	s.ports.Audit.Record(ctx, v.Principal, clientAct(v, client, "token.reused"))
+	s.services.Audit.Record(ctx, v.Principal, clientAct(v, client, "token.reused"))
 }
 
 // access signs an access token and notes it, unless the commit that gave it has.
@@ -399,7 +397,7 @@ func (s *Server) access(ctx context.Context, client *domain.OAuthClient, g oauth
 	}
 	v := router.RequestOf(ctx)
 	v.Principal.UserID = g.UserID
-	s.ports.Audit.Record(ctx, v.Principal, clientAct(v, client, action))
+	s.services.Audit.Record(ctx, v.Principal, clientAct(v, client, action))
 	return &AccessToken{
 		AccessToken: signed.Body.Token, TokenType: "Bearer", ExpiresIn: signed.Body.ExpiresIn, Scope: access.ScopeText(g.Rights), Refresh: g.Refresh,
 	}, nil
@@ -433,12 +431,12 @@ func (s *Server) owned(ctx context.Context, f *form) (c token.Claims, rights []d
 func (s *Server) revokeToken(c *fiber.Ctx, f *form) (any, error) {
 	v := router.RequestOf(c.UserContext())
 	act := clientAct(v, f.client, "token.revoked")
-	ctx := s.ports.Audit.Ride(c.UserContext(), v.Principal, act)
-	if g, _, err := s.ports.Consents.GrantOf(ctx, f.client, f.get("token")); err == nil {
-		if err = s.ports.Consents.EndGrant(ctx, f.client, g.GrantID); err != nil {
+	ctx := s.services.Audit.Ride(c.UserContext(), v.Principal, act)
+	if g, _, err := s.services.Consents.GrantOf(ctx, f.client, f.get("token")); err == nil {
+		if err = s.services.Consents.EndGrant(ctx, f.client, g.GrantID); err != nil {
 			return nil, err
 		}
-		s.ports.Audit.Record(ctx, v.Principal, act)
+		s.services.Audit.Record(ctx, v.Principal, act)
 		return struct{}{}, nil
 	} else if domain.CodeOf(err) != domain.OAuthInvalidGrant {
 		return nil, err
@@ -448,14 +446,14 @@ func (s *Server) revokeToken(c *fiber.Ctx, f *form) (any, error) {
 		return struct{}{}, err
 	}
 	if claims.GrantID != "" {
-		err = s.ports.Consents.EndGrant(ctx, f.client, claims.GrantID)
+		err = s.services.Consents.EndGrant(ctx, f.client, claims.GrantID)
 	} else {
-		err = s.ports.OAuth.RevokeOAuth(ctx, f.client, claims.ID, claims.ExpiresAt.Time)
+		err = s.services.OAuth.RevokeOAuth(ctx, f.client, claims.ID, claims.ExpiresAt.Time)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.ports.Audit.Record(ctx, v.Principal, act)
+	s.services.Audit.Record(ctx, v.Principal, act)
 	return struct{}{}, nil
 }
 
@@ -470,7 +468,7 @@ func (s *Server) introspect(c *fiber.Ctx, f *form) (any, error) {
 	if f.client.Public {
 		return nil, s.refused(c, domain.Errorf(domain.OAuthInvalidClient, "This takes a client with a secret."))
 	}
-	if g, until, err := s.ports.Consents.GrantOf(c.UserContext(), f.client, f.get("token")); err == nil {
+	if g, until, err := s.services.Consents.GrantOf(c.UserContext(), f.client, f.get("token")); err == nil {
 		return &Introspection{
 			Active: true, Scope: access.ScopeText(g.Rights), ClientID: f.client.ID, TokenType: "refresh_token", ExpiresAt: until.Unix(), Subject: g.UserID, Issuer: s.issuer(),
 		}, nil

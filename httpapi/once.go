@@ -30,7 +30,7 @@ const (
 // idempotency runs requests at most once per Idempotency-Key and replays the stored
 // replies.
 type idempotency struct {
-	store Once // nil: the header has no effect
+	store Idempotency // nil: the header has no effect
 	log   *slog.Logger
 }
 

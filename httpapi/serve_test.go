@@ -68,7 +68,7 @@ func open(t *testing.T, cfg httpapi.Config) *door {
 // openOn opens a door before a service that is there already.
 func openOn(t *testing.T, f *fake, cfg httpapi.Config) *door {
 	t.Helper()
-	s := httpapi.New(cfg, f.ports())
+	s := httpapi.New(cfg, f.services())
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	done := make(chan error, 1)

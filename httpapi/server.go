@@ -111,7 +111,7 @@ type Server struct {
 	*router.Router
 
 	cfg           Config
-	ports         Ports
+	services      Services
 	document      *document
 	needsOperator map[string]router.Rule // that need an operator's credential
 	limitedRoutes map[string]pathLimit   // that count against the limit of their path
@@ -147,16 +147,16 @@ const countedWorkspaces = 1 << 20
 
 // New builds the front door. It panics where a route is missing from the table
 // of permissions: that is a fault of the program.
-func New(cfg Config, ports Ports) *Server {
+func New(cfg Config, services Services) *Server {
 	cfg = cfg.filled()
 	s := &Server{
 		limits: limit.Limiter{Names: countedWorkspaces}, paths: limit.Limiter{Names: countedWorkspaces},
-		cfg: cfg, ports: ports, pages: newPages(), needsOperator: router.OperatorRules(), limitedRoutes: limitsByRoute(),
+		cfg: cfg, services: services, pages: newPages(), needsOperator: router.OperatorRules(), limitedRoutes: limitsByRoute(),
 	}
 	documents := theDocuments()
 	s.document = documents.document(cfg.Version, cfg.PublicURL)
 	base, end := context.WithCancel(context.Background())
-	s.counts = newKeeper(base, ports.Windows, cfg.Log, &s.limits, &s.paths)
+	s.counts = newKeeper(base, services.RateWindows, cfg.Log, &s.limits, &s.paths)
 	live, hush := context.WithCancel(base)
 	s.listens, s.hush = func() context.Context { return live }, hush
 	s.end = end
@@ -180,12 +180,12 @@ func New(cfg Config, ports Ports) *Server {
 		JSONDecoder:                  domain.DecodeJSON,
 	})
 	s.otherNodes = &otherNodes{
-		shards: cfg.Elsewhere, nodes: cfg.Nodes, version: cfg.Version, once: ports.Once,
-		operators: ports.Operators, tenants: ports.Tenants, alerts: ports.Alerts, requests: s.requestsLastMinute,
+		shards: cfg.Elsewhere, nodes: cfg.Nodes, version: cfg.Version, once: services.Idempotency,
+		operators: services.Node, tenants: services.Operator.Workspaces, alerts: services.AlertSearch, requests: s.requestsLastMinute,
 	}
 	s.Router = router.New(documents.Registry, router.Config{
 		App: app, Log: cfg.Log, PublicURL: cfg.PublicURL, JSONLimit: cfg.JSONLimit, WriteTimeout: cfg.WriteTimeout,
-		Access: s, RateLimits: s, Idempotency: &idempotency{store: ports.Once, log: cfg.Log}, Forwarder: s.otherNodes, AuditLog: s, Workspaces: workspaceRules{ports.Workspaces, ports.Numbers},
+		Access: s, RateLimits: s, Idempotency: &idempotency{store: services.Idempotency, log: cfg.Log}, Forwarder: s.otherNodes, AuditLog: s, Workspaces: workspaceRules{services.Account.Workspaces, services.Telephony.Numbers},
 		Context: func(v *router.Request) context.Context { return router.WithRequest(base, v) },
 	})
 	s.otherNodes.Router = s.Router
@@ -208,45 +208,24 @@ func New(cfg Config, ports Ports) *Server {
 }
 
 func (s *Server) routes() {
-	campaigns.RegisterCampaigns(s.Router, s.ports.Campaigns)
-	campaigns.RegisterContacts(s.Router, s.ports.Contacts)
-	account.RegisterUsage(s.Router, s.ports.Usages)
-	campaigns.RegisterBulk(s.Router, s.ports.Bulks)
-	account.RegisterExports(s.Router, s.ports.Exports)
-	account.RegisterDataRequests(s.Router, s.ports.Data)
-	calls.RegisterCalls(s.Router, s.ports.Calls)
-	calls.RegisterRecordings(s.Router, s.ports.Calls, s.ports.Recordings)
+	s.streamRoute() // before the event by its id
+	campaigns.Register(s.Router, s.services.Campaigns)
+	account.Register(s.Router, s.services.Account)
+	calls.Register(s.Router, s.services.Calls)
 	s.listenRoutes()
 	s.talkRoutes()
 	s.talkPages()
 	s.ticketRoutes()
-	agents.RegisterAgents(s.Router, s.ports.Agents)
-	agents.RegisterTools(s.Router, s.ports.Tools)
-	messaging.RegisterGateways(s.Router, s.ports.Gateways)
-	agents.RegisterPathways(s.Router, s.ports.Pathways, s.ports.Agents, s.ports.Calls, s.ports.Campaigns, agents.PathwaySpeech{Recognized: s.cfg.Ears, Transcribed: s.cfg.Text})
-	telephony.RegisterNumbers(s.Router, s.ports.Numbers)
-	telephony.RegisterTrunks(s.Router, s.ports.Trunks)
-	campaigns.RegisterDNC(s.Router, s.ports.DNC)
-	telephony.RegisterPhones(s.Router, s.ports.Phones)
-	agents.RegisterProviders(s.Router, s.ports.Bookings)
-	agents.RegisterAppointments(s.Router, s.ports.Bookings)
-	messaging.RegisterMessages(s.Router, s.ports.Messages)
-	messaging.RegisterConversations(s.Router, s.ports.Textings)
-	agents.RegisterKnowledge(s.Router, s.ports.Knowledge)
-	events.RegisterWebhooks(s.Router, s.ports.Webhooks, s.ports.Deliveries)
-	account.RegisterKeys(s.Router, s.ports.Keys)
+	agents.Register(s.Router, s.services.Agents, agents.PathwaySpeech{Recognized: s.cfg.Ears, Transcribed: s.cfg.Text})
+	messaging.Register(s.Router, s.services.Messaging)
+	telephony.Register(s.Router, s.services.Telephony)
 	s.tokenRoutes()
 	s.oauthRoutes()
 	s.userRoutes()
 	s.rateLimitRoutes()
-	account.RegisterAudit(s.Router, s.ports.Audit)
-	account.RegisterWorkspace(s.Router, s.ports.Workspaces)
-	operator.RegisterTenants(s.Router, s.ports.Tenants, s.ports.Trunks, s.ports.Workspaces)
-	operator.RegisterQuarantine(s.Router, s.ports.Quarantines)
+	operator.Register(s.Router, s.services.Operator)
 	s.otherNodes.registerControls()
-	operator.RegisterAlerts(s.Router, s.ports.Alerts)
-	s.streamRoute() // before the event by its id
-	events.RegisterEvents(s.Router, s.ports.Events)
+	events.Register(s.Router, s.services.Events)
 	s.healthRoutes()
 	s.documentRoutes()
 	s.docsRoutes()

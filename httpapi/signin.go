@@ -52,7 +52,7 @@ func (s *Server) signIn(c *fiber.Ctx) error {
 	if !s.ownPage(c) {
 		return s.say(c, http.StatusForbidden, "This page is out of date", "Open the sign-in link again.")
 	}
-	cookie, u, err := s.ports.Users.SignIn(c.UserContext(), values.Get("token"), v.IP, v.UserAgent)
+	cookie, u, err := s.services.Users.SignIn(c.UserContext(), values.Get("token"), v.IP, v.UserAgent)
 	if u != nil {
 		v.Principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
 	}
@@ -82,7 +82,7 @@ func (s *Server) signOut(c *fiber.Ctx) error {
 	u, session, err := s.signedIn(c)
 	if err == nil {
 		p := domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
-		err = s.ports.Users.EndSession(c.UserContext(), p, u.ID, session.ID, func(*domain.User) error { return nil })
+		err = s.services.Users.EndSession(c.UserContext(), p, u.ID, session.ID, func(*domain.User) error { return nil })
 	}
 	if code := domain.CodeOf(err); err != nil && code != domain.CodeAuthenticationRequired && code != domain.CodeNotFound {
 		return err

@@ -71,7 +71,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	q.After = from
 	next := waitWithoutEvents
 	if len(q.Types) > 0 {
-		next, err = s.ports.Events.FollowEvents(c.UserContext(), v.Principal, q)
+		next, err = s.services.Events.Events.FollowEvents(c.UserContext(), v.Principal, q)
 	}
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ func (s *Server) talk(c *fiber.Ctx) error {
 		}
 	}
 	v := router.RequestOf(c.UserContext())
-	if _, err = s.ports.Agents.Agent(c.UserContext(), v.Principal, id); err != nil {
+	if _, err = s.services.Agents.Agents.Agent(c.UserContext(), v.Principal, id); err != nil {
 		return err
 	}
 	r, err := upgrade(c)
@@ -105,7 +105,7 @@ func (s *Server) talk(c *fiber.Ctx) error {
 	}
 	heard, told := newEarful(), newNotes()
 	var once sync.Once
-	t, err := s.ports.Talking.TalkToAgent(c.UserContext(), v.Principal, o, calls.Listener{
+	t, err := s.services.Talking.TalkToAgent(c.UserContext(), v.Principal, o, calls.Listener{
 		Sound: heard.put,
 		Segment: func(segment domain.Segment) {
 			once.Do(func() { told.put(TalkNote{Type: "state", Status: domain.CallInProgress}) })

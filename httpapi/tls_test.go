@@ -73,7 +73,7 @@ func TestTheDoorSpeaksTLSAndShowsANewCertificateWithoutARestart(t *testing.T) {
 	assert.Equal(t, []any{200, "max-age=31536000"}, got)
 	_, err = get(first)
 	require.ErrorAs(t, err, new(*tls.CertificateVerificationError), "the one before is shown no more")
-	missing := httpapi.New(httpapi.Config{Certificate: func() (*tls.Certificate, error) { return nil, os.ErrNotExist }}, newFake().ports())
+	missing := httpapi.New(httpapi.Config{Certificate: func() (*tls.Certificate, error) { return nil, os.ErrNotExist }}, newFake().services())
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.ErrorIs(t, missing.Serve(ln), os.ErrNotExist)

@@ -60,7 +60,7 @@ func (s *Server) tokenRoutes() {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/.well-known/jwks.json", ID: "getJWKS", Tag: tag, Public: true, Summary: "Get the keys that tokens are signed with",
 	}, func(ctx context.Context, _ domain.Principal, _ *struct{}) (*cached[JWKS], error) {
-		keys, err := s.ports.Tokens.SigningKeys(ctx, token.NewKey)
+		keys, err := s.services.Tokens.SigningKeys(ctx, token.NewKey)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (s *Server) refreshToken(ctx context.Context, p domain.Principal, _ *struct
 }
 
 func (s *Server) sign(ctx context.Context, c token.Claims) (*router.Response[Token], error) {
-	keys, err := s.ports.Tokens.SigningKeys(ctx, token.NewKey)
+	keys, err := s.services.Tokens.SigningKeys(ctx, token.NewKey)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s *Server) issuer() string {
 // whose finds out who shows a credential: an API key, or the JWT of a user.
 func (s *Server) whose(ctx context.Context, v *router.Request) (domain.Principal, error) {
 	if !token.Looks(v.Credential) {
-		return s.ports.Auth.Authenticate(ctx, v.Credential, v.IP)
+		return s.services.Keys.Authenticate(ctx, v.Credential, v.IP)
 	}
 	c, err := s.readToken(ctx, v.Credential)
 	if err != nil {
@@ -142,12 +142,12 @@ func (s *Server) whose(ctx context.Context, v *router.Request) (domain.Principal
 	v.Claims = &c
 	p := c.Principal()
 	if c.ClientID == "" {
-		return p, s.ports.Tokens.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
+		return p, s.services.Keys.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
 	}
 	if p.Permissions, err = s.oauthRights(ctx, &c); err != nil {
 		return p, err
 	}
-	client, err := s.ports.OAuth.ClientOf(ctx, c.ClientID)
+	client, err := s.services.OAuth.ClientOf(ctx, c.ClientID)
 	if err == nil && client != nil && !access.From(client.AllowedIPs, v.IP) {
 		err = domain.Errorf(domain.CodeIPNotAllowed, "Requests with tokens of this OAuth client are not allowed from this address.")
 	}
@@ -158,11 +158,11 @@ func (s *Server) whose(ctx context.Context, v *router.Request) (domain.Principal
 // with the API key whose sign-in link the user who consented came by.
 func (s *Server) oauthRights(ctx context.Context, c *token.Claims) ([]domain.Permission, error) {
 	if c.SignInKeyID != "" {
-		if err := s.ports.Tokens.KeyAlive(ctx, c.WorkspaceID, c.SignInKeyID); err != nil {
+		if err := s.services.Keys.KeyAlive(ctx, c.WorkspaceID, c.SignInKeyID); err != nil {
 			return nil, err
 		}
 	}
-	return s.ports.OAuth.OAuthAlive(ctx, c.Principal(), c.GrantID, c.ID)
+	return s.services.OAuth.OAuthAlive(ctx, c.Principal(), c.GrantID, c.ID)
 }
 
 // readToken checks a token by itself; whether what it hangs on still holds is
@@ -170,7 +170,7 @@ func (s *Server) oauthRights(ctx context.Context, c *token.Claims) ([]domain.Per
 func (s *Server) readToken(ctx context.Context, text string) (token.Claims, error) {
 	var fault error
 	c, err := token.Read(text, s.issuer(), func(kid string) *domain.SigningKey {
-		k, err := s.ports.Tokens.SigningKey(ctx, kid)
+		k, err := s.services.Tokens.SigningKey(ctx, kid)
 		fault = err
 		return k
 	}, time.Now())
@@ -209,7 +209,7 @@ func allowOrigin(c *fiber.Ctx, origin string) {
 // showPage lets a page of an origin that some workspace names read why its
 // token was refused: it would see a fault of the network instead.
 func (s *Server) showPage(c *fiber.Ctx, v *router.Request) {
-	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.Looks(v.Credential) && s.ports.Tokens.OriginAllowed(origin) {
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.Looks(v.Credential) && s.services.Tokens.OriginAllowed(origin) {
 		allowOrigin(c, origin)
 	}
 }
@@ -228,7 +228,7 @@ func (s *Server) preflight(c *fiber.Ctx) error {
 		return c.Next()
 	}
 	v := router.RequestOf(c.UserContext())
-	if !s.ports.Tokens.OriginAllowed(origin) {
+	if !s.services.Tokens.OriginAllowed(origin) {
 		if err := s.CountFailure(c, v); err != nil {
 			return s.RespondError(c, err)
 		}

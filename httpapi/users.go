@@ -84,9 +84,9 @@ func (s *Server) userRoutes() {
 	const tag, path = "Users", "/v1/users"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createUser", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a user"}, s.createUser)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listUsers", Tag: tag, Summary: "List users"},
-		router.HandleList(s.ports.Users, Users.ListUsers, router.Same))
+		router.HandleList(s.services.Users, Users.ListUsers, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getUser", Tag: tag, Summary: "Get a user"},
-		router.HandleByID(domain.PrefixUser, s.ports.Users, Users.User, router.Same))
+		router.HandleByID(domain.PrefixUser, s.services.Users, Users.User, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateUser", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a user"}, s.updateUser)
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteUser", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete a user, with sessions and consents, at once"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[router.Deleted], error) {
@@ -94,7 +94,7 @@ func (s *Server) userRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondDeleted(id, "user", s.ports.Users.DeleteUser(ctx, p, id, account.ManagesUsers(p)))
+			return router.RespondDeleted(id, "user", s.services.Users.DeleteUser(ctx, p, id, account.ManagesUsers(p)))
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/sign-in-link", ID: "createSignInLink", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Make a link that signs a user in",
@@ -110,7 +110,7 @@ func (s *Server) userRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ports.Users.ListSessions(ctx, p, id, in.Query())
+			l, err := s.services.Users.ListSessions(ctx, p, id, in.Query())
 			return router.Page(l, err, showSession)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}/sessions/{session_id}", ID: "endSession", Credential: router.KeyOrSession, Tag: tag, Summary: "Sign a user out in one browser"},
@@ -127,7 +127,7 @@ func (s *Server) userRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return router.RespondDeleted(session, "session", s.ports.Users.EndSession(ctx, p, id, session, account.ManagesUsers(p)))
+			return router.RespondDeleted(session, "session", s.services.Users.EndSession(ctx, p, id, session, account.ManagesUsers(p)))
 		})
 	s.signInRoutes()
 }
@@ -150,7 +150,7 @@ func (s *Server) createUser(ctx context.Context, p domain.Principal, in *struct{
 	if err := account.MayManageUser(p, u); err != nil {
 		return nil, err
 	}
-	made, err := s.ports.Users.CreateUser(ctx, p, u)
+	made, err := s.services.Users.CreateUser(ctx, p, u)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (s *Server) updateUser(ctx context.Context, p domain.Principal, in *struct 
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.ports.Users.UpdateUser(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewUser, u *domain.User) error {
+	return router.Respond(s.services.Users.UpdateUser(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewUser, u *domain.User) error {
 		if err := account.MayManageUser(p, u); err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (s *Server) signInLink(ctx context.Context, p domain.Principal, in *router.
 	if err != nil {
 		return nil, err
 	}
-	text, until, err := s.ports.Users.SignInLink(ctx, p, id, account.ManagesUsers(p))
+	text, until, err := s.services.Users.SignInLink(ctx, p, id, account.ManagesUsers(p))
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (s *Server) signedIn(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
 // whoSits is signedIn without the limits, also for who only watches.
 func (s *Server) whoSits(c *fiber.Ctx, watching bool) (*domain.User, *domain.Session, error) {
 	v := router.RequestOf(c.UserContext())
-	u, session, err := s.ports.Users.Session(c.UserContext(), c.Cookies(cookieName), v.IP, watching)
+	u, session, err := s.services.Users.Session(c.UserContext(), c.Cookies(cookieName), v.IP, watching)
 	if u != nil {
 		v.Principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
 	}

@@ -47,7 +47,7 @@ func (t *shard) serveAPI() error {
 		Log: t.log, PublicURL: t.cfg.BaseURL(t.Front), TrustedProxies: t.cfg.HTTP.TrustedProxies,
 		Certificate: certificate, Version: t.options.Version, Ears: t.engines.Recognizer != nil, Text: t.engines.Recognizer != nil && t.engines.Recognizer.Transcribes("en-US"), Observe: t.meters.Request,
 		Elsewhere: t.elsewhere(), Nodes: t.liveNodes(), Moves: t.holdsRequests,
-	}, portsOf(d))
+	}, apiServices(d))
 	if t.token == "" {
 		t.answer()
 	}

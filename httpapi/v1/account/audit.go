@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// AuditReader reads the audit log.
-type AuditReader interface {
+// AuditLog reads the audit log.
+type AuditLog interface {
 	ListAudit(ctx context.Context, p domain.Principal, q audit.Query) (record.Page[*domain.AuditEntry], error)
 }
 
@@ -19,11 +19,11 @@ type AuditReader interface {
 type auditHandlers struct {
 	*router.Router
 
-	audit AuditReader
+	audit AuditLog
 }
 
-// RegisterAudit registers the audit log.
-func RegisterAudit(r *router.Router, reader AuditReader) {
+// registerAudit registers the audit log.
+func registerAudit(r *router.Router, reader AuditLog) {
 	s := &auditHandlers{Router: r, audit: reader}
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/audit-logs", ID: "listAuditLogs", Tag: "Audit logs", Summary: "Read who did what",

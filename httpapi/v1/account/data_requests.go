@@ -40,8 +40,8 @@ type NewDataRequest struct {
 
 const mimeZip = "application/zip"
 
-// RegisterDataRequests registers the operations of data requests.
-func RegisterDataRequests(r *router.Router, data DataRequests) {
+// registerDataRequests registers the operations of data requests.
+func registerDataRequests(r *router.Router, data DataRequests) {
 	s := &dataRequestHandlers{Router: r, data: data}
 	const tag, path = "Data requests", "/v1/data-requests"
 	router.Add(s.Router, router.Operation{

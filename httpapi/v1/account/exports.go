@@ -144,8 +144,8 @@ func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 	return e, mayExport(p, e)
 }
 
-// RegisterExports registers the operations of exports.
-func RegisterExports(r *router.Router, exports Exports) {
+// registerExports registers the operations of exports.
+func registerExports(r *router.Router, exports Exports) {
 	s := &exportHandlers{Router: r, exports: exports}
 	const tag, path = "Exports", "/v1/exports"
 	router.Add(s.Router, router.Operation{

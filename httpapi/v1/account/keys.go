@@ -88,8 +88,8 @@ func shownKey(k *domain.APIKey, err error) (*router.Response[*APIKey], error) {
 	return router.Respond(showKey(k), nil)
 }
 
-// RegisterKeys registers the operations of API keys.
-func RegisterKeys(r *router.Router, service Keys) {
+// registerKeys registers the operations of API keys.
+func registerKeys(r *router.Router, service Keys) {
 	s := &keyHandlers{Router: r, keys: service}
 	const tag, path = "API keys", "/v1/api-keys"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createKey", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create an API key", Description: "The answer holds the key, this once."}, s.createKey)

@@ -3,7 +3,6 @@ package account
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
@@ -16,11 +15,11 @@ import (
 type clientHandlers struct {
 	*router.Router
 
-	clients OAuth
+	clients OAuthClients
 }
 
-// OAuth is what stands behind the OAuth 2.0 endpoints.
-type OAuth interface {
+// OAuthClients are the OAuth clients of a workspace.
+type OAuthClients interface {
 	// OAuthPlan fails with plan_required where the workspace's plan has none.
 	OAuthPlan(workspace string) error
 	// CreateClient answers the client and its secret, which is never kept; ""
@@ -30,19 +29,6 @@ type OAuth interface {
 	ListClients(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.OAuthClient], error)
 	// DeleteClient: from its return on the client's tokens are refused.
 	DeleteClient(ctx context.Context, p domain.Principal, id string) error
-	// ClientOf is a client of any workspace, before it has proven anything; nil:
-	// there is none. It answers from memory.
-	ClientOf(ctx context.Context, id string) (*domain.OAuthClient, error)
-	// ClientProves says whether a secret is the client's, after the same time for
-	// every client and for nil.
-	ClientProves(c *domain.OAuthClient, secret string) bool
-	// OAuthAlive is what the holder of an access token may do now, at most what
-	// the Principal holds. Errors: expired_token, plan_required. It answers from
-	// memory: it stands before every request.
-	OAuthAlive(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error)
-	// RevokeOAuth refuses the access tokens of a grant, or a single one by its
-	// jti, from its return on; they would end at until.
-	RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error
 }
 
 // NewClient is an OAuth client as it is sent.
@@ -83,8 +69,8 @@ func showClient(c *domain.OAuthClient) *Client {
 	return out
 }
 
-// RegisterClients registers the operations of OAuth clients.
-func RegisterClients(r *router.Router, clients OAuth) {
+// registerClients registers the operations of OAuth clients.
+func registerClients(r *router.Router, clients OAuthClients) {
 	s := &clientHandlers{Router: r, clients: clients}
 	const tag, path = "OAuth clients", "/v1/oauth/clients"
 	router.Add(s.Router, router.Operation{
@@ -117,7 +103,7 @@ func RegisterClients(r *router.Router, clients OAuth) {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteClient", Credential: router.KeyOrSession, Tag: tag, Summary: "Delete an OAuth client and refuse its tokens at once",
 		Description: "On every plan: what was given can always be taken away.",
-	}, router.HandleDeleteByID(domain.PrefixClient, "oauth_client", s.clients, OAuth.DeleteClient))
+	}, router.HandleDeleteByID(domain.PrefixClient, "oauth_client", s.clients, OAuthClients.DeleteClient))
 }
 
 // client is the client that is asked for.

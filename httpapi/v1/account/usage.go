@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// Usages are what a workspace used, and what that costs.
-type Usages interface {
+// Usage is what a workspace used, and what that costs.
+type Usage interface {
 	// Usage tells days and months from one day to another.
 	Usage(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error)
 	// Ledger walks the rows behind it, in the order in which they were opened.
@@ -29,7 +29,7 @@ type Usages interface {
 type usageHandlers struct {
 	*router.Router
 
-	usages Usages
+	usage Usage
 }
 
 // LedgerEntry is an attempt, or a call that came in, as the export shows it.
@@ -50,9 +50,9 @@ func ledgerColumns() []string {
 	return []string{"attempt_id", "call_id", "campaign_id", "direction", "opened_at", "closed_at", "seconds", "plan", "included", "amount", "currency"}
 }
 
-// RegisterUsage registers the operations of usage.
-func RegisterUsage(r *router.Router, usages Usages) {
-	s := &usageHandlers{Router: r, usages: usages}
+// registerUsage registers the operations of usage.
+func registerUsage(r *router.Router, usage Usage) {
+	s := &usageHandlers{Router: r, usage: usage}
 	const days = "Days are those of UTC. The time at which an attempt was opened sets its day, its month and its price."
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/usage", ID: "getUsage", Tag: "Usage", Summary: "Attempts, minutes, messages and what they cost, by day and month",
@@ -67,7 +67,7 @@ func RegisterUsage(r *router.Router, usages Usages) {
 		if err != nil {
 			return nil, err
 		}
-		return router.Respond(s.usages.Usage(ctx, p, q))
+		return router.Respond(s.usage.Usage(ctx, p, q))
 	})
 	s.AddRaw(router.Operation{
 		Method: http.MethodGet, Path: "/v1/usage/ledger", ID: "exportLedger", Tag: "Usage", Summary: "Download every billed attempt with its price",
@@ -137,7 +137,7 @@ func (s *usageHandlers) ledger(c *fiber.Ctx) error {
 		f.Kind, write = router.MIMEJSONLines, writeLedgerLines
 	}
 	return router.Download(s.Router, c, f, func(ctx context.Context, p domain.Principal) (iter.Seq2[billing.LedgerLine, error], error) {
-		return s.usages.Ledger(ctx, p, q)
+		return s.usage.Ledger(ctx, p, q)
 	}, write)
 }
 

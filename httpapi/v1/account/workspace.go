@@ -17,12 +17,10 @@ type Workspaces interface {
 	// Workspace answers from memory: it stands before every request.
 	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
-	// SpendWarnings tell for which trunks the spend cap of a workspace does not hold.
-	SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error)
 }
 
-// SpendWarner says for which trunks the spend cap of a workspace does not hold.
-type SpendWarner interface {
+// SpendWarnings says for which trunks the spend cap of a workspace does not hold.
+type SpendWarnings interface {
 	SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error)
 }
 
@@ -31,6 +29,7 @@ type workspaceHandlers struct {
 	*router.Router
 
 	workspaces Workspaces
+	warnings   SpendWarnings
 }
 
 // NewLimits are the limits of a workspace as they are sent.
@@ -105,14 +104,14 @@ type NewWorkspace struct {
 	Metadata       map[string]string    `json:"metadata,omitempty"`
 }
 
-// RegisterWorkspace registers the operations of the workspace itself.
-func RegisterWorkspace(r *router.Router, workspaces Workspaces) {
-	s := &workspaceHandlers{Router: r, workspaces: workspaces}
+// registerWorkspace registers the operations of the workspace itself.
+func registerWorkspace(r *router.Router, workspaces Workspaces, warnings SpendWarnings) {
+	s := &workspaceHandlers{Router: r, workspaces: workspaces, warnings: warnings}
 	const tag, path = "Workspace", "/v1/workspace"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "getWorkspace", Tag: tag, Summary: "Get the workspace"},
 		func(ctx context.Context, p domain.Principal, _ *struct{}) (*router.Response[*domain.Workspace], error) {
 			w, err := s.Workspace(ctx, p)
-			return RespondWorkspace(ctx, s.Router, s.workspaces, ShowWorkspace(p, w), err)
+			return RespondWorkspace(ctx, s.Router, s.warnings, ShowWorkspace(p, w), err)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path, ID: "updateWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change the workspace", Description: "Plan, price, limits and destination rules take an operator key: 403 operator_required. warnings tell of a daily_spend_cap over trunks without costs."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body router.Patch[NewWorkspace] }) (*router.Response[*domain.Workspace], error) {
@@ -125,12 +124,12 @@ func RegisterWorkspace(r *router.Router, workspaces Workspaces) {
 				return nil, err
 			}
 			router.SetResourceID(ctx, w.ID)
-			return RespondWorkspace(ctx, s.Router, s.workspaces, ShowWorkspace(p, w), nil)
+			return RespondWorkspace(ctx, s.Router, s.warnings, ShowWorkspace(p, w), nil)
 		})
 }
 
 // RespondWorkspace answers with a workspace and its warnings.
-func RespondWorkspace(ctx context.Context, r *router.Router, w SpendWarner, shown *domain.Workspace, err error) (*router.Response[*domain.Workspace], error) {
+func RespondWorkspace(ctx context.Context, r *router.Router, w SpendWarnings, shown *domain.Workspace, err error) (*router.Response[*domain.Workspace], error) {
 	if err != nil {
 		return nil, err
 	}

@@ -125,8 +125,8 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 	return validation.Agent(a).Err()
 }
 
-// RegisterAgents registers the operations of agents.
-func RegisterAgents(r *router.Router, agents Agents) {
+// registerAgents registers the operations of agents.
+func registerAgents(r *router.Router, agents Agents) {
 	s := &agentHandlers{Router: r, agents: agents}
 	const tag, path = "Agents", "/v1/agents"
 	router.Add(s.Router, router.Operation{

@@ -16,18 +16,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Bookings are providers and the appointments that they have.
-type Bookings interface {
-	// CreateProvider: already_exists with param name where another one has it.
-	CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error)
-	Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error)
-	ListProviders(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Provider], error)
-	// UpdateProvider leaves the appointments that there are where they are.
-	UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error)
-	// DeleteProvider: invalid_state while an open appointment lies ahead.
-	DeleteProvider(ctx context.Context, p domain.Principal, id string) error
-	Availability(ctx context.Context, p domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error)
-
+// Appointments books appointments with providers.
+type Appointments interface {
 	// Book gives a time to somebody. slot_unavailable, with a reason (booked or
 	// closed) and next_available, where it cannot be had; however many ask at
 	// once, one gets it.
@@ -50,7 +40,8 @@ type Bookings interface {
 type appointmentHandlers struct {
 	*router.Router
 
-	bookings Bookings
+	appointments Appointments
+	providers    Providers
 }
 
 // NewPatient is for whom an appointment is, as it is sent.
@@ -95,7 +86,7 @@ func (s *appointmentHandlers) changeAppointment(ctx context.Context, p domain.Pr
 		if patch.Has("reminders") {
 			wanted := remindersOf(n.Reminders, &problems)
 			if n.Reminders == nil {
-				provider, err := s.bookings.Provider(ctx, p, a.ProviderID)
+				provider, err := s.providers.Provider(ctx, p, a.ProviderID)
 				if err != nil {
 					return err
 				}
@@ -124,21 +115,21 @@ type RescheduleRequest struct {
 	DurationMinutes int    `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"As it was unless said."`
 }
 
-// RegisterAppointments registers the operations of appointments.
-func RegisterAppointments(r *router.Router, bookings Bookings) {
-	s := &appointmentHandlers{Router: r, bookings: bookings}
+// registerAppointments registers the operations of appointments.
+func registerAppointments(r *router.Router, appointments Appointments, providers Providers) {
+	s := &appointmentHandlers{Router: r, appointments: appointments, providers: providers}
 	const tag, path = "Appointments", "/v1/appointments"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "bookAppointment", Tag: tag, Status: http.StatusCreated, Summary: "Book an appointment",
 		Description: "The time must lie within the provider's hours and touch no other appointment: else 409 slot_unavailable, with a reason (booked or closed) and next_available. However many ask at once, one gets it.",
 	}, s.book)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAppointments", Tag: tag, Summary: "List appointments", Errors: []int{http.StatusUnprocessableEntity}}, s.listAppointments)
-	one := func(method, path, id, summary, about string, do func(Bookings, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
+	one := func(method, path, id, summary, about string, do func(Appointments, context.Context, domain.Principal, string) (*domain.Appointment, error)) {
 		op := router.Operation{Method: method, Path: path, ID: id, Tag: tag, Summary: summary, Description: about}
-		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppoint, s.bookings, do, router.Same))
+		router.Add(s.Router, op, router.HandleByID(domain.PrefixAppoint, s.appointments, do, router.Same))
 	}
-	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Bookings.Appointment)
-	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Bookings.ConfirmAppointment)
+	one(http.MethodGet, path+"/{id}", "getAppointment", "Get an appointment", "", Appointments.Appointment)
+	one(http.MethodPost, path+"/{id}/confirm", "confirmAppointment", "Confirm an appointment", "Repeated, it has no effect. 409 invalid_state where the appointment is over or cancelled.", Appointments.ConfirmAppointment)
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAppointment", Tag: tag, Summary: "Change an appointment without moving it"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -153,7 +144,7 @@ func RegisterAppointments(r *router.Router, bookings Bookings) {
 			if err != nil {
 				return nil, err
 			}
-			return router.Respond(s.bookings.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
+			return router.Respond(s.appointments.UpdateAppointment(ctx, p, id, s.changeAppointment(ctx, p, &in.Body, w.DefaultCountry)))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelAppointment", Tag: tag, Summary: "Cancel an appointment", Description: "Its time is free again. Repeated, it has no effect."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -174,14 +165,14 @@ func RegisterAppointments(r *router.Router, bookings Bookings) {
 			if err = problems.Err(); err != nil {
 				return nil, err
 			}
-			return router.Respond(s.bookings.CancelAppointment(ctx, p, id, reason))
+			return router.Respond(s.appointments.CancelAppointment(ctx, p, id, reason))
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/reschedule", ID: "rescheduleAppointment", Tag: tag, Summary: "Move an appointment",
 		Description: "Within its provider's calendar or to another one's; 409 slot_unavailable leaves it where it was. Nobody has confirmed the new time: its status is booked.",
 	}, s.reschedule)
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteAppointment", Tag: tag, Summary: "Delete an appointment", Description: "One that is open is cancelled first. Events that told of it, with name and number, stay in the event log until the workspace is deleted.", Errors: []int{http.StatusConflict}},
-		router.HandleDeleteByID(domain.PrefixAppoint, "appointment", s.bookings, Bookings.DeleteAppointment))
+		router.HandleDeleteByID(domain.PrefixAppoint, "appointment", s.appointments, Appointments.DeleteAppointment))
 	s.AddRaw(router.Operation{Method: http.MethodGet, Path: path + "/{id}/calendar.ics", ID: "getAppointmentCalendar", Tag: tag, Summary: "Get an appointment as a calendar file"},
 		func(h *huma.Operation) {
 			h.Responses["200"] = router.DescribeResponse("RFC 5545.", mimeICS, &huma.Schema{Type: huma.TypeString})
@@ -196,7 +187,7 @@ func (s *appointmentHandlers) appointmentICS(c *fiber.Ctx) error {
 		return err
 	}
 	ctx := c.UserContext()
-	a, err := s.bookings.Appointment(ctx, router.RequestOf(ctx).Principal, id)
+	a, err := s.appointments.Appointment(ctx, router.RequestOf(ctx).Principal, id)
 	if err != nil {
 		return err
 	}
@@ -214,7 +205,7 @@ func (s *appointmentHandlers) book(ctx context.Context, p domain.Principal, in *
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.bookings.Book(ctx, p, order)
+	made, err := s.appointments.Book(ctx, p, order)
 	return router.RespondCreated(ctx, made, err)
 }
 
@@ -259,7 +250,7 @@ func (s *appointmentHandlers) reschedule(ctx context.Context, p domain.Principal
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	return router.Respond(s.bookings.RescheduleAppointment(ctx, p, id, booking.Reschedule{
+	return router.Respond(s.appointments.RescheduleAppointment(ctx, p, id, booking.Reschedule{
 		Datetime: b.Datetime, Timezone: b.Timezone, Provider: b.Provider, Minutes: b.DurationMinutes,
 	}))
 }
@@ -285,7 +276,7 @@ func (s *appointmentHandlers) listAppointments(ctx context.Context, p domain.Pri
 	if q.Phone, err = router.OptionalPhone("patient_phone", in.Phone, w.DefaultCountry); err != nil {
 		return nil, err
 	}
-	l, err := s.bookings.ListAppointments(ctx, p, q)
+	l, err := s.appointments.ListAppointments(ctx, p, q)
 	return router.Page(l, err, router.Same)
 }
 

@@ -120,8 +120,8 @@ func kindOfName(name string) string {
 	return ""
 }
 
-// RegisterKnowledge registers the operations of knowledge bases.
-func RegisterKnowledge(r *router.Router, bases Knowledge) {
+// registerKnowledge registers the operations of knowledge bases.
+func registerKnowledge(r *router.Router, bases Knowledge) {
 	s := &knowledgeHandlers{Router: r, bases: bases}
 	const tag, path = "Knowledge base", "/v1/knowledge-base"
 	router.Add(s.Router, router.Operation{

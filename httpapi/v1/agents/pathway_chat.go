@@ -151,7 +151,7 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 	if err != nil {
 		return nil, err
 	}
-	if err = unable(w, s.pathways.Thinks(ctx, p, script.LLM)); err != nil {
+	if err = unable(w, s.models.Thinks(ctx, p, script.LLM)); err != nil {
 		return nil, err
 	}
 	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
@@ -236,7 +236,7 @@ func givenTo(script *domain.Script, sent map[string]string) map[string]string {
 
 // asked asks the model, once.
 func (s *pathwayHandlers) asked(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.Play, t pathway.Think) ChatModelAnswer {
-	sentences, end := s.pathways.Think(ctx, p, script.LLM, play.State.Brief(script.System, t), t)
+	sentences, end := s.models.Think(ctx, p, script.LLM, play.State.Brief(script.System, t), t)
 	a := ChatModelAnswer{Sentences: sentences, Calls: []ChatModelCall{}, Failed: end.Failed}
 	if a.Sentences == nil {
 		a.Sentences = []string{}

@@ -40,7 +40,7 @@ func (s *pathwayHandlers) callersFit(ctx context.Context, p domain.Principal, b 
 		return err
 	}
 	i := slices.IndexFunc(b.Scenarios, func(x Scenario) bool { return x.Caller != nil })
-	if i < 0 || s.pathways.Thinks(ctx, p, nil) {
+	if i < 0 || s.models.Thinks(ctx, p, nil) {
 		return nil
 	}
 	e := domain.Errorf(domain.CodeNoEngine, "a caller is played by a language model, and none is configured")
@@ -57,7 +57,7 @@ func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, pl
 		}
 		t, leaves := ScenarioTurn{}, false
 		if !play.Handing() { // a transfer is not the caller's: it fails, as one that scenarios do not speak of
-			text, err := s.pathways.PlayCaller(ctx, p, brief, r.said())
+			text, err := s.models.PlayCaller(ctx, p, brief, r.said())
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

@@ -122,7 +122,7 @@ func (s *pathwayHandlers) testPathway(ctx context.Context, p domain.Principal, i
 	if err != nil {
 		return nil, err
 	}
-	if err = unable(w, s.pathways.Thinks(ctx, p, script.LLM)); err != nil {
+	if err = unable(w, s.models.Thinks(ctx, p, script.LLM)); err != nil {
 		return nil, err
 	}
 	if err = s.callersFit(ctx, p, b); err != nil {

@@ -26,6 +26,10 @@ type Pathways interface {
 	DeletePathway(ctx context.Context, p domain.Principal, id string) error
 	// CheckPathway: 422 where a node names what is not the workspace's.
 	CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error
+}
+
+// Models are the language models of agents.
+type Models interface {
 	// Thinks says whether there is a language model for such an agent; nil: for
 	// one that names none.
 	Thinks(ctx context.Context, p domain.Principal, l *domain.AgentLLM) bool
@@ -58,6 +62,7 @@ type pathwayHandlers struct {
 	*router.Router
 
 	pathways  Pathways
+	models    Models
 	agents    Agents
 	calls     PastCalls
 	campaigns CampaignReader
@@ -127,7 +132,7 @@ type PathwayReport struct {
 func (s *pathwayHandlers) reportOn(ctx context.Context, p domain.Principal, w *domain.Pathway) (PathwayReport, error) {
 	var r PathwayReport
 	if pathway.Fits(w) {
-		r.Warnings, r.Needs = pathway.Warnings(w), pathway.Needs(w, pathway.Engines{Acts: true, Ears: s.speech.Recognized, Text: s.speech.Transcribed, Model: s.pathways.Thinks(ctx, p, nil)})
+		r.Warnings, r.Needs = pathway.Warnings(w), pathway.Needs(w, pathway.Engines{Acts: true, Ears: s.speech.Recognized, Text: s.speech.Transcribed, Model: s.models.Thinks(ctx, p, nil)})
 	}
 	err := checkPathway(w)
 	if err == nil {
@@ -145,9 +150,11 @@ func (s *pathwayHandlers) reportOn(ctx context.Context, p domain.Principal, w *d
 	return r, nil
 }
 
-// RegisterPathways registers the operations of pathways, and plays them.
-func RegisterPathways(r *router.Router, pathways Pathways, agents Agents, calls PastCalls, campaigns CampaignReader, speech PathwaySpeech) {
-	s := &pathwayHandlers{Router: r, pathways: pathways, agents: agents, calls: calls, campaigns: campaigns, speech: speech}
+// registerPathways registers the operations of pathways, and plays them.
+func registerPathways(r *router.Router, services Services, speech PathwaySpeech) {
+	s := &pathwayHandlers{
+		Router: r, pathways: services.Pathways, models: services.Models, agents: services.Agents, calls: services.Calls, campaigns: services.Campaigns, speech: speech,
+	}
 	const tag, path = "Pathways", "/v1/pathways"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createPathway", Tag: tag, Status: http.StatusCreated, Summary: "Create a pathway",

@@ -9,13 +9,27 @@ import (
 	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
+
+// Providers are the people and rooms that appointments are booked with.
+type Providers interface {
+	// CreateProvider: already_exists with param name where another one has it.
+	CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error)
+	Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error)
+	ListProviders(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Provider], error)
+	// UpdateProvider leaves the appointments that there are where they are.
+	UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error)
+	// DeleteProvider: invalid_state while an open appointment lies ahead.
+	DeleteProvider(ctx context.Context, p domain.Principal, id string) error
+	Availability(ctx context.Context, p domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error)
+}
 
 // providerHandlers serves the operations of providers.
 type providerHandlers struct {
 	*router.Router
 
-	bookings Bookings
+	providers Providers
 }
 
 // NewSpan is a stretch of a day as it is sent.
@@ -85,9 +99,9 @@ func (n *NewProvider) apply(x *domain.Provider) error {
 	return p.Err()
 }
 
-// RegisterProviders registers the operations of providers.
-func RegisterProviders(r *router.Router, bookings Bookings) {
-	s := &providerHandlers{Router: r, bookings: bookings}
+// registerProviders registers the operations of providers.
+func registerProviders(r *router.Router, providers Providers) {
+	s := &providerHandlers{Router: r, providers: providers}
 	const tag, path = "Appointments", "/v1/providers"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createProvider", Tag: tag, Status: http.StatusCreated, Summary: "Make a provider that can be booked",
@@ -97,19 +111,19 @@ func RegisterProviders(r *router.Router, bookings Bookings) {
 		if err := in.Body.apply(x); err != nil {
 			return nil, err
 		}
-		made, err := s.bookings.CreateProvider(ctx, p, x)
+		made, err := s.providers.CreateProvider(ctx, p, x)
 		return router.RespondCreated(ctx, made, err)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listProviders", Tag: tag, Summary: "List providers"},
-		router.HandleList(s.bookings, Bookings.ListProviders, router.Same))
+		router.HandleList(s.providers, Providers.ListProviders, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getProvider", Tag: tag, Summary: "Get a provider"},
-		router.HandleByID(domain.PrefixProvider, s.bookings, Bookings.Provider, router.Same))
+		router.HandleByID(domain.PrefixProvider, s.providers, Providers.Provider, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateProvider", Tag: tag, Summary: "Change a provider", Description: "Appointments that there are stay where they are."},
-		router.HandlePatchByID(s.Registry, domain.PrefixProvider, s.bookings, Bookings.UpdateProvider, (*NewProvider).apply))
+		router.HandlePatchByID(s.Registry, domain.PrefixProvider, s.providers, Providers.UpdateProvider, (*NewProvider).apply))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteProvider", Tag: tag, Summary: "Delete a provider",
 		Description: "409 invalid_state while an appointment lies ahead. Past ones stay.", Errors: []int{http.StatusConflict},
-	}, router.HandleDeleteByID(domain.PrefixProvider, "provider", s.bookings, Bookings.DeleteProvider))
+	}, router.HandleDeleteByID(domain.PrefixProvider, "provider", s.providers, Providers.DeleteProvider))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/appointments/availability", ID: "getAvailability", Tag: tag, Summary: "Ask when a provider is free",
 		Description: "Oldest first, from now on. What is free may be taken before it is booked: then the booking is 409 slot_unavailable.", Errors: []int{http.StatusUnprocessableEntity},
@@ -132,7 +146,7 @@ func (s *providerHandlers) availability(ctx context.Context, p domain.Principal,
 			return nil, err
 		}
 	}
-	return router.Respond(s.bookings.Availability(ctx, p, booking.AvailabilityQuery{
+	return router.Respond(s.providers.Availability(ctx, p, booking.AvailabilityQuery{
 		Provider: in.Provider, From: in.From, To: in.To, Timezone: in.Timezone, Minutes: in.Minutes, Limit: max(1, in.Limit),
 	}))
 }

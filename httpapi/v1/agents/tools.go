@@ -94,8 +94,8 @@ func (n *NewTool) change(t *domain.Tool, patch *router.Patch[NewTool]) error {
 	return n.apply(t)
 }
 
-// RegisterTools registers the operations of tools.
-func RegisterTools(r *router.Router, tools Tools) {
+// registerTools registers the operations of tools.
+func registerTools(r *router.Router, tools Tools) {
 	s := &toolHandlers{Router: r, tools: tools}
 	const tag, path = "Tools", "/v1/tools"
 	router.Add(s.Router, router.Operation{

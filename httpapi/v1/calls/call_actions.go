@@ -95,7 +95,7 @@ func (s *callHandlers) callOperations() {
 		if err := problems.Err(); err != nil {
 			return nil, err
 		}
-		return s.shownCall(s.calls.SayInCall(ctx, p, id, text))
+		return s.shownCall(s.actions.SayInCall(ctx, p, id, text))
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path + "/dtmf", ID: "pressInCall", Tag: tag, Summary: "Send digits to the far end"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -115,7 +115,7 @@ func (s *callHandlers) callOperations() {
 			if err := problems.Err(); err != nil {
 				return nil, err
 			}
-			return s.shownCall(s.calls.PressInCall(ctx, p, id, strings.ReplaceAll(digits, "W", "w")))
+			return s.shownCall(s.actions.PressInCall(ctx, p, id, strings.ReplaceAll(digits, "W", "w")))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/events", ID: "listCallEvents", Tag: tag, Summary: "List the events of a call, oldest first"},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -127,7 +127,7 @@ func (s *callHandlers) callOperations() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.calls.CallEvents(ctx, p, id, eventsservice.Query{After: in.Cursor, Limit: in.Limit, Created: in.CreatedBetween()})
+			l, err := s.events.CallEvents(ctx, p, id, eventsservice.Query{After: in.Cursor, Limit: in.Limit, Created: in.CreatedBetween()})
 			return router.Page(l, err, events.ShowEvent)
 		})
 	s.callTraceRoute()
@@ -164,7 +164,7 @@ func (s *callHandlers) transferCall(ctx context.Context, p domain.Principal, in 
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	return s.shownCall(s.calls.TransferCall(ctx, p, id, calls.Transfer{
+	return s.shownCall(s.actions.TransferCall(ctx, p, id, calls.Transfer{
 		To: b.To, Phone: b.Phone, Destination: b.Destination, Mode: b.Mode, Summary: b.Summary,
 	}))
 }
@@ -199,7 +199,7 @@ func (s *callHandlers) callTrace(c *fiber.Ctx) error {
 		problems.Add("format", domain.CodeValidation, "%q is none of json, ladder and pcap", router.Truncate(format, maxFormat))
 		return problems.Err()
 	}
-	t, err := s.calls.CallTrace(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
+	t, err := s.actions.CallTrace(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
 	if err != nil {
 		return err
 	}
@@ -230,8 +230,8 @@ func showTrace(t *domain.CallTrace) CallMessages {
 	return out
 }
 
-// CallLine does things to live calls and shows what became of them.
-type CallLine interface {
+// CallActions acts on live calls.
+type CallActions interface {
 	// TransferCall answers the call as transferring. Errors: invalid_state where
 	// the call is not answered or is being transferred, destination_not_allowed,
 	// 422 for a destination that cannot be.
@@ -240,8 +240,12 @@ type CallLine interface {
 	// talks.
 	SayInCall(ctx context.Context, p domain.Principal, id, text string) (*domain.Call, error)
 	PressInCall(ctx context.Context, p domain.Principal, id, digits string) (*domain.Call, error)
-	// CallEvents reads the events of a call forwards; q.After is the cursor.
-	CallEvents(ctx context.Context, p domain.Principal, id string, q eventsservice.Query) (record.Page[event.Event], error)
 	// CallTrace are the SIP messages of a call, none where none were kept.
 	CallTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error)
+}
+
+// CallEvents reads the events of calls.
+type CallEvents interface {
+	// CallEvents reads the events of a call forwards; q.After is the cursor.
+	CallEvents(ctx context.Context, p domain.Principal, id string, q eventsservice.Query) (record.Page[event.Event], error)
 }

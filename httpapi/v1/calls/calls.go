@@ -13,7 +13,6 @@ import (
 
 // Calls places calls and shows them.
 type Calls interface {
-	CallLine
 	// PlaceCall answers the call as queued. Errors: concurrent_limit_exceeded
 	// with active_calls and limit, dnc_blocked, destination_not_allowed,
 	// outside_calling_hours, no_trunk, caller_id_required.
@@ -25,17 +24,18 @@ type Calls interface {
 	DeleteCall(ctx context.Context, p domain.Principal, id string) error
 	// HangupCall answers the call; invalid_state where it is over.
 	HangupCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
-	// Transcript and Recording fail with processing while they are still to
-	// come (202), with not_found where there is none and never will be.
+	// Transcript fails with processing while the transcript is not ready (202), with
+	// not_found where the call has none.
 	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
-	Recording(ctx context.Context, p domain.Principal, callID string) (record.Download, error)
 }
 
 // callHandlers serves the operations of calls.
 type callHandlers struct {
 	*router.Router
 
-	calls Calls
+	calls   Calls
+	actions CallActions
+	events  CallEvents
 }
 
 // Bounds of an outbound call.
@@ -66,9 +66,9 @@ type NewCallRequest struct {
 	Compliance         *CallCompliance   `json:"compliance,omitempty"`
 }
 
-// RegisterCalls registers the operations of calls.
-func RegisterCalls(r *router.Router, calls Calls) {
-	s := &callHandlers{Router: r, calls: calls}
+// registerCalls registers the operations of calls.
+func registerCalls(r *router.Router, services Services) {
+	s := &callHandlers{Router: r, calls: services.Calls, actions: services.Actions, events: services.Events}
 	const tag, path = "Calls", "/v1/calls"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/outbound", ID: "placeCall", Tag: tag, Status: http.StatusCreated, Summary: "Place a call",

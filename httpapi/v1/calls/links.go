@@ -11,10 +11,14 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Recordings are what is done with recordings besides reading them.
 type Recordings interface {
+	// Recording fails with processing while the recording is not ready (202), with
+	// not_found where the call has none.
+	Recording(ctx context.Context, p domain.Principal, callID string) (record.Download, error)
 	// LinkRecording makes a token that opens the recording until the time given
 	// or until it is deleted. Errors: processing, not_found.
 	LinkRecording(ctx context.Context, p domain.Principal, callID string, until time.Time) (token string, err error)

@@ -26,8 +26,8 @@ type Processing struct {
 
 const mimeWAV = "audio/wav"
 
-// RegisterRecordings registers the operations of recordings.
-func RegisterRecordings(r *router.Router, calls Calls, recordings Recordings) {
+// registerRecordings registers the operations of recordings.
+func registerRecordings(r *router.Router, calls Calls, recordings Recordings) {
 	s := &recordingHandlers{Router: r, calls: calls, recordings: recordings}
 	s.AddRawAdmitted(router.Operation{
 		Method: http.MethodGet, Path: "/v1/calls/{id}/recording", ID: "getRecording", Tag: "Calls",
@@ -52,7 +52,7 @@ func (s *recordingHandlers) recording(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	rec, err := s.calls.Recording(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
+	rec, err := s.recordings.Recording(c.UserContext(), router.RequestOf(c.UserContext()).Principal, id)
 	if domain.CodeOf(err) == domain.CodeProcessing {
 		c.Set(fiber.HeaderRetryAfter, router.RetryAfterProcessing)
 		return c.Status(http.StatusAccepted).JSON(Processing{CallID: id, Status: string(domain.CodeProcessing)})

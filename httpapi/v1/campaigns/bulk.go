@@ -27,11 +27,11 @@ import (
 type bulkHandlers struct {
 	*router.Router
 
-	bulks Bulks
+	jobs BulkJobs
 }
 
-// Bulks are jobs of many orders.
-type Bulks interface {
+// BulkJobs are jobs of many orders.
+type BulkJobs interface {
 	// StartBulk keeps a job; its items are carried out one after another, each
 	// once, also across the end of the process. What is wrong with an item is
 	// told in the job; an unknown campaign or list is 422.
@@ -228,9 +228,9 @@ func said(object json.RawMessage, path string) bool {
 	return true
 }
 
-// RegisterBulk registers the operations of bulk jobs.
-func RegisterBulk(r *router.Router, bulks Bulks) {
-	s := &bulkHandlers{Router: r, bulks: bulks}
+// registerBulk registers the operations of bulk jobs.
+func registerBulk(r *router.Router, jobs BulkJobs) {
+	s := &bulkHandlers{Router: r, jobs: jobs}
 	const tag, path = "Bulk", "/v1/bulk"
 	const about = "Answers at once. The items are done one after another, each exactly once, also where the service ends in between. " +
 		"What is wrong with an item is told with its index (from 0) and field, here for up to 1,000 of them and at …/items for all. " +
@@ -257,9 +257,9 @@ func RegisterBulk(r *router.Router, bulks Bulks) {
 
 func (s *bulkHandlers) bulkReadRoutes(tag, path string) {
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listBulks", Tag: tag, Summary: "List bulk jobs"},
-		router.HandleList(s.bulks, Bulks.ListBulks, showBulk))
+		router.HandleList(s.jobs, BulkJobs.ListBulks, showBulk))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getBulk", Tag: tag, Summary: "See how far a bulk job is", Description: "A job is kept for 30 days after its end."},
-		router.HandleByID(domain.PrefixBulk, s.bulks, Bulks.Bulk, showBulk))
+		router.HandleByID(domain.PrefixBulk, s.jobs, BulkJobs.Bulk, showBulk))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}/items", ID: "listBulkItems", Tag: tag, Summary: "See what became of the items of a bulk job, in their order"},
 		func(ctx context.Context, p domain.Principal, in *struct {
 			router.IDParam
@@ -271,13 +271,13 @@ func (s *bulkHandlers) bulkReadRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.bulks.BulkItems(ctx, p, id, bulk.ItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.CreatedBetween()})
+			l, err := s.jobs.BulkItems(ctx, p, id, bulk.ItemQuery{Limit: in.Limit, Cursor: in.Cursor, Status: domain.BulkItemStatus(in.Status), Created: in.CreatedBetween()})
 			return router.Page(l, err, showBulkItem)
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/cancel", ID: "cancelBulk", Tag: tag, Summary: "Cancel what a bulk job has not begun",
 		Description: "What was done stays; calls go on. Repeated it has no effect; 409 invalid_state where the job is completed.",
-	}, router.HandleByID(domain.PrefixBulk, s.bulks, Bulks.CancelBulk, showBulk))
+	}, router.HandleByID(domain.PrefixBulk, s.jobs, BulkJobs.CancelBulk, showBulk))
 }
 
 // BulkItem is an item as the API shows it.
@@ -316,7 +316,7 @@ func (s *bulkHandlers) startBulk(ctx context.Context, p domain.Principal, o bulk
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.bulks.StartBulk(ctx, p, o)
+	b, err := s.jobs.StartBulk(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/calls"
 	campaignsservice "github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/record"
-	"github.com/callboard/callboard/service/simulation"
 )
 
 // Campaigns creates campaigns and drives them.
@@ -44,12 +43,6 @@ type Campaigns interface {
 	// CampaignProgress answers how far a campaign was when, oldest first, 101
 	// marks at most.
 	CampaignProgress(ctx context.Context, p domain.Principal, id string) ([]domain.ProgressMark, error)
-	// SimulateCampaign plays what is left of a campaign on a virtual clock;
-	// unavailable while another simulation of the workspace runs, invalid_state
-	// where the campaign is over. It ends with the context.
-	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o simulation.SimulationOrder) (*simulation.Simulation, error)
-	// SimulateDraft plays a campaign as CreateCampaign gets it, and keeps nothing.
-	SimulateDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o simulation.SimulationOrder) (*simulation.Simulation, error)
 }
 
 // campaignHandlers serves the operations of campaigns.
@@ -57,6 +50,7 @@ type campaignHandlers struct {
 	*router.Router
 
 	campaigns Campaigns
+	forecasts Forecasts
 }
 
 // NewContact is a contact as it is sent.
@@ -203,9 +197,9 @@ type CancelRequest struct {
 	HangupActive bool `json:"hangup_active,omitempty" doc:"true: live calls end at once."`
 }
 
-// RegisterCampaigns registers the operations of campaigns.
-func RegisterCampaigns(r *router.Router, campaigns Campaigns) {
-	s := &campaignHandlers{Router: r, campaigns: campaigns}
+// registerCampaigns registers the operations of campaigns.
+func registerCampaigns(r *router.Router, campaigns Campaigns, forecasts Forecasts) {
+	s := &campaignHandlers{Router: r, campaigns: campaigns, forecasts: forecasts}
 	const tag, path = "Campaigns", "/v1/campaigns"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createCampaign", Tag: tag, Status: http.StatusCreated, Summary: "Create a campaign",

@@ -57,8 +57,8 @@ type ContactsUpload struct {
 	Contacts []NewContact `json:"contacts" nullable:"false"`
 }
 
-// RegisterContacts registers the operations of contacts.
-func RegisterContacts(r *router.Router, contacts Contacts) {
+// registerContacts registers the operations of contacts.
+func registerContacts(r *router.Router, contacts Contacts) {
 	s := &contactHandlers{Router: r, contacts: contacts}
 	const tag = "Campaigns"
 	s.AddRaw(router.Operation{

@@ -14,10 +14,32 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/decisions"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
-func (s *dncHandlers) decisionRoutes() {
+// Decisions reads the decision logs of campaigns.
+type Decisions interface {
+	// ListDecisions reads a campaign's log, of one number ("": of all), in the
+	// order in which it was written.
+	ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, q record.PageQuery) (record.Page[decisionlist.Decision], error)
+	// Decisions walks the whole log; the walk goes on after the call returned.
+	Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[decisionlist.Decision, error], error)
+	// VerifyDecisions says whether the log is as it was written.
+	VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (decisions.DecisionsVerified, error)
+}
+
+// decisionHandlers serves the operations of decision logs.
+type decisionHandlers struct {
+	*router.Router
+
+	decisions Decisions
+}
+
+// registerDecisions registers the operations of decision logs.
+func registerDecisions(r *router.Router, decisions Decisions) {
+	s := &decisionHandlers{Router: r, decisions: decisions}
 	const tag, path = "Campaigns", "/v1/campaigns/{id}/decisions"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: path, ID: "listDecisions", Tag: tag, Summary: "Why each contact was or was not called",
@@ -37,7 +59,7 @@ func (s *dncHandlers) decisionRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.dnc.ListDecisions(ctx, p, id, in.Phone, in.Query())
+			l, err := s.decisions.ListDecisions(ctx, p, id, in.Phone, in.Query())
 			return router.Page(l, err, router.Same)
 		})
 	router.Add(s.Router, router.Operation{
@@ -46,7 +68,7 @@ func (s *dncHandlers) decisionRoutes() {
 			"so that whoever can write to the store cannot make them anew. Tells the first row that does not fit. " +
 			"Keep head elsewhere to prove later that the log has only grown.",
 	},
-		router.HandleByID(domain.PrefixCampaign, s.dnc, DNC.VerifyDecisions, router.Same))
+		router.HandleByID(domain.PrefixCampaign, s.decisions, Decisions.VerifyDecisions, router.Same))
 	for _, x := range []struct {
 		ending, media, kind, id string
 		write                   func(iter.Seq2[decisionlist.Decision, error], io.Writer) error
@@ -63,13 +85,13 @@ func (s *dncHandlers) decisionRoutes() {
 	}
 }
 
-func (s *dncHandlers) exportDecisions(c *fiber.Ctx, ending, kind string, write func(iter.Seq2[decisionlist.Decision, error], io.Writer) error) error {
+func (s *decisionHandlers) exportDecisions(c *fiber.Ctx, ending, kind string, write func(iter.Seq2[decisionlist.Decision, error], io.Writer) error) error {
 	id, err := router.PathID(domain.PrefixCampaign, c.Params("id"))
 	if err != nil {
 		return err
 	}
 	return router.Download(s.Router, c, router.File{Name: id + "-decisions." + ending, Kind: kind}, func(ctx context.Context, p domain.Principal) (iter.Seq2[decisionlist.Decision, error], error) {
-		return s.dnc.Decisions(ctx, p, id)
+		return s.decisions.Decisions(ctx, p, id)
 	}, write)
 }
 

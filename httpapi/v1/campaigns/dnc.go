@@ -14,14 +14,12 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/intake"
 	"github.com/callboard/callboard/httpapi/router"
-	"github.com/callboard/callboard/service/decisions"
 	"github.com/callboard/callboard/service/dnc"
 	"github.com/callboard/callboard/service/record"
-	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
-// DNC are the lists of numbers that are never called.
-type DNC interface {
+// DNCLists are the lists of numbers that are never called.
+type DNCLists interface {
 	CreateDNCList(ctx context.Context, p domain.Principal, l *domain.DNCList) (*domain.DNCList, error)
 	DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error)
 	ListDNCLists(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DNCList], error)
@@ -34,20 +32,13 @@ type DNC interface {
 	ListDNCEntries(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[domain.DNCEntry], error)
 	DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error)
 	CheckDNC(ctx context.Context, p domain.Principal, phone string) (dnc.DNCCheck, error)
-	// ListDecisions reads a campaign's log, of one number ("": of all), in the
-	// order in which it was written.
-	ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, q record.PageQuery) (record.Page[decisionlist.Decision], error)
-	// Decisions walks the whole log; the walk goes on after the call returned.
-	Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[decisionlist.Decision, error], error)
-	// VerifyDecisions says whether the log is as it was written.
-	VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (decisions.DecisionsVerified, error)
 }
 
-// dncHandlers serves the operations of do-not-call lists and of the decision log.
-type dncHandlers struct {
+// dncListHandlers serves the operations of do-not-call lists.
+type dncListHandlers struct {
 	*router.Router
 
-	dnc DNC
+	lists DNCLists
 }
 
 // NewDNCList is a do-not-call list as it is sent.
@@ -90,9 +81,9 @@ func (n *NewDNCList) apply(l *domain.DNCList) error {
 	return p.Err()
 }
 
-// RegisterDNC registers the operations of do-not-call lists and of the decision log.
-func RegisterDNC(r *router.Router, dnc DNC) {
-	s := &dncHandlers{Router: r, dnc: dnc}
+// registerDNCLists registers the operations of do-not-call lists.
+func registerDNCLists(r *router.Router, lists DNCLists) {
+	s := &dncListHandlers{Router: r, lists: lists}
 	const tag, path = "Do not call", "/v1/dnc-lists"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createDNCList", Tag: tag, Status: http.StatusCreated, Summary: "Create a do-not-call list"},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewDNCList }) (*router.Response[*domain.DNCList], error) {
@@ -100,25 +91,24 @@ func RegisterDNC(r *router.Router, dnc DNC) {
 			if err := in.Body.apply(l); err != nil {
 				return nil, err
 			}
-			made, err := s.dnc.CreateDNCList(ctx, p, l)
+			made, err := s.lists.CreateDNCList(ctx, p, l)
 			return router.RespondCreated(ctx, made, err)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listDNCLists", Tag: tag, Summary: "List the do-not-call lists", Description: "The default list takes the opt-outs; every call is checked against it."},
-		router.HandleList(s.dnc, DNC.ListDNCLists, router.Same))
+		router.HandleList(s.lists, DNCLists.ListDNCLists, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getDNCList", Tag: tag, Summary: "Get a do-not-call list"},
-		router.HandleByID(domain.PrefixDNC, s.dnc, DNC.DNCList, router.Same))
+		router.HandleByID(domain.PrefixDNC, s.lists, DNCLists.DNCList, router.Same))
 	router.Add(s.Router, router.Operation{Method: http.MethodPatch, Path: path + "/{id}", ID: "updateDNCList", Tag: tag, Summary: "Change a do-not-call list"},
-		router.HandlePatchByID(s.Registry, domain.PrefixDNC, s.dnc, DNC.UpdateDNCList, (*NewDNCList).apply))
+		router.HandlePatchByID(s.Registry, domain.PrefixDNC, s.lists, DNCLists.UpdateDNCList, (*NewDNCList).apply))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteDNCList", Tag: tag, Summary: "Delete a do-not-call list",
 		Description: "409 invalid_state for the default list, and while an open campaign names it.", Errors: []int{http.StatusConflict},
 	},
-		router.HandleDeleteByID(domain.PrefixDNC, "dnc_list", s.dnc, DNC.DeleteDNCList))
-	s.decisionRoutes()
+		router.HandleDeleteByID(domain.PrefixDNC, "dnc_list", s.lists, DNCLists.DeleteDNCList))
 	s.dncEntryRoutes(tag, path+"/{id}/entries")
 }
 
-func (s *dncHandlers) dncEntryRoutes(tag, path string) {
+func (s *dncListHandlers) dncEntryRoutes(tag, path string) {
 	s.AddRaw(router.Operation{
 		Method: http.MethodPost, Path: path, ID: "importDNCEntries", Tag: tag, Summary: "Put numbers onto a do-not-call list",
 		Description: "Takes JSON, or text/csv with a header row and a column phone, or text/plain with one number per line; these may be streamed and hold " +
@@ -138,7 +128,7 @@ func (s *dncHandlers) dncEntryRoutes(tag, path string) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.dnc.ListDNCEntries(ctx, p, id, in.Query())
+			l, err := s.lists.ListDNCEntries(ctx, p, id, in.Query())
 			return router.Page(l, err, router.Same)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{phone}", ID: "deleteDNCEntry", Tag: tag, Summary: "Take a number off a do-not-call list"},
@@ -155,7 +145,7 @@ func (s *dncHandlers) dncEntryRoutes(tag, path string) {
 			if err != nil {
 				phone = in.Phone
 			}
-			e164, err := s.dnc.DeleteDNCEntry(ctx, p, id, phone)
+			e164, err := s.lists.DeleteDNCEntry(ctx, p, id, phone)
 			return router.Respond(DNCEntryDeleted{Object: "dnc_entry", Phone: e164, Deleted: true}, err)
 		})
 	router.Add(s.Router, router.Operation{
@@ -166,11 +156,11 @@ func (s *dncHandlers) dncEntryRoutes(tag, path string) {
 			Phone string `query:"phone" required:"true" maxLength:"64" doc:"Best in E.164."`
 		},
 		) (*router.Response[dnc.DNCCheck], error) {
-			return router.Respond(s.dnc.CheckDNC(ctx, p, in.Phone))
+			return router.Respond(s.lists.CheckDNC(ctx, p, in.Phone))
 		})
 }
 
-func (s *dncHandlers) describeNumbers(h *huma.Operation) {
+func (s *dncListHandlers) describeNumbers(h *huma.Operation) {
 	text := &huma.Schema{Type: huma.TypeString}
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		fiber.MIMEApplicationJSON: {Schema: router.SchemaOf[DNCNumbers](s.API)},
@@ -180,7 +170,7 @@ func (s *dncHandlers) describeNumbers(h *huma.Operation) {
 	h.Responses["200"] = router.DescribeResponse("What became of the rows.", fiber.MIMEApplicationJSON, router.SchemaOf[dnc.DNCImport](s.API))
 }
 
-func (s *dncHandlers) importNumbers(c *fiber.Ctx) error {
+func (s *dncListHandlers) importNumbers(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixDNC, c.Params("id"))
 	if err != nil {
 		return err
@@ -196,7 +186,7 @@ func (s *dncHandlers) importNumbers(c *fiber.Ctx) error {
 		v := router.RequestOf(c.UserContext())
 		ctx, cancel := context.WithCancel(s.Context(v)) // the body has its own clock
 		defer cancel()
-		sum, err := s.dnc.ImportDNC(ctx, v.Principal, id, router.RowsThenDrain(router.BodyOf(c), rows))
+		sum, err := s.lists.ImportDNC(ctx, v.Principal, id, router.RowsThenDrain(router.BodyOf(c), rows))
 		if err != nil {
 			return err
 		}
@@ -205,7 +195,7 @@ func (s *dncHandlers) importNumbers(c *fiber.Ctx) error {
 }
 
 // numbersOf are the numbers in a request, by its content type.
-func (s *dncHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[domain.RawNumber, error], error) {
+func (s *dncListHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[domain.RawNumber, error], error) {
 	b := router.BodyOf(c)
 	kind := router.MediaType(c)
 	switch kind {

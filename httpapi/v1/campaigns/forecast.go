@@ -2,6 +2,7 @@ package campaigns
 
 import (
 	"context"
+	"iter"
 	"net/http"
 	"time"
 
@@ -22,6 +23,16 @@ type NewAssumptions struct {
 	NoAnswerSeconds  *float64 `json:"no_answer_seconds,omitempty" minimum:"1" maximum:"120" doc:"How long it rings where nobody does."`
 	TalkSeconds      *float64 `json:"talk_seconds,omitempty" minimum:"0" maximum:"7200" doc:"How long a call with a person lasts, on average."`
 	VoicemailSeconds *float64 `json:"voicemail_seconds,omitempty" minimum:"0" maximum:"7200" doc:"How long a call with a machine lasts, on average."`
+}
+
+// Forecasts simulates campaigns.
+type Forecasts interface {
+	// SimulateCampaign plays what is left of a campaign on a virtual clock;
+	// unavailable while another simulation of the workspace runs, invalid_state
+	// where the campaign is over. It ends with the context.
+	SimulateCampaign(ctx context.Context, p domain.Principal, id string, o simulation.SimulationOrder) (*simulation.Simulation, error)
+	// SimulateDraft plays a campaign as CreateCampaign gets it, and keeps nothing.
+	SimulateDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o simulation.SimulationOrder) (*simulation.Simulation, error)
 }
 
 // SimulateRequest is the body of a simulation.
@@ -148,7 +159,7 @@ func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.campaigns.SimulateDraft(ctx, p, c, inline(in.Body.Contacts), o))
+	return router.Respond(s.forecasts.SimulateDraft(ctx, p, c, inline(in.Body.Contacts), o))
 }
 
 // order is what was sent as the service wants it.
@@ -177,5 +188,5 @@ func (s *campaignHandlers) simulateCampaign(ctx context.Context, p domain.Princi
 	if err != nil {
 		return nil, err
 	}
-	return router.Respond(s.campaigns.SimulateCampaign(ctx, p, id, o))
+	return router.Respond(s.forecasts.SimulateCampaign(ctx, p, id, o))
 }

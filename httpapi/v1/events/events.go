@@ -61,8 +61,8 @@ func ShowEvent(e event.Event) Event {
 	}
 }
 
-// RegisterEvents registers the operations of events.
-func RegisterEvents(r *router.Router, events Events) {
+// registerEvents registers the operations of events.
+func registerEvents(r *router.Router, events Events) {
 	s := &eventHandlers{Router: r, events: events}
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/v1/events", ID: "listEvents", Tag: "Events", Summary: "Read events forwards, oldest first",

@@ -153,8 +153,8 @@ func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
 	return w, validation.Webhook(w).Err()
 }
 
-// RegisterWebhooks registers the operations of webhooks.
-func RegisterWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries) {
+// registerWebhooks registers the operations of webhooks.
+func registerWebhooks(r *router.Router, webhooks Webhooks, deliveries Deliveries) {
 	s := &webhookHandlers{Router: r, webhooks: webhooks, deliveries: deliveries}
 	const tag, path = "Webhooks", "/v1/webhooks"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createWebhook", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Register an endpoint", Description: "The answer holds the secret, this once."},

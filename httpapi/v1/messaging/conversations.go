@@ -14,11 +14,11 @@ import (
 type conversationHandlers struct {
 	*router.Router
 
-	conversations Textings
+	conversations Conversations
 }
 
-// Textings are conversations of agents by text message.
-type Textings interface {
+// Conversations are conversations of agents by text message.
+type Conversations interface {
 	Texting(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
 	ListTextings(ctx context.Context, p domain.Principal, q sms.ConversationQuery) (record.Page[*domain.Texting], error)
 	// CloseTexting has no effect on one that is over.
@@ -27,8 +27,8 @@ type Textings interface {
 	DeleteTexting(ctx context.Context, p domain.Principal, id string) error
 }
 
-// RegisterConversations registers the operations of SMS conversations.
-func RegisterConversations(r *router.Router, conversations Textings) {
+// registerConversations registers the operations of SMS conversations.
+func registerConversations(r *router.Router, conversations Conversations) {
 	s := &conversationHandlers{Router: r, conversations: conversations}
 	const tag, path = "SMS", "/v1/sms-conversations"
 	router.Add(s.Router, router.Operation{
@@ -36,15 +36,15 @@ func RegisterConversations(r *router.Router, conversations Textings) {
 		Description: "Who writes to a number whose agent has sms enabled is answered along its pathway. What was written: GET /v1/sms?conversation_id=.",
 	}, s.listTextings)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMSConversation", Tag: tag, Summary: "Get a conversation by text message"},
-		router.HandleByID(domain.PrefixTexting, s.conversations, Textings.Texting, router.Same))
+		router.HandleByID(domain.PrefixTexting, s.conversations, Conversations.Texting, router.Same))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/close", ID: "closeSMSConversation", Tag: tag, Summary: "End a conversation by text message",
 		Description: "The next message of the contact begins another one. Without effect on one that is over.",
-	}, router.HandleByID(domain.PrefixTexting, s.conversations, Textings.CloseTexting, router.Same))
+	}, router.HandleByID(domain.PrefixTexting, s.conversations, Conversations.CloseTexting, router.Same))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMSConversation", Tag: tag, Summary: "Delete a conversation by text message", Errors: []int{http.StatusConflict},
 		Description: "409 invalid_state while it is open. Its messages stay.",
-	}, router.HandleDeleteByID(domain.PrefixTexting, "sms_conversation", s.conversations, Textings.DeleteTexting))
+	}, router.HandleDeleteByID(domain.PrefixTexting, "sms_conversation", s.conversations, Conversations.DeleteTexting))
 }
 
 func (s *conversationHandlers) listTextings(ctx context.Context, p domain.Principal, in *struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-// SMSGateways carry text messages over HTTP.
-type SMSGateways interface {
+// Gateways carry text messages over HTTP.
+type Gateways interface {
 	// CreateSMSGateway makes the secret where it is empty. invalid_state with a
 	// test key; a URL outside Egress: 422 invalid_url.
 	CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error)
@@ -31,7 +31,7 @@ type SMSGateways interface {
 type gatewayHandlers struct {
 	*router.Router
 
-	gateways SMSGateways
+	gateways Gateways
 }
 
 // NewSMSGateway is a gateway as it is sent.
@@ -81,8 +81,8 @@ type SMSGatewayResults struct {
 	Results []SMSGatewayResult `json:"results" doc:"One for each event, in their order."`
 }
 
-// RegisterGateways registers the operations of SMS gateways.
-func RegisterGateways(r *router.Router, gateways SMSGateways) {
+// registerGateways registers the operations of SMS gateways.
+func registerGateways(r *router.Router, gateways Gateways) {
 	s := &gatewayHandlers{Router: r, gateways: gateways}
 	const tag, path = "SMS", "/v1/sms-gateways"
 	router.Add(s.Router, router.Operation{
@@ -103,9 +103,9 @@ func RegisterGateways(r *router.Router, gateways SMSGateways) {
 		return router.RespondCreated(ctx, made, nil)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listSMSGateways", Tag: tag, Summary: "List SMS gateways"},
-		router.HandleList(s.gateways, SMSGateways.ListSMSGateways, (*domain.SMSGateway).Public))
+		router.HandleList(s.gateways, Gateways.ListSMSGateways, (*domain.SMSGateway).Public))
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getSMSGateway", Tag: tag, Summary: "Get an SMS gateway"},
-		router.HandleByID(domain.PrefixGateway, s.gateways, SMSGateways.SMSGateway, (*domain.SMSGateway).Public))
+		router.HandleByID(domain.PrefixGateway, s.gateways, Gateways.SMSGateway, (*domain.SMSGateway).Public))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateSMSGateway", Credential: router.KeyOrSession, Tag: tag, Summary: "Change an SMS gateway",
 		Description: "A changed secret is in this answer only.",
@@ -125,7 +125,7 @@ func RegisterGateways(r *router.Router, gateways SMSGateways) {
 		return router.RespondPublic(g, err)
 	})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteSMSGateway", Tag: tag, Summary: "Delete an SMS gateway"},
-		router.HandleDeleteByID(domain.PrefixGateway, "sms_gateway", s.gateways, SMSGateways.DeleteSMSGateway))
+		router.HandleDeleteByID(domain.PrefixGateway, "sms_gateway", s.gateways, Gateways.DeleteSMSGateway))
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/events", ID: "tellSMSGatewayEvents", Tag: tag, Summary: "Tell of messages, as a gateway",
 		Description: "For the gateway, with an API key of the workspace: what came in, and what became of messages that were posted to it. 200 says that all of it is stored; after anything else, or no answer, it is told again as a whole. " +

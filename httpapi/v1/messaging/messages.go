@@ -50,8 +50,8 @@ type TestMessage struct {
 	Body string `json:"body" example:"STOP"`
 }
 
-// RegisterMessages registers the operations of text messages.
-func RegisterMessages(r *router.Router, messages Messages) {
+// registerMessages registers the operations of text messages.
+func registerMessages(r *router.Router, messages Messages) {
 	s := &messageHandlers{Router: r, messages: messages}
 	const tag, path = "SMS", "/v1/sms"
 	router.Add(s.Router, router.Operation{

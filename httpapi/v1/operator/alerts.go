@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/validation"
 	"github.com/callboard/callboard/httpapi/router"
 	alertsservice "github.com/callboard/callboard/service/alerts"
@@ -33,9 +32,6 @@ type Alerts interface {
 	ListAlerts(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error)
 	// TestAlertRule sends by all ways of a rule, and waits for the mails.
 	TestAlertRule(ctx context.Context, p domain.Principal, id string) (alertsservice.AlertTest, error)
-	// LookFor looks at this part's workspaces for rules of another part, by their
-	// ids.
-	LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error)
 }
 
 // NewAlertRule is a rule as it is sent.
@@ -66,8 +62,8 @@ func (n *NewAlertRule) apply(r *domain.AlertRule) error {
 	return validation.AlertRule(r).Err()
 }
 
-// RegisterAlerts registers the operations of alert rules.
-func RegisterAlerts(r *router.Router, alerts Alerts) {
+// registerAlerts registers the operations of alert rules.
+func registerAlerts(r *router.Router, alerts Alerts) {
 	s := &alertHandlers{Router: r, alerts: alerts}
 	const tag, path = "Alerts", "/v1/alert-rules"
 	router.Add(s.Router, router.Operation{

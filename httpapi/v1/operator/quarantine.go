@@ -9,16 +9,16 @@ import (
 	"github.com/callboard/callboard/service/quarantine"
 )
 
-// Quarantines holds a store back that was restored from a backup.
-type Quarantines interface {
+// Quarantine holds a store back that was restored from a backup.
+type Quarantine interface {
 	// Quarantine says whether the store is in quarantine, and lists what may have gone out since its backup.
 	Quarantine(ctx context.Context, p domain.Principal) (*quarantine.Quarantine, error)
 	// EndQuarantine releases the store and has the service start anew. Without a quarantine it changes nothing.
 	EndQuarantine(ctx context.Context, p domain.Principal) (*quarantine.Quarantine, error)
 }
 
-// RegisterQuarantine registers the operations of the quarantine of a restored store.
-func RegisterQuarantine(r *router.Router, store Quarantines) {
+// registerQuarantine registers the operations of the quarantine of a restored store.
+func registerQuarantine(r *router.Router, store Quarantine) {
 	const tag, path = "Operator", "/v1/operator"
 	router.Add(r, router.Operation{
 		Method: http.MethodGet, Path: path + "/quarantine", ID: "getQuarantine", Tag: tag, Summary: "List what may have gone out since the backup that the store was restored from",

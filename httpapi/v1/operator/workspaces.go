@@ -11,38 +11,38 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// TenantTrunks are the trunks of the workspaces of an installation.
-type TenantTrunks interface {
+// Trunks are the trunks of the workspaces of an installation.
+type Trunks interface {
 	ListTrunks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error)
 	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
 }
 
-// TenantWorkspaces are the records of the workspaces of an installation.
-type TenantWorkspaces interface {
-	account.SpendWarner
-	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
-}
-
-// tenantHandlers serves the operations of all workspaces of an installation.
-type tenantHandlers struct {
+// workspaceHandlers serves the operations of all workspaces of an installation.
+type workspaceHandlers struct {
 	*router.Router
 
-	tenants    Tenants
-	trunks     TenantTrunks
-	workspaces TenantWorkspaces
+	workspaces Workspaces
+	warnings   account.SpendWarnings
+	numbers    Numbers
+	trunks     Trunks
 }
 
-// Tenants are the workspaces of the install, for operators. The front door has
-// checked that an operator asks.
-type Tenants interface {
+// Workspaces are the workspaces of the installation. The handlers have checked that
+// the principal is an operator.
+type Workspaces interface {
 	// CreateWorkspace keeps a workspace and makes its first key, whose text is
 	// never kept.
 	CreateWorkspace(ctx context.Context, w *domain.Workspace) (made *domain.Workspace, key *domain.APIKey, text string, err error)
+	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
 	AnyWorkspace(ctx context.Context, id string) (*domain.Workspace, error)
 	ListWorkspaces(ctx context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error)
 	// DeleteWorkspace ends a workspace; its credentials are refused from the
 	// return on. invalid_state for the one whose key asks.
 	DeleteWorkspace(ctx context.Context, p domain.Principal, id string) error
+}
+
+// Numbers are the phone numbers of the workspaces of an installation.
+type Numbers interface {
 	// NumbersOf are the live environment's numbers of a workspace, in a state
 	// unless that is "".
 	NumbersOf(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
@@ -57,9 +57,11 @@ type WorkspaceCreated struct {
 	Key   string `json:"key" doc:"Its text: live, may do everything but what takes an operator. Shown this once."`
 }
 
-// RegisterTenants registers the operations of all workspaces of an installation.
-func RegisterTenants(r *router.Router, tenants Tenants, trunks TenantTrunks, workspaces TenantWorkspaces) {
-	s := &tenantHandlers{Router: r, tenants: tenants, trunks: trunks, workspaces: workspaces}
+// registerWorkspaces registers the operations of the workspaces of the installation.
+func registerWorkspaces(r *router.Router, services Services) {
+	s := &workspaceHandlers{
+		Router: r, workspaces: services.Workspaces, warnings: services.SpendWarnings, numbers: services.Numbers, trunks: services.Trunks,
+	}
 	const tag, path = "Workspaces", "/v1/workspaces"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createWorkspace", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Create a workspace",
@@ -70,13 +72,13 @@ func RegisterTenants(r *router.Router, tenants Tenants, trunks TenantTrunks, wor
 			if err := router.RequireOperator(p); err != nil {
 				return nil, err
 			}
-			l, err := s.tenants.ListWorkspaces(ctx, in.Query())
+			l, err := s.workspaces.ListWorkspaces(ctx, in.Query())
 			return router.Page(l, err, func(w *domain.Workspace) *domain.Workspace { return account.ShowWorkspace(p, w) })
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{id}", ID: "getAnyWorkspace", Tag: tag, Summary: "Get a workspace of the install"},
 		func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[*domain.Workspace], error) {
-			w, err := s.tenant(ctx, p, in.ID)
-			return account.RespondWorkspace(ctx, s.Router, s.workspaces, account.ShowWorkspace(p, w), err)
+			w, err := s.workspaceByID(ctx, p, in.ID)
+			return account.RespondWorkspace(ctx, s.Router, s.warnings, account.ShowWorkspace(p, w), err)
 		})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPatch, Path: path + "/{id}", ID: "updateAnyWorkspace", Credential: router.KeyOrSession, Tag: tag, Summary: "Change a workspace of the install",
@@ -86,30 +88,30 @@ func RegisterTenants(r *router.Router, tenants Tenants, trunks TenantTrunks, wor
 		Body router.Patch[account.NewWorkspace]
 	},
 	) (*router.Response[*domain.Workspace], error) {
-		w, err := s.tenant(ctx, p, in.ID)
+		w, err := s.workspaceByID(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
 		}
 		w, err = s.workspaces.UpdateWorkspace(ctx, domain.Principal{WorkspaceID: w.ID, Environment: p.Environment, Operator: true, KeyID: p.KeyID}, router.PatchFunc(s.Registry, &in.Body, (*account.NewWorkspace).Apply))
-		return account.RespondWorkspace(ctx, s.Router, s.workspaces, account.ShowWorkspace(p, w), err)
+		return account.RespondWorkspace(ctx, s.Router, s.warnings, account.ShowWorkspace(p, w), err)
 	})
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}", ID: "deleteWorkspace", Credential: router.KeyOrSession, Tag: tag, Errors: []int{http.StatusConflict}, Summary: "Delete a workspace with everything in it",
 		Description: "Its keys are refused from the answer on and its calls hang up. Rows, events, recordings and exports go in the background, and its data key with them: " +
 			"what backups hold of its secrets and recordings does not open any more. 409 invalid_state for the workspace whose key asks.",
 	}, func(ctx context.Context, p domain.Principal, in *router.IDParam) (*router.Response[router.Deleted], error) {
-		w, err := s.tenant(ctx, p, in.ID)
+		w, err := s.workspaceByID(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		return router.RespondDeleted(w.ID, "workspace", s.tenants.DeleteWorkspace(ctx, p, w.ID))
+		return router.RespondDeleted(w.ID, "workspace", s.workspaces.DeleteWorkspace(ctx, p, w.ID))
 	})
 	s.tenantNumberRoutes()
 	s.tenantTrunkRoutes()
 }
 
 // tenantNumberRoutes are those by which operators let numbers go live.
-func (s *tenantHandlers) tenantNumberRoutes() {
+func (s *workspaceHandlers) tenantNumberRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/phone-numbers"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyNumbers", Tag: tag, Summary: "List the numbers of a workspace of the install", Description: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -118,11 +120,11 @@ func (s *tenantHandlers) tenantNumberRoutes() {
 			Status string `query:"status" enum:"live,pending" doc:"In this state only."`
 		},
 		) (*router.Response[router.List[*domain.PhoneNumber]], error) {
-			w, err := s.tenant(ctx, p, in.ID)
+			w, err := s.workspaceByID(ctx, p, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.tenants.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.Query())
+			l, err := s.numbers.NumbersOf(ctx, w.ID, domain.NumberStatus(in.Status), in.Query())
 			return router.Page(l, err, router.Same)
 		})
 	router.Add(s.Router, router.Operation{
@@ -133,7 +135,7 @@ func (s *tenantHandlers) tenantNumberRoutes() {
 		NumberID string `path:"number_id" doc:"The number's id."`
 	},
 	) (*router.Response[*domain.PhoneNumber], error) {
-		w, err := s.tenant(ctx, p, in.ID)
+		w, err := s.workspaceByID(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -142,14 +144,14 @@ func (s *tenantHandlers) tenantNumberRoutes() {
 			return nil, err
 		}
 		router.SetResourceID(ctx, id)
-		return router.Respond(s.tenants.ApproveNumber(ctx, w.ID, id))
+		return router.Respond(s.numbers.ApproveNumber(ctx, w.ID, id))
 	})
 }
 
 // tenantTrunkRoutes are those by which operators set what a workspace may not set
 // on its own trunks: costs, number_strip, number_add and national formats of other
 // countries.
-func (s *tenantHandlers) tenantTrunkRoutes() {
+func (s *workspaceHandlers) tenantTrunkRoutes() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/trunks"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyTrunks", Tag: tag, Summary: "List the trunks of a workspace of the install", Description: "Operators only. Those of the live environment."},
 		func(ctx context.Context, p domain.Principal, in *struct {
@@ -157,7 +159,7 @@ func (s *tenantHandlers) tenantTrunkRoutes() {
 			router.Paging
 		},
 		) (*router.Response[router.List[*domain.Trunk]], error) {
-			tenant, err := s.asTenant(ctx, p, in.ID)
+			tenant, err := s.asWorkspace(ctx, p, in.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -173,7 +175,7 @@ func (s *tenantHandlers) tenantTrunkRoutes() {
 		Body    router.Patch[telephony.NewTrunk]
 	},
 	) (*router.Response[*domain.Trunk], error) {
-		tenant, err := s.asTenant(ctx, p, in.ID)
+		tenant, err := s.asWorkspace(ctx, p, in.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -186,9 +188,9 @@ func (s *tenantHandlers) tenantTrunkRoutes() {
 	})
 }
 
-// asTenant is the operator who acts on the live environment of another workspace.
-func (s *tenantHandlers) asTenant(ctx context.Context, p domain.Principal, workspaceID string) (domain.Principal, error) {
-	w, err := s.tenant(ctx, p, workspaceID)
+// asWorkspace is the operator who acts on the live environment of another workspace.
+func (s *workspaceHandlers) asWorkspace(ctx context.Context, p domain.Principal, workspaceID string) (domain.Principal, error) {
+	w, err := s.workspaceByID(ctx, p, workspaceID)
 	if err != nil {
 		return domain.Principal{}, err
 	}
@@ -196,7 +198,7 @@ func (s *tenantHandlers) asTenant(ctx context.Context, p domain.Principal, works
 }
 
 // tenant is a workspace that an operator names.
-func (s *tenantHandlers) tenant(ctx context.Context, p domain.Principal, text string) (*domain.Workspace, error) {
+func (s *workspaceHandlers) workspaceByID(ctx context.Context, p domain.Principal, text string) (*domain.Workspace, error) {
 	if err := router.RequireOperator(p); err != nil {
 		return nil, err
 	}
@@ -204,10 +206,10 @@ func (s *tenantHandlers) tenant(ctx context.Context, p domain.Principal, text st
 	if err != nil {
 		return nil, err
 	}
-	return s.tenants.AnyWorkspace(ctx, id)
+	return s.workspaces.AnyWorkspace(ctx, id)
 }
 
-func (s *tenantHandlers) createWorkspace(ctx context.Context, p domain.Principal, in *struct{ Body account.NewWorkspace }) (*router.Response[*WorkspaceCreated], error) {
+func (s *workspaceHandlers) createWorkspace(ctx context.Context, p domain.Principal, in *struct{ Body account.NewWorkspace }) (*router.Response[*WorkspaceCreated], error) {
 	if err := router.RequireOperator(p); err != nil {
 		return nil, err
 	}
@@ -215,7 +217,7 @@ func (s *tenantHandlers) createWorkspace(ctx context.Context, p domain.Principal
 	if err := in.Body.Apply(w); err != nil {
 		return nil, err
 	}
-	made, key, text, err := s.tenants.CreateWorkspace(ctx, w)
+	made, key, text, err := s.workspaces.CreateWorkspace(ctx, w)
 	if err != nil {
 		return nil, err
 	}

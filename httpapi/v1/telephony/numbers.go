@@ -23,20 +23,25 @@ type Numbers interface {
 	ListNumbers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
 	UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error)
 	DeleteNumber(ctx context.Context, p domain.Principal, id string) error
-	// TestInboundCall lets the built-in carrier call a number of the test
-	// environment and answers the call that it became; validation_error with
-	// param to where nobody answers the number.
-	TestInboundCall(ctx context.Context, p domain.Principal, o callsservice.InboundTest) (*domain.Call, error)
 	// CallerIDs are the numbers that may be shown: the workspace's own (never
 	// "*"), oldest first, then those that its trunks list.
 	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
+}
+
+// TestCalls places calls from the test carrier.
+type TestCalls interface {
+	// TestInboundCall has the test carrier call a number of the test environment
+	// and returns the call. Errors: validation_error with param to where the number
+	// is not answered.
+	TestInboundCall(ctx context.Context, p domain.Principal, o callsservice.InboundTest) (*domain.Call, error)
 }
 
 // numberHandlers serves the operations of phone numbers.
 type numberHandlers struct {
 	*router.Router
 
-	numbers Numbers
+	numbers   Numbers
+	testCalls TestCalls
 }
 
 // NewNumber is a phone number as it is sent.
@@ -55,9 +60,9 @@ func (n *NewNumber) apply(x *domain.PhoneNumber, country string) error {
 	return validation.Number(x, country).Err()
 }
 
-// RegisterNumbers registers the operations of phone numbers.
-func RegisterNumbers(r *router.Router, numbers Numbers) {
-	s := &numberHandlers{Router: r, numbers: numbers}
+// registerNumbers registers the operations of phone numbers.
+func registerNumbers(r *router.Router, numbers Numbers, testCalls TestCalls) {
+	s := &numberHandlers{Router: r, numbers: numbers, testCalls: testCalls}
 	const tag, path = "Phone numbers", "/v1/phone-numbers"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createNumber", Tag: tag, Status: http.StatusCreated, Summary: "Let an agent answer a number", Description: "A number is unique in the installation: 409 already_exists. Where several workspaces share it, status is pending until an operator approves; an operator's own are live."}, s.createNumber)
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listNumbers", Tag: tag, Summary: "List numbers"},
@@ -113,7 +118,7 @@ func (s *numberHandlers) testInbound(ctx context.Context, p domain.Principal, in
 	if err = problems.Err(); err != nil {
 		return nil, err
 	}
-	call, err := s.numbers.TestInboundCall(ctx, p, o)
+	call, err := s.testCalls.TestInboundCall(ctx, p, o)
 	return calls.RespondCall(s.Router, call, err)
 }
 

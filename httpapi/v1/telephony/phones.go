@@ -60,8 +60,8 @@ func (*NewPhone) PruneStored(_ any, stored, _ map[string]any) {
 	}
 }
 
-// RegisterPhones registers the operations of phones.
-func RegisterPhones(r *router.Router, phones Phones) {
+// registerPhones registers the operations of phones.
+func registerPhones(r *router.Router, phones Phones) {
 	s := &phoneHandlers{Router: r, phones: phones}
 	const tag, path = "Phones", "/v1/phones"
 	router.Add(s.Router, router.Operation{

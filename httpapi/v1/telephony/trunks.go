@@ -154,8 +154,8 @@ func ChangeTrunk(registry *router.Registry, body *router.Patch[NewTrunk]) func(*
 	})
 }
 
-// RegisterTrunks registers the operations of trunks.
-func RegisterTrunks(r *router.Router, trunks Trunks) {
+// registerTrunks registers the operations of trunks.
+func registerTrunks(r *router.Router, trunks Trunks) {
 	s := &trunkHandlers{Router: r, trunks: trunks}
 	const tag, path = "Trunks", "/v1/trunks"
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createTrunk", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Connect a trunk", Description: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},

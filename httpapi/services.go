@@ -3,9 +3,10 @@ package httpapi
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	"github.com/callboard/callboard/domain"
-
+	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/httpapi/v1/account"
 	"github.com/callboard/callboard/httpapi/v1/agents"
 	"github.com/callboard/callboard/httpapi/v1/calls"
@@ -18,57 +19,37 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Ports are what the front door needs of the service. One value may stand in
-// all of them: no two methods share a name.
+// Services are the use cases that the API serves. The zero value is enough to
+// register the routes and to write the OpenAPI document.
 //
-// Everywhere: the Principal says workspace, environment and rights, and a
-// resource of another workspace or environment is not_found. What comes back
-// is a noun, or a *domain.Error that the client may see; any other error is a
-// fault of ours (500), except ends of the context (503). Requests
-// come validated and with their defaults filled in; ids, times and secrets are
-// made behind the port. Nouns that come back are the caller's: no one changes
-// them any more. They may hold secrets; the front door never shows them.
-type Ports struct {
-	Auth        Authenticator
-	Campaigns   campaigns.Campaigns
-	Contacts    campaigns.Contacts
-	Calls       calls.Calls
-	Recordings  calls.Recordings
-	Listening   Listening
-	Talking     Talking
-	Agents      agents.Agents
-	Pathways    agents.Pathways
-	Tools       agents.Tools
-	Trunks      telephony.Trunks
-	Numbers     telephony.Numbers
-	Phones      telephony.Phones
-	DNC         campaigns.DNC
-	Webhooks    events.Webhooks
-	Deliveries  events.Deliveries
-	Keys        account.Keys
+// The Principal of a call gives workspace, environment and permissions. A resource
+// of another workspace or environment is not_found. Errors are *domain.Error, which
+// the client may see; the end of the context is 503, any other error 500. Requests
+// are validated and have their defaults. Returned records belong to the caller: no
+// one changes them. They may hold secrets, which the API never shows.
+type Services struct {
+	Account   account.Services
+	Agents    agents.Services
+	Calls     calls.Services
+	Campaigns campaigns.Services
+	Events    events.Services
+	Messaging messaging.Services
+	Operator  operator.Services
+	Telephony telephony.Services
+
+	Keys        Authenticator
 	Tokens      Tokens
-	OAuth       account.OAuth
+	OAuth       OAuth
 	Consents    Consents
 	Users       Users
 	Audit       Audit
-	Workspaces  account.Workspaces
-	Usages      account.Usages
-	Bulks       campaigns.Bulks
-	Exports     account.Exports
-	Data        account.DataRequests
-	Tenants     operator.Tenants
-	Operators   Operators
-	Quarantines operator.Quarantines
-	Alerts      operator.Alerts
-	Events      events.Events
+	Listening   Listening
+	Talking     Talking
+	Node        Operators
+	AlertSearch AlertSearch
 	Health      Health
-	Bookings    agents.Bookings
-	Messages    messaging.Messages
-	Textings    messaging.Textings
-	Gateways    messaging.SMSGateways
-	Knowledge   agents.Knowledge
-	Windows     Windows // nil: what is used of the rate limits is forgotten at the end
-	Once        Once    // nil: the Idempotency-Key header has no effect
+	RateWindows RateWindows // nil: the counts of the rate limits end with the process
+	Idempotency Idempotency // nil: the Idempotency-Key header has no effect
 }
 
 // Authenticator knows API keys.
@@ -78,6 +59,8 @@ type Authenticator interface {
 	// the Principal tells what is known of the key (nothing: WorkspaceID "").
 	// It must be quick: it stands before every request.
 	Authenticate(ctx context.Context, key string, from netip.Addr) (domain.Principal, error)
+	// KeyAlive fails with expired_token where the API key has ended.
+	KeyAlive(ctx context.Context, workspace, keyID string) error
 }
 
 // Tokens are what stands behind the JWTs of users.
@@ -88,8 +71,6 @@ type Tokens interface {
 	// SigningKeys are those whose tokens may hold, and which of them signs; fresh
 	// makes another where one is due.
 	SigningKeys(ctx context.Context, fresh func() (public, private string, err error)) (domain.Signing, error)
-	// KeyAlive fails with expired_token where the API key no longer holds.
-	KeyAlive(ctx context.Context, workspace, keyID string) error
 	// OriginAllowed says whether any workspace lets pages of an origin in.
 	OriginAllowed(origin string) bool
 }
@@ -119,8 +100,8 @@ type Health interface {
 	Quarantined() bool
 }
 
-// Once keeps the answers to requests with an Idempotency-Key for 24 hours.
-type Once interface {
+// Idempotency stores the responses to requests with an Idempotency-Key for 24 hours.
+type Idempotency interface {
 	// Reserve takes the key for a request. It answers the stored reply where
 	// there is one, nil where the request may run, in the context that comes
 	// back, and idempotency_conflict where it is still running. A request that
@@ -137,4 +118,37 @@ type Once interface {
 	// where another node does it, and InTurn reads it there.
 	Turn(ctx context.Context) string
 	InTurn(ctx context.Context, text string) (context.Context, error)
+}
+
+// RateWindows stores the counts of the rate limits.
+type RateWindows interface {
+	// RateWindows returns the stored counts of a workspace, empty where none are stored.
+	RateWindows(ctx context.Context, workspaceID string) (domain.RateWindows, error)
+	KeepRateWindows(ctx context.Context, w *domain.RateWindows) error
+}
+
+// AlertSearch evaluates alert rules of other shards.
+type AlertSearch interface {
+	// LookFor evaluates rules of another shard over the workspaces of this shard. The
+	// result is by rule id.
+	LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error)
+}
+
+// OAuth are the OAuth clients of all workspaces and their access tokens.
+type OAuth interface {
+	// OAuthPlan fails with plan_required where the workspace's plan has none.
+	OAuthPlan(workspace string) error
+	// ClientOf is a client of any workspace, before it has proven anything; nil:
+	// there is none. It answers from memory.
+	ClientOf(ctx context.Context, id string) (*domain.OAuthClient, error)
+	// ClientProves says whether a secret is the client's, after the same time for
+	// every client and for nil.
+	ClientProves(c *domain.OAuthClient, secret string) bool
+	// OAuthAlive is what the holder of an access token may do now, at most what
+	// the Principal holds. Errors: expired_token, plan_required. It answers from
+	// memory: it stands before every request.
+	OAuthAlive(ctx context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error)
+	// RevokeOAuth refuses the access tokens of a grant, or a single one by its
+	// jti, from its return on; they would end at until.
+	RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error
 }

@@ -1,0 +1,22 @@
+package campaigns
+
+import "github.com/callboard/callboard/httpapi/router"
+
+// Services are the use cases behind the operations of campaigns.
+type Services struct {
+	Campaigns Campaigns
+	Forecasts Forecasts
+	Contacts  Contacts
+	DNCLists  DNCLists
+	Decisions Decisions
+	BulkJobs  BulkJobs
+}
+
+// Register registers the operations of campaigns.
+func Register(r *router.Router, services Services) {
+	registerCampaigns(r, services.Campaigns, services.Forecasts)
+	registerContacts(r, services.Contacts)
+	registerDNCLists(r, services.DNCLists)
+	registerDecisions(r, services.Decisions)
+	registerBulk(r, services.BulkJobs)
+}

@@ -1,0 +1,18 @@
+package telephony
+
+import "github.com/callboard/callboard/httpapi/router"
+
+// Services are the use cases behind the operations of telephony.
+type Services struct {
+	Numbers   Numbers
+	TestCalls TestCalls
+	Trunks    Trunks
+	Phones    Phones
+}
+
+// Register registers the operations of telephony.
+func Register(r *router.Router, services Services) {
+	registerNumbers(r, services.Numbers, services.TestCalls)
+	registerTrunks(r, services.Trunks)
+	registerPhones(r, services.Phones)
+}
