@@ -49,13 +49,14 @@ func siblings() map[string][]string {
 		"domain/commit":     {"domain/event"},
 		"domain/validation": {"domain/event", "domain/access", "domain/webhook", "domain/pathway", "domain/calendar", "domain/sms", "domain/knowledge"},
 		// The registrar resolves the addresses of phones; the built-in carrier speaks SIP and RTP.
-		"sip/auth":        {"sip/message", "sip/ratelimit"},
-		"sip/registrar":   {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
-		"sip/transport":   {"sip/message", "sip/ratelimit", "sip/resolve"},
-		"sip/cluster":     {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
-		"sip/forking":     {"sip", "sip/outcome", "sip/registrar"},         // over the public API of the user agent
-		"sip/outcome":     {"sip/message", "sip/registrar", "sip/resolve"}, // targets of a redirection
-		"sip/testcarrier": {"sip", "media"},
+		"sip/auth":         {"sip/message", "sip/ratelimit"},
+		"sip/registrar":    {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
+		"sip/transport":    {"sip/message", "sip/ratelimit", "sip/resolve"},
+		"sip/cluster":      {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
+		"sip/forking":      {"sip", "sip/outcome", "sip/registrar"},                            // over the public API of the user agent
+		"sip/registration": {"sip", "sip/auth", "sip/message", "sip/resolve", "sip/transport"}, // over the public API of the user agent
+		"sip/outcome":      {"sip/message", "sip/registrar", "sip/resolve"},                    // targets of a redirection
+		"sip/testcarrier":  {"sip", "media"},
 		// An actor and its children, or the actor that it reports to.
 		"actors/numbers":  {"actors/dnc"},
 		"actors/outbox":   {"actors/webhook"},

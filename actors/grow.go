@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"time"
 
@@ -317,7 +318,10 @@ func (n *Node) trunkProps(t *tree, trunks []domain.Trunk) *actor.Props {
 	return mailbox.Props(n.overseen("trunks", func() actor.Actor {
 		return trunk.New(trunk.Config{
 			Trunks: trunks, Simulator: n.cfg.Simulator, Workspace: t.record.Load, Resolve: n.cfg.SIP.Resolve, Ping: n.cfg.SIP.Ping,
-			Register: n.cfg.SIP.Register, Log: n.cfg.Log, Alarm: n.alarm,
+			Register: func(c registration.Config) (*registration.Registration, error) {
+				return registration.Start(n.cfg.SIP, c)
+			},
+			Log: n.cfg.Log, Alarm: n.alarm,
 			Spent: func(ctx context.Context, since time.Time) (domain.Amount, error) {
 				return ledger.SpentSince(ctx, n.cfg.Store, t.record.Load(), since)
 			},

@@ -39,3 +39,23 @@ func (u *UserAgent) admission(s transport.Source) (a Admission) {
 	}
 	return u.admit(s)
 }
+
+// Behind tells whether messages wait too long to be read: a quarter of the time after which calls are refused. Owners
+// should postpone outbound calls then, so that inbound calls are taken.
+func (u *UserAgent) Behind() bool { return u.load.IsBehind() }
+
+// isOverloaded tells whether a new call is refused before it costs anything: the user agent is draining, reads messages
+// late, or has too many unanswered calls, from everywhere or from this host.
+func (u *UserAgent) isOverloaded(m *received) bool {
+	switch {
+	case u.calls.isDraining():
+		return true
+	case u.load.IsLate(m.QueueDelay):
+		u.stats.late.Add(1)
+		return true
+	case u.load.IsFull(m.Source().Addr.Addr()):
+		u.stats.full.Add(1)
+		return true
+	}
+	return false
+}

@@ -52,11 +52,3 @@ func (g *callGate) hold(on bool) {
 		<-time.After(time.Millisecond) // a write to a socket is bounded by the write timeout of the transport
 	}
 }
-
-// isHeld tells whether the dialog may not make anybody call now.
-func (d *Dialog) isHeld() bool {
-	if d.out == nil {
-		return d.ua.calls.isHeld(nil)
-	}
-	return d.ua.calls.isHeld(d.out.inv.May)
-}

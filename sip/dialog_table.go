@@ -1,6 +1,8 @@
 package sip
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/callboard/callboard/sip/message"
@@ -10,6 +12,8 @@ import (
 type dialogTable struct {
 	mu    sync.RWMutex
 	byKey map[dialogKey]*Dialog
+	// standalone are the requests outside of any dialog.
+	standalone map[dialogKey]*Standalone
 	// pending are inbound INVITEs by Call-ID and From-tag, for repetitions and CANCELs, which have no tag of ours.
 	pending map[dialogKey]*Dialog
 }
@@ -27,7 +31,7 @@ func (t *dialogTable) add(d *Dialog) bool {
 
 // addInbound stores the dialog of an inbound INVITE; false: it is known already.
 func (t *dialogTable) addInbound(d *Dialog) bool {
-	caller := d.callerKey()
+	caller := d.server.callerKey()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byKey[d.key] != nil || t.pending[caller] != nil {
@@ -44,11 +48,48 @@ func (t *dialogTable) remove(d *Dialog) {
 	if t.byKey[d.key] == d {
 		delete(t.byKey, d.key)
 	}
-	if d.invite != nil {
-		if k := d.callerKey(); t.pending[k] == d {
+	if d.server.initial != nil {
+		if k := d.server.callerKey(); t.pending[k] == d {
 			delete(t.pending, k)
 		}
 	}
+}
+
+// addStandalone stores requests outside of any dialog; false: the key is taken.
+func (t *dialogTable) addStandalone(s *Standalone) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.standalone[s.key] != nil {
+		return false
+	}
+	t.standalone[s.key] = s
+	return true
+}
+
+// removeStandalone deletes them.
+func (t *dialogTable) removeStandalone(s *Standalone) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.standalone[s.key] == s {
+		delete(t.standalone, s.key)
+	}
+}
+
+func (t *dialogTable) findStandalone(k dialogKey) *Standalone {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.standalone[k]
+}
+
+// client finds the sender of a request of ours; nil: there is none.
+func (t *dialogTable) client(k dialogKey) *userAgentClient {
+	if d := t.find(k); d != nil {
+		return &d.userAgentClient
+	}
+	if s := t.findStandalone(k); s != nil {
+		return &s.userAgentClient
+	}
+	return nil
 }
 
 func (t *dialogTable) find(k dialogKey) *Dialog {
@@ -69,25 +110,21 @@ func (t *dialogTable) ofRequest(m *received) *Dialog {
 		return nil
 	}
 	d := t.pending[dialogKey{m.CallID, m.From.Tag}]
-	if m.Method == message.MethodCancel && (d == nil || d.inviteBranch != m.Branch()) {
+	if m.Method == message.MethodCancel && (d == nil || d.server.branch != m.Branch()) {
 		return nil
 	}
 	return d
 }
 
-func (t *dialogTable) all() []*Dialog {
+func (t *dialogTable) all() ([]*Dialog, []*Standalone) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	all := make([]*Dialog, 0, len(t.byKey))
-	for _, d := range t.byKey {
-		all = append(all, d)
-	}
-	return all
+	return slices.Collect(maps.Values(t.byKey)), slices.Collect(maps.Values(t.standalone))
 }
 
-// size is the number of dialogs and of pending inbound INVITEs.
+// size is the number of dialogs, with standalone requests, and of pending inbound INVITEs.
 func (t *dialogTable) size() (dialogs, pending int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return len(t.byKey), len(t.pending)
+	return len(t.byKey) + len(t.standalone), len(t.pending)
 }

@@ -19,7 +19,7 @@ func (u *UserAgent) handle(in sipmsg.Message, a transport.Arrival) bool {
 	m.Flow, m.Raw, m.QueueDelay, m.Relay = a.Flow, a.Raw, a.QueueDelay, a.Relay
 	m.Relayed = a.Relay != nil && a.Relay.Direction == transport.RelayIn
 	m.RestoreMethodCase(a.Raw)
-	u.load.noteDelay(m.QueueDelay)
+	u.load.NoteDelay(m.QueueDelay)
 	defer func() { m.Raw = nil }()
 	if m.IsRequest() {
 		u.request(m)
@@ -41,13 +41,21 @@ func (u *UserAgent) response(m *received) {
 		return
 	}
 	if d := u.dialogs.find(m.key()); d != nil {
-		d.heard(m)
+		d.traceReceived(m)
 		m.SelectBodyPart()
-		d.do(func() { d.response(m) })
+		d.do(func() { d.handleResponse(m) })
+		return
+	}
+	if s := u.dialogs.findStandalone(m.key()); s != nil {
+		s.do(func() {
+			if !s.matchResponse(m) {
+				u.stats.stray.Add(1)
+			}
+		})
 		return
 	}
 	if m.CSeqMethod == message.MethodInvite && m.Code >= 200 && m.Code < 300 && u.ours(m) {
-		u.endStranded(m)
+		u.endUnknownCall(m)
 		return
 	}
 	u.stats.stray.Add(1)
@@ -83,7 +91,7 @@ func (u *UserAgent) serve(m *received, d *Dialog) {
 		return
 	}
 	if d != nil {
-		d.heard(m)
+		d.traceReceived(m)
 	}
 	m.SelectBodyPart()
 	if code, _ := m.Validate(); code != 0 {
@@ -95,16 +103,16 @@ func (u *UserAgent) serve(m *received, d *Dialog) {
 	}
 	switch {
 	case d != nil && m.Method == message.MethodCancel:
-		d.do(func() { d.cancelled(m) })
+		d.do(func() { d.server.handleCancel(m) })
 	case d != nil && m.To.Tag == "":
 		fresh := false
-		d.do(func() { fresh = d.inviteAgain(m) })
+		d.do(func() { fresh = d.server.handleRepeatedInvite(m) })
 		if fresh && (admission.Allow || phone) {
 			u.dialogs.remove(d) // the caller's next try takes its place
 			u.invited(m, phone, admission)
 		}
 	case d != nil:
-		d.do(func() { d.request(m) })
+		d.do(func() { d.handleRequest(m) })
 	case m.Method == message.MethodAck:
 		u.stats.stray.Add(1)
 	case m.Method == message.MethodOptions && m.To.Tag == "":
@@ -133,10 +141,10 @@ func (u *UserAgent) invited(m *received, phone bool, admission Admission) {
 			return
 		}
 		m.trunk = ""
-	} else if !u.demanded(m, admission) {
+	} else if !u.authenticateTrunk(m, admission) {
 		return
 	}
-	u.incoming(m, admission)
+	u.startInbound(m, admission)
 }
 
 // reject answers without keeping anything: a retransmission is answered alike.
@@ -150,7 +158,7 @@ func (u *UserAgent) reject(m *received, code int) {
 	case 420:
 		extra = []message.Header{{Name: "Unsupported", Value: strings.Join(m.UnsupportedExtensions(), ", ")}}
 	case 422:
-		extra = []message.Header{{Name: "Min-SE", Value: seconds(u.leastSession)}}
+		extra = []message.Header{{Name: "Min-SE", Value: formatSeconds(u.leastSession)}}
 	case 503:
 		extra = []message.Header{{Name: "Retry-After", Value: "5"}}
 	}
@@ -177,8 +185,32 @@ func (u *UserAgent) undelivered(payload []byte) {
 			key.callID = value
 		}
 	}
-	if d := u.dialogs.find(key); d != nil {
+	if c := u.dialogs.client(key); c != nil {
 		u.stats.transport.Add(1)
-		d.do(func() { d.undelivered(string(method), branch) })
+		c.do(func() { c.handleUndelivered(string(method), branch) })
 	}
+}
+
+// received is a message with where it came from, and what the user agent knows
+// of its sender.
+type received struct {
+	transport.Received
+
+	trunk    string // of the source, as admitted
+	proved   bool   // the trunk, by digest
+	phone    string // the account of the phone that calls, once proved
+	traced   bool   // belongs to a dialog, and so do its answers
+	traceTag string
+}
+
+// dialogKey names a dialog, or a dialog to be, by Call-ID and our own tag.
+type dialogKey struct{ callID, tag string }
+
+// key names the dialog at our side: by From-tag for answers to our requests,
+// by To-tag for requests of the far end.
+func (m *received) key() dialogKey {
+	if m.IsRequest() {
+		return dialogKey{m.CallID, m.To.Tag}
+	}
+	return dialogKey{m.CallID, m.From.Tag}
 }

@@ -8,19 +8,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
-	"github.com/callboard/callboard/sip/transport"
 )
 
 const (
-	untaken     = 3 * time.Minute // an inbound call that nobody answers or rejects
-	ringRefresh = time.Minute     // RFC 3261 13.3.1.1
-	maxHeaders  = 32
-	maxValue    = 1024
+	untaken    = 3 * time.Minute // an inbound call that nobody answers or rejects
+	maxHeaders = 32
+	maxValue   = 1024
 )
 
 // Incoming is an inbound call that waits to be taken.
@@ -44,27 +43,14 @@ type Incoming struct {
 	size      int           // of the INVITE
 }
 
-// serverTx is an INVITE of the far end that we answer (RFC 3261 17.2.1).
-type serverTx struct {
-	request   *received
-	last      []byte // what a repeated INVITE gets
-	code      int    // of the final answer, 0 before
-	acked     bool
-	offerless bool           // the ACK brings the answer
-	gone      *outcome.Final // how the call ended before Notify
-	timer     *time.Timer
-	wait      time.Duration
-	until     time.Time
-}
-
-// incoming begins an inbound call.
-func (u *UserAgent) incoming(m *received, a Admission) {
-	if u.onInvite == nil || u.overloaded(m) {
+// startInbound begins an inbound call.
+func (u *UserAgent) startInbound(m *received, a Admission) {
+	if u.onInvite == nil || u.isOverloaded(m) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 503)
 		return
 	}
-	if u.tooShort(m) {
+	if u.isTooShort(m) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 422)
 		return
@@ -77,7 +63,7 @@ func (u *UserAgent) incoming(m *received, a Admission) {
 		u.reject(m, 400)
 		return
 	}
-	m.traced, m.traceTag = true, d.traceTag() // before another socket can find the dialog
+	m.traced, m.traceTag = true, d.traceTag // before another socket can find the dialog
 	if !u.dialogs.addInbound(d) {
 		m.traced = false
 		u.reject(m, 482)
@@ -85,16 +71,16 @@ func (u *UserAgent) incoming(m *received, a Admission) {
 	}
 	u.trace(m.CallID, m.traceTag, m.ObservedFlow(), false, m.Raw)
 	u.stats.incoming.Add(1)
-	u.load.addHalfOpen(m.Source().Addr.Addr(), 1)
+	u.load.AddUnanswered(m.Source().Addr.Addr(), 1)
 	d.do(func() {
-		d.hold(m.Source().Addr.Addr())
-		d.holdFlow()
-		d.provisional(100, nil, nil)
-		d.after(untaken, func() { d.refuseCaller(480, nil, outcome.Final{Code: 480, Phrase: "nobody took the call"}) })
+		d.admitPeer(m.Source().Addr.Addr())
+		d.admitFlow()
+		d.server.respondProvisional(100, nil, nil)
+		d.after(untaken, func() { d.server.refuse(480, nil, outcome.Final{Code: 480, Phrase: "nobody took the call"}) })
 	})
 	defer u.recovered("on_invite", func() { in.Reject(500, 0) })
 	if in.Replaces != nil {
-		u.replacing(in)
+		u.offerReplacement(in)
 		return
 	}
 	u.onInvite(in)
@@ -120,28 +106,28 @@ func (u *UserAgent) newInbound(m *received) *Incoming {
 		switch was := in.Header[name]; {
 		case was == "":
 			in.Header[name] = h.Value()
-		case several(name) && len(was)+len(h.Value()) < 4*maxValue:
+		case isRepeatable(name) && len(was)+len(h.Value()) < 4*maxValue:
 			in.Header[name] = was + ", " + h.Value()
 		}
 	}
-	d := &Dialog{
-		ua: u, key: dialogKey{m.CallID, cluster.Mark(u.cfg.NodeMark).MarkTag(u.id.ToTag(m.CallID, m.From.Tag))}, inbound: true, pinned: m.phone != "", invite: m, flow: u.flowBack(m),
-		localURI: m.To.URI.String(), remoteURI: m.From.URI.String(), remoteCSeq: int64(m.CSeq),
-		contactUser: "callboard", inviteBranch: m.Branch(), srv: &serverTx{request: m, offerless: len(m.Body) == 0},
-		rel:     &reliable{supported: m.Supports("100rel"), required: m.Requires("100rel"), offered: len(m.Body) > 0},
-		session: session{update: m.Allows(message.MethodUpdate)},
-		far:     remote{tag: m.From.Tag, target: m.Contact, routes: m.Routes},
-		target: resolve.Target{
-			Host: source.Addr.Addr().String(), Port: int(source.Addr.Port()), Transport: source.Network, TrunkID: m.trunk,
-		},
-	}
+	d := u.newDialog(dialogKey{m.CallID, cluster.Mark(u.cfg.NodeMark).MarkTag(u.id.ToTag(m.CallID, m.From.Tag))})
+	d.inbound, d.pinned, d.traceTag, d.environment = true, m.phone != "", d.key.tag, domain.Live // the test environment restricts calls of ours only
+	d.flow, d.remoteURI, d.remoteCSeq = u.flowBack(m), m.From.URI.String(), int64(m.CSeq)
+	d.setLocal(m.To.URI.String())
+	d.server.initial, d.server.branch, d.server.tx = m, m.Branch(), &serverTransaction{request: m, offerless: len(m.Body) == 0}
+	d.provisionals = &reliableProvisionals{d: d, supported: m.Supports("100rel"), required: m.Requires("100rel"), offered: len(m.Body) > 0}
+	d.session.acceptsUpdate = m.Allows(message.MethodUpdate)
+	d.remote = remoteParty{tag: m.From.Tag, target: m.Contact, routes: m.Routes}
+	d.target = resolve.Target{Host: source.Addr.Addr().String(), Port: int(source.Addr.Port()), Transport: source.Network, TrunkID: m.trunk}
 	if user, err := message.EscapeUser(in.To); err == nil {
 		d.contactUser = user
 	}
-	d.localParty = "<" + d.localURI + ">"
 	in.d = d
 	return in
 }
+
+// Dialog is the leg before its answer, for Reoffer and ID.
+func (i *Incoming) Dialog() *Dialog { return i.d }
 
 // Tag is ours in the dialog: TracedMessage.Tag.
 func (i *Incoming) Tag() string { return i.d.key.tag }
@@ -151,9 +137,10 @@ func (i *Incoming) Tag() string { return i.d.key.tag }
 func (i *Incoming) Notify(f func(Event)) {
 	i.d.do(func() {
 		i.d.notify = f
-		if gone := i.d.srv.gone; gone != nil {
-			i.d.srv.gone = nil
-			i.d.last(Refused{Final: *gone})
+		if tx := i.d.server.tx; tx.gone != nil {
+			gone := tx.gone
+			tx.gone = nil
+			i.d.emitLast(Refused{Final: *gone})
 		}
 	})
 }
@@ -165,42 +152,26 @@ func (i *Incoming) Notify(f func(Event)) {
 func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 	d := i.d
 	d.do(func() {
-		d.notify, d.taken = notify, true
+		d.notify, d.server.taken = notify, true
 		switch {
-		case d.phase != early || d.srv.code != 0 || d.rel.answer != nil:
+		case d.phase != early || d.server.tx.code != 0 || d.provisionals.answer != nil:
 			i.old = nil
 			d.emit(Ended{ByRemote: true, GaveUp: true, Text: "the caller has given up"})
-		case d.rel.sent != nil && len(d.rel.sent.body) > 0:
-			d.rel.answer = func() { d.takeCall(body) }
+		case d.provisionals.sent != nil && len(d.provisionals.sent.body) > 0:
+			d.provisionals.answer = func() { d.server.accept(body) }
 		default:
-			d.takeCall(body)
+			d.server.accept(body)
 		}
-		d.replaced, i.old = i.old, nil
+		d.server.replaced, i.old = i.old, nil
 	})
 	return d
-}
-
-func (d *Dialog) takeCall(body []byte) {
-	d.ua.load.addHalfOpen(d.invite.Source().Addr.Addr(), -1)
-	for _, t := range d.timers {
-		t.Stop()
-	}
-	d.timers, d.phase = nil, up
-	if d.rel.settled {
-		body = nil
-	} else {
-		d.session.body = body
-	}
-	d.srv.offerless = d.srv.offerless && !d.rel.settled
-	d.rel.stop()
-	d.answerInvite(200, body, d.granted(d.srv.request))
 }
 
 // Reject refuses the call, with further headers of the answer. retryAfter is
 // rounded to seconds; 0 leaves it out.
 func (i *Incoming) Reject(code int, retryAfter time.Duration, extra ...message.Header) {
 	extra = append(retryHeader(retryAfter), extra...)
-	i.d.do(func() { i.d.refuseCaller(max(300, min(code, 699)), extra, outcome.Final{}) })
+	i.d.do(func() { i.d.server.refuse(max(300, min(code, 699)), extra, outcome.Final{}) })
 }
 
 // Codes of Warning (RFC 3261 section 20.43).
@@ -222,206 +193,4 @@ func retryHeader(after time.Duration) []message.Header {
 		return nil
 	}
 	return []message.Header{{Name: "Retry-After", Value: strconv.Itoa(int(after.Round(time.Second).Seconds()))}}
-}
-
-// refuseCaller ends an inbound call before its answer. A Final with a code or
-// a cause is told to the owner; its own Reject is not.
-func (d *Dialog) refuseCaller(code int, extra []message.Header, why outcome.Final) {
-	if d.phase != early || d.srv.code != 0 {
-		return
-	}
-	d.ua.load.addHalfOpen(d.invite.Source().Addr.Addr(), -1)
-	waiting := d.rel.answer != nil
-	d.rel.stop()
-	d.retire(d.ua.cfg.Linger)
-	d.answerInvite(code, nil, extra)
-	switch {
-	case waiting: // its owner has answered it already
-		d.last(Ended{ByRemote: why.Cancelled, Q850: why.Q850, Text: why.Phrase, Fault: code == 504})
-	case why.Code != 0 && d.notify == nil:
-		d.srv.gone = &why
-	case why.Code != 0:
-		d.last(Refused{Final: why})
-	default:
-		d.notify = nil
-	}
-}
-
-// provisional answers the INVITE in progress with a 1xx.
-func (d *Dialog) provisional(code int, body []byte, extra []message.Header) []byte {
-	b, err := d.ua.answer(d.srv.request, code, d.toTag(code), append(d.contactOf(code), extra...), body)
-	if err == nil {
-		d.srv.last = b
-		d.ua.respond(d.srv.request, b)
-	}
-	return b
-}
-
-func (d *Dialog) toTag(code int) string {
-	if code == 100 {
-		return ""
-	}
-	return d.key.tag
-}
-
-func (d *Dialog) contactOf(code int) []message.Header {
-	if code == 100 || code >= 300 {
-		return nil
-	}
-	headers := []message.Header{{Name: "Contact", Value: d.contact(d.flow)}, {Name: "Allow", Value: message.AllowedMethods}}
-	if code >= 200 {
-		headers = append(headers, message.Header{Name: "Supported", Value: message.SupportedExtensions})
-	}
-	return headers
-}
-
-// answerInvite gives the final answer and repeats it until the ACK: a 2xx on
-// every transport, others where datagrams get lost.
-func (d *Dialog) answerInvite(code int, body []byte, extra []message.Header) {
-	srv := d.srv
-	b, err := d.ua.answer(srv.request, code, d.key.tag, append(d.contactOf(code), extra...), body)
-	if err != nil {
-		b, err = d.ua.answer(srv.request, 500, d.key.tag, nil, nil)
-		if err != nil {
-			return
-		}
-	}
-	srv.request.Headers, srv.request.Body = nil, nil // only its names are needed from here on
-	srv.last, srv.code, srv.wait, srv.until = b, code, t1, time.Now().Add(giveUp)
-	d.ua.respond(srv.request, b)
-	srv.timer = time.AfterFunc(t1, func() { d.do(func() { d.repeatAnswer(srv) }) })
-}
-
-func (d *Dialog) repeatAnswer(srv *serverTx) {
-	if srv.acked {
-		return
-	}
-	left := time.Until(srv.until)
-	if left <= 0 {
-		d.neverAcked(srv)
-		return
-	}
-	if srv.code < 300 || srv.request.Flow.Network == "udp" {
-		d.ua.stats.retransmitted.Add(1)
-		d.ua.respond(srv.request, srv.last)
-	}
-	srv.wait = min(srv.wait*2, t2)
-	srv.timer.Reset(min(srv.wait, left))
-}
-
-// neverAcked ends a call whose 2xx nobody acknowledged (RFC 3261 13.3.1.4).
-func (d *Dialog) neverAcked(srv *serverTx) {
-	srv.acked = true
-	if srv.code >= 300 || d.phase != up {
-		return
-	}
-	d.confirmed, d.wantBye, d.phase = true, nil, closing
-	d.sendBye(Ended{Text: "no ACK", Fault: true}, nil)
-}
-
-// callerKey names an inbound dialog by the tag of the caller.
-func (d *Dialog) callerKey() dialogKey { return dialogKey{d.key.callID, d.invite.From.Tag} }
-
-// inviteAgain takes an INVITE whose Call-ID and From-tag are in use: the same
-// one repeated, or one that came by another way (482, RFC 3261 8.2.2.2).
-// A caller whose first try is over may try again with the next CSeq: fresh.
-func (d *Dialog) inviteAgain(m *received) (fresh bool) {
-	first := d.invite
-	if m.CSeq > first.CSeq && d.phase == over {
-		return true
-	}
-	if m.Branch() != d.inviteBranch || m.CSeq != first.CSeq {
-		d.ua.stats.rejected.Add(1)
-		d.ua.reject(m, 482)
-		return false
-	}
-	if d.srv.request == first && d.srv.last != nil && (!d.srv.acked || d.srv.code >= 300) {
-		d.ua.stats.retransmitted.Add(1)
-		d.ua.respond(first, d.srv.last)
-	}
-	return false
-}
-
-// cancelled takes the caller's CANCEL: 200 to it, 487 to the INVITE unless
-// that has its final answer.
-func (d *Dialog) cancelled(m *received) {
-	d.ua.reply(m, 200, d.key.tag, nil)
-	q850, text := message.ParseReason(m.HeaderValues("Reason"))
-	d.refuseCaller(487, nil, outcome.Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
-}
-
-// answer builds a response to a request.
-func (u *UserAgent) answer(m *received, code int, tag string, extra []message.Header, body []byte) ([]byte, error) {
-	return u.buildResponse(&m.Received, code, tag, extra, body)
-}
-
-func (u *UserAgent) buildResponse(m *transport.Received, code int, tag string, extra []message.Header, body []byte) ([]byte, error) {
-	w := message.NewResponse(code, message.ReasonPhrase(code))
-	for i, via := range m.Vias {
-		if i > 0 {
-			w.AddHeader("Via", via.Value())
-			continue
-		}
-		w.AddHeader("Via", m.ViaWithReceived())
-	}
-	for _, h := range m.Headers {
-		if code < 300 && code > 100 && message.CanonicalName(h.Name()) == "record-route" {
-			w.AddHeader("Record-Route", h.Value())
-		}
-	}
-	w.RepeatHeader("From", m.From.Value)
-	if m.To.Tag == "" && tag != "" {
-		w.RepeatHeader("To", m.To.Value, ";tag=", tag)
-	} else {
-		w.RepeatHeader("To", m.To.Value)
-	}
-	w.AddHeader("Call-ID", m.CallID)
-	w.AddHeader("CSeq", strconv.FormatUint(uint64(m.CSeq), 10), " ", m.CSeqMethod)
-	if m.Method == message.MethodOptions {
-		w.AddHeader("Allow", message.AllowedMethods)
-		w.AddHeader("Accept", message.ContentSDP)
-		w.AddHeader("Supported", message.SupportedExtensions) // RFC 3261 11.2
-	}
-	if u.cfg.UserAgent != "" && code >= 200 {
-		w.AddHeader("Server", u.cfg.UserAgent)
-	}
-	for _, h := range extra {
-		w.AddHeader(h.Name, h.Value)
-	}
-	return w.Finish(body)
-}
-
-// respond sends an answer where the request came from (RFC 3581), or, without
-// rport, to the port that its Via names.
-func (u *UserAgent) respond(m *received, b []byte) {
-	to := m.ResponseFlow()
-	if m.traced {
-		seen := to
-		if m.Relay != nil {
-			seen = m.ObservedFlow()
-		}
-		u.trace(m.CallID, m.traceTag, seen, true, b)
-	}
-	u.sendTo(to, b)
-}
-
-func (u *UserAgent) sendTo(to transport.Flow, b []byte) {
-	if err := u.transport.Send(to, transport.Outgoing{Bytes: b}); err != nil {
-		u.stats.transport.Add(1)
-	}
-}
-
-// reply answers at once and keeps nothing. Without a tag it is drawn from the
-// request, so that a repetition is answered alike.
-func (u *UserAgent) reply(m *received, code int, tag string, extra []message.Header) []byte {
-	if tag == "" {
-		tag = u.id.ToTag(m.CallID, m.From.Tag+strings.ToLower(m.Branch()))
-	}
-	b, err := u.answer(m, code, tag, extra, nil)
-	if err != nil {
-		u.stats.malformed.Add(1)
-		return nil
-	}
-	u.respond(m, b)
-	return b
 }

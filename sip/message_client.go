@@ -1,12 +1,11 @@
 package sip
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -36,53 +35,49 @@ type Text struct {
 
 // TextRemembered is how long a far end knows a MESSAGE that came by UDP, and
 // answers it again alike: timer J.
-const TextRemembered = giveUp
+const TextRemembered = transactionTimeout
 
 // firstAddress is how long an address is waited for that is not the last one.
 const firstAddress = 10 * time.Second
 
-// SendText sends a MESSAGE and waits for its final answer, which may be a
-// refusal: Final.Code is 0 where none came. An error says that nothing was
-// sent, or that ctx is over.
+// SendText sends a MESSAGE and waits for its final response, which may be a failure: Final.Code is 0 where none came. An
+// error says that nothing was sent, or that ctx is over.
 func (u *UserAgent) SendText(ctx context.Context, t *Text) (outcome.Final, error) {
 	if !u.isReady() {
 		return outcome.Final{}, errNotReady
 	}
-	d, err := u.newText(t)
+	s, err := u.newText(t)
 	if err != nil {
 		return outcome.Final{}, err
 	}
-	if err = u.checkEnvironment(t.Environment, d.target); err != nil {
+	if err = u.checkEnvironment(t.Environment, s.target); err != nil {
 		return outcome.Final{}, err
 	}
-	found := u.reachable(u.resolve(d.target))
+	found := u.reachable(u.resolve(s.target))
 	if ctx.Err() != nil {
 		return outcome.Final{}, ctx.Err()
 	}
 	if len(found) == 0 {
 		return outcome.Final{Transport: true, Phrase: "no address for the target"}, nil
 	}
-	if !u.dialogs.add(d) {
+	if !u.dialogs.addStandalone(s) {
 		return outcome.Final{}, fmt.Errorf("sip: message %s is on the wire already", t.Name)
 	}
-	s := &sending{d: d, t: t, addrs: found, answer: make(chan outcome.Final, 1)}
-	d.do(s.next)
-	defer d.do(func() {
-		for _, tx := range slices.Clone(d.txs) {
-			tx.heard = nil
-			d.drop(tx)
-		}
-		d.retire(0)
+	tx := &messageDelivery{Standalone: s, message: t, addresses: found, result: make(chan outcome.Final, 1)}
+	s.do(tx.tryNextAddress)
+	defer s.do(func() {
+		s.Abort()
+		s.retire(0)
 	})
 	select {
-	case f := <-s.answer:
+	case f := <-tx.result:
 		return f, nil
 	case <-ctx.Done():
 		return outcome.Final{Silent: true, Sent: true}, ctx.Err()
 	}
 }
 
-func (u *UserAgent) newText(t *Text) (*Dialog, error) {
+func (u *UserAgent) newText(t *Text) (*Standalone, error) {
 	to, err := message.EscapeUser(t.To)
 	if err != nil {
 		return nil, err
@@ -101,7 +96,7 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 		if err = u.checkTarget(&hop); err != nil {
 			return nil, err
 		}
-		routes = []string{"sip:" + hop.HostPort() + hop.TransportParam() + ";lr"}
+		routes = []string{proxyRoute(hop)}
 	}
 	switch {
 	case t.Name == "":
@@ -111,95 +106,84 @@ func (u *UserAgent) newText(t *Text) (*Dialog, error) {
 	case len(t.Body) == 0 || len(t.Body) > maxBody || t.ContentType == "":
 		return nil, errors.New("sip: a message has a body of 1 to 8192 bytes and its type")
 	}
-	f := transport.Flow{Network: hop.Transport}
-	if ip, err := netip.ParseAddr(strings.Trim(hop.Host, "[]")); err == nil {
-		f = transport.FlowTo(resolve.WithAddress(hop, ip))
-	}
-	domain := t.FromDomain
-	if domain == "" {
-		domain = u.transport.PublicHost(f)
-	}
-	callID := u.id.StandaloneCallID("text " + t.Name)
-	d := &Dialog{
-		ua: u, untold: true, key: dialogKey{callID, u.id.FromTag(callID)}, flow: f, remoteCSeq: -1, localCSeq: 1, creds: t.Credentials, environment: t.Environment,
-		localURI: "sip:" + from + "@" + domain, remoteURI: "sip:" + to + "@" + named.WithName().HostPort(), contactUser: from, target: hop, preset: routes,
-	}
-	d.localParty = "<" + d.localURI + ">"
-	d.far.target = d.remoteURI
-	return d, nil
+	s := u.newStandalone(StandaloneConfig{
+		Name: "text " + t.Name, From: "sip:" + from + "@" + cmp.Or(t.FromDomain, u.transport.PublicHost(flowBeforeLookup(hop))), To: "sip:" + to + "@" + named.WithName().HostPort(),
+		ContactUser: from, Environment: t.Environment, Target: hop,
+	})
+	s.preloaded, s.digest.credentials = routes, t.Credentials
+	return s, nil
 }
 
-// sending is a Text under way, under the lock of its dialog.
-type sending struct {
-	d      *Dialog
-	t      *Text
-	addrs  []resolve.Target
-	tries  int // with credentials, at this address
-	answer chan outcome.Final
+// messageDelivery sends a MESSAGE to the addresses of its target in turn. The lock of Standalone guards it.
+type messageDelivery struct {
+	*Standalone
+
+	message   *Text
+	addresses []resolve.Target // still to be tried
+	tries     int              // with credentials, at this address
+	result    chan outcome.Final
 }
 
-func (s *sending) next() {
-	d := s.d
-	d.target, d.flow = s.addrs[0], transport.FlowTo(s.addrs[0])
+func (d *messageDelivery) tryNextAddress() {
+	d.target = d.addresses[0]
+	d.addresses = d.addresses[1:]
+	d.UseAddress(d.target)
 	d.flow.Socket = d.ua.transport.SocketAt(d.target.Local)
-	s.addrs = s.addrs[1:]
-	s.tries, d.auth, d.signer = 0, nil, nil
-	d.hold(d.flow.Addr.Addr())
-	s.send()
+	d.tries = 0
+	d.digest.reset()
+	d.sendMessage()
 }
 
-func (s *sending) send() {
-	d, patience := s.d, s.t.Patience
-	if patience <= 0 {
-		patience = giveUp
+func (d *messageDelivery) sendMessage() {
+	timeout := d.message.Patience
+	if timeout <= 0 {
+		timeout = transactionTimeout
 	}
-	if len(s.addrs) > 0 {
-		patience = min(patience, firstAddress)
+	if len(d.addresses) > 0 {
+		timeout = min(timeout, firstAddress)
 	}
-	d.start(&clientTx{
-		method: message.MethodMessage, cseq: d.localCSeq, far: d.before(), to: d.flow, patience: patience, content: s.t.ContentType, body: s.t.Body,
-		extra: slices.Concat(s.t.Headers, d.auth),
-	}, s.heard)
+	d.Send(StandaloneRequest{
+		Method: message.MethodMessage, ContentType: d.message.ContentType, Body: d.message.Body, Headers: slices.Concat(d.message.Headers, d.digest.headers),
+		Timeout: timeout,
+	}, d.handleFinal)
 }
 
-func (s *sending) heard(_ *clientTx, m *received, err error) {
-	d := s.d
+// handleFinal takes the final response of one address; m nil: none came.
+func (d *messageDelivery) handleFinal(m *transport.Received, err error) {
 	switch {
-	case m != nil && m.Code < 200:
-		return
-	case m != nil && m.Code >= 200 && m.Code < 300:
-		s.tell(outcome.Final{Code: m.Code, Phrase: m.Phrase})
-	case m != nil && m.IsChallenge() && s.authenticate(m):
-		s.tries++
-		d.localCSeq++
-		s.send()
-	case len(s.addrs) > 0 && (m == nil || m.Code == 503 || m.Code == 408): // another address of the target may do (RFC 3263 4.3)
-		d.localCSeq++
-		s.next()
+	case m != nil && m.Code < 300:
+		d.report(outcome.Final{Code: m.Code, Phrase: m.Phrase})
+	case m != nil && m.IsChallenge() && d.authenticate(m):
+		d.tries++
+		d.sendMessage()
+	case len(d.addresses) > 0 && (m == nil || m.Code == 503 || m.Code == 408): // another address of the target may do (RFC 3263 §4.3)
+		d.tryNextAddress()
 	case m != nil:
 		f := outcome.ReadFinal(&m.Message)
-		f.Authenticated = s.tries > 0
-		s.tell(f)
-	case errors.Is(err, errTimeout):
-		s.tell(outcome.Final{Silent: true})
+		f.Authenticated = d.tries > 0
+		d.report(f)
+	case errors.Is(err, ErrTimeout):
+		d.report(outcome.Final{Silent: true})
 	default:
-		s.tell(outcome.Final{Transport: true, Phrase: err.Error()})
+		d.report(outcome.Final{Transport: true, Phrase: err.Error()})
 	}
 }
 
 // authenticate answers a challenge.
-func (s *sending) authenticate(m *received) bool {
-	auth := s.d.answerChallenge(m, message.MethodMessage, s.tries == 0, s.t.Body)
-	if auth != nil {
-		s.d.auth = auth
+func (d *messageDelivery) authenticate(m *transport.Received) bool {
+	headers := d.digest.answer(m, challengedRequest{
+		method: message.MethodMessage, uri: d.remoteURI, body: d.message.Body, first: d.tries == 0, initial: true,
+	}, d.flow.Addr.Addr())
+	if headers != nil {
+		d.digest.headers = headers
 	}
-	return auth != nil
+	return headers != nil
 }
 
-func (s *sending) tell(f outcome.Final) {
+func (d *messageDelivery) report(f outcome.Final) {
 	f.Sent = true
 	select {
-	case s.answer <- f:
+	case d.result <- f:
 	default:
 	}
 }

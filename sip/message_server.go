@@ -62,7 +62,7 @@ func (u *UserAgent) texted(m *received, phone bool, a Admission) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 405)
 		return
-	case u.overloaded(m):
+	case u.isOverloaded(m):
 		u.stats.rejected.Add(1)
 		u.reject(m, 503)
 		return
@@ -86,7 +86,7 @@ func (u *UserAgent) texted(m *received, phone bool, a Admission) {
 		}
 		return
 	}
-	if !u.demanded(m, a) {
+	if !u.authenticateTrunk(m, a) {
 		u.texts.forget(m)
 		return
 	}
@@ -118,7 +118,7 @@ func (t *texts) begin(m *received) (s *serverText, fresh bool) {
 	}
 	s = &serverText{}
 	t.of[key] = s
-	time.AfterFunc(giveUp, func() { t.drop(key, s) })
+	time.AfterFunc(transactionTimeout, func() { t.drop(key, s) })
 	return s, true
 }
 

@@ -1,6 +1,7 @@
 package sip_test
 
 import (
+	"github.com/callboard/callboard/sip/registration"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,9 +17,9 @@ import (
 )
 
 // states are what a registration tells.
-type states chan sip.RegistrationState
+type states chan registration.State
 
-func (s states) next(t *testing.T) sip.RegistrationState {
+func (s states) next(t *testing.T) registration.State {
 	t.Helper()
 	select {
 	case got := <-s:
@@ -29,20 +30,20 @@ func (s states) next(t *testing.T) sip.RegistrationState {
 	panic("unreachable")
 }
 
-func (s *stage) register(change func(*sip.RegisterTo)) (*sip.Registration, states) {
+func (s *stage) register(change func(*registration.Config)) (*registration.Registration, states) {
 	s.t.Helper()
 	told := make(states, 64)
-	to := sip.RegisterTo{
+	to := registration.Config{
 		Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, Domain: "carrier.example", User: "acme",
 		Credentials: &auth.Credentials{Username: "acme", Password: "secret"},
-		Notify:      func(st sip.RegistrationState) { told <- st },
+		Notify:      func(st registration.State) { told <- st },
 	}
 	if change != nil {
 		change(&to)
 	}
-	r, err := s.ua.Register(to)
+	r, err := registration.Start(s.ua, to)
 	require.NoError(s.t, err)
-	assert.Equal(s.t, sip.RegistrationTrying, told.next(s.t).Status)
+	assert.Equal(s.t, registration.Trying, told.next(s.t).Status)
 	return r, told
 }
 
@@ -67,7 +68,7 @@ func TestARegistrationIsProvedRefreshedAndTakenBack(t *testing.T) {
 		s.peer.send(proved.reply(200, "r", "Contact: <sip:other@127.0.0.9>;expires=77, "+first.get("Contact")[:strings.Index(first.get("Contact"), ";")]+";expires=100",
 			`Authentication-Info: nextnonce="n2"`), s.us())
 		up := told.next(t)
-		assert.Equal(t, sip.RegistrationActive, up.Status)
+		assert.Equal(t, registration.Registered, up.Status)
 		assert.Equal(t, 100*time.Second, time.Until(up.Expires).Round(time.Second))
 		start := time.Now()
 		again := s.peer.expect("REGISTER")
@@ -76,14 +77,14 @@ func TestARegistrationIsProvedRefreshedAndTakenBack(t *testing.T) {
 		assert.Contains(t, again.get("Authorization"), `nonce="n2"`, "no round trip for a nonce that is known")
 		s.peer.send(again.reply(401, "r", challengeOf("n3", "SHA-256", "stale=true")), s.us())
 		s.peer.send(s.peer.expect("REGISTER").reply(200, "r"), s.us())
-		assert.Equal(t, sip.RegistrationActive, told.next(t).Status)
+		assert.Equal(t, registration.Registered, told.next(t).Status)
 		gone := make(chan struct{})
 		r.Stop(func() { close(gone) })
 		last := s.peer.expect("REGISTER")
 		assert.Contains(t, last.get("Contact"), ";expires=0")
 		s.peer.send(last.reply(200, "r"), s.us())
 		<-gone
-		assert.Equal(t, sip.RegistrationRemoved, told.next(t).Status)
+		assert.Equal(t, registration.Removed, told.next(t).Status)
 		s.peer.nothing(2 * time.Hour)
 	})
 }
@@ -92,7 +93,7 @@ func TestARegistrarThatWantsALongerTimeGetsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, nil)
 		defer s.stop()
-		_, told := s.register(func(to *sip.RegisterTo) { to.Expires, to.Credentials = time.Minute, nil })
+		_, told := s.register(func(to *registration.Config) { to.Expires, to.Credentials = time.Minute, nil })
 		s.peer.send(s.peer.expect("REGISTER").reply(423, "r", "Min-Expires: 900"), s.us())
 		second := s.peer.expect("REGISTER")
 		assert.Equal(t, "900", second.get("Expires"))
@@ -105,12 +106,12 @@ func TestARegistrationThatFailsIsTriedAgainAfterLongerAndLongerTimes(t *testing.
 	synctest.Test(t, func(t *testing.T) {
 		s := onStage(t, nil)
 		defer s.stop()
-		_, told := s.register(func(to *sip.RegisterTo) { to.Credentials = nil })
+		_, told := s.register(func(to *registration.Config) { to.Credentials = nil })
 		var waits []string
 		for i := range 12 {
 			s.peer.send(s.peer.expectSoon("REGISTER").reply(503, "r"), s.us())
 			failed := told.next(t)
-			require.Equal(t, sip.RegistrationFailed, failed.Status)
+			require.Equal(t, registration.Failed, failed.Status)
 			most := min(2*time.Second<<i, 5*time.Minute)
 			wait := time.Until(failed.RetryAt)
 			waits = append(waits, strconv.FormatBool(wait <= most && wait >= most/2-time.Millisecond))
@@ -119,7 +120,7 @@ func TestARegistrationThatFailsIsTriedAgainAfterLongerAndLongerTimes(t *testing.
 		s.peer.send(s.peer.expectSoon("REGISTER").reply(503, "r", "Retry-After: 1200"), s.us())
 		assert.Equal(t, 20*time.Minute, time.Until(told.next(t).RetryAt).Round(time.Second))
 		s.peer.send(s.peer.expectSoon("REGISTER").reply(200, "r", "Expires: 600"), s.us())
-		assert.Equal(t, sip.RegistrationActive, told.next(t).Status)
+		assert.Equal(t, registration.Registered, told.next(t).Status)
 	})
 }
 

@@ -1,6 +1,7 @@
 package sip_test
 
 import (
+	"github.com/callboard/callboard/sip/registration"
 	"testing"
 	"time"
 
@@ -60,15 +61,15 @@ func TestSIPpTakesOurRegistration(t *testing.T) {
 	there := runSIPp(t, "uas-registrar", "udp", "-m", "1")
 	there.listening(t, "udp")
 	told := make(states, 16)
-	_, err := served(t, nil).Register(sip.RegisterTo{
+	_, err := registration.Start(served(t, nil), registration.Config{
 		Target: resolve.Target{Host: "127.0.0.1", Port: there.port, Transport: "udp"}, User: "acme",
 		Credentials: &auth.Credentials{Username: "callboard", Password: "secret", Realm: "callboard"},
-		Notify:      func(s sip.RegistrationState) { told <- s },
+		Notify:      func(s registration.State) { told <- s },
 	})
 	require.NoError(t, err)
-	assert.Equal(t, sip.RegistrationTrying, told.next(t).Status)
+	assert.Equal(t, registration.Trying, told.next(t).Status)
 	up := told.next(t)
-	assert.Equal(t, sip.RegistrationActive, up.Status, up.Reason)
+	assert.Equal(t, registration.Registered, up.Status, up.Reason)
 	assert.InDelta(t, 7200, time.Until(up.Expires).Seconds(), 5)
 	require.NoError(t, <-there.done, there.out.String())
 	assert.Equal(t, []string{"REGISTER", "acme"}, there.logged(t)[:2])

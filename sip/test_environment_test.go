@@ -1,6 +1,7 @@
 package sip_test
 
 import (
+	"github.com/callboard/callboard/sip/registration"
 	"net"
 	"net/netip"
 	"strings"
@@ -50,7 +51,7 @@ func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
 			return err
 		},
 		"a REGISTER": func(env domain.Environment) error {
-			r, err := ua.Register(sip.RegisterTo{Environment: env, Target: proxy, User: "u"})
+			r, err := registration.Start(ua, registration.Config{Environment: env, Target: proxy, User: "u"})
 			if err == nil {
 				r.Stop(nil)
 			}

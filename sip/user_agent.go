@@ -22,6 +22,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/overload"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
@@ -30,6 +31,7 @@ import (
 // Defaults of Config.
 const (
 	defaultMaxHalfOpen   = 2000
+	defaultLinger        = 40 * time.Second
 	defaultOverloadAfter = 500 * time.Millisecond
 )
 
@@ -42,7 +44,7 @@ type UserAgent struct {
 	resolver  *resolve.Resolver
 	relay     *cluster.Relay // nil: there is no other node
 	calls     callGate
-	load      inboundLoad
+	load      *overload.Detector
 	stats     counts
 	phones    *registrar.Server // nil: no phone may register
 	trunks    *auth.Verifier    // challenges trunks
@@ -80,7 +82,7 @@ func New(cfg Config) (*UserAgent, error) {
 		cfg.MaxHalfOpen = defaultMaxHalfOpen
 	}
 	if cfg.Linger == 0 {
-		cfg.Linger = linger
+		cfg.Linger = defaultLinger
 	}
 	if cfg.OverloadAfter == 0 {
 		cfg.OverloadAfter = defaultOverloadAfter
@@ -94,9 +96,9 @@ func New(cfg Config) (*UserAgent, error) {
 	u := &UserAgent{
 		cfg: cfg, log: cfg.Log, id: message.NewIdentifiers(cfg.Secret), resolver: cfg.Resolver, trunks: auth.NewTrunkVerifier(cfg.Secret),
 		calls:   callGate{silent: cfg.Silent, mayCall: cfg.MayCall},
-		load:    inboundLoad{maxDelay: cfg.OverloadAfter, maxHalfOpen: cfg.MaxHalfOpen, byHost: make(map[netip.Addr]int)},
+		load:    overload.New(cfg.OverloadAfter, cfg.MaxHalfOpen),
 		texts:   texts{of: make(map[string]*serverText)},
-		dialogs: dialogTable{byKey: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog)},
+		dialogs: dialogTable{byKey: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), standalone: make(map[dialogKey]*Standalone)},
 		ready:   make(chan struct{}), leastSession: minSession,
 	}
 	var err error
@@ -204,8 +206,12 @@ func (u *UserAgent) Close() error {
 	var err error
 	u.close.Do(func() {
 		err = u.transport.Close()
-		for _, d := range u.dialogs.all() {
+		dialogs, standalone := u.dialogs.all()
+		for _, d := range dialogs {
 			d.do(d.stop)
+		}
+		for _, s := range standalone {
+			s.do(s.stop)
 		}
 	})
 	return err
@@ -214,6 +220,7 @@ func (u *UserAgent) Close() error {
 // Counters returns totals and what is live.
 func (u *UserAgent) Counters() Counters {
 	dialogs, pending := u.dialogs.size()
+	unanswered, hosts := u.load.Unanswered()
 	s, t, r, p := &u.stats, &u.transport.Counts, u.relay.Totals(), u.phones.Totals()
 	return Counters{
 		Received: t.Received.Load(), Sent: t.Sent.Load(), Retransmitted: s.retransmitted.Load() + p.Retransmitted,
@@ -221,8 +228,8 @@ func (u *UserAgent) Counters() Counters {
 		DroppedSize: s.size.Load() + t.DroppedSize.Load() + p.TooLarge, DroppedMalformed: s.malformed.Load() + t.DroppedMalformed.Load() + r.Malformed + p.Malformed,
 		DroppedStray: s.stray.Load(), Rejected: s.rejected.Load() + t.Rejected.Load() + r.Rejected + p.Rejected,
 		Panics: s.panics.Load(), TransportErrors: s.transport.Load() + t.Errors.Load() + r.TransportErrors, Invites: s.invites.Load(),
-		Incoming: s.incoming.Load(), Dialogs: dialogs, HalfOpen: int(u.load.halfOpen.Load()), TCP: u.transport.Connections(),
-		Pending: pending, HalfHosts: u.load.hosts(), RefusedLate: s.late.Load() + r.RefusedLate, RefusedFull: s.full.Load() + r.RefusedFull,
+		Incoming: s.incoming.Load(), Dialogs: dialogs, HalfOpen: unanswered, TCP: u.transport.Connections(),
+		Pending: pending, HalfHosts: hosts, RefusedLate: s.late.Load() + r.RefusedLate, RefusedFull: s.full.Load() + r.RefusedFull,
 		Relayed: r.Relayed, Returned: r.Returned, Lookups: r.Lookups, Forged: r.Forged,
 	}
 }

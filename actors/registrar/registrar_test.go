@@ -2,6 +2,7 @@ package registrar_test
 
 import (
 	"context"
+	"github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"sync"
 	"testing"
@@ -87,10 +88,10 @@ func TestARegisterThatWaitsWhileItsPasswordIsChangedIsRefused(t *testing.T) {
 	register := func(user, password string) chan int {
 		codes := make(chan int, 16)
 		at := phoneServer.Addr("udp")
-		_, err := client.Register(sip.RegisterTo{
+		_, err := registration.Start(client, registration.Config{
 			Target: resolve.Target{Host: at.Addr().String(), Port: int(at.Port()), Transport: "udp"}, User: user,
 			Credentials: &auth.Credentials{Username: user, Password: password},
-			Notify: func(s sip.RegistrationState) {
+			Notify: func(s registration.State) {
 				if s.Code > 0 {
 					codes <- s.Code
 				}

@@ -1,6 +1,7 @@
 package trunk
 
 import (
+	sipregistration "github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"time"
 
@@ -8,7 +9,6 @@ import (
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
 )
@@ -22,10 +22,10 @@ type (
 	// Registered tells the parent of each change.
 	Registered struct {
 		TrunkID string
-		State   sip.RegistrationState
+		State   sipregistration.State
 	}
 
-	registrationChanged struct{ state sip.RegistrationState }
+	registrationChanged struct{ state sipregistration.State }
 	registrationRetry   struct{}
 )
 
@@ -37,7 +37,7 @@ func (registrationRetry) Control()   {}
 // RegistrationConfig is what the registration of one trunk needs.
 type RegistrationConfig struct {
 	Trunk    domain.Trunk // with its credentials
-	Register func(sip.RegisterTo) (*sip.Registration, error)
+	Register func(sipregistration.Config) (*sipregistration.Registration, error)
 	Log      *slog.Logger
 }
 
@@ -45,7 +45,7 @@ type RegistrationConfig struct {
 // the trunks. Its end takes the contact back.
 type registration struct {
 	cfg RegistrationConfig
-	now *sip.Registration
+	now *sipregistration.Registration
 }
 
 // RegistrationName is the name of a trunk's child.
@@ -76,13 +76,13 @@ func (r *registration) start(ctx actor.Context) {
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	to, ok := registerTo(&r.cfg.Trunk)
 	if !ok {
-		r.report(ctx, sip.RegistrationState{Status: sip.RegistrationFailed, Reason: "the trunk names no credentials and no proxy to register at"})
+		r.report(ctx, sipregistration.State{Status: sipregistration.Failed, Reason: "the trunk names no credentials and no proxy to register at"})
 		return
 	}
-	to.Notify = func(s sip.RegistrationState) { root.Send(self, registrationChanged{state: s}) }
+	to.Notify = func(s sipregistration.State) { root.Send(self, registrationChanged{state: s}) }
 	now, err := r.cfg.Register(to)
 	if err != nil {
-		r.report(ctx, sip.RegistrationState{Status: sip.RegistrationFailed, Reason: err.Error(), RetryAt: time.Now().Add(registerAgain)})
+		r.report(ctx, sipregistration.State{Status: sipregistration.Failed, Reason: err.Error(), RetryAt: time.Now().Add(registerAgain)})
 		mailbox.After(ctx, registerAgain, registrationRetry{})
 		return
 	}
@@ -91,9 +91,9 @@ func (r *registration) start(ctx actor.Context) {
 
 // registerTo is where a trunk registers: at its first proxy, by priority, as
 // the user of its credentials.
-func registerTo(t *domain.Trunk) (sip.RegisterTo, bool) {
+func registerTo(t *domain.Trunk) (sipregistration.Config, bool) {
 	if t.Auth == nil || t.Auth.Username == "" || len(t.Proxies) == 0 {
-		return sip.RegisterTo{}, false
+		return sipregistration.Config{}, false
 	}
 	first := t.Proxies[0]
 	for _, p := range t.Proxies[1:] {
@@ -101,7 +101,7 @@ func registerTo(t *domain.Trunk) (sip.RegisterTo, bool) {
 			first = p
 		}
 	}
-	return sip.RegisterTo{
+	return sipregistration.Config{
 		Target:      resolve.Target{Host: first.Host, Port: first.Port, Transport: first.Transport, TrunkID: t.ID},
 		Environment: t.Environment, Domain: t.FromDomain, User: t.Auth.Username,
 		Credentials: &auth.Credentials{Username: t.Auth.Username, Password: t.Auth.Password, Realm: t.Auth.Realm},
@@ -109,14 +109,14 @@ func registerTo(t *domain.Trunk) (sip.RegisterTo, bool) {
 }
 
 // report reports a state to the parent.
-func (r *registration) report(ctx actor.Context, s sip.RegistrationState) {
+func (r *registration) report(ctx actor.Context, s sipregistration.State) {
 	if p := ctx.Parent(); p != nil {
 		ctx.Send(p, Registered{TrunkID: r.cfg.Trunk.ID, State: s})
 	}
 	about := []any{
 		slog.String("trunk_id", r.cfg.Trunk.ID), slog.String("status", string(s.Status)), slog.Int("code", s.Code), slog.String("reason", s.Reason),
 	}
-	if s.Status == sip.RegistrationFailed {
+	if s.Status == sipregistration.Failed {
 		r.cfg.Log.Warn("a trunk is not registered", about...)
 		return
 	}

@@ -2,18 +2,18 @@ package trunk
 
 import (
 	"fmt"
+	sipregistration "github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/sip"
 )
 
 // registrations are the trunks that register, each with a child actor.
 type registrations struct {
-	register func(sip.RegisterTo) (*sip.Registration, error) // nil: no trunk registers
+	register func(sipregistration.Config) (*sipregistration.Registration, error) // nil: no trunk registers
 	log      *slog.Logger
 	byTrunk  map[string]registrationChild
 }
@@ -44,7 +44,7 @@ func (r *registrations) set(ctx actor.Context, trunks []*trunkState) {
 		if begun {
 			ctx.Poison(was.pid)
 		}
-		b.registration = &domain.TrunkRegistration{Status: string(sip.RegistrationTrying)}
+		b.registration = &domain.TrunkRegistration{Status: string(sipregistration.Trying)}
 		pid := ctx.SpawnPrefix(RegistrationProps(RegistrationConfig{Trunk: *tr, Register: r.register, Log: r.log}), RegistrationName(tr.ID))
 		r.byTrunk[tr.ID] = registrationChild{pid: pid, settings: settings}
 	}
@@ -57,8 +57,8 @@ func (r *registrations) set(ctx actor.Context, trunks []*trunkState) {
 }
 
 // update notes the state of a trunk's registration.
-func (r *registrations) update(b *trunkState, s sip.RegistrationState) {
-	if b == nil || b.registration == nil || s.Status == sip.RegistrationRemoved {
+func (r *registrations) update(b *trunkState, s sipregistration.State) {
+	if b == nil || b.registration == nil || s.Status == sipregistration.Removed {
 		return // of a registration that was replaced
 	}
 	shown := func(at time.Time) *time.Time {

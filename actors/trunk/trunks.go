@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	sipregistration "github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"slices"
 	"time"
@@ -27,7 +28,7 @@ type Config struct {
 	Workspace func() *domain.Workspace                                                    // whose rules hold; nil: none do
 	Resolve   func(context.Context, resolve.Target) ([]resolve.Target, error)             // what a name leads to, the best first; nil: sip looks it up for each call
 	Ping      func(context.Context, domain.Environment, resolve.Target) (sip.Pong, error) // OPTIONS; nil: nobody is pinged
-	Register  func(sip.RegisterTo) (*sip.Registration, error)                             // nil: nobody is registered
+	Register  func(sipregistration.Config) (*sipregistration.Registration, error)         // nil: nobody is registered
 	Spent     func(ctx context.Context, since time.Time) (domain.Amount, error)           // what the ledger says; nil: nothing
 	Alarm     func(ctx context.Context, a Alarm)                                          // hears that a trunk does badly, beside the actor; nil: nobody
 	// Beside is what was spent today besides, as Keep was given it; nil: nothing.

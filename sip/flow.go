@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/callboard/callboard/sip/cluster"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/transport"
 )
@@ -33,26 +32,6 @@ func (u *UserAgent) flowTo(t resolve.Target, phone bool) transport.Flow {
 	}
 	f.Socket, f.ReuseInbound = u.transport.SocketAt(t.Local), phone
 	return f
-}
-
-// holdFlow lets packets through the gate of where the dialog's messages go.
-func (d *Dialog) holdFlow() {
-	d.hold(d.flow.Addr.Addr())
-	if d.flow.RemotePhone != nil {
-		d.hold(d.flow.RemotePhone.Addr.Addr())
-	}
-}
-
-// contact is our Contact as a peer reaches it over a flow.
-func (d *Dialog) contact(to transport.Flow) string {
-	if to.RemotePhone != nil {
-		to = transport.Flow{Network: d.ua.transport.Network(to.RemotePhone.Network), Addr: to.RemotePhone.Addr}
-	}
-	c := "<sip:" + d.contactUser + "@" + d.ua.transport.SentBy(to)
-	if to.IsStream() {
-		c += ";transport=" + to.Network
-	}
-	return cluster.Mark(d.ua.cfg.NodeMark).MarkContact(c) + ">"
 }
 
 // resolve finds a target. It waits: never on a reader's goroutine.

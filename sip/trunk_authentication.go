@@ -7,10 +7,10 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// demanded asks the caller over a trunk for a proof of who it is, where its
+// authenticateTrunk asks the caller over a trunk for a proof of who it is, where its
 // trunk wants one; ok is false when the request was answered. What proves
 // itself is the trunk that the account names.
-func (u *UserAgent) demanded(m *received, a Admission) (ok bool) {
+func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	if a.Account == nil {
 		return true
 	}
@@ -46,27 +46,27 @@ func (u *UserAgent) demanded(m *received, a Admission) (ok bool) {
 // is, its number is nobody's. It is 403 where no trunk at its source can prove
 // anything, or where the caller has done so.
 func (i *Incoming) Challenge() {
-	d, m := i.d, i.d.invite
+	d, m := i.d, i.d.server.initial
 	if !i.prove.HasAccounts() || i.Proved {
 		i.Reject(403, 0)
 		return
 	}
 	d.do(func() {
 		for _, some := range i.prove.ChallengeFallbacks(&m.Message, m.Source().Addr.Addr(), false, time.Now()) {
-			b, err := d.ua.answer(d.srv.request, 401, d.key.tag, some, nil)
+			b, err := d.ua.answer(d.server.tx.request, 401, d.key.tag, some, nil)
 			if err == nil && (m.Flow.IsStream() || len(b) <= i.size) {
 				d.ua.stats.rejected.Add(1)
-				d.refuseCaller(401, some, outcome.Final{})
+				d.server.refuse(401, some, outcome.Final{})
 				return
 			}
 		}
 		d.ua.stats.size.Add(1)
-		d.refuseCaller(403, nil, outcome.Final{})
+		d.server.refuse(403, nil, outcome.Final{})
 	})
 }
 
-// several tells which headers may stand more than once and are told joined.
-func several(name string) bool {
+// isRepeatable tells which headers may stand more than once and are told joined.
+func isRepeatable(name string) bool {
 	return name == "Diversion" || name == "History-Info" || name == nameIdentity
 }
 

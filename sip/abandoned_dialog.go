@@ -1,0 +1,201 @@
+package sip
+
+import (
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// maxUnstoredRequests is added to the CSeq of an abandoned dialog: an earlier process sent fewer requests after it stored
+// the state.
+const maxUnstoredRequests = 64
+
+// The remote party of a leg that rang has so long for its final response before it is ended as if it had answered: after
+// its response to our CANCEL, or in all.
+const (
+	finalTimeout  = time.Second
+	cancelTimeout = t2
+)
+
+// reasonRestart is the Reason text of what ends the legs of an earlier process.
+const reasonRestart = "service restarted"
+
+// Opening is what is known of a leg before its INVITE leaves. Whoever stores it
+// lets another process give the leg up that has heard nothing of it, not even that
+// it rings: by Orphan. Of one whose INVITE cannot be foretold it is the name alone.
+func (u *UserAgent) Opening(in Invite) DialogState {
+	s := DialogState{CallID: u.id.LegCallID(in.Attempt, in.Leg), Target: in.Target}
+	if !u.isReady() {
+		return s
+	}
+	d, err := u.newOutbound(&in)
+	if err != nil || in.URI != "" || !d.flow.Addr.IsValid() { // a phone, a far end that moved, a name
+		return s
+	}
+	s.Target = d.target
+	s.LocalURI, s.RemoteURI, s.Route, s.SentBy = d.localURI, d.remoteURI, d.preloaded, u.transport.SentBy(d.flow)
+	s.Proves = in.Credentials != nil
+	return s
+}
+
+// Orphan ends a dialog of an earlier process: BYE for an answered call; CANCEL
+// for one that rang, and ACK and BYE in case it was answered meanwhile, which
+// only that process was told; and for one of which nothing was heard CANCEL, where
+// its Opening is known. It waits and ends what still comes. done is called once: when the far end has answered for
+// it, or after 32 s.
+func (u *UserAgent) Orphan(s DialogState, done func(answered bool)) {
+	finished := false
+	d := u.fromState(s)
+	report := func(answered bool) {
+		if finished {
+			return
+		}
+		finished = true
+		d.later(func() { done(answered) })
+	}
+	if !u.isReady() {
+		d.do(func() { report(false) })
+		return
+	}
+	if s.CallID == "" || s.Inbound && !s.Confirmed || !u.dialogs.add(d) {
+		d.do(func() { report(false) })
+		return
+	}
+	go func() {
+		defer u.recovered("orphan", nil)
+		found := u.resolve(d.target)
+		d.do(func() {
+			if len(found) > 0 {
+				d.flow = d.ua.flowTo(found[0], d.pinned)
+				d.admitFlow()
+			}
+			d.endAbandoned(s, report)
+		})
+	}()
+}
+
+func (d *Dialog) endAbandoned(s DialogState, report func(bool)) {
+	// The call was never announced in this process: its end is not told but reported.
+	d.onClosed = func(e Ended) { report(!e.Fault) }
+	time.AfterFunc(transactionTimeout, func() { d.do(func() { report(false) }) })
+	if s.Confirmed {
+		d.phase = closing
+		d.server.confirmed = true
+		d.sendBye(Ended{Q850: 41, Text: reasonRestart}, nil)
+		return
+	}
+	d.invite = &inviteClient{d: d, refused: true, tx: &clientTransaction{cseq: s.LocalCSeq, terminated: true}}
+	d.onAbandoned = func() { report(true) }
+	d.retire(d.ua.cfg.Linger + transactionTimeout)
+	switch {
+	case s.RemoteTag != "":
+		d.invite.endEarly(s.LocalCSeq)
+	case s.SentBy != "":
+		d.invite.cancelOpening(s)
+	}
+}
+
+// endEarly ends a leg that rang when its process ended. A remote party that answered meanwhile has sent its 2xx to that
+// process, and ignores a CANCEL (RFC 3261 §9.2): only it knows that the call is up. So where no final response comes here
+// either, it gets the ACK and BYE that would end that call. A caller may send BYE in an early dialog, too (§15): a phone
+// that still rings stops, and one that does not answers 481.
+func (c *inviteClient) endEarly(cseq uint32) {
+	d, cancelled, ended := c.d, false, false
+	end := func() {
+		if !ended {
+			ended = true
+			c.endUnheard(cseq, func() bool { return cancelled })
+		}
+	}
+	c.cancelSent = true
+	c.sendCancel(cseq, reasonRestart, func(m *received, _ error) {
+		if m != nil && m.Code >= 200 {
+			cancelled = m.Code < 300
+			d.after(finalTimeout, end)
+		}
+	})
+	d.after(cancelTimeout, end)
+}
+
+// endUnheard acknowledges a 2xx that may have been sent, and sends BYE. The call is over once the remote party has taken
+// that, or our CANCEL before it.
+func (c *inviteClient) endUnheard(cseq uint32, cancelled func() bool) {
+	d := c.d
+	if c.final || d.acks.surplus > 0 {
+		return // its final response came here
+	}
+	success := &received{Received: transport.Received{Message: message.Message{CSeq: cseq, To: &message.Party{Tag: d.remote.tag}}}}
+	d.acks.acknowledge(d.remote, success, nil, func() {
+		d.withNextHop(d.remote, func(to transport.Flow) {
+			d.start(&clientTransaction{
+				method: message.MethodBye, cseq: cseq + maxUnstoredRequests, remote: d.remote, to: to,
+				headers: []message.Header{{Name: "Reason", Value: message.FormatReason(41, reasonRestart)}},
+			}, func(m *received, _ error) {
+				if m != nil && m.Code >= 200 && (m.Code < 300 || cancelled()) {
+					d.reportAbandoned()
+				}
+			})
+		})
+	})
+}
+
+// cancelOpening cancels a leg of which its process had stored nothing but its Opening: it may not even ring yet. RFC 3261
+// §9.1 lets a CANCEL wait for a 1xx, so that it does not overtake its INVITE; that was sent a lease or a start ago. Where
+// the target has asked for credentials the second INVITE is the one that counts. What rings or answers here all the same
+// is ended as it comes.
+func (c *inviteClient) cancelOpening(s DialogState) {
+	c.sendCancel(c.d.localCSeq, reasonRestart, func(*received, error) {})
+	if s.Proves {
+		c.sendCancel(c.d.localCSeq+1, reasonRestart, func(*received, error) {})
+	}
+}
+
+// fromState is a dialog of an earlier process, outside of the table yet.
+func (u *UserAgent) fromState(s DialogState) *Dialog {
+	if s.Target.Transport == "" {
+		s.Target.Transport = resolve.UDP
+	}
+	if s.LocalTag == "" {
+		s.LocalTag = u.id.FromTag(s.CallID)
+	}
+	if s.Inbound {
+		s.Environment = domain.Live // as in newInbound
+	}
+	d := u.newDialog(dialogKey{s.CallID, s.LocalTag})
+	d.setLocal(s.LocalURI)
+	d.inbound, d.pinned, d.environment, d.remoteURI, d.target, d.preloaded, d.sentBy = s.Inbound, s.Pinned, s.Environment, s.RemoteURI, s.Target, s.Route, s.SentBy
+	d.flow, d.localCSeq = transport.Flow{Network: s.Target.Transport}, max(s.LocalCSeq, 1)
+	d.remote = remoteParty{tag: s.RemoteTag, target: s.RemoteTarget, routes: s.Routes}
+	if s.Inbound {
+		d.traceTag = d.key.tag
+	}
+	if s.Confirmed {
+		d.localCSeq += maxUnstoredRequests
+	}
+	return d
+}
+
+// endUnknownCall acknowledges and ends a call that an earlier process began and that is answered now. The response says
+// all that is needed.
+func (u *UserAgent) endUnknownCall(m *received) {
+	d := u.newDialog(m.key())
+	d.setLocal(m.From.URI.String())
+	d.phase, d.flow, d.localCSeq, d.remoteURI = over, m.Flow, m.CSeq, m.To.URI.String()
+	d.environment = domain.Live // the response came from the target of our INVITE, which was permitted then
+	d.target = resolve.Target{
+		Host: m.Flow.Addr.Addr().String(), Port: int(m.Flow.Addr.Port()), Transport: strings.ToLower(m.Flow.Network),
+	}
+	d.remote = remoteParty{target: d.remoteURI}
+	if !u.dialogs.add(d) {
+		return
+	}
+	d.do(func() {
+		d.admitPeer(m.Flow.Addr.Addr())
+		d.retire(d.ua.cfg.Linger)
+		d.handleLateResponse(m)
+	})
+}

@@ -1,0 +1,212 @@
+package sip
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// maxHeldAck is how long an ACK may be held back. The remote party repeats its 2xx meanwhile, for 32 s; a slow store must
+// not leave a call that only a crashed process knew of.
+const maxHeldAck = 3 * time.Second
+
+// maxForks bounds the early dialogs of one INVITE, and the surplus 2xx responses to it that are answered.
+const maxForks = 10
+
+// acknowledgements are the ACKs of the 2xx responses to our INVITEs (RFC 3261 §13.2.2.4): sent, or held back.
+type acknowledgements struct {
+	d         *Dialog
+	sent      map[messageID]sentAck // by CSeq and To tag; without bytes: held back, or about to be sent
+	surplus   int                   // forks that were ended
+	held      func()                // sends the ACK that is held back
+	answerDue bool                  // the held ACK has to carry our answer
+	answer    []byte
+	onSent    func() // reports Answered, once the ACK is sent
+}
+
+// messageID identifies a message of the remote party within a dialog and its forks.
+type messageID struct {
+	tag  string // of the remote party
+	cseq uint32
+}
+
+type sentAck struct {
+	bytes []byte
+	to    transport.Flow
+}
+
+func (a *acknowledgements) note(m *received, s sentAck) {
+	if a.sent == nil {
+		a.sent = make(map[messageID]sentAck, 1)
+	}
+	a.sent[messageID{m.To.Tag, m.CSeq}] = s
+}
+
+// acknowledge sends the ACK of a 2xx, and keeps it for the retransmissions of that. body is the answer to an offer in the
+// 2xx. then runs once the ACK is sent.
+func (a *acknowledgements) acknowledge(remote remoteParty, m *received, body []byte, then func()) {
+	a.note(m, sentAck{})
+	d := a.d
+	d.withNextHop(remote, func(to transport.Flow) {
+		b, err := d.buildRequest(&clientTransaction{
+			method: message.MethodAck, cseq: m.CSeq, remote: remote, to: to, headers: d.digest.headers, body: body, ackOf2xx: true, fork: remote.tag,
+		})
+		if err == nil {
+			a.note(m, sentAck{b, to})
+			_ = d.send(to, transport.Outgoing{Bytes: b})
+		}
+		then()
+	})
+}
+
+// repeat sends the ACK of a 2xx again; false: the 2xx is new.
+func (a *acknowledgements) repeat(m *received) bool {
+	ack, known := a.sent[messageID{m.To.Tag, m.CSeq}]
+	if ack.bytes != nil {
+		a.d.ua.stats.retransmitted.Add(1)
+		_ = a.d.send(ack.to, transport.Outgoing{Bytes: ack.bytes})
+	}
+	return known
+}
+
+// hasFork tells whether a 2xx with this To tag was acknowledged.
+func (a *acknowledgements) hasFork(tag string) bool {
+	for id := range a.sent {
+		if id.tag == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// hold keeps the ACK of a 2xx until release.
+func (a *acknowledgements) hold(m *received) {
+	a.note(m, sentAck{}) // a retransmission of this 2xx is no fork
+	remote := a.d.remote
+	a.held = func() {
+		body := a.answer
+		a.answerDue, a.answer = false, nil
+		a.acknowledge(remote, m, body, func() {})
+	}
+}
+
+// holdForOwner keeps the ACK of a 2xx for Dialog.Ack, until the call ends or the time is over.
+func (a *acknowledgements) holdForOwner(m *received) {
+	a.hold(m)
+	a.d.after(maxHeldAck, a.release)
+}
+
+// awaitAnswer keeps the ACK of a 2xx whose offer we have to answer.
+func (a *acknowledgements) awaitAnswer(m *received) {
+	a.answerDue = true
+	a.hold(m)
+	a.d.after(ownerTimeout, func() {
+		if a.answerDue {
+			a.d.bye(0, "an offer was not answered")
+		}
+	})
+}
+
+// release sends the ACK that is held back, if there is one.
+func (a *acknowledgements) release() {
+	if send := a.held; send != nil {
+		a.held = nil
+		send()
+	}
+}
+
+// reportSent runs onSent, once.
+func (a *acknowledgements) reportSent() {
+	if report := a.onSent; report != nil {
+		a.onSent = nil
+		report()
+	}
+}
+
+// Ack sends the ACK that Invite.HoldAck holds back, if it is not sent yet.
+func (d *Dialog) Ack() {
+	d.do(func() {
+		if !d.acks.answerDue {
+			d.acks.release()
+		}
+	})
+}
+
+// Respond gives our answer to the offer of a 2xx (Answered.Offer, Reanswer.Respond): it goes with the ACK. It counts once.
+func (d *Dialog) Respond(answer []byte) {
+	d.do(func() {
+		if !d.acks.answerDue || len(answer) > maxBody {
+			return
+		}
+		d.acks.answer, d.session.localSDP = answer, answer
+		d.acks.release()
+		d.offers.sendNext()
+	})
+}
+
+// handleLateResponse takes a response to an INVITE that is finished for us.
+func (d *Dialog) handleLateResponse(m *received) {
+	c := d.invite
+	if d.remoteURI == "" || d.localURI == "" {
+		d.setLocal(m.From.URI.String())
+		d.remoteURI = m.To.URI.String()
+	}
+	switch {
+	case d.established && m.To.Tag == d.remote.tag: // to a re-INVITE of ours, after the end
+		if m.Code >= 300 {
+			d.ackFailure(d.remote, d.flow, m)
+		} else if m.Code >= 200 && !d.acks.repeat(m) {
+			d.acks.acknowledge(d.remote, m, nil, func() {})
+		}
+	case m.Code >= 300:
+		if c != nil {
+			c.final = true
+		}
+		d.ackFailure(d.beforeDialog(), d.flow, m)
+		d.reportAbandoned()
+	case m.Code >= 200:
+		if !d.acks.repeat(m) {
+			d.endFork(m)
+		}
+	case c != nil && c.refused && !c.final && !c.cancelSent && c.tx != nil && m.CSeq >= c.tx.cseq:
+		// It rings although we have given it up.
+		c.cancelSent = true
+		c.sendCancel(m.CSeq, "too late", func(*received, error) {})
+	}
+}
+
+// endFork acknowledges and ends the dialog of a surplus 2xx.
+func (d *Dialog) endFork(m *received) {
+	if d.acks.surplus >= maxForks {
+		d.ua.stats.stray.Add(1)
+		return
+	}
+	d.acks.surplus++
+	if d.phase == over {
+		d.expires = time.Now().Add(d.ua.cfg.Linger)
+	}
+	remote := remoteOfResponse(m, d.remoteURI)
+	cseq := m.CSeq
+	if d.invite != nil {
+		if f := d.invite.fork(remote.tag); f != nil {
+			cseq = max(cseq, f.localCSeq)
+		}
+	}
+	d.acks.acknowledge(remote, m, nil, func() {
+		d.withNextHop(remote, func(to transport.Flow) {
+			d.start(&clientTransaction{method: message.MethodBye, cseq: cseq + 1, remote: remote, to: to, fork: remote.tag}, func(m *received, _ error) {
+				if m != nil && m.Code >= 200 {
+					d.reportAbandoned()
+				}
+			})
+		})
+	})
+}
+
+// reportAbandoned reports that a call of an earlier process is over.
+func (d *Dialog) reportAbandoned() {
+	if d.onAbandoned != nil {
+		d.onAbandoned()
+	}
+}

@@ -1,0 +1,248 @@
+package sip
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// The timers of RFC 3261 §17.
+const (
+	t1                 = 500 * time.Millisecond
+	t2                 = 4 * time.Second
+	transactionTimeout = 64 * t1 // Timers B, F, H
+)
+
+// ErrTimeout says that a request got no final response in time.
+var ErrTimeout = errors.New("sip: no answer")
+
+var (
+	errEnded       = errors.New("sip: the dialog has ended")
+	errUnreachable = errors.New("port or host unreachable")
+)
+
+// clientTransaction is a request of ours until its final response (RFC 3261 §17.1).
+type clientTransaction struct {
+	method      string
+	cseq        uint32
+	remote      remoteParty
+	to          transport.Flow
+	udpFlow     *transport.Flow // of a request that is sent by TCP because of its size
+	headers     []message.Header
+	contentType string // "": SDP
+	body        []byte
+	fork        string // distinguishes requests of one CSeq to several forks
+	ackOf2xx    bool
+	reliable    bool        // 100rel is offered
+	beginsCall  bool        // an initial INVITE
+	may         func() bool // Invite.May of an initial INVITE
+
+	bytes      []byte
+	branch     string
+	onResponse func(m *received, err error) // m nil: no final response came, err says why
+	timer      *time.Timer
+	wait       time.Duration // until the next retransmission
+	deadline   time.Time
+	timeout    time.Duration // 0: 64*T1
+	sent       bool          // as a datagram
+	proceeding bool          // a provisional response came
+	terminated bool
+}
+
+// repeatsInvite tells whether the request has the branch of the INVITE that it belongs to.
+func (tx *clientTransaction) repeatsInvite() bool {
+	return tx.method == message.MethodCancel || tx.method == message.MethodAck && !tx.ackOf2xx
+}
+
+// contactFlow is the flow whose address stands in Contact.
+func (tx *clientTransaction) contactFlow() transport.Flow {
+	if tx.udpFlow != nil {
+		return *tx.udpFlow
+	}
+	return tx.to
+}
+
+func (tx *clientTransaction) firstWait() time.Duration {
+	if tx.to.IsStream() {
+		return tx.timeout
+	}
+	return min(tx.wait, tx.timeout)
+}
+
+// extend sets a new limit for a transaction.
+func (tx *clientTransaction) extend(limit time.Duration) {
+	tx.deadline = time.Now().Add(limit)
+	tx.timer.Reset(limit)
+}
+
+// start sends a request and retransmits it until its final response.
+func (c *userAgentClient) start(tx *clientTransaction, onResponse func(*received, error)) {
+	tx.onResponse = onResponse
+	var err error
+	if tx.bytes, err = c.buildRequest(tx); err == nil {
+		err = c.preferTCP(tx)
+	}
+	if err != nil {
+		c.fail(tx, err)
+		return
+	}
+	if tx.timeout == 0 {
+		tx.timeout = transactionTimeout
+	}
+	tx.wait, tx.deadline = t1, time.Now().Add(tx.timeout)
+	tx.timer = time.AfterFunc(tx.firstWait(), func() { c.do(func() { c.retransmit(tx) }) })
+	c.transactions = append(c.transactions, tx)
+	c.transmit(tx)
+}
+
+// transmit sends the request once.
+func (c *userAgentClient) transmit(tx *clientTransaction) {
+	o := transport.Outgoing{Bytes: tx.bytes, Failed: func(err error) { c.do(func() { c.fail(tx, err) }) }}
+	if tx.beginsCall && !tx.sent {
+		o.BeginsCall, o.May = true, tx.may
+	}
+	tx.sent = tx.sent || !tx.to.IsStream()
+	if err := c.send(tx.to, o); err != nil {
+		// Not at once: the owner may not know the dialog yet.
+		go c.do(func() { c.fail(tx, err) })
+	}
+}
+
+// retransmit sends the request again: after T1, doubled, capped at T2 unless it is an INVITE, which is not repeated after
+// its first provisional response.
+func (c *userAgentClient) retransmit(tx *clientTransaction) {
+	if tx.terminated {
+		return
+	}
+	left := time.Until(tx.deadline)
+	if left <= 0 {
+		c.fail(tx, ErrTimeout)
+		return
+	}
+	if tx.to.IsStream() || tx.proceeding && tx.method == message.MethodInvite {
+		tx.timer.Reset(left)
+		return
+	}
+	c.ua.stats.retransmitted.Add(1)
+	c.transmit(tx)
+	if tx.wait *= 2; tx.method != message.MethodInvite {
+		tx.wait = min(tx.wait, t2)
+	}
+	if tx.proceeding {
+		tx.wait = t2
+	}
+	tx.timer.Reset(min(tx.wait, left))
+}
+
+// fail ends a transaction without a final response, unless it goes on by UDP.
+func (c *userAgentClient) fail(tx *clientTransaction, err error) {
+	if tx.terminated || c.fallBackToUDP(tx, err) {
+		return
+	}
+	c.terminate(tx)
+	tx.onResponse(nil, err)
+}
+
+// terminate ends a transaction without a word to its sender.
+func (c *userAgentClient) terminate(tx *clientTransaction) {
+	tx.terminated, tx.bytes, tx.body, tx.headers = true, nil, nil, nil
+	if tx.timer != nil {
+		tx.timer.Stop()
+	}
+	if i := slices.Index(c.transactions, tx); i >= 0 {
+		c.transactions = slices.Delete(c.transactions, i, i+1)
+	}
+}
+
+// terminateAll ends all transactions without a word to their senders.
+func (c *userAgentClient) terminateAll() {
+	for _, tx := range slices.Clone(c.transactions) {
+		c.terminate(tx)
+	}
+}
+
+// matchResponse hands a response to its transaction; false: it has none.
+func (c *userAgentClient) matchResponse(m *received) bool {
+	for _, tx := range c.transactions {
+		if tx.cseq == m.CSeq && tx.method == m.CSeqMethod && c.branch(tx) == m.Branch() {
+			c.advance(tx, m)
+			return true
+		}
+	}
+	return false
+}
+
+func (c *userAgentClient) advance(tx *clientTransaction, m *received) {
+	if m.Code < 200 {
+		first := !tx.proceeding
+		tx.proceeding = true
+		if first && tx.method == message.MethodInvite {
+			tx.timer.Reset(time.Until(tx.deadline))
+		}
+		tx.onResponse(m, nil)
+		return
+	}
+	c.terminate(tx)
+	if tx.method == message.MethodInvite && m.Code >= 300 {
+		c.ackFailure(tx.remote, tx.to, m)
+	}
+	tx.onResponse(m, nil)
+}
+
+// ackFailure acknowledges a final response other than 2xx hop by hop (RFC 3261 §17.1.1.3).
+func (c *userAgentClient) ackFailure(remote remoteParty, to transport.Flow, m *received) {
+	remote.tag = m.To.Tag
+	b, err := c.buildRequest(&clientTransaction{method: message.MethodAck, cseq: m.CSeq, remote: remote, to: to, headers: c.digest.headers})
+	if err == nil {
+		_ = c.send(to, transport.Outgoing{Bytes: b})
+	}
+}
+
+// handleUndelivered takes from ICMP that a request of ours did not arrive.
+func (c *userAgentClient) handleUndelivered(method, branch string) {
+	for _, tx := range c.transactions {
+		if tx.method == method && c.branch(tx) == branch && !tx.proceeding {
+			c.fail(tx, fmt.Errorf("sip: %s is unreachable: %w", tx.to.Addr, errUnreachable))
+			return
+		}
+	}
+}
+
+// preferTCP turns a large request from UDP to TCP (RFC 3261 §18.1.1), unless the address refused TCP recently.
+func (c *userAgentClient) preferTCP(tx *clientTransaction) error {
+	if tx.to.IsStream() || c.pinned || len(tx.bytes) <= transport.MaxDatagramRequest || c.ua.resolver.FailedRecently(tx.to.TCPTarget(), time.Now()) {
+		return nil
+	}
+	udp := tx.to
+	tx.udpFlow, tx.to = &udp, transport.Flow{Network: resolve.TCP, Addr: udp.Addr, ShortDial: true}
+	b, err := c.buildRequest(tx)
+	if err != nil {
+		tx.to, tx.udpFlow = udp, nil
+		return err
+	}
+	tx.bytes = b
+	return nil
+}
+
+// fallBackToUDP sends a large request that found no TCP connection by UDP; false: that is not the reason of its failure.
+// A peer that is only slow does not get the request twice.
+func (c *userAgentClient) fallBackToUDP(tx *clientTransaction, why error) bool {
+	if tx.udpFlow == nil || tx.proceeding || errors.Is(why, ErrTimeout) || errors.Is(why, errEnded) {
+		return false
+	}
+	c.ua.resolver.MarkFailed(tx.to.TCPTarget())
+	tx.to, tx.udpFlow = *tx.udpFlow, nil
+	b, err := c.buildRequest(tx)
+	if err != nil {
+		return false
+	}
+	tx.bytes = b
+	tx.timer.Reset(tx.firstWait())
+	c.transmit(tx)
+	return true
+}

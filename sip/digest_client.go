@@ -1,0 +1,47 @@
+package sip
+
+import (
+	"net/netip"
+
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// digestClient answers the digest challenges to requests that share a Call-ID (RFC 3261 §22).
+type digestClient struct {
+	credentials *auth.Credentials // nil: challenges are not answered
+	signer      *auth.Signer      // set by the first challenge
+	headers     []message.Header  // credentials of the INVITE, which its ACK repeats, or of a MESSAGE
+}
+
+// challengedRequest is a request that got 401 or 407.
+type challengedRequest struct {
+	method, uri string
+	body        []byte
+	first       bool // it carried no credentials
+	initial     bool // it was sent outside of a dialog
+}
+
+// answer returns the credentials for a challenged request; none if it cannot be answered. Only peer, the host that the
+// request was sent to, gets a proof.
+func (c *digestClient) answer(m *transport.Received, r challengedRequest, peer netip.Addr) []message.Header {
+	if c.credentials == nil {
+		return nil
+	}
+	if c.signer == nil {
+		c.signer = auth.NewSigner(c.credentials, peer)
+	}
+	if r.initial {
+		c.signer.SetHost(peer)
+	} else if r.first {
+		c.signer.FreezeRealms()
+	}
+	if !c.signer.LearnChallenges(&m.Message, m.Flow.Addr.Addr(), r.first) {
+		return nil
+	}
+	return c.signer.SignRequest(r.method, r.uri, r.body)
+}
+
+// reset forgets the challenges of one host before a request goes to another one.
+func (c *digestClient) reset() { c.signer, c.headers = nil, nil }

@@ -1,0 +1,99 @@
+package sip
+
+import "github.com/callboard/callboard/sip/message"
+
+// maxPracks bounds the PRACKs of one early dialog under way: a peer that follows RFC 3262 sends the next reliable
+// provisional response after the PRACK of the one before, and each costs a timer and retransmissions for 32 s.
+const maxPracks = 8
+
+// fork is one early dialog of an outbound leg: every To tag is one (RFC 3261 §12.1.2). The one that is answered becomes
+// the Dialog.
+type fork struct {
+	remote        remoteParty
+	localCSeq     uint32 // of our last request in it
+	remoteCSeq    int64  // of the last of the remote party; -1: none came
+	rseq          uint32 // of its last reliable 18x; 0: none came
+	reported      string // the last Ringing or Early, to report each only once
+	answer        []byte // to our offer, by a reliable 18x
+	pracks        int    // under way
+	answerPracked bool   // the PRACK of that answer is under way
+	settled       bool   // and has arrived: offers may follow
+	acceptsUpdate bool   // its Allow names UPDATE
+}
+
+// fork finds the early dialog of a To tag; nil: there is none.
+func (c *inviteClient) fork(tag string) *fork {
+	for _, f := range c.forks {
+		if f.remote.tag == tag {
+			return f
+		}
+	}
+	return nil
+}
+
+// forkOf finds or begins the early dialog of a provisional response; nil: there are too many.
+func (c *inviteClient) forkOf(m *received) *fork {
+	f := c.fork(m.To.Tag)
+	if f == nil {
+		if len(c.forks) >= maxForks {
+			return nil
+		}
+		f = &fork{remote: remoteOfResponse(m, c.d.remoteURI), localCSeq: c.tx.cseq, remoteCSeq: -1}
+		c.forks = append(c.forks, f)
+	}
+	f.acceptsUpdate = f.acceptsUpdate || m.Allows(message.MethodUpdate)
+	return f
+}
+
+// sendPrack acknowledges a reliable provisional response. false: it came before, or before its turn, and changes nothing
+// (RFC 3262 §4).
+func (c *inviteClient) sendPrack(f *fork, m *received, rseq uint32) bool {
+	if f.rseq != 0 && rseq != f.rseq+1 || f.pracks >= maxPracks {
+		return false
+	}
+	f.pracks++
+	f.rseq = rseq
+	answers := len(m.Body) > 0 && f.answer == nil && len(c.in.Body) > 0
+	if answers {
+		f.answer, f.answerPracked = m.Body, true
+	}
+	value := formatUint(rseq) + " " + formatUint(m.CSeq) + " " + message.MethodInvite
+	c.d.requests.send(dialogRequest{method: message.MethodPrack, fork: f, headers: []message.Header{{Name: "RAck", Value: value}}}, func(m *received, _ error) {
+		f.pracks--
+		if answers {
+			f.answerPracked, f.settled = false, m != nil && m.Code < 300
+			c.d.offers.sendNext()
+		}
+	})
+	return true
+}
+
+// handleEarlyRequest takes a request of the called party before its answer.
+func (d *Dialog) handleEarlyRequest(m *received) {
+	var f *fork
+	if d.invite != nil {
+		f = d.invite.fork(m.From.Tag)
+	}
+	switch {
+	case f == nil, m.Method == message.MethodBye: // only a caller may (RFC 3261 §15)
+		d.ua.reject(m, 481)
+		return
+	case d.repeatResponse(m):
+		return
+	case int64(m.CSeq) <= f.remoteCSeq:
+		d.ua.stats.rejected.Add(1)
+		d.ua.reject(m, 500)
+		return
+	}
+	f.remoteCSeq = int64(m.CSeq)
+	switch m.Method {
+	case message.MethodUpdate:
+		d.offers.handleUpdate(m, f)
+	case message.MethodInfo:
+		d.handleInfo(m)
+	case message.MethodOptions:
+		d.reply(m, 200)
+	default: // an INVITE crosses ours, the rest needs an answered call
+		d.reply(m, 491)
+	}
+}

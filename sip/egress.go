@@ -1,0 +1,74 @@
+package sip
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// ErrTestEnvironment refuses a request of the test environment to another peer
+// than the built-in carrier.
+var ErrTestEnvironment = errors.New("sip: the test environment reaches the built-in carrier only")
+
+// checkTarget refuses a target that the listeners cannot reach, and fills in defaults.
+func (u *UserAgent) checkTarget(t *resolve.Target) error {
+	if _, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); t.Transport == "" && (t.Port != 0 || err == nil) {
+		t.Transport = resolve.UDP
+	}
+	switch {
+	case !message.IsHost(t.Host) || t.Port < 0 || t.Port > 65535:
+		return fmt.Errorf("sip: %q port %d is no target", t.Host, t.Port)
+	case !slices.Contains([]string{"", resolve.UDP, resolve.TCP, resolve.TLS}, t.Transport):
+		return fmt.Errorf("sip: no transport %q", t.Transport)
+	case t.Transport == resolve.UDP && !u.transport.HasUDP():
+		return transport.ErrNoListener
+	case t.Name != "" && !message.IsHost(t.Name):
+		return fmt.Errorf("sip: %q is no name", t.Name)
+	}
+	return nil
+}
+
+// reachable are the addresses of a target that Config.MayReach allows, whatever the source of the target.
+func (u *UserAgent) reachable(found []resolve.Target) []resolve.Target {
+	var out []resolve.Target
+	for _, t := range found {
+		f := transport.FlowTo(t)
+		if !f.IsStream() && u.transport.SocketTo(f.Addr) == nil {
+			continue
+		}
+		if u.cfg.MayReach == nil || u.cfg.MayReach(f.Addr) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// checkEnvironment refuses a target before a name is looked up: the built-in
+// carrier is known by its address.
+func (u *UserAgent) checkEnvironment(env domain.Environment, t resolve.Target) error {
+	if u.cfg.TestCarrier == nil || env == domain.Live {
+		return nil
+	}
+	ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]"))
+	if err != nil || t.Through.IsValid() || !u.allowsFlow(env, transport.FlowTo(resolve.WithAddress(t, ip))) {
+		return ErrTestEnvironment
+	}
+	return nil
+}
+
+// allowsFlow tells whether a request of an environment may go to a flow. A request without an environment is restricted
+// like one of the test environment.
+func (u *UserAgent) allowsFlow(env domain.Environment, to transport.Flow) bool {
+	if u.cfg.TestCarrier == nil || env == domain.Live {
+		return true
+	}
+	carrier := u.cfg.TestCarrier()
+	return carrier.IsValid() && to.Network == resolve.UDP && to.RemotePhone == nil && to.Addr == netip.AddrPortFrom(carrier.Addr().Unmap(), carrier.Port())
+}

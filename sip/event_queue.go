@@ -1,0 +1,56 @@
+package sip
+
+import "sync"
+
+// eventQueue is the lock of a dialog with the calls to its owner that wait until the lock is released. They are made in
+// order and one at a time, on the goroutine that releases the lock first.
+type eventQueue struct {
+	mu         sync.Mutex
+	recovered  func(where string, then func()) // is deferred, and keeps a panic to its call
+	notify     func(Event)                     // nil: the owner is gone
+	pending    []func()
+	delivering bool
+}
+
+// do runs f under the lock, then makes the calls that f queued.
+func (q *eventQueue) do(f func()) {
+	defer q.recovered("dialog", nil)
+	q.mu.Lock()
+	defer q.unlock()
+	f()
+}
+
+func (q *eventQueue) unlock() {
+	for !q.delivering && len(q.pending) > 0 {
+		calls := q.pending
+		q.pending, q.delivering = nil, true
+		q.mu.Unlock()
+		for _, call := range calls {
+			q.deliver(call)
+		}
+		q.mu.Lock()
+		q.delivering = false
+	}
+	q.mu.Unlock()
+}
+
+func (q *eventQueue) deliver(call func()) {
+	defer q.recovered("notify", nil)
+	call()
+}
+
+// later runs f after the events that are queued, with the lock released.
+func (q *eventQueue) later(f func()) { q.pending = append(q.pending, f) }
+
+// emit queues an event for the owner.
+func (q *eventQueue) emit(e Event) {
+	if notify := q.notify; notify != nil {
+		q.later(func() { notify(e) })
+	}
+}
+
+// emitLast queues the last event. The owner is released, while the dialog stays for late messages.
+func (q *eventQueue) emitLast(e Event) {
+	q.emit(e)
+	q.notify = nil
+}

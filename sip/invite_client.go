@@ -1,0 +1,492 @@
+package sip
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+const (
+	maxBody     = 8 << 10
+	maxProgress = 32 // Ringing and Early events of one leg
+
+	timerC              = 3 * time.Minute // RFC 3261 §16.6
+	defaultRingTimeout  = 30 * time.Second
+	defaultSilentAfter  = 5 * time.Second
+	defaultSetupTimeout = 60 * time.Second
+)
+
+var errNotReady = errors.New("sip: not listening")
+
+// inviteClient sends the INVITE of an outbound leg to the addresses of its target in turn, until one of them answers or
+// the leg is refused (RFC 3261 §13.2). It stays for late responses.
+type inviteClient struct {
+	d              *Dialog
+	in             Invite           // zero once the leg is answered or refused
+	addresses      []resolve.Target // still to be tried
+	fromResolver   bool             // they are of a name: the resolver learns which of them work
+	tx             *clientTransaction
+	forks          []*fork // its early dialogs
+	sentAt         time.Time
+	pdd            time.Duration // post-dial delay; 0: not known yet
+	reported       string        // the last Ringing without a To tag
+	reports        int           // Ringing and Early events
+	challenges     int           // that were answered
+	trying         bool          // a provisional response came
+	rang           bool
+	refused        bool // Refused was reported
+	final          bool // a final response came: nothing rings
+	cancelWanted   bool
+	cancelSent     bool
+	cancelReason   string
+	why            struct{ cancelled, ringTimeout, setupTimeout bool }
+	ringTimer      *time.Timer
+	setupTimer     *time.Timer
+	refreshedTimer *time.Timer // timer C
+}
+
+// Invite starts an outbound leg. Bad input is refused at once; everything else, a name that does not resolve included, is
+// reported by Notify.
+func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
+	if !u.isReady() {
+		return nil, errNotReady
+	}
+	if u.calls.isHeld(in.May) {
+		return nil, transport.ErrHeld
+	}
+	d, err := u.newOutbound(&in)
+	if err != nil {
+		return nil, err
+	}
+	if err = u.checkEnvironment(in.Environment, d.target); err != nil {
+		return nil, err
+	}
+	if !u.dialogs.add(d) {
+		return nil, fmt.Errorf("sip: attempt %s leg %d is on the wire already", in.Attempt, in.Leg)
+	}
+	u.stats.invites.Add(1)
+	go d.invite.resolveTarget()
+	return d, nil
+}
+
+func (u *UserAgent) newOutbound(in *Invite) (*Dialog, error) {
+	to, err := message.EscapeUser(in.To)
+	if err != nil {
+		return nil, err
+	}
+	from, err := message.EscapeUser(in.From)
+	if err != nil {
+		return nil, err
+	}
+	if err = u.checkInvite(in); err != nil {
+		return nil, err
+	}
+	hop := in.Target
+	var routes []string
+	if in.Proxy != nil {
+		hop = *in.Proxy
+		routes = []string{proxyRoute(hop)}
+	}
+	callID, flow := u.id.LegCallID(in.Attempt, in.Leg), flowBeforeLookup(hop)
+	d := u.newDialog(dialogKey{callID, u.id.FromTag(callID)})
+	d.setLocal("sip:" + from + "@" + cmp.Or(in.FromDomain, u.transport.PublicHost(flow)))
+	if in.FromName != "" {
+		d.localParty = message.QuoteString(in.FromName) + " " + d.localParty
+	}
+	d.remoteURI = "sip:" + to + "@" + in.Target.WithName().HostPort()
+	if in.URI != "" {
+		d.remoteURI, d.pinned = in.URI, !in.Moved
+	}
+	d.remote.target = d.remoteURI
+	d.contactUser, d.target, d.flow, d.preloaded, d.environment = from, hop, flow, routes, in.Environment
+	d.notify, d.digest.credentials, d.localCSeq = in.Notify, in.Credentials, 1
+	d.invite = &inviteClient{d: d, in: *in}
+	return d, nil
+}
+
+// flowBeforeLookup is the flow to a target as far as it is known without a look-up of its name.
+func flowBeforeLookup(t resolve.Target) transport.Flow {
+	if ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); err == nil {
+		return transport.FlowTo(resolve.WithAddress(t, ip))
+	}
+	return transport.Flow{Network: t.Transport}
+}
+
+// proxyRoute is the Route of an outbound proxy.
+func proxyRoute(proxy resolve.Target) string {
+	return "sip:" + proxy.HostPort() + proxy.TransportParam() + ";lr"
+}
+
+// checkInvite refuses bad input and fills in defaults.
+func (u *UserAgent) checkInvite(in *Invite) error {
+	if err := u.checkTarget(&in.Target); err != nil {
+		return err
+	}
+	if in.Proxy != nil {
+		proxy := *in.Proxy
+		if err := u.checkTarget(&proxy); err != nil {
+			return err
+		}
+		in.Proxy = &proxy
+	}
+	switch {
+	case len(in.Contacts) > 0:
+		return errors.New("sip: several contacts are for Ring")
+	case in.URI != "" && !message.IsContactURI(in.URI):
+		return fmt.Errorf("sip: %q is no contact", in.URI)
+	case in.Attempt == "":
+		return errors.New("sip: an attempt needs a name")
+	case in.FromDomain != "" && !message.IsHost(in.FromDomain):
+		return fmt.Errorf("sip: %q is no domain", in.FromDomain)
+	case !message.IsSingleLine(in.FromName) || len(in.FromName) > 128:
+		return fmt.Errorf("sip: %q is no display name", in.FromName)
+	case len(in.Body) > maxBody:
+		return errors.New("sip: body too large")
+	case len(in.Headers) > 32:
+		return errors.New("sip: too many headers")
+	case in.SessionExpires < 0 || in.SessionExpires > maxSession:
+		return fmt.Errorf("sip: no session of %s", in.SessionExpires)
+	}
+	if in.SessionExpires > 0 {
+		in.SessionExpires = max(in.SessionExpires, u.leastSession)
+	}
+	if in.Replaces != nil {
+		if _, err := message.FormatReplaces(in.Replaces); err != nil {
+			return err
+		}
+	}
+	for _, h := range in.Headers {
+		most := maxValue
+		if message.CanonicalName(h.Name) == nameIdentity {
+			most = outcome.MaxIdentitySize
+		}
+		if !message.IsToken(h.Name) || !message.IsSingleLine(h.Value) || len(h.Value) > most || slices.Contains(ownHeaders(), message.CanonicalName(h.Name)) {
+			return fmt.Errorf("sip: header %q is not allowed", h.Name)
+		}
+	}
+	if in.RingTimeout <= 0 {
+		in.RingTimeout = defaultRingTimeout
+	}
+	if in.SilentAfter <= 0 {
+		in.SilentAfter = defaultSilentAfter
+	}
+	if in.SetupTimeout <= 0 {
+		in.SetupTimeout = defaultSetupTimeout
+	}
+	in.SilentAfter = min(in.SilentAfter, transactionTimeout)
+	return nil
+}
+
+// ownHeaders are written by the dialog alone.
+func ownHeaders() []string {
+	return []string{
+		"via", "from", "to", "call-id", "cseq", "max-forwards", "contact", "content-length", "content-type",
+		"content-encoding", "route", "record-route", "authorization", "proxy-authorization", "require",
+		message.RelayHeaderLower, "proxy-require", "supported", "k", "allow", "user-agent", "expires", "session-expires", "x", "min-se", "rseq", "rack", "replaces",
+	}
+}
+
+// resolveTarget looks the target up and sends the first INVITE.
+func (c *inviteClient) resolveTarget() {
+	d := c.d
+	defer d.ua.recovered("launch", nil)
+	found := d.ua.resolve(d.target)
+	_, err := netip.ParseAddr(strings.Trim(d.target.Host, "[]"))
+	d.do(func() {
+		if c.refused {
+			return
+		}
+		c.fromResolver, c.addresses = err != nil, d.ua.reachable(found)
+		if len(c.addresses) == 0 {
+			c.refuse(outcome.Final{Transport: true, Phrase: "no address for the target"})
+			return
+		}
+		c.tryNextAddress()
+	})
+}
+
+func (c *inviteClient) tryNextAddress() {
+	d := c.d
+	d.target = c.addresses[0]
+	d.flow = d.ua.flowTo(d.target, d.pinned)
+	c.addresses = c.addresses[1:]
+	d.admitFlow()
+	c.sendInvite()
+}
+
+// sendAgain sends the INVITE with the next CSeq.
+func (c *inviteClient) sendAgain() {
+	c.d.localCSeq++
+	c.sendInvite()
+}
+
+func (c *inviteClient) sendInvite() {
+	d := c.d
+	leaves := d.ua.calls.Enter(c.in.May)
+	defer d.ua.calls.Leave()
+	if !leaves {
+		c.refuse(outcome.Final{Held: true, Phrase: transport.ErrHeld.Error()})
+		return
+	}
+	if c.sentAt.IsZero() {
+		c.sentAt = time.Now()
+	}
+	headers := slices.Concat(c.in.Headers, d.digest.headers)
+	if expires := max(c.in.SessionExpires, d.session.minimum); expires > 0 {
+		headers = append(headers, d.session.sessionHeaders(expires, "")...)
+	}
+	if c.in.Replaces != nil {
+		if value, err := message.FormatReplaces(c.in.Replaces); err == nil {
+			headers = append(headers, message.Header{Name: "Replaces", Value: value})
+		}
+	}
+	c.forks = nil
+	c.tx = &clientTransaction{
+		method: message.MethodInvite, cseq: d.localCSeq, remote: d.beforeDialog(), to: d.flow, timeout: c.in.SilentAfter, headers: headers, body: c.in.Body,
+		reliable: c.in.Reliable && len(c.in.Body) > 0, beginsCall: true, may: c.in.May,
+	}
+	d.start(c.tx, c.handleResponse)
+}
+
+// handleResponse takes a response to the INVITE; m nil: none came.
+func (c *inviteClient) handleResponse(m *received, err error) {
+	if m == nil && errors.Is(err, transport.ErrHeld) { // says nothing of the address
+		c.refuse(outcome.Final{Held: true, Phrase: transport.ErrHeld.Error()})
+		return
+	}
+	c.rateAddress(m != nil)
+	switch {
+	case m == nil && len(c.addresses) > 0 && !c.cancelWanted:
+		c.d.localCSeq++
+		c.tryNextAddress()
+	case m == nil && errors.Is(err, ErrTimeout):
+		c.refuse(outcome.Final{Silent: true})
+	case m == nil:
+		c.refuse(outcome.Final{Transport: true, Phrase: err.Error()})
+	case m.Code < 200:
+		c.handleProvisional(m)
+	case m.Code < 300:
+		c.handleSuccess(m)
+	default:
+		c.handleFailure(m)
+	}
+}
+
+// rateAddress tells the resolver whether an address of its has answered.
+func (c *inviteClient) rateAddress(hasAnswered bool) {
+	switch {
+	case !c.fromResolver:
+	case hasAnswered:
+		c.fromResolver = false // once is enough
+		c.d.ua.resolver.MarkReachable(c.d.target)
+	default:
+		c.d.ua.resolver.MarkFailed(c.d.target)
+	}
+}
+
+// handleProvisional takes a 1xx; they may come in any order.
+func (c *inviteClient) handleProvisional(m *received) {
+	d := c.d
+	c.tx.extend(24 * time.Hour) // the timers below limit it now
+	if !c.trying {
+		c.trying = true
+		d.emit(Trying{})
+		c.setupTimer = d.after(c.in.SetupTimeout, func() { c.timeOut(&c.why.setupTimeout) })
+	}
+	if c.cancelWanted {
+		c.cancel(c.cancelReason)
+		return
+	}
+	if m.Code == 100 {
+		return
+	}
+	var f *fork
+	rseq := m.RSeq()
+	if m.To.Tag != "" {
+		if f = c.forkOf(m); f == nil || rseq > 0 && !c.sendPrack(f, m, rseq) {
+			return
+		}
+	}
+	c.restartTimerC()
+	if m.Code < 180 || m.Code > 189 {
+		return
+	}
+	c.setupTimer.Stop()
+	if !c.rang {
+		c.rang, c.pdd = true, time.Since(c.sentAt)
+		c.ringTimer = d.after(c.in.RingTimeout, func() { c.timeOut(&c.why.ringTimeout) })
+	}
+	reported := &c.reported
+	if f != nil {
+		d.remote, reported = f.remote, &f.reported
+	}
+	report := strconv.Itoa(m.Code) + string(m.Body)
+	if report == *reported || c.reports >= maxProgress {
+		return
+	}
+	*reported = report
+	c.reports++
+	if len(m.Body) > 0 && m.ContentType == message.ContentSDP {
+		d.emit(Early{Code: m.Code, Body: m.Body, Reliable: rseq > 0, State: d.state()})
+		return
+	}
+	d.emit(Ringing{Code: m.Code, State: d.state()})
+}
+
+// restartTimerC limits the time between two provisional responses where the owner waits longer than that.
+func (c *inviteClient) restartTimerC() {
+	switch {
+	case c.in.RingTimeout <= timerC:
+	case c.refreshedTimer == nil:
+		c.refreshedTimer = c.d.after(timerC, func() { c.timeOut(&c.why.ringTimeout) })
+	default:
+		c.refreshedTimer.Reset(timerC)
+	}
+}
+
+// timeOut cancels a leg that has waited too long; reason is noted.
+func (c *inviteClient) timeOut(reason *bool) {
+	if c.d.phase != early || c.cancelWanted {
+		return
+	}
+	*reason = true
+	c.cancel("no answer")
+}
+
+// cancel ends the leg before its answer: at once if nothing was sent, by a CANCEL once a 1xx has come (RFC 3261 §9.1).
+func (c *inviteClient) cancel(reason string) {
+	c.cancelWanted, c.cancelReason = true, reason
+	if c.tx == nil {
+		c.refuse(outcome.Final{})
+		return
+	}
+	if c.cancelSent || !c.tx.proceeding {
+		return
+	}
+	c.cancelSent = true
+	c.sendCancel(c.tx.cseq, reason, func(*received, error) {})
+	// The remote party owes a final response to the INVITE; it may be gone.
+	c.d.after(transactionTimeout, func() { c.refuse(outcome.Final{}) })
+}
+
+// sendCancel sends a CANCEL by the flow of the INVITE. done gets its responses.
+func (c *inviteClient) sendCancel(cseq uint32, reason string, done func(*received, error)) {
+	d := c.d
+	var headers []message.Header
+	if reason != "" {
+		headers = []message.Header{{Name: "Reason", Value: "SIP;cause=487;text=" + message.QuoteString(strings.Map(message.ReplaceControlChar, reason))}}
+	}
+	to := d.flow
+	if c.tx != nil && c.tx.to.Network != "" {
+		to = c.tx.to
+	}
+	d.start(&clientTransaction{method: message.MethodCancel, cseq: cseq, remote: d.beforeDialog(), to: to, headers: headers}, done)
+}
+
+// handleSuccess takes the first 2xx. One that crossed our CANCEL is acknowledged and ended, and only then is the leg
+// refused.
+func (c *inviteClient) handleSuccess(m *received) {
+	d := c.d
+	c.final = true
+	d.remote = remoteOfResponse(m, d.remoteURI)
+	body := m.Body
+	if f := c.fork(m.To.Tag); f != nil {
+		d.localCSeq, d.remoteCSeq = max(d.localCSeq, f.localCSeq), f.remoteCSeq
+		if len(body) == 0 {
+			body = f.answer
+		}
+	}
+	if c.cancelWanted {
+		d.phase = closing
+		d.onClosed = func(Ended) { c.refuse(outcome.Final{}) }
+		d.acks.acknowledge(d.remote, m, nil, func() { d.sendBye(Ended{Q850: 16, Text: c.cancelReason}, nil) })
+		return
+	}
+	d.phase, d.established = answered, true
+	for _, t := range []*time.Timer{c.ringTimer, c.setupTimer, c.refreshedTimer} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	if c.pdd == 0 {
+		c.pdd = time.Since(c.sentAt)
+	}
+	event := Answered{Body: body, State: d.state(), PDD: c.pdd, Offer: len(c.in.Body) == 0 && len(m.Body) > 0}
+	holdAck := c.in.HoldAck
+	d.session.localSDP = c.in.Body
+	c.in = Invite{}
+	d.session.handleAgreement(m)
+	switch {
+	case event.Offer:
+		d.acks.awaitAnswer(m)
+		d.emit(event)
+	case holdAck:
+		d.acks.holdForOwner(m)
+		d.emit(event)
+	default:
+		d.acks.onSent = func() { d.emit(event) }
+		d.acks.acknowledge(d.remote, m, nil, d.acks.reportSent)
+		d.offers.sendNext()
+	}
+}
+
+// handleFailure takes a final response that is no 2xx; a challenge is answered.
+func (c *inviteClient) handleFailure(m *received) {
+	d := c.d
+	if m.IsChallenge() && !c.cancelWanted {
+		if credentials := d.answerChallenge(m, message.MethodInvite, c.challenges == 0, c.in.Body); credentials != nil {
+			d.digest.headers = credentials
+			c.challenges++
+			c.sendAgain()
+			return
+		}
+	}
+	if m.Code == 422 && !c.cancelWanted && d.session.raise(&m.Message) {
+		c.sendAgain()
+		return
+	}
+	final := outcome.ReadFinal(&m.Message)
+	if m.Code == 503 && len(c.addresses) > 0 && !c.rang && !c.cancelWanted && !final.RateText { // RFC 3263 §4.3
+		d.ua.resolver.MarkFailed(d.target)
+		c.fromResolver = true
+		d.localCSeq++
+		c.tryNextAddress()
+		return
+	}
+	c.final = true
+	c.refuse(final)
+}
+
+// refuse ends the leg, once. It stays known for late responses.
+func (c *inviteClient) refuse(f outcome.Final) {
+	d := c.d
+	if c.refused {
+		return
+	}
+	c.refused = true
+	f.RangBefore, f.Authenticated, f.PDD, f.Sent = c.rang, c.challenges > 0, c.pdd, c.tx != nil
+	f.Cancelled, f.RingTimeout = c.why.cancelled, c.why.ringTimeout
+	if c.why.setupTimeout && (f.Code == 0 || f.Code == 487) {
+		f.Code, f.Phrase = 408, "no progress"
+	}
+	if c.tx != nil && !c.tx.terminated {
+		d.terminate(c.tx)
+	}
+	c.in = Invite{}
+	wait := d.ua.cfg.Linger
+	if !c.final {
+		wait += transactionTimeout
+	}
+	d.retire(wait)
+	d.emitLast(Refused{Final: f})
+}

@@ -1,0 +1,282 @@
+package sip
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
+)
+
+// serverTransaction is an INVITE of the remote party that we answer (RFC 3261 §17.2.1).
+type serverTransaction struct {
+	request   *received
+	last      []byte // the response that a repeated INVITE gets
+	code      int    // of the final response; 0: none was sent
+	acked     bool
+	offerless bool           // the ACK brings the answer
+	gone      *outcome.Final // how the call ended before Incoming.Notify
+	timer     *time.Timer
+	wait      time.Duration
+	until     time.Time
+}
+
+// isAnswered tells whether a 2xx was sent.
+func (tx *serverTransaction) isAnswered() bool { return tx.code >= 200 && tx.code < 300 }
+
+// inviteServer answers the INVITEs of the remote party: the initial one and re-INVITEs (RFC 3261 §13.3, §14.2).
+type inviteServer struct {
+	d          *Dialog
+	initial    *received          // nil: an outbound leg, or resumed
+	branch     string             // of the initial INVITE, which a CANCEL repeats
+	tx         *serverTransaction // the INVITE in progress, or the last one; nil: none came
+	taken      bool               // the owner has rung or answered
+	confirmed  bool               // the ACK of the initial INVITE came
+	pendingBye func()             // waits for that ACK
+	replaced   *Dialog            // is ended once this one is confirmed (RFC 3891)
+}
+
+// callerKey identifies an inbound dialog by the tag of the caller.
+func (s *inviteServer) callerKey() dialogKey { return dialogKey{s.d.key.callID, s.initial.From.Tag} }
+
+// isUnconfirmed tells whether the initial INVITE of an inbound leg has no ACK yet.
+func (s *inviteServer) isUnconfirmed() bool { return s.d.inbound && !s.confirmed }
+
+// isAnswering tells whether the INVITE in progress has no final response yet.
+func (s *inviteServer) isAnswering() bool { return s.tx != nil && s.tx.code == 0 }
+
+// awaitsAck tells whether a 2xx of ours has no ACK yet, and whether that has to bring an answer.
+func (s *inviteServer) awaitsAck() (awaits, answerDue bool) {
+	awaits = s.tx != nil && s.tx.isAnswered() && !s.tx.acked
+	return awaits, awaits && s.tx.offerless
+}
+
+func (s *inviteServer) stopRetransmissions() {
+	if s.tx != nil && s.tx.timer != nil {
+		s.tx.timer.Stop()
+	}
+}
+
+// accept answers the initial INVITE with 200.
+func (s *inviteServer) accept(body []byte) {
+	d := s.d
+	s.countAnswered()
+	d.stopTimers()
+	d.phase = answered
+	if d.provisionals.settled {
+		body = nil
+	} else {
+		d.session.localSDP = body
+	}
+	s.tx.offerless = s.tx.offerless && !d.provisionals.settled
+	d.provisionals.stop()
+	s.respondFinal(200, body, d.session.grant(s.tx.request))
+}
+
+// countAnswered counts the call as one of its host that is answered or over.
+func (s *inviteServer) countAnswered() {
+	s.d.ua.load.AddUnanswered(s.initial.Source().Addr.Addr(), -1)
+}
+
+// refuse ends an inbound call before its answer. A Final with a code is reported to the owner; its own Reject is not.
+func (s *inviteServer) refuse(code int, headers []message.Header, why outcome.Final) {
+	d := s.d
+	if d.phase != early || s.tx.code != 0 {
+		return
+	}
+	s.countAnswered()
+	isAccepted := d.provisionals.answer != nil
+	d.provisionals.stop()
+	d.retire(d.ua.cfg.Linger)
+	s.respondFinal(code, nil, headers)
+	switch {
+	case isAccepted: // the 2xx waited for a PRACK
+		d.emitLast(Ended{ByRemote: why.Cancelled, Q850: why.Q850, Text: why.Phrase, Fault: code == 504})
+	case why.Code != 0 && d.notify == nil:
+		s.tx.gone = &why
+	case why.Code != 0:
+		d.emitLast(Refused{Final: why})
+	default:
+		d.notify = nil
+	}
+}
+
+// respondProvisional answers the INVITE in progress with a 1xx.
+func (s *inviteServer) respondProvisional(code int, body []byte, headers []message.Header) []byte {
+	d, tag := s.d, s.d.key.tag
+	if code == 100 {
+		tag = ""
+	}
+	b, err := d.ua.answer(s.tx.request, code, tag, append(d.responseHeaders(code), headers...), body)
+	if err == nil {
+		s.tx.last = b
+		d.ua.respond(s.tx.request, b)
+	}
+	return b
+}
+
+// respondFinal sends the final response and repeats it until the ACK: a 2xx on every transport, others by UDP only.
+func (s *inviteServer) respondFinal(code int, body []byte, headers []message.Header) {
+	d, tx := s.d, s.tx
+	b, err := d.ua.answer(tx.request, code, d.key.tag, append(d.responseHeaders(code), headers...), body)
+	if err != nil {
+		b, err = d.ua.answer(tx.request, 500, d.key.tag, nil, nil)
+		if err != nil {
+			return
+		}
+	}
+	tx.request.Headers, tx.request.Body = nil, nil // only its identifiers are needed from here on
+	tx.last, tx.code, tx.wait, tx.until = b, code, t1, time.Now().Add(transactionTimeout)
+	d.ua.respond(tx.request, b)
+	tx.timer = time.AfterFunc(t1, func() { d.do(func() { s.repeatFinal(tx) }) })
+}
+
+func (s *inviteServer) repeatFinal(tx *serverTransaction) {
+	if tx.acked {
+		return
+	}
+	left := time.Until(tx.until)
+	if left <= 0 {
+		s.endUnacknowledged(tx)
+		return
+	}
+	if tx.code < 300 || tx.request.Flow.Network == "udp" {
+		s.d.ua.stats.retransmitted.Add(1)
+		s.d.ua.respond(tx.request, tx.last)
+	}
+	tx.wait = min(tx.wait*2, t2)
+	tx.timer.Reset(min(tx.wait, left))
+}
+
+// endUnacknowledged ends a call whose 2xx got no ACK (RFC 3261 §13.3.1.4).
+func (s *inviteServer) endUnacknowledged(tx *serverTransaction) {
+	d := s.d
+	tx.acked = true
+	if tx.code >= 300 || d.phase != answered {
+		return
+	}
+	s.confirmed, s.pendingBye, d.phase = true, nil, closing
+	d.sendBye(Ended{Text: "no ACK", Fault: true}, nil)
+}
+
+// handleAck takes the ACK of our final response.
+func (s *inviteServer) handleAck(m *received) {
+	d, tx := s.d, s.tx
+	if tx == nil || tx.request.CSeq != m.CSeq || tx.code == 0 {
+		d.ua.stats.stray.Add(1)
+		return
+	}
+	if tx.acked {
+		return
+	}
+	tx.acked = true
+	tx.timer.Stop()
+	if tx.code >= 300 {
+		return
+	}
+	s.confirm()
+	defer d.offers.sendNext()
+	switch {
+	case d.phase != answered:
+	case len(m.Body) > 0 && m.ContentType == message.ContentSDP:
+		d.emit(Accepted{Body: m.Body})
+	case tx.offerless && tx.request == s.initial: // a call whose offer has no answer has no media (RFC 3261 §13.2.2.4)
+		d.endLost("the ACK brought no answer to the offer")
+	}
+	s.sendPendingBye()
+}
+
+// confirm notes that the remote party has our 2xx: a dialog that this one replaces is not needed any more.
+func (s *inviteServer) confirm() {
+	s.confirmed = true
+	if old := s.replaced; old != nil {
+		s.replaced = nil
+		s.d.later(func() { old.Bye(16, "replaced") })
+	}
+}
+
+func (s *inviteServer) sendPendingBye() {
+	if bye := s.pendingBye; bye != nil {
+		s.pendingBye = nil
+		bye()
+	}
+}
+
+// handleRepeatedInvite takes an INVITE whose Call-ID and From tag are in use: the same one repeated, or one that came by
+// another way (482, RFC 3261 §8.2.2.2). fresh: a caller whose first try is over tries again with the next CSeq.
+func (s *inviteServer) handleRepeatedInvite(m *received) (fresh bool) {
+	d, first := s.d, s.initial
+	if m.CSeq > first.CSeq && d.phase == over {
+		return true
+	}
+	if m.Branch() != s.branch || m.CSeq != first.CSeq {
+		d.ua.stats.rejected.Add(1)
+		d.ua.reject(m, 482)
+		return false
+	}
+	if s.tx.request == first && s.tx.last != nil && (!s.tx.acked || s.tx.code >= 300) {
+		d.ua.stats.retransmitted.Add(1)
+		d.ua.respond(first, s.tx.last)
+	}
+	return false
+}
+
+// handleCancel takes the caller's CANCEL: 200 to it, 487 to the INVITE unless that has its final response.
+func (s *inviteServer) handleCancel(m *received) {
+	s.d.ua.reply(m, 200, s.d.key.tag, nil)
+	q850, text := message.ParseReason(m.HeaderValues("Reason"))
+	s.refuse(487, nil, outcome.Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
+}
+
+// repeatResponse answers the INVITE in progress again; false: m is another one.
+func (s *inviteServer) repeatResponse(m *received) bool {
+	if s.tx == nil || s.tx.request.CSeq != m.CSeq {
+		return false
+	}
+	if s.tx.last != nil && s.tx.request.Branch() == m.Branch() && !s.tx.acked {
+		s.d.ua.respond(s.tx.request, s.tx.last)
+	}
+	return true
+}
+
+// handleReinvite takes a re-INVITE. Two at once get the responses of RFC 3261 §14.2.
+func (s *inviteServer) handleReinvite(m *received) {
+	d := s.d
+	awaits, answerDue := s.awaitsAck()
+	switch {
+	case d.phase == early: // it crosses our own answer
+		d.replyLater(m)
+		return
+	case d.phase != answered:
+		d.ua.reject(m, 481)
+		return
+	case d.offers.isOpen():
+		d.reply(m, 491)
+		return
+	case d.offers.deciding, s.isAnswering(), answerDue:
+		d.replyLater(m)
+		return
+	case d.ua.isTooShort(m):
+		d.replyTooShort(m)
+		return
+	case awaits: // the remote party has had the 2xx; the ACK was lost
+		s.tx.acked = true
+		s.tx.timer.Stop()
+		s.confirm()
+	}
+	tx := &serverTransaction{request: m, offerless: len(m.Body) == 0}
+	s.tx = tx
+	s.respondProvisional(100, nil, nil)
+	d.offers.askOwner(m, func(code int, body []byte, headers []message.Header) {
+		if s.tx != tx || tx.code != 0 {
+			return
+		}
+		if code < 300 {
+			d.remote.refreshTarget(m)
+			headers = d.session.grant(m)
+		}
+		s.respondFinal(code, body, headers)
+	})
+	if s.confirmed {
+		s.sendPendingBye()
+	}
+}

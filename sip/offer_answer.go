@@ -1,0 +1,335 @@
+package sip
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+)
+
+const (
+	maxGlares       = 5                // times that one offer is sent again
+	maxOffers       = 8                // that wait
+	reinviteTimeout = 60 * time.Second // for the final response to a re-INVITE after a provisional one
+	ownerTimeout    = 10 * time.Second // for the owner's answer to an offer
+)
+
+var (
+	errNoUpdate = errors.New("sip: nothing can be offered before the answer")
+	errTooMany  = errors.New("sip: too many offers wait")
+	errTooLarge = errors.New("sip: body too large")
+)
+
+// Reanswer is the outcome of an offer of ours.
+type Reanswer struct {
+	Code int    // of the final response; 0 without one
+	Body []byte // the SDP of the remote party, with a 2xx
+	Err  error  // why no response came
+	// Respond is set when Body is an offer, as ours was empty: it gives our answer, once, within 10 s. Otherwise the call
+	// is ended.
+	Respond func(answer []byte)
+}
+
+// offer is one of ours, until it is answered.
+type offer struct {
+	body        []byte
+	done        func(Reanswer) // nil: a refresh of the session
+	glares      int
+	credentials []message.Header
+	sent        bool // without its final response
+}
+
+// offerAnswer negotiates session descriptions (RFC 3264) once the first offer is answered. Only one offer, ours or that of
+// the remote party, is open at a time (RFC 3261 §14).
+type offerAnswer struct {
+	d        *Dialog
+	waiting  []*offer
+	current  *offer // sent, or about to be sent again
+	deciding bool   // the owner is to answer an offer of the remote party
+}
+
+// Reoffer offers a new session: by re-INVITE, or before the call is answered by UPDATE, if the remote party takes it. An
+// empty body asks the remote party of an answered call for an offer. Offers wait for one another, and one that crosses
+// with an offer of the remote party (491) is sent again after the time of RFC 3261 §14.1. done is called exactly once, on
+// the terms of Notify.
+func (d *Dialog) Reoffer(body []byte, done func(Reanswer)) {
+	d.do(func() {
+		a, o := &d.offers, &offer{body: body, done: done}
+		switch {
+		case len(body) > maxBody:
+			a.conclude(o, Reanswer{Err: errTooLarge})
+		case d.phase != answered && d.phase != early:
+			a.conclude(o, Reanswer{Err: errEnded})
+		case d.phase == early && (len(body) == 0 || a.mayUpdate() == never):
+			a.conclude(o, Reanswer{Err: errNoUpdate})
+		case len(a.waiting) >= maxOffers:
+			a.conclude(o, Reanswer{Err: errTooMany})
+		default:
+			a.add(o)
+		}
+	})
+}
+
+// updateTime says when UPDATE may carry an offer before the answer.
+type updateTime uint8
+
+const (
+	never updateTime = iota
+	afterPRACK
+	now
+)
+
+// mayUpdate tells when an offer can be made before the answer: once the first offer has been answered reliably, if the
+// remote party takes UPDATE.
+func (a *offerAnswer) mayUpdate() updateTime {
+	d := a.d
+	if d.inbound {
+		switch p := d.provisionals; {
+		case !d.session.acceptsUpdate:
+			return never
+		case p.settled:
+			return now
+		case p.sent != nil && len(p.sent.body) > 0:
+			return afterPRACK
+		}
+		return never
+	}
+	switch f := d.invite.fork(d.remote.tag); {
+	case f == nil || !f.acceptsUpdate:
+		return never
+	case f.settled:
+		return now
+	case f.answerPracked:
+		return afterPRACK
+	}
+	return never
+}
+
+// isBlocked tells whether an offer of the remote party is open, or an answer of its own is due: we may not offer anything.
+func (a *offerAnswer) isBlocked() bool {
+	tx := a.d.server.tx
+	return a.deciding || a.d.acks.answerDue || a.d.phase == answered && tx != nil && !tx.acked && tx.code < 300
+}
+
+// isOpen tells whether an offer of ours has no final response yet.
+func (a *offerAnswer) isOpen() bool { return a.current != nil && a.current.sent }
+
+// add sends an offer after those that wait.
+func (a *offerAnswer) add(o *offer) {
+	a.waiting = append(a.waiting, o)
+	a.sendNext()
+}
+
+// sendNext sends the next offer, if it may be sent now.
+func (a *offerAnswer) sendNext() {
+	if a.current != nil || len(a.waiting) == 0 || a.isBlocked() || a.d.phase == early && a.mayUpdate() == afterPRACK {
+		return
+	}
+	a.current = a.waiting[0]
+	a.waiting = a.waiting[1:]
+	a.sendOffer(a.current)
+}
+
+func (a *offerAnswer) sendOffer(o *offer) {
+	d := a.d
+	if d.phase == early && a.mayUpdate() != now {
+		a.conclude(o, Reanswer{Err: errNoUpdate})
+		return
+	}
+	d.acks.release()
+	o.sent = true
+	r := dialogRequest{method: message.MethodInvite, credentials: o.credentials, ownCredentials: true, contentType: message.ContentSDP, body: o.body}
+	if d.phase == early {
+		r.method = message.MethodUpdate
+		if !d.inbound {
+			r.fork = d.invite.fork(d.remote.tag)
+		}
+	} else {
+		r.headers = d.session.refreshHeaders()
+	}
+	d.requests.send(r, func(m *received, err error) { a.handleResponse(o, r.method, m, err) })
+}
+
+// handleResponse takes the final response to an offer of ours; m nil: none came.
+func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err error) {
+	d := a.d
+	o.sent = false
+	switch {
+	case m == nil:
+		a.conclude(o, Reanswer{Err: err})
+		if errors.Is(err, ErrTimeout) && d.phase == answered {
+			d.endLost("an offer was not answered")
+		}
+	case m.Code < 300:
+		a.accept(o, method, m)
+	case d.phase == over || d.phase == closing:
+		a.conclude(o, Reanswer{Code: m.Code, Err: errEnded})
+	case isGlare(m) && o.glares < maxGlares:
+		o.glares++
+		d.after(glareWait(d.inbound), func() { a.sendAgain(o) })
+	case m.IsChallenge():
+		credentials := d.answerChallenge(m, method, o.credentials == nil, o.body)
+		if credentials == nil {
+			a.conclude(o, Reanswer{Code: m.Code})
+			return
+		}
+		o.credentials = credentials
+		a.sendOffer(o)
+	case m.Code == 422 && d.session.raise(&m.Message):
+		a.sendOffer(o)
+	case m.Code == 481 || m.Code == 408:
+		a.conclude(o, Reanswer{Code: m.Code})
+		d.endLost("the far end lost the call")
+	default:
+		if o.done == nil {
+			d.session.retryRefresh()
+		}
+		a.conclude(o, Reanswer{Code: m.Code})
+	}
+}
+
+// isGlare tells whether a response asks to try again shortly.
+func isGlare(m *received) bool {
+	if m.Code == 491 {
+		return true
+	}
+	wait, err := strconv.Atoi(strings.TrimSpace(message.TextBefore(message.TextBefore(m.HeaderValue("Retry-After"), ";"), "(")))
+	return m.Code == 500 && err == nil && wait <= 10
+}
+
+// glareWait is the time of RFC 3261 §14.1: the side that made the Call-ID waits longer.
+func glareWait(inbound bool) time.Duration {
+	if inbound {
+		return time.Duration(rand.IntN(201)) * 10 * time.Millisecond //nolint:gosec // no secret
+	}
+	return 2100*time.Millisecond + time.Duration(rand.IntN(191))*10*time.Millisecond //nolint:gosec // no secret
+}
+
+// sendAgain puts an offer first in the queue.
+func (a *offerAnswer) sendAgain(o *offer) {
+	if a.current == o {
+		a.current = nil
+		a.waiting = slices.Insert(a.waiting, 0, o)
+		a.sendNext()
+	}
+}
+
+// accept takes the 2xx to an offer.
+func (a *offerAnswer) accept(o *offer, method string, m *received) {
+	d := a.d
+	if d.phase == answered {
+		d.remote.refreshTarget(m)
+		d.session.handleAgreement(m)
+	}
+	answer := Reanswer{Code: m.Code, Body: m.Body}
+	switch {
+	case method != message.MethodInvite:
+		a.conclude(o, answer)
+	case len(o.body) == 0 && len(m.Body) > 0 && d.phase == answered:
+		d.acks.awaitAnswer(m)
+		answer.Respond = d.Respond
+		a.conclude(o, answer)
+	default:
+		if len(o.body) > 0 {
+			d.session.localSDP = o.body
+		}
+		d.acks.acknowledge(d.remote, m, nil, func() { a.conclude(o, answer) })
+	}
+}
+
+// conclude ends an offer; the next one may be sent.
+func (a *offerAnswer) conclude(o *offer, r Reanswer) {
+	if a.current == o {
+		a.current = nil
+	}
+	if done := o.done; done != nil {
+		o.done = nil
+		a.d.later(func() { done(r) })
+	}
+	a.sendNext()
+}
+
+// endAll concludes all offers: the dialog is over.
+func (a *offerAnswer) endAll() {
+	all := a.waiting
+	a.waiting = nil
+	if a.current != nil {
+		all = append(all, a.current)
+	}
+	for _, o := range all {
+		a.conclude(o, Reanswer{Err: errEnded})
+	}
+}
+
+// askOwner reports an offer of the remote party. Without an owner, or when it takes too long, the offer is refused, and
+// the session stays as it was.
+func (a *offerAnswer) askOwner(m *received, answer func(code int, body []byte, headers []message.Header)) {
+	d, open := a.d, true
+	var timeout *time.Timer
+	once := func(code int, body []byte, headers []message.Header) {
+		if !open || d.phase == over {
+			return
+		}
+		open, a.deciding = false, false
+		if timeout != nil {
+			d.stopTimer(timeout)
+		}
+		if code < 300 && len(body) > 0 {
+			d.session.localSDP = body
+		}
+		answer(code, body, headers)
+		a.sendNext()
+	}
+	if d.notify == nil {
+		once(488, nil, nil)
+		return
+	}
+	a.deciding = true
+	if m.Method != message.MethodInvite {
+		d.responses.store(m, nil)
+	}
+	timeout = d.after(ownerTimeout, func() { once(500, nil, nil) })
+	d.emit(Reoffer{Body: m.Body, Hold: message.ReadHold(m.Body), Reply: func(code int, body []byte, headers ...message.Header) {
+		d.do(func() { once(max(200, min(code, 699)), body, headers) })
+	}})
+}
+
+// handleUpdate takes an UPDATE (RFC 3311), of an early dialog if f is set. Without a body it refreshes the target and the
+// session.
+func (a *offerAnswer) handleUpdate(m *received, f *fork) {
+	d := a.d
+	remote := &d.remote
+	if f != nil {
+		remote = &f.remote
+	}
+	finish := func(code int, body []byte, headers []message.Header) {
+		if code < 300 {
+			remote.refreshTarget(m)
+			if d.phase == answered {
+				headers = d.session.grant(m)
+			} else if f != nil && f.remote.tag == d.remote.tag {
+				d.remote = f.remote
+			}
+		}
+		d.replyWith(m, code, body, headers)
+	}
+	_, answerDue := d.server.awaitsAck()
+	switch {
+	case d.phase != answered && d.phase != early:
+		d.ua.reject(m, 481)
+	case d.ua.isTooShort(m):
+		d.replyTooShort(m)
+	case len(m.Body) == 0:
+		finish(200, nil, nil)
+	case a.isOpen(), answerDue, f != nil && !f.settled:
+		finish(491, nil, nil)
+	case a.deciding, d.phase == early && d.inbound && !d.provisionals.settled, d.phase == answered && d.server.isAnswering():
+		d.replyLater(m)
+	default:
+		a.askOwner(m, finish)
+	}
+}

@@ -1,0 +1,343 @@
+// Package registration keeps Callboard registered at the registrar of a carrier, so that calls of the carrier reach it
+// (RFC 3261 §10.2).
+package registration
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+	"github.com/callboard/callboard/sip/auth"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+const (
+	defaultExpires  = time.Hour
+	shortestRefresh = 10 * time.Second // however little a registrar grants
+	longestGrant    = 24 * time.Hour
+	responseTimeout = 10 * time.Second
+	firstBackoff    = 2 * time.Second
+	longestBackoff  = 5 * time.Minute
+	longestRetry    = time.Hour // that a Retry-After may ask
+	removalTimeout  = 4 * time.Second
+)
+
+// Agent sends requests outside of any dialog.
+type Agent interface {
+	NewStandalone(c sip.StandaloneConfig) (*sip.Standalone, error)
+}
+
+// Config describes a registration.
+type Config struct {
+	Environment domain.Environment // as in sip.Invite
+	Target      resolve.Target     // the registrar, or the proxy before it
+	Domain      string             // of the address of record; "": the target's host
+	User        string             // of the address of record
+	ContactUser string             // of the Contact that calls are sent to; "": User
+	Credentials *auth.Credentials  // nil: challenges are not answered
+	Expires     time.Duration      // asked for. Default: one hour
+	Notify      func(State)        // gets each change, in order, never concurrently; must not block
+}
+
+// Status is the status of a registration.
+type Status string
+
+// The values of Status.
+const (
+	Trying     Status = "trying"     // the first REGISTER is not answered yet
+	Registered Status = "registered" // calls can reach us
+	Failed     Status = "failed"     // will be tried again
+	Removed    Status = "removed"    // by Stop
+)
+
+// State is the state of a registration at a change.
+type State struct {
+	Status  Status
+	Code    int       // of the last response; 0: none came
+	Reason  string    // its phrase, or why no response came
+	Expires time.Time // of Registered: when the registrar removes the Contact
+	RetryAt time.Time // when the next REGISTER is sent
+}
+
+// Registration refreshes its Contact with jitter, takes the longer interval that a registrar demands (423), backs off
+// after failures, and registers anew when its connection breaks.
+type Registration struct {
+	requests  *sip.Standalone // its lock guards all fields
+	cfg       Config
+	uri       string // of REGISTER requests
+	expires   time.Duration
+	addresses []resolve.Target // of the registrar, still to be tried
+	signer    *auth.Signer     // nil: Config has no credentials
+	failures  int              // in a row
+	raised    bool             // this round has taken a longer interval
+	learned   bool             // this round has taken a challenge
+	busy      bool             // a round is under way
+	stopped   bool
+	onRemoved func()
+	timer     *time.Timer // of the next round
+	closed    chan struct{}
+	watched   *transport.Connection
+	status    Status
+}
+
+// Start begins a registration. It refuses bad input; everything else is reported by Config.Notify and tried again until
+// Stop.
+func Start(agent Agent, c Config) (*Registration, error) {
+	user, err := checkUser(c.User)
+	if err != nil {
+		return nil, err
+	}
+	contact := user
+	if c.ContactUser != "" {
+		if contact, err = checkUser(c.ContactUser); err != nil {
+			return nil, err
+		}
+	}
+	if c.Domain == "" {
+		c.Domain = c.Target.Host
+	}
+	if !message.IsHost(c.Domain) {
+		return nil, fmt.Errorf("sip: %q is no domain", c.Domain)
+	}
+	if c.Expires <= 0 {
+		c.Expires = defaultExpires
+	}
+	host := uriHost(c.Domain)
+	r := &Registration{cfg: c, uri: "sip:" + host, expires: min(c.Expires, longestGrant), closed: make(chan struct{})}
+	record := "sip:" + user + "@" + host
+	r.requests, err = agent.NewStandalone(sip.StandaloneConfig{
+		Name: rand.Text(), From: record, To: record, ContactUser: contact, Environment: c.Environment, Target: c.Target,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.requests.Do(func() {
+		r.timer = r.requests.After(time.Hour, r.startRound)
+		r.startRound()
+	})
+	return r, nil
+}
+
+// checkUser takes the user names that carriers give, which need not be telephone numbers.
+func checkUser(s string) (string, error) {
+	for i := range len(s) {
+		if !message.IsAlnum(s[i]) && !strings.ContainsRune("+-_.!~*'()&=$,", rune(s[i])) {
+			return "", fmt.Errorf("sip: %q is no user", s)
+		}
+	}
+	if s == "" || len(s) > 128 {
+		return "", fmt.Errorf("sip: %q is no user", s)
+	}
+	return s, nil
+}
+
+func uriHost(host string) string {
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// Stop removes our Contact from the registrar. done, if given, is called once: after the response, or after 4 s.
+func (r *Registration) Stop(done func()) {
+	r.requests.Do(func() {
+		if r.stopped {
+			if done != nil {
+				r.requests.Notify(done)
+			}
+			return
+		}
+		r.stopped, r.onRemoved = true, done
+		close(r.closed)
+		if r.status != Registered && !r.busy {
+			r.remove()
+			return
+		}
+		r.requests.Abort()
+		r.learned = false
+		r.requests.After(removalTimeout, r.remove)
+		r.sendRegister(0)
+	})
+}
+
+// remove ends the registration here, once.
+func (r *Registration) remove() {
+	if r.status == Removed {
+		return
+	}
+	r.report(State{Status: Removed})
+	if r.onRemoved != nil {
+		r.requests.Notify(r.onRemoved)
+	}
+	r.requests.Retire()
+}
+
+func (r *Registration) report(s State) {
+	r.status = s.Status
+	if notify := r.cfg.Notify; notify != nil {
+		r.requests.Notify(func() { notify(s) })
+	}
+}
+
+// startRound begins a REGISTER with its retries, unless one is under way.
+func (r *Registration) startRound() {
+	if r.busy || r.stopped {
+		return
+	}
+	r.busy, r.raised, r.learned = true, false, false
+	if r.status == "" {
+		r.report(State{Status: Trying})
+	}
+	r.requests.FindAddresses(func(addresses []resolve.Target, resolved bool) {
+		switch {
+		case r.stopped:
+		case !resolved:
+			r.fail(0, "the registrar's name cannot be resolved", 0)
+		case len(addresses) == 0:
+			r.fail(0, "no address for the registrar", 0)
+		default:
+			r.addresses = addresses
+			r.tryNextAddress()
+		}
+	})
+}
+
+func (r *Registration) tryNextAddress() {
+	to := r.addresses[0]
+	r.addresses = r.addresses[1:]
+	changed := r.requests.UseAddress(to)
+	if r.cfg.Credentials != nil && (changed || r.signer == nil) {
+		r.signer = auth.NewSigner(r.cfg.Credentials, transport.FlowTo(to).Addr.Addr())
+	}
+	r.sendRegister(r.expires)
+}
+
+// sendRegister asks for an interval; 0 removes the Contact.
+func (r *Registration) sendRegister(expires time.Duration) {
+	seconds := strconv.Itoa(int(expires / time.Second))
+	headers := []message.Header{
+		{Name: "Contact", Value: r.requests.Contact() + ";expires=" + seconds}, {Name: "Expires", Value: seconds}, {Name: "Allow", Value: message.AllowedMethods},
+	}
+	headers = append(headers, r.signer.SignRequest(message.MethodRegister, r.uri, nil)...)
+	r.requests.Send(sip.StandaloneRequest{Method: message.MethodRegister, URI: r.uri, Headers: headers, Timeout: responseTimeout},
+		func(m *transport.Received, err error) { r.handleResponse(m, err, expires) })
+}
+
+// handleResponse takes the final response to a REGISTER; m nil: none came.
+func (r *Registration) handleResponse(m *transport.Received, err error, asked time.Duration) {
+	switch {
+	case r.stopped:
+		if m != nil && r.learnChallenge(m) {
+			r.sendRegister(0)
+			return
+		}
+		r.remove()
+	case m == nil && len(r.addresses) > 0:
+		r.tryNextAddress()
+	case m == nil:
+		reason := "no answer"
+		if !errors.Is(err, sip.ErrTimeout) {
+			reason = "the registrar cannot be reached"
+		}
+		r.fail(0, reason, 0)
+	case m.Code < 300:
+		r.succeed(m, asked)
+	case r.learnChallenge(m):
+		r.sendRegister(asked)
+	case m.Code == 423 && !r.raised && r.raiseExpires(m):
+		r.raised = true
+		r.sendRegister(r.expires)
+	default:
+		wait, _ := strconv.Atoi(strings.TrimSpace(message.TextBefore(message.TextBefore(m.HeaderValue("Retry-After"), ";"), "(")))
+		r.fail(m.Code, m.Phrase, time.Duration(max(wait, 0))*time.Second)
+	}
+}
+
+// learnChallenge takes the challenge of a response; true: the REGISTER can be sent again.
+func (r *Registration) learnChallenge(m *transport.Received) bool {
+	if !m.IsChallenge() || !r.signer.LearnChallenges(&m.Message, m.Flow.Addr.Addr(), !r.learned) {
+		return false
+	}
+	r.learned = true
+	return true
+}
+
+// raiseExpires takes the interval that the registrar demands (RFC 3261 §10.2.8).
+func (r *Registration) raiseExpires(m *transport.Received) bool {
+	least, err := strconv.Atoi(strings.TrimSpace(m.HeaderValue("Min-Expires")))
+	demanded := time.Duration(least) * time.Second
+	if err != nil || demanded <= r.expires || demanded > longestGrant {
+		return false
+	}
+	r.expires = demanded
+	return true
+}
+
+func (r *Registration) succeed(m *transport.Received, asked time.Duration) {
+	r.busy, r.failures = false, 0
+	r.signer.RenewNonce(&m.Message, m.Flow.Addr.Addr())
+	granted := grantedExpires(&m.Message, r.requests.Contact(), asked)
+	// Between 70 and 90 % of the time, so that registrations that began at the same time spread out.
+	wait := max(time.Duration(float64(granted)*(0.7+0.2*mathrand.Float64())), shortestRefresh) //nolint:gosec // jitter is no secret
+	now := time.Now()
+	r.timer.Reset(wait)
+	r.report(State{Status: Registered, Code: m.Code, Reason: m.Phrase, Expires: now.Add(granted), RetryAt: now.Add(wait)})
+	r.watchConnection(m.Flow.Connection)
+}
+
+// grantedExpires is how long the registrar keeps our Contact: as the response says for the Contact, else for all of them,
+// else as asked.
+func grantedExpires(m *message.Message, contact string, asked time.Duration) time.Duration {
+	ours := message.ReadURI(contact)
+	for _, c := range message.SplitList(strings.Join(m.HeaderValues("contact"), ",")) {
+		if !strings.EqualFold(message.ReadURI(c), ours) {
+			continue
+		}
+		if text, found := message.ContactParam(c, "expires"); found {
+			if n, err := strconv.Atoi(text); err == nil && n > 0 {
+				return min(time.Duration(n)*time.Second, longestGrant)
+			}
+		}
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(m.HeaderValue("Expires"))); err == nil && n > 0 {
+		return min(time.Duration(n)*time.Second, longestGrant)
+	}
+	return asked
+}
+
+// watchConnection registers anew once the connection of our registration is closed: calls cannot reach us on it.
+func (r *Registration) watchConnection(c *transport.Connection) {
+	if c == nil || c == r.watched {
+		return
+	}
+	r.watched = c
+	go func() {
+		select {
+		case <-r.closed:
+		case <-c.Closed():
+			r.requests.Do(func() {
+				if r.watched == c && !r.stopped && !r.busy {
+					r.fail(0, "the connection was lost", 0)
+				}
+			})
+		}
+	}()
+}
+
+// fail waits longer after each failure in a row, and at least as long as the registrar asks.
+func (r *Registration) fail(code int, reason string, asked time.Duration) {
+	r.busy = false
+	wait := min(firstBackoff<<min(r.failures, 10), longestBackoff)
+	r.failures++
+	wait = max(wait/2+time.Duration(mathrand.Int64N(int64(wait/2)+1)), min(asked, longestRetry)) //nolint:gosec // jitter is no secret
+	r.timer.Reset(wait)
+	r.report(State{Status: Failed, Code: code, Reason: reason, RetryAt: time.Now().Add(wait)})
+}

@@ -1,0 +1,187 @@
+package sip
+
+import (
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/outcome"
+)
+
+// ringRefresh is how often a provisional response is repeated, or proxies give the call up (RFC 3261 §13.3.1.1).
+const ringRefresh = time.Minute
+
+// progress is a 1xx of ours, sent or still to be sent.
+type progress struct {
+	code int
+	body []byte
+}
+
+// reliableProvisionals sends the provisional responses to the initial INVITE of an inbound leg, reliably where the caller
+// supports it (RFC 3262 §3). One of those is under way at a time; the others wait for its PRACK.
+type reliableProvisionals struct {
+	d         *Dialog
+	supported bool // by the caller
+	required  bool // by the caller
+	offered   bool // the INVITE brought an offer
+
+	rseq     uint32
+	sent     *progress // without its PRACK
+	bytes    []byte    // of sent
+	timer    *time.Timer
+	wait     time.Duration
+	until    time.Time
+	waiting  []progress
+	settled  bool   // offer and answer have been exchanged by a 1xx and its PRACK
+	answer   func() // sends the 2xx, while it has to wait
+	last     progress
+	repeater *time.Timer
+}
+
+// Progress sends 180 or 183 (any of 101 to 199), with SDP if body is given: reliably where the caller supports it, each
+// one after the PRACK of the one before. A body is not sent to a caller that cannot be offered anything before the
+// answer. The last response is repeated every minute.
+func (i *Incoming) Progress(code int, body []byte) {
+	i.d.do(func() {
+		i.d.server.taken = true
+		i.d.provisionals.report(progress{max(101, min(code, 199)), body}, i.d.provisionals.supported)
+	})
+}
+
+// Ring sends 180, again every minute.
+func (i *Incoming) Ring() {
+	i.d.do(func() {
+		i.d.server.taken = true
+		i.d.provisionals.report(progress{code: 180}, i.d.provisionals.required)
+	})
+}
+
+// report sends a provisional response, or keeps it until the one before has its PRACK.
+func (r *reliableProvisionals) report(p progress, reliably bool) {
+	d := r.d
+	switch {
+	case d.phase != early || d.server.tx.code != 0 || r.answer != nil:
+		return
+	case !reliably:
+		if !r.offered || r.settled {
+			p.body = nil // an offer must not get lost; an answer is given once
+		}
+		d.server.respondProvisional(p.code, p.body, nil)
+	case r.sent != nil:
+		if len(r.waiting) < maxProgress {
+			r.waiting = append(r.waiting, p)
+		}
+		return
+	default:
+		r.sendReliably(p)
+	}
+	r.last = p
+	if r.repeater != nil {
+		r.repeater.Stop()
+	}
+	r.repeater = d.after(ringRefresh, func() {
+		if reliably {
+			r.last.body = nil
+		}
+		r.report(r.last, false)
+	})
+}
+
+func (r *reliableProvisionals) sendReliably(p progress) {
+	d := r.d
+	if r.settled {
+		p.body = nil
+	}
+	r.rseq++
+	rseq := r.rseq
+	r.sent = &p
+	r.bytes = d.server.respondProvisional(p.code, p.body, []message.Header{{Name: "Require", Value: "100rel"}, {Name: "RSeq", Value: formatUint(rseq)}})
+	r.wait, r.until = t1, time.Now().Add(transactionTimeout)
+	r.timer = time.AfterFunc(t1, func() { d.do(func() { r.retransmit(rseq) }) })
+}
+
+// retransmit repeats a reliable 1xx until its PRACK. Without one for 32 s the call is refused.
+func (r *reliableProvisionals) retransmit(rseq uint32) {
+	d := r.d
+	if r.sent == nil || r.rseq != rseq || d.phase != early {
+		return
+	}
+	left := time.Until(r.until)
+	if left <= 0 {
+		d.server.refuse(504, nil, outcome.Final{Code: 504, Phrase: "no PRACK"})
+		return
+	}
+	d.ua.stats.retransmitted.Add(1)
+	d.ua.respond(d.server.tx.request, r.bytes)
+	r.wait *= 2
+	r.timer.Reset(min(r.wait, left))
+}
+
+// stop ends the retransmissions: the call is answered or over. A PRACK that is still under way finds its response.
+func (r *reliableProvisionals) stop() {
+	r.bytes, r.waiting, r.answer, r.last = nil, nil, nil, progress{}
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}
+
+// handlePrack takes a PRACK. Its body is an answer to our offer, or an offer.
+func (d *Dialog) handlePrack(m *received) {
+	r := d.provisionals
+	values := m.HeaderValues("RAck")
+	ack, ok := message.RAck{}, len(values) == 1
+	if ok {
+		ack, ok = message.ParseRAck(values[0])
+	}
+	switch {
+	case !ok:
+		d.reply(m, 400)
+	case r == nil || r.sent == nil || ack != message.RAck{RSeq: r.rseq, CSeq: d.server.tx.request.CSeq, Method: message.MethodInvite}:
+		d.reply(m, 481)
+	case len(m.Body) > 0 && m.ContentType != message.ContentSDP:
+		d.replyUnsupported(m, message.ContentSDP, message.ContentMixed)
+	default:
+		r.handlePrack(m)
+	}
+}
+
+// handlePrack takes the PRACK of the response under way.
+func (r *reliableProvisionals) handlePrack(m *received) {
+	d, sent := r.d, r.sent
+	r.sent, r.bytes = nil, nil
+	r.timer.Stop()
+	isOffer := len(m.Body) > 0 && r.settled
+	described := len(sent.body) > 0
+	if described {
+		d.session.localSDP = sent.body
+		isOffer = isOffer || r.offered && len(m.Body) > 0
+		r.settled = r.settled || r.offered || len(m.Body) > 0
+	}
+	if isOffer {
+		d.offers.askOwner(m, func(code int, body []byte, headers []message.Header) {
+			d.replyWith(m, code, body, headers)
+			r.sendNext()
+		})
+		return
+	}
+	d.reply(m, 200)
+	if described && len(m.Body) > 0 {
+		d.emit(Accepted{Body: m.Body})
+	}
+	r.sendNext()
+}
+
+// sendNext goes on after a PRACK: with the answer, or the next 1xx.
+func (r *reliableProvisionals) sendNext() {
+	switch {
+	case r.answer != nil:
+		answer := r.answer
+		r.answer = nil
+		answer()
+	case len(r.waiting) > 0 && r.d.phase == early:
+		p := r.waiting[0]
+		r.waiting = r.waiting[1:]
+		r.report(p, true)
+	default:
+		r.d.offers.sendNext()
+	}
+}

@@ -1,0 +1,287 @@
+package sip
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	sipmsg "github.com/emiago/sipgo/sip"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip/cluster"
+	"github.com/callboard/callboard/sip/message"
+	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/transport"
+)
+
+// maxPeers bounds the hosts that one dialog lets through the ingress filter.
+const maxPeers = 8
+
+// userAgentClient sends requests that share a Call-ID and a local tag (RFC 3261 §8.1): those of a dialog, or a series
+// outside of any dialog. It is guarded by the lock of its eventQueue.
+type userAgentClient struct {
+	eventQueue
+	ua           *UserAgent
+	key          dialogKey
+	localURI     string
+	localParty   string // value of From, without tag
+	remoteURI    string
+	contactUser  string
+	environment  domain.Environment // bounds where requests go (UserAgent.allowsFlow)
+	pinned       bool               // to a phone: requests go to the source of its REGISTER, as its Contact may lie behind NAT
+	untraced     bool
+	traceTag     string // TracedMessage.Tag
+	target       resolve.Target
+	preloaded    []string // route set of requests before the remote party names its own
+	sentBy       string   // of the Via of an earlier process's INVITE, which our CANCEL repeats
+	flow         transport.Flow
+	localCSeq    uint32
+	digest       digestClient
+	transactions []*clientTransaction
+	peers        []netip.Addr // admitted by the ingress filter
+	timers       []*time.Timer
+	expires      time.Time // when it leaves memory; zero: it is in use
+	onExpired    func()
+}
+
+// init sets what every client has.
+func (c *userAgentClient) init(u *UserAgent, key dialogKey, onExpired func()) {
+	c.ua, c.key, c.recovered, c.onExpired = u, key, u.recovered, onExpired
+}
+
+// setLocal sets the local URI, also as the value of From.
+func (c *userAgentClient) setLocal(uri string) { c.localURI, c.localParty = uri, "<"+uri+">" }
+
+// remoteParty is the remote side of a dialog (RFC 3261 §12); every fork has its own.
+type remoteParty struct {
+	tag, target string
+	routes      []string
+}
+
+// beforeDialog is the remote party of requests before a dialog exists: the called URI, by way of the outbound proxy.
+func (c *userAgentClient) beforeDialog() remoteParty {
+	return remoteParty{target: c.remoteURI, routes: c.preloaded}
+}
+
+// route is the Request-URI, the Route headers and the next hop (RFC 3261 §12.2.1.1), with the strict routers of RFC 2543.
+func (r remoteParty) route() (uri string, routes []string, hop string) {
+	if len(r.routes) == 0 {
+		return r.target, nil, r.target
+	}
+	var first sipmsg.Uri
+	if err := sipmsg.ParseUri(r.routes[0], &first); err == nil && !message.HasParam(first.UriParams, "lr") {
+		return r.routes[0], slices.Concat(r.routes[1:], []string{r.target}), r.routes[0]
+	}
+	return r.target, r.routes, r.routes[0]
+}
+
+// refreshTarget takes the Contact of a target refresh (RFC 3261 §12.2); the route set stays.
+func (r *remoteParty) refreshTarget(m *received) {
+	if message.IsSIPURI(m.Contact) && message.IsSingleLine(m.Contact) {
+		r.target = m.Contact
+	}
+}
+
+// remoteOfResponse is the remote party of the dialog that a response creates. The route set is taken in reverse
+// (RFC 3261 §12.1.2). fallback is the target where the response has no usable Contact.
+func remoteOfResponse(m *received, fallback string) remoteParty {
+	r := remoteParty{tag: m.To.Tag, target: fallback}
+	r.refreshTarget(m)
+	for _, v := range slices.Backward(m.Routes) {
+		r.routes = append(r.routes, v)
+	}
+	return r
+}
+
+// after runs f under the lock, unless the timers are stopped before.
+func (c *userAgentClient) after(wait time.Duration, f func()) *time.Timer {
+	t := time.AfterFunc(wait, func() { c.do(f) })
+	c.timers = append(c.timers, t)
+	return t
+}
+
+// stopTimer stops one timer early.
+func (c *userAgentClient) stopTimer(t *time.Timer) {
+	t.Stop()
+	if i := slices.Index(c.timers, t); i >= 0 {
+		c.timers = slices.Delete(c.timers, i, i+1)
+	}
+}
+
+func (c *userAgentClient) stopTimers() {
+	for _, t := range c.timers {
+		t.Stop()
+	}
+	c.timers = nil
+}
+
+// stop ends every timer.
+func (c *userAgentClient) stop() {
+	c.stopTimers()
+	for _, tx := range c.transactions {
+		tx.timer.Stop()
+	}
+	c.transactions = nil
+}
+
+// expireAfter releases the client after a time in which it takes late messages.
+func (c *userAgentClient) expireAfter(wait time.Duration) {
+	if c.expires.IsZero() {
+		time.AfterFunc(wait, c.expire)
+	}
+	c.expires = time.Now().Add(wait)
+}
+
+func (c *userAgentClient) expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left := time.Until(c.expires); left > 0 {
+		time.AfterFunc(left, c.expire)
+		return
+	}
+	c.onExpired()
+	c.stop()
+	for _, a := range c.peers {
+		c.ua.transport.Filter.RemovePeer(a)
+	}
+	c.peers = nil
+}
+
+// admitPeer lets messages of a host through the ingress filter until the client expires.
+func (c *userAgentClient) admitPeer(a netip.Addr) {
+	if len(c.peers) < maxPeers && !slices.Contains(c.peers, a) {
+		c.peers = append(c.peers, a)
+		c.ua.transport.Filter.AddPeer(a)
+	}
+}
+
+// admitFlow does so for the hosts of the flow.
+func (c *userAgentClient) admitFlow() {
+	c.admitPeer(c.flow.Addr.Addr())
+	if c.flow.RemotePhone != nil {
+		c.admitPeer(c.flow.RemotePhone.Addr.Addr())
+	}
+}
+
+// withNextHop finds the flow of requests to a remote party and runs f with it under the lock: at once, or after a look-up
+// of the next hop's name.
+func (c *userAgentClient) withNextHop(r remoteParty, f func(transport.Flow)) {
+	_, _, hop := r.route()
+	if c.pinned && len(r.routes) == 0 {
+		f(c.flow)
+		return
+	}
+	p := c.ua.transport.NextHop(hop, c.flow)
+	if p.Lookup == nil {
+		c.admitPeer(p.Addr.Addr())
+		f(p.Flow)
+		return
+	}
+	found := c.ua.resolver.ResolveCached(*p.Lookup)
+	use := func() {
+		to := c.flow
+		if len(found) > 0 {
+			to = c.ua.transport.FlowOrKeep(found[0], c.flow)
+		}
+		c.admitPeer(to.Addr.Addr())
+		f(to)
+	}
+	if found != nil {
+		use()
+		return
+	}
+	go func() {
+		defer c.ua.recovered("lookup", nil)
+		found = c.ua.resolve(*p.Lookup)
+		c.do(use)
+	}()
+}
+
+// contact is our Contact as a peer reaches it over a flow.
+func (c *userAgentClient) contact(to transport.Flow) string {
+	if to.RemotePhone != nil {
+		to = transport.Flow{Network: c.ua.transport.Network(to.RemotePhone.Network), Addr: to.RemotePhone.Addr}
+	}
+	uri := "<sip:" + c.contactUser + "@" + c.ua.transport.SentBy(to)
+	if to.IsStream() {
+		uri += ";transport=" + to.Network
+	}
+	return cluster.Mark(c.ua.cfg.NodeMark).MarkContact(uri) + ">"
+}
+
+// send traces a message and sends it, unless the environment forbids the flow.
+func (c *userAgentClient) send(to transport.Flow, o transport.Outgoing) error {
+	if !c.ua.allowsFlow(c.environment, to) {
+		return ErrTestEnvironment
+	}
+	if !c.untraced {
+		c.ua.trace(c.key.callID, c.traceTag, to, true, o.Bytes)
+	}
+	return c.ua.transport.Send(to, o)
+}
+
+// traceReceived traces a received message once it is known to belong to this Call-ID and tag.
+func (c *userAgentClient) traceReceived(m *received) {
+	if c.untraced {
+		return
+	}
+	m.traced, m.traceTag = true, c.traceTag
+	c.ua.trace(m.CallID, m.traceTag, m.ObservedFlow(), false, m.Raw)
+}
+
+// buildRequest writes a request of the client.
+func (c *userAgentClient) buildRequest(tx *clientTransaction) ([]byte, error) {
+	uri, routes, _ := tx.remote.route()
+	w := message.NewRequest(tx.method, uri)
+	by := c.ua.transport.SentBy(tx.to)
+	if tx.repeatsInvite() { // responses come back to us by rport
+		by = cmp.Or(c.sentBy, by)
+	}
+	w.AddHeader("Via", "SIP/2.0/", strings.ToUpper(tx.to.Network), " ", by, ";rport;branch=", c.branch(tx))
+	w.AddHeader("From", c.localParty, ";tag=", c.key.tag)
+	if tx.remote.tag != "" {
+		w.AddHeader("To", "<", c.remoteURI, ">;tag=", tx.remote.tag)
+	} else {
+		w.AddHeader("To", "<", c.remoteURI, ">")
+	}
+	w.AddHeader("Call-ID", c.key.callID)
+	w.AddHeader("CSeq", strconv.FormatUint(uint64(tx.cseq), 10), " ", tx.method)
+	w.AddHeader("Max-Forwards", "70")
+	for _, r := range routes {
+		w.AddHeader("Route", "<", r, ">")
+	}
+	switch tx.method {
+	case message.MethodInvite, message.MethodUpdate:
+		w.AddHeader("Contact", c.contact(tx.contactFlow()))
+		w.AddHeader("Allow", message.AllowedMethods)
+		if tx.reliable {
+			w.AddHeader("Supported", message.SupportedExtensions)
+		} else {
+			w.AddHeader("Supported", "timer, replaces")
+		}
+	case message.MethodRefer, message.MethodNotify:
+		w.AddHeader("Contact", c.contact(tx.contactFlow()))
+	}
+	if c.ua.cfg.UserAgent != "" {
+		w.AddHeader("User-Agent", c.ua.cfg.UserAgent)
+	}
+	for _, h := range tx.headers {
+		w.AddHeader(h.Name, h.Value)
+	}
+	return w.FinishWithType(cmp.Or(tx.contentType, message.ContentSDP), tx.body)
+}
+
+// branch is the branch of a request; CANCEL and the ACK of a failure repeat that of the INVITE.
+func (c *userAgentClient) branch(tx *clientTransaction) string {
+	if tx.branch == "" {
+		method := tx.method
+		if tx.repeatsInvite() {
+			method = message.MethodInvite
+		}
+		tx.branch = c.ua.id.Branch(c.key.callID, c.key.tag, tx.cseq, method, tx.fork)
+	}
+	return tx.branch
+}
