@@ -27,7 +27,6 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 )
 
@@ -195,7 +194,7 @@ func (n *Node) openedLately(ctx context.Context, ws string, env domain.Environme
 	var out []time.Time
 	now := time.Now()
 	since := now.Add(-61*time.Second - sentWithin)
-	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: record.IDAt(domain.PrefixCall, since)}
+	q := commit.Query{Kind: "call", Workspace: ws, Index: "env=" + string(env), Oldest: true, Limit: 1000, From: domain.IDAt(domain.PrefixCall, since)}
 	for {
 		next, err := n.cfg.Store.List(ctx, q, func() domain.Record { return &domain.Call{} }, func(r domain.Record) error {
 			if c, ok := r.(*domain.Call); ok && c.Direction == domain.Outbound && c.StartedAt != nil {
@@ -229,7 +228,7 @@ func (n *Node) interrupt(ctx context.Context, a *domain.Attempt) error {
 	case err != nil:
 		return err
 	case !c.Final():
-		change = call.EndChange(call.Interrupted(*c, *a, record.Now()), record.Now())
+		change = call.EndChange(call.Interrupted(*c, *a, domain.Timestamp(time.Now())), domain.Timestamp(time.Now()))
 	}
 	_, err = n.cfg.Store.Apply(ctx, change)
 	return err

@@ -13,7 +13,6 @@ import (
 	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // loadListsEvery is the pause before a list that could not be read is read
@@ -47,7 +46,7 @@ func (n *Node) onTheLine(ctx context.Context, t *tree) ([]numbers.Live, error) {
 // and reads all lists into memory beside: nobody waits for that, because what
 // memory does not know is looked up in the store.
 func (n *Node) ensureLists(ctx context.Context, w *domain.Workspace) error {
-	now := record.Now()
+	now := domain.Timestamp(time.Now())
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
 		l := &domain.DNCList{Name: "Do not call", Default: true, Meta: domain.Meta{
 			ID: domain.DefaultDNCID(w.ID, env), Object: "dnc_list", WorkspaceID: w.ID, Environment: env, CreatedAt: now, UpdatedAt: now,

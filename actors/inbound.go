@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/testcarrier"
 )
@@ -223,7 +223,7 @@ func (n *Node) claimed(ctx context.Context, text string) (*domain.PhoneNumber, e
 }
 
 func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.Trunk, script *domain.Script) *domain.Call {
-	now := record.Now()
+	now := domain.Timestamp(time.Now())
 	country := ""
 	if w := n.Workspace(num.WorkspaceID); w != nil {
 		country = countryOf(t, w)
@@ -245,7 +245,7 @@ func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.
 		c.To = calledBy(in.To, country)
 	}
 	p := domain.Principal{WorkspaceID: num.WorkspaceID, Environment: num.Environment}
-	record.SetMeta(&c.Meta, "call", p, mailbox.NewID(domain.PrefixCall), now)
+	c.Set("call", p, mailbox.NewID(domain.PrefixCall), now)
 	return c
 }
 
@@ -259,15 +259,15 @@ func calledBy(to, country string) string {
 
 // overLimit keeps the record of a call that found every line taken.
 func (n *Node) overLimit(ctx context.Context, c *domain.Call) error {
-	now := record.Now()
+	now := domain.Timestamp(time.Now())
 	c.Status, c.Disposition, c.EndedReason, c.EndedBy, c.EndedAt = domain.CallFailed, string(domain.OutcomeFailed), domain.ReasonConcurrency, domain.EndedByService, &now
 	c.Outcome, c.Record = &domain.CallOutcome{Result: domain.OutcomeFailed}, false
 	unit := domain.Unit(c.AgentID)
 	_, err := n.cfg.Store.Apply(ctx, commit.Change{
 		Workspace: c.WorkspaceID, Puts: []domain.Record{c},
 		Events: []event.Draft{
-			record.NewEvent(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c)),
-			record.NewEvent(&c.Meta, event.CallEnded, c.ID, unit, event.EndedOf(c)),
+			outbox.NewEvent(&c.Meta, event.CallStarted, c.ID, unit, event.CallOf(c)),
+			outbox.NewEvent(&c.Meta, event.CallEnded, c.ID, unit, event.EndedOf(c)),
 		},
 	})
 	n.Committed(c.WorkspaceID)

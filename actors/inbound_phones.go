@@ -13,7 +13,6 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/sip"
 	sipregistrar "github.com/callboard/callboard/sip/registrar"
 )
@@ -99,7 +98,7 @@ func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 	defer cancel()
 	list, err := n.phonesOf(bound, workspaceID)
 	if err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	n.phones.Set(workspaceID, list)
 	n.sys.Root.Send(t.phones, registrar.Set{Phones: list})

@@ -16,7 +16,6 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // CampaignPID returns the actor of a campaign; nil if the workspace is unknown.
@@ -30,7 +29,7 @@ func (n *Node) CampaignPID(workspaceID, id string) *actor.PID {
 // NotifyPublished lets the running campaigns of an environment that follow the
 // latest version of their agent and pathway read it.
 func (n *Node) NotifyPublished(ctx context.Context, p domain.Principal) error {
-	return record.StoreError(commit.Each(ctx, n.cfg.Store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
+	return commit.StoreError(commit.Each(ctx, n.cfg.Store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.FollowLatest && c.Environment == p.Environment && c.StartedAt != nil {
 			n.sys.Root.Send(n.CampaignPID(c.WorkspaceID, c.ID), campaign.Changed{})
 		}
@@ -182,7 +181,7 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	turn := n.book.Turn()
 	trunks, err := n.trunksOf(ctx, workspaceID)
 	if err != nil {
-		return record.StoreError(err)
+		return commit.StoreError(err)
 	}
 	n.sys.Root.Send(t.trunks, trunk.Set{Trunks: trunks})
 	n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Decide{}})

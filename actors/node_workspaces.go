@@ -4,7 +4,6 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/service/record"
 )
 
 func (n *Node) tree(workspaceID string) *tree {
@@ -25,7 +24,7 @@ func (n *Node) workspaceActors(workspaceID string) (*tree, error) {
 // just started has not loaded it yet.
 func (n *Node) WorkspaceNotFound() error {
 	if n.loaded.Load() {
-		return record.NotFound("workspace")
+		return domain.NotFound("workspace")
 	}
 	return domain.Errorf(domain.CodeUnavailable, "the workspace is being loaded; try again").With("retry_after", 1)
 }

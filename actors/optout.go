@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
-	"github.com/callboard/callboard/service/record"
 )
 
 const (
@@ -29,13 +29,13 @@ func (n *Node) optOut(c domain.Call, channel, keyword string) {
 	if err != nil {
 		return // nobody can be rung there anyway
 	}
-	list, now := domain.DefaultDNCID(c.WorkspaceID, c.Environment), record.Now()
+	list, now := domain.DefaultDNCID(c.WorkspaceID, c.Environment), domain.Timestamp(time.Now())
 	n.dnc.OptOut(c.WorkspaceID, list, number)
 	unit := domain.Unit(c.WorkspaceID)
 	if c.AgentID != "" {
 		unit = domain.Unit(c.AgentID)
 	}
-	told := record.NewEvent(&c.Meta, event.ContactOptedOut, c.ID, unit, event.OptedOutData{
+	told := outbox.NewEvent(&c.Meta, event.ContactOptedOut, c.ID, unit, event.OptedOutData{
 		Phone: phone, Channel: channel, Keyword: keyword, CallID: c.ID, CampaignID: c.CampaignID, ContactID: c.ContactID, ListID: list,
 	})
 	told.About = event.AboutCall(&c)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/service/record"
 )
 
 // reachPhone finds the phone of an extension or an id. Inside the workspace
@@ -16,7 +15,7 @@ func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param strin
 	if id, err := domain.ParseID(domain.PrefixPhone, name); err == nil {
 		x, gone := n.services.Phones.Phone(ctx, p, id)
 		if domain.CodeOf(gone) == domain.CodeNotFound {
-			return transferleg.Target{}, record.FieldError(param, domain.CodeValidation, "there is no such phone")
+			return transferleg.Target{}, domain.FieldError(param, domain.CodeValidation, "there is no such phone")
 		}
 		if gone != nil {
 			return transferleg.Target{}, gone
@@ -28,7 +27,7 @@ func (n *Node) reachPhone(ctx context.Context, c *domain.Call, name, param strin
 	case err != nil:
 		return transferleg.Target{}, blaming(param, err)
 	case !inside:
-		return transferleg.Target{}, record.FieldError(param, domain.CodeValidation, "is neither the extension nor the id of a phone")
+		return transferleg.Target{}, domain.FieldError(param, domain.CodeValidation, "is neither the extension nor the id of a phone")
 	}
 	return transferleg.Target{To: found.Phone.Extension, Phone: &transferleg.Phone{To: found.Phone.Extension, Contacts: found.Contacts, Media: found.Phone.MediaTrunk()}}, nil
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/callboard/callboard/actors/call/recovery"
 	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/service/record"
 )
 
 // survivorsAtOnce is how many rows one commit holds.
@@ -22,7 +22,7 @@ func (n *Node) survivorsOf(ctx context.Context, ws string, l *loaded) error {
 	if !n.cfg.Survive {
 		return nil
 	}
-	now := record.Now()
+	now := domain.Timestamp(time.Now())
 	var left []*domain.Attempt
 	for _, a := range l.attempts {
 		c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}

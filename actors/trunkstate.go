@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/routing"
-	"github.com/callboard/callboard/service/record"
 )
 
 // alarmLimit bounds the commit of an alarm.
@@ -93,7 +93,7 @@ func (n *Node) alarm(ctx context.Context, a trunk.Alarm) {
 	}
 	bound, cancel := context.WithTimeout(ctx, alarmLimit)
 	defer cancel()
-	d := record.NewEvent(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.Unit(a.Trunk.WorkspaceID), event.SystemDegradedData{
+	d := outbox.NewEvent(&a.Trunk.Meta, event.SystemDegraded, a.Trunk.ID, domain.Unit(a.Trunk.WorkspaceID), event.SystemDegradedData{
 		TrunkID: a.Trunk.ID, TrunkName: a.Trunk.Name, Measure: a.Measure, Value: a.Value, Bound: a.Bound, Calls: a.Calls,
 		WindowSeconds: int(routing.Span / time.Second), Message: a.Message, Recovered: a.Recovered,
 	})

@@ -170,3 +170,13 @@ func StoreFull() *Error {
 }
 
 const storeFullRetry = 10 // seconds
+
+// NotFound is the error for an id that does not exist.
+func NotFound(what string) error { return Errorf(CodeNotFound, "there is no such %s", what) }
+
+// FieldError is the error of one request field.
+func FieldError(param string, code Code, text string) error {
+	var ps Problems
+	ps.Add(param, code, "%s", text)
+	return ps.Err()
+}

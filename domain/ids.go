@@ -151,3 +151,10 @@ var keyAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPad
 
 // KeyText spells random bytes in the alphabet of API keys.
 func KeyText(b []byte) string { return keyAlphabet.EncodeToString(b) }
+
+// IDAt returns the first id of a prefix at a time.
+func IDAt(prefix Prefix, t time.Time) string {
+	var u ulid.ULID
+	_ = u.SetTime(ulid.Timestamp(t)) // fails only past the year 10889
+	return string(prefix) + "_" + u.String()
+}

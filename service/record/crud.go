@@ -6,11 +6,8 @@ package record
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/callboard/callboard/domain"
 
@@ -34,18 +31,15 @@ type Row[T any] interface {
 }
 
 // NotFound is the error for an id that does not exist.
-func NotFound(what string) error {
-	return domain.Errorf(domain.CodeNotFound, "there is no such %s", what)
-}
+func NotFound(what string) error { return domain.NotFound(what) }
 
 // SetMeta sets the fields that every new resource has.
 func SetMeta(m *domain.Meta, object string, p domain.Principal, id string, now time.Time) {
-	m.ID, m.Object, m.WorkspaceID, m.Environment = id, object, p.WorkspaceID, p.Environment
-	m.CreatedAt, m.UpdatedAt = now, now
+	m.Set(object, p, id, now)
 }
 
 // Now is the current time as records keep it: UTC, in whole milliseconds.
-func Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+func Now() time.Time { return domain.Timestamp(time.Now()) }
 
 // Get reads a resource of the principal's workspace and environment. It also
 // returns the version, which guards a later commit.
@@ -64,18 +58,7 @@ func Get[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain
 }
 
 // StoreError turns an error of the store into one for the API.
-func StoreError(err error) error {
-	if err == nil || domain.CodeOf(err) != "" {
-		return err
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	if errors.Is(err, domain.ErrStoreFull) {
-		return fmt.Errorf("%w: %w", domain.StoreFull(), err)
-	}
-	return fmt.Errorf("%w: %w", domain.Errorf(domain.CodeUnavailable, "the store cannot be reached; try again").With("retry_after", 1), err)
-}
+func StoreError(err error) error { return commit.StoreError(err) }
 
 // Create commits a new resource. more adds to the commit.
 func Create[R domain.Record](ctx context.Context, store commit.Store, r R, more ...func(*commit.Change)) error {
@@ -220,20 +203,14 @@ func ListLimited[T any, R Row[T]](
 const MaxPageReads = 50
 
 // IDAt returns the first id of a prefix at a time.
-func IDAt(prefix domain.Prefix, t time.Time) string {
-	var u ulid.ULID
-	_ = u.SetTime(ulid.Timestamp(t)) // fails only past the year 10889
-	return string(prefix) + "_" + u.String()
-}
+func IDAt(prefix domain.Prefix, t time.Time) string { return domain.IDAt(prefix, t) }
 
 // EnvironmentIndex names the index of an environment's resources.
 func EnvironmentIndex(p domain.Principal) string { return "env=" + string(p.Environment) }
 
 // FieldError is the error of one request field.
 func FieldError(param string, code domain.Code, text string) error {
-	var ps domain.Problems
-	ps.Add(param, code, "%s", text)
-	return ps.Err()
+	return domain.FieldError(param, code, text)
 }
 
 // Message is the text of an error for the API, without its code.

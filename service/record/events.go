@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
@@ -22,10 +22,7 @@ func NextOffset(ctx context.Context, store commit.Store, workspaceID string) (ui
 
 // NewEvent returns an event about a resource.
 func NewEvent(m *domain.Meta, t event.Type, subject, unit string, data any) event.Draft {
-	return event.Draft{
-		ID: mailbox.NewID(domain.PrefixEvent), Type: t, CreatedAt: Now(), WorkspaceID: m.WorkspaceID,
-		Environment: m.Environment, SvcID: unit, Subject: subject, Data: data,
-	}
+	return outbox.NewEvent(m, t, subject, unit, data)
 }
 
 // WithTrace returns d as the event of an API request.

@@ -1,0 +1,23 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// StoreError turns an error of the store into one for the API.
+func StoreError(err error) error {
+	if err == nil || domain.CodeOf(err) != "" {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.Is(err, domain.ErrStoreFull) {
+		return fmt.Errorf("%w: %w", domain.StoreFull(), err)
+	}
+	return fmt.Errorf("%w: %w", domain.Errorf(domain.CodeUnavailable, "the store cannot be reached; try again").With("retry_after", 1), err)
+}
