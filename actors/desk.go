@@ -25,6 +25,7 @@ import (
 	"github.com/callboard/callboard/service/numbers"
 	"github.com/callboard/callboard/service/pathways"
 	"github.com/callboard/callboard/service/phones"
+	"github.com/callboard/callboard/service/quarantine"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 	"github.com/callboard/callboard/service/recordings"
@@ -61,6 +62,7 @@ type (
 	scripts             = agentruntime.Scripts
 	campaignService     = campaigns.Service
 	webhookService      = webhooks.Service
+	quarantineService   = quarantine.Service
 )
 
 // Desk answers the front door. It commits plain records itself, guarded by
@@ -76,6 +78,7 @@ type Desk struct {
 	*simulationService
 	*campaignService
 	*webhookService
+	*quarantineService
 	*scripts
 	*agentsService
 	*contactService

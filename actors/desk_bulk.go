@@ -281,25 +281,10 @@ func (d *Desk) cancelBulk(ctx context.Context, p domain.Principal, id string) (*
 		}
 		return nil
 	}, func(c *commit.Change, b *domain.Bulk) error {
-		blank, err := blankOrders(ctx, d.store, b)
+		blank, err := record.BlankBulkChunks(ctx, d.store, b)
 		c.Puts = append(c.Puts, blank...)
 		return record.StoreError(err)
 	})
-}
-
-// blankOrders are the rows of a job's orders as they stay once it is over:
-// nobody needs any more what they tell of people.
-func blankOrders(ctx context.Context, store commit.Store, b *domain.Bulk) ([]domain.Record, error) {
-	var rows []domain.Record
-	for i := 0; i*domain.BulkChunkSize < b.Total; i++ {
-		chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: i}
-		if _, err := store.Get(ctx, chunk); err != nil {
-			return nil, err
-		}
-		chunk.Blank()
-		rows = append(rows, chunk)
-	}
-	return rows, nil
 }
 
 // BulkItems reads a page of a job's items, in their order.

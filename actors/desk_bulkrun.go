@@ -29,7 +29,7 @@ const (
 
 // RunBulk begins a job's work beside the requests.
 func (d *Desk) RunBulk(b *domain.Bulk) {
-	if b.Final() || d.node.Quarantined() && sendsOut(b) {
+	if b.Final() || d.node.Quarantined() && b.IsOutbound() {
 		return
 	}
 	d.jobs.Begin(d.node.Context(), b.WorkspaceID+"/"+b.ID, func(ctx context.Context) error {
@@ -111,7 +111,7 @@ func (r *bulkRun) rest(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	blank, err := blankOrders(ctx, r.desk.store, &r.row)
+	blank, err := record.BlankBulkChunks(ctx, r.desk.store, &r.row)
 	if err != nil {
 		return err
 	}
@@ -344,7 +344,7 @@ func (r *bulkRun) contacts(ctx context.Context) error {
 			}
 		}
 	}
-	blank, err := blankOrders(ctx, r.desk.store, &r.row)
+	blank, err := record.BlankBulkChunks(ctx, r.desk.store, &r.row)
 	if err != nil {
 		return err
 	}
@@ -388,7 +388,7 @@ func (r *bulkRun) failAll(ctx context.Context, cause error) error {
 		}
 		left = append(left, r.item(index, cause))
 	}
-	blank, err := blankOrders(ctx, r.desk.store, &r.row)
+	blank, err := record.BlankBulkChunks(ctx, r.desk.store, &r.row)
 	if err != nil {
 		return err
 	}

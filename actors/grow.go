@@ -140,7 +140,7 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if l.attempts, err = openAttempts(ctx, n.cfg.Store, ws); err != nil {
+	if l.attempts, err = recovery.OpenAttempts(ctx, n.cfg.Store, ws); err != nil {
 		return nil, err
 	}
 	if err = n.survivorsOf(ctx, ws, l); err != nil {
@@ -163,28 +163,6 @@ func (n *Node) load(ctx context.Context, ws string) (*loaded, error) {
 		}
 	}
 	return l, nil
-}
-
-// openAttempts are the open attempts of a workspace.
-func openAttempts(ctx context.Context, store commit.Store, ws string) ([]*domain.Attempt, error) {
-	var out []*domain.Attempt
-	for _, kind := range []domain.Prefix{domain.PrefixCall, domain.PrefixCampaign} {
-		prefix := domain.Key{Kind: "attempt", Workspace: ws, ID: string(kind) + "_"}
-		for after, n0 := "", -1; len(out) != n0; {
-			n0 = len(out)
-			err := store.Under(ctx, prefix, after, 1000, func() domain.Record { return &domain.Attempt{} }, func(r domain.Record) error {
-				if a, ok := r.(*domain.Attempt); ok {
-					out = append(out, a)
-					after = a.ID
-				}
-				return nil
-			})
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return out, nil
 }
 
 // openedLately are the times of an environment's outbound calls of the last

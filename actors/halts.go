@@ -59,6 +59,13 @@ func (h *halts) refusal() error {
 	return domain.Errorf(domain.CodeUnavailable, "%s", text).With("reason", why).With("retry_after", haltRetry)
 }
 
+// Quarantined reports whether nothing may leave this node: its store was restored
+// from a backup and is not released.
+func (n *Node) Quarantined() bool { return n.cfg.Quarantined }
+
+// Quarantined reports whether nothing may leave the service.
+func (d *Desk) Quarantined() bool { return d.node.Quarantined() }
+
 // QuarantineError returns the error for what would leave the node while it is in
 // quarantine; nil: it is not.
 func (n *Node) QuarantineError() error {

@@ -23,6 +23,7 @@ import (
 	"github.com/callboard/callboard/service/numbers"
 	"github.com/callboard/callboard/service/pathways"
 	"github.com/callboard/callboard/service/phones"
+	"github.com/callboard/callboard/service/quarantine"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 	"github.com/callboard/callboard/service/recordings"
@@ -88,6 +89,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 	n.desk.webhookService = webhooks.New(webhooks.Config{
 		Store: store, Settings: n, Actors: n, System: n.sys, URLs: n, Agents: n.desk, Campaigns: n.desk, Events: n.desk, QuarantineError: n.QuarantineError,
 	})
+	n.desk.quarantineService = quarantine.New(quarantine.Config{Store: store, Restart: cfg.Released, Log: cfg.Log})
 	n.desk.recordingService = recordings.New(recordings.Config{Store: store, Workspaces: n, System: n.sys, Actors: n, Blobs: cfg.Blobs})
 	n.desk.exportService = exports.New(exports.Config{
 		Store: store, Blobs: cfg.Blobs, Jobs: n.desk.jobs, Sources: n.desk, Usage: n.desk.Usage, OffsetBefore: n.desk.OffsetBefore,

@@ -83,6 +83,9 @@ type Bulk struct {
 // Final says whether nothing more will happen.
 func (b *Bulk) Final() bool { return b.Status == BulkCompleted || b.Status == BulkCancelled }
 
+// IsOutbound reports whether the job calls people or sends them messages.
+func (b *Bulk) IsOutbound() bool { return b.Type == BulkCalls || b.Type == BulkSMS }
+
 // Cancel ends the job: what was pending is not done.
 func (b *Bulk) Cancel(now time.Time) {
 	b.Status, b.CompletedAt = BulkCancelled, &now

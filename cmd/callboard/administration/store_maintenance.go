@@ -17,12 +17,12 @@ func (s *storeAdministration) StoreRequirement(ctx context.Context) (persistence
 }
 
 func (s *storeAdministration) Quarantine(ctx context.Context) (*quarantine.Quarantine, error) {
-	return actors.QuarantineOf(ctx, s.store.Records)
+	return quarantine.Inspect(ctx, s.store.Records)
 }
 
 // ReleaseQuarantine ends the quarantine of a store that no service has open.
 func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*quarantine.Quarantine, error) {
-	q, err := actors.EndQuarantine(ctx, s.store.Records)
+	q, err := quarantine.Release(ctx, s.store.Records)
 	if err == nil {
 		q.Active = false
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/quarantine"
 )
 
 // copyBackup copies the parts of a backup; one of a service without recordings
@@ -50,7 +51,7 @@ func Restore(ctx context.Context, o store.Options, made Manifest, from string, p
 	if err != nil {
 		return 0, err
 	}
-	_, err = actors.SetQuarantine(ctx, v.Records, made.At)
+	_, err = quarantine.Start(ctx, v.Records, made.At)
 	if err == nil && pause {
 		paused, err = actors.Standstill(ctx, v.Records, domain.PausedByRestore)
 	}

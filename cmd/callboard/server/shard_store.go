@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/persistence"
+	"github.com/callboard/callboard/service/quarantine"
 )
 
 // ownsLease says, each time it is asked, whether the node still has the shard; nil: it
@@ -79,7 +80,7 @@ func (t *shard) openStore(ctx context.Context) (err error) {
 
 // readQuarantine says in the log where the store was restored and nothing leaves the service.
 func (t *shard) readQuarantine(ctx context.Context) error {
-	q, err := actors.StoreQuarantine(ctx, t.store.Records)
+	q, err := quarantine.Load(ctx, t.store.Records)
 	if err != nil || q == nil {
 		return err
 	}

@@ -1,0 +1,104 @@
+package quarantine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/booking"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
+)
+
+// codeRestored is the error code of actions that may have gone out before the restore.
+const codeRestored domain.Code = "restored"
+
+// restoredText is its message.
+const restoredText = "It may have gone out before the service was restored from a backup; it is not sent again."
+
+// Release ends the quarantine of a store. It marks the actions that may have gone out
+// since the backup as failed or cancelled, so that none is sent again, and then
+// deletes the quarantine row. After an interruption it can be called again. Campaigns
+// that the restore paused stay paused. The result lists what was held back.
+func Release(ctx context.Context, store commit.Store) (*Quarantine, error) {
+	was, err := Inspect(ctx, store)
+	if err != nil || !was.Active {
+		return was, err
+	}
+	q, err := Load(ctx, store)
+	if err != nil || q == nil {
+		return was, err
+	}
+	now := time.Now()
+	var rows []domain.Record
+	err = uncertainActions(ctx, store, q, now, func(_ domain.UncertainAction, r domain.Record) { rows = append(rows, r) })
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		for range record.MaxTries {
+			if err = markFailed(ctx, store, row, now); !errors.Is(err, domain.ErrConflict) {
+				break
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", row.Key().Kind, row.Key().ID, err)
+		}
+	}
+	_, err = store.Apply(ctx, commit.Change{Deletes: []domain.Key{q.Key()}})
+	return was, err
+}
+
+// markFailed marks the row of an uncertain action as failed or cancelled, so that it is
+// not sent again.
+func markFailed(ctx context.Context, store commit.Store, row domain.Record, now time.Time) error {
+	version, err := store.Get(ctx, row)
+	if errors.Is(err, domain.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	at := record.Now()
+	c := commit.Change{Workspace: row.Key().Workspace, Guards: []commit.Guard{{Key: row.Key(), Version: version}}, Puts: []domain.Record{row}}
+	switch r := row.(type) {
+	case *domain.Bulk:
+		if r.Final() {
+			return nil
+		}
+		r.UpdatedAt = at
+		r.Cancel(at)
+		var blank []domain.Record
+		if blank, err = record.BlankBulkChunks(ctx, store, r); err != nil {
+			return err
+		}
+		c.Puts = append(c.Puts, blank...)
+	case *domain.Message:
+		answers := r.Todo == domain.TodoAnswer
+		r.Todo, r.UpdatedAt = "", at
+		if !answers {
+			r.Status, r.FailedAt, r.ErrorCode, r.ErrorMessage = domain.MessageFailed, &at, string(codeRestored), restoredText
+			c.Events = append(c.Events, record.NewSMSEvent(r, event.SMSFailed))
+		}
+	case *domain.Appointment:
+		r.UpdatedAt, r.Reminders = at, slices.Clone(r.Reminders)
+		for i := range r.Reminders {
+			if one := &r.Reminders[i]; one.Status == domain.ReminderScheduled && !one.DueAt.After(now) {
+				one.Status, one.Reason = domain.ReminderFailed, codeRestored
+			}
+		}
+		if due, pending := booking.ReminderDue(r, now); pending {
+			c.Puts = append(c.Puts, due)
+		} else {
+			c.Deletes = append(c.Deletes, due.Key())
+		}
+	default:
+		return nil // campaigns are paused already
+	}
+	_, err = store.Apply(ctx, c)
+	return err
+}

@@ -1,0 +1,87 @@
+package quarantine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// uncertainActions calls each with every stored action that may have gone out since
+// the backup, and its row: paused campaigns, bulk jobs of calls and messages, queued
+// messages, appointments with due reminders.
+func uncertainActions(ctx context.Context, store commit.Store, q *domain.Quarantine, now time.Time, each func(domain.UncertainAction, domain.Record)) error {
+	all, err := allWorkspaces(ctx, store)
+	for _, w := range all {
+		add := func(kind domain.UncertainKind, m *domain.Meta, to string, at time.Time, row domain.Record) {
+			each(domain.UncertainAction{Kind: kind, WorkspaceID: w.ID, Environment: m.Environment, ID: m.ID, To: to, At: at}, row)
+		}
+		for _, env := range []domain.Environment{domain.Live, domain.Test} {
+			err = errors.Join(err, commit.Each(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
+				if c.Status == domain.CampaignPaused && c.PauseReason == domain.PausedByRestore {
+					add(domain.UncertainCampaign, &c.Meta, "", c.CreatedAt, c)
+				}
+			}))
+		}
+		err = errors.Join(err, commit.Each(ctx, store, "bulk", w.ID, "open", func(b *domain.Bulk) {
+			if b.IsOutbound() && !b.CreatedAt.After(q.BackupAt) {
+				add(domain.UncertainBulk, &b.Meta, "", b.CreatedAt, b)
+			}
+		}))
+		err = errors.Join(err, uncertainMessages(ctx, store, q, w.ID, add), uncertainReminders(ctx, store, q, w.ID, now, add))
+		if err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// addUncertain takes an uncertain action and its row.
+type addUncertain func(kind domain.UncertainKind, m *domain.Meta, to string, at time.Time, row domain.Record)
+
+// uncertainMessages finds messages that were queued at the time of the backup, and
+// messages whose reply was.
+func uncertainMessages(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, add addUncertain) error {
+	return commit.Each(ctx, store, "message", workspace, "todo", func(m *domain.Message) {
+		if m.CreatedAt.After(q.BackupAt) {
+			return
+		}
+		switch m.Todo {
+		case domain.TodoSend, domain.TodoCarry, domain.TodoAwait:
+			add(domain.UncertainMessage, &m.Meta, m.To, m.CreatedAt, m)
+		case domain.TodoAnswer:
+			add(domain.UncertainMessage, &m.Meta, m.From, m.CreatedAt, m)
+		case "", domain.TodoReport, domain.TodoReply, domain.TodoOptOut: // sends nothing
+		}
+	})
+}
+
+// uncertainReminders finds appointments from before the backup with a due reminder.
+func uncertainReminders(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, now time.Time, add addUncertain) error {
+	var due []*domain.ReminderDue
+	err := commit.Each(ctx, store, "reminder", workspace, "all", func(r *domain.ReminderDue) {
+		if !r.At.After(now) {
+			due = append(due, r)
+		}
+	})
+	for _, r := range due {
+		a := &domain.Appointment{Meta: domain.Meta{ID: r.AppointmentID, WorkspaceID: workspace}}
+		_, failed := store.Get(ctx, a)
+		switch {
+		case errors.Is(failed, domain.ErrNotFound):
+		case failed != nil:
+			err = errors.Join(err, failed)
+		case !a.CreatedAt.After(q.BackupAt):
+			add(domain.UncertainReminder, &a.Meta, a.Patient.Phone, r.At, a)
+		}
+	}
+	return err
+}
+
+// allWorkspaces returns the workspaces of a store.
+func allWorkspaces(ctx context.Context, store commit.Store) (all []*domain.Workspace, err error) {
+	err = commit.Each(ctx, store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) })
+	return all, err
+}
