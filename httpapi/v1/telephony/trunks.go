@@ -76,37 +76,52 @@ type NewTrunkAlarms struct {
 	MinCalls          int     `json:"min_calls,omitempty" doc:"There is no judgement over fewer calls."`
 }
 
+// NewTrunkNumbers is how a trunk writes numbers, as it is sent.
+type NewTrunkNumbers struct {
+	NumberFormat  string `json:"number_format,omitempty" enum:"e164,digits,national" doc:"+12025550100, 12025550100, or as it is dialled within number_country."`
+	NumberCountry string `json:"number_country,omitempty" doc:"ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key."`
+	NumberStrip   string `json:"number_strip,omitempty" doc:"Taken off the beginning of the number called, once it is written. Takes an operator key."`
+	NumberAdd     string `json:"number_add,omitempty" doc:"Then put before it. Takes an operator key. What is dialled must read as the same number."`
+}
+
+// NewTrunkMedia is the audio of a trunk as it is sent.
+type NewTrunkMedia struct {
+	Codecs        []string `json:"codecs,omitempty" enum:"PCMU,PCMA,G722,opus" nullable:"false" doc:"In the order of preference."`
+	DTMF          string   `json:"dtmf,omitempty" enum:"auto,rfc4733,info,inband"`
+	SRTP          string   `json:"srtp,omitempty" enum:"off,optional,required" doc:"Keys go in the SDP: without transport tls, optional counts as off."`
+	KeysInClear   bool     `json:"srtp_keys_in_clear,omitempty" doc:"Tells keys of SRTP without TLS too, where whoever sees the signalling can listen."`
+	NAT           string   `json:"nat,omitempty" enum:"auto,on,off" doc:"Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the trunk's RTP; on always to that source; off always to the address in the SDP. Default: auto."`
+	MediaNetworks []string `json:"media_networks,omitempty" nullable:"false"`
+}
+
+// NewTrunkRouting says which calls a trunk takes, as it is sent.
+type NewTrunkRouting struct {
+	CallsPerSecond  float64   `json:"calls_per_second,omitempty" doc:"50 unless said. Calls wait for their turn."`
+	MaxChannels     int       `json:"max_channels,omitempty" doc:"0: no limit of its own."`
+	Prefixes        []string  `json:"prefixes,omitempty" nullable:"false" doc:"Numbers that it takes; empty: all. The trunk with the longest one is taken."`
+	Priority        int       `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among trunks of one prefix length: lower first."`
+	Costs           []NewRate `json:"costs,omitempty" nullable:"false" doc:"Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key."`
+	CallerIDs       []string  `json:"caller_ids,omitempty" nullable:"false" doc:"Numbers that may be shown over it."`
+	CallerIDHeaders []string  `json:"caller_id_headers,omitempty" enum:"P-Asserted-Identity,Remote-Party-ID,Diversion" nullable:"false" doc:"Sent to the trunk, and believed of it."`
+}
+
 // NewTrunk is a trunk as it is sent.
 type NewTrunk struct {
-	Name            string            `json:"name"`
-	Proxies         []NewProxy        `json:"proxies" nullable:"false"`
-	OutboundProxy   *NewProxy         `json:"outbound_proxy,omitempty" doc:"What goes to the proxies is sent by way of it."`
-	Auth            *NewTrunkAuth     `json:"auth,omitempty" doc:"Answers the trunk's digest challenges."`
-	Register        bool              `json:"register,omitempty" doc:"Registers at the first proxy with the credentials of auth."`
-	FromDomain      string            `json:"from_domain,omitempty"`
-	NumberFormat    string            `json:"number_format,omitempty" enum:"e164,digits,national" doc:"+12025550100, 12025550100, or as it is dialled within number_country."`
-	NumberCountry   string            `json:"number_country,omitempty" doc:"ISO 3166. Of national, and of numbers that come in without a country code. With national, one other than default_country of the workspace takes an operator key."`
-	NumberStrip     string            `json:"number_strip,omitempty" doc:"Taken off the beginning of the number called, once it is written. Takes an operator key."`
-	NumberAdd       string            `json:"number_add,omitempty" doc:"Then put before it. Takes an operator key. What is dialled must read as the same number."`
-	Inbound         *NewTrunkInbound  `json:"inbound,omitempty"`
-	Codecs          []string          `json:"codecs,omitempty" enum:"PCMU,PCMA,G722,opus" nullable:"false" doc:"In the order of preference."`
-	DTMF            string            `json:"dtmf,omitempty" enum:"auto,rfc4733,info,inband"`
-	SRTP            string            `json:"srtp,omitempty" enum:"off,optional,required" doc:"Keys go in the SDP: without transport tls, optional counts as off."`
-	KeysInClear     bool              `json:"srtp_keys_in_clear,omitempty" doc:"Tells keys of SRTP without TLS too, where whoever sees the signalling can listen."`
-	NAT             string            `json:"nat,omitempty" enum:"auto,on,off" doc:"Where audio goes: auto to the address in the SDP, and where that may not be reached, to the source of the trunk's RTP; on always to that source; off always to the address in the SDP. Default: auto."`
-	CallsPerSecond  float64           `json:"calls_per_second,omitempty" doc:"50 unless said. Calls wait for their turn."`
-	MaxChannels     int               `json:"max_channels,omitempty" doc:"0: no limit of its own."`
-	OptionsPing     bool              `json:"options_ping,omitempty" doc:"Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed."`
-	MediaNetworks   []string          `json:"media_networks,omitempty" nullable:"false"`
-	RedirectHosts   []string          `json:"redirect_hosts,omitempty" nullable:"false" doc:"Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed."`
-	SMS             string            `json:"sms,omitempty" enum:"off,plain,imdn" doc:"How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports."`
-	Prefixes        []string          `json:"prefixes,omitempty" nullable:"false" doc:"Numbers that it takes; empty: all. The trunk with the longest one is taken."`
-	Priority        int               `json:"priority,omitempty" minimum:"0" maximum:"65535" doc:"Among trunks of one prefix length: lower first."`
-	Costs           []NewRate         `json:"costs,omitempty" nullable:"false" doc:"Among trunks of one priority: cheaper first. They also count for daily_spend_cap. Takes an operator key."`
-	CallerIDs       []string          `json:"caller_ids,omitempty" nullable:"false" doc:"Numbers that may be shown over it."`
-	CallerIDHeaders []string          `json:"caller_id_headers,omitempty" enum:"P-Asserted-Identity,Remote-Party-ID,Diversion" nullable:"false" doc:"Sent to the trunk, and believed of it."`
-	Alarms          *NewTrunkAlarms   `json:"alarms,omitempty" doc:"Beyond these bounds, over the last hour, system.degraded is sent."`
-	Metadata        map[string]string `json:"metadata,omitempty"`
+	Name          string        `json:"name"`
+	Proxies       []NewProxy    `json:"proxies" nullable:"false"`
+	OutboundProxy *NewProxy     `json:"outbound_proxy,omitempty" doc:"What goes to the proxies is sent by way of it."`
+	Auth          *NewTrunkAuth `json:"auth,omitempty" doc:"Answers the trunk's digest challenges."`
+	Register      bool          `json:"register,omitempty" doc:"Registers at the first proxy with the credentials of auth."`
+	FromDomain    string        `json:"from_domain,omitempty"`
+	NewTrunkNumbers
+	Inbound *NewTrunkInbound `json:"inbound,omitempty"`
+	NewTrunkMedia
+	NewTrunkRouting
+	OptionsPing   bool              `json:"options_ping,omitempty" doc:"Asks the targets every 30 seconds by OPTIONS. One that does not answer comes last, unless its calls succeed."`
+	RedirectHosts []string          `json:"redirect_hosts,omitempty" nullable:"false" doc:"Names, addresses and networks to which a 3xx of the trunk may send a call on, for the same number. Empty: 3xx is not followed."`
+	SMS           string            `json:"sms,omitempty" enum:"off,plain,imdn" doc:"How it carries text messages by SIP MESSAGE: not at all, as plain text, or wrapped in CPIM with a request for delivery reports."`
+	Alarms        *NewTrunkAlarms   `json:"alarms,omitempty" doc:"Beyond these bounds, over the last hour, system.degraded is sent."`
+	Metadata      map[string]string `json:"metadata,omitempty"`
 }
 
 // trunkAuth is the stored form of credentials; nil where there are none.
@@ -118,24 +133,41 @@ func trunkAuth(n *NewTrunkAuth) *domain.TrunkAuth {
 	return &a
 }
 
-// apply writes the settings to a trunk, and checks the trunk.
-func (n *NewTrunk) apply(t *domain.Trunk) error {
-	t.Name, t.Metadata, t.Register, t.FromDomain = n.Name, n.Metadata, n.Register, n.FromDomain
+// applyTo writes the formats of numbers to a trunk.
+func (n *NewTrunkNumbers) applyTo(t *domain.Trunk) {
 	t.NumberFormat, t.NumberCountry, t.NumberStrip, t.NumberAdd = n.NumberFormat, n.NumberCountry, n.NumberStrip, n.NumberAdd
-	t.DTMF, t.SRTP, t.KeysInClear, t.NAT, t.SMS = n.DTMF, n.SRTP, n.KeysInClear, n.NAT, n.SMS
-	t.CallsPerSecond, t.MaxChannels, t.OptionsPing, t.Priority = n.CallsPerSecond, n.MaxChannels, n.OptionsPing, n.Priority
-	t.Codecs, t.MediaNetworks, t.RedirectHosts = slices.Clone(n.Codecs), slices.Clone(n.MediaNetworks), slices.Clone(n.RedirectHosts)
+}
+
+// applyTo writes the settings of audio to a trunk.
+func (n *NewTrunkMedia) applyTo(t *domain.Trunk) {
+	t.DTMF, t.SRTP, t.KeysInClear, t.NAT = n.DTMF, n.SRTP, n.KeysInClear, n.NAT
+	t.Codecs, t.MediaNetworks = slices.Clone(n.Codecs), slices.Clone(n.MediaNetworks)
+}
+
+// applyTo writes the settings of routing to a trunk.
+func (n *NewTrunkRouting) applyTo(t *domain.Trunk) {
+	t.CallsPerSecond, t.MaxChannels, t.Priority = n.CallsPerSecond, n.MaxChannels, n.Priority
 	t.Prefixes, t.CallerIDs, t.CallerIDHeaders = slices.Clone(n.Prefixes), slices.Clone(n.CallerIDs), slices.Clone(n.CallerIDHeaders)
+	t.Costs = make([]domain.Rate, len(n.Costs))
+	for i, x := range n.Costs {
+		t.Costs[i] = domain.Rate(x)
+	}
+}
+
+// applyTo writes the settings to a trunk, then checks the trunk.
+func (n *NewTrunk) applyTo(t *domain.Trunk) error {
+	n.NewTrunkNumbers.applyTo(t)
+	n.NewTrunkMedia.applyTo(t)
+	n.NewTrunkRouting.applyTo(t)
+	t.Name, t.Metadata, t.Register, t.FromDomain = n.Name, n.Metadata, n.Register, n.FromDomain
+	t.OptionsPing, t.SMS, t.RedirectHosts = n.OptionsPing, n.SMS, slices.Clone(n.RedirectHosts)
 	t.Auth, t.Alarms = trunkAuth(n.Auth), domain.TrunkAlarms(router.ValueOrZero(n.Alarms))
 	in := router.ValueOrZero(n.Inbound)
 	t.Inbound = domain.TrunkInbound{AllowedIPs: slices.Clone(in.AllowedIPs), Auth: trunkAuth(in.Auth), CallsPerSecond: in.CallsPerSecond}
 	t.Inbound.Match = router.Optional(in.Match, func(m NewMatch) domain.TrunkMatch { return domain.TrunkMatch(m) })
-	t.Proxies, t.Costs, t.OutboundProxy = make([]domain.Proxy, len(n.Proxies)), make([]domain.Rate, len(n.Costs)), nil
+	t.Proxies, t.OutboundProxy = make([]domain.Proxy, len(n.Proxies)), nil
 	for i, x := range n.Proxies {
 		t.Proxies[i] = domain.Proxy(x)
-	}
-	for i, x := range n.Costs {
-		t.Costs[i] = domain.Rate(x)
 	}
 	if n.OutboundProxy != nil && !router.IsDefault(*n.OutboundProxy) {
 		proxy := domain.Proxy(*n.OutboundProxy)
@@ -150,7 +182,7 @@ func (n *NewTrunk) apply(t *domain.Trunk) error {
 func ChangeTrunk(registry *router.Registry, body *router.Patch[NewTrunk]) func(*domain.Trunk) error {
 	return router.PatchFunc(registry, body, func(n *NewTrunk, t *domain.Trunk) error {
 		t.RewriteApproved = t.RewriteApproved || body.Has("number_strip") || body.Has("number_add")
-		return n.apply(t)
+		return n.applyTo(t)
 	})
 }
 
@@ -161,7 +193,7 @@ func registerTrunks(r *router.Router, trunks Trunks) {
 	router.Add(s.Router, router.Operation{Method: http.MethodPost, Path: path, ID: "createTrunk", Credential: router.KeyOrSession, Tag: tag, Status: http.StatusCreated, Summary: "Connect a trunk", Description: "A trunk of the test environment is stored and never used, as its warnings tell: test keys reach the built-in carrier only. number_strip, number_add, costs and number_format national with a number_country other than the default_country of the workspace take an operator key, else 403 operator_required. warnings also tell of numbers without a cost under a daily_spend_cap."},
 		func(ctx context.Context, p domain.Principal, in *struct{ Body NewTrunk }) (*router.Response[*domain.Trunk], error) {
 			t := &domain.Trunk{}
-			if err := in.Body.apply(t); err != nil {
+			if err := in.Body.applyTo(t); err != nil {
 				return nil, err
 			}
 			made, err := s.trunks.CreateTrunk(ctx, p, t)
@@ -197,5 +229,5 @@ func registerTrunks(r *router.Router, trunks Trunks) {
 
 // CheckRules checks what the schema cannot express.
 func (n *NewTrunk) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
-	return n.apply(&domain.Trunk{})
+	return n.applyTo(&domain.Trunk{})
 }
