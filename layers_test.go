@@ -55,7 +55,9 @@ func siblings() map[string][]string {
 		"sip/cluster":      {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
 		"sip/forking":      {"sip", "sip/outcome", "sip/registrar"},                            // over the public API of the user agent
 		"sip/registration": {"sip", "sip/auth", "sip/message", "sip/resolve", "sip/transport"}, // over the public API of the user agent
-		"sip/outcome":      {"sip/message", "sip/registrar", "sip/resolve"},                    // targets of a redirection
+		"sip/textmessage":  {"sip", "sip/auth", "sip/message", "sip/outcome", "sip/resolve", "sip/transport"},
+		"sip/sessiontimer": {"sip/message"},
+		"sip/outcome":      {"sip/message", "sip/registrar", "sip/resolve"}, // targets of a redirection
 		"sip/testcarrier":  {"sip", "media"},
 		// An actor and its children, or the actor that it reports to.
 		"actors/numbers":  {"actors/dnc"},

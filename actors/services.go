@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"github.com/callboard/callboard/sip/textmessage"
 	"time"
 
 	"github.com/callboard/callboard/actors/conversation"
@@ -65,7 +66,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 		Store: store, References: references, URLs: n, Web: n.sender, PDF: cfg.Papers, Models: n.models, Embedding: cfg.Models.Embedding, Context: n.Context, Log: cfg.Log,
 	})
 	n.desk.smsService = sms.New(sms.Config{
-		Store: store, Workspaces: n, Outbox: n, URLs: n, Numbers: n.desk.numbersService, Spending: n, Background: n, SIP: cfg.SIP, DNC: n.dnc, Zones: n.desk.zones,
+		Store: store, Workspaces: n, Outbox: n, URLs: n, Numbers: n.desk.numbersService, Spending: n, Background: n, SIP: textmessage.NewClient(cfg.SIP), DNC: n.dnc, Zones: n.desk.zones,
 		Gateways:      webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined}),
 		Redactor:      n.redactor,
 		CheckCallerID: n.desk.mayShow,

@@ -159,13 +159,6 @@ func (c *userAgentClient) terminate(tx *clientTransaction) {
 	}
 }
 
-// terminateAll ends all transactions without a word to their senders.
-func (c *userAgentClient) terminateAll() {
-	for _, tx := range slices.Clone(c.transactions) {
-		c.terminate(tx)
-	}
-}
-
 // matchResponse hands a response to its transaction; false: it has none.
 func (c *userAgentClient) matchResponse(m *received) bool {
 	for _, tx := range c.transactions {

@@ -49,7 +49,7 @@ type Dialog struct {
 func (u *UserAgent) newDialog(key dialogKey) *Dialog {
 	d := &Dialog{remoteCSeq: -1}
 	d.init(u, key, d.leaveTable)
-	d.contactUser = "callboard"
+	d.contactUser = defaultContactUser
 	d.server.d, d.acks.d, d.offers.d, d.session.d, d.referral.d, d.notifier.d = d, d, d, d, d, d
 	d.requests.sender = d
 	return d

@@ -76,7 +76,7 @@ func (d *Dialog) replyLater(m *received) {
 
 // replyTooShort refuses the interval of a session timer.
 func (d *Dialog) replyTooShort(m *received) {
-	d.reply(m, 422, message.Header{Name: "Min-SE", Value: formatSeconds(d.ua.leastSession)})
+	d.reply(m, 422, d.ua.sessions.MinSE())
 }
 
 // replyUnsupported refuses the content type of a body.

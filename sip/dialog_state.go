@@ -87,7 +87,8 @@ func (u *UserAgent) Revive(r Revival) (*Dialog, error) {
 			d.admitFlow()
 		}
 		d.session.acceptsUpdate = s.Update
-		d.session.set(time.Duration(s.SessionSeconds)*time.Second, s.Refreshes)
+		d.session.terms.Resume(time.Duration(s.SessionSeconds)*time.Second, s.Refreshes, d.ua.sessions)
+		d.session.restart()
 	})
 	return d, nil
 }
@@ -95,7 +96,7 @@ func (u *UserAgent) Revive(r Revival) (*Dialog, error) {
 // addResumption adds to a state what Revive needs.
 func (d *Dialog) addResumption(s *DialogState) {
 	s.RemoteCSeq, s.ContactUser = max(d.remoteCSeq, 0), d.contactUser
-	s.SessionSeconds, s.Refreshes, s.Update = int(d.session.interval/time.Second), d.session.weRefresh, d.session.acceptsUpdate
+	s.SessionSeconds, s.Refreshes, s.Update = int(d.session.terms.Interval/time.Second), d.session.terms.WeRefresh, d.session.acceptsUpdate
 	if d.localParty != "<"+d.localURI+">" {
 		s.LocalParty = d.localParty
 	}

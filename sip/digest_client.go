@@ -12,7 +12,7 @@ import (
 type digestClient struct {
 	credentials *auth.Credentials // nil: challenges are not answered
 	signer      *auth.Signer      // set by the first challenge
-	headers     []message.Header  // credentials of the INVITE, which its ACK repeats, or of a MESSAGE
+	headers     []message.Header  // credentials of the INVITE, which its ACK repeats
 }
 
 // challengedRequest is a request that got 401 or 407.
@@ -42,6 +42,3 @@ func (c *digestClient) answer(m *transport.Received, r challengedRequest, peer n
 	}
 	return c.signer.SignRequest(r.method, r.uri, r.body)
 }
-
-// reset forgets the challenges of one host before a request goes to another one.
-func (c *digestClient) reset() { c.signer, c.headers = nil, nil }

@@ -158,7 +158,7 @@ func (u *UserAgent) reject(m *received, code int) {
 	case 420:
 		extra = []message.Header{{Name: "Unsupported", Value: strings.Join(m.UnsupportedExtensions(), ", ")}}
 	case 422:
-		extra = []message.Header{{Name: "Min-SE", Value: formatSeconds(u.leastSession)}}
+		extra = []message.Header{u.sessions.MinSE()}
 	case 503:
 		extra = []message.Header{{Name: "Retry-After", Value: "5"}}
 	}

@@ -65,4 +65,4 @@ func Verdict(b []byte) (code int, name string) {
 func Rules() map[string]int { return message.ValidationRules() }
 
 // ShortSessions lets session timers be as short as a test wants; before Serve.
-func (u *UserAgent) ShortSessions(least time.Duration) { u.leastSession = least }
+func (u *UserAgent) ShortSessions(least time.Duration) { u.sessions.Least = least }

@@ -50,7 +50,7 @@ func (u *UserAgent) startInbound(m *received, a Admission) {
 		u.reject(m, 503)
 		return
 	}
-	if u.isTooShort(m) {
+	if u.sessions.IsTooShort(&m.Message) {
 		u.stats.rejected.Add(1)
 		u.reject(m, 422)
 		return

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/message"
 	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/sessiontimer"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -154,11 +155,11 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 		return errors.New("sip: body too large")
 	case len(in.Headers) > 32:
 		return errors.New("sip: too many headers")
-	case in.SessionExpires < 0 || in.SessionExpires > maxSession:
+	case in.SessionExpires < 0 || in.SessionExpires > sessiontimer.MaxInterval:
 		return fmt.Errorf("sip: no session of %s", in.SessionExpires)
 	}
 	if in.SessionExpires > 0 {
-		in.SessionExpires = max(in.SessionExpires, u.leastSession)
+		in.SessionExpires = max(in.SessionExpires, u.sessions.Least)
 	}
 	if in.Replaces != nil {
 		if _, err := message.FormatReplaces(in.Replaces); err != nil {
@@ -241,10 +242,7 @@ func (c *inviteClient) sendInvite() {
 	if c.sentAt.IsZero() {
 		c.sentAt = time.Now()
 	}
-	headers := slices.Concat(c.in.Headers, d.digest.headers)
-	if expires := max(c.in.SessionExpires, d.session.minimum); expires > 0 {
-		headers = append(headers, d.session.sessionHeaders(expires, "")...)
-	}
+	headers := slices.Concat(c.in.Headers, d.digest.headers, d.session.terms.InviteHeaders(c.in.SessionExpires))
 	if c.in.Replaces != nil {
 		if value, err := message.FormatReplaces(c.in.Replaces); err == nil {
 			headers = append(headers, message.Header{Name: "Replaces", Value: value})
@@ -425,7 +423,7 @@ func (c *inviteClient) handleSuccess(m *received) {
 	holdAck := c.in.HoldAck
 	d.session.localSDP = c.in.Body
 	c.in = Invite{}
-	d.session.handleAgreement(m)
+	d.session.agree(m)
 	switch {
 	case event.Offer:
 		d.acks.awaitAnswer(m)
@@ -451,7 +449,7 @@ func (c *inviteClient) handleFailure(m *received) {
 			return
 		}
 	}
-	if m.Code == 422 && !c.cancelWanted && d.session.raise(&m.Message) {
+	if m.Code == 422 && !c.cancelWanted && d.session.terms.Raise(&m.Message) {
 		c.sendAgain()
 		return
 	}

@@ -255,7 +255,7 @@ func (s *inviteServer) handleReinvite(m *received) {
 	case d.offers.deciding, s.isAnswering(), answerDue:
 		d.replyLater(m)
 		return
-	case d.ua.isTooShort(m):
+	case d.ua.sessions.IsTooShort(&m.Message):
 		d.replyTooShort(m)
 		return
 	case awaits: // the remote party has had the 2xx; the ACK was lost

@@ -15,20 +15,21 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/outcome"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/textmessage"
 )
 
-func text(name string) *sip.Text {
-	return &sip.Text{
+func text(name string) *textmessage.Message {
+	return &textmessage.Message{
 		Name: name, Target: resolve.Target{Host: "127.0.0.1", Port: 5070, Transport: "udp"}, To: "+15550001", From: "+15559999",
 		ContentType: "text/plain;charset=utf-8", Body: []byte("Grüße"),
 	}
 }
 
 // sendText sends in the background.
-func (s *stage) sendText(t *sip.Text) <-chan outcome.Final {
+func (s *stage) sendText(t *textmessage.Message) <-chan outcome.Final {
 	out := make(chan outcome.Final, 1)
 	go func() {
-		f, err := s.ua.SendText(context.Background(), t)
+		f, err := textmessage.NewClient(s.ua).Send(context.Background(), t)
 		assert.NoError(s.t, err)
 		out <- f
 	}()

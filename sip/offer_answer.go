@@ -149,7 +149,7 @@ func (a *offerAnswer) sendOffer(o *offer) {
 			r.fork = d.invite.fork(d.remote.tag)
 		}
 	} else {
-		r.headers = d.session.refreshHeaders()
+		r.headers = d.session.terms.RefreshHeaders()
 	}
 	d.requests.send(r, func(m *received, err error) { a.handleResponse(o, r.method, m, err) })
 }
@@ -179,7 +179,7 @@ func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err e
 		}
 		o.credentials = credentials
 		a.sendOffer(o)
-	case m.Code == 422 && d.session.raise(&m.Message):
+	case m.Code == 422 && d.session.terms.Raise(&m.Message):
 		a.sendOffer(o)
 	case m.Code == 481 || m.Code == 408:
 		a.conclude(o, Reanswer{Code: m.Code})
@@ -223,7 +223,7 @@ func (a *offerAnswer) accept(o *offer, method string, m *received) {
 	d := a.d
 	if d.phase == answered {
 		d.remote.refreshTarget(m)
-		d.session.handleAgreement(m)
+		d.session.agree(m)
 	}
 	answer := Reanswer{Code: m.Code, Body: m.Body}
 	switch {
@@ -321,7 +321,7 @@ func (a *offerAnswer) handleUpdate(m *received, f *fork) {
 	switch {
 	case d.phase != answered && d.phase != early:
 		d.ua.reject(m, 481)
-	case d.ua.isTooShort(m):
+	case d.ua.sessions.IsTooShort(&m.Message):
 		d.replyTooShort(m)
 	case len(m.Body) == 0:
 		finish(200, nil, nil)

@@ -30,22 +30,17 @@ var errNoTarget = errors.New("sip: no address of the target may be reached")
 // Ping asks a target by OPTIONS whether it is alive (RFC 3261 §11); any response but 408 means that it is. It waits for
 // the response or the end of ctx.
 func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.Target) (Pong, error) {
-	c := StandaloneConfig{Name: rand.Text(), ContactUser: "callboard", Environment: env, Target: t}
-	if err := u.checkStandalone(&c); err != nil {
+	s, err := u.NewStandalone(StandaloneConfig{Name: rand.Text(), Environment: env, Target: t})
+	if err != nil {
 		return Pong{}, err
 	}
-	found := u.resolve(c.Target)
+	defer s.do(s.Release)
+	addresses := u.reachable(u.resolve(s.target))
 	if err := ctx.Err(); err != nil {
 		return Pong{}, err
 	}
-	addresses := u.reachable(found)
 	if len(addresses) == 0 {
 		return Pong{}, errNoTarget
-	}
-	c.From, c.To = "sip:"+u.transport.PublicHost(transport.FlowTo(addresses[0])), "sip:"+c.Target.WithName().HostPort()
-	s := u.newStandalone(c)
-	if !u.dialogs.addStandalone(s) {
-		return Pong{}, errors.New("sip: a request of this name is on the wire already")
 	}
 	limit := transactionTimeout
 	if end, ok := ctx.Deadline(); ok {
@@ -58,6 +53,8 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 	answer, sent := make(chan result, 1), time.Now()
 	s.do(func() {
 		s.UseAddress(addresses[0])
+		s.remoteURI = "sip:" + s.target.WithName().HostPort()
+		s.setLocal("sip:" + u.transport.PublicHost(s.flow))
 		s.Send(StandaloneRequest{
 			Method: message.MethodOptions, Headers: []message.Header{{Name: "Accept", Value: message.ContentSDP}}, Timeout: limit,
 		}, func(m *transport.Received, err error) {
@@ -76,10 +73,6 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 			default:
 			}
 		})
-	})
-	defer s.do(func() {
-		s.Abort()
-		s.retire(0)
 	})
 	select {
 	case r := <-answer:

@@ -125,7 +125,7 @@ func (d *Dialog) Probe(done func(code int)) {
 		}
 		r := dialogRequest{method: message.MethodOptions, headers: []message.Header{{Name: "Accept", Value: message.ContentSDP}}}
 		if d.session.acceptsUpdate {
-			r = dialogRequest{method: message.MethodUpdate, headers: d.session.refreshHeaders()}
+			r = dialogRequest{method: message.MethodUpdate, headers: d.session.terms.RefreshHeaders()}
 		}
 		d.requests.send(r, func(m *received, _ error) {
 			code := 0
@@ -134,7 +134,7 @@ func (d *Dialog) Probe(done func(code int)) {
 			}
 			if r.method == message.MethodUpdate && code >= 200 && code < 300 && d.phase == answered {
 				d.remote.refreshTarget(m)
-				d.session.handleAgreement(m)
+				d.session.agree(m)
 			}
 			d.later(func() { done(code) })
 		})

@@ -2,7 +2,9 @@ package sip
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/callboard/callboard/domain"
@@ -18,10 +20,13 @@ type Standalone struct{ userAgentClient }
 // StandaloneConfig says who sends requests to whom.
 type StandaloneConfig struct {
 	Name        string             // the Call-ID and the tag are derived from it; the same name gives retransmissions
-	From, To    string             // URIs
-	ContactUser string             // of our Contact
+	FromUser    string             // escaped; may be empty
+	FromDomain  string             // "": the public host
+	To          string             // URI
+	ContactUser string             // of our Contact; "": FromUser
 	Environment domain.Environment // as in Invite
 	Target      resolve.Target
+	Proxy       *resolve.Target // an outbound proxy: requests are sent there with a Route
 }
 
 // StandaloneRequest is one of the requests.
@@ -36,33 +41,43 @@ type StandaloneRequest struct {
 
 // NewStandalone prepares requests to a target. It refuses targets that cannot or may not be reached.
 func (u *UserAgent) NewStandalone(c StandaloneConfig) (*Standalone, error) {
-	if err := u.checkStandalone(&c); err != nil {
+	if !u.isReady() {
+		return nil, errNotReady
+	}
+	hop := c.Target
+	if err := u.checkTarget(&hop); err != nil {
 		return nil, err
 	}
-	s := u.newStandalone(c)
+	if c.FromDomain != "" && !message.IsHost(c.FromDomain) {
+		return nil, fmt.Errorf("sip: %q is no domain", c.FromDomain)
+	}
+	s, callID := new(Standalone), u.id.StandaloneCallID(c.Name)
+	if c.Proxy != nil {
+		hop = *c.Proxy
+		if err := u.checkTarget(&hop); err != nil {
+			return nil, err
+		}
+		s.preloaded = []string{proxyRoute(hop)}
+	}
+	if err := u.checkEnvironment(c.Environment, hop); err != nil {
+		return nil, err
+	}
+	s.init(u, dialogKey{callID, u.id.FromTag(callID)}, func() { u.dialogs.removeStandalone(s) })
+	s.flow, s.target, s.remoteURI, s.environment, s.untraced = flowBeforeLookup(hop), hop, c.To, c.Environment, true
+	s.contactUser = cmp.Or(c.ContactUser, c.FromUser, defaultContactUser)
+	s.setLocal(localURI(c.FromUser, cmp.Or(c.FromDomain, u.transport.PublicHost(s.flow))))
 	if !u.dialogs.addStandalone(s) {
-		return nil, errors.New("sip: requests of this name are under way already")
+		return nil, fmt.Errorf("sip: requests of %s are on the wire already", c.Name)
 	}
 	return s, nil
 }
 
-func (u *UserAgent) checkStandalone(c *StandaloneConfig) error {
-	if !u.isReady() {
-		return errNotReady
+// localURI is the URI of a user, or without one of a host.
+func localURI(user, host string) string {
+	if user == "" {
+		return "sip:" + host
 	}
-	if err := u.checkTarget(&c.Target); err != nil {
-		return err
-	}
-	return u.checkEnvironment(c.Environment, c.Target)
-}
-
-func (u *UserAgent) newStandalone(c StandaloneConfig) *Standalone {
-	s, callID := new(Standalone), u.id.StandaloneCallID(c.Name)
-	s.init(u, dialogKey{callID, u.id.FromTag(callID)}, func() { u.dialogs.removeStandalone(s) })
-	s.setLocal(c.From)
-	s.remoteURI, s.contactUser, s.environment, s.target = c.To, c.ContactUser, c.Environment, c.Target
-	s.flow, s.untraced = transport.Flow{Network: c.Target.Transport}, true
-	return s
+	return "sip:" + user + "@" + host
 }
 
 // Do runs f under the lock, and then what f has passed to Notify.
@@ -84,9 +99,13 @@ func (s *Standalone) FindAddresses(then func(addresses []resolve.Target, resolve
 	}()
 }
 
+// Address is the current address of the target.
+func (s *Standalone) Address() netip.AddrPort { return s.flow.Addr }
+
 // UseAddress directs the next requests to an address of the target. changed: it is another one than before.
 func (s *Standalone) UseAddress(t resolve.Target) (changed bool) {
 	to := transport.FlowTo(t)
+	to.Socket = s.ua.transport.SocketAt(t.Local)
 	changed = s.flow.Addr != to.Addr || s.flow.Network != to.Network
 	s.flow = to
 	s.admitFlow()
@@ -113,12 +132,21 @@ func (s *Standalone) Send(r StandaloneRequest, done func(m *transport.Received, 
 }
 
 // Abort ends the requests under way; their responses are dropped.
-func (s *Standalone) Abort() { s.terminateAll() }
+func (s *Standalone) Abort() {
+	for _, tx := range slices.Clone(s.transactions) {
+		s.terminate(tx)
+	}
+}
 
-// Retire stops the timers. Late responses are dropped for a while.
-func (s *Standalone) Retire() { s.retire(s.ua.cfg.Linger) }
-
-func (s *Standalone) retire(wait time.Duration) {
+// Retire stops the timers, and releases everything after a while in which late responses are dropped.
+func (s *Standalone) Retire() {
 	s.stopTimers()
-	s.expireAfter(wait)
+	s.expireAfter(s.ua.cfg.Linger)
+}
+
+// Release ends the requests under way, and releases everything at once.
+func (s *Standalone) Release() {
+	s.Abort()
+	s.stopTimers()
+	s.expireAfter(0)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/sip/forking"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/textmessage"
 )
 
 func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
@@ -64,7 +65,7 @@ func TestTestEnvironmentReachesTheBuiltInCarrierOnly(t *testing.T) {
 	}
 	_, err = ua.Ping(t.Context(), domain.Test, proxy)
 	require.ErrorIs(t, err, sip.ErrTestEnvironment)
-	_, err = ua.SendText(t.Context(), &sip.Text{Environment: domain.Test, Name: "m", Target: proxy, To: "+12025550100", From: "+12025550101", ContentType: "text/plain", Body: []byte("x")})
+	_, err = textmessage.NewClient(ua).Send(t.Context(), &textmessage.Message{Environment: domain.Test, Name: "m", Target: proxy, To: "+12025550100", From: "+12025550101", ContentType: "text/plain", Body: []byte("x")})
 	require.ErrorIs(t, err, sip.ErrTestEnvironment)
 
 	d, err := ua.Invite(sip.Invite{Environment: domain.Test, Attempt: "c", Leg: 1, Target: to(at(carrier), "udp"), To: "+15005550000", From: "+12025550101"})

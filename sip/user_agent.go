@@ -25,6 +25,7 @@ import (
 	"github.com/callboard/callboard/sip/overload"
 	"github.com/callboard/callboard/sip/registrar"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/sessiontimer"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -59,7 +60,7 @@ type UserAgent struct {
 	ready   chan struct{}
 	close   sync.Once
 
-	leastSession time.Duration // minSession; shorter in tests
+	sessions sessiontimer.Limits
 }
 
 type counts struct {
@@ -99,7 +100,7 @@ func New(cfg Config) (*UserAgent, error) {
 		load:    overload.New(cfg.OverloadAfter, cfg.MaxHalfOpen),
 		texts:   texts{of: make(map[string]*serverText)},
 		dialogs: dialogTable{byKey: make(map[dialogKey]*Dialog), pending: make(map[dialogKey]*Dialog), standalone: make(map[dialogKey]*Standalone)},
-		ready:   make(chan struct{}), leastSession: minSession,
+		ready:   make(chan struct{}), sessions: sessiontimer.Limits{Least: sessiontimer.MinInterval, Wanted: cfg.SessionExpires},
 	}
 	var err error
 	if u.transport, err = transport.New(u.transportConfig()); err != nil {

@@ -17,6 +17,9 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
+// defaultContactUser is the user of our Contact where nothing better is known.
+const defaultContactUser = "callboard"
+
 // maxPeers bounds the hosts that one dialog lets through the ingress filter.
 const maxPeers = 8
 

@@ -14,9 +14,9 @@ import (
 	"github.com/callboard/callboard/domain/sms"
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/record"
-	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/auth"
 	"github.com/callboard/callboard/sip/resolve"
+	"github.com/callboard/callboard/sip/textmessage"
 )
 
 // route is one proxy of a trunk, or a gateway.
@@ -128,7 +128,7 @@ func (svc *Service) sendByTrunk(ctx context.Context, m *domain.Message, by *rout
 	if err != nil {
 		return sms.Answer{Unsent: true}, nil //nolint:nilerr // told by the answer
 	}
-	out := &sip.Text{
+	out := &textmessage.Message{
 		Environment: m.Environment,
 		Name:        m.ID + " " + strconv.Itoa(m.Tries), To: dialled, From: t.Written(m.From), FromDomain: t.FromDomain,
 		Target: resolve.Target{Host: p.Host, Port: p.Port, Transport: p.Transport, TrunkID: t.ID}, ContentType: sms.TypePlain, Body: []byte(m.Body),
@@ -147,7 +147,7 @@ func (svc *Service) sendByTrunk(ctx context.Context, m *domain.Message, by *rout
 		e := sms.Envelope{ID: m.ID, From: "sip:" + out.From + "@" + host, To: "sip:" + out.To + "@" + p.Host, At: m.CreatedAt, Body: m.Body}
 		out.ContentType, out.Body = sms.TypeCPIM, e.Wrap()
 	}
-	f, err := svc.cfg.SIP.SendText(ctx, out)
+	f, err := svc.cfg.SIP.Send(ctx, out)
 	if ctx.Err() != nil {
 		return sms.Answer{}, ctx.Err()
 	}

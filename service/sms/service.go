@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
-	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/outcome"
+	"github.com/callboard/callboard/sip/textmessage"
 )
 
 // Store is the store of messages.
@@ -54,9 +54,9 @@ type background interface {
 	RunInBackground(f func())
 }
 
-// userAgent is the SIP user agent.
-type userAgent interface {
-	SendText(ctx context.Context, t *sip.Text) (outcome.Final, error)
+// messageClient sends messages by SIP.
+type messageClient interface {
+	Send(ctx context.Context, m *textmessage.Message) (outcome.Final, error)
 }
 
 // gatewayClient sends signed requests to SMS gateways.
@@ -73,7 +73,7 @@ type Config struct {
 	Numbers       numbers
 	Spending      spending
 	Background    background
-	SIP           userAgent
+	SIP           messageClient
 	Gateways      gatewayClient
 	DNC           *register.Register
 	Zones         *calendar.Shared

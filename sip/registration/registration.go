@@ -112,9 +112,8 @@ func Start(agent Agent, c Config) (*Registration, error) {
 	}
 	host := uriHost(c.Domain)
 	r := &Registration{cfg: c, uri: "sip:" + host, expires: min(c.Expires, longestGrant), closed: make(chan struct{})}
-	record := "sip:" + user + "@" + host
 	r.requests, err = agent.NewStandalone(sip.StandaloneConfig{
-		Name: rand.Text(), From: record, To: record, ContactUser: contact, Environment: c.Environment, Target: c.Target,
+		Name: rand.Text(), FromUser: user, FromDomain: host, To: "sip:" + user + "@" + host, ContactUser: contact, Environment: c.Environment, Target: c.Target,
 	})
 	if err != nil {
 		return nil, err
@@ -215,7 +214,7 @@ func (r *Registration) tryNextAddress() {
 	r.addresses = r.addresses[1:]
 	changed := r.requests.UseAddress(to)
 	if r.cfg.Credentials != nil && (changed || r.signer == nil) {
-		r.signer = auth.NewSigner(r.cfg.Credentials, transport.FlowTo(to).Addr.Addr())
+		r.signer = auth.NewSigner(r.cfg.Credentials, r.requests.Address().Addr())
 	}
 	r.sendRegister(r.expires)
 }

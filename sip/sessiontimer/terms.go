@@ -1,0 +1,163 @@
+// Package sessiontimer negotiates session timers (RFC 4028): the interval in which a call has to be refreshed, and the side
+// that refreshes it. It reads and writes headers; it runs no timer.
+package sessiontimer
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/callboard/callboard/sip/message"
+)
+
+// The shortest interval of RFC 4028 §4, and the longest that is agreed on.
+const (
+	MinInterval = 90 * time.Second
+	MaxInterval = 24 * time.Hour
+)
+
+// maxRaises bounds the 422 responses that are followed in one dialog.
+const maxRaises = 4
+
+// The sides of a request that may refresh.
+const (
+	byClient = ";refresher=uac"
+	byServer = ";refresher=uas"
+)
+
+// Limits are the intervals that this side takes part in.
+type Limits struct {
+	Least  time.Duration // requests with a shorter interval get 422
+	Wanted time.Duration // is asked of callers that support session timers; 0: none
+}
+
+// Terms are the agreed session timer of one dialog. The zero value has none.
+type Terms struct {
+	Interval  time.Duration // 0: none is agreed
+	WeRefresh bool          // otherwise the peer does
+	Minimum   time.Duration // that a 422 demanded; 0: none
+	raises    int
+}
+
+// interval is the Session-Expires of a message.
+func interval(m *message.Message) (interval time.Duration, refresher string, ok bool) {
+	value := m.HeaderValue("Session-Expires")
+	if value == "" {
+		return 0, "", false
+	}
+	interval, refresher, ok = message.ParseSessionExpires(value)
+	return min(interval, MaxInterval), refresher, ok
+}
+
+// IsTooShort tells whether a request gets 422.
+func (l Limits) IsTooShort(m *message.Message) bool {
+	asked, _, ok := interval(m)
+	return ok && asked < l.Least && m.Supports("timer")
+}
+
+// MinSE is the Min-SE header of a 422.
+func (l Limits) MinSE() message.Header {
+	return message.Header{Name: "Min-SE", Value: seconds(l.Least)}
+}
+
+// InviteHeaders are the headers of an initial INVITE that asks for an interval, at least the Minimum; 0: it asks for none.
+func (t *Terms) InviteHeaders(interval time.Duration) []message.Header {
+	if interval = max(interval, t.Minimum); interval == 0 {
+		return nil
+	}
+	return t.headers(interval, "")
+}
+
+// RefreshHeaders are the headers of a refresh by this side.
+func (t *Terms) RefreshHeaders() []message.Header {
+	switch {
+	case t.Interval == 0:
+		return t.InviteHeaders(0)
+	case t.WeRefresh:
+		return t.headers(max(t.Interval, t.Minimum), byClient)
+	}
+	return t.headers(max(t.Interval, t.Minimum), byServer)
+}
+
+func (t *Terms) headers(interval time.Duration, refresher string) []message.Header {
+	headers := []message.Header{{Name: "Session-Expires", Value: seconds(interval) + refresher}}
+	if t.Minimum > 0 {
+		headers = append(headers, message.Header{Name: "Min-SE", Value: seconds(t.Minimum)})
+	}
+	return headers
+}
+
+// Raise takes a 422: the next request asks for the interval that its Min-SE demands, also where the one before asked for
+// none (RFC 4028 §7.4). false: it is not followed.
+func (t *Terms) Raise(m *message.Message) bool {
+	least, _, ok := message.ParseSessionExpires(m.HeaderValue("Min-SE"))
+	if !ok || least <= t.Minimum || least > MaxInterval || t.raises >= maxRaises {
+		return false
+	}
+	t.Minimum = least
+	t.raises++
+	return true
+}
+
+// Agree takes the 2xx to a request of this side. Without an interval in it there is no session timer.
+func (t *Terms) Agree(m *message.Message, l Limits) {
+	if agreed, refresher, ok := interval(m); ok {
+		t.set(agreed, refresher != "uas", l)
+	} else {
+		t.set(0, false, l)
+	}
+}
+
+// Grant takes a request of the peer that gets a 2xx, and returns the headers of that (RFC 4028 §9). changed is false where
+// the timer runs on.
+func (t *Terms) Grant(m *message.Message, l Limits) (headers []message.Header, changed bool) {
+	supported := m.Supports("timer")
+	asked, refresher, ok := interval(m)
+	switch {
+	case ok && asked < l.Least, !ok && t.Interval == 0 && !supported: // the peer cannot hold us to it
+		t.set(0, false, l)
+		return nil, true
+	case ok:
+		t.set(asked, refresher == "uas" || !supported, l)
+	case t.Interval > 0:
+		t.set(t.Interval, t.WeRefresh || !supported, l)
+	case l.Wanted <= 0:
+		return nil, false
+	default:
+		minimum, _, _ := message.ParseSessionExpires(m.HeaderValue("Min-SE"))
+		t.set(max(l.Wanted, min(minimum, MaxInterval)), false, l)
+	}
+	refresher = byClient
+	if t.WeRefresh {
+		refresher = byServer
+	}
+	headers = []message.Header{{Name: "Session-Expires", Value: seconds(t.Interval) + refresher}}
+	if supported {
+		headers = append(headers, message.Header{Name: "Require", Value: "timer"})
+	}
+	return headers, true
+}
+
+// Resume sets the terms of a dialog that another process agreed on.
+func (t *Terms) Resume(interval time.Duration, weRefresh bool, l Limits) {
+	t.set(interval, weRefresh, l)
+}
+
+func (t *Terms) set(interval time.Duration, weRefresh bool, l Limits) {
+	if interval <= 0 {
+		t.Interval, t.WeRefresh = 0, false
+		return
+	}
+	t.Interval, t.WeRefresh = max(interval, l.Least), weRefresh
+}
+
+// Schedule returns when this side refreshes, or first looks, after a refresh, and when the call ends without another one:
+// shortly before the interval is over (RFC 4028 §10).
+func (t *Terms) Schedule() (wake, end time.Duration) {
+	end = t.Interval - min(32*time.Second, t.Interval/3)
+	if t.WeRefresh {
+		return t.Interval / 2, end
+	}
+	return end, end
+}
+
+func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
