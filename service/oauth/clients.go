@@ -77,7 +77,7 @@ func (s *Service) OAuthPlan(workspace string) error {
 // CreateClient creates an OAuth client. A confidential client gets a secret, which
 // is returned once.
 func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (created *domain.OAuthClient, secret string, err error) {
-	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	unlock, err := s.cache.clients.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -85,7 +85,7 @@ func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domai
 	if c.AllowedIPs, err = s.restrictions.LimitAllowedIPs(p, c.AllowedIPs); err != nil {
 		return nil, "", err
 	}
-	if s.cache.count(p.WorkspaceID) >= maxClients {
+	if s.cache.clients.Count(p.WorkspaceID) >= maxClients {
 		return nil, "", domain.Errorf(domain.CodeInvalidState, "the workspace has %d OAuth clients, which is the most; delete some first", maxClients)
 	}
 	record.SetMeta(&c.Meta, "oauth_client", p, record.NewID(ctx, domain.PrefixClient), record.Now())
@@ -99,7 +99,7 @@ func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domai
 	if err = record.CreateWithSecret(ctx, s.store, c); err != nil {
 		return nil, "", err
 	}
-	s.cache.add(c)
+	s.cache.clients.Add(c)
 	return c, secret, nil
 }
 
@@ -120,7 +120,7 @@ func (s *Service) ListClients(ctx context.Context, p domain.Principal, q record.
 
 // DeleteClient removes a client; its tokens are refused from the return on.
 func (s *Service) DeleteClient(ctx context.Context, p domain.Principal, id string) error {
-	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	unlock, err := s.cache.clients.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (s *Service) DeleteClient(ctx context.Context, p domain.Principal, id strin
 		return err
 	}
 	if err = record.Delete[domain.OAuthClient](ctx, s.store, p, domain.PrefixClient, id); err == nil {
-		s.cache.remove(c.ID)
+		s.cache.clients.Remove(c.ID)
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.
 	if created, err := record.CreatedBySameRequest[domain.User](ctx, s.store, p, domain.PrefixUser); created != nil || err != nil {
 		return created, err
 	}
-	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	unlock, err := s.cache.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.
 	if u.AllowedIPs == nil {
 		u.AllowedIPs = []string{}
 	}
-	if s.cache.count(p.WorkspaceID) >= maxUsers {
+	if s.cache.Count(p.WorkspaceID) >= maxUsers {
 		return nil, domain.Errorf(domain.CodeInvalidState, "the workspace has %d users, which is the most; delete some first", maxUsers)
 	}
 	record.SetMeta(&u.Meta, "user", p, record.NewID(ctx, domain.PrefixUser), record.Now())
@@ -83,7 +83,7 @@ func (s *Service) CreateUser(ctx context.Context, p domain.Principal, u *domain.
 	if err = record.Create(ctx, s.store, u); err != nil {
 		return nil, err
 	}
-	s.cache.add(u)
+	s.cache.Add(u)
 	return u, nil
 }
 
@@ -101,7 +101,7 @@ func (s *Service) ListUsers(ctx context.Context, p domain.Principal, q record.Pa
 // UpdateUser changes a user. A new role applies from the return on, also to OAuth
 // clients of the user.
 func (s *Service) UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error) {
-	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	unlock, err := s.cache.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (s *Service) UpdateUser(ctx context.Context, p domain.Principal, id string,
 		return err
 	})
 	if err == nil {
-		s.cache.add(u)
+		s.cache.Add(u)
 	}
 	return u, err
 }
@@ -137,7 +137,7 @@ func (s *Service) disposable(ctx context.Context, p domain.Principal, id string,
 // DeleteUser deletes a user, if may allows it. The sessions of the user and what
 // OAuth clients were granted end with its return.
 func (s *Service) DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error {
-	unlock, err := s.cache.change.Lock(ctx, p.WorkspaceID)
+	unlock, err := s.cache.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (s *Service) DeleteUser(ctx context.Context, p domain.Principal, id string,
 		return err
 	}
 	if err = record.Delete[domain.User](ctx, s.store, p, domain.PrefixUser, id); err == nil {
-		s.cache.remove(u.ID)
+		s.cache.Remove(u.ID)
 	}
 	return err
 }
