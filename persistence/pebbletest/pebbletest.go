@@ -3,10 +3,13 @@ package pebbletest
 
 import (
 	"bytes"
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/pebble"
 )
@@ -20,4 +23,29 @@ func Open(t testing.TB) *persistence.Store {
 	store, err := persistence.NewStore(t.Context(), driver, bytes.Repeat([]byte{7}, 32), "1|node")
 	require.NoError(t, err)
 	return store
+}
+
+// Store is a store on Pebble whose commits a test can see and refuse.
+type Store struct {
+	*persistence.Store
+
+	// BeforeApply is called before each commit. If it returns an error, nothing is
+	// committed. Default: everything is committed.
+	BeforeApply func(commit.Change) error
+}
+
+// OpenStore returns an empty Store, which is closed at the end of the test.
+func OpenStore(t testing.TB) *Store {
+	t.Helper()
+	return &Store{Store: Open(t)}
+}
+
+// Apply calls BeforeApply and commits.
+func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	if s.BeforeApply != nil {
+		if err := s.BeforeApply(c); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Apply(ctx, c)
 }

@@ -1,4 +1,4 @@
-package actors_test
+package tokens_test
 
 import (
 	"context"
@@ -14,24 +14,25 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/httpapi/token"
+	"github.com/callboard/callboard/service/tokens"
 )
 
-// cupboard is a store that has signing keys and nothing else.
-type cupboard struct {
-	actors.Store
-	keys  map[domain.Key]*domain.SigningKey
-	down  bool
-	hangs atomic.Bool  // it never answers
-	asked atomic.Int32 // how often something was to be kept
+// keyStore is a store that has signing keys and nothing else.
+type keyStore struct {
+	commit.Store
+
+	keys    map[domain.Key]*domain.SigningKey
+	down    bool
+	hangs   atomic.Bool  // no commit ends
+	commits atomic.Int32 // that were tried
 }
 
-func (s *cupboard) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
-	s.asked.Add(1)
+func (s *keyStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
+	s.commits.Add(1)
 	if s.hangs.Load() {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -50,7 +51,7 @@ func (s *cupboard) Apply(ctx context.Context, c commit.Change) ([]event.Event, e
 	return nil, nil
 }
 
-func (s *cupboard) List(_ context.Context, _ commit.Query, _ func() domain.Record, each func(domain.Record) error) (string, error) {
+func (s *keyStore) List(_ context.Context, _ commit.Query, _ func() domain.Record, each func(domain.Record) error) (string, error) {
 	sorted := slices.SortedFunc(maps.Values(s.keys), func(a, b *domain.SigningKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	for _, k := range sorted {
 		if err := each(k); err != nil {
@@ -60,23 +61,25 @@ func (s *cupboard) List(_ context.Context, _ commit.Query, _ func() domain.Recor
 	return "", nil
 }
 
+func newService(store *keyStore) *tokens.Service {
+	return tokens.New(tokens.Config{Store: store, Log: slog.New(slog.DiscardHandler)})
+}
+
 // cachedFor is how long others may keep the list of keys (Cache-Control of
 // jwks.json).
 const cachedFor = 5 * time.Minute
 
-func TestSigningKeysChangeWithoutATokenThatSomebodyCannotRead(t *testing.T) {
+func TestSigningKeysChangeWithoutATokenThatAVerifierCannotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &cupboard{keys: make(map[domain.Key]*domain.SigningKey)}
-		open := func() *actors.Desk {
-			return actors.New(actors.Config{Store: store, Log: slog.New(slog.DiscardHandler)}).Desk()
-		}
+		store := &keyStore{keys: make(map[domain.Key]*domain.SigningKey)}
+		open := func() *tokens.Service { return newService(store) }
 		d, ctx := open(), t.Context()
 		type issued struct {
 			text  string
 			until time.Time
 		}
-		var tokens []issued
+		var issuedTokens []issued
 		// The keys as verifiers have them that keep the list for as long as they
 		// may; each asks at another minute.
 		var kept [cachedFor / time.Minute][]string
@@ -116,12 +119,12 @@ func TestSigningKeysChangeWithoutATokenThatSomebodyCannotRead(t *testing.T) {
 					}
 				}
 			}
-			if at%(12*time.Hour) < step || len(signers) == 2 && len(tokens) < 6 {
+			if at%(12*time.Hour) < step || len(signers) == 2 && len(issuedTokens) < 6 {
 				text, err := token.Sign(token.Issue("iss", "ada", p, nil, token.Longest, time.Now()), now.Signs)
 				require.NoError(t, err)
-				tokens = append(tokens, issued{text, time.Now().Add(token.Longest)})
+				issuedTokens = append(issuedTokens, issued{text, time.Now().Add(token.Longest)})
 			}
-			tokens = slices.DeleteFunc(tokens, func(x issued) bool {
+			issuedTokens = slices.DeleteFunc(issuedTokens, func(x issued) bool {
 				if time.Now().Before(x.until) {
 					if at%(8*time.Hour) < step {
 						require.NoError(t, read(x.text), "at %s, and it holds until %s", at, x.until)
@@ -145,43 +148,17 @@ func TestSigningKeysChangeWithoutATokenThatSomebodyCannotRead(t *testing.T) {
 	})
 }
 
-func TestAServiceThatNobodyAskedForLongSignsOnWithItsOldKeyUntilTheNextOneIsKnown(t *testing.T) {
-	t.Parallel()
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	key := func(id string, after time.Duration) *domain.SigningKey {
-		return &domain.SigningKey{Meta: domain.Meta{ID: id, CreatedAt: start.Add(after)}}
-	}
-	const day = 24 * time.Hour
-	a, b, c := key("a", 0), key("b", 90*day), key("c", 120*day)
-	for at, want := range map[time.Duration]domain.Signing{
-		0:                               {Reads: []*domain.SigningKey{a}, Signs: a},
-		30*day - time.Millisecond:       {Reads: []*domain.SigningKey{a}, Signs: a},
-		30 * day:                        {Reads: []*domain.SigningKey{a}, Signs: a, Next: true},
-		89 * day:                        {Reads: []*domain.SigningKey{a}, Signs: a, Next: true},
-		90*day + 9*time.Minute:          {Reads: []*domain.SigningKey{a, b}, Signs: a},
-		90*day + 10*time.Minute:         {Reads: []*domain.SigningKey{a, b}, Signs: b},
-		91*day + time.Hour:              {Reads: []*domain.SigningKey{a, b}, Signs: b},
-		91*day + 70*time.Minute:         {Reads: []*domain.SigningKey{b}, Signs: b},
-		120*day + 5*time.Minute:         {Reads: []*domain.SigningKey{b, c}, Signs: b},
-		121*day + time.Hour + time.Hour: {Reads: []*domain.SigningKey{c}, Signs: c},
-	} {
-		keys := slices.DeleteFunc([]*domain.SigningKey{a, b, c}, func(k *domain.SigningKey) bool { return k.CreatedAt.After(start.Add(at)) })
-		assert.Equal(t, want, domain.SigningOf(keys, start.Add(at)), "%s", at)
-	}
-	assert.Equal(t, domain.Signing{Next: true}, domain.SigningOf(nil, start))
-}
-
-func TestAStoreThatHangsHoldsUpNoTokenForLong(t *testing.T) {
+func TestHangingStoreDelaysTokensByASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &cupboard{keys: make(map[domain.Key]*domain.SigningKey)}
-		d := actors.New(actors.Config{Store: store, Log: slog.New(slog.DiscardHandler)}).Desk()
+		store := &keyStore{keys: make(map[domain.Key]*domain.SigningKey)}
+		d := newService(store)
 		ctx := t.Context()
 		first, err := d.SigningKeys(ctx, token.NewKey)
 		require.NoError(t, err)
 		time.Sleep(30 * 24 * time.Hour)
 		store.hangs.Store(true)
-		store.asked.Store(0)
+		store.commits.Store(0)
 		waited := make(map[time.Duration]int)
 		for range 3600 { // a token each second
 			from := time.Now()
@@ -194,7 +171,7 @@ func TestAStoreThatHangsHoldsUpNoTokenForLong(t *testing.T) {
 			waited[time.Since(from)]++
 			time.Sleep(time.Second)
 		}
-		asked := int(store.asked.Load())
+		asked := int(store.commits.Load())
 		assert.Equal(t, map[time.Duration]int{0: 3600 - asked, time.Second: asked}, waited)
 		assert.Equal(t, 11, asked, "more and more seldom")
 		store.hangs.Store(false)
@@ -202,5 +179,29 @@ func TestAStoreThatHangsHoldsUpNoTokenForLong(t *testing.T) {
 		now, err := d.SigningKeys(ctx, token.NewKey)
 		require.NoError(t, err)
 		assert.Len(t, now.Reads, 2, "the next one is there")
+	})
+}
+
+func TestNodeWhoseCommitFailedReadsTheKeyOfAnotherNode(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &keyStore{keys: make(map[domain.Key]*domain.SigningKey)}
+		one := newService(store)
+		two := tokens.New(tokens.Config{Store: store, Cluster: true, Log: slog.New(slog.DiscardHandler)})
+		first, err := two.SigningKeys(t.Context(), token.NewKey)
+		require.NoError(t, err)
+		time.Sleep(30 * 24 * time.Hour)
+		store.down = true
+		got, err := two.SigningKeys(t.Context(), token.NewKey)
+		require.NoError(t, err, "the old key signs")
+		assert.Equal(t, first.Reads, got.Reads)
+		store.down = false
+		next, err := one.SigningKeys(t.Context(), token.NewKey)
+		require.NoError(t, err)
+		require.Len(t, next.Reads, 2)
+		time.Sleep(6 * time.Second) // less than until its next attempt
+		got, err = two.SigningKeys(t.Context(), token.NewKey)
+		require.NoError(t, err)
+		assert.Equal(t, next.Reads, got.Reads)
 	})
 }
