@@ -39,11 +39,9 @@ type fixture struct {
 	user        *domain.User
 }
 
-const workspace = "ws_01JZZZZZZZZZZZZZZZZZZZZZZZ"
-
 func setUp(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{store: pebbletest.OpenStore(t), credentials: &credentials{ended: make(map[string]bool)}, by: recordtest.Live(workspace)}
+	f := &fixture{store: pebbletest.OpenStore(t), credentials: &credentials{ended: make(map[string]bool)}, by: recordtest.Live(recordtest.Workspace)}
 	f.by.KeyID = "key_1"
 	f.Service = users.New(users.Config{Store: f.store, Cache: users.NewCache(), Restrictions: f.credentials, Keys: f.credentials, Pepper: []byte("pepper")})
 	var err error
@@ -144,7 +142,7 @@ func TestUseOfASessionIsStoredBesideItsRequest(t *testing.T) {
 	cookie := f.signIn(t)
 	s, _ := f.session(t, cookie, inside)
 	s.SeenAt = s.SeenAt.Add(-time.Hour)
-	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: workspace, Puts: []domain.Record{s}})
+	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, Puts: []domain.Record{s}})
 	require.NoError(t, err)
 	saved, goOn := make(chan struct{}), make(chan struct{})
 	f.store.BeforeApply = func(commit.Change) error { saved <- struct{}{}; <-goOn; return errors.New("the disk is full") }
@@ -157,7 +155,7 @@ func TestUseOfASessionIsStoredBesideItsRequest(t *testing.T) {
 func TestUsersOfOtherWorkspacesAreNotFound(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	other := recordtest.Live("ws_2")
+	other := recordtest.Live(recordtest.OtherWorkspace)
 	_, err := f.User(t.Context(), other, f.user.ID)
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	_, err = f.UpdateUser(t.Context(), other, f.user.ID, func(*domain.User) error { return nil })

@@ -9,6 +9,12 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
+// Ids of two workspaces.
+const (
+	Workspace      = "ws_01JZZZZZZZZZZZZZZZZZZZZZZ1"
+	OtherWorkspace = "ws_01JZZZZZZZZZZZZZZZZZZZZZZ2"
+)
+
 // Live returns a principal of the live environment of a workspace.
 func Live(workspace string) domain.Principal {
 	return domain.Principal{WorkspaceID: workspace, Environment: domain.Live}
