@@ -109,10 +109,14 @@ func TestUploadAddsValidContactsAndCountsTheOthers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, domain.ContactsSummary{Received: 6, Accepted: 2, Duplicates: 1, Invalid: 1, DNC: 1, NotAllowed: 1}, sum.Summary)
 	assert.Equal(t, []string{"+12025550101", "+12025550102"}, f.phones(t))
-	assert.Equal(t, []int{2}, f.campaigns.added)
-	u, err := f.Upload(t.Context(), f.by, f.campaign.ID, sum.UploadID)
+		u, err := f.Upload(t.Context(), f.by, f.campaign.ID, sum.UploadID)
 	require.NoError(t, err)
 	assert.Equal(t, domain.UploadCompleted, u.Status)
+
+	_, err = f.AddContacts(t.Context(), f.by, f.campaign.ID, rows(nil, "+12025550103", "+12025550102"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"+12025550101", "+12025550102", "+12025550103"}, f.phones(t), "behind the others")
+	assert.Equal(t, []int{2, 3}, f.campaigns.added)
 
 	other := f.addCampaign(t, domain.CampaignDraft)
 	_, err = f.Upload(t.Context(), f.by, other.ID, sum.UploadID)
