@@ -109,7 +109,7 @@ func TestUploadAddsValidContactsAndCountsTheOthers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, domain.ContactsSummary{Received: 6, Accepted: 2, Duplicates: 1, Invalid: 1, DNC: 1, NotAllowed: 1}, sum.Summary)
 	assert.Equal(t, []string{"+12025550101", "+12025550102"}, f.phones(t))
-		u, err := f.Upload(t.Context(), f.by, f.campaign.ID, sum.UploadID)
+	u, err := f.Upload(t.Context(), f.by, f.campaign.ID, sum.UploadID)
 	require.NoError(t, err)
 	assert.Equal(t, domain.UploadCompleted, u.Status)
 

@@ -1,0 +1,55 @@
+package recordtest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// Blobs keeps blobs in memory. The zero value is empty and ready.
+type Blobs struct {
+	mu  sync.Mutex
+	all map[string][]byte // by workspace and name
+}
+
+// blob is an open blob.
+type blob struct{ *bytes.Reader }
+
+func (blob) Close() error { return nil }
+
+// Open opens a blob. Errors: domain.ErrNotFound.
+func (b *Blobs) Open(_ context.Context, workspace, name string) (io.ReadSeekCloser, int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all, ok := b.all[workspace+"/"+name]
+	if !ok {
+		return nil, 0, domain.ErrNotFound
+	}
+	return blob{bytes.NewReader(all)}, int64(len(all)), nil
+}
+
+// Put stores what r reads, unless r fails.
+func (b *Blobs) Put(_ context.Context, workspace, name string, r io.Reader) (int64, error) {
+	all, err := io.ReadAll(r)
+	if err != nil {
+		return 0, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.all == nil {
+		b.all = make(map[string][]byte)
+	}
+	b.all[workspace+"/"+name] = all
+	return int64(len(all)), nil
+}
+
+// Delete deletes a blob, if it exists.
+func (b *Blobs) Delete(_ context.Context, workspace, name string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.all, workspace+"/"+name)
+	return nil
+}
