@@ -1,0 +1,237 @@
+package agentruntime_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/callboard/callboard/actors/conversation"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/engines/llm"
+	"github.com/callboard/callboard/persistence/pebbletest"
+	"github.com/callboard/callboard/service/agentruntime"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/recordtest"
+)
+
+const caller, somebody = "+12025550101", "+12025550102"
+
+// node is all that the runtime calls. Messages from the number +12025550170 are
+// refused. The appointment of an id belongs to the phone number that the id is.
+type node struct {
+	sent    []ask.NewMessage
+	called  []map[string]any // arguments of tools
+	changed []string
+	request llm.Request // to the language model
+	answer  llm.Answer
+	lost    []*llm.Fault // of engines before the one that answers
+	err     error        // of the language model
+	reply   func(*http.Request) (int, string)
+}
+
+func (n *node) sendSMS(_ context.Context, _ domain.Principal, m ask.NewMessage) (*domain.Message, error) {
+	if m.From == "+12025550170" {
+		return nil, record.FieldError("from", domain.CodeValidation, "is a number that sends no messages")
+	}
+	n.sent = append(n.sent, m)
+	return &domain.Message{Meta: domain.Meta{ID: "message_1"}, Status: domain.MessageQueued}, nil
+}
+
+func (n *node) Call(_ context.Context, _ *domain.Tool, arguments map[string]any) (string, error) {
+	n.called = append(n.called, arguments)
+	return "sunny", nil
+}
+
+func (n *node) Ask(_ context.Context, _ []llm.Engine, r llm.Request, _ func(string, time.Duration), lost func(*llm.Fault)) (llm.Answer, error) {
+	n.request = r
+	for _, f := range n.lost {
+		lost(f)
+	}
+	return n.answer, n.err
+}
+
+func (*node) Book(_ context.Context, _ domain.Principal, o ask.NewAppointment) (*domain.Appointment, error) {
+	return &domain.Appointment{Meta: domain.Meta{ID: "appointment_1"}, Patient: o.Patient, CallID: o.CallID}, nil
+}
+
+func (*node) Appointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
+	return &domain.Appointment{Meta: domain.Meta{ID: id}, Patient: domain.Patient{Phone: id}}, nil
+}
+
+func (*node) Availability(context.Context, domain.Principal, ask.AvailabilityQuery) (ask.Availability, error) {
+	return ask.Availability{}, nil
+}
+
+func (n *node) ConfirmAppointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
+	n.changed = append(n.changed, "confirm "+id)
+	return &domain.Appointment{Meta: domain.Meta{ID: id}}, nil
+}
+
+func (n *node) CancelAppointment(_ context.Context, _ domain.Principal, id, _ string) (*domain.Appointment, error) {
+	n.changed = append(n.changed, "cancel "+id)
+	return &domain.Appointment{Meta: domain.Meta{ID: id}}, nil
+}
+
+func (n *node) RescheduleAppointment(_ context.Context, _ domain.Principal, id string, _ ask.Reschedule) (*domain.Appointment, error) {
+	n.changed = append(n.changed, "reschedule "+id)
+	return &domain.Appointment{Meta: domain.Meta{ID: id}}, nil
+}
+
+func (n *node) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	status, body := n.reply(r)
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+type fixture struct {
+	*agentruntime.Service
+
+	node  *node
+	store *pebbletest.Store
+	by    domain.Principal
+	call  domain.Call
+}
+
+func setUp(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{node: &node{}, store: pebbletest.OpenStore(t), by: recordtest.Live(recordtest.Workspace)}
+	f.call = domain.Call{Meta: domain.Meta{ID: "call_1", WorkspaceID: recordtest.Workspace, Environment: domain.Live}, Direction: domain.Inbound, From: caller, To: "+12025550170"}
+	n := f.node
+	f.Service = agentruntime.New(agentruntime.Config{
+		Store: f.store, Client: n, Tools: n, HTTP: &http.Client{Transport: n}, Appointments: n, Changes: n, Log: slog.New(slog.DiscardHandler), SendSMS: n.sendSMS,
+		Models: llm.Models{List: []llm.Engine{{Name: "one"}}, Order: []string{"one"}},
+		Retrieve: func(_ context.Context, _ domain.Principal, _ []string, query string) (string, []domain.Passage) {
+			return "About " + query, []domain.Passage{{Name: "p"}}
+		},
+		Watch: func(string) func(domain.Segment) { return nil },
+	})
+	return f
+}
+
+func (f *fixture) tool(t *testing.T, p domain.Principal, name string) string {
+	t.Helper()
+	tool := &domain.Tool{Name: name}
+	record.SetMeta(&tool.Meta, "tool", p, record.NewID(t.Context(), domain.PrefixTool), record.Now())
+	require.NoError(t, record.Create(t.Context(), f.store, tool))
+	return tool.ID
+}
+
+func TestMessageOfACallGoesToTheRemoteParty(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	got := f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Text: "Hello"})
+	assert.True(t, got.OK)
+	assert.JSONEq(t, `{"message_id":"message_1","status":"queued"}`, got.Text)
+	got = f.ForMessages(f.by, f.call, "+12025550170").Act(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{"body":"Bye"}`)})
+	assert.True(t, got.OK, "a number that sends no messages is replaced by one that does")
+	assert.Equal(t, []ask.NewMessage{{To: caller, Body: "Hello"}, {To: caller, Body: "Bye"}}, f.node.sent)
+	got = f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{}`)})
+	assert.Equal(t, conversation.Result{Text: "body is required: the words of the message"}, got)
+}
+
+func TestCallerChangesOnlyOwnAppointments(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	change := func(action, id string) conversation.Result {
+		return f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeAppointment, Target: action, Arguments: map[string]string{"appointment_id": id}})
+	}
+	assert.Equal(t, conversation.Result{Text: "there is no such appointment of this caller"}, change("cancel", somebody))
+	assert.Equal(t, conversation.Result{Text: "appointment_id is required: which one"}, change("confirm", ""))
+	assert.True(t, change("confirm", caller).OK)
+	assert.True(t, change("reschedule", caller).OK)
+	assert.False(t, change("sell", caller).OK)
+	assert.Equal(t, []string{"confirm " + caller, "reschedule " + caller}, f.node.changed)
+}
+
+func TestToolOfAnotherWorkspaceIsNotCalled(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	own, foreign := f.tool(t, f.by, "weather"), f.tool(t, recordtest.Live(recordtest.OtherWorkspace), "weather")
+	use := func(id string, given string) conversation.Result {
+		return f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeTool, Target: id, Given: []byte(given)})
+	}
+	assert.Equal(t, conversation.Result{OK: true, Text: "sunny"}, use(own, `{"city":"Rome"}`))
+	assert.False(t, use(foreign, `{}`).OK)
+	assert.False(t, use(own, `[`).OK)
+	assert.Equal(t, []map[string]any{{"city": "Rome"}}, f.node.called)
+}
+
+func TestModelGetsToolsAndPassagesAndItsCallsNameTheTools(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	id := f.tool(t, f.by, "transfer")
+	f.node.answer = llm.Answer{Calls: []llm.Call{{ID: "1", Name: "tool_transfer"}}}
+	f.node.lost = []*llm.Fault{{Engine: "down", Code: "unreachable", Message: "no route"}}
+	var read []domain.Passage
+	thought := conversation.Thought{
+		Script: &domain.Script{Timezone: "UTC"}, Brief: "Be kind.", Read: func(from []domain.Passage) { read = from },
+		Ask: pathway.Think{
+			History: []pathway.Message{{By: pathway.ByCaller, Text: "opening hours"}},
+			Offers:  []pathway.Offer{{Kind: pathway.OfferEdge, Name: "transfer"}, {Kind: pathway.OfferTool, To: id}, {Kind: pathway.OfferTool, To: record.NewID(t.Context(), domain.PrefixTool)}},
+		},
+	}
+	got := f.ForCall(f.call).Think(t.Context(), thought, nil)
+	require.Len(t, f.node.request.Tools, 2, "the tool that was deleted is not offered")
+	assert.Equal(t, []string{"transfer", "tool_transfer"}, []string{f.node.request.Tools[0].Name, f.node.request.Tools[1].Name})
+	assert.Contains(t, f.node.request.Messages[0].Text, "About opening hours")
+	assert.Equal(t, []domain.Passage{{Name: "p"}}, read)
+	assert.Equal(t, []pathway.Called{{ID: "1", Name: "tool_transfer", Tool: id}}, got.Calls)
+	assert.Equal(t, []conversation.Fault{{Stage: "llm", Code: "unreachable", Message: "engine down: no route", Recovered: true}}, got.Lost)
+
+	f.node.err = f.node.lost[0]
+	got = f.ForCall(f.call).Think(t.Context(), thought, nil)
+	assert.Equal(t, []any{"unreachable", "engine down: no route", 0}, []any{got.Failed, got.Message, len(got.Lost)}, "why there is no answer")
+}
+
+func TestCallGoesOnWithoutTheVariablesOfAFailedLookup(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	require.NoError(t, record.Create(t.Context(), f.store, &domain.LookupKey{WorkspaceID: recordtest.Workspace, AgentID: "agent_1", Secret: record.NewSigningSecret()}))
+	f.call.AgentID = "agent_1"
+	for name, c := range map[string]struct {
+		status  int
+		body    string
+		timeout int
+		code    string // of agent.error; "": none
+	}{
+		"variables":          {200, `{"variables":{"name":"Ada"}}`, 1000, ""},
+		"nothing":            {204, "", 1000, ""},
+		"an error":           {500, "", 1000, "http_status"},
+		"no JSON":            {200, "x", 1000, "bad_answer"},
+		"too many variables": {200, `{"variables":{"x":"` + strings.Repeat("y", 70<<10) + `"}}`, 1000, "bad_answer"},
+		"late":               {200, "", 0, "timeout"},
+	} {
+		call := f.call
+		signed := ""
+		f.node.reply = func(r *http.Request) (int, string) {
+			signed = r.Header.Get("X-Svc-Signature")
+			return c.status, c.body
+		}
+		add := f.LookUpInbound(t.Context(), &domain.AgentHook{URL: "https://crm.example", TimeoutMs: c.timeout}, &call)
+		if c.code == "" {
+			assert.Nil(t, add, name)
+			assert.NotEmpty(t, signed, name)
+			continue
+		}
+		require.NotNil(t, add, name)
+		var change commit.Change
+		add(&change, &call)
+		require.Len(t, change.Events, 1, name)
+		text, err := domain.EncodeJSON(change.Events[0].Data)
+		require.NoError(t, err)
+		assert.Contains(t, string(text), `"code":"`+c.code+`"`, name)
+		assert.Empty(t, call.Context, name)
+	}
+}
