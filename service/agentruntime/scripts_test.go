@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
@@ -91,6 +90,6 @@ func TestAgentThatNoEngineCanSpeakIsRefused(t *testing.T) {
 func TestVoicemailMessageOfACallIsRequired(t *testing.T) {
 	t.Parallel()
 	scripts, _ := newScripts(domain.Agent{FirstMessage: "Hello.", Voice: domain.Voice{Engine: "here"}, AMD: &domain.AgentAMD{Mode: domain.AMDWait, VoicemailAction: domain.AMDMessage}})
-	_, err := scripts.ScriptForCall(t.Context(), recordtest.Live(recordtest.Workspace), &ask.NewCall{AgentID: "agent_1"})
+	_, err := scripts.ScriptForCall(t.Context(), recordtest.Live(recordtest.Workspace), &domain.NewCall{AgentID: "agent_1"})
 	assert.Equal(t, "voicemail.message", recordtest.Param(err))
 }

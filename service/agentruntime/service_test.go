@@ -14,7 +14,7 @@ import (
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
+	"github.com/callboard/callboard/domain/booking"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/engines/llm"
@@ -29,7 +29,7 @@ const caller, somebody = "+12025550101", "+12025550102"
 // node is all that the runtime calls. Messages from the number +12025550170 are
 // refused. The appointment of an id belongs to the phone number that the id is.
 type node struct {
-	sent    []ask.NewMessage
+	sent    []domain.NewMessage
 	called  []map[string]any // arguments of tools
 	changed []string
 	request llm.Request // to the language model
@@ -39,7 +39,7 @@ type node struct {
 	reply   func(*http.Request) (int, string)
 }
 
-func (n *node) sendSMS(_ context.Context, _ domain.Principal, m ask.NewMessage) (*domain.Message, error) {
+func (n *node) sendSMS(_ context.Context, _ domain.Principal, m domain.NewMessage) (*domain.Message, error) {
 	if m.From == "+12025550170" {
 		return nil, record.FieldError("from", domain.CodeValidation, "is a number that sends no messages")
 	}
@@ -60,7 +60,7 @@ func (n *node) Ask(_ context.Context, _ []llm.Engine, r llm.Request, _ func(stri
 	return n.answer, n.err
 }
 
-func (*node) Book(_ context.Context, _ domain.Principal, o ask.NewAppointment) (*domain.Appointment, error) {
+func (*node) Book(_ context.Context, _ domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
 	return &domain.Appointment{Meta: domain.Meta{ID: "appointment_1"}, Patient: o.Patient, CallID: o.CallID}, nil
 }
 
@@ -68,8 +68,8 @@ func (*node) Appointment(_ context.Context, _ domain.Principal, id string) (*dom
 	return &domain.Appointment{Meta: domain.Meta{ID: id}, Patient: domain.Patient{Phone: id}}, nil
 }
 
-func (*node) Availability(context.Context, domain.Principal, ask.AvailabilityQuery) (ask.Availability, error) {
-	return ask.Availability{}, nil
+func (*node) Availability(context.Context, domain.Principal, booking.AvailabilityQuery) (booking.Availability, error) {
+	return booking.Availability{}, nil
 }
 
 func (n *node) ConfirmAppointment(_ context.Context, _ domain.Principal, id string) (*domain.Appointment, error) {
@@ -82,7 +82,7 @@ func (n *node) CancelAppointment(_ context.Context, _ domain.Principal, id, _ st
 	return &domain.Appointment{Meta: domain.Meta{ID: id}}, nil
 }
 
-func (n *node) RescheduleAppointment(_ context.Context, _ domain.Principal, id string, _ ask.Reschedule) (*domain.Appointment, error) {
+func (n *node) RescheduleAppointment(_ context.Context, _ domain.Principal, id string, _ booking.Reschedule) (*domain.Appointment, error) {
 	n.changed = append(n.changed, "reschedule "+id)
 	return &domain.Appointment{Meta: domain.Meta{ID: id}}, nil
 }
@@ -136,7 +136,7 @@ func TestMessageOfACallGoesToTheRemoteParty(t *testing.T) {
 	assert.JSONEq(t, `{"message_id":"message_1","status":"queued"}`, got.Text)
 	got = f.ForMessages(f.by, f.call, "+12025550170").Act(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{"body":"Bye"}`)})
 	assert.True(t, got.OK, "a number that sends no messages is replaced by one that does")
-	assert.Equal(t, []ask.NewMessage{{To: caller, Body: "Hello"}, {To: caller, Body: "Bye"}}, f.node.sent)
+	assert.Equal(t, []domain.NewMessage{{To: caller, Body: "Hello"}, {To: caller, Body: "Bye"}}, f.node.sent)
 	got = f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeSMS, Given: []byte(`{}`)})
 	assert.Equal(t, conversation.Result{Text: "body is required: the words of the message"}, got)
 }
@@ -159,7 +159,7 @@ func TestToolOfAnotherWorkspaceIsNotCalled(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	own, foreign := f.tool(t, f.by, "weather"), f.tool(t, recordtest.Live(recordtest.OtherWorkspace), "weather")
-	use := func(id string, given string) conversation.Result {
+	use := func(id, given string) conversation.Result {
 		return f.ForCall(f.call).Act(t.Context(), nil, pathway.Act{Type: domain.NodeTool, Target: id, Given: []byte(given)})
 	}
 	assert.Equal(t, conversation.Result{OK: true, Text: "sunny"}, use(own, `{"city":"Rome"}`))

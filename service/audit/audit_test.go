@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/audit"
@@ -38,7 +37,7 @@ func flush(t *testing.T, s *audit.Service) {
 // counts are the entries of a workspace: how often each address did something.
 func counts(t *testing.T, s *audit.Service, p domain.Principal, q audit.Query) map[string]int {
 	t.Helper()
-	q.Page = ask.Page{Limit: 1000}
+	q.PageQuery = record.PageQuery{Limit: 1000}
 	l, err := s.ListAudit(t.Context(), p, q)
 	require.NoError(t, err)
 	out := make(map[string]int)

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/campaigns"
@@ -38,16 +37,20 @@ func (*node) StartIfDraft(context.Context, *domain.Campaign) bool        { retur
 func (n *node) CampaignChanged(c *domain.Campaign)                       { n.note("changed " + c.Name) }
 func (*node) LockSettings(string) (func(), error)                        { return func() {}, nil }
 func (n *node) WebhookCreating(w *domain.Webhook)                        { n.note("creating " + w.URL) }
-func (n *node) WebhookChanged(_ context.Context, w *domain.Webhook)      { n.note("changed " + w.URL) }
-func (n *node) WebhookDeleted(w *domain.Webhook)                         { n.note("deleted " + w.URL) }
-func (*node) Context() context.Context                                   { return context.Background() }
-func (*node) RunInBackground(f func())                                   { f() }
-func (*node) LockUploads(*domain.Campaign) (func(), error)               { return func() {}, nil }
-func (*node) StopJob(string)                                             {}
-func (*node) DropBulk(context.Context, *domain.Bulk) error               { return nil }
-func (n *node) Delete(_ context.Context, _, name string) error           { n.note("deleted " + name); return nil }
-func (n *node) AddContacts(context.Context, domain.Principal, string, iter.Seq2[ask.RawContact, error]) (ask.UploadSummary, error) {
-	return ask.UploadSummary{}, errors.New("a copy of few contacts needs no upload")
+
+func (n *node) WebhookChanged(_ context.Context, w *domain.Webhook) { n.note("changed " + w.URL) }
+
+func (n *node) WebhookDeleted(w *domain.Webhook) { n.note("deleted " + w.URL) }
+
+func (*node) Context() context.Context                         { return context.Background() }
+func (*node) RunInBackground(f func())                         { f() }
+func (*node) LockUploads(*domain.Campaign) (func(), error)     { return func() {}, nil }
+func (*node) StopJob(string)                                   {}
+func (*node) DropBulk(context.Context, *domain.Bulk) error     { return nil }
+func (n *node) Delete(_ context.Context, _, name string) error { n.note("deleted " + name); return nil }
+
+func (n *node) AddContacts(context.Context, domain.Principal, string, iter.Seq2[domain.RawContact, error]) (contactlist.UploadSummary, error) {
+	return contactlist.UploadSummary{}, errors.New("a copy of few contacts needs no upload")
 }
 
 func (n *node) NewImport(ctx context.Context, _ domain.Principal, c *domain.Campaign, before *domain.Progress, at time.Time) (*contactlist.Import, error) {
@@ -97,16 +100,15 @@ func setUp(t *testing.T) *fixture {
 			}
 			return domain.Script{}, nil
 		},
-		CallerIDs:   func(context.Context, domain.Principal) ([]string, error) { return n.owned, nil },
-		FirstOffset: func(context.Context, string) (uint64, error) { return 7, nil },
+		CallerIDs: func(context.Context, domain.Principal) ([]string, error) { return n.owned, nil },
 	})
 	return f
 }
 
-func phones(list ...string) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func phones(list ...string) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		for i, phone := range list {
-			if !yield(ask.RawContact{Line: i + 1, Phone: phone}, nil) {
+			if !yield(domain.RawContact{Line: i + 1, Phone: phone}, nil) {
 				return
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/contacts"
@@ -78,15 +77,15 @@ func (f *fixture) addCampaign(t *testing.T, status domain.CampaignStatus) *domai
 }
 
 // rows are contacts named Ada, and then an error unless it is nil.
-func rows(err error, phones ...string) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func rows(err error, phones ...string) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		for i, phone := range phones {
-			if !yield(ask.RawContact{Line: i + 1, Phone: phone, Context: domain.Context{"name": "Ada"}}, nil) {
+			if !yield(domain.RawContact{Line: i + 1, Phone: phone, Context: domain.Context{"name": "Ada"}}, nil) {
 				return
 			}
 		}
 		if err != nil {
-			yield(ask.RawContact{}, err)
+			yield(domain.RawContact{}, err)
 		}
 	}
 }
@@ -94,7 +93,7 @@ func rows(err error, phones ...string) iter.Seq2[ask.RawContact, error] {
 // phones are the numbers of the campaign's contacts.
 func (f *fixture) phones(t *testing.T) (all []string) {
 	t.Helper()
-	l, err := f.ListContacts(t.Context(), f.by, f.campaign.ID, ask.ContactQuery{Limit: 100})
+	l, err := f.ListContacts(t.Context(), f.by, f.campaign.ID, contacts.Query{Limit: 100})
 	require.NoError(t, err)
 	for _, one := range l.Data {
 		all = append(all, one.Phone)
@@ -133,7 +132,7 @@ func TestBrokenUploadLeavesNoContacts(t *testing.T) {
 	f := setUp(t)
 	_, err := f.AddContacts(t.Context(), f.by, f.campaign.ID, rows(context.Canceled, "+12025550101"))
 	require.ErrorIs(t, err, context.Canceled)
-	l, err := f.ListUploads(t.Context(), f.by, f.campaign.ID, ask.Page{Limit: 10})
+	l, err := f.ListUploads(t.Context(), f.by, f.campaign.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 1)
 	assert.Equal(t, []any{domain.UploadFailed, "cancelled"}, []any{l.Data[0].Status, l.Data[0].Reason})
@@ -151,7 +150,7 @@ func TestBrokenUploadLeavesNoContacts(t *testing.T) {
 	assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(err))
 	f.store.BeforeApply = nil
 	require.NoError(t, f.UndoInterruptedUploads(t.Context(), recordtest.Workspace))
-	l, err = f.ListUploads(t.Context(), f.by, f.campaign.ID, ask.Page{Limit: 10})
+	l, err = f.ListUploads(t.Context(), f.by, f.campaign.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, domain.UploadInterrupted, l.Data[0].Reason)
 	assert.Empty(t, f.phones(t))
@@ -163,7 +162,7 @@ func TestBrokenUploadLeavesNoContacts(t *testing.T) {
 func TestCampaignTakesOneUploadAtATime(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	_, err := f.AddContacts(t.Context(), f.by, f.campaign.ID, func(yield func(ask.RawContact, error) bool) {
+	_, err := f.AddContacts(t.Context(), f.by, f.campaign.ID, func(yield func(domain.RawContact, error) bool) {
 		_, err := f.AddContacts(t.Context(), f.by, f.campaign.ID, rows(nil, "+12025550102"))
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 		_, err = f.LockUploads(f.campaign)
@@ -182,7 +181,7 @@ func TestUpdateOfAContactNamesTheFieldThatIsRefused(t *testing.T) {
 	f := setUp(t)
 	_, err := f.AddContacts(t.Context(), f.by, f.campaign.ID, rows(nil, "+12025550101", "+12025550102"))
 	require.NoError(t, err)
-	l, err := f.ListContacts(t.Context(), f.by, f.campaign.ID, ask.ContactQuery{Limit: 1})
+	l, err := f.ListContacts(t.Context(), f.by, f.campaign.ID, contacts.Query{Limit: 1})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		change func(*domain.Contact)

@@ -15,7 +15,6 @@ import (
 
 	register "github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/event"
@@ -217,7 +216,7 @@ func TestExportHasTheRowsOfThePerson(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	require.NoError(t, f.SweepDataRequests(t.Context(), recordtest.Workspace, time.Now().Add(domain.DataRequestLife+time.Hour)))
 	_, err = f.DataRequestFile(t.Context(), f.by, r.ID)
-	assert.Equal(t, ask.CodeExportExpired, domain.CodeOf(err))
+	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err))
 	r, err = f.DataRequest(t.Context(), f.by, r.ID)
 	require.NoError(t, err)
 	assert.Empty(t, r.Phone)

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/decisions"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/decisionlist"
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
@@ -69,7 +69,7 @@ func (f *fixture) decide(t *testing.T, at time.Time, phones ...string) *domain.D
 	return page
 }
 
-func phones(all []ask.Decision) (out []string) {
+func phones(all []decisionlist.Decision) (out []string) {
 	for i := range all {
 		out = append(out, all[i].Phone)
 	}
@@ -83,32 +83,32 @@ func TestDecisionsArePagedByNumberAndTime(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	f.decide(t, noon, a, b)
 	f.decide(t, noon.Add(time.Hour), a)
-	list := func(phone string, page ask.Page) ask.List[ask.Decision] {
+	list := func(phone string, page record.PageQuery) record.Page[decisionlist.Decision] {
 		l, err := f.ListDecisions(t.Context(), f.by, f.campaign.ID, phone, page)
 		require.NoError(t, err)
 		return l
 	}
-	page := list("", ask.Page{Limit: 2})
+	page := list("", record.PageQuery{Limit: 2})
 	assert.Equal(t, []string{a, b}, phones(page.Data))
-	page = list("", ask.Page{Limit: 2, Cursor: page.Next})
+	page = list("", record.PageQuery{Limit: 2, Cursor: page.Next})
 	assert.Equal(t, []string{a}, phones(page.Data))
 	assert.Empty(t, page.Next)
-	assert.Len(t, list("(202) 555-0101", ask.Page{Limit: 10}).Data, 2)
-	assert.Equal(t, []string{a}, phones(list("", ask.Page{Limit: 10, CreatedAfter: noon}).Data))
+	assert.Len(t, list("(202) 555-0101", record.PageQuery{Limit: 10}).Data, 2)
+	assert.Equal(t, []string{a}, phones(list("", record.PageQuery{Limit: 10, CreatedAfter: noon}).Data))
 
 	for param, do := range map[string]func() error{
 		"phone": func() error {
-			_, err := f.ListDecisions(t.Context(), f.by, f.campaign.ID, "12", ask.Page{Limit: 1})
+			_, err := f.ListDecisions(t.Context(), f.by, f.campaign.ID, "12", record.PageQuery{Limit: 1})
 			return err
 		},
 		"cursor": func() error {
-			_, err := f.ListDecisions(t.Context(), f.by, f.campaign.ID, "", ask.Page{Limit: 1, Cursor: "0-0"})
+			_, err := f.ListDecisions(t.Context(), f.by, f.campaign.ID, "", record.PageQuery{Limit: 1, Cursor: "0-0"})
 			return err
 		},
 	} {
 		assert.Equal(t, param, recordtest.Param(do()))
 	}
-	_, err := f.ListDecisions(t.Context(), recordtest.Live(recordtest.OtherWorkspace), f.campaign.ID, "", ask.Page{Limit: 1})
+	_, err := f.ListDecisions(t.Context(), recordtest.Live(recordtest.OtherWorkspace), f.campaign.ID, "", record.PageQuery{Limit: 1})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
@@ -125,7 +125,7 @@ func TestEndOfACampaignIsListedForEachNumberThatWasLeft(t *testing.T) {
 	end.Hash = end.Sum(chainKey)
 	f.campaign.Status = domain.CampaignCompleted
 	f.put(t, end, &f.progress, f.campaign)
-	l, err := f.ListDecisions(t.Context(), f.by, f.campaign.ID, "+12025550101", ask.Page{Limit: 10})
+	l, err := f.ListDecisions(t.Context(), f.by, f.campaign.ID, "+12025550101", record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 2)
 	assert.Equal(t, []string{domain.DecidedDial, domain.DecidedExpire}, []string{l.Data[0].Decision, l.Data[1].Decision})
@@ -138,7 +138,7 @@ func TestChangedOrMissingRowBreaksTheLog(t *testing.T) {
 	f.decide(t, now, "+12025550101")
 	second := f.decide(t, now, "+12025550102")
 	f.decide(t, now, "+12025550103")
-	verify := func() ask.DecisionsVerified {
+	verify := func() decisions.DecisionsVerified {
 		v, err := f.VerifyDecisions(t.Context(), f.by, f.campaign.ID)
 		require.NoError(t, err)
 		return v

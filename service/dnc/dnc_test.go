@@ -10,7 +10,6 @@ import (
 
 	register "github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/dnc"
@@ -37,15 +36,15 @@ func setUp(t *testing.T) *fixture {
 	return f
 }
 
-func numbers(err error, list ...string) iter.Seq2[ask.RawNumber, error] {
-	return func(yield func(ask.RawNumber, error) bool) {
+func numbers(err error, list ...string) iter.Seq2[domain.RawNumber, error] {
+	return func(yield func(domain.RawNumber, error) bool) {
 		for i, phone := range list {
-			if !yield(ask.RawNumber{Line: i + 1, Phone: phone}, nil) {
+			if !yield(domain.RawNumber{Line: i + 1, Phone: phone}, nil) {
 				return
 			}
 		}
 		if err != nil {
-			yield(ask.RawNumber{}, err)
+			yield(domain.RawNumber{}, err)
 		}
 	}
 }
@@ -73,17 +72,17 @@ func TestImportAddsEachNumberOnce(t *testing.T) {
 	assert.Equal(t, "+12025550102", e164)
 	_, err = f.DeleteDNCEntry(t.Context(), f.by, f.list.ID, "12025550102")
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	page, err := f.ListDNCEntries(t.Context(), f.by, f.list.ID, ask.Page{Limit: 10})
+	page, err := f.ListDNCEntries(t.Context(), f.by, f.list.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	assert.Len(t, page.Data, 1)
-	_, err = f.ListDNCEntries(t.Context(), f.by, f.list.ID, ask.Page{Limit: 10, Cursor: "x"})
+	_, err = f.ListDNCEntries(t.Context(), f.by, f.list.ID, record.PageQuery{Limit: 10, Cursor: "x"})
 	assert.Equal(t, "cursor", recordtest.Param(err))
 }
 
 func TestListIsLockedWhileItIsImported(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	_, err := f.ImportDNC(t.Context(), f.by, f.list.ID, func(func(ask.RawNumber, error) bool) {
+	_, err := f.ImportDNC(t.Context(), f.by, f.list.ID, func(func(domain.RawNumber, error) bool) {
 		_, err := f.ImportDNC(t.Context(), f.by, f.list.ID, numbers(nil))
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err))
 		assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.DeleteDNCList(t.Context(), f.by, f.list.ID)))

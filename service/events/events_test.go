@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/persistence"
@@ -99,7 +98,7 @@ func TestEventsArePagedByTypeWithinAnEnvironment(t *testing.T) {
 	f.commit(t, domain.Test, event.CallEnded, "call_2")
 	f.commit(t, domain.Live, event.CampaignCreated, "campaign_1")
 	two := f.commit(t, domain.Live, event.CallEnded, "call_3")
-	q := ask.EventQuery{Types: []string{"call.ended"}, Limit: 1}
+	q := events.Query{Types: []string{"call.ended"}, Limit: 1}
 	page, err := f.ListEvents(t.Context(), f.by, q)
 	require.NoError(t, err)
 	assert.Equal(t, []string{one}, ids(page.Data))
@@ -108,13 +107,13 @@ func TestEventsArePagedByTypeWithinAnEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{two}, ids(page.Data))
 	assert.Empty(t, page.Next)
-	_, err = f.ListEvents(t.Context(), f.by, ask.EventQuery{After: record.NewID(t.Context(), domain.PrefixEvent), Limit: 1})
+	_, err = f.ListEvents(t.Context(), f.by, events.Query{After: record.NewID(t.Context(), domain.PrefixEvent), Limit: 1})
 	assert.Equal(t, "after", recordtest.Param(err))
 
-	page, err = f.CallEvents(t.Context(), f.by, "call_1", ask.EventQuery{Limit: 10})
+	page, err = f.CallEvents(t.Context(), f.by, "call_1", events.Query{Limit: 10})
 	require.NoError(t, err)
 	assert.Equal(t, []string{one}, ids(page.Data))
-	_, err = f.CallEvents(t.Context(), f.by, "call_1", ask.EventQuery{Limit: 10, After: "event_x"})
+	_, err = f.CallEvents(t.Context(), f.by, "call_1", events.Query{Limit: 10, After: "event_x"})
 	assert.Equal(t, "cursor", recordtest.Param(err))
 }
 
@@ -129,7 +128,7 @@ func TestEventOfAnotherWorkspaceOrEnvironmentIsNotFound(t *testing.T) {
 		_, err = f.Event(t.Context(), p, id)
 		assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	}
-	page, err := f.ListEvents(t.Context(), recordtest.Live(recordtest.OtherWorkspace), ask.EventQuery{Limit: 10})
+	page, err := f.ListEvents(t.Context(), recordtest.Live(recordtest.OtherWorkspace), events.Query{Limit: 10})
 	require.NoError(t, err)
 	assert.Empty(t, page.Data)
 }
@@ -138,7 +137,7 @@ func TestCursorOfADeletedEventHasExpired(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	code := func(after string) domain.Code {
-		_, err := f.ListEvents(t.Context(), f.by, ask.EventQuery{After: after, Limit: 10})
+		_, err := f.ListEvents(t.Context(), f.by, events.Query{After: after, Limit: 10})
 		return domain.CodeOf(err)
 	}
 	one := f.commit(t, domain.Live, event.CallEnded, "call_1")
@@ -146,18 +145,18 @@ func TestCursorOfADeletedEventHasExpired(t *testing.T) {
 	f.commit(t, domain.Live, event.CallEnded, "call_3")
 	_, err := f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, DeleteEvents: []uint64{2}})
 	require.NoError(t, err)
-	assert.Equal(t, ask.CodeCursorExpired, code(two), "a data request deleted it")
+	assert.Equal(t, domain.CodeCursorExpired, code(two), "a data request deleted it")
 	assert.Empty(t, code(one))
 	_, err = f.store.Apply(t.Context(), commit.Change{Workspace: recordtest.Workspace, Trim: 3})
 	require.NoError(t, err)
-	assert.Equal(t, ask.CodeCursorExpired, code(one), "no event is kept")
+	assert.Equal(t, domain.CodeCursorExpired, code(one), "no event is kept")
 }
 
 func TestFollowerReadsEventsAsTheyAreCommitted(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.commit(t, domain.Live, event.CallEnded, "call_1")
-	next, err := f.FollowEvents(t.Context(), f.by, ask.EventQuery{After: ask.EventsFromNow, Types: []string{"call.ended"}})
+	next, err := f.FollowEvents(t.Context(), f.by, events.Query{After: events.FromNow, Types: []string{"call.ended"}})
 	require.NoError(t, err)
 	read := make(chan []event.Event)
 	failed := make(chan error, 1)

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/exports"
 	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/record/contactlist"
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
@@ -42,16 +42,16 @@ func (*sources) Campaign(_ context.Context, _ domain.Principal, id string) (*dom
 	return &domain.Campaign{}, nil
 }
 
-func (s *sources) CampaignResults(context.Context, domain.Principal, string) (iter.Seq2[ask.ResultRow, error], error) {
-	return func(yield func(ask.ResultRow, error) bool) {
-		if yield(ask.ResultRow{Phone: "+12025550101", Outcome: "completed"}, nil) && s.err != nil {
-			yield(ask.ResultRow{}, s.err)
+func (s *sources) CampaignResults(context.Context, domain.Principal, string) (iter.Seq2[contactlist.ResultRow, error], error) {
+	return func(yield func(contactlist.ResultRow, error) bool) {
+		if yield(contactlist.ResultRow{Phone: "+12025550101", Outcome: "completed"}, nil) && s.err != nil {
+			yield(contactlist.ResultRow{}, s.err)
 		}
 	}, nil
 }
 
-func (*sources) ExportContacts(context.Context, domain.Principal, string, string) (ask.ContactsExport, error) {
-	return ask.ContactsExport{}, errors.New("not asked for")
+func (*sources) ExportContacts(context.Context, domain.Principal, string, string) (contactlist.ContactsExport, error) {
+	return contactlist.ContactsExport{}, errors.New("not asked for")
 }
 
 type fixture struct {
@@ -117,7 +117,7 @@ func TestExportIsWrittenBehindItsRequest(t *testing.T) {
 
 	require.NoError(t, f.SweepExports(t.Context(), recordtest.Workspace, time.Now().Add(domain.ExportLife+time.Hour)))
 	_, code = f.file(t, e)
-	assert.Equal(t, ask.CodeExportExpired, code)
+	assert.Equal(t, domain.CodeExportExpired, code)
 }
 
 func TestExportOfCallsHasTheEnvironmentAndTheAddressesOfItsCalls(t *testing.T) {

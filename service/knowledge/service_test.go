@@ -12,7 +12,6 @@ import (
 
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/engines/llm"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/record"
@@ -68,7 +67,7 @@ func setUp(t *testing.T, embedding *llm.Engine) *fixture {
 }
 
 // create creates a knowledge base and reads its sources.
-func (f *fixture) create(t *testing.T, sources ...ask.NewSource) *domain.KnowledgeBase {
+func (f *fixture) create(t *testing.T, sources ...domain.NewKnowledgeSource) *domain.KnowledgeBase {
 	t.Helper()
 	k, err := f.CreateKnowledge(t.Context(), f.by, &domain.KnowledgeBase{Name: "shop"}, sources)
 	require.NoError(t, err)
@@ -79,11 +78,13 @@ func (f *fixture) create(t *testing.T, sources ...ask.NewSource) *domain.Knowled
 	return k
 }
 
-func text(s string) ask.NewSource {
-	return ask.NewSource{Type: domain.SourceText, Text: s, ContentType: plainText}
+func text(s string) domain.NewKnowledgeSource {
+	return domain.NewKnowledgeSource{Type: domain.SourceText, Text: s, ContentType: plainText}
 }
 
-func page(url string) ask.NewSource { return ask.NewSource{Type: domain.SourceURL, URL: url} }
+func page(url string) domain.NewKnowledgeSource {
+	return domain.NewKnowledgeSource{Type: domain.SourceURL, URL: url}
+}
 
 func (f *fixture) best(t *testing.T, k *domain.KnowledgeBase, query string) string {
 	t.Helper()
@@ -98,12 +99,12 @@ func (f *fixture) best(t *testing.T, k *domain.KnowledgeBase, query string) stri
 func TestSourcesAreReadAndFoundByTheirWords(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, nil)
-	_, err := f.CreateKnowledge(t.Context(), f.by, &domain.KnowledgeBase{}, []ask.NewSource{text("x"), page("http://shop.example")})
+	_, err := f.CreateKnowledge(t.Context(), f.by, &domain.KnowledgeBase{}, []domain.NewKnowledgeSource{text("x"), page("http://shop.example")})
 	assert.Equal(t, "sources[1].url", recordtest.Param(err))
 	k := f.create(t, page("https://shop.example/hours"), text("Dogs are welcome."), page("https://shop.example/missing"))
 	assert.Equal(t, []any{domain.KnowledgeReady, 3, 2}, []any{k.Status, k.Sources, k.Passages}, "one source failed, not all")
 	assert.Equal(t, "The shop opens at nine.", f.best(t, k, "When does the shop open?"))
-	l, err := f.ListSources(t.Context(), f.by, k.ID, ask.Page{Limit: 10})
+	l, err := f.ListSources(t.Context(), f.by, k.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	states := make(map[string]string)
 	for _, s := range l.Data {
@@ -136,7 +137,7 @@ func TestDeletedSourceIsNotFound(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, nil)
 	k := f.create(t, text("Dogs are welcome."), text("The shop opens at nine."))
-	l, err := f.ListSources(t.Context(), f.by, k.ID, ask.Page{Limit: 10})
+	l, err := f.ListSources(t.Context(), f.by, k.ID, record.PageQuery{Limit: 10})
 	require.NoError(t, err)
 	for _, s := range l.Data {
 		require.NoError(t, f.DeleteSource(t.Context(), f.by, k.ID, s.ID))
@@ -168,6 +169,6 @@ func TestUsedOrForeignKnowledgeBaseIsNotDeleted(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(f.DeleteKnowledge(t.Context(), f.by, k.ID)))
 	require.NoError(t, record.Delete[domain.Agent](t.Context(), f.store, f.by, domain.PrefixAgent, agent.ID))
 	require.NoError(t, f.DeleteKnowledge(t.Context(), f.by, k.ID))
-	_, err = f.ListSources(t.Context(), f.by, k.ID, ask.Page{Limit: 10})
+	_, err = f.ListSources(t.Context(), f.by, k.ID, record.PageQuery{Limit: 10})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/record"
@@ -71,8 +70,8 @@ func TestFilteredPageIsFilledUp(t *testing.T) {
 	for _, name := range []string{"a", "b", "a", "b", "a"} {
 		createTool(t, store, p, name)
 	}
-	list := func(cursor string) ask.List[*domain.Tool] {
-		l, err := record.List(t.Context(), store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixTool, ask.Page{Limit: 2, Cursor: cursor}, func(x *domain.Tool) bool { return x.Name == "a" })
+	list := func(cursor string) record.Page[*domain.Tool] {
+		l, err := record.List(t.Context(), store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixTool, record.PageQuery{Limit: 2, Cursor: cursor}, func(x *domain.Tool) bool { return x.Name == "a" })
 		require.NoError(t, err)
 		return l
 	}

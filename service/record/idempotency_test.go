@@ -9,14 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-var onceKey = ask.OnceKey{Method: "POST", Path: "/v1/tools", Key: "k"}
+var onceKey = record.IdempotencyKey{Method: "POST", Path: "/v1/tools", Key: "k"}
 
 func TestRequestWithAKeyRunsOnce(t *testing.T) {
 	t.Parallel()
@@ -33,7 +32,7 @@ func TestRequestWithAKeyRunsOnce(t *testing.T) {
 	_, _, err = once.Reserve(t.Context(), other, onceKey, "digest")
 	require.NoError(t, err, "the same text of another credential")
 
-	require.NoError(t, once.Keep(ctx, p, onceKey, ask.OnceReply{Digest: "digest", Sealed: []byte("reply")}))
+	require.NoError(t, once.Keep(ctx, p, onceKey, record.StoredReply{Digest: "digest", Sealed: []byte("reply")}))
 	for _, process := range []*record.Idempotency{once, record.NewIdempotency(store)} {
 		_, reply, err = process.Reserve(t.Context(), p, onceKey, "digest")
 		require.NoError(t, err)

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/persistence/pebbletest"
 	"github.com/callboard/callboard/service/record"
@@ -73,10 +72,10 @@ func draft() *domain.Campaign {
 	}
 }
 
-func phones(list ...string) iter.Seq2[ask.RawContact, error] {
-	return func(yield func(ask.RawContact, error) bool) {
+func phones(list ...string) iter.Seq2[domain.RawContact, error] {
+	return func(yield func(domain.RawContact, error) bool) {
 		for i, phone := range list {
-			if !yield(ask.RawContact{Line: i + 1, Phone: phone}, nil) {
+			if !yield(domain.RawContact{Line: i + 1, Phone: phone}, nil) {
 				return
 			}
 		}
@@ -84,8 +83,8 @@ func phones(list ...string) iter.Seq2[ask.RawContact, error] {
 }
 
 // allBusy is an order in which each callee is busy.
-func allBusy() ask.SimulationOrder {
-	return ask.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a ask.Assumptions) ask.Assumptions {
+func allBusy() simulation.SimulationOrder {
+	return simulation.SimulationOrder{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a simulation.Assumptions) simulation.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.FailedRate, a.NoAnswerRate, a.BusyRate = 0, 0, 0, 0, 1
 		return a
 	}}
@@ -96,7 +95,7 @@ func TestForecastCountsAttemptsAndSkippedContacts(t *testing.T) {
 	s, _ := setUp(t, domain.RoomyLimits())
 	got, err := s.SimulateDraft(t.Context(), recordtest.Live(recordtest.Workspace), draft(), phones("+12025550101", "+12025550102", listed, "+4930123456"), allBusy())
 	require.NoError(t, err)
-	assert.Equal(t, ask.AssumedDefaults, got.AssumedFrom)
+	assert.Equal(t, simulation.AssumedDefaults, got.AssumedFrom)
 	assert.Equal(t, []int{4, 1, 1, 4}, []int{got.Contacts, got.Skipped.DNC, got.Skipped.Invalid, got.Attempts}, "two callees are called twice")
 	assert.Equal(t, 2, got.Outcomes[domain.OutcomeBusy])
 	assert.Equal(t, []int{4, 4}, []int{got.Cost.Attempts, got.Cost.Included})
@@ -125,7 +124,7 @@ func TestForecastIsRefused(t *testing.T) {
 	assert.Equal(t, "agent_id", recordtest.Param(err))
 	order := allBusy()
 	assume := order.Assume
-	order.Assume = func(a ask.Assumptions) ask.Assumptions {
+	order.Assume = func(a simulation.Assumptions) simulation.Assumptions {
 		_, busy := s.SimulateCampaign(t.Context(), p, n.campaign.ID, allBusy())
 		assert.Equal(t, domain.CodeUnavailable, domain.CodeOf(busy), "one forecast of a workspace at a time")
 		return assume(a)
@@ -154,9 +153,9 @@ func TestAssumptionsComeFromTheLatestCalls(t *testing.T) {
 		record.SetMeta(&c.Meta, "call", p, record.NewID(t.Context(), domain.PrefixCall), begin)
 		require.NoError(t, record.Create(t.Context(), n.store, c))
 	}
-	got, err := s.SimulateDraft(t.Context(), p, draft(), phones(), ask.SimulationOrder{Assume: func(a ask.Assumptions) ask.Assumptions { return a }})
+	got, err := s.SimulateDraft(t.Context(), p, draft(), phones(), simulation.SimulationOrder{Assume: func(a simulation.Assumptions) simulation.Assumptions { return a }})
 	require.NoError(t, err)
-	assert.Equal(t, ask.AssumedHistory, got.AssumedFrom)
+	assert.Equal(t, simulation.AssumedHistory, got.AssumedFrom)
 	a := got.Assumptions
 	assert.InDeltaSlice(t, []float64{0.2, 0.8, 0, 30}, []float64{a.AnswerRate, a.BusyRate, a.NoAnswerRate, a.TalkSeconds}, 1e-9)
 }

@@ -13,7 +13,6 @@ import (
 	register "github.com/callboard/callboard/actors/dnc"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
@@ -113,7 +112,7 @@ func (f *fixture) gateway(t *testing.T) *domain.SMSGateway {
 
 func (f *fixture) send(t *testing.T, p domain.Principal) *domain.Message {
 	t.Helper()
-	m, err := f.SendMessage(t.Context(), p, ask.NewMessage{To: contact, Body: "Hello"})
+	m, err := f.SendMessage(t.Context(), p, domain.NewMessage{To: contact, Body: "Hello"})
 	require.NoError(t, err)
 	return m
 }
@@ -135,21 +134,21 @@ func (f *fixture) now(t *testing.T, m *domain.Message) *domain.Message {
 func TestMessageIsRefusedByTheRulesOfTheWorkspace(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	refused := func(o ask.NewMessage) []any {
+	refused := func(o domain.NewMessage) []any {
 		_, err := f.SendMessage(t.Context(), f.by, o)
 		return []any{domain.CodeOf(err), recordtest.Param(err)}
 	}
-	assert.Equal(t, []any{domain.CodeNoSMSRoute, ""}, refused(ask.NewMessage{To: contact, Body: "x"}))
+	assert.Equal(t, []any{domain.CodeNoSMSRoute, ""}, refused(domain.NewMessage{To: contact, Body: "x"}))
 	f.gateway(t)
-	assert.Equal(t, []any{domain.CodeValidation, "to"}, refused(ask.NewMessage{To: "somebody", Body: "x"}))
-	assert.Equal(t, []any{domain.CodeDestination, "to"}, refused(ask.NewMessage{To: "911", Body: "x"}))
-	assert.Equal(t, domain.CodeDestination, refused(ask.NewMessage{To: "+4930123456", Body: "x"})[0])
-	assert.Equal(t, []any{domain.CodeValidation, "context.name"}, refused(ask.NewMessage{To: contact, Body: "Hello {{name}}"}))
-	assert.Equal(t, []any{domain.CodeValidation, "from"}, refused(ask.NewMessage{To: contact, From: "12", Body: "x"}))
+	assert.Equal(t, []any{domain.CodeValidation, "to"}, refused(domain.NewMessage{To: "somebody", Body: "x"}))
+	assert.Equal(t, []any{domain.CodeDestination, "to"}, refused(domain.NewMessage{To: "911", Body: "x"}))
+	assert.Equal(t, domain.CodeDestination, refused(domain.NewMessage{To: "+4930123456", Body: "x"})[0])
+	assert.Equal(t, []any{domain.CodeValidation, "context.name"}, refused(domain.NewMessage{To: contact, Body: "Hello {{name}}"}))
+	assert.Equal(t, []any{domain.CodeValidation, "from"}, refused(domain.NewMessage{To: contact, From: "12", Body: "x"}))
 	f.workspace.Calling.DailySpendCap = &domain.Money{}
-	assert.Equal(t, domain.CodeSpendCap, refused(ask.NewMessage{To: contact, Body: "x"})[0])
+	assert.Equal(t, domain.CodeSpendCap, refused(domain.NewMessage{To: contact, Body: "x"})[0])
 	assert.Empty(t, f.node.requests)
-	_, err := f.SendMessage(t.Context(), recordtest.Live(recordtest.OtherWorkspace), ask.NewMessage{To: contact, Body: "x"})
+	_, err := f.SendMessage(t.Context(), recordtest.Live(recordtest.OtherWorkspace), domain.NewMessage{To: contact, Body: "x"})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
@@ -190,20 +189,20 @@ func TestOptOutIsAnsweredOnceAndEndsMessages(t *testing.T) {
 	f := setUp(t)
 	g := f.gateway(t)
 	queued := f.send(t, f.by)
-	receive := func(id, body string) ask.GatewayTaken {
-		all, err := f.SMSGatewayEvents(t.Context(), f.by, g.ID, []ask.GatewayEvent{{Type: ask.GatewayReceived, ID: id, From: contact, To: ownNumber, Body: body}})
+	receive := func(id, body string) GatewayResult {
+		all, err := f.SMSGatewayEvents(t.Context(), f.by, g.ID, []GatewayEvent{{Type: GatewayReceived, ID: id, From: contact, To: ownNumber, Body: body}})
 		require.NoError(t, err)
 		return all[0]
 	}
 	first := receive("1", "STOP")
-	assert.Equal(t, ask.GatewayTaken{MessageID: first.MessageID, Duplicate: true}, receive("1", "STOP"))
+	assert.Equal(t, GatewayResult{MessageID: first.MessageID, Duplicate: true}, receive("1", "STOP"))
 	receive("2", "stop")
-	_, err := f.SendMessage(t.Context(), f.by, ask.NewMessage{To: contact, Body: "x"})
+	_, err := f.SendMessage(t.Context(), f.by, domain.NewMessage{To: contact, Body: "x"})
 	assert.Equal(t, domain.CodeOptedOut, domain.CodeOf(err), "at once")
 	f.deliver(t)
 	f.deliver(t) // the notice, behind the message to the same number
 	assert.Equal(t, []any{domain.MessageFailed, string(domain.CodeOptedOut)}, []any{f.now(t, queued).Status, f.now(t, queued).ErrorCode})
-	l, err := f.ListMessages(t.Context(), f.by, ask.MessageQuery{Direction: domain.Outbound, Status: domain.MessageSent, Page: ask.Page{Limit: 10}})
+	l, err := f.ListMessages(t.Context(), f.by, MessageQuery{Direction: domain.Outbound, Status: domain.MessageSent, PageQuery: record.PageQuery{Limit: 10}})
 	require.NoError(t, err)
 	require.Len(t, l.Data, 1, "one notice")
 	assert.True(t, l.Data[0].Notice)
@@ -214,9 +213,9 @@ func TestInvalidGatewayEventDoesNotStopTheOthers(t *testing.T) {
 	f := setUp(t)
 	g, m := f.gateway(t), f.send(t, f.by)
 	f.deliver(t)
-	all, err := f.SMSGatewayEvents(t.Context(), f.by, g.ID, []ask.GatewayEvent{
+	all, err := f.SMSGatewayEvents(t.Context(), f.by, g.ID, []GatewayEvent{
 		{Type: "delivered", MessageID: record.NewID(t.Context(), domain.PrefixMessage)},
-		{Type: ask.GatewayReceived, ID: "1", From: contact, To: "+12025550199", Body: "x"},
+		{Type: GatewayReceived, ID: "1", From: contact, To: "+12025550199", Body: "x"},
 		{Type: "delivered", MessageID: m.ID},
 	})
 	require.NoError(t, err)

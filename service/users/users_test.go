@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/ask"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/persistence/pebbletest"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/recordtest"
 	"github.com/callboard/callboard/service/users"
 )
@@ -160,7 +160,7 @@ func TestUsersOfOtherWorkspacesAreNotFound(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	_, err = f.UpdateUser(t.Context(), other, f.user.ID, func(*domain.User) error { return nil })
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
-	_, err = f.ListSessions(t.Context(), other, f.user.ID, ask.Page{Limit: 10})
+	_, err = f.ListSessions(t.Context(), other, f.user.ID, record.PageQuery{Limit: 10})
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(f.DeleteUser(t.Context(), other, f.user.ID, anyUser)))
 	_, _, err = f.SignInLink(t.Context(), other, f.user.ID, anyUser)
