@@ -62,6 +62,7 @@ func siblings() map[string][]string {
 		// An actor and its children, or the actor that it reports to.
 		"actors/numbers":  {"actors/dnc"},
 		"actors/outbox":   {"actors/webhook"},
+		"actors/inbound":  {"actors/registrar", "actors/storecache", "actors/trunk"},
 		"actors/call":     {"actors/call", "actors/lines", "actors/trunk", "actors/numbers", "actors/conversation", "actors/dnc"}, // and the packages of a call
 		"actors/campaign": {"actors/lines", "actors/trunk", "actors/numbers", "actors/call", "actors/dnc"},
 		"actors/node":     {"actors"},

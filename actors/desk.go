@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/service/agentruntime"
 	"github.com/callboard/callboard/service/agents"
@@ -99,7 +98,6 @@ type Desk struct {
 	log      *slog.Logger
 	list     contactlist.Reader
 	searches sync.Map // in transcripts, by workspace: one at a time
-	called   record.Cache[*domain.PhoneNumber]
 	zones    *calendar.Shared
 	jobs     *jobs.Runner
 	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id

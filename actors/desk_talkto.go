@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/callboard/callboard/actors/inbound"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
@@ -89,5 +90,5 @@ func (n *Node) orderedFor(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, e
 			}, e, nil
 		}
 	}
-	return nil, trunk.Entry{}, errNoNumber
+	return nil, trunk.Entry{}, inbound.ErrNoNumber
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/callboard/callboard/sip/registration"
 	"log/slog"
 	"time"
+
+	"github.com/callboard/callboard/sip/registration"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -349,7 +350,9 @@ func (n *Node) callProps(ws string, t *tree, survivors []*recovery.Resumable) *a
 			hit, err := n.dnc.Check(ctx, ws, s, e164)
 			return hit != nil, err
 		},
-		Ours:     func(env domain.Environment, in *sip.Incoming) (string, bool) { return n.trunkInWorkspace(ws, env, in) },
+		Ours: func(env domain.Environment, in *sip.Incoming) (string, bool) {
+			return n.lookup.TrunkInWorkspace(ws, env, in)
+		},
 		SpoolDir: n.cfg.SpoolDir, PublicURL: n.cfg.PublicURL, Log: n.cfg.Log,
 		Committed: func() { n.Committed(ws) }, Before: n.beforeCall(), OptOut: n.optOut, Redact: t.redactor, Mind: n.services.Agents.ForCall, Analyse: func() { n.services.Analysis.Wake(ws) },
 		Survive: n.cfg.Survive, Resumable: survivors, Cut: n.cutOff, ResumptionDone: n.cfg.TookUp,

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/inbound"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
@@ -66,13 +66,6 @@ func (n *Node) Inbound(in *sip.Incoming) {
 	})
 }
 
-// errNoNumber says that no workspace with a trunk at this source has the number. errAuthRequired says that a trunk
-// with inbound.auth may have it, and that the call is not authenticated.
-var (
-	errNoNumber     = errors.New("no such number")
-	errAuthRequired = errors.New("the call is not authenticated")
-)
-
 // refuse answers an INVITE of a trunk, and counts why: before, so that whoever
 // has the answer finds it counted.
 func (n *Node) refuse(in *sip.Incoming, e trunk.Entry, code int, after time.Duration, why string) {
@@ -89,13 +82,17 @@ func (n *Node) arrived(e trunk.Entry, refusal string) {
 func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
 	number, entry, err := n.orderedFor(in)
 	if number == nil && err == nil {
-		number, entry, err = n.numberOf(ctx, in)
+		number, entry, err = n.lookup.Number(ctx, in)
 	}
-	if errors.Is(err, errNoNumber) {
-		n.refuse(in, entry, sipNotFound, 0, "unknown_number")
+	if errors.Is(err, inbound.ErrNoNumber) {
+		code := sipNotFound
+		if errors.Is(err, inbound.ErrPhoneCallsOut) {
+			code = sipForbidden
+		}
+		n.refuse(in, entry, code, 0, "unknown_number")
 		return nil
 	}
-	if errors.Is(err, errAuthRequired) {
+	if errors.Is(err, inbound.ErrAuthRequired) {
 		in.Challenge() // as every caller is asked first: no refusal to be counted
 		return nil
 	}
@@ -181,52 +178,11 @@ func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.C
 	return nil
 }
 
-func countryOf(t *domain.Trunk, w *domain.Workspace) string {
-	if t.NumberCountry != "" {
-		return t.NumberCountry
-	}
-	return w.DefaultCountry
-}
-
-// spellings are the ways in which a trunk may write a number of ours.
-func spellings(to, country string) []string {
-	out := []string{to}
-	if e164, _, err := domain.ParsePhone(to, country); err == nil && e164 != to {
-		out = append(out, e164)
-	}
-	if !strings.HasPrefix(to, "+") {
-		out = append(out, "+"+to)
-	}
-	return out
-}
-
-// claimed is the number of a claim; nil: nobody's.
-func (n *Node) claimed(ctx context.Context, text string) (*domain.PhoneNumber, error) {
-	claim := &domain.NumberClaim{Number: text}
-	if _, err := n.cfg.Store.Get(ctx, claim); err != nil {
-		if errors.Is(err, domain.ErrNotFound) {
-			return nil, nil //nolint:nilnil // nobody's number is no error
-		}
-		return nil, err
-	}
-	num := &domain.PhoneNumber{Meta: domain.Meta{ID: claim.NumberID, WorkspaceID: claim.WorkspaceID}}
-	if _, err := n.cfg.Store.Get(ctx, num); err != nil {
-		if errors.Is(err, domain.ErrNotFound) {
-			return nil, nil //nolint:nilnil // it went in between
-		}
-		return nil, err
-	}
-	if num.Status != domain.NumberLive {
-		return nil, nil //nolint:nilnil // nobody's until an operator has said so
-	}
-	return num, nil
-}
-
 func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.Trunk, script *domain.Script) *domain.Call {
 	now := domain.Timestamp(time.Now())
 	country := ""
 	if w := n.Workspace(num.WorkspaceID); w != nil {
-		country = countryOf(t, w)
+		country = inbound.Country(t, w)
 	}
 	told := domain.CallingParty{From: in.From, Name: in.FromName, Verstat: in.Verstat, Header: in.Header}
 	if in.PhoneID != "" {
@@ -242,19 +198,11 @@ func (n *Node) inboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.
 		c.Caller = party
 	}
 	if num.Number == "*" {
-		c.To = calledBy(in.To, country)
+		c.To = inbound.CalledNumber(in.To, country)
 	}
 	p := domain.Principal{WorkspaceID: num.WorkspaceID, Environment: num.Environment}
 	c.Set("call", p, mailbox.NewID(domain.PrefixCall), now)
 	return c
-}
-
-// calledBy is a number that was called, as E.164 where it is one.
-func calledBy(to, country string) string {
-	if e164, err := domain.E164(to, country); err == nil {
-		return e164
-	}
-	return to
 }
 
 // overLimit keeps the record of a call that found every line taken.

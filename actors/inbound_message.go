@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/callboard/callboard/actors/inbound"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/sms"
@@ -44,7 +45,7 @@ func (n *Node) Text(in *sip.IncomingText) {
 		defer cancel()
 		code, err := n.takeText(ctx, in)
 		switch {
-		case errors.Is(err, errAuthRequired):
+		case errors.Is(err, inbound.ErrAuthRequired):
 			in.Challenge()
 		case err != nil:
 			n.cfg.Log.Warn("a text message could not be taken", slog.String("sip_call_id", in.CallID), slog.Any("error", err))
@@ -69,9 +70,9 @@ func (n *Node) takeText(ctx context.Context, in *sip.IncomingText) (code int, er
 	if content.Report != nil {
 		return n.takeReport(ctx, as, content.Report)
 	}
-	number, entry, err := n.numberOf(ctx, as)
+	number, entry, err := n.lookup.Number(ctx, as)
 	switch {
-	case errors.Is(err, errNoNumber):
+	case errors.Is(err, inbound.ErrNoNumber):
 		return sipNotFound, nil
 	case err != nil:
 		return 0, err
@@ -82,13 +83,13 @@ func (n *Node) takeText(ctx context.Context, in *sip.IncomingText) (code int, er
 	if w == nil {
 		return sipNotFound, nil
 	}
-	country := countryOf(&entry.Trunk, w)
+	country := inbound.Country(&entry.Trunk, w)
 	m := &domain.Message{
-		Meta: domain.Meta{WorkspaceID: number.WorkspaceID, Environment: number.Environment}, From: calledBy(in.From, country), To: number.Number,
+		Meta: domain.Meta{WorkspaceID: number.WorkspaceID, Environment: number.Environment}, From: inbound.CalledNumber(in.From, country), To: number.Number,
 		Body: content.Body, RouteID: entry.Trunk.ID,
 	}
 	if number.Number == "*" {
-		m.To = calledBy(in.To, country)
+		m.To = inbound.CalledNumber(in.To, country)
 	}
 	return sipOK, n.services.Messages.ReceiveFromTrunk(ctx, m, entry.Trunk.ID, in.Key)
 }
@@ -104,7 +105,7 @@ func bodyFits(body string) bool {
 // would only come again.
 func (n *Node) takeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) (code int, err error) {
 	for _, e := range n.book.Of(as.Source) { // with or without the header of its trunk: a carrier need not repeat it in a report
-		if as.Proved && !isAuthenticated(e, as) {
+		if as.Proved && !inbound.IsAuthenticated(e, as) {
 			continue
 		}
 		m, _, err := n.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: r.MessageID})
@@ -114,8 +115,8 @@ func (n *Node) takeReport(ctx context.Context, as *sip.Incoming, r *sms.Report) 
 		if m == nil || m.RouteID != e.Trunk.ID {
 			continue
 		}
-		if !isAuthenticated(e, as) {
-			return 0, errAuthRequired
+		if !inbound.IsAuthenticated(e, as) {
+			return 0, inbound.ErrAuthRequired
 		}
 		return sipOK, n.services.Messages.ApplyReport(ctx, m.Key(), r)
 	}

@@ -2,18 +2,14 @@ package actors
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/registrar"
-	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
-	"github.com/callboard/callboard/sip"
 	sipregistrar "github.com/callboard/callboard/sip/registrar"
 )
 
@@ -35,55 +31,6 @@ func (n *Node) register(u *sipregistrar.Update) {
 		return
 	}
 	n.sys.Root.Send(t.phones, registrar.Register{Update: u})
-}
-
-// phoneCalls finds whom a phone of ours calls: an agent by its extension or by
-// a number of the workspace. Phones never call out. The sound may come from
-// where the phone is.
-func (n *Node) phoneCalls(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
-	x, known := n.phones.Phone(in.PhoneID)
-	w := n.Workspace(x.WorkspaceID)
-	entry := trunk.Entry{WorkspaceID: x.WorkspaceID, Trunk: x.MediaTrunk()}
-	entry.Trunk.MediaNetworks = []string{in.Source.Addr().Unmap().String()}
-	if !known || w == nil {
-		return nil, entry, errNoNumber
-	}
-	if num, err := n.agentAt(ctx, &x, in.To); num != nil || err != nil {
-		return num, entry, err
-	}
-	for _, text := range spellings(in.To, w.DefaultCountry) {
-		num, err := n.claimed(ctx, text)
-		if err != nil {
-			return nil, entry, err
-		}
-		if num != nil && num.WorkspaceID == x.WorkspaceID && num.Environment == x.Environment {
-			return num, entry, nil
-		}
-	}
-	if !domain.IsExtension(in.To) {
-		in.Reject(sipForbidden, 0)
-	}
-	return nil, entry, errNoNumber
-}
-
-// agentAt is the agent of an extension, as the number it would have.
-func (n *Node) agentAt(ctx context.Context, x *domain.Phone, to string) (*domain.PhoneNumber, error) {
-	if !domain.IsExtension(to) {
-		return nil, nil //nolint:nilnil // no extension is no error
-	}
-	c := &domain.ExtensionClaim{WorkspaceID: x.WorkspaceID, Environment: x.Environment, Extension: to}
-	_, err := n.cfg.Store.Get(ctx, c)
-	switch {
-	case errors.Is(err, domain.ErrNotFound):
-		return nil, nil //nolint:nilnil // nobody's extension is no error
-	case err != nil:
-		return nil, err
-	case !strings.HasPrefix(c.OwnerID, string(domain.PrefixAgent)+"_"):
-		return nil, nil //nolint:nilnil // a phone's: it cannot be reached from here
-	}
-	return &domain.PhoneNumber{
-		Meta: domain.Meta{WorkspaceID: x.WorkspaceID, Environment: x.Environment}, Number: to, AgentID: c.OwnerID,
-	}, nil
 }
 
 // ReloadPhones tells the phones and their book what is stored now.

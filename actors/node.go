@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/actors/call/siptrace"
 	"github.com/callboard/callboard/actors/campaign"
 	"github.com/callboard/callboard/actors/dnc"
+	"github.com/callboard/callboard/actors/inbound"
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
@@ -134,6 +135,7 @@ type Node struct {
 	sys      *actor.ActorSystem
 	book     *trunk.Book
 	phones   *registrar.Book
+	lookup   *inbound.Lookup
 	dnc      *dnc.Register
 	desk     *Desk
 	services Services
@@ -204,6 +206,7 @@ func New(cfg Config) *Node {
 		cfg: cfg, sys: mailbox.System(cfg.Log), book: trunk.NewBook(), phones: registrar.NewBook(), spaces: make(map[string]*tree),
 		boot: mailbox.NewID("boot"), zones: calendar.NewShared(), dnc: dnc.New(store, func(workspace string, n uint64) string { return cfg.Keys.NumberHash(workspace, numberlists.E164(n)) }, cfg.Log),
 	}
+	n.lookup = inbound.New(inbound.Config{Store: store, Trunks: n.book, Phones: n.phones, Workspace: n.Workspace})
 	n.halts.quarantined = cfg.Quarantined
 	n.halts.drained = new(atomic.Pointer[load.DrainNow])
 	if cfg.Board != nil {

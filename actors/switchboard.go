@@ -169,9 +169,9 @@ func (s *Switchboard) invite(in *sip.Incoming) {
 	}
 	s.pass(arrival{
 		at: at, sent: in.Through.IsValid(), give: func(n *Node) { n.Inbound(in) }, refuse: func(code int, after time.Duration) { in.Reject(code, after) },
-		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.claimOf(ctx, in) },
+		claim: func(ctx context.Context, n *Node) (domain.CallClaim, error) { return n.lookup.Claim(ctx, in) },
 		moves: func(ctx context.Context, n *Node) bool {
-			return n.elsewhere(ctx, in, func(workspace string) bool {
+			return n.lookup.MayBeElsewhere(ctx, in, func(workspace string) bool {
 				return slices.ContainsFunc(all, func(n *Node) bool { return n.Workspace(workspace) != nil })
 			})
 		},
@@ -208,7 +208,7 @@ func (n *Node) claimsText(ctx context.Context, in *sip.IncomingText) (none domai
 		return none, err
 	}
 	if content.Report == nil {
-		return n.claimOf(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
+		return n.lookup.Claim(ctx, &sip.Incoming{To: in.To, From: in.From, TrunkID: in.TrunkID, Proved: in.Proved, Source: in.Source, MatchFields: in.MatchFields})
 	}
 	for _, e := range n.book.Of(in.Source) {
 		m, _, err := n.services.Messages.MessageByKey(ctx, domain.Key{Kind: "message", Workspace: e.WorkspaceID, ID: content.Report.MessageID})

@@ -9,6 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/service/record"
+
+	"github.com/callboard/callboard/actors/storecache"
 )
 
 // ScriptsConfig holds what a scriptReader needs.
@@ -48,7 +50,7 @@ type Scripts struct {
 	recogniser speech.Recogniser
 	realtime   *speech.Lives
 	engines    func(*domain.Script) pathway.Engines
-	scripts    record.Cache[domain.Script]
+	scripts    storecache.Cache[domain.Script]
 }
 
 // NewScripts returns a scriptReader.

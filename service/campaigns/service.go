@@ -21,6 +21,8 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
+
+	"github.com/callboard/callboard/actors/storecache"
 )
 
 // Config holds what a campaignService needs.
@@ -110,7 +112,7 @@ type Service struct {
 	script     func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	callerIDs  func(ctx context.Context, p domain.Principal) ([]string, error)
 	// environments of campaigns, by their ids.
-	environments record.Cache[domain.Environment]
+	environments storecache.Cache[domain.Environment]
 	log          *slog.Logger
 }
 

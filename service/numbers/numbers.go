@@ -13,6 +13,8 @@ import (
 
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/record"
+
+	"github.com/callboard/callboard/actors/storecache"
 )
 
 // Store is the store with a count of changes, by which cached values expire.
@@ -37,8 +39,8 @@ type Service struct {
 	store     Store
 	node      node
 	log       *slog.Logger
-	live      record.Cache[[]*domain.PhoneNumber] // by environment
-	callerIDs record.Cache[[]string]              // by environment
+	live      storecache.Cache[[]*domain.PhoneNumber] // by environment
+	callerIDs storecache.Cache[[]string]              // by environment
 }
 
 // New returns the service.

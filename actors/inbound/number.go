@@ -1,4 +1,4 @@
-package actors
+package inbound
 
 import (
 	"context"
@@ -9,53 +9,53 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// numberOf finds whose number was called: an exact one of a workspace that has
+// Number finds whose number was called: an exact one of a workspace that has
 // a trunk at this source, or the catch-all number "*" of such a trunk. If the call
 // may belong to a trunk with inbound.auth and is not authenticated, the error is
-// errAuthRequired (401). With errNoNumber the entry is the trunk at which the
+// ErrAuthRequired (401). With ErrNoNumber the entry is the trunk at which the
 // number was looked for.
-func (n *Node) numberOf(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
+func (l *Lookup) Number(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	if in.PhoneID != "" {
-		return n.phoneCalls(ctx, in)
+		return l.calledByPhone(ctx, in)
 	}
-	all := n.book.Of(in.Source)
+	all := l.trunks.Of(in.Source)
 	entries, needAuth := splitByAuth(all, in)
-	num, e, err := n.findNumber(ctx, in.To, entries)
+	num, e, err := l.findNumber(ctx, in.To, entries)
 	if num != nil || err != nil {
 		return num, e, err
 	}
-	if num, e, err = n.findNumber(ctx, in.To, needAuth); err != nil {
+	if num, e, err = l.findNumber(ctx, in.To, needAuth); err != nil {
 		return nil, e, err
 	}
 	if num != nil {
 		return nil, e, errNumberAuthRequired
 	}
-	rests, err := n.catchAllTrunks(ctx, in, all, entries)
+	rests, err := l.catchAllTrunks(ctx, in, all, entries)
 	if err != nil {
 		return nil, e, err
 	}
-	if num, e, err = n.catchAllNumber(ctx, rests); num != nil || err != nil {
+	if num, e, err = l.catchAllNumber(ctx, rests); num != nil || err != nil {
 		return num, e, err
 	}
 	switch {
 	case len(needAuth) > 0:
-		return nil, needAuth[0], errAuthRequired
+		return nil, needAuth[0], ErrAuthRequired
 	case len(entries) > 0:
-		return nil, entries[0], errNoNumber
+		return nil, entries[0], ErrNoNumber
 	case len(all) > 0 && !in.Proved:
-		return nil, all[0], errNoNumber
+		return nil, all[0], ErrNoNumber
 	}
-	return nil, trunk.Entry{}, errNoNumber
+	return nil, trunk.Entry{}, ErrNoNumber
 }
 
 // catchAllTrunks are the trunks whose "*" may take a call. A number of a workspace that
 // has a trunk at this source is not for the "*" of another workspace, unless the
 // call carries the header of that trunk, because the carrier sets the header.
-func (n *Node) catchAllTrunks(ctx context.Context, in *sip.Incoming, all, entries []trunk.Entry) ([]trunk.Entry, error) {
+func (l *Lookup) catchAllTrunks(ctx context.Context, in *sip.Incoming, all, entries []trunk.Entry) ([]trunk.Entry, error) {
 	if !slices.ContainsFunc(all, func(e trunk.Entry) bool { return !carriesHeader(e, in) }) {
 		return entries, nil
 	}
-	num, _, err := n.findNumber(ctx, in.To, all)
+	num, _, err := l.findNumber(ctx, in.To, all)
 	if num == nil || err != nil {
 		return entries, err
 	}
@@ -64,12 +64,12 @@ func (n *Node) catchAllTrunks(ctx context.Context, in *sip.Incoming, all, entrie
 
 // catchAllNumber is the "*" of the oldest trunk that has one. Of several trunks of its
 // workspace that have one, a trunk whose header the call carries goes first.
-func (n *Node) catchAllNumber(ctx context.Context, entries []trunk.Entry) (first *domain.PhoneNumber, at trunk.Entry, err error) {
+func (l *Lookup) catchAllNumber(ctx context.Context, entries []trunk.Entry) (first *domain.PhoneNumber, at trunk.Entry, err error) {
 	for _, e := range entries {
 		if first != nil && (hasMatch(at) || e.WorkspaceID != at.WorkspaceID || !hasMatch(e)) {
 			continue
 		}
-		num, err := n.catchAllOf(ctx, e)
+		num, err := l.catchAllOf(ctx, e)
 		if err != nil {
 			return nil, e, err
 		}
@@ -81,8 +81,8 @@ func (n *Node) catchAllNumber(ctx context.Context, entries []trunk.Entry) (first
 }
 
 // catchAllOf is the "*" of one trunk; nil: it has none.
-func (n *Node) catchAllOf(ctx context.Context, e trunk.Entry) (*domain.PhoneNumber, error) {
-	num, err := n.cachedNumber(e, "*", func() (*domain.PhoneNumber, error) { return n.claimed(ctx, "*@"+e.Trunk.ID) })
+func (l *Lookup) catchAllOf(ctx context.Context, e trunk.Entry) (*domain.PhoneNumber, error) {
+	num, err := l.cachedNumber(e, "*", func() (*domain.PhoneNumber, error) { return l.claimedNumber(ctx, "*@"+e.Trunk.ID) })
 	if err != nil || num == nil || num.WorkspaceID != e.WorkspaceID {
 		return nil, err
 	}
@@ -110,15 +110,15 @@ func splitByAuth(all []trunk.Entry, in *sip.Incoming) (entries, needAuth []trunk
 
 // findNumber is the number called where it is one of a workspace with such a
 // trunk; nil: it is nobody's.
-func (n *Node) findNumber(ctx context.Context, to string, entries []trunk.Entry) (*domain.PhoneNumber, trunk.Entry, error) {
+func (l *Lookup) findNumber(ctx context.Context, to string, entries []trunk.Entry) (*domain.PhoneNumber, trunk.Entry, error) {
 	for _, e := range entries {
-		w := n.Workspace(e.WorkspaceID)
+		w := l.workspace(e.WorkspaceID)
 		if w == nil {
 			continue
 		}
-		country := countryOf(&e.Trunk, w)
-		num, err := n.cachedNumber(e, country+" "+to, func() (*domain.PhoneNumber, error) {
-			return n.findOnTrunk(ctx, e, spellings(to, country))
+		country := Country(&e.Trunk, w)
+		num, err := l.cachedNumber(e, country+" "+to, func() (*domain.PhoneNumber, error) {
+			return l.findOnTrunk(ctx, e, spellings(to, country))
 		})
 		if err != nil {
 			return nil, e, err
@@ -145,9 +145,9 @@ func trunkOf(num *domain.PhoneNumber, e trunk.Entry, entries []trunk.Entry) trun
 }
 
 // findOnTrunk is the number that a trunk may spell in these ways; nil: none.
-func (n *Node) findOnTrunk(ctx context.Context, e trunk.Entry, texts []string) (*domain.PhoneNumber, error) {
+func (l *Lookup) findOnTrunk(ctx context.Context, e trunk.Entry, texts []string) (*domain.PhoneNumber, error) {
 	for _, text := range texts {
-		num, err := n.claimed(ctx, text)
+		num, err := l.claimedNumber(ctx, text)
 		if err != nil {
 			return nil, err
 		}
@@ -161,18 +161,37 @@ func (n *Node) findOnTrunk(ctx context.Context, e trunk.Entry, texts []string) (
 
 // cachedNumber is a number of a trunk's workspace; each call asks for one, and
 // they change seldom. It is shared.
-func (n *Node) cachedNumber(e trunk.Entry, called string, read func() (*domain.PhoneNumber, error)) (*domain.PhoneNumber, error) {
-	return n.desk.called.Current(n.desk.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
+func (l *Lookup) cachedNumber(e trunk.Entry, called string, read func() (*domain.PhoneNumber, error)) (*domain.PhoneNumber, error) {
+	return l.cache.Current(l.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
 }
 
-// trunkInWorkspace says whether a caller comes over a trunk or a phone of a workspace, and
+func admits(e trunk.Entry, in *sip.Incoming) bool {
+	return carriesHeader(e, in) && IsAuthenticated(e, in)
+}
+
+// carriesHeader says whether a call carries the header of a trunk, if the trunk
+// has one.
+func carriesHeader(e trunk.Entry, in *sip.Incoming) bool {
+	return e.Trunk.Inbound.Match.Matches(in.MatchFields)
+}
+
+// IsAuthenticated tells whether a call has the credentials of a trunk, if the trunk has
+// inbound.auth.
+func IsAuthenticated(e trunk.Entry, in *sip.Incoming) bool {
+	if in.Proved {
+		return e.Trunk.ID == in.TrunkID
+	}
+	return e.Trunk.Inbound.Auth == nil
+}
+
+// TrunkInWorkspace says whether a caller comes over a trunk or a phone of a workspace, and
 // over which trunk: the oldest, or one whose header the call carries.
-func (n *Node) trunkInWorkspace(workspaceID string, env domain.Environment, in *sip.Incoming) (trunkID string, ok bool) {
+func (l *Lookup) TrunkInWorkspace(workspaceID string, env domain.Environment, in *sip.Incoming) (trunkID string, ok bool) {
 	if in.PhoneID != "" {
-		x, known := n.phones.Phone(in.PhoneID)
+		x, known := l.phones.Phone(in.PhoneID)
 		return "", known && x.WorkspaceID == workspaceID && x.Environment == env
 	}
-	for _, e := range n.book.Of(in.Source) {
+	for _, e := range l.trunks.Of(in.Source) {
 		if e.WorkspaceID != workspaceID || e.Trunk.Environment != env || !admits(e, in) {
 			continue
 		}
@@ -184,23 +203,4 @@ func (n *Node) trunkInWorkspace(workspaceID string, env domain.Environment, in *
 		}
 	}
 	return trunkID, ok
-}
-
-func admits(e trunk.Entry, in *sip.Incoming) bool {
-	return carriesHeader(e, in) && isAuthenticated(e, in)
-}
-
-// carriesHeader says whether a call carries the header of a trunk, if the trunk
-// has one.
-func carriesHeader(e trunk.Entry, in *sip.Incoming) bool {
-	return e.Trunk.Inbound.Match.Matches(in.MatchFields)
-}
-
-// isAuthenticated tells whether a call has the credentials of a trunk, if the trunk has
-// inbound.auth.
-func isAuthenticated(e trunk.Entry, in *sip.Incoming) bool {
-	if in.Proved {
-		return e.Trunk.ID == in.TrunkID
-	}
-	return e.Trunk.Inbound.Auth == nil
 }

@@ -1,4 +1,5 @@
-package record
+// Package storecache caches what is computed from the records of a workspace until one of them changes.
+package storecache
 
 import (
 	"sync"

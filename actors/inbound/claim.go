@@ -1,0 +1,71 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// Claim returns how good a claim the node has to a call: other nodes may have trunks at the same source.
+func (l *Lookup) Claim(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
+	number, e, err := l.Number(ctx, in)
+	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, Named: in.Proved, ByHeader: slices.ContainsFunc(l.trunks.Of(in.Source), hasMatch)}
+	switch {
+	case err == nil && number.Number == "*":
+		c.Rank, c.Since = domain.ClaimRest, l.catchAllSince(ctx, in, e)
+	case err == nil:
+		c.Rank = domain.ClaimNumber
+	case errors.Is(err, errNumberAuthRequired):
+		c.Rank = domain.ClaimUnprovedNumber
+	case errors.Is(err, ErrAuthRequired):
+		c.Rank = domain.ClaimUnproved
+	case errors.Is(err, ErrNoNumber) && e.Trunk.ID != "":
+		c.Rank = domain.ClaimSource
+	case errors.Is(err, ErrNoNumber):
+	default:
+		return domain.CallClaim{}, err
+	}
+	return c, nil
+}
+
+// catchAllSince returns when the workspace's oldest trunk with a catch-all number was created. Between workspaces the oldest
+// goes first.
+func (l *Lookup) catchAllSince(ctx context.Context, in *sip.Incoming, e trunk.Entry) time.Time {
+	for _, x := range l.trunks.Of(in.Source) {
+		if x.WorkspaceID != e.WorkspaceID || !admits(x, in) {
+			continue
+		}
+		if num, err := l.catchAllOf(ctx, x); err == nil && num != nil {
+			return x.Trunk.CreatedAt
+		}
+	}
+	return e.Trunk.CreatedAt
+}
+
+// MayBeElsewhere says whether a call that none of the node's trunks takes may be for a
+// workspace that is in no node of this process.
+func (l *Lookup) MayBeElsewhere(ctx context.Context, in *sip.Incoming, here func(workspace string) bool) bool {
+	tried := make(map[string]bool)
+	for _, e := range l.trunks.Of(in.Source) {
+		w := l.workspace(e.WorkspaceID)
+		if w == nil {
+			return true
+		}
+		for _, text := range spellings(in.To, Country(&e.Trunk, w)) {
+			if tried[text] {
+				continue
+			}
+			tried[text] = true
+			claim := &domain.NumberClaim{Number: text}
+			if _, err := l.store.Get(ctx, claim); err == nil && !here(claim.WorkspaceID) || err != nil && !errors.Is(err, domain.ErrNotFound) {
+				return true
+			}
+		}
+	}
+	return false
+}

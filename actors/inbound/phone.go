@@ -1,0 +1,59 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/sip"
+)
+
+// calledByPhone finds the number that a registered phone calls: an agent's extension or a number of the workspace. Media may
+// come from the address of the phone.
+func (l *Lookup) calledByPhone(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
+	x, known := l.phones.Phone(in.PhoneID)
+	w := l.workspace(x.WorkspaceID)
+	entry := trunk.Entry{WorkspaceID: x.WorkspaceID, Trunk: x.MediaTrunk()}
+	entry.Trunk.MediaNetworks = []string{in.Source.Addr().Unmap().String()}
+	if !known || w == nil {
+		return nil, entry, ErrNoNumber
+	}
+	if num, err := l.agentOfExtension(ctx, &x, in.To); num != nil || err != nil {
+		return num, entry, err
+	}
+	for _, text := range spellings(in.To, w.DefaultCountry) {
+		num, err := l.claimedNumber(ctx, text)
+		if err != nil {
+			return nil, entry, err
+		}
+		if num != nil && num.WorkspaceID == x.WorkspaceID && num.Environment == x.Environment {
+			return num, entry, nil
+		}
+	}
+	if !domain.IsExtension(in.To) {
+		return nil, entry, ErrPhoneCallsOut
+	}
+	return nil, entry, ErrNoNumber
+}
+
+// agentOfExtension is the agent of an extension, as the number it would have.
+func (l *Lookup) agentOfExtension(ctx context.Context, x *domain.Phone, to string) (*domain.PhoneNumber, error) {
+	if !domain.IsExtension(to) {
+		return nil, nil //nolint:nilnil // no extension is no error
+	}
+	c := &domain.ExtensionClaim{WorkspaceID: x.WorkspaceID, Environment: x.Environment, Extension: to}
+	_, err := l.store.Get(ctx, c)
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+		return nil, nil //nolint:nilnil // nobody's extension is no error
+	case err != nil:
+		return nil, err
+	case !strings.HasPrefix(c.OwnerID, string(domain.PrefixAgent)+"_"):
+		return nil, nil //nolint:nilnil // a phone's: it cannot be reached from here
+	}
+	return &domain.PhoneNumber{
+		Meta: domain.Meta{WorkspaceID: x.WorkspaceID, Environment: x.Environment}, Number: to, AgentID: c.OwnerID,
+	}, nil
+}
