@@ -78,7 +78,7 @@ func (n *Node) readAlerts(ctx context.Context, rules []*domain.AlertRule) map[st
 
 // lookFor looks at the workspaces of this node, for each rule by its id.
 func (n *Node) lookFor(ctx context.Context, rules []*domain.AlertRule) map[string]alert.Look {
-	all := n.workspaces()
+	all := n.workspaceIDs()
 	slices.Sort(all)
 	seen := make(map[string]*glance)
 	for _, r := range rules {
@@ -107,7 +107,7 @@ func (n *Node) lookElsewhere(ctx context.Context, rules []*domain.AlertRule, loo
 	if n.alone() || n.cfg.Rest == nil {
 		return
 	}
-	rules = alert.Needed(rules, func(id string) bool { return !n.owns(id) })
+	rules = alert.Needed(rules, func(id string) bool { return !n.OwnsWorkspace(id) })
 	if len(rules) == 0 {
 		return
 	}

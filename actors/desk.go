@@ -34,10 +34,12 @@ import (
 	"github.com/callboard/callboard/service/trunks"
 	"github.com/callboard/callboard/service/usage"
 	"github.com/callboard/callboard/service/webhooks"
+	"github.com/callboard/callboard/service/workspaces"
 )
 
 // Services that the desk passes on until the front door has each of them.
 type (
+	workspaceService    = workspaces.Service
 	usageService        = usage.Service
 	eventService        = events.Service
 	exportService       = exports.Service
@@ -93,6 +95,7 @@ type Desk struct {
 	*smsService
 	*trunksService
 	*usageService
+	*workspaceService
 	node     *Node
 	store    *counting
 	log      *slog.Logger
@@ -100,8 +103,7 @@ type Desk struct {
 	searches sync.Map // in transcripts, by workspace: one at a time
 	zones    *calendar.Shared
 	jobs     *jobs.Runner
-	waits    sync.Map   // *bulkStand of each bulk job that runs, by its id
-	founding sync.Mutex // of workspaces
+	waits    sync.Map // *bulkStand of each bulk job that runs, by its id
 }
 
 // onCalls says whether there is a live call on this node.

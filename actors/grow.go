@@ -52,9 +52,9 @@ type loaded struct {
 	orphans   []*domain.Orphan
 }
 
-// grow loads a workspace, closes its single calls that an earlier process left
-// open, and starts its actors.
-func (n *Node) grow(ctx context.Context, w *domain.Workspace) error {
+// StartWorkspace loads a workspace, closes the single calls that an earlier process
+// left open, and starts its actors.
+func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	l, err := n.load(ctx, w.ID)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package actors
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -14,10 +13,6 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 )
-
-// loadListsEvery is the pause before a list that could not be read is read
-// again. Until then its numbers are looked up in the store.
-const loadListsEvery = 2 * time.Second
 
 // numbersProps make the owner of the numbers that a workspace rings.
 func (n *Node) numbersProps(ws string, t *tree) *actor.Props {
@@ -61,38 +56,6 @@ func (n *Node) ensureLists(ctx context.Context, w *domain.Workspace) error {
 			Workspace: w.ID, Guards: []commit.Guard{commit.Absent(l.Key())}, Puts: []domain.Record{l},
 		})
 		if err != nil && !errors.Is(err, domain.ErrConflict) {
-			return err
-		}
-	}
-	return nil
-}
-
-// readLists reads the lists of a workspace until it has them all, or the node
-// stops.
-func (n *Node) readLists(ctx context.Context, workspaceID string) {
-	wait := time.NewTicker(loadListsEvery)
-	defer wait.Stop()
-	for {
-		err := n.readListsOnce(ctx, workspaceID)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		n.cfg.Log.Warn("do-not-call lists could not be read", slog.String("workspace_id", workspaceID), slog.Any("error", err))
-		select {
-		case <-ctx.Done():
-			return
-		case <-wait.C:
-		}
-	}
-}
-
-func (n *Node) readListsOnce(ctx context.Context, workspaceID string) error {
-	var ids []string
-	if err := commit.Each(ctx, n.cfg.Store, "dnc_list", workspaceID, "all", func(l *domain.DNCList) { ids = append(ids, l.ID) }); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := n.dnc.Load(ctx, workspaceID, id); err != nil {
 			return err
 		}
 	}

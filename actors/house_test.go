@@ -41,6 +41,7 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 	"github.com/callboard/callboard/persistence/redis"
 	"github.com/callboard/callboard/service/keys"
+	"github.com/callboard/callboard/service/workspaces"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/resolve"
 	"github.com/callboard/callboard/sip/siptest"
@@ -71,7 +72,7 @@ type house struct {
 	driver   persistence.Driver
 	redis    string // where the store is; "": embedded
 	keys     *keys.Keyring
-	first    *actors.First
+	first    *workspaces.FirstStart
 	node     *actors.Node
 	ua       *sip.UserAgent
 	engine   *media.Engine
@@ -141,7 +142,7 @@ func (h *house) open() {
 	h.store, err = persistence.NewStore(ctx, h.driver, master, "1|"+mailbox.NewID("node"))
 	require.NoError(h, err)
 	h.keys = keys.NewKeyring(h.store, master)
-	first, err := actors.Bootstrap(ctx, h.store, h.keys, domain.Enterprise, domain.RoomyLimits(), true, nil)
+	first, err := workspaces.Bootstrap{Store: h.store, Keys: h.keys, Plan: domain.Enterprise, Limits: domain.RoomyLimits(), TestCarrier: true}.Run(ctx)
 	require.NoError(h, err)
 	if first != nil {
 		h.first = first

@@ -37,7 +37,7 @@ func (l lifecycle) Resume(ctx, run context.Context, workspaceIDs []string) error
 		d.analysisService.Wake(id)
 		d.appointmentsService.Resume(id)
 	}
-	if err := d.resumeGone(run); err != nil {
+	if err := d.ResumeWorkspaceDeletions(run); err != nil {
 		return err
 	}
 	d.clients.SetLoaded()

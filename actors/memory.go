@@ -34,9 +34,9 @@ func newCounting(s Store) *counting {
 	return c
 }
 
-// dismiss lets nobody write to a workspace any more; what is being written to
-// it is awaited. The commits of others go on.
-func (s *counting) dismiss(workspace string) {
+// CloseWorkspace refuses further commits to a workspace and waits for those that
+// have begun.
+func (s *counting) CloseWorkspace(workspace string) {
 	s.door.Lock()
 	defer s.door.Unlock()
 	s.gone[workspace] = true
@@ -44,6 +44,7 @@ func (s *counting) dismiss(workspace string) {
 		s.quiet.Wait()
 	}
 	delete(s.writing, workspace)
+	s.work.Delete(workspace)
 }
 
 func (s *counting) IsDeleted(workspace string) bool {

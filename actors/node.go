@@ -194,7 +194,7 @@ func New(cfg Config) *Node {
 		cfg.Keys.SetLoading(true)
 	}
 	if cfg.Blobs != nil {
-		cfg.Blobs = blobsOf{cfg.Blobs, store.IsDeleted}
+		cfg.Blobs = workspaceBlobs{cfg.Blobs, store.IsDeleted}
 	}
 	switch {
 	case cfg.Places != nil:
@@ -255,10 +255,10 @@ func (n *Node) Start(ctx context.Context) error {
 		if err := n.services.Lifecycle.Load(ctx, w.ID); err != nil {
 			return err
 		}
-		if err := n.grow(ctx, w); err != nil {
+		if err := n.StartWorkspace(ctx, w); err != nil {
 			return err
 		}
-		n.RunInBackground(func() { n.readLists(run, w.ID) })
+		n.RunInBackground(func() { n.dnc.LoadWorkspace(run, w.ID) })
 	}
 	n.cfg.Keys.SetLoading(false)
 	ids := make([]string, len(all))

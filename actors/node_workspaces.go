@@ -1,8 +1,12 @@
 package actors
 
 import (
+	"context"
+
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/campaign"
+	"github.com/callboard/callboard/actors/workspace"
 	"github.com/callboard/callboard/domain"
 )
 
@@ -56,4 +60,48 @@ func (n *Node) CallsPID(workspaceID string) (*actor.PID, error) {
 		return nil, err
 	}
 	return t.calls, nil
+}
+
+// WorkspaceCount returns the number of workspaces that run on this node.
+func (n *Node) WorkspaceCount() int {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return len(n.spaces)
+}
+
+// workspaceIDs returns the ids of the workspaces that run on this node.
+func (n *Node) workspaceIDs() []string {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	ids := make([]string, 0, len(n.spaces))
+	for id := range n.spaces {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// DetachWorkspace makes a workspace unknown. stop hangs up its calls and stops its
+// actors; nil: it has none.
+func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
+	n.mu.Lock()
+	t := n.spaces[id]
+	delete(n.spaces, id)
+	n.mu.Unlock()
+	if t == nil {
+		return nil
+	}
+	return func(ctx context.Context) {
+		n.sys.Root.Send(t.campaigns, workspace.Tell{Message: campaign.Drain{}})
+		over, cancel := context.WithCancel(ctx) // no call may continue
+		cancel()
+		n.drainCalls(over, t)
+		n.gone(id)
+	}
+}
+
+// ForgetWorkspace removes the trunks and phones of a deleted workspace from the
+// inbound router.
+func (n *Node) ForgetWorkspace(ctx context.Context, id string) {
+	n.book.Set(ctx, n.book.Turn(), id, nil)
+	n.phones.Set(id, nil)
 }

@@ -33,15 +33,17 @@ type others struct {
 // own are the workspaces of this node.
 func (n *Node) own(ctx context.Context) (all []*domain.Workspace, err error) {
 	err = commit.Each(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) {
-		if n.owns(w.ID) {
+		if n.OwnsWorkspace(w.ID) {
 			all = append(all, w)
 		}
 	})
 	return all, err
 }
 
-// owns says whether a workspace is this node's, or would be.
-func (n *Node) owns(workspaceID string) bool { return n.cfg.Mine == nil || n.cfg.Mine(workspaceID) }
+// OwnsWorkspace says whether a workspace of this id runs, or would run, on this node.
+func (n *Node) OwnsWorkspace(workspaceID string) bool {
+	return n.cfg.Mine == nil || n.cfg.Mine(workspaceID)
+}
 
 // alone says whether no other node shares the process.
 func (n *Node) alone() bool { return n.cfg.Mine == nil }
@@ -64,7 +66,7 @@ func (n *Node) others() (all []*domain.Workspace, known bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), othersWithin)
 	defer cancel()
 	err := commit.Each(ctx, n.cfg.Store, "workspace", "", "all", func(w *domain.Workspace) {
-		if !n.owns(w.ID) {
+		if !n.OwnsWorkspace(w.ID) {
 			all = append(all, w)
 		}
 	})
@@ -82,7 +84,7 @@ func (n *Node) knows(ctx context.Context, workspaceID string) bool {
 	if n.Workspace(workspaceID) != nil {
 		return true
 	}
-	if n.alone() || n.owns(workspaceID) {
+	if n.alone() || n.OwnsWorkspace(workspaceID) {
 		return false
 	}
 	_, err := n.cfg.Store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})

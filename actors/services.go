@@ -34,11 +34,22 @@ import (
 	"github.com/callboard/callboard/service/trunks"
 	"github.com/callboard/callboard/service/usage"
 	"github.com/callboard/callboard/service/webhooks"
+	"github.com/callboard/callboard/service/workspaces"
 )
 
 // connectServices builds the services and connects them with the actors.
 func (n *Node) connectServices(store *counting) {
 	cfg := &n.cfg
+	n.desk.workspaceService = workspaces.New(workspaces.Config{
+		Store: store, Workspaces: n, Outbox: n, Actors: n, Settings: n, Node: n, Background: n, Keys: cfg.Keys, Jobs: n.desk.jobs, Blobs: cfg.Blobs, DNC: n.dnc,
+		Credentials: []workspaces.CredentialCache{cfg.Keys, n.desk.clients, n.desk.users}, SpoolDir: cfg.SpoolDir, Log: cfg.Log,
+		Forget: []func(workspaceID string){
+			n.desk.auditService.ForgetWorkspace,
+			func(id string) { n.desk.knowledgeService.ForgetWorkspace(id) },
+			func(id string) { n.desk.eventService.ForgetWorkspace(id) },
+		},
+		TestCarrier: func() bool { _, listens := cfg.Simulator(); return listens },
+	})
 	references := record.NewReferences(store)
 	n.desk.agentsService = agents.New(agents.Config{Store: store, References: references, Campaigns: n, Outbox: n, URLs: n})
 	n.desk.pathwaysService = pathways.New(store, references, n)

@@ -36,7 +36,7 @@ type store interface {
 type Service struct {
 	store store
 	call  func(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
-	Logs  sync.Map // logEnd, by workspace
+	logs  sync.Map // logEnd, by workspace
 }
 
 // New returns a service.
@@ -206,6 +206,9 @@ type endOfLog struct {
 	odd    uint64    // the last that was made long before one that stands before it; 0: none
 }
 
+// ForgetWorkspace drops what is known of the event log of a deleted workspace.
+func (s *Service) ForgetWorkspace(workspace string) { s.logs.Delete(workspace) }
+
 func (s *Service) offsetAmongLast(ctx context.Context, workspace, id string) (uint64, error) {
 	end, err := s.OffsetBefore(ctx, workspace, time.Unix(1<<40, 0))
 	if err != nil {
@@ -213,7 +216,7 @@ func (s *Service) offsetAmongLast(ctx context.Context, workspace, id string) (ui
 	}
 	from := end - min(end, lastEvents)
 	var known endOfLog
-	if v, ok := s.Logs.Load(workspace); ok {
+	if v, ok := s.logs.Load(workspace); ok {
 		known, _ = v.(endOfLog)
 	}
 	if known.upto > from && known.odd <= from {
@@ -254,7 +257,7 @@ func (s *Service) searchEnd(ctx context.Context, workspace, id string, known *en
 			known.add(&batch[i])
 		}
 		if len(batch) < eventsPerRead {
-			s.Logs.Store(workspace, *known)
+			s.logs.Store(workspace, *known)
 			return 0, domain.ErrNotFound
 		}
 	}

@@ -70,7 +70,7 @@ func Load(ctx context.Context, store commit.Store) (*domain.Quarantine, error) {
 // time of the backup.
 func Start(ctx context.Context, store commit.Store, backupAt time.Time) (*domain.Quarantine, error) {
 	q := &domain.Quarantine{BackupAt: backupAt, RestoredAt: record.Now()}
-	all, err := allWorkspaces(ctx, store)
+	all, err := record.AllWorkspaces(ctx, store)
 	if err != nil {
 		return nil, err
 	}

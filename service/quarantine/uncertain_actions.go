@@ -7,13 +7,14 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
 )
 
 // uncertainActions calls each with every stored action that may have gone out since
 // the backup, and its row: paused campaigns, bulk jobs of calls and messages, queued
 // messages, appointments with due reminders.
 func uncertainActions(ctx context.Context, store commit.Store, q *domain.Quarantine, now time.Time, each func(domain.UncertainAction, domain.Record)) error {
-	all, err := allWorkspaces(ctx, store)
+	all, err := record.AllWorkspaces(ctx, store)
 	for _, w := range all {
 		add := func(kind domain.UncertainKind, m *domain.Meta, to string, at time.Time, row domain.Record) {
 			each(domain.UncertainAction{Kind: kind, WorkspaceID: w.ID, Environment: m.Environment, ID: m.ID, To: to, At: at}, row)
@@ -78,10 +79,4 @@ func uncertainReminders(ctx context.Context, store commit.Store, q *domain.Quara
 		}
 	}
 	return err
-}
-
-// allWorkspaces returns the workspaces of a store.
-func allWorkspaces(ctx context.Context, store commit.Store) (all []*domain.Workspace, err error) {
-	err = commit.Each(ctx, store, "workspace", "", "all", func(w *domain.Workspace) { all = append(all, w) })
-	return all, err
 }

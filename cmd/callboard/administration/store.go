@@ -13,7 +13,7 @@ import (
 type storeAdministration struct {
 	store       *store.Store
 	running     *actors.Desk    // nil: no service runs on the store
-	stopped     *actors.Stopped // opened when it is first needed
+	stopped     *actors.Offline // opened when it is first needed
 	baseURL     string          // of sign-in links
 	testCarrier bool            // new workspaces get a trunk to the built-in carrier
 }
@@ -38,7 +38,7 @@ func (s *storeAdministration) desk() *actors.Desk {
 // ready opens the desk of a stopped store, when it is first asked for.
 func (s *storeAdministration) ready(ctx context.Context) (err error) {
 	if s.running == nil && s.stopped == nil {
-		s.stopped, err = actors.NewStopped(ctx, s.store.Records, s.store.Keys, slog.New(slog.DiscardHandler))
+		s.stopped, err = actors.NewOffline(ctx, s.store.Records, s.store.Keys, slog.New(slog.DiscardHandler))
 	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/access"
@@ -15,7 +14,7 @@ import (
 
 // WorkspaceID checks the id of a workspace; "": of the only one.
 func WorkspaceID(ctx context.Context, v *store.Store, id string) (string, error) {
-	all, err := actors.Workspaces(ctx, v.Records)
+	all, err := record.AllWorkspaces(ctx, v.Records)
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +60,7 @@ func (s *storeAdministration) CreateKey(ctx context.Context, k NewKey) (CreatedK
 }
 
 func (s *storeAdministration) ListKeys(ctx context.Context, workspace string) ([]*domain.APIKey, error) {
-	all, err := actors.Workspaces(ctx, s.store.Records)
+	all, err := record.AllWorkspaces(ctx, s.store.Records)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,11 @@ package administration
 import (
 	"context"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/backup"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/usage"
 )
 
@@ -30,7 +30,7 @@ func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*quarantin
 }
 
 func (s *storeAdministration) Recount(ctx context.Context, o RecountRequest) ([]billing.Recount, error) {
-	all, err := actors.Workspaces(ctx, s.store.Records)
+	all, err := record.AllWorkspaces(ctx, s.store.Records)
 	if err != nil {
 		return nil, err
 	}

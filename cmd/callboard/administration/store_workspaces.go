@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/record"
 )
 
 func (s *storeAdministration) CreateWorkspace(ctx context.Context, n NewWorkspace) (made CreatedWorkspace, err error) {
@@ -30,7 +30,7 @@ func (s *storeAdministration) CreateWorkspace(ctx context.Context, n NewWorkspac
 }
 
 func (s *storeAdministration) ListWorkspaces(ctx context.Context) ([]*domain.Workspace, error) {
-	return actors.Workspaces(ctx, s.store.Records)
+	return record.AllWorkspaces(ctx, s.store.Records)
 }
 
 func (s *storeAdministration) DeleteWorkspace(ctx context.Context, id string) error {

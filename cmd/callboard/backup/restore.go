@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/quarantine"
 )
 
@@ -53,7 +53,7 @@ func Restore(ctx context.Context, o store.Options, made Manifest, from string, p
 	}
 	_, err = quarantine.Start(ctx, v.Records, made.At)
 	if err == nil && pause {
-		paused, err = actors.Standstill(ctx, v.Records, domain.PausedByRestore)
+		paused, err = campaigns.PauseAll(ctx, v.Records, domain.PausedByRestore)
 	}
 	if v.Close(); err != nil {
 		return 0, err

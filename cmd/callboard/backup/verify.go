@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/cmd/callboard/store"
+	"github.com/callboard/callboard/service/record"
+	"github.com/callboard/callboard/service/recordings"
 )
 
 // Verify opens a backup as a store of its own and looks for what it names. The
@@ -32,11 +33,11 @@ func Verify(ctx context.Context, o store.Options, backup string) (string, error)
 		return "", err
 	}
 	defer v.Close()
-	all, err := actors.Workspaces(ctx, v.Records)
+	all, err := record.AllWorkspaces(ctx, v.Records)
 	if err != nil {
 		return "", err
 	}
-	recorded, missing, err := actors.MissingRecordings(ctx, v.Records, func(workspace, name string) bool {
+	recorded, missing, err := recordings.CountMissing(ctx, v.Records, func(workspace, name string) bool {
 		if paper.BlobsIn != "" {
 			return true // there, or in the bucket
 		}

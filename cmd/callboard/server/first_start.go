@@ -7,16 +7,18 @@ import (
 	"log/slog"
 	"path/filepath"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/datafolder"
 	"github.com/callboard/callboard/cmd/callboard/logging"
 	"github.com/callboard/callboard/configs"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/workspaces"
 )
 
 // bootstrap fills an empty store.
 func (t *shard) bootstrap(ctx context.Context) (err error) {
-	t.first, err = actors.Bootstrap(ctx, t.store.Records, t.store.Keys, domain.Plan(t.cfg.DefaultPlan), defaultLimits(t.cfg), t.cfg.Simulator, t.ownsWorkspace())
+	t.first, err = workspaces.Bootstrap{
+		Store: t.store.Records, Keys: t.store.Keys, Plan: domain.Plan(t.cfg.DefaultPlan), Limits: defaultLimits(t.cfg), TestCarrier: t.cfg.Simulator, Owns: t.ownsWorkspace(),
+	}.Run(ctx)
 	if err != nil || t.first == nil {
 		return err
 	}
@@ -42,7 +44,7 @@ func defaultLimits(cfg *configs.Config) domain.Limits {
 }
 
 // keepFirst keeps the keys of the first start where only the operator reads.
-func keepFirst(data string, f *actors.First) error {
+func keepFirst(data string, f *workspaces.FirstStart) error {
 	return errors.Join(
 		datafolder.WriteSecretFile(filepath.Join(data, "admin.key"), f.AdminKey+"\n"),
 		datafolder.WriteSecretFile(filepath.Join(data, "test.key"), f.TestKey+"\n"),

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/persistence/lease"
+	"github.com/callboard/callboard/service/workspaces"
 )
 
 // shard is the work of one shard, of which a process may have several: its
@@ -28,7 +29,7 @@ type shard struct {
 	actors        *actors.Node
 	http          *httpapi.Server
 	listener      net.Listener // of clients, or of what nodes pass on
-	first         *actors.First
+	first         *workspaces.FirstStart
 	listenerEnded chan error      // a listener has ended
 	life          context.Context //nolint:containedctx // ends with the seat
 	cancel        context.CancelFunc

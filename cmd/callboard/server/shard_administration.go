@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/cmd/callboard/administration"
 	"github.com/callboard/callboard/cmd/callboard/backup"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/billing"
 	"github.com/callboard/callboard/persistence"
 	"github.com/callboard/callboard/service/quarantine"
+	"github.com/callboard/callboard/service/record"
 )
 
 // shardAdministration is what the local socket answers: by the seat that has what is asked
@@ -83,7 +83,7 @@ func eachWorkspace[T any](ctx context.Context, c shardAdministration, workspace 
 		}
 		return do(d, workspace)
 	}
-	known, err := actors.Workspaces(ctx, all[0].store.Records)
+	known, err := record.AllWorkspaces(ctx, all[0].store.Records)
 	if err != nil {
 		return nil, err
 	}

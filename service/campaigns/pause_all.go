@@ -1,10 +1,8 @@
-package actors
+package campaigns
 
 import (
 	"context"
-	"errors"
 
-	"github.com/callboard/callboard/actors/call/recording"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
@@ -12,28 +10,28 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Standstill pauses every campaign that would dial, in a store on which no node
-// runs: a state that is older than what was rung since must not go on by
-// itself. It answers how many.
-func Standstill(ctx context.Context, store commit.Store, reason string) (paused int, err error) {
-	all, err := Workspaces(ctx, store)
+// PauseAll pauses the running and scheduled campaigns of a store on which no service
+// runs, and returns their number. A restored store is older than the latest calls: its
+// campaigns would call their contacts again.
+func PauseAll(ctx context.Context, store commit.Store, reason string) (paused int, err error) {
+	all, err := record.AllWorkspaces(ctx, store)
 	if err != nil {
 		return 0, err
 	}
 	for _, w := range all {
-		var live []*domain.Campaign
+		var active []*domain.Campaign
 		for _, env := range []domain.Environment{domain.Live, domain.Test} {
 			err = commit.Each(ctx, store, "campaign", w.ID, "env="+string(env), func(c *domain.Campaign) {
 				if c.Status == domain.CampaignRunning || c.Status == domain.CampaignScheduled {
-					live = append(live, c)
+					active = append(active, c)
 				}
 			})
 			if err != nil {
 				return paused, err
 			}
 		}
-		for _, c := range live {
-			if err = still(ctx, store, c, reason); err != nil {
+		for _, c := range active {
+			if err = pauseStored(ctx, store, c, reason); err != nil {
 				return paused, err
 			}
 			paused++
@@ -42,7 +40,8 @@ func Standstill(ctx context.Context, store commit.Store, reason string) (paused 
 	return paused, nil
 }
 
-func still(ctx context.Context, store commit.Store, c *domain.Campaign, reason string) error {
+// pauseStored commits the pause of a campaign with its event.
+func pauseStored(ctx context.Context, store commit.Store, c *domain.Campaign, reason string) error {
 	version, err := store.Get(ctx, c)
 	if err != nil {
 		return err
@@ -61,18 +60,4 @@ func still(ctx context.Context, store commit.Store, c *domain.Campaign, reason s
 		}},
 	})
 	return err
-}
-
-// MissingRecordings counts the calls whose recording is said to be there, and
-// those of them whose file is not.
-func MissingRecordings(ctx context.Context, store commit.Store, has func(workspace, name string) bool) (recorded, missing int, err error) {
-	all, err := Workspaces(ctx, store)
-	for _, w := range all {
-		err = errors.Join(err, commit.Each(ctx, store, "call", w.ID, "recorded", func(c *domain.Call) {
-			if recorded++; !has(w.ID, recording.BlobName(c.ID)) {
-				missing++
-			}
-		}))
-	}
-	return recorded, missing, err
 }

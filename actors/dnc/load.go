@@ -1,0 +1,53 @@
+package dnc
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// loadRetryDelay is the pause after a list could not be read. Until it is read, its
+// numbers are looked up in the store.
+const loadRetryDelay = 2 * time.Second
+
+// LoadWorkspace reads the lists of a workspace from the store, until it has all of
+// them or ctx ends.
+func (r *Register) LoadWorkspace(ctx context.Context, workspaceID string) {
+	retry := time.NewTicker(loadRetryDelay)
+	defer retry.Stop()
+	for {
+		err := r.loadWorkspace(ctx, workspaceID)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		r.log.Warn("do-not-call lists could not be read", slog.String("workspace_id", workspaceID), slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+			return
+		case <-retry.C:
+		}
+	}
+}
+
+func (r *Register) loadWorkspace(ctx context.Context, workspaceID string) error {
+	for after, more := "", true; more; {
+		var ids []string
+		err := r.store.Under(ctx, domain.Key{Kind: "dnc_list", Workspace: workspaceID}, after, page, func() domain.Record { return &domain.DNCList{} }, func(rec domain.Record) error {
+			ids = append(ids, rec.Key().ID)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err = r.Load(ctx, workspaceID, id); err != nil {
+				return err
+			}
+			after = id
+		}
+		more = len(ids) == page
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package workspaces
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// DeleteWorkspace deletes a workspace that is not the principal's own. When it
+// returns, the credentials of the workspace are refused, its calls hang up, and
+// nothing of it is found. Its rows and files are erased in the background, also by
+// the next process. Errors: not_found, invalid_state.
+func (s *Service) DeleteWorkspace(ctx context.Context, p domain.Principal, id string) error {
+	return s.delete(ctx, p, id)
+}
+
+// delete is DeleteWorkspace; more adds to the commit.
+func (s *Service) delete(ctx context.Context, p domain.Principal, id string, more ...func(*commit.Change)) error {
+	w, err := s.AnyWorkspace(ctx, id)
+	if err != nil {
+		return err
+	}
+	if w.ID == p.WorkspaceID {
+		return domain.Errorf(domain.CodeInvalidState, "the key that asks belongs to this workspace; use an operator key of another one")
+	}
+	for range record.MaxTries {
+		now := &domain.Workspace{Meta: domain.Meta{ID: w.ID}}
+		version, err := s.cfg.Store.Get(ctx, now)
+		if errors.Is(err, domain.ErrNotFound) {
+			return s.repeatDelete(ctx, w.ID)
+		}
+		if err != nil {
+			return record.StoreError(err)
+		}
+		err = commitDeletion(ctx, s.cfg.Store, now, version, more...)
+		if errors.Is(err, domain.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return record.StoreError(err)
+		}
+		s.cfg.Log.Info("a workspace was deleted", slog.String("workspace_id", w.ID))
+		s.removeDeleted(w.ID)
+		return nil
+	}
+	return record.StoreError(domain.ErrConflict)
+}
+
+// commitDeletion deletes the row of a workspace and stores that it is to be erased.
+func commitDeletion(ctx context.Context, store commit.Store, w *domain.Workspace, version uint64, more ...func(*commit.Change)) error {
+	c := commit.Change{
+		Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{&domain.GoneWorkspace{ID: w.ID, At: record.Now()}}, Deletes: []domain.Key{w.Key()},
+	}
+	for _, f := range more {
+		f(&c)
+	}
+	_, err := store.Apply(ctx, c)
+	return err
+}
+
+// repeatDelete continues a deletion whose commit succeeded although its answer was
+// lost.
+func (s *Service) repeatDelete(ctx context.Context, id string) error {
+	_, err := s.cfg.Store.Get(ctx, &domain.GoneWorkspace{ID: id})
+	if errors.Is(err, domain.ErrNotFound) {
+		return record.NotFound("workspace")
+	}
+	if err != nil {
+		return record.StoreError(err)
+	}
+	s.cfg.Log.Info("a workspace was deleted", slog.String("workspace_id", id))
+	s.removeDeleted(id)
+	return nil
+}
+
+// removeDeleted makes a deleted workspace unknown and begins to stop its actors and
+// to erase its data.
+func (s *Service) removeDeleted(id string) {
+	stop := s.cfg.Actors.DetachWorkspace(id)
+	for _, c := range s.cfg.Credentials {
+		c.DeleteWorkspace(id)
+	}
+	s.cfg.Jobs.Begin(s.cfg.Background.Context(), "workspace "+id, func(ctx context.Context) error {
+		if stop != nil {
+			stop(ctx)
+			stop = nil
+		}
+		return s.erase(ctx, id)
+	})
+}
+
+// ResumeWorkspaceDeletions continues to erase workspaces that an earlier process
+// deleted.
+func (s *Service) ResumeWorkspaceDeletions(ctx context.Context) error {
+	if s.cfg.Node.Quarantined() { // recordings may lie in a bucket that another service uses
+		return nil
+	}
+	return commit.Each(ctx, s.cfg.Store, "gone_workspace", "", "all", func(g *domain.GoneWorkspace) {
+		if s.cfg.Node.OwnsWorkspace(g.ID) {
+			s.removeDeleted(g.ID)
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package workspaces
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// LocalCommands are the commands of the operator at the machine itself, who has no
+// credential. Their commits hold their audit log entries: for API requests httpapi
+// writes these.
+type LocalCommands struct{ service *Service }
+
+// Local returns the commands of the operator at the machine itself.
+func (s *Service) Local() LocalCommands { return LocalCommands{s} }
+
+// withAuditEntry adds an entry to the audit log of a workspace.
+func withAuditEntry(workspaceID, action string, on *domain.Workspace) func(*commit.Change) {
+	return func(c *commit.Change) {
+		c.Puts = append(c.Puts, record.Author{}.AuditEntry(workspaceID, domain.Live, "admin", action, domain.Resource{Type: "workspace", ID: on.ID}))
+	}
+}
+
+// withCreationEntry adds the creation of a workspace to its audit log.
+func withCreationEntry(w *domain.Workspace) func(*commit.Change) {
+	return func(c *commit.Change) { withAuditEntry(w.ID, "workspace.created", w)(c) } // w gets its id before the commit
+}
+
+// CreateWorkspace is Service.CreateWorkspace.
+func (l LocalCommands) CreateWorkspace(ctx context.Context, w *domain.Workspace) (created *domain.Workspace, key *domain.APIKey, text string, err error) {
+	return l.service.create(ctx, w, withCreationEntry(w))
+}
+
+// DeleteWorkspace is Service.DeleteWorkspace. The audit log of another workspace gets
+// the entry, because that of the deleted one is erased.
+func (l LocalCommands) DeleteWorkspace(ctx context.Context, id, auditedIn string) error {
+	return l.service.delete(ctx, domain.Principal{Operator: true}, id, withAuditEntry(auditedIn, "workspace.deleted", &domain.Workspace{Meta: domain.Meta{ID: id}}))
+}

@@ -1,0 +1,26 @@
+package workspaces
+
+import (
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// RateWindows returns the stored use of a workspace's rate limits.
+func (s *Service) RateWindows(ctx context.Context, workspaceID string) (domain.RateWindows, error) {
+	w := domain.RateWindows{WorkspaceID: workspaceID}
+	if _, err := s.cfg.Store.Get(ctx, &w); err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return w, record.StoreError(err)
+	}
+	return w, nil
+}
+
+// KeepRateWindows stores the use of a workspace's rate limits. Only one goroutine
+// writes the row of a workspace.
+func (s *Service) KeepRateWindows(ctx context.Context, w *domain.RateWindows) error {
+	_, err := s.cfg.Store.Apply(ctx, commit.Change{Workspace: w.WorkspaceID, Puts: []domain.Record{w}})
+	return err
+}
