@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/service/agents"
 	"github.com/callboard/callboard/service/analysis"
 	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/contacts"
 	"github.com/callboard/callboard/service/datarequests"
@@ -41,6 +42,7 @@ import (
 type (
 	workspaceService    = workspaces.Service
 	usageService        = usage.Service
+	callService         = calls.Service
 	eventService        = events.Service
 	exportService       = exports.Service
 	recordingService    = recordings.Service
@@ -80,6 +82,7 @@ type Desk struct {
 	*campaignService
 	*webhookService
 	*quarantineService
+	*callService
 	*scripts
 	*agentsService
 	*contactService
@@ -100,7 +103,6 @@ type Desk struct {
 	store    *counting
 	log      *slog.Logger
 	list     contactlist.Reader
-	searches sync.Map // in transcripts, by workspace: one at a time
 	zones    *calendar.Shared
 	jobs     *jobs.Runner
 	waits    sync.Map // *bulkStand of each bulk job that runs, by its id

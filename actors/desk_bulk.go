@@ -140,7 +140,7 @@ func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Work
 		return blame(index, err)
 	}
 	if domain.CodeOf(err) == domain.CodeNotFound {
-		return blame(index, d.speechless(ctx, p, o))
+		return blame(index, record.ScriptNotFound(ctx, d.store, p, o))
 	}
 	if domain.CodeOf(err) == domain.CodeValidation {
 		return blame(index, record.FieldError("agent_id", domain.CodeValidation, "the agent has nothing to say"))
@@ -153,14 +153,8 @@ func (d *Desk) callNever(ctx context.Context, p domain.Principal, w *domain.Work
 
 // reachable says why a number is never called or written to; nil: it may be.
 func (d *Desk) reachable(to string, w *domain.Workspace, env domain.Environment) error {
-	n, err := d.zones.Number(to, w.DefaultCountry)
-	switch {
-	case errors.Is(err, domain.ErrPhoneForbidden):
-		return &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
-	case err != nil:
-		return record.FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
-	}
-	return n.Allowed(w.Calling, w.DefaultCountry, env)
+	_, err := record.Destination(d.zones, w, env, to)
+	return err
 }
 
 // blame tells an error as that of an item; nil without one.

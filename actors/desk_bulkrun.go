@@ -7,14 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/engines/tracing"
 	"github.com/callboard/callboard/service/bulk"
+	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 )
@@ -238,14 +237,14 @@ func (r *bulkRun) call(ctx context.Context, w *lines.Waiter, index int, o domain
 	d := r.desk
 	for strange := 0; ; {
 		var kept func()
-		_, err := d.placeBy(ctx, r.by, o, placing{
-			id: mailbox.NewID(domain.PrefixCall),
-			permit: func(ctx context.Context, _ *actor.PID) (lines.Permit, error) {
+		_, err := d.Place(ctx, r.by, calls.Placement{
+			Order: o, CallID: mailbox.NewID(domain.PrefixCall),
+			Permit: func(ctx context.Context) (lines.Permit, error) {
 				r.stand.waits(forLine)
 				defer r.stand.waits("")
 				return w.Permit(ctx)
 			},
-			with: func(c *commit.Change, call *domain.Call) {
+			More: func(c *commit.Change, call *domain.Call) {
 				item := r.item(index, nil)
 				item.ResultID = call.ID
 				kept = r.settle(c, item)

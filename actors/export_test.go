@@ -38,7 +38,9 @@ func (n *Node) MayRing(ctx context.Context, workspaceID, number string) (any, er
 	id := mailbox.NewID(domain.PrefixCall)
 	t := n.tree(workspaceID)
 	defer n.sys.Root.Send(t.numbers, numbers.Return{CallID: id})
-	return n.desk.askNumbers(ctx, t, numbers.May{
+	ctx, cancel := context.WithTimeout(ctx, 8*time.Second)
+	defer cancel()
+	return numbers.RequestPermission(ctx, n.sys, t.numbers, numbers.May{
 		CallID: id, Number: number, Environment: domain.Live, Scrub: lists.ScrubAll(workspaceID, domain.Live),
 		Alone: true, Until: time.Now().Add(time.Minute),
 	})

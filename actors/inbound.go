@@ -80,7 +80,7 @@ func (n *Node) arrived(e trunk.Entry, refusal string) {
 }
 
 func (n *Node) take(ctx context.Context, in *sip.Incoming) error {
-	number, entry, err := n.orderedFor(in)
+	number, entry, err := n.orderedTestCall(in)
 	if number == nil && err == nil {
 		number, entry, err = n.lookup.Number(ctx, in)
 	}
@@ -158,23 +158,22 @@ func (n *Node) admit(ctx context.Context, t *tree, in *sip.Incoming, c *domain.C
 		ctx = bound
 	}
 	a := &domain.Attempt{
-		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1,
-		Direction: domain.Inbound, Boot: n.boot, OpenedAt: *c.StartedAt, Tariff: n.tariff(c.WorkspaceID),
+		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1, Direction: domain.Inbound, OpenedAt: *c.StartedAt,
 		Legs:  []domain.AttemptLeg{{Number: 1, TrunkID: entry.Trunk.ID, SIPCallID: in.CallID}},
 		Trace: n.cfg.Traces.UnclaimedAttemptTrace(in.CallID, in.Tag()),
 	}
-	if err := n.desk.open(ctx, c, a, numbers.Granted{}, also); err != nil {
+	if err := n.OpenCall(ctx, call.Opening{Call: c, Attempt: a, More: also}); err != nil {
 		n.sys.Root.Send(t.inbound, lines.Return{Permit: permit})
 		return err
 	}
 	opened = true
 	n.arrived(*entry, "")
-	n.tests.becomes(in.Header[testcarrier.TestHeader], c.ID)
+	n.testCalls.Open(in.Header[testcarrier.TestHeader], c.ID)
 	n.sys.Root.Send(t.calls, call.Inbound{
 		In: in, Call: *c, Attempt: *a, Script: *script, Variables: map[string]string{}, Permit: permit,
 		Trunk: &entry.Trunk,
 	})
-	n.tests.taken(in.Header[testcarrier.TestHeader], c.ID)
+	n.testCalls.Arrive(in.Header[testcarrier.TestHeader], c.ID)
 	return nil
 }
 

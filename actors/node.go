@@ -23,6 +23,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/outbox"
 	"github.com/callboard/callboard/actors/registrar"
+	"github.com/callboard/callboard/actors/testcalls"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/actors/workspace"
@@ -131,35 +132,35 @@ type Papers interface {
 
 // Node is one process: the supervision tree of every workspace.
 type Node struct {
-	cfg      Config
-	sys      *actor.ActorSystem
-	book     *trunk.Book
-	phones   *registrar.Book
-	lookup   *inbound.Lookup
-	dnc      *dnc.Register
-	desk     *Desk
-	services Services
-	zones    *calendar.Shared
-	sender   *webhook.Client
-	models   *llm.Client
-	toolbox  *tools.Client
-	sends    *webhook.SendPool
-	ledger   *webhook.Ledger
-	boot     string
-	drain    atomic.Bool // no call begins any more
-	refuses  atomic.Bool // nothing else begins either
-	halts    halts
-	loads    loads
-	taking   atomic.Int32 // INVITEs that are being looked at
-	paces    paces
-	tests    tests
-	rest     others
-	loaded   atomic.Bool
-	mu       sync.RWMutex
-	spaces   map[string]*tree
-	stop     context.CancelFunc
-	lives    atomic.Pointer[context.Context] // ends with stop
-	done     sync.WaitGroup
+	cfg       Config
+	sys       *actor.ActorSystem
+	book      *trunk.Book
+	phones    *registrar.Book
+	lookup    *inbound.Lookup
+	dnc       *dnc.Register
+	desk      *Desk
+	services  Services
+	zones     *calendar.Shared
+	sender    *webhook.Client
+	models    *llm.Client
+	toolbox   *tools.Client
+	sends     *webhook.SendPool
+	ledger    *webhook.Ledger
+	boot      string
+	drain     atomic.Bool // no call begins any more
+	refuses   atomic.Bool // nothing else begins either
+	halts     halts
+	loads     loads
+	taking    atomic.Int32 // INVITEs that are being looked at
+	paces     paces
+	testCalls testcalls.Registry
+	rest      others
+	loaded    atomic.Bool
+	mu        sync.RWMutex
+	spaces    map[string]*tree
+	stop      context.CancelFunc
+	lives     atomic.Pointer[context.Context] // ends with stop
+	done      sync.WaitGroup
 }
 
 // tree is what the node knows of one workspace's actors.

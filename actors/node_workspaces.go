@@ -55,11 +55,38 @@ func (n *Node) LockSettings(workspaceID string) (unlock func(), err error) {
 // CallsPID returns the actor that owns the live calls of a workspace. Errors: as
 // WorkspaceNotFound.
 func (n *Node) CallsPID(workspaceID string) (*actor.PID, error) {
+	return n.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.calls })
+}
+
+// TrunksPID returns the actor of a workspace's trunks. Errors: as WorkspaceNotFound.
+func (n *Node) TrunksPID(workspaceID string) (*actor.PID, error) {
+	return n.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.trunks })
+}
+
+// NumbersPID returns the actor that decides which numbers a workspace may call now.
+// Errors: as WorkspaceNotFound.
+func (n *Node) NumbersPID(workspaceID string) (*actor.PID, error) {
+	return n.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.numbers })
+}
+
+// OutboundLinesPID returns the actor that grants permits for outbound calls of an
+// environment. Errors: as WorkspaceNotFound.
+func (n *Node) OutboundLinesPID(workspaceID string, env domain.Environment) (*actor.PID, error) {
+	return n.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.lines(env) })
+}
+
+// InboundLinesPID returns the actor that grants permits for inbound calls. Errors: as
+// WorkspaceNotFound.
+func (n *Node) InboundLinesPID(workspaceID string) (*actor.PID, error) {
+	return n.workspacePID(workspaceID, func(t *tree) *actor.PID { return t.inbound })
+}
+
+func (n *Node) workspacePID(workspaceID string, of func(*tree) *actor.PID) (*actor.PID, error) {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {
 		return nil, err
 	}
-	return t.calls, nil
+	return of(t), nil
 }
 
 // WorkspaceCount returns the number of workspaces that run on this node.

@@ -2,17 +2,20 @@ package actors
 
 import (
 	"context"
-	"github.com/callboard/callboard/sip/textmessage"
 	"time"
+
+	"github.com/callboard/callboard/sip/textmessage"
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/ledger"
 	"github.com/callboard/callboard/actors/webhook"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/service/agentruntime"
 	"github.com/callboard/callboard/service/agents"
 	"github.com/callboard/callboard/service/analysis"
 	"github.com/callboard/callboard/service/appointments"
+	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/campaigns"
 	"github.com/callboard/callboard/service/contacts"
 	"github.com/callboard/callboard/service/datarequests"
@@ -76,11 +79,17 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 	n.desk.knowledgeService = knowledge.New(knowledge.Config{
 		Store: store, References: references, URLs: n, Web: n.sender, PDF: cfg.Papers, Models: n.models, Embedding: cfg.Models.Embedding, Context: n.Context, Log: cfg.Log,
 	})
+	n.desk.callService = calls.New(calls.Config{
+		Store: store, Workspaces: n, System: n.sys, Actors: n, Permits: n, Admission: n, Opener: n, TransferTargets: n, Campaigns: n.desk,
+		Agents: n.desk.agentsService, Scripts: n.desk.scripts, Phones: n.desk.phonesService, CallerIDs: n.desk.numbersService, DNC: n.desk.dncService,
+		Recordings: cfg.Blobs, Traces: cfg.Traces, SIP: cfg.SIP, Zones: n.desk.zones, TestCalls: n.TestCalls(), TestCall: cfg.TestCall, BrowserCall: cfg.Talk,
+		Log: cfg.Log,
+	})
 	n.desk.smsService = sms.New(sms.Config{
 		Store: store, Workspaces: n, Outbox: n, URLs: n, Numbers: n.desk.numbersService, Spending: n, Background: n, SIP: textmessage.NewClient(cfg.SIP), DNC: n.dnc, Zones: n.desk.zones,
 		Gateways:      webhook.NewClient(webhook.ClientConfig{Egress: cfg.Egress, RootCAs: cfg.RootCAs, May: cfg.May, Quarantined: cfg.Quarantined}),
 		Redactor:      n.redactor,
-		CheckCallerID: n.desk.mayShow,
+		CheckCallerID: n.desk.CheckCallerID,
 		Script:        n.desk.Script,
 		Mind: func(p domain.Principal, c domain.Call, from string) conversation.Mind {
 			return n.desk.ForMessages(p, c, from)
@@ -88,13 +97,16 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 		Log: cfg.Log,
 	})
 	n.desk.appointmentsService = appointments.New(appointments.Config{
-		Store: store, Outbox: n, Script: n.desk.Script, SendSMS: n.desk.QueueMessage, PlaceCall: n.desk.PlaceCallWith, Log: cfg.Log,
+		Store: store, Outbox: n, Script: n.desk.Script, SendSMS: n.desk.QueueMessage, Log: cfg.Log,
+		PlaceCall: func(ctx context.Context, p domain.Principal, o domain.NewCall, id string, more func(*commit.Change, *domain.Call)) (*domain.Call, error) {
+			return n.desk.Place(ctx, p, calls.Placement{Order: o, CallID: id, More: more})
+		},
 	})
 	n.desk.analysisService = analysis.New(analysis.Config{Store: store, Outbox: n, Models: cfg.Models, Client: n.models, Log: cfg.Log})
 	n.desk.agentruntimeService = agentruntime.New(agentruntime.Config{
 		Store: store, Models: cfg.Models, Client: n.models, Realtime: cfg.Lives, Speaker: cfg.Speaker, Tools: n.toolbox, HTTP: n.toolbox.HTTP,
 		Appointments: n.desk.appointmentsService, Changes: n.desk.appointmentsService, TraceContexts: cfg.TraceContexts, Log: cfg.Log,
-		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.tests.watcher,
+		Engines: n.engines, Script: n.desk.Script, Retrieve: n.desk.Retrieve, SendSMS: n.desk.SendMessage, Watch: n.testCalls.Watcher,
 	})
 	n.desk.usageService = usage.New(store, n.desk)
 	n.desk.eventService = events.New(events.Config{Store: store, Call: n.desk.Call})

@@ -184,7 +184,8 @@ func (n *Node) awaits(in *sip.Incoming) bool {
 		_, known := n.phones.Phone(in.PhoneID)
 		return known
 	}
-	return n.tests.of(in.Header[testcarrier.TestHeader]).taken != nil
+	_, ordered := n.testCalls.Order(in.Header[testcarrier.TestHeader])
+	return ordered
 }
 
 // text finds the node of a text message or of a report of one.

@@ -11,12 +11,22 @@ import (
 
 	"github.com/callboard/callboard/actors/call/transferleg"
 	"github.com/callboard/callboard/actors/lines"
+	"github.com/callboard/callboard/actors/numbers"
 	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/registrar"
 )
+
+// Opening is what is committed when a call opens, before its INVITE.
+type Opening struct {
+	Call    *domain.Call
+	Attempt *domain.Attempt
+	Grant   numbers.Granted                    // of the number that is called; the zero value: none was needed
+	More    func(*commit.Change, *domain.Call) // adds to the commit; nil: nothing
+}
 
 // What Calls hears.
 type (

@@ -1,7 +1,13 @@
 package calls
 
 import (
+	"context"
+	"strings"
+
+	"github.com/callboard/callboard/actors/call"
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/record"
 )
 
 // Transfer hands the caller of a live call on: exactly one of To, Phone and
@@ -12,4 +18,51 @@ type Transfer struct {
 	Destination string              // a name of the agent's destinations
 	Mode        domain.TransferMode // "": as the destination says, else bridge
 	Summary     string              // told to whoever answers, before the caller is heard
+}
+
+// TransferCall transfers the caller of a live call.
+func (s *Service) TransferCall(ctx context.Context, p domain.Principal, id string, o Transfer) (*domain.Call, error) {
+	c, pid, err := s.liveCall(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	destinations, err := s.transferDestinations(ctx, p, c.AgentID)
+	if err != nil {
+		return nil, err
+	}
+	if o.Destination != "" {
+		if _, known := destinations.Find(o.Destination); !known {
+			return nil, record.FieldError("destination", domain.CodeValidation, "the agent has no destination of this name")
+		}
+	}
+	target, err := s.cfg.TransferTargets.FindTransferTarget(ctx, c, &destinations, call.TransferDestination{To: o.To, Phone: o.Phone, Destination: o.Destination})
+	if err != nil {
+		return nil, err
+	}
+	mode := o.Mode
+	if mode == "" {
+		mode = domain.TransferBridge
+	} else {
+		target.Mode = ""
+	}
+	done, err := mailbox.Ask[call.Done](ctx, s.cfg.System, pid, call.Transfer{
+		CallID: c.ID, Target: target, Mode: mode, Summary: strings.TrimSpace(o.Summary),
+	})
+	return &done.Call, err
+}
+
+// transferDestinations returns the destinations of an agent; none for an agent that
+// was deleted.
+func (s *Service) transferDestinations(ctx context.Context, p domain.Principal, agentID string) (domain.AgentTransfer, error) {
+	if agentID == "" {
+		return domain.AgentTransfer{}, nil
+	}
+	a, err := s.cfg.Agents.Agent(ctx, p, agentID)
+	switch {
+	case err == nil:
+		return a.Transfer, nil
+	case domain.CodeOf(err) == domain.CodeNotFound:
+		return domain.AgentTransfer{}, nil
+	}
+	return domain.AgentTransfer{}, err
 }

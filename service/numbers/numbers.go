@@ -162,6 +162,20 @@ func (s *Service) CallerIDs(ctx context.Context, p domain.Principal) ([]string, 
 	})
 }
 
+// CheckCallerID returns caller_id_not_allowed for a number that the workspace does not
+// have. The test environment shows any number. Which trunk may show it is decided by
+// the routing.
+func (s *Service) CheckCallerID(ctx context.Context, p domain.Principal, from string) error {
+	if from == "" || p.Environment == domain.Test {
+		return nil
+	}
+	own, err := s.CallerIDs(ctx, p)
+	if err != nil || slices.Contains(own, from) {
+		return err
+	}
+	return record.FieldError("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers")
+}
+
 // LiveNumber returns the live number of a workspace with these digits (E.164); nil:
 // none.
 func (s *Service) LiveNumber(ctx context.Context, workspaceID string, env domain.Environment, e164 string) (own *domain.PhoneNumber, err error) {

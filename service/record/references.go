@@ -73,6 +73,18 @@ func CheckPathway(ctx context.Context, store commit.Store, p domain.Principal, i
 	return checkReference[domain.Pathway](ctx, store, p, domain.PrefixPathway, "pathway", id)
 }
 
+// ScriptNotFound returns the validation error for an order whose agent or pathway
+// does not exist.
+func ScriptNotFound(ctx context.Context, store commit.Store, p domain.Principal, o *domain.NewCall) error {
+	if err := CheckAgent(ctx, store, p, o.AgentID); err != nil {
+		return err
+	}
+	if err := CheckPathway(ctx, store, p, o.PathwayID); err != nil {
+		return err
+	}
+	return FieldError("agent_id", domain.CodeValidation, "there is no such agent or pathway")
+}
+
 func checkReference[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, object, id string) error {
 	if id == "" {
 		return nil

@@ -1,4 +1,4 @@
-package actors
+package calls
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 // DeleteCall removes a call that is over with its recording, its transcript and
 // its SIP messages. Its events and its row of the ledger stay until their own
 // retention ends. Errors: not_found; invalid_state while the call is live.
-func (d *Desk) DeleteCall(ctx context.Context, p domain.Principal, id string) error {
-	c, err := d.Call(ctx, p, id)
+func (s *Service) DeleteCall(ctx context.Context, p domain.Principal, id string) error {
+	c, err := s.Call(ctx, p, id)
 	if err != nil {
 		return err
 	}
@@ -22,12 +22,12 @@ func (d *Desk) DeleteCall(ctx context.Context, p domain.Principal, id string) er
 		return domain.Errorf(domain.CodeInvalidState, "the call is %s; hang it up before you delete it", c.Status).With("current_status", c.Status).
 			With("allowed_from", []domain.CallStatus{domain.CallCompleted, domain.CallBusy, domain.CallNoAnswer, domain.CallFailed, domain.CallCancelled})
 	}
-	return record.StoreError(d.DeleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
+	return record.StoreError(s.DeleteCalls(ctx, c.WorkspaceID, []*domain.Call{c}))
 }
 
 // DeleteCalls removes calls that are over, each with everything that is named
 // after it.
-func (d *Desk) DeleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error {
+func (s *Service) DeleteCalls(ctx context.Context, workspaceID string, calls []*domain.Call) error {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -38,17 +38,17 @@ func (d *Desk) DeleteCalls(ctx context.Context, workspaceID string, calls []*dom
 			(&domain.AnalysisDue{WorkspaceID: workspaceID, CallID: c.ID}).Key())
 		change.ForgetSubjects = append(change.ForgetSubjects, c.ID)
 	}
-	blobs := func() (err error) {
+	deleteRecordings := func() (err error) {
 		for _, c := range calls {
-			err = errors.Join(err, d.node.cfg.Blobs.Delete(ctx, workspaceID, recording.BlobName(c.ID)))
+			err = errors.Join(err, s.cfg.Recordings.Delete(ctx, workspaceID, recording.BlobName(c.ID)))
 		}
 		return err
 	}
-	if err := blobs(); err != nil {
+	if err := deleteRecordings(); err != nil {
 		return err
 	}
-	if _, err := d.store.Apply(ctx, change); err != nil {
+	if _, err := s.store.Apply(ctx, change); err != nil {
 		return err
 	}
-	return blobs() // a recording that was stored in between
+	return deleteRecordings() // a recording that was stored in between
 }

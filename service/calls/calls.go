@@ -1,0 +1,35 @@
+package calls
+
+import (
+	"context"
+	"errors"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/record"
+)
+
+// Call returns one call.
+func (s *Service) Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error) {
+	c, _, err := record.Get[domain.Call](ctx, s.store, p, domain.PrefixCall, id)
+	return c, err
+}
+
+// Transcript returns what was said in a call. Errors: not_found; processing while the
+// transcript is being stored.
+func (s *Service) Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error) {
+	c, err := s.Call(ctx, p, callID)
+	if err != nil {
+		return nil, err
+	}
+	if !c.TranscriptAvailable {
+		return nil, record.NotAvailable(c, "transcript")
+	}
+	t := &domain.Transcript{CallID: c.ID, WorkspaceID: c.WorkspaceID}
+	if _, err := s.store.Get(ctx, t); err != nil {
+		if errors.Is(err, domain.ErrNotFound) {
+			return nil, record.NotFound("transcript")
+		}
+		return nil, record.StoreError(err)
+	}
+	return t, nil
+}

@@ -1,2 +1,0 @@
-// Package calls places, reads, controls and deletes calls.
-package calls

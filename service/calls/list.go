@@ -1,0 +1,69 @@
+package calls
+
+import (
+	"context"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/service/record"
+)
+
+// Query filters calls. Status may be "active": any that is not final.
+type Query struct {
+	record.PageQuery
+	Status     string
+	CampaignID string
+	ContactID  string
+	AgentID    string
+	Direction  domain.Direction
+	Said       domain.Spoken // in its transcript; nil: anything
+}
+
+// ListCalls returns a page of calls. Errors: not_found for an unknown campaign;
+// rate_limit_exceeded while another search in transcripts runs.
+func (s *Service) ListCalls(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.Call], error) {
+	if q.CampaignID != "" {
+		if _, err := s.cfg.Campaigns.Campaign(ctx, p, q.CampaignID); err != nil {
+			return record.Page[*domain.Call]{}, err
+		}
+	}
+	search := transcriptSearch{store: s.store, log: s.cfg.Log, words: q.Said, left: maxTranscripts}
+	if q.Said != nil {
+		end, err := s.beginSearch(p.WorkspaceID)
+		if err != nil {
+			return record.Page[*domain.Call]{}, err
+		}
+		defer end()
+	}
+	page, err := record.ListLimited(ctx, s.store, p.WorkspaceID, q.index(p), domain.PrefixCall, q.PageQuery, func(c *domain.Call) bool {
+		return q.matches(p, c) && (q.Said == nil || search.matches(ctx, c))
+	}, func() int { return search.left })
+	if err == nil {
+		err = search.err
+	}
+	return page, err
+}
+
+// index names the list of calls with the fewest that the query does not ask for.
+func (q *Query) index(p domain.Principal) string {
+	switch {
+	case q.ContactID != "":
+		return "contact=" + q.ContactID
+	case q.Status == "active":
+		return "active=" + string(p.Environment)
+	case q.CampaignID != "":
+		return "campaign=" + q.CampaignID
+	case q.AgentID != "":
+		return "agent=" + q.AgentID
+	case q.Status != "":
+		return "status=" + string(p.Environment) + "/" + q.Status
+	}
+	return record.EnvironmentIndex(p)
+}
+
+// matches says whether the query asks for a call, its transcript aside.
+func (q *Query) matches(p domain.Principal, c *domain.Call) bool {
+	return c.Environment == p.Environment && (q.CampaignID == "" || c.CampaignID == q.CampaignID) &&
+		(q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&
+		(q.ContactID == "" || c.ContactID == q.ContactID) && (q.AgentID == "" || c.AgentID == q.AgentID) &&
+		(q.Direction == "" || c.Direction == q.Direction)
+}

@@ -1,0 +1,55 @@
+package calls
+
+import (
+	"context"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/actors/numbers"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dnc"
+)
+
+// numberGrantFor is how long the number of a call is reserved until the call opens.
+const numberGrantFor = 15 * time.Second
+
+// permitNumber asks the actor of the numbers, right before a call opens, whether its
+// number may be called. Phones of the workspace have no number.
+func (s *Service) permitNumber(ctx context.Context, owner *actor.PID, c *domain.Call, toPhone bool) (numbers.Granted, error) {
+	if toPhone {
+		return numbers.Granted{}, nil
+	}
+	bound, cancel := context.WithTimeout(ctx, slotTimeout)
+	defer cancel()
+	got, err := numbers.RequestPermission(bound, s.cfg.System, owner, numbers.May{
+		CallID: c.ID, Number: c.To, Environment: c.Environment, Scrub: dnc.ScrubAll(c.WorkspaceID, c.Environment),
+		Until: time.Now().Add(numberGrantFor),
+	})
+	if err != nil {
+		return numbers.Granted{}, err
+	}
+	switch m := got.(type) {
+	case numbers.Granted:
+		return m, nil
+	case numbers.Denied:
+		return numbers.Granted{}, deniedError(m)
+	}
+	return numbers.Granted{}, permissionUnknown()
+}
+
+func deniedError(m numbers.Denied) error {
+	switch m.By {
+	case numbers.DNC:
+		return dnc.Blocked()
+	case numbers.Frequency:
+		return domain.Errorf(domain.CodeFrequencyCap, "this number has been called %d times today; the workspace allows %d", m.Count, m.Cap).
+			With("limit", m.Cap).With("next_allowed_at", m.Until.UTC())
+	case numbers.Busy, numbers.Unknown:
+	}
+	return permissionUnknown()
+}
+
+func permissionUnknown() error {
+	return domain.Errorf(domain.CodeUnavailable, "it is not known whether this number may be called; try again").With("retry_after", 1)
+}

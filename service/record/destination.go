@@ -1,0 +1,21 @@
+package record
+
+import (
+	"errors"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/calendar"
+)
+
+// Destination reads the number of the field to, and checks that the workspace may
+// call it and send messages to it. Errors: destination_not_allowed, validation_failed.
+func Destination(zones *calendar.Shared, w *domain.Workspace, env domain.Environment, to string) (domain.Number, error) {
+	n, err := zones.Number(to, w.DefaultCountry)
+	switch {
+	case errors.Is(err, domain.ErrPhoneForbidden):
+		return n, &domain.Error{Code: domain.CodeDestination, Param: "to", Message: "to is an emergency number or a short code; these are never called"}
+	case err != nil:
+		return n, FieldError("to", domain.CodeValidation, "to must be a full telephone number, best in E.164, or the extension of a phone")
+	}
+	return n, n.Allowed(w.Calling, w.DefaultCountry, env)
+}
