@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -74,11 +73,9 @@ func (n *Node) OrphanedLegs(workspaceID, callID string) int {
 	return 0
 }
 
-// SweepRetention deletes what retention ends of calls, decisions, the ledger, the
-// audit log and uploads at a time.
-func (d *Desk) SweepRetention(ctx context.Context, workspaceID string, now time.Time) error {
-	return errors.Join(d.sweepCalls(ctx, workspaceID, now), d.sweepDecisions(ctx, workspaceID, now), d.sweepLedger(ctx, workspaceID, now),
-		d.sweepAccounts(ctx, workspaceID, now))
+// SweepRetention deletes the expired rows of a workspace.
+func (n *Node) SweepRetention(ctx context.Context, workspaceID string, now time.Time) error {
+	return n.services.Retention.Sweep(ctx, workspaceID, now)
 }
 
 // LookUp is what a model is told of the knowledge bases of a node.

@@ -306,7 +306,19 @@ func (n *Node) RunInBackground(f func()) {
 	})
 }
 
-// housekeeping keeps what may be kept late.
+// sweep resolves the proxies of trunks again and deletes expired rows of all workspaces.
+func (n *Node) sweep(ctx context.Context) {
+	for _, id := range n.workspaceIDs() {
+		turn := n.book.Turn()
+		if trunks, err := n.trunksOf(ctx, id); err == nil {
+			n.book.Set(ctx, turn, id, trunks)
+		}
+		n.JoinRecordingParts(id)
+		_ = n.services.Retention.Sweep(ctx, id, time.Now()) // the service has logged it
+	}
+}
+
+// housekeeping saves and deletes what may wait some minutes.
 func (n *Node) housekeeping(ctx context.Context) {
 	t := time.NewTicker(5 * time.Minute)
 	defer t.Stop()

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"time"
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/registrar"
@@ -19,6 +20,7 @@ type Services struct {
 	Phones    Phones
 	DNC       DNC
 	Analysis  Analysis
+	Retention Retention
 	Lifecycle Lifecycle
 }
 
@@ -68,6 +70,12 @@ type DNC interface {
 type Analysis interface {
 	// Wake says that a call of a workspace waits for its analysis.
 	Wake(workspaceID string)
+}
+
+// Retention deletes rows whose retention period is over.
+type Retention interface {
+	// Sweep deletes those of a workspace. It logs its errors and returns them.
+	Sweep(ctx context.Context, workspaceID string, now time.Time) error
 }
 
 // Lifecycle starts and ends the services together with the node.

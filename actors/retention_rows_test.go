@@ -67,7 +67,7 @@ func TestACallIsDeletedWithAllThatIsNamedAfterIt(t *testing.T) {
 func TestEachKindIsKeptForItsOwnDays(t *testing.T) {
 	t.Parallel()
 	h := build(t, nil)
-	d, ctx, ws, now := h.desk(), t.Context(), h.live.WorkspaceID, time.Now()
+	ctx, ws, now := t.Context(), h.live.WorkspaceID, time.Now()
 	old, young := h.talked(h.live, 1, 91, 0), h.talked(h.live, 2, 89, 0)
 	upload := &domain.Upload{Meta: domain.Meta{ID: domain.ID(domain.PrefixUpload, now.AddDate(0, 0, -91), [10]byte{1}), WorkspaceID: ws}, Status: domain.UploadCompleted}
 	entry := &domain.AuditEntry{Meta: domain.Meta{ID: domain.ID(domain.PrefixAudit, now.AddDate(0, 0, -91), [10]byte{1}), WorkspaceID: ws}, Type: "admin", Action: "x"}
@@ -78,18 +78,18 @@ func TestEachKindIsKeptForItsOwnDays(t *testing.T) {
 		return h.stored(&domain.Call{Meta: domain.Meta{ID: old, WorkspaceID: ws}}, &domain.Call{Meta: domain.Meta{ID: young, WorkspaceID: ws}},
 			&domain.Upload{Meta: upload.Meta}, &domain.AuditEntry{Meta: entry.Meta}, &domain.LedgerRow{AttemptID: "call_x", WorkspaceID: ws})
 	}
-	require.NoError(t, d.SweepRetention(ctx, ws, now))
+	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	assert.Equal(t, []bool{true, true, true, true, true}, rows(), "without retention everything is kept")
 	h.retain(func(r *domain.Retention) { r.CallDays = 90 })
-	require.NoError(t, d.SweepRetention(ctx, ws, now))
+	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	assert.Equal(t, []bool{false, true, true, true, true}, rows())
 	h.retain(func(r *domain.Retention) { r.UploadDays = 90 })
-	require.NoError(t, d.SweepRetention(ctx, ws, now))
+	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	assert.Equal(t, []bool{false, true, false, true, true}, rows())
 	h.retain(func(r *domain.Retention) { r.AuditDays, r.LedgerDays = 90, 40 })
-	require.NoError(t, d.SweepRetention(ctx, ws, now))
+	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	assert.Equal(t, []bool{false, true, false, false, true}, rows())
-	require.NoError(t, d.SweepRetention(ctx, ws, now.AddDate(0, 0, 41)))
+	require.NoError(t, h.node.SweepRetention(ctx, ws, now.AddDate(0, 0, 41)))
 	assert.Equal(t, []bool{false, false, false, false, false}, rows(), "the bill of today, and the younger call, are old then")
 }
 
@@ -112,11 +112,11 @@ func TestALogOfDecisionsWhoseBeginningIsOldCanStillBeVerified(t *testing.T) {
 	_, err := h.store.Apply(ctx, change)
 	require.NoError(t, err)
 	h.retain(func(r *domain.Retention) { r.DecisionDays = 20 })
-	require.NoError(t, d.SweepRetention(ctx, ws, now))
+	require.NoError(t, h.node.SweepRetention(ctx, ws, now))
 	v, err := d.VerifyDecisions(ctx, h.live, campaign.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, "", 11, 39, head}, []any{v.Valid, v.Reason, v.Rows, v.DeletedRows, v.Head})
-	require.NoError(t, d.SweepRetention(ctx, ws, now.AddDate(1, 0, 0)))
+	require.NoError(t, h.node.SweepRetention(ctx, ws, now.AddDate(1, 0, 0)))
 	v, err = d.VerifyDecisions(ctx, h.live, campaign.ID)
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, 0, 50}, []any{v.Valid, v.Rows, v.DeletedRows})

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/callboard/callboard/sip/textmessage"
@@ -31,6 +32,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 	"github.com/callboard/callboard/service/record/contactlist"
 	"github.com/callboard/callboard/service/recordings"
+	"github.com/callboard/callboard/service/retention"
 	"github.com/callboard/callboard/service/simulation"
 	"github.com/callboard/callboard/service/sms"
 	servicetools "github.com/callboard/callboard/service/tools"
@@ -68,7 +70,7 @@ func (n *Node) connectServices(store *counting) {
 	n.connectAgentServices(store, references)
 	n.Connect(&Services{
 		Scripts: n.desk.scripts, Agents: n.desk.agentruntimeService, Messages: n.desk.smsService, Phones: n.desk.phonesService, DNC: n.desk.dncService,
-		Analysis: n.desk.analysisService, Lifecycle: lifecycle{n.desk},
+		Analysis: n.desk.analysisService, Retention: n.retention(store), Lifecycle: lifecycle{n.desk},
 	})
 }
 
@@ -135,4 +137,26 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 	n.desk.simulationService = simulation.New(simulation.Config{Store: store, Campaigns: n.desk, Contacts: n.desk, DNC: n.desk, Workspace: n.desk.Workspace, Counters: func(ctx context.Context, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
 		return ledger.Counters(ctx, store, workspaceID, from, to)
 	}})
+}
+
+// retention builds the service that deletes expired rows.
+func (n *Node) retention(store *counting) *retention.Service {
+	d := n.desk
+	ignoreTime := func(sweep func(context.Context, string) error) func(context.Context, string, time.Time) error {
+		return func(ctx context.Context, workspaceID string, _ time.Time) error { return sweep(ctx, workspaceID) }
+	}
+	return retention.New(retention.Config{
+		Store: store, Workspaces: n, Blobs: n.cfg.Blobs, Calls: d, Appointments: d, Events: d, DecisionKey: n.cfg.Keys.DecisionLogKey, Log: n.cfg.Log,
+		Steps: []retention.Step{
+			{What: "names of messages", Sweep: d.DeleteSeenMessages},
+			{What: "counts of attempts", Sweep: ignoreTime(n.forgetRings)},
+			{What: "revocations of tokens", Sweep: func(ctx context.Context, workspaceID string, now time.Time) error {
+				return errors.Join(d.SweepOAuth(ctx, workspaceID, now), d.SweepSessions(ctx, workspaceID, now))
+			}},
+			{What: "bulk jobs", Sweep: ignoreTime(d.sweepBulks)},
+			{What: "exports", Sweep: d.SweepExports},
+			{What: "data requests", Sweep: d.SweepDataRequests},
+			{What: "idempotency keys", Sweep: ignoreTime(d.SweepReplies)},
+		},
+	})
 }

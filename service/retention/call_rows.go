@@ -1,0 +1,115 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/service/record"
+)
+
+// callRowKind is a kind of rows with one row for each call, under the call's id, that a
+// workspace retains for some days.
+type callRowKind struct {
+	kind  string
+	days  func(domain.Retention) int
+	fresh func() domain.Record
+	note  func(c *domain.Call, at time.Time) // notes the deletion in the call; nil: does not
+}
+
+func callRowKinds() []callRowKind {
+	return []callRowKind{
+		{
+			kind: "transcript", days: func(r domain.Retention) int { return r.TranscriptDays },
+			fresh: func() domain.Record { return &domain.Transcript{} },
+			note: func(c *domain.Call, at time.Time) {
+				c.TranscriptAvailable, c.TranscriptURL, c.TranscriptDeletedAt = false, "", &at
+			},
+		},
+		{
+			kind: "call_trace", days: func(r domain.Retention) int { return r.TraceDays },
+			fresh: func() domain.Record { return &domain.TraceRow{} },
+		},
+	}
+}
+
+// sweepCallRows deletes transcripts and SIP messages of old calls.
+func (s *Service) sweepCallRows(ctx context.Context, workspaceID string, now time.Time) (failed error) {
+	for _, k := range callRowKinds() {
+		for after, more := "", true; more && ctx.Err() == nil; {
+			var err error
+			if after, more, err = s.deleteCallRows(ctx, workspaceID, &k, after, now); err != nil {
+				s.log.Warn("what calls left could not be deleted", slog.String("workspace_id", workspaceID), slog.String("kind", k.kind), slog.Any("error", err))
+				failed = errors.Join(failed, err)
+			}
+		}
+	}
+	return failed
+}
+
+// deleteCallRows deletes up to record.SweepRows expired rows in one commit that notes
+// it in their calls. Ids of calls sort by time: the scan ends at the first retained
+// row. more: expired rows may follow last.
+func (s *Service) deleteCallRows(ctx context.Context, workspaceID string, k *callRowKind, after string, now time.Time) (last string, more bool, err error) {
+	w := s.workspaces.Workspace(workspaceID)
+	if w == nil || k.days(w.Retention) <= 0 {
+		return "", false, nil
+	}
+	before := now.AddDate(0, 0, -k.days(w.Retention))
+	first := record.IDAt(domain.PrefixCall, before)
+	var found []domain.Key
+	prefix := domain.Key{Kind: k.kind, Workspace: workspaceID, ID: string(domain.PrefixCall) + "_"}
+	err = s.store.Under(ctx, prefix, after, record.SweepRows, k.fresh, func(r domain.Record) error {
+		if r.Key().ID >= first {
+			return errRetained
+		}
+		found = append(found, r.Key())
+		return nil
+	})
+	if err != nil && !errors.Is(err, errRetained) {
+		return "", false, err
+	}
+	change := commit.Change{Workspace: workspaceID}
+	for _, key := range found {
+		if err = s.addExpired(ctx, &change, key, k, before); err != nil {
+			return "", false, err
+		}
+	}
+	if len(change.Deletes) > 0 {
+		if _, err = s.store.Apply(ctx, change); err != nil {
+			return "", false, err
+		}
+	}
+	if len(found) < record.SweepRows {
+		return "", false, nil
+	}
+	return found[len(found)-1].ID, true, nil
+}
+
+// expired adds to a change that a row goes, unless its call lasted until it is
+// young. One without a call goes too.
+func (s *Service) addExpired(ctx context.Context, change *commit.Change, row domain.Key, k *callRowKind, before time.Time) error {
+	c := &domain.Call{Meta: domain.Meta{ID: row.ID, WorkspaceID: row.Workspace}}
+	version, err := s.store.Get(ctx, c)
+	switch {
+	case errors.Is(err, domain.ErrNotFound):
+		change.Deletes = append(change.Deletes, row)
+		return nil
+	case err != nil:
+		return err
+	case c.EndedAt == nil || !c.EndedAt.Before(before):
+		return nil
+	}
+	change.Deletes = append(change.Deletes, row)
+	if k.note != nil {
+		at := record.Now()
+		c.UpdatedAt = at
+		k.note(c, at)
+		change.Puts = append(change.Puts, c)
+		change.Guards = append(change.Guards, commit.Guard{Key: c.Key(), Version: version})
+	}
+	return nil
+}
