@@ -22,7 +22,7 @@ var updateCredentials = flag.Bool("update-credentials", false, "write the creden
 // stands in it before this test passes.
 func TestCredentialsOfEveryWritingRouteAreDecided(t *testing.T) {
 	t.Parallel()
-	b := theDocuments().Registry
+	b := sharedDocuments().Registry
 	names := map[router.CredentialKind]string{router.AnyCredential: "any", router.KeyOrSession: "key or session", router.KeyOnly: "key", router.JWTOnly: "the token itself"}
 	var lines []string
 	for route, r := range b.Rules {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"sync"
@@ -9,18 +10,24 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/callboard/callboard/httpapi/cluster"
+	"github.com/callboard/callboard/httpapi/dashboard"
+	"github.com/callboard/callboard/httpapi/middleware"
+	"github.com/callboard/callboard/httpapi/pages"
+	"github.com/callboard/callboard/httpapi/reference"
 	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/httpapi/token"
 	"github.com/callboard/callboard/httpapi/v1/events"
 )
 
-// document is the OpenAPI document of the servers of one address.
+// document is the OpenAPI document of the servers with one version and address.
 type document struct {
 	version, url string
 	text         func() []byte
-	reference    func() ([]byte, error) // the same as a page
+	reference    func() ([]byte, error) // the document as a page
 }
 
-// documents are the Registry of a process and the document of the last server.
+// documents holds the Registry of a process and the document of its last server.
 type documents struct {
 	Registry *router.Registry
 
@@ -28,24 +35,24 @@ type documents struct {
 	last *document
 }
 
-// theDocuments registers all routes, once for all servers of a process.
-var theDocuments = sync.OnceValue(registerRoutes) //nolint:gochecknoglobals // never changed
+// sharedDocuments registers all routes, once for all servers of a process.
+var sharedDocuments = sync.OnceValue(registerDocuments) //nolint:gochecknoglobals // never changed
 
-// Prepare makes what all servers of a process share: the first of them is
-// made sooner after it.
+// Prepare makes what all servers of a process share: the first server starts faster
+// after it.
 func Prepare() {
-	theDocuments()
-	newBoard()
-	newPages()
+	sharedDocuments()
+	dashboard.Prepare()
+	pages.Prepare()
 }
 
-// registerRoutes registers all routes with the library, for a server that serves nobody.
-func registerRoutes() *documents {
+// registerDocuments registers all routes with a server that has no services.
+func registerDocuments() *documents {
 	b := router.NewRegistry()
 	r := b.RegisteringRouter()
-	s := &Server{Router: r, pages: newPages(), otherNodes: &otherNodes{Router: r}}
-	s.routes()
-	for route := range limitsByRoute() {
+	s := &Server{Router: r, access: &middleware.Access{}, cluster: cluster.New(cluster.Config{}), issuer: token.NewIssuer("", nil), life: context.Background}
+	s.registerRoutes()
+	for _, route := range middleware.LimitedRoutes() {
 		if !b.ServesJSON(route) {
 			panic("httpapi: a limit names " + route + ", which is no JSON route")
 		}
@@ -62,7 +69,7 @@ func (d *documents) document(version, url string) *document {
 	if d.last == nil || d.last.version != version || d.last.url != url {
 		made := &document{version: version, url: url}
 		made.text = sync.OnceValue(func() []byte { return d.write(version, url) })
-		made.reference = sync.OnceValues(func() ([]byte, error) { return writeDocs(made.text()) })
+		made.reference = sync.OnceValues(func() ([]byte, error) { return reference.Render(made.text()) })
 		d.last = made
 	}
 	return d.last
@@ -80,10 +87,11 @@ func (d *documents) write(version, url string) []byte {
 	return text
 }
 
-// Document is the OpenAPI document as it is served.
+// Document returns the OpenAPI document.
 func (s *Server) Document() []byte { return s.document.text() }
 
-func (s *Server) documentRoutes() {
+// registerDocument registers the OpenAPI document and its reference page.
+func (s *Server) registerDocument() {
 	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/openapi.json", ID: "getDocument", Tag: "Document", Summary: "This document", Public: true},
 		func(h *huma.Operation) {
 			h.Responses["200"] = router.DescribeResponse("OpenAPI 3.1.", fiber.MIMEApplicationJSON, &huma.Schema{Type: huma.TypeObject})
@@ -93,4 +101,19 @@ func (s *Server) documentRoutes() {
 			c.Set(fiber.HeaderCacheControl, "public, max-age=300")
 			return c.Send(s.Document())
 		})
+	s.AddRaw(router.Operation{
+		Method: http.MethodGet, Path: "/docs", ID: "getReference", Tag: "Document", Summary: "This document as a page", Public: true,
+		Description: "For browsers. It loads nothing from anywhere.",
+	}, func(h *huma.Operation) {
+		h.Responses["200"] = router.DescribeResponse("The reference.", fiber.MIMETextHTML, &huma.Schema{Type: huma.TypeString})
+	}, func(c *fiber.Ctx) error {
+		text, err := s.document.reference()
+		if err != nil {
+			return err
+		}
+		c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+		c.Set(fiber.HeaderContentSecurityPolicy, reference.Policy())
+		c.Set(fiber.HeaderCacheControl, "public, max-age=300")
+		return c.Send(text)
+	})
 }

@@ -36,9 +36,9 @@ type farOff struct {
 	mu     sync.Mutex
 }
 
-func (f *farOff) Has(id string) bool { return id == f.has }
+func (f *farOff) IsElsewhere(id string) bool { return id == f.has }
 
-func (f *farOff) Ask(_ context.Context, id, seed string, r *http.Request) (*http.Response, error) {
+func (f *farOff) Send(_ context.Context, id, seed string, r *http.Request) (*http.Response, error) {
 	f.heard(id + " " + seed + " " + r.Method + " " + r.URL.RequestURI())
 	text, _ := io.ReadAll(r.Body)
 	f.body, f.lent = string(text), r.Header.Get("Callboard-Lent")
@@ -55,14 +55,14 @@ func (f *farOff) Own() int { return 0 }
 
 func (f *farOff) Others() []int { return f.others }
 
-func (f *farOff) PartOf(id string) int {
+func (f *farOff) ShardOf(id string) int {
 	if id == f.has {
 		return 7
 	}
 	return 0
 }
 
-func (f *farOff) AskPart(_ context.Context, part int, r *http.Request) (*http.Response, error) {
+func (f *farOff) SendToShard(_ context.Context, part int, r *http.Request) (*http.Response, error) {
 	text, _ := io.ReadAll(r.Body)
 	f.heard(strconv.Itoa(part) + " " + r.Method + " " + r.URL.Path + " " + string(text))
 	if f.fails != nil || f.parts[part] == "" {
@@ -85,7 +85,7 @@ const farWorkspace = "ws_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0FA"
 func TestWhatIsOfAnotherPartIsDoneThere(t *testing.T) {
 	t.Parallel()
 	far := &farOff{has: farWorkspace}
-	d := open(t, httpapi.Config{Elsewhere: far})
+	d := open(t, httpapi.Config{Shards: far})
 	for _, c := range []struct{ method, path, body, asked string }{
 		{"POST", "/v1/workspaces", `{"name":"new"}`, " turn POST /v1/workspaces"},
 		{"GET", "/v1/workspaces/" + farWorkspace, "", farWorkspace + " turn GET /v1/workspaces/" + farWorkspace},
@@ -138,7 +138,7 @@ func (o ofNode) RemoteAddr() net.Addr { return forward.NodeAddr{Addr: o.Conn.Rem
 // Who a node has let in is let in; a client says nothing by the same header.
 func TestTheWordOfANodeIsTakenFromNodesAlone(t *testing.T) {
 	t.Parallel()
-	d := open(t, httpapi.Config{Elsewhere: &farOff{}})
+	d := open(t, httpapi.Config{Shards: &farOff{}})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()
@@ -170,7 +170,7 @@ func TestWhatWritesGoesToWhoHasThePartNext(t *testing.T) {
 	t.Parallel()
 	var moves atomic.Bool
 	var log logged
-	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback(), Moves: moves.Load, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	d := open(t, httpapi.Config{PublicURL: base, TrustedProxies: loopback(), ShardMoves: moves.Load, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	go func() { _ = d.server.ServeNodes(nodesOnly{ln}) }()

@@ -14,6 +14,10 @@ import (
 	"github.com/callboard/callboard/domain/event"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/cluster"
+	"github.com/callboard/callboard/httpapi/live"
+	"github.com/callboard/callboard/httpapi/middleware"
+	"github.com/callboard/callboard/httpapi/oauth"
 	"github.com/callboard/callboard/httpapi/v1/account"
 	"github.com/callboard/callboard/httpapi/v1/agents"
 	"github.com/callboard/callboard/httpapi/v1/calls"
@@ -209,7 +213,7 @@ func newFake() *fake {
 func (f *fake) services() httpapi.Services {
 	return httpapi.Services{
 		Account: account.Services{
-			Workspaces: f, SpendWarnings: f, Keys: f, OAuthClients: f, Usage: f, Exports: f, DataRequests: f, AuditLog: f,
+			Workspaces: f, SpendWarnings: f, Keys: f, Users: f, OAuthClients: f, Usage: f, Exports: f, DataRequests: f, AuditLog: f,
 		},
 		Agents: agents.Services{
 			Agents: f, Tools: f, Pathways: f, Models: f, Calls: f, Campaigns: f, Providers: f, Appointments: f, Knowledge: f,
@@ -218,10 +222,14 @@ func (f *fake) services() httpapi.Services {
 		Campaigns: campaigns.Services{Campaigns: f, Forecasts: f, Contacts: f, DNCLists: f, Decisions: f, BulkJobs: f},
 		Events:    events.Services{Events: f, Webhooks: f, Deliveries: f},
 		Messaging: messaging.Services{Messages: f, Conversations: f, Gateways: f},
-		Operator:  operator.Services{Workspaces: f, SpendWarnings: f, Numbers: f, Trunks: f, Alerts: f, Quarantine: f},
+		Operator:  operator.Services{Workspaces: f, SpendWarnings: f, Numbers: f, Trunks: f, Alerts: f, Quarantine: f, Node: f},
 		Telephony: telephony.Services{Numbers: f, TestCalls: f, Trunks: f, Phones: f},
-		Keys:      f, Tokens: f, OAuth: f, Consents: f, Users: f, Audit: f, Listening: f, Talking: f, Node: f, AlertSearch: f, Health: f,
-		RateWindows: &f.windows, Idempotency: f,
+		Live:      live.Services{Calls: f, Agents: f, CallAudio: f, BrowserCalls: f, Events: f},
+		OAuth:     oauth.Services{Clients: f, Grants: f, Sessions: f, Audit: f},
+		Access: middleware.Services{
+			Keys: f, OAuth: f, Sessions: f, Origins: f, Workspaces: f, Audit: f, Drain: f, RateWindows: &f.windows,
+		},
+		SigningKeys: f, Numbers: f, Replies: f, Cluster: cluster.Services{Load: f, AlertSearch: f, Workspaces: f, Idempotency: f}, Health: f,
 	}
 }
 

@@ -12,15 +12,17 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// healthAnswer is the answer of healthz and readyz.
+// healthAnswer is the response of healthz and readyz.
 type healthAnswer struct {
 	Status      string `json:"status" enum:"ok"`
 	Quarantined bool   `json:"quarantined,omitempty" doc:"true: the store was restored from a backup and not released; nothing leaves the service."`
 }
 
-const readyWithin = 2 * time.Second
+// readyTimeout bounds the readiness check.
+const readyTimeout = 2 * time.Second
 
-func (s *Server) healthRoutes() {
+// registerHealth registers the health checks.
+func (s *Server) registerHealth() {
 	describe := func(h *huma.Operation) {
 		h.Responses["200"] = router.DescribeResponse("It is.", fiber.MIMEApplicationJSON, router.SchemaOf[healthAnswer](s.API))
 	}
@@ -28,7 +30,7 @@ func (s *Server) healthRoutes() {
 		func(c *fiber.Ctx) error { return c.JSON(healthAnswer{Status: "ok"}) })
 	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/readyz", ID: "readyz", Tag: "Health", Summary: "Whether it can serve; 503 tells why not", Public: true}, describe,
 		func(c *fiber.Ctx) error {
-			ctx, cancel := context.WithTimeout(c.UserContext(), readyWithin)
+			ctx, cancel := context.WithTimeout(c.UserContext(), readyTimeout)
 			defer cancel()
 			if err := s.services.Health.Ready(ctx); err != nil {
 				return s.RespondError(c, &router.Failure{

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/load"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/cluster"
 )
 
 // told is what a part of an install says.
@@ -36,10 +37,10 @@ func told(t *testing.T, node load.NodeLoad, calls int, ids ...string) string {
 func divided(t *testing.T) (*door, *farOff) {
 	t.Helper()
 	far := &farOff{has: farWorkspace, others: []int{1, 2, 3, 4, 5, 6, 7}}
-	d := open(t, httpapi.Config{Elsewhere: far, Nodes: func() []httpapi.Place {
-		return []httpapi.Place{
-			{NodeNow: load.NodeNow{ID: "node_a", Address: "10.0.0.1:8090", Here: true}, Parts: []int{0, 1}},
-			{NodeNow: load.NodeNow{ID: "node_b", Address: "10.0.0.2:8090"}, Parts: []int{2, 7}},
+	d := open(t, httpapi.Config{Shards: far, Nodes: func() []cluster.Node {
+		return []cluster.Node{
+			{NodeNow: load.NodeNow{ID: "node_a", Address: "10.0.0.1:8090", Here: true}, OwnedShards: []int{0, 1}},
+			{NodeNow: load.NodeNow{ID: "node_b", Address: "10.0.0.2:8090"}, OwnedShards: []int{2, 7}},
 			{NodeNow: load.NodeNow{ID: "node_c", Address: "10.0.0.3:8090", Leaving: true}},
 		}
 	}})
@@ -170,7 +171,7 @@ func TestOtherPartsLookForARule(t *testing.T) {
 	d, far := divided(t)
 	each := &domain.AlertRule{Meta: domain.Meta{ID: "rule_1"}, Name: "secret", Kind: domain.AlertSpend, Share: 0.5}
 	far.parts = map[int]string{1: `{"rule_1":{"attempts":2}}`, 7: `{"rule_1":{"readings":[{"Of":"ws_x","Bad":true}],"attempts":3}}`}
-	said := d.server.LookElsewhere(t.Context(), []*domain.AlertRule{each})
+	said := d.server.SearchAlerts(t.Context(), []*domain.AlertRule{each})
 	var sum alert.Look
 	for _, l := range said.Found {
 		sum.Add(l["rule_1"])
@@ -185,7 +186,7 @@ func TestOtherPartsLookForARule(t *testing.T) {
 	far.asked, far.parts = nil, nil
 	one := *each
 	one.Watches = farWorkspace
-	said = d.server.LookElsewhere(t.Context(), []*domain.AlertRule{&one})
+	said = d.server.SearchAlerts(t.Context(), []*domain.AlertRule{&one})
 	assert.Empty(t, said.Found)
 	assert.True(t, said.Silent(farWorkspace), "nobody has answered")
 	require.Len(t, far.asked, 1, "whoever has it is asked alone")

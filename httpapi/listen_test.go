@@ -18,6 +18,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/live"
 	"github.com/callboard/callboard/service/calls"
 	"github.com/callboard/callboard/service/record"
 )
@@ -171,10 +172,10 @@ func TestWhoListensIsGreetedHearsAndIsHeard(t *testing.T) {
 	assert.Equal(t, http.StatusSwitchingProtocols, status)
 	kind, hello := next(t, ws)
 	assert.Equal(t, websocket.MessageText, kind)
-	var got httpapi.ListenHello
+	var got live.ListenHello
 	require.NoError(t, json.Unmarshal(hello, &got))
-	assert.Equal(t, httpapi.ListenHello{
-		Type: "hello", CallID: id, Mode: calls.Whisper, Format: httpapi.ListenFormat{Encoding: "mulaw", Rate: 8000, Channels: 1, FrameMs: 20},
+	assert.Equal(t, live.ListenHello{
+		Type: "hello", CallID: id, Mode: calls.Whisper, Format: live.ListenFormat{Encoding: "mulaw", Rate: 8000, Channels: 1, FrameMs: 20},
 	}, got)
 	assert.Equal(t, calls.Whisper, d.stage.mode)
 	for i := range byte(20) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/oauth"
 )
 
 // form posts to an OAuth endpoint.
@@ -30,7 +31,7 @@ func (d *door) form(path string, values m, headers ...string) reply {
 // oauthError is an error in OAuth's own words.
 func (r reply) oauthError(t *testing.T) string {
 	t.Helper()
-	var e httpapi.OAuthFailure
+	var e oauth.OAuthFailure
 	require.NoError(t, json.Unmarshal(r.Body, &e), "%s", r.Body)
 	require.NotEmpty(t, e.Description)
 	return string(e.Error)

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/v1/agents"
 )
 
 func errands() m {
@@ -75,7 +76,7 @@ func TestAChatTakesWordsWhereThePathwayListens(t *testing.T) {
 
 	words := m{"name": "come", "start": "ask", "nodes": []m{{"id": "ask", "type": "collect", "input": "speech", "values": []string{"blue"}}}, "edges": []m{{"from": "ask", "to": "ask", "when": m{"type": "else"}}}}
 	for _, ears := range []bool{false, true} {
-		d = open(t, httpapi.Config{Ears: ears})
+		d = open(t, httpapi.Config{Speech: agents.PathwaySpeech{Recognized: ears}})
 		report := d.must(200, "POST", "/v1/pathways/validate", "agents:write", words).json(t)
 		assert.Equal(t, []any{true, ears}, []any{report["valid"], report["runnable"]})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/live"
 	"github.com/callboard/callboard/service/calls"
 )
 
@@ -73,7 +74,7 @@ func TestWhoTalksToAnAgentHearsReadsAndPresses(t *testing.T) {
 		texts = append(texts, string(b))
 	}
 	assert.JSONEq(t, `{"type":"state","status":"in_progress"}`, texts[0])
-	var note httpapi.TalkNote
+	var note live.TalkNote
 	require.NoError(t, json.Unmarshal([]byte(texts[1]), &note))
 	assert.Equal(t, "transcript Hello.", note.Type+" "+note.Segment.Text)
 	assert.JSONEq(t, `{"type":"dtmf","digits":"5"}`, texts[2])

@@ -119,6 +119,12 @@ type Response[T any] struct {
 	Body T
 }
 
+// CachedResponse is a response that clients and proxies may store.
+type CachedResponse[T any] struct {
+	Control string `header:"Cache-Control"`
+	Body    T
+}
+
 // Respond answers with a body, or with the error.
 func Respond[T any](v T, err error) (*Response[T], error) {
 	if err != nil {

@@ -3,6 +3,10 @@ package server
 import (
 	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/cluster"
+	"github.com/callboard/callboard/httpapi/live"
+	"github.com/callboard/callboard/httpapi/middleware"
+	"github.com/callboard/callboard/httpapi/oauth"
 	"github.com/callboard/callboard/httpapi/v1/account"
 	"github.com/callboard/callboard/httpapi/v1/agents"
 	"github.com/callboard/callboard/httpapi/v1/calls"
@@ -17,7 +21,7 @@ import (
 func apiServices(d *actors.Desk) httpapi.Services {
 	return httpapi.Services{
 		Account: account.Services{
-			Workspaces: d, SpendWarnings: d, Keys: d, OAuthClients: d, Usage: d, Exports: d, DataRequests: d, AuditLog: d,
+			Workspaces: d, SpendWarnings: d, Keys: d, Users: d, OAuthClients: d, Usage: d, Exports: d, DataRequests: d, AuditLog: d,
 		},
 		Agents: agents.Services{
 			Agents: d, Tools: d, Pathways: d, Models: d, Calls: d, Campaigns: d, Providers: d, Appointments: d, Knowledge: d,
@@ -26,12 +30,17 @@ func apiServices(d *actors.Desk) httpapi.Services {
 		Campaigns: campaigns.Services{Campaigns: d, Forecasts: d, Contacts: d, DNCLists: d, Decisions: d, BulkJobs: d},
 		Events:    events.Services{Events: d, Webhooks: d, Deliveries: d},
 		Messaging: messaging.Services{Messages: d, Conversations: d, Gateways: d},
-		Operator:  operator.Services{Workspaces: d, SpendWarnings: d, Numbers: d, Trunks: d, Alerts: d, Quarantine: d},
+		Operator:  operator.Services{Workspaces: d, SpendWarnings: d, Numbers: d, Trunks: d, Alerts: d, Quarantine: d, Node: d},
 		Telephony: telephonyapi.Services{Numbers: d, TestCalls: d, Trunks: d, Phones: d},
+		Live:      live.Services{Calls: d, Agents: d, CallAudio: d, BrowserCalls: d, Events: d},
+		OAuth:     oauth.Services{Clients: d, Grants: d, Sessions: d, Audit: d},
 
-		Keys: d, Tokens: d, OAuth: d, Consents: d, Users: d, Audit: d,
-		Listening: d, Talking: d,
-		Node: d, AlertSearch: d, Health: d, RateWindows: d, Idempotency: d,
+		Access: middleware.Services{
+			Keys: d, OAuth: d, Sessions: d, Origins: d, Workspaces: d, Audit: d, Drain: d, RateWindows: d,
+		},
+		SigningKeys: d, Numbers: d, Replies: d,
+		Cluster: cluster.Services{Load: d, AlertSearch: d, Workspaces: d, Idempotency: d},
+		Health:  d,
 	}
 }
 

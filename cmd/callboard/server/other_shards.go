@@ -11,26 +11,28 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/alert"
 	"github.com/callboard/callboard/domain/load"
-	"github.com/callboard/callboard/httpapi"
+	"github.com/callboard/callboard/httpapi/cluster"
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// otherShards is the rest of the install, as the front door of a seat asks it.
+// otherShards are the shards of the installation as the API of one shard reaches them.
 type otherShards struct{ shard *shard }
 
-func (t *shard) elsewhere() httpapi.Elsewhere {
+func (t *shard) otherShards() cluster.Shards {
 	if t.ownsWorkspace() == nil {
 		return nil
 	}
 	return otherShards{t}
 }
 
-// Has says whether another shard has a workspace.
-func (e otherShards) Has(workspaceID string) bool { return !e.shard.ownsWorkspace()(workspaceID) }
+// IsElsewhere says whether another shard has a workspace.
+func (e otherShards) IsElsewhere(workspaceID string) bool {
+	return !e.shard.ownsWorkspace()(workspaceID)
+}
 
-// Ask asks the seat of a workspace's shard, wherever that is; "": of the one
-// that is to have the next workspace.
-func (e otherShards) Ask(ctx context.Context, workspaceID, seed string, r *http.Request) (*http.Response, error) {
+// Send sends a request to the shard of a workspace; "": to the shard of the next new
+// workspace.
+func (e otherShards) Send(ctx context.Context, workspaceID, seed string, r *http.Request) (*http.Response, error) {
 	shards := e.shard.cfg.Node.Shards
 	shard := domain.ShardOf(workspaceID, shards)
 	if workspaceID == "" {
@@ -41,7 +43,7 @@ func (e otherShards) Ask(ctx context.Context, workspaceID, seed string, r *http.
 	return e.shard.node.http.forwarder.Ask(ctx, shard, r)
 }
 
-// Own is the seat's shard.
+// Own is this shard.
 func (e otherShards) Own() int { return e.shard.number }
 
 // Others are the other shards.
@@ -55,38 +57,38 @@ func (e otherShards) Others() []int {
 	return out
 }
 
-// PartOf is the shard of a workspace.
-func (e otherShards) PartOf(workspaceID string) int {
+// ShardOf is the shard of a workspace.
+func (e otherShards) ShardOf(workspaceID string) int {
 	return domain.ShardOf(workspaceID, e.shard.cfg.Node.Shards)
 }
 
-// AskPart asks the seat of a shard, wherever that is.
-func (e otherShards) AskPart(ctx context.Context, shard int, r *http.Request) (*http.Response, error) {
+// SendToShard sends a request to a shard.
+func (e otherShards) SendToShard(ctx context.Context, shard int, r *http.Request) (*http.Response, error) {
 	return e.shard.node.http.forwarder.Ask(ctx, shard, r)
 }
 
 // queryOtherShards has the other seats look at what alert rules are about.
 func (t *shard) queryOtherShards(ctx context.Context, rules []*domain.AlertRule) alert.Answers {
-	return t.http.LookElsewhere(ctx, rules)
+	return t.http.SearchAlerts(ctx, rules)
 }
 
-// liveNodes are the nodes that live, for a front door; nil: the process is alone.
-func (t *shard) liveNodes() func() []httpapi.Place {
+// liveNodes returns the live nodes for the API; nil: the process is the only node.
+func (t *shard) liveNodes() func() []cluster.Node {
 	if t.token == "" {
 		return nil
 	}
 	return t.node.liveNodes
 }
 
-// liveNodes are the nodes that live, by their ids, and which shards each has.
-func (m *node) liveNodes() []httpapi.Place {
+// liveNodes returns the live nodes by id, with the shards that each owns.
+func (m *node) liveNodes() []cluster.Node {
 	nodes := slices.Clone(m.leases.Nodes())
 	slices.SortFunc(nodes, func(a, b lease.Node) int { return cmp.Compare(a.ID, b.ID) })
-	out := make([]httpapi.Place, 0, len(nodes))
+	out := make([]cluster.Node, 0, len(nodes))
 	at := make(map[string]int, len(nodes))
 	for _, n := range nodes {
 		at[n.ID] = len(out)
-		p := httpapi.Place{NodeNow: load.NodeNow{ID: n.ID, Address: n.Addr, SIP: n.SIP, Version: n.Version, Leaving: n.Draining, Here: n.ID == m.self.ID}}
+		p := cluster.Node{NodeNow: load.NodeNow{ID: n.ID, Address: n.Addr, SIP: n.SIP, Version: n.Version, Leaving: n.Draining, Here: n.ID == m.self.ID}}
 		if n.Since > 0 {
 			p.StartedAt = new(time.UnixMilli(n.Since).UTC())
 		}
@@ -95,7 +97,7 @@ func (m *node) liveNodes() []httpapi.Place {
 	for shard := range m.cfg.Node.Shards {
 		n, has := m.leases.Owner(shard)
 		if i, lives := at[n.ID]; has && lives {
-			out[i].Parts = append(out[i].Parts, shard)
+			out[i].OwnedShards = append(out[i].OwnedShards, shard)
 		}
 	}
 	return out

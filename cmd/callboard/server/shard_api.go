@@ -10,6 +10,7 @@ import (
 
 	"github.com/callboard/callboard/httpapi"
 	"github.com/callboard/callboard/httpapi/forward"
+	"github.com/callboard/callboard/httpapi/v1/agents"
 	"github.com/callboard/callboard/sip/transport"
 )
 
@@ -45,8 +46,9 @@ func (t *shard) serveAPI() error {
 	}
 	t.http = httpapi.New(httpapi.Config{
 		Log: t.log, PublicURL: t.cfg.BaseURL(t.Front), TrustedProxies: t.cfg.HTTP.TrustedProxies,
-		Certificate: certificate, Version: t.options.Version, Ears: t.engines.Recognizer != nil, Text: t.engines.Recognizer != nil && t.engines.Recognizer.Transcribes("en-US"), Observe: t.meters.Request,
-		Elsewhere: t.elsewhere(), Nodes: t.liveNodes(), Moves: t.holdsRequests,
+		Certificate: certificate, Version: t.options.Version, Observe: t.meters.Request,
+		Speech: agents.PathwaySpeech{Recognized: t.engines.Recognizer != nil, Transcribed: t.engines.Recognizer != nil && t.engines.Recognizer.Transcribes("en-US")},
+		Shards: t.otherShards(), Nodes: t.liveNodes(), ShardMoves: t.holdsRequests,
 	}, apiServices(d))
 	if t.token == "" {
 		t.answer()

@@ -1,12 +1,16 @@
 package account
 
-import "github.com/callboard/callboard/httpapi/router"
+import (
+	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/httpapi/token"
+)
 
 // Services are the use cases behind the operations of a workspace's own settings.
 type Services struct {
 	Workspaces    Workspaces
 	SpendWarnings SpendWarnings
 	Keys          Keys
+	Users         Users
 	OAuthClients  OAuthClients
 	Usage         Usage
 	Exports       Exports
@@ -14,12 +18,16 @@ type Services struct {
 	AuditLog      AuditLog
 }
 
-// Register registers the operations of a workspace's own settings.
-func Register(r *router.Router, services Services) {
+// Register registers the operations of a workspace's own settings. issuer signs the JWTs
+// of its API keys; limits counts its requests.
+func Register(r *router.Router, services Services, issuer *token.Issuer, limits LimitUsage) {
 	registerWorkspace(r, services.Workspaces, services.SpendWarnings)
 	registerKeys(r, services.Keys)
+	registerUsers(r, services.Users)
+	registerTokens(r, issuer)
 	registerClients(r, services.OAuthClients)
 	registerUsage(r, services.Usage)
+	registerRateLimits(r, limits)
 	registerExports(r, services.Exports)
 	registerDataRequests(r, services.DataRequests)
 	registerAudit(r, services.AuditLog)

@@ -19,16 +19,16 @@ type Quarantine interface {
 
 // registerQuarantine registers the operations of the quarantine of a restored store.
 func registerQuarantine(r *router.Router, store Quarantine) {
-	const tag, path = "Operator", "/v1/operator"
+	const tag = "Operator"
 	router.Add(r, router.Operation{
-		Method: http.MethodGet, Path: path + "/quarantine", ID: "getQuarantine", Tag: tag, Summary: "List what may have gone out since the backup that the store was restored from",
+		Method: http.MethodGet, Path: operatorPath + "/quarantine", ID: "getQuarantine", Tag: tag, Summary: "List what may have gone out since the backup that the store was restored from",
 		Description: "Operators only. A store that callboard restore has made is in quarantine: reads and writes work, and nothing leaves the service: no call, BYE, CANCEL, REGISTER, webhook, message, reminder, mail or bulk job. " +
 			"What is listed may have gone out between the backup and the restore, and the service does not do it again. Without a quarantine active is false and the list is empty.",
 	}, router.HandleByOperator(func(ctx context.Context, p domain.Principal) (*quarantine.Quarantine, error) {
 		return store.Quarantine(ctx, p)
 	}))
 	router.Add(r, router.Operation{
-		Method: http.MethodPost, Path: path + "/release", ID: "releaseQuarantine", Tag: tag, Summary: "Release a restored store: calls, webhooks and messages go out again",
+		Method: http.MethodPost, Path: operatorPath + "/release", ID: "releaseQuarantine", Tag: tag, Summary: "Release a restored store: calls, webhooks and messages go out again",
 		Description: "Operators only. Make sure first that the service that was backed up does not run any more. Jobs of calls and messages from before the backup that were not over are cancelled, messages that were queued and reminders that were due are marked failed with the reason restored; " +
 			"campaigns stay paused until each is resumed. Webhook deliveries that were open are made: their receivers know an event that comes twice by its id. The service then starts anew, which takes about a second. The answer lists what was held back. Without a quarantine nothing happens.",
 	}, router.HandleByOperator(func(ctx context.Context, p domain.Principal) (*quarantine.Quarantine, error) {

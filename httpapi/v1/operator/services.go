@@ -13,11 +13,13 @@ type Services struct {
 	Trunks        Trunks
 	Alerts        Alerts
 	Quarantine    Quarantine
+	Node          Node
 }
 
 // Register registers the operations of operators.
-func Register(r *router.Router, services Services) {
+func Register(r *router.Router, services Services, cluster Cluster) {
 	registerWorkspaces(r, services)
 	registerQuarantine(r, services.Quarantine)
+	registerNodes(r, services.Node, cluster)
 	registerAlerts(r, services.Alerts)
 }

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+const (
+	alertSearchRoute   = "/node/looks" // of the evaluation of alert rules, for other shards
+	alertSearchTimeout = 20 * time.Second
+)
+
+// SearchAlerts has the other shards evaluate alert rules over their workspaces. Without
+// other shards nothing is found.
+func (cl *Cluster) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.Answers {
+	e := cl.shards
+	if e == nil {
+		return alert.Answers{Silent: func(string) bool { return false }, All: true}
+	}
+	asked := make([]*domain.AlertRule, len(rules))
+	for i, r := range rules {
+		asked[i] = alert.Asked(r)
+	}
+	body, err := json.Marshal(asked)
+	if err != nil {
+		return alert.Answers{Silent: e.IsElsewhere}
+	}
+	ctx, cancel := context.WithTimeout(ctx, alertSearchTimeout)
+	defer cancel()
+	shards := shardsOfRules(e, rules)
+	responses := queryShards(ctx, cl, cl.ownedShards(shards), func(ctx context.Context) (*http.Request, error) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://node"+alertSearchRoute, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		r.Header.Set(router.ForwardedHeader, "node")
+		r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+		return r, nil
+	}, func(l *map[string]alert.Look) bool { return *l != nil })
+	out := alert.Answers{Silent: func(id string) bool { return e.IsElsewhere(id) && responses[e.ShardOf(id)] == nil }, All: len(responses) == len(shards)}
+	for _, one := range responses {
+		out.Found = append(out.Found, *one)
+	}
+	return out
+}
+
+// shardsOfRules returns the other shards whose workspaces rules watch.
+func shardsOfRules(e Shards, rules []*domain.AlertRule) (shards []int) {
+	watched := make(map[int]bool)
+	for _, r := range rules {
+		if r.Watches == "" {
+			return e.Others()
+		}
+		watched[e.ShardOf(r.Watches)] = true
+	}
+	for _, shard := range e.Others() {
+		if watched[shard] {
+			shards = append(shards, shard)
+		}
+	}
+	return shards
+}
+
+// registerAlertSearch evaluates alert rules over the workspaces of this shard, for other
+// nodes only.
+func (cl *Cluster) registerAlertSearch() {
+	cl.App.Post(alertSearchRoute, func(c *fiber.Ctx) error {
+		if !router.IsForwarded(c) {
+			return c.Next()
+		}
+		b := router.BodyOf(c)
+		b.Limit = cl.JSONLimit
+		text, err := b.ReadAll(c.Request().Header.ContentLength())
+		if err != nil {
+			return cl.RespondError(c, err)
+		}
+		var rules []*domain.AlertRule
+		if err = json.Unmarshal(text, &rules); err != nil {
+			return cl.RespondError(c, domain.Errorf(domain.CodeInvalidRequest, "A request of another node cannot be read."))
+		}
+		looks, err := cl.alerts.LookFor(c.UserContext(), rules)
+		if err != nil {
+			return cl.RespondError(c, err)
+		}
+		return c.JSON(looks)
+	})
+}

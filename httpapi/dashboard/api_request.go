@@ -1,0 +1,51 @@
+package dashboard
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/callboard/callboard/httpapi/forward"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// requestAPI runs a request to the API for the user of a page, within the process:
+// permissions, validation, audit and errors are those of the route. Changes count against
+// its limits, except a repeated request.
+func (s *handler) requestAPI(c *fiber.Ctx, v *router.Request, repeated bool, method, path, contentType, idempotencyKey string, content io.Reader) (status int, answer []byte) {
+	var rc fasthttp.RequestCtx
+	rc.Init2(c.Context().Conn(), nil, false)
+	req := &rc.Request
+	req.Header.SetMethod(method)
+	req.SetRequestURI(path)
+	req.Header.SetHostBytes(c.Request().Host())
+	if contentType != "" {
+		req.Header.SetContentType(contentType)
+	}
+	if idempotencyKey != "" {
+		req.Header.Set(router.IdempotencyHeader, idempotencyKey)
+	}
+	if content != nil {
+		req.Header.SetContentLength(-1)
+		if sized, ok := content.(interface{ Len() int }); ok {
+			req.Header.SetContentLength(sized.Len())
+		}
+	}
+	t := s.BeginExchange(&rc, content)
+	t.PageRequest, t.Repeated = v, repeated
+	s.ServeAPI(&rc)
+	status = rc.Response.StatusCode()
+	switch outer := router.ExchangeOf(c.Context()); {
+	case method != http.MethodGet && status < http.StatusBadRequest:
+		outer.Wrote = true
+		c.Response().Header.Del(forward.NotActive)
+	case !outer.Wrote && len(rc.Response.Header.Peek(forward.NotActive)) > 0: // nothing has changed: the page's request goes to another node
+		c.Set(forward.NotActive, "1")
+	case len(rc.Response.Header.Peek(forward.NotActive)) > 0:
+		s.Log.Warn("request refused: another node is about to have the workspace, and a part of the page's work is done", slog.String("request_id", t.Request.RequestID))
+	}
+	return status, append([]byte(nil), rc.Response.Body()...)
+}

@@ -1,0 +1,68 @@
+package dashboard
+
+import (
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/pages"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// Bounds of a form that is returned to a client without a session.
+const (
+	maxAnonymousForm   = 256 << 10 // bytes
+	maxAnonymousFields = 100
+)
+
+// MaxLongForm bounds the form of a page that sends a pathway or a conversation, in bytes.
+const MaxLongForm = 4 << 20
+
+// maxForm returns the maximum size of the form of a page, in bytes.
+func maxForm(r Route) int64 {
+	if r.Long {
+		return MaxLongForm
+	}
+	return pages.FormLimit
+}
+
+// readPageForm returns the form of a page with at most maxBytes and maxFields. Checkboxes
+// repeat a name.
+func readPageForm(c *fiber.Ctx, maxBytes int64, maxFields int) (url.Values, error) {
+	text, err := pages.ReadFormText(c, maxBytes)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Count(text, "&") >= maxFields {
+		return nil, domain.Errorf(domain.OAuthInvalidRequest, "The form has more than %d fields.", maxFields)
+	}
+	values, err := url.ParseQuery(text)
+	if err != nil {
+		return nil, domain.Errorf(domain.OAuthInvalidRequest, "The form cannot be read.")
+	}
+	return values, nil
+}
+
+// sentForm returns the form that a page of the service has sent, nil where there is none.
+// A form of another page is not returned.
+func (s *handler) sentForm(c *fiber.Ctx, r Route) url.Values {
+	if r.Method == http.MethodGet || r.Upload || c.Request().Header.ContentLength() == 0 || !pages.IsSameOrigin(c, s.PublicURL) || !isPathSegment(c.Params("id")) || !isPathSegment(c.Params("verb")) {
+		return nil
+	}
+	if form := router.ExchangeOf(c.Context()).Form; form != nil {
+		return form
+	}
+	maxBytes, maxFields := maxForm(r), math.MaxInt
+	if router.RequestOf(c.UserContext()).Principal.UserID == "" { // any client can claim to be a page of the service
+		maxBytes, maxFields = min(maxBytes, maxAnonymousForm), maxAnonymousFields
+	}
+	form, err := readPageForm(c, maxBytes, maxFields)
+	if err != nil || len(form) == 0 {
+		return nil
+	}
+	return form
+}

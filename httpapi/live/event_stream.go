@@ -1,0 +1,197 @@
+package live
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/httpapi/middleware"
+	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/httpapi/v1/events"
+	eventsservice "github.com/callboard/callboard/service/events"
+)
+
+const (
+	mimeEvents    = "text/event-stream"
+	lastEventID   = "Last-Event-ID"
+	maxStreamPart = 4 << 10 // bytes that are sent together
+)
+
+// registerEventStream registers the stream of events.
+func (s *Server) registerEventStream() {
+	text := func(about string) *huma.Param {
+		return &huma.Param{In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	s.AddRawAdmitted(router.Operation{
+		Method: http.MethodGet, Path: "/v1/events/stream", ID: "streamEvents", Stream: true, Tag: "Events", Summary: "Follow events as they happen",
+		Description: "Server-sent events (EventSource), forwards in the order in which they happened: each with its id and, as data, an Event in one line. Begins after " +
+			"Last-Event-ID or after; at the oldest event that is kept without either; with after=now at the next that happens. A comment every 15 seconds shows " +
+			"that the line holds. Nothing is lost on a reader who is slow, nor on one who comes back with the last id. The stream ends with its credential, " +
+			"and when the service stops: come back then. Only events of resources that the credential may read are sent. A workspace may have 100 open. Browsers use a ticket, and another each time they come back.",
+		Errors: []int{http.StatusGone, http.StatusUnprocessableEntity},
+	}, s.admitWithTicket, func(h *huma.Operation) {
+		for name, p := range map[string]*huma.Param{
+			"after":     text("The id of the last event seen, or now."),
+			"type":      text("Event names, or a category such as call.*, parted by commas."),
+			ticketParam: text("In place of a credential."),
+		} {
+			p.Name = name
+			h.Parameters = append(h.Parameters, p)
+		}
+		slices.SortFunc(h.Parameters, func(a, b *huma.Param) int { return cmp.Compare(a.Name, b.Name) })
+		h.Parameters = append(h.Parameters, &huma.Param{
+			Name: lastEventID, In: "header", Description: "The same as after, and before it: browsers send it when they come back.", Schema: &huma.Schema{Type: huma.TypeString},
+		})
+		h.Security = append(h.Security, map[string][]string{})
+		h.Responses["200"] = router.DescribeResponse("The events.", mimeEvents, &huma.Schema{Type: huma.TypeString, Examples: []any{"id: evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\ndata: {\"id\":\"evt_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0\",\"type\":\"call.ended\",…}\n\n"}})
+	}, s.streamEvents)
+}
+
+// streamEvents begins a stream, which goes on after the handler has returned.
+func (s *Server) streamEvents(c *fiber.Ctx) error {
+	v := *router.RequestOf(c.UserContext()) // the request's own is still used by it
+	from := cmp.Or(c.Get(lastEventID), c.Query("after"))
+	after := from
+	if from == eventsservice.FromNow {
+		after = ""
+	}
+	q, err := events.EventQuery(v.Principal, after, c.Query("type"))
+	if err != nil {
+		return err
+	}
+	q.After = from
+	next := waitWithoutEvents
+	if len(q.Types) > 0 {
+		next, err = s.events.FollowEvents(c.UserContext(), v.Principal, q)
+	}
+	if err != nil {
+		return err
+	}
+	leave, ok := s.streams.Take(v.Principal.WorkspaceID, s.maxStreams)
+	if !ok {
+		return domain.Errorf(domain.CodeRateLimit, "The workspace has %d streams of events open, which is the most.", s.maxStreams).
+			With("limit", s.maxStreams).With("retry_after", 1)
+	}
+	if err = s.access.Origins.AllowResponse(c, v.Principal); err != nil {
+		leave()
+		return err
+	}
+	c.Set(fiber.HeaderContentType, mimeEvents)
+	c.Set("X-Accel-Buffering", "no") // or a proxy keeps events to itself
+	conn := c.Context().Conn()
+	c.Context().SetConnectionClose() // see watchClient
+	ctx, cancel := context.WithCancel(router.WithRequest(s.life(), &v))
+	stream := &eventStream{access: s.access, heartbeat: s.heartbeat, request: &v, next: next}
+	s.Stream(ctx, c, func() { cancel(); leave() }, func(w io.Writer) error {
+		go watchClient(conn, cancel)
+		return stream.serve(ctx, w)
+	})
+	return nil
+}
+
+// waitWithoutEvents follows the events of a credential that may read none of the
+// requested ones: it returns nothing once ctx ends.
+func waitWithoutEvents(ctx context.Context) ([]event.Event, error) {
+	<-ctx.Done()
+	return nil, nil
+}
+
+// watchClient reads the connection and calls closed once the client has closed it. The
+// connection serves no other request afterwards.
+func watchClient(conn net.Conn, closed func()) {
+	defer closed()
+	if conn.SetReadDeadline(time.Time{}) != nil {
+		return
+	}
+	var b [256]byte
+	for {
+		if _, err := conn.Read(b[:]); err != nil {
+			return
+		}
+	}
+}
+
+// eventStream sends events to one client.
+type eventStream struct {
+	access    *middleware.Access
+	heartbeat time.Duration
+	request   *router.Request // that opened the stream
+	next      func(context.Context) ([]event.Event, error)
+	out       bytes.Buffer
+}
+
+// serve writes events until the client, the credential or the service ends.
+func (s *eventStream) serve(ctx context.Context, w io.Writer) error {
+	s.out.WriteString("retry: 2000\n\n")
+	if err := s.flush(w); err != nil {
+		return nil //nolint:nilerr // the client has gone
+	}
+	every := s.heartbeat
+	for beat := time.Now().Add(every); ctx.Err() == nil; {
+		wait, cancel := context.WithTimeout(ctx, min(middleware.CredentialCheckInterval, max(time.Until(beat), 0)))
+		events, err := s.next(wait)
+		cancel()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case ctx.Err() != nil || !s.access.IsCredentialValid(ctx, s.request): // asked before anything is sent
+			return nil //nolint:nilerr // the end is a clean one
+		}
+		for i := range events {
+			if err = s.writeEvent(&events[i]); err != nil {
+				return err
+			}
+			if s.out.Len() < maxStreamPart {
+				continue
+			}
+			if err = s.flush(w); err != nil { // piece by piece: no more than a few wait for the reader
+				return nil //nolint:nilerr // the client has gone
+			}
+		}
+		if len(events) == 0 && time.Now().Before(beat) {
+			continue
+		}
+		if len(events) == 0 {
+			s.out.WriteString(": still here\n\n")
+		}
+		if err = s.flush(w); err != nil {
+			return nil //nolint:nilerr // the client has gone
+		}
+		beat = time.Now().Add(every)
+	}
+	return nil
+}
+
+func (s *eventStream) writeEvent(e *event.Event) error {
+	s.out.WriteString("id: ")
+	s.out.WriteString(e.ID)
+	s.out.WriteString("\ndata: ")
+	if err := domain.WriteJSON(&s.out, events.ShowEvent(*e)); err != nil { // ends the line
+		return err
+	}
+	s.out.WriteByte('\n')
+	return nil
+}
+
+// flush sends the written events.
+func (s *eventStream) flush(w io.Writer) error {
+	_, err := w.Write(s.out.Bytes())
+	s.out.Reset()
+	if flusher, ok := w.(interface{ Flush() error }); ok && err == nil {
+		err = flusher.Flush()
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package live
+
+import (
+	"sync"
+
+	"github.com/callboard/callboard/service/calls"
+)
+
+// maxFrames bounds the audio frames that wait for a client: a second.
+const maxFrames = 50
+
+// frameQueue holds audio frames between the media clock, which never waits, and a socket.
+// A client with too many waiting frames is too slow and disconnected.
+type frameQueue struct {
+	available chan struct{} // has room for one signal
+
+	mu     sync.Mutex
+	frames [maxFrames][calls.ListenFrame]byte
+	at, n  int
+	ended  bool
+	slow   bool
+	onSlow func() // does not block
+}
+
+func newFrameQueue() *frameQueue { return &frameQueue{available: make(chan struct{}, 1)} }
+
+// disconnectSlow sets what disconnects a client that is too slow.
+func (q *frameQueue) disconnectSlow(onSlow func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.onSlow = onSlow
+	if q.slow {
+		onSlow()
+	}
+}
+
+// push adds a frame; nil: the audio has ended.
+func (q *frameQueue) push(frame []byte) {
+	q.mu.Lock()
+	switch {
+	case frame == nil:
+		q.ended = true
+	case q.n == maxFrames:
+		if !q.slow && q.onSlow != nil {
+			q.onSlow()
+		}
+		q.slow = true
+	default:
+		copy(q.frames[(q.at+q.n)%maxFrames][:], frame)
+		q.n++
+	}
+	q.mu.Unlock()
+	select {
+	case q.available <- struct{}{}:
+	default:
+	}
+}
+
+// pop copies the oldest frame and removes it; 0: none waits. ended: no frame follows.
+func (q *frameQueue) pop(into []byte) (n int, ended bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.n == 0 {
+		return 0, q.ended
+	}
+	n = copy(into, q.frames[q.at][:])
+	q.at, q.n = (q.at+1)%maxFrames, q.n-1
+	return n, false
+}

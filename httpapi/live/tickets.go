@@ -1,0 +1,166 @@
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+const (
+	ticketParam    = "ticket" // of the query
+	ticketLifetime = 60 * time.Second
+	maxTickets     = 1000 // of one workspace, within ticketLifetime
+)
+
+// TicketRequest is the request of a ticket.
+type TicketRequest struct {
+	Path string `json:"path" example:"/v1/calls/call_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0/listen?mode=listen" doc:"The path to be opened, with its query."`
+}
+
+// Ticket opens one path, once: for browsers, which cannot set headers on a
+// WebSocket or an EventSource.
+type Ticket struct {
+	domain.Provenance
+
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// ticketPaths are the paths that take tickets.
+var ticketPaths = regexp.MustCompile(`^/v1/(calls/[^/?#]+/listen|agents/[^/?#]+/talk|events/stream)(\?[^#]*)?$`)
+
+// registerTickets registers the operation of tickets.
+func (s *Server) registerTickets() {
+	router.Add(s.Router, router.Operation{
+		Method: http.MethodPost, Path: "/v1/tickets", ID: "createTicket", Tag: "Tickets", Status: http.StatusCreated, Summary: "Make a ticket for a browser",
+		Description: "The URL opens the path once, within 60 seconds, with the rights of the key that asks, as long as that is good.",
+	}, s.createTicket)
+}
+
+func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struct{ Body TicketRequest }) (*router.Response[Ticket], error) {
+	path := in.Body.Path
+	if !ticketPaths.MatchString(path) || len(path) > 500 {
+		var ps domain.Problems
+		ps.Add("path", domain.CodeValidation, "takes no ticket; /v1/calls/{id}/listen, /v1/agents/{id}/talk and /v1/events/stream do")
+		return nil, ps.Err()
+	}
+	until := time.Now().Add(ticketLifetime).UTC()
+	code, left := s.tickets.issue(p.WorkspaceID, ticket{path: path, credential: router.RequestOf(ctx).Credential, cookie: router.RequestOf(ctx).Cookie, until: until})
+	if !left {
+		return nil, domain.Errorf(domain.CodeUnavailable, "The workspace has too many tickets out; try again.").With("retry_after", int(ticketLifetime/time.Second))
+	}
+	separator := "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	return router.Respond(Ticket{Provenance: domain.Provenance{CreatedBy: p.Creator()}, URL: s.PublicURL + path + separator + ticketParam + "=" + code, ExpiresAt: until}, nil)
+}
+
+// ticket is an unused ticket. It holds the credential, not its permissions: the end of the
+// key or the session ends the ticket.
+type ticket struct {
+	path       string
+	credential string
+	cookie     string // of a user's session, in place of the credential
+	until      time.Time
+}
+
+// ticketStore holds the unused tickets, a bounded number per workspace: no workspace
+// uses up the tickets of another. The zero value is ready.
+type ticketStore struct {
+	mu        sync.Mutex
+	unused    map[string]ticket
+	issued    map[string][]issuedTicket // by workspace, oldest first, until the ticket expires, used or not
+	nextPurge time.Time                 // of the expired tickets of all workspaces
+}
+
+type issuedTicket struct {
+	code  string
+	until time.Time
+}
+
+// issue stores a ticket. Its code begins with the workspace, which says on which node the
+// ticket is stored; false: the workspace has too many.
+func (t *ticketStore) issue(workspace string, one ticket) (code string, ok bool) {
+	var b [20]byte
+	_, _ = rand.Read(b[:]) // never fails
+	code = access.Placed(workspace, base32.HexEncoding.EncodeToString(b[:]))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.unused == nil {
+		t.unused, t.issued = make(map[string]ticket), make(map[string][]issuedTicket)
+	}
+	now := time.Now()
+	if now.After(t.nextPurge) {
+		t.nextPurge = now.Add(ticketLifetime)
+		for each := range t.issued {
+			t.purgeExpired(each, now)
+		}
+	}
+	if t.purgeExpired(workspace, now); len(t.issued[workspace]) >= maxTickets {
+		return "", false
+	}
+	t.unused[code] = one
+	t.issued[workspace] = append(t.issued[workspace], issuedTicket{code: code, until: one.until})
+	return code, true
+}
+
+// purgeExpired removes the expired tickets of a workspace.
+func (t *ticketStore) purgeExpired(workspace string, now time.Time) {
+	issued, expired := t.issued[workspace], 0
+	for expired < len(issued) && now.After(issued[expired].until) {
+		delete(t.unused, issued[expired].code)
+		expired++
+	}
+	if expired == len(issued) {
+		delete(t.issued, workspace)
+	} else {
+		t.issued[workspace] = issued[expired:]
+	}
+}
+
+// redeem removes a ticket and returns it; false: it is not valid for the path.
+func (t *ticketStore) redeem(code, path string) (ticket, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	one, ok := t.unused[code]
+	delete(t.unused, code)
+	return one, ok && !time.Now().After(one.until) && one.path == path
+}
+
+// admitWithTicket admits a request by its ticket, or by its credential.
+func (s *Server) admitWithTicket(c *fiber.Ctx, r router.Rule, route string) error {
+	whole := c.OriginalURL()
+	path, code, found := cutTicket(whole)
+	if !found || c.Get(fiber.HeaderAuthorization) != "" {
+		return s.access.Admit(c, r, route)
+	}
+	one, valid := s.tickets.redeem(code, path)
+	if !valid {
+		return s.access.RefuseCredential(c, domain.Errorf(domain.CodeInvalidTicket, "The ticket was used, is too old, or is for another path."))
+	}
+	return s.access.AdmitTicket(c, r, route, one.credential, one.cookie)
+}
+
+// cutTicket splits a path and the ticket at the end of its query.
+func cutTicket(whole string) (path, code string, found bool) {
+	for _, before := range []string{"?", "&"} {
+		if path, code, found = strings.Cut(whole, before+ticketParam+"="); found {
+			plain, err := url.QueryUnescape(code)
+			return path, plain, err == nil
+		}
+	}
+	return whole, "", false
+}

@@ -1,0 +1,69 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/service/record"
+)
+
+// AuditLog records the use of routes.
+type AuditLog struct {
+	service Audit
+}
+
+// NoteFailure records a refused credential or a missing permission.
+func (l *AuditLog) NoteFailure(ctx context.Context, v *router.Request, code domain.Code) {
+	act := v.Act("auth", "auth.failed")
+	act.Failed, act.Reason = true, string(code)
+	if v.Principal.KeyID != "" {
+		act.Resource = domain.Resource{Type: "api_key", ID: v.Principal.KeyID}
+	} else if v.Principal.ClientID != "" {
+		act.Resource = domain.Resource{Type: "oauth_client", ID: v.Principal.ClientID}
+	}
+	l.service.Note(ctx, v.Principal, act)
+}
+
+// noteKeyUse records the use of an API key.
+func (l *AuditLog) noteKeyUse(ctx context.Context, v *router.Request) {
+	l.service.Note(ctx, v.Principal, v.Act("auth", "api_key.used"))
+}
+
+// RecordWithChange has the change that the handler makes commit its audit entry.
+func (l *AuditLog) RecordWithChange(c *fiber.Ctx, r router.Rule) {
+	if v, act, ok := auditAction(c, r); ok {
+		c.SetUserContext(l.service.Ride(c.UserContext(), v.Principal, act))
+	}
+}
+
+// RecordResponse records a successful request that no change has recorded.
+func (l *AuditLog) RecordResponse(c *fiber.Ctx, r router.Rule) {
+	if v, act, ok := auditAction(c, r); ok && c.Response().StatusCode() < http.StatusBadRequest {
+		l.service.Record(c.UserContext(), v.Principal, act)
+	}
+}
+
+// auditAction returns the audit entry of a route's use; false: the route has none.
+func auditAction(c *fiber.Ctx, r router.Rule) (*router.Request, record.AuditAction, bool) {
+	if r.AuditType == "" || c.Method() == fiber.MethodHead {
+		return nil, record.AuditAction{}, false
+	}
+	v := router.RequestOf(c.UserContext())
+	act := v.Act(r.AuditType, r.AuditAction)
+	id := c.Params("id")
+	switch r.ResourceType {
+	case "contact":
+		id = c.Params("contact_id")
+	case "phone_number":
+		id = cmp.Or(c.Params("number_id"), id)
+	case "trunk":
+		id = cmp.Or(c.Params("trunk_id"), id)
+	}
+	act.Resource = domain.Resource{Type: r.ResourceType, ID: domain.CanonicalID(cmp.Or(v.ResourceID, id))}
+	return v, act, true
+}

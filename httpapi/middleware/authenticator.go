@@ -1,0 +1,117 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/access"
+	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/httpapi/token"
+)
+
+// CredentialCheckInterval is the time between two checks of the credential of an open
+// stream or socket.
+const CredentialCheckInterval = 500 * time.Millisecond
+
+// ErrCredentialEnded is the end of a stream or a socket whose credential was revoked,
+// has expired, or has fewer permissions than at the start.
+var ErrCredentialEnded = errors.New("httpapi: the credential has ended")
+
+// Authenticator finds the principal of a credential: an API key, a JWT, an OAuth
+// token, or the session cookie of a user.
+type Authenticator struct {
+	keys     Keys
+	oauth    OAuth
+	sessions Sessions
+	issuer   *token.Issuer
+}
+
+// CurrentPrincipal returns the principal of a request's credential, as it is now.
+func (a *Authenticator) CurrentPrincipal(ctx context.Context, v *router.Request) (domain.Principal, error) {
+	if v.Cookie == "" {
+		return a.authenticate(ctx, v)
+	}
+	u, session, err := a.sessions.Session(ctx, v.Cookie, v.IP, true)
+	if err != nil {
+		return domain.Principal{}, err
+	}
+	return domain.Principal{
+		WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: u.Role.Permissions(), SignInKeyID: session.CreatedBy.KeyID(),
+	}, nil
+}
+
+// authenticate returns the principal of an API key or a token, and sets the claims of
+// the token.
+func (a *Authenticator) authenticate(ctx context.Context, v *router.Request) (domain.Principal, error) {
+	if !token.Looks(v.Credential) {
+		return a.keys.Authenticate(ctx, v.Credential, v.IP)
+	}
+	c, err := a.issuer.Verify(ctx, v.Credential)
+	if err != nil {
+		return c.Principal(), err
+	}
+	v.Claims = &c
+	p := c.Principal()
+	if c.ClientID == "" {
+		return p, a.keys.KeyAlive(ctx, c.WorkspaceID, c.KeyID)
+	}
+	if p.Permissions, err = a.TokenPermissions(ctx, &c); err != nil {
+		return p, err
+	}
+	client, err := a.oauth.ClientOf(ctx, c.ClientID)
+	if err == nil && client != nil && !access.From(client.AllowedIPs, v.IP) {
+		err = domain.Errorf(domain.CodeIPNotAllowed, "Requests with tokens of this OAuth client are not allowed from this address.")
+	}
+	return p, err
+}
+
+// TokenPermissions returns the current permissions of the holder of an OAuth token.
+// The token ends with the API key that created the sign-in link of its user.
+func (a *Authenticator) TokenPermissions(ctx context.Context, c *token.Claims) ([]domain.Permission, error) {
+	if c.SignInKeyID != "" {
+		if err := a.keys.KeyAlive(ctx, c.WorkspaceID, c.SignInKeyID); err != nil {
+			return nil, err
+		}
+	}
+	return a.oauth.OAuthAlive(ctx, c.Principal(), c.GrantID, c.ID)
+}
+
+// IsCredentialValid says whether a request's credential is valid and has the
+// permissions that it had at the start of the stream. While the store does not
+// answer, no credential can be revoked: it counts as valid.
+func (a *Authenticator) IsCredentialValid(ctx context.Context, v *router.Request) bool {
+	if v.Credential == "" && v.Cookie == "" { // a signed link, which ends by itself
+		return true
+	}
+	now := *v
+	p, err := a.CurrentPrincipal(ctx, &now)
+	if err != nil {
+		return ctx.Err() != nil || domain.CodeOf(err) == domain.CodeUnavailable || errors.Is(err, context.DeadlineExceeded)
+	}
+	return slices.Equal(p.Permissions, v.Principal.Permissions)
+}
+
+// WatchCredential returns a context for a stream, a socket or a download that ends
+// with ErrCredentialEnded once the credential of the request is invalid. cancel stops
+// the checks.
+func (a *Authenticator) WatchCredential(ctx context.Context, v *router.Request) (_ context.Context, cancel context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	go func() {
+		t := time.NewTicker(CredentialCheckInterval)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+				if !a.IsCredentialValid(ctx, v) {
+					end(ErrCredentialEnded)
+				}
+			}
+		}
+	}()
+	return ctx, func() { end(nil) }
+}

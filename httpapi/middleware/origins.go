@@ -1,0 +1,95 @@
+package middleware
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/httpapi/token"
+)
+
+// Origins decides which web pages may use the API (CORS).
+type Origins struct {
+	allowed    AllowedOrigins
+	workspaces Workspaces
+	limits     *RateLimits
+}
+
+// checkPage allows a page of the workspace's allowed origins to use a token. An API key
+// must not be used in any page.
+func (o *Origins) checkPage(c *fiber.Ctx, p domain.Principal) error {
+	origin := c.Get(fiber.HeaderOrigin)
+	if origin == "" {
+		return nil
+	}
+	if !p.ByToken() {
+		return domain.Errorf(router.CodeOriginNotAllowed, "An API key must not be used in a browser.")
+	}
+	w, err := o.workspaces.Workspace(c.UserContext(), p)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(w.AllowedOrigins, origin) {
+		allowOrigin(c, origin)
+		return nil
+	}
+	return domain.Errorf(router.CodeOriginNotAllowed, "allowed_origins of the workspace does not name this page's origin.")
+}
+
+// AllowResponse lets the page that sent a request read the response, where the
+// principal's workspace allows its origin.
+func (o *Origins) AllowResponse(c *fiber.Ctx, p domain.Principal) error {
+	origin := c.Get(fiber.HeaderOrigin)
+	if origin == "" {
+		return nil
+	}
+	w, err := o.workspaces.Workspace(c.UserContext(), p)
+	if err == nil && slices.Contains(w.AllowedOrigins, origin) {
+		allowOrigin(c, origin)
+	}
+	return err
+}
+
+// allowError lets a page of an origin that some workspace allows read why its token was
+// refused. Without it, the page sees a network error.
+func (o *Origins) allowError(c *fiber.Ctx, v *router.Request) {
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.Looks(v.Credential) && o.allowed.OriginAllowed(origin) {
+		allowOrigin(c, origin)
+	}
+}
+
+func allowOrigin(c *fiber.Ctx, origin string) {
+	c.Set(fiber.HeaderAccessControlAllowOrigin, origin)
+	c.Set(fiber.HeaderAccessControlExposeHeaders, "X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Window")
+	c.Vary(fiber.HeaderOrigin)
+}
+
+// Preflight answers the preflight request of a browser. The request that follows is
+// authenticated by itself.
+func (o *Origins) Preflight(c *fiber.Ctx) error {
+	if c.Method() != fiber.MethodOptions {
+		return c.Next()
+	}
+	origin := c.Get(fiber.HeaderOrigin)
+	if origin == "" || c.Get(fiber.HeaderAccessControlRequestMethod) == "" {
+		return c.Next()
+	}
+	v := router.RequestOf(c.UserContext())
+	if !o.allowed.OriginAllowed(origin) {
+		if err := o.limits.CountFailure(c, v); err != nil {
+			return v.Router.RespondError(c, err)
+		}
+		return v.Router.RespondError(c, domain.Errorf(router.CodeOriginNotAllowed, "No workspace lets pages of this origin in."))
+	}
+	allowOrigin(c, origin)
+	if err := o.limits.countPreflight(c, v); err != nil {
+		return v.Router.RespondError(c, err)
+	}
+	c.Set(fiber.HeaderAccessControlAllowMethods, "GET, HEAD, POST, PUT, PATCH, DELETE")
+	c.Set(fiber.HeaderAccessControlAllowHeaders, "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Range")
+	c.Set(fiber.HeaderAccessControlMaxAge, "600")
+	return c.SendStatus(http.StatusNoContent)
+}

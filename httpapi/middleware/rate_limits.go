@@ -1,0 +1,247 @@
+package middleware
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/limit"
+	"github.com/callboard/callboard/httpapi/router"
+)
+
+// countedWorkspaces bounds the counts of workspaces and of their paths. Below this
+// number no count is dropped.
+const countedWorkspaces = 1 << 20
+
+// RateLimits counts requests and refuses those over a limit.
+type RateLimits struct {
+	log           *slog.Logger
+	workspaces    Workspaces
+	general       limit.Limiter // by workspace
+	paths         limit.Limiter // by workspace and path
+	users         limit.Limiter // by workspace and user
+	failures      limit.Limiter // by address, without a valid credential
+	preflights    limit.Limiter // by address, of allowed pages
+	pageUpdates   limit.Limiter // by user, of the changing parts of dashboard pages
+	operatorPages limit.Limiter // by user
+	store         *countStore
+}
+
+// NewRateLimits returns the limits of a server that ends with life. windows nil: the
+// counts end with the process.
+func NewRateLimits(life context.Context, log *slog.Logger, workspaces Workspaces, windows RateWindows) *RateLimits {
+	l := &RateLimits{
+		log: log, workspaces: workspaces, general: limit.Limiter{Names: countedWorkspaces}, paths: limit.Limiter{Names: countedWorkspaces},
+	}
+	l.store = newCountStore(life, windows, log, &l.general, &l.paths)
+	return l
+}
+
+// WriteCounts stores the counts that are not stored.
+func (l *RateLimits) WriteCounts(ctx context.Context) { l.store.writeAll(ctx) }
+
+// Rules of requests that are counted by address or by user.
+func failureRule() limit.Rule { return limit.Rule{N: 30, Window: time.Minute} }
+
+// preflightRule: an office behind one address sends many preflights, none of them with
+// a credential.
+func preflightRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
+
+// pageUpdateRule bounds the automatic updates of a user's open pages. They count against
+// no other limit: an open page keeps its user from no action.
+func pageUpdateRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
+
+// operatorPageRule bounds the requests to the operator's page. They do not count against
+// the limit of the workspace: its other clients keep an operator from no action.
+func operatorPageRule() limit.Rule { return limit.Rule{N: 300, Window: time.Minute} }
+
+// generalRule is the limit of all requests of a workspace.
+func generalRule(w *domain.Workspace) limit.Rule {
+	return limit.Rule{N: w.Limits.RequestsPerMinute, Window: time.Minute, Burst: true}
+}
+
+// userRule gives one user half of the workspace's limit, and no burst.
+func userRule(w *domain.Workspace) limit.Rule {
+	return limit.Rule{N: (w.Limits.RequestsPerMinute + 1) / 2, Window: time.Minute}
+}
+
+// storedName is the name under which the requests of an environment to a path are
+// stored; path "": all requests.
+func storedName(env domain.Environment, path string) string {
+	if env == domain.Test {
+		return "test " + path
+	}
+	return path
+}
+
+// limitName is the name under which requests are counted. The environments of a
+// workspace count apart.
+func limitName(workspaceID string, env domain.Environment, path string) string {
+	return workspaceID + " " + storedName(env, path)
+}
+
+// environments lists the environments whose requests are counted.
+func environments() [2]domain.Environment { return [...]domain.Environment{domain.Live, domain.Test} }
+
+// addressName is the name under which an address is counted: one client has a whole /64
+// of IPv6.
+func addressName(a netip.Addr) string {
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
+}
+
+// CountFailure counts a request without a valid credential against its address.
+func (l *RateLimits) CountFailure(c *fiber.Ctx, v *router.Request) error {
+	return respondLimit(c, l.failures.Take(addressName(v.IP), failureRule(), time.Now()))
+}
+
+func (l *RateLimits) countPreflight(c *fiber.Ctx, v *router.Request) error {
+	return respondLimit(c, l.preflights.Take(addressName(v.IP), preflightRule(), time.Now()))
+}
+
+// CountPageUpdate counts an automatic update of a user's open page.
+func (l *RateLimits) CountPageUpdate(c *fiber.Ctx, u *domain.User) error {
+	return respondLimit(c, l.pageUpdates.Take(u.WorkspaceID+" "+u.ID, pageUpdateRule(), time.Now()))
+}
+
+// CountSignedOutUpdate counts an automatic update of an open page without a session. The
+// limit is that of failures, counted apart from them.
+func (l *RateLimits) CountSignedOutUpdate(c *fiber.Ctx, v *router.Request) error {
+	return respondLimit(c, l.pageUpdates.Take(addressName(v.IP), failureRule(), time.Now()))
+}
+
+// CountOperatorPage counts a request to the operator's page.
+func (l *RateLimits) CountOperatorPage(c *fiber.Ctx, u *domain.User) error {
+	return respondLimit(c, l.operatorPages.Take(u.WorkspaceID+" "+u.ID, operatorPageRule(), time.Now()))
+}
+
+// CountRequest counts a request against the general limit of its workspace, and against
+// the user's share of it. The headers show the tighter one, or the one that refuses.
+func (l *RateLimits) CountRequest(c *fiber.Ctx, p domain.Principal) error {
+	w, err := l.workspaces.Workspace(c.UserContext(), p)
+	if err != nil {
+		return err
+	}
+	if err = l.store.restoreCounts(c.UserContext(), w); err != nil {
+		return err
+	}
+	v, name := router.RequestOf(c.UserContext()), limitName(w.ID, p.Environment, "")
+	if p.UserID != "" {
+		if v.GeneralLimit, err = l.takeRequest(c, &l.users, "", name+" "+p.UserID, userRule(w)); err != nil {
+			return err
+		}
+	}
+	a, err := l.takeRequest(c, &l.general, w.ID, name, generalRule(w))
+	if v.GeneralLimit.Limit != 0 && v.GeneralLimit.Remaining < a.Remaining && err == nil {
+		return respondLimit(c, v.GeneralLimit)
+	}
+	v.GeneralLimit = a
+	return err
+}
+
+// countPathRequest counts a request against the limit of its path. The route calls it
+// after the permission and the body were checked. refund removes the request from the
+// count.
+func (l *RateLimits) countPathRequest(c *fiber.Ctx, path pathLimit) (refund func(), err error) {
+	v := router.RequestOf(c.UserContext())
+	w, err := l.workspaces.Workspace(c.UserContext(), v.Principal)
+	if err != nil {
+		return nil, err
+	}
+	name := limitName(w.ID, v.Principal.Environment, path.path)
+	a, err := l.takeRequest(c, &l.paths, w.ID, name, path.rule(w))
+	if err != nil {
+		return nil, err
+	}
+	general := v.GeneralLimit
+	if a.Remaining > general.Remaining && general.Limit > 0 {
+		_ = respondLimit(c, general) // the tighter one; it let the request pass
+	}
+	return func() {
+		l.paths.Refund(name, a)
+		if general.Limit > 0 {
+			_ = respondLimit(c, general)
+		}
+	}, nil
+}
+
+// takeRequest counts a request under a name and delays it where it belongs to a burst.
+// storedFor is the workspace whose counts are stored, "" for a count that ends with the
+// process.
+func (l *RateLimits) takeRequest(c *fiber.Ctx, counts *limit.Limiter, storedFor, name string, r limit.Rule) (limit.Answer, error) {
+	a := counts.Take(name, r, time.Now()) // a form is read before it is counted
+	if storedFor != "" {
+		l.store.countUnwritten(c.UserContext(), storedFor, a)
+	}
+	if err := respondLimit(c, a); err != nil || a.Wait == 0 {
+		return a, err
+	}
+	defer counts.Waited(name)
+	l.log.DebugContext(c.UserContext(), "request slowed down", slog.Duration("wait", a.Wait))
+	timer := time.NewTimer(a.Wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return a, nil
+	case <-c.UserContext().Done():
+		return a, c.UserContext().Err()
+	}
+}
+
+// Usage returns what a workspace has used of its limits in an environment: the general
+// limit first, then those of paths.
+func (l *RateLimits) Usage(w *domain.Workspace, env domain.Environment) []limit.Usage {
+	now := time.Now()
+	usage := func(counts *limit.Limiter, path string, r limit.Rule) limit.Usage {
+		used, reset := counts.Used(limitName(w.ID, env, path), r, now)
+		return limit.Usage{Path: path, Used: used, Rule: r, Reset: reset}
+	}
+	out := []limit.Usage{usage(&l.general, "", generalRule(w))}
+	for _, path := range pathLimits() {
+		out = append(out, usage(&l.paths, path.path, path.rule(w)))
+	}
+	return out
+}
+
+// RequestsLastMinute counts the requests of a workspace within the last minute, of both
+// environments.
+func (l *RateLimits) RequestsLastMinute(w *domain.Workspace) (sum int) {
+	for _, env := range environments() {
+		made, _ := l.general.Used(limitName(w.ID, env, ""), generalRule(w), time.Now())
+		sum += made
+	}
+	return sum
+}
+
+// limitHeaderNames are the headers of router.LimitHeaders as fasthttp stores them.
+var limitHeaderNames = [...][]byte{ //nolint:gochecknoglobals // a table
+	[]byte("X-Ratelimit-Limit"), []byte("X-Ratelimit-Remaining"), []byte("X-Ratelimit-Reset"), []byte("X-Ratelimit-Window"),
+}
+
+// respondLimit writes the headers of a limit, and returns rate_limit_exceeded where the
+// limit is reached.
+func respondLimit(c *fiber.Ctx, a limit.Answer) error {
+	reset := a.Reset.Unix()
+	if a.Reset.Nanosecond() > 0 {
+		reset++
+	}
+	var text [20]byte
+	for i, n := range [...]int64{int64(a.Limit), int64(a.Remaining), reset, int64(a.Window / time.Second)} {
+		c.Response().Header.SetCanonical(limitHeaderNames[i], strconv.AppendInt(text[:0], n, 10))
+	}
+	if a.OK {
+		return nil
+	}
+	after := a.RetryAfter(time.Now())
+	return domain.Errorf(domain.CodeRateLimit, "Too many requests: %d per %d seconds. Try again in %d seconds.", a.Limit, int(a.Window/time.Second), after).
+		With("retry_after", after)
+}

@@ -1,0 +1,87 @@
+// Package oauth is the OAuth 2.0 authorization server, with the sign-in of its users.
+package oauth
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/httpapi/middleware"
+	"github.com/callboard/callboard/httpapi/router"
+	"github.com/callboard/callboard/httpapi/token"
+	"github.com/callboard/callboard/service/oauth"
+)
+
+// Services are the use cases of the authorization server.
+type Services struct {
+	Clients  Clients
+	Grants   Grants
+	Sessions Sessions
+	Audit    middleware.Audit
+}
+
+// Clients are the OAuth clients of all workspaces.
+type Clients interface {
+	// OAuthPlan fails with plan_required where the workspace's plan has no OAuth.
+	OAuthPlan(workspace string) error
+	// ClientOf returns a client of any workspace, before its authentication; nil: there
+	// is none. It answers from memory.
+	ClientOf(ctx context.Context, id string) (*domain.OAuthClient, error)
+	// ClientProves says whether a secret is the client's. It takes the same time for
+	// every client and for nil.
+	ClientProves(c *domain.OAuthClient, secret string) bool
+	// RevokeOAuth refuses the access tokens of a grant, or a single one by its jti, from
+	// its return on; they would end at until.
+	RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error
+}
+
+// Grants are the permissions that users have given to OAuth clients.
+type Grants interface {
+	// IssueCode stores the consent of a user and returns its authorization code.
+	IssueCode(ctx context.Context, c *domain.OAuthCode) (string, error)
+	// RedeemCode exchanges a code and RenewGrant a refresh token, once each. Errors:
+	// invalid_grant, invalid_scope; with the extra field reused after a second use,
+	// which ends the grant.
+	RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.Granted, error)
+	RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (oauth.Granted, error)
+	// GrantOf returns the grant of a refresh token and the end of the token. Errors:
+	// invalid_grant.
+	GrantOf(ctx context.Context, client *domain.OAuthClient, text string) (oauth.Granted, time.Time, error)
+	// EndGrant refuses all tokens of a client's grant from its return on.
+	EndGrant(ctx context.Context, client *domain.OAuthClient, id string) error
+}
+
+// Sessions are the sessions of users in browsers.
+type Sessions interface {
+	// SignIn redeems a sign-in link and returns the cookie of a session. Errors:
+	// invalid_link, expired_link, ip_not_allowed.
+	SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error)
+	// EndSession ends a session of a user, where may does not refuse the user.
+	EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error
+}
+
+// Server serves the OAuth endpoints and the sign-in pages.
+type Server struct {
+	*router.Router
+
+	access    *middleware.Access
+	issuer    *token.Issuer
+	publicURL string // base of the URLs in responses; "": relative ones
+	clients   Clients
+	grants    Grants
+	sessions  Sessions
+	audit     middleware.Audit
+}
+
+// Register registers the routes of an authorization server.
+func Register(r *router.Router, access *middleware.Access, issuer *token.Issuer, services Services) {
+	s := &Server{
+		Router: r, access: access, issuer: issuer, publicURL: r.PublicURL,
+		clients: services.Clients, grants: services.Grants, sessions: services.Sessions, audit: services.Audit,
+	}
+	s.registerMetadata()
+	s.registerAuthorization()
+	s.registerTokens()
+	s.registerSignIn()
+}
