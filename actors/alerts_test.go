@@ -11,9 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/actors"
 	"github.com/callboard/callboard/actors/alerts"
-	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
 	alertsservice "github.com/callboard/callboard/service/alerts"
@@ -168,33 +166,4 @@ func TestARuleIsPausedWhoseWorkspaceAndMailServerAreGone(t *testing.T) {
 	now, err = change(func(r *domain.AlertRule) { r.Watches, r.Emails = "", nil })
 	require.NoError(t, err)
 	assert.Empty(t, now.Watches)
-}
-
-func TestWhatIsNotKnownOfAWorkspaceIsNotFound(t *testing.T) {
-	t.Parallel()
-	a, b := &domain.Workspace{Meta: domain.Meta{ID: "ws_a"}}, &domain.Workspace{Meta: domain.Meta{ID: "ws_b"}}
-	for _, w := range []*domain.Workspace{a, b} {
-		w.Calling.DailySpendCap = &domain.Money{Amount: "1.00", Currency: "USD"}
-	}
-	spend := &domain.AlertRule{Kind: domain.AlertSpend, Share: 0.5}
-	all := &domain.AlertRule{Kind: domain.AlertSpend, Share: 0.5, Together: true}
-	said := map[*domain.Workspace]*trunk.HealthNow{a: {Spent: 600_000, SpentKnown: true}, b: {Spent: 0}}
-	found := actors.FoundBy(spend, said)
-	assert.Equal(t, map[string]bool{"ws_b": true}, found.Unread, "its ledger was not read yet")
-	if assert.Len(t, found.Readings, 1) {
-		assert.Equal(t, "ws_a", found.Readings[0].Of)
-	}
-	assert.Equal(t, alerts.Found{Unread: map[string]bool{"": true}}, actors.FoundBy(all, said), "0.30 so far, of both caps")
-	said[a].Spent = 1_200_000
-	found = actors.FoundBy(all, said)
-	assert.Empty(t, found.Unread)
-	assert.True(t, found.Readings[0].Bad, "it is too much whatever the other has spent")
-	down := domain.TrunkHealth{Status: "down"}
-	said[a].Trunks = map[string]trunk.State{"trunk_1": {Environment: domain.Live, Health: down}, "trunk_2": {Environment: domain.Test, Health: down}}
-	said[b] = nil
-	found = actors.FoundBy(&domain.AlertRule{Kind: domain.AlertTrunkDown}, said)
-	assert.Equal(t, map[string]bool{"ws_b": true}, found.Unread)
-	if assert.Len(t, found.Readings, 1, "what is tried out is not watched") {
-		assert.Equal(t, "trunk_1", found.Readings[0].Subject)
-	}
 }

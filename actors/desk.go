@@ -10,6 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 	"github.com/callboard/callboard/service/agentruntime"
 	"github.com/callboard/callboard/service/agents"
+	"github.com/callboard/callboard/service/alerts"
 	"github.com/callboard/callboard/service/analysis"
 	"github.com/callboard/callboard/service/appointments"
 	"github.com/callboard/callboard/service/calls"
@@ -66,6 +67,7 @@ type (
 	campaignService     = campaigns.Service
 	webhookService      = webhooks.Service
 	quarantineService   = quarantine.Service
+	alertService        = alerts.Service
 )
 
 // Desk answers the front door. It commits plain records itself, guarded by
@@ -83,6 +85,7 @@ type Desk struct {
 	*webhookService
 	*quarantineService
 	*callService
+	*alertService
 	*scripts
 	*agentsService
 	*contactService

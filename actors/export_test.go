@@ -9,7 +9,6 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/actors/numbers"
-	"github.com/callboard/callboard/actors/trunk"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/commit"
 	lists "github.com/callboard/callboard/domain/dnc"
@@ -88,28 +87,9 @@ func (d *Desk) ScriptOf(ctx context.Context, p domain.Principal, agentID string)
 	return d.Script(ctx, p, agentID, "")
 }
 
-// ReadAlerts is one look.
+// ReadAlerts reads what rules watch.
 func (n *Node) ReadAlerts(ctx context.Context, rules ...*domain.AlertRule) map[string]alerts.Found {
-	return n.readAlerts(ctx, rules)
-}
-
-// FoundBy is what a look finds where the trunks of some workspaces have said
-// something; nil: they did not answer.
-func FoundBy(r *domain.AlertRule, said map[*domain.Workspace]*trunk.HealthNow) alerts.Found {
-	seen := make(map[string]*glance)
-	var all []string
-	for w, health := range said {
-		g := &glance{tree: &tree{}, health: health}
-		g.tree.record.Store(w)
-		seen[w.ID], all = g, append(all, w.ID)
-	}
-	l := lookOf(r, watchedBy(r, all), seen)
-	readings, unread := l.Whole(r)
-	out := alerts.Found{Readings: readings, Unread: make(map[string]bool)}
-	for _, id := range unread {
-		out.Unread[id] = true
-	}
-	return out
+	return n.services.Alerts.Read(ctx, rules)
 }
 
 func personalKinds() []datarequests.RowKind {

@@ -269,7 +269,7 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := n.services.Lifecycle.Resume(ctx, run, ids); err != nil {
 		return err
 	}
-	if err := errors.Join(n.growPulse(), n.growAlerts()); err != nil {
+	if err := errors.Join(n.growPulse(), n.startAlerts()); err != nil {
 		return err
 	}
 	n.attend(run)
@@ -308,7 +308,7 @@ func (n *Node) RunInBackground(f func()) {
 
 // sweep resolves the proxies of trunks again and deletes expired rows of all workspaces.
 func (n *Node) sweep(ctx context.Context) {
-	for _, id := range n.workspaceIDs() {
+	for _, id := range n.WorkspaceIDs() {
 		turn := n.book.Turn()
 		if trunks, err := n.trunksOf(ctx, id); err == nil {
 			n.book.Set(ctx, turn, id, trunks)
@@ -388,14 +388,14 @@ func (n *Node) AnyWorkspace(holds func(*domain.Workspace) bool) bool {
 	if own() {
 		return true
 	}
-	rest, _ := n.others()
+	rest, _ := n.OtherWorkspaces()
 	return slices.ContainsFunc(rest, holds)
 }
 
 // HasSeveralWorkspaces says whether the installation has, or may have, more than one
 // workspace.
 func (n *Node) HasSeveralWorkspaces() bool {
-	if _, known := n.others(); !known {
+	if _, known := n.OtherWorkspaces(); !known {
 		return true
 	}
 	count := 0

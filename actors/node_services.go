@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/callboard/callboard/actors/alerts"
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/registrar"
 	"github.com/callboard/callboard/domain"
@@ -20,6 +21,7 @@ type Services struct {
 	Phones    Phones
 	DNC       DNC
 	Analysis  Analysis
+	Alerts    AlertReader
 	Retention Retention
 	Lifecycle Lifecycle
 }
@@ -70,6 +72,12 @@ type DNC interface {
 type Analysis interface {
 	// Wake says that a call of a workspace waits for its analysis.
 	Wake(workspaceID string)
+}
+
+// AlertReader reads what alert rules watch.
+type AlertReader interface {
+	// Read returns the findings by rule id; nil while the node is stopping.
+	Read(ctx context.Context, rules []*domain.AlertRule) map[string]alerts.Found
 }
 
 // Retention deletes rows whose retention period is over.

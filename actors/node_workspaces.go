@@ -96,8 +96,8 @@ func (n *Node) WorkspaceCount() int {
 	return len(n.spaces)
 }
 
-// workspaceIDs returns the ids of the workspaces that run on this node.
-func (n *Node) workspaceIDs() []string {
+// WorkspaceIDs returns the ids of the workspaces that run on this node.
+func (n *Node) WorkspaceIDs() []string {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	ids := make([]string, 0, len(n.spaces))

@@ -51,9 +51,9 @@ func (n *Node) alone() bool { return n.cfg.Mine == nil }
 // may says whether this node still has the work.
 func (n *Node) may() bool { return n.cfg.May == nil || n.cfg.May() }
 
-// others are read again where what is known is too old. What cannot be read is
-// as it was; known: it was read once.
-func (n *Node) others() (all []*domain.Workspace, known bool) {
+// OtherWorkspaces returns the workspaces of other shards, at most othersFor old. If they
+// cannot be read the last ones are returned; known is false until they were read once.
+func (n *Node) OtherWorkspaces() (all []*domain.Workspace, known bool) {
 	if n.alone() {
 		return nil, true
 	}
@@ -79,8 +79,8 @@ func (n *Node) others() (all []*domain.Workspace, known bool) {
 	return o.all, o.read
 }
 
-// knows says whether there is a workspace, here or on another node.
-func (n *Node) knows(ctx context.Context, workspaceID string) bool {
+// WorkspaceExists reports whether there is such a workspace in the installation.
+func (n *Node) WorkspaceExists(ctx context.Context, workspaceID string) bool {
 	if n.Workspace(workspaceID) != nil {
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/callboard/callboard/sip/textmessage"
+	alertsservice "github.com/callboard/callboard/service/alerts"
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/ledger"
@@ -70,7 +71,7 @@ func (n *Node) connectServices(store *counting) {
 	n.connectAgentServices(store, references)
 	n.Connect(&Services{
 		Scripts: n.desk.scripts, Agents: n.desk.agentruntimeService, Messages: n.desk.smsService, Phones: n.desk.phonesService, DNC: n.desk.dncService,
-		Analysis: n.desk.analysisService, Retention: n.retention(store), Lifecycle: lifecycle{n.desk},
+		Analysis: n.desk.analysisService, Alerts: n.desk.alertService, Retention: n.retention(store), Lifecycle: lifecycle{n.desk},
 	})
 }
 
@@ -116,6 +117,7 @@ func (n *Node) connectAgentServices(store *counting, references *record.Referenc
 		Store: store, Settings: n, Actors: n, System: n.sys, URLs: n, Agents: n.desk, Campaigns: n.desk, Events: n.desk, QuarantineError: n.QuarantineError,
 	})
 	n.desk.quarantineService = quarantine.New(quarantine.Config{Store: store, Restart: cfg.Released, Log: cfg.Log})
+	n.desk.alertService = n.alertRules(store)
 	n.desk.recordingService = recordings.New(recordings.Config{Store: store, Workspaces: n, System: n.sys, Actors: n, Blobs: cfg.Blobs})
 	n.desk.exportService = exports.New(exports.Config{
 		Store: store, Blobs: cfg.Blobs, Jobs: n.desk.jobs, Sources: n.desk, Usage: n.desk.Usage, OffsetBefore: n.desk.OffsetBefore,
@@ -159,4 +161,15 @@ func (n *Node) retention(store *counting) *retention.Service {
 			{What: "idempotency keys", Sweep: ignoreTime(d.SweepReplies)},
 		},
 	})
+}
+
+// alertRules builds the service of alert rules.
+func (n *Node) alertRules(store *counting) *alertsservice.Service {
+	cfg := alertsservice.Config{
+		Store: store, Workspaces: n, Shards: n, Outbox: n, System: n.sys, Node: n, Mail: n.cfg.Mail, RulesChanged: n.AlertRulesChanged, Log: n.cfg.Log,
+	}
+	if !n.alone() {
+		cfg.ReadOtherShards = n.cfg.Rest
+	}
+	return alertsservice.New(cfg)
 }

@@ -1,0 +1,215 @@
+// Package alerts manages the alert rules of operators.
+package alerts
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	alertactor "github.com/callboard/callboard/actors/alerts"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
+	"github.com/callboard/callboard/domain/commit"
+	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/service/record"
+)
+
+// maxAlertRules is how many rules the operators of one workspace have at most.
+const maxAlertRules = 100
+
+// mailTimeout limits how long TestAlertRule waits for all its mails.
+const mailTimeout = 20 * time.Second
+
+// Config holds what a Service needs.
+type Config struct {
+	Store      commit.Store
+	Workspaces workspaces
+	Shards     shards
+	Outbox     record.Outbox
+	System     *actor.ActorSystem
+	Node       node
+	Mail       alertactor.Mailer // nil: there is no mail server
+	// ReadOtherShards returns what the other shards read for rules; nil: there is
+	// one shard.
+	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.Answers
+	// RulesChanged makes the actor evaluate the rules of a workspace now.
+	RulesChanged func(workspaceID string)
+	Log          *slog.Logger
+}
+
+// workspaces are those whose actors run on this node.
+type workspaces interface {
+	// WorkspaceIDs returns their ids.
+	WorkspaceIDs() []string
+	// Workspace returns a workspace; nil: it is unknown here.
+	Workspace(id string) *domain.Workspace
+	// TrunksPID is the actor of a workspace's trunks. Errors: not_found, unavailable.
+	TrunksPID(id string) (*actor.PID, error)
+}
+
+// shards knows the workspaces of the other shards.
+type shards interface {
+	// OwnsWorkspace reports whether a workspace belongs to this shard.
+	OwnsWorkspace(id string) bool
+	// OtherWorkspaces returns those of other shards; known is false until they were
+	// read once.
+	OtherWorkspaces() (all []*domain.Workspace, known bool)
+	// WorkspaceExists reports whether there is such a workspace in the installation.
+	WorkspaceExists(ctx context.Context, id string) bool
+}
+
+// node is the state of the node.
+type node interface {
+	// Draining reports whether the node is stopping.
+	Draining() bool
+	// Quarantined reports whether nothing may leave the node.
+	Quarantined() bool
+}
+
+// Service manages alert rules and reads what they watch.
+type Service struct {
+	store           commit.Store
+	workspaces      workspaces
+	shards          shards
+	outbox          record.Outbox
+	system          *actor.ActorSystem
+	node            node
+	mail            alertactor.Mailer
+	readOtherShards func(context.Context, []*domain.AlertRule) alert.Answers
+	rulesChanged    func(workspaceID string)
+	log             *slog.Logger
+}
+
+// New returns a service.
+func New(c Config) *Service {
+	return &Service{
+		store: c.Store, workspaces: c.Workspaces, shards: c.Shards, outbox: c.Outbox, system: c.System, node: c.Node, mail: c.Mail,
+		readOtherShards: c.ReadOtherShards, rulesChanged: c.RulesChanged, log: c.Log,
+	}
+}
+
+// CreateAlertRule stores a rule. Errors: validation; invalid_state with too many rules.
+func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error) {
+	if made, err := record.CreatedBySameRequest[domain.AlertRule](ctx, s.store, p, domain.PrefixAlertRule); made != nil || err != nil {
+		return made, err
+	}
+	if err := s.checkRule(ctx, r, &domain.AlertRule{}); err != nil {
+		return nil, err
+	}
+	n := 0
+	if err := commit.Each(ctx, s.store, "alert_rule", p.WorkspaceID, "all", func(*domain.AlertRule) { n++ }); err != nil {
+		return nil, record.StoreError(err)
+	}
+	if n >= maxAlertRules {
+		return nil, domain.Errorf(domain.CodeInvalidState, "there are %d alert rules, which is the most", maxAlertRules)
+	}
+	record.SetMeta(&r.Meta, "alert_rule", p, record.NewID(ctx, domain.PrefixAlertRule), record.Now())
+	if err := record.Create(ctx, s.store, r); err != nil {
+		return nil, err
+	}
+	s.rulesChanged(p.WorkspaceID)
+	return r, nil
+}
+
+// checkRule returns a validation error for an unknown workspace, and for an address
+// without a mail server. What the rule had before is not checked: a rule whose
+// workspace was deleted can still be paused and changed.
+func (s *Service) checkRule(ctx context.Context, r, before *domain.AlertRule) error {
+	if r.Watches != "" && r.Watches != before.Watches && !s.shards.WorkspaceExists(ctx, r.Watches) {
+		return record.FieldError("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
+	}
+	added := slices.ContainsFunc(r.Emails, func(to string) bool { return !slices.Contains(before.Emails, to) })
+	if added && s.mail == nil {
+		return record.FieldError("emails", domain.CodeValidation, "no mail server is set up: smtp_addr")
+	}
+	return nil
+}
+
+// AlertRule returns a rule. Errors: not_found.
+func (s *Service) AlertRule(ctx context.Context, p domain.Principal, id string) (*domain.AlertRule, error) {
+	r, _, err := record.Get[domain.AlertRule](ctx, s.store, p, domain.PrefixAlertRule, id)
+	return r, err
+}
+
+// ListAlertRules returns a page of rules.
+func (s *Service) ListAlertRules(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.AlertRule], error) {
+	return record.List[domain.AlertRule](ctx, s.store, p.WorkspaceID, "all", domain.PrefixAlertRule, q, nil)
+}
+
+// UpdateAlertRule changes a rule, which is evaluated at once. Its alerts stay until
+// then.
+func (s *Service) UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
+	r, err := record.Update(ctx, s.store, p, domain.PrefixAlertRule, id, func(r *domain.AlertRule) error {
+		before := &domain.AlertRule{Watches: r.Watches, Emails: slices.Clone(r.Emails)}
+		if err := change(r); err != nil {
+			return err
+		}
+		return s.checkRule(ctx, r, before)
+	})
+	if err == nil {
+		s.rulesChanged(p.WorkspaceID)
+	}
+	return r, err
+}
+
+// DeleteAlertRule deletes a rule with its alerts.
+func (s *Service) DeleteAlertRule(ctx context.Context, p domain.Principal, id string) error {
+	err := record.Delete[domain.AlertRule](ctx, s.store, p, domain.PrefixAlertRule, id)
+	if err == nil {
+		s.rulesChanged(p.WorkspaceID)
+	}
+	return err
+}
+
+// ListAlerts returns a page of the current alerts.
+func (s *Service) ListAlerts(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error) {
+	return record.List[domain.Alert](ctx, s.store, p.WorkspaceID, "all", domain.PrefixAlert, q, nil)
+}
+
+// TestAlertRule sends a test alert by all channels of a rule: an event, and a mail to
+// each address.
+func (s *Service) TestAlertRule(ctx context.Context, p domain.Principal, id string) (AlertTest, error) {
+	r, err := s.AlertRule(ctx, p, id)
+	if err != nil {
+		return AlertTest{}, err
+	}
+	now := record.Now()
+	a := &domain.Alert{
+		Meta:   domain.Meta{ID: mailbox.NewID(domain.PrefixAlert), WorkspaceID: p.WorkspaceID},
+		RuleID: r.ID, RuleName: r.Name, Kind: r.Kind, Of: r.Watches, Subject: r.ID, Name: "a test of " + r.Name, Status: domain.AlertFiring, Since: now,
+	}
+	e := alertactor.Event(a, alert.Firing, now)
+	if data, ok := e.Data.(event.AlertData); ok {
+		data.Message = "this is a test: " + data.Message
+		e.Data = data
+	}
+	if _, err = s.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Events: []event.Draft{e}}); err != nil {
+		return AlertTest{}, record.StoreError(err)
+	}
+	s.outbox.Committed(p.WorkspaceID)
+	out := AlertTest{EventID: e.ID, AlertID: a.ID, Mails: []AlertMailTest{}}
+	if len(r.Emails) == 0 || s.mail == nil || s.node.Quarantined() {
+		return out, nil
+	}
+	subject, body := alert.Mail(a, alert.Firing, now)
+	bound, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
+	out.Mails = make([]AlertMailTest, len(r.Emails))
+	var wait sync.WaitGroup
+	for i, to := range r.Emails {
+		wait.Go(func() {
+			one := AlertMailTest{To: to, Sent: true}
+			if err := s.mail.Send(bound, alertactor.Letter{ID: mailbox.NewID(domain.PrefixAlertMail), To: []string{to}, Subject: "this is a test: " + subject, Body: body}); err != nil {
+				one.Sent, one.Error = false, err.Error()
+			}
+			out.Mails[i] = one
+		})
+	}
+	wait.Wait()
+	return out, nil
+}

@@ -1,2 +1,0 @@
-// Package alerts keeps the alert rules of operators.
-package alerts

@@ -1,0 +1,23 @@
+package alerts
+
+import (
+	alertactor "github.com/callboard/callboard/actors/alerts"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+)
+
+// FoundBy returns the findings for a rule with these answers of trunks; nil: no answer.
+func FoundBy(r *domain.AlertRule, answers map[*domain.Workspace]*trunk.HealthNow) alertactor.Found {
+	read := make(map[string]*workspaceReading)
+	var all []string
+	for w, health := range answers {
+		read[w.ID], all = &workspaceReading{workspace: w, health: health}, append(all, w.ID)
+	}
+	l := readingOf(r, watchedBy(r, all), read)
+	readings, unread := l.Whole(r)
+	out := alertactor.Found{Readings: readings, Unread: make(map[string]bool)}
+	for _, id := range unread {
+		out.Unread[id] = true
+	}
+	return out
+}

@@ -1,0 +1,285 @@
+package alerts
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	alertactor "github.com/callboard/callboard/actors/alerts"
+	"github.com/callboard/callboard/actors/mailbox"
+	"github.com/callboard/callboard/actors/trunk"
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/alert"
+	"github.com/callboard/callboard/domain/commit"
+)
+
+// Limits of reading what alert rules watch.
+const (
+	readTimeout    = 30 * time.Second // for all workspaces
+	answerTimeout  = 2 * time.Second  // for one answer of one workspace
+	maxReadsAtOnce = 16               // workspaces
+)
+
+// workspaceReading is what is read of one workspace, once for all rules: first what
+// the rules need, then the answers.
+type workspaceReading struct {
+	workspace *domain.Workspace
+	trunks    *actor.PID
+	needs     struct {
+		health, endpoints bool
+		minutes           []int // periods of answer rates
+	}
+
+	health        *trunk.HealthNow          // nil: no answer
+	recentCalls   map[int]trunk.RecentCalls // by minutes
+	endpoints     []alert.Reading
+	endpointsRead bool
+}
+
+// addNeeds notes what a rule needs.
+func (w *workspaceReading) addNeeds(r *domain.AlertRule) {
+	switch {
+	case r.Kind == domain.AlertEndpointDisabled:
+		w.needs.endpoints = true
+	case r.Kind != domain.AlertAnswerRate:
+		w.needs.health = true
+	case !slices.Contains(w.needs.minutes, r.Minutes):
+		w.needs.minutes = append(w.needs.minutes, r.Minutes)
+	}
+}
+
+// Read reads what rules watch, on all shards, and returns the findings by rule id. The
+// alerts of a workspace without an answer stay as they are. While the node is
+// stopping the result is nil: what is missing may have ended already.
+func (s *Service) Read(ctx context.Context, rules []*domain.AlertRule) map[string]alertactor.Found {
+	looks := s.readOwnShard(ctx, rules)
+	s.addOtherShards(ctx, rules, looks)
+	if s.node.Draining() {
+		return nil
+	}
+	out := make(map[string]alertactor.Found, len(rules))
+	for _, r := range rules {
+		l, known := looks[r.ID]
+		if !known { // its alerts stay as they are
+			continue
+		}
+		found := alertactor.Found{Unread: make(map[string]bool)}
+		readings, unread := l.Whole(r)
+		found.Readings = readings
+		for _, id := range unread {
+			found.Unread[id] = true
+		}
+		out[r.ID] = found
+	}
+	return out
+}
+
+// readOwnShard reads the workspaces of this shard, for each rule by its id.
+func (s *Service) readOwnShard(ctx context.Context, rules []*domain.AlertRule) map[string]alert.Look {
+	all := s.workspaces.WorkspaceIDs()
+	slices.Sort(all)
+	read := make(map[string]*workspaceReading)
+	for _, r := range rules {
+		for _, id := range watchedBy(r, all) {
+			if read[id] == nil {
+				w := s.workspaces.Workspace(id)
+				trunks, err := s.workspaces.TrunksPID(id)
+				if w == nil || err != nil {
+					continue // it was deleted, or belongs to another shard
+				}
+				read[id] = &workspaceReading{workspace: w, trunks: trunks, recentCalls: make(map[int]trunk.RecentCalls)}
+			}
+			read[id].addNeeds(r)
+		}
+	}
+	s.readWorkspaces(ctx, read)
+	out := make(map[string]alert.Look, len(rules))
+	for _, r := range rules {
+		out[r.ID] = readingOf(r, watchedBy(r, all), read)
+	}
+	return out
+}
+
+// addOtherShards adds what the other shards read. The workspaces of a shard without an
+// answer are unread.
+func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule, looks map[string]alert.Look) {
+	if s.readOtherShards == nil {
+		return
+	}
+	rules = alert.Needed(rules, func(id string) bool { return !s.shards.OwnsWorkspace(id) })
+	if len(rules) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	answers := s.readOtherShards(ctx, rules)
+	others, known := s.shards.OtherWorkspaces()
+	for _, r := range rules {
+		if !answers.All && !known { // the workspaces without an answer are unknown
+			delete(looks, r.ID)
+			continue
+		}
+		l := looks[r.ID]
+		for _, one := range answers.Found {
+			l.Add(one[r.ID])
+		}
+		for _, w := range others {
+			if alert.Watched(r, w.ID) && answers.Silent(w.ID) {
+				l.Unread, l.Silent = append(l.Unread, w.ID), true
+			}
+		}
+		looks[r.ID] = l
+	}
+}
+
+// LookFor reads the workspaces of this shard for the rules of another shard.
+func (s *Service) LookFor(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Look, error) {
+	looks := s.readOwnShard(ctx, rules)
+	if s.node.Draining() {
+		return nil, domain.Errorf(domain.CodeUnavailable, "the service is being stopped")
+	}
+	for _, r := range rules {
+		if l := looks[r.ID]; r.Together { // their sum is read elsewhere: the single readings are not needed
+			l.Readings = nil
+			looks[r.ID] = l
+		}
+	}
+	return looks, nil
+}
+
+func watchedBy(r *domain.AlertRule, all []string) []string {
+	if r.Watches != "" {
+		return []string{r.Watches}
+	}
+	return all
+}
+
+// readWorkspaces reads all workspaces, some at a time.
+func (s *Service) readWorkspaces(ctx context.Context, read map[string]*workspaceReading) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	room := make(chan struct{}, maxReadsAtOnce)
+	var wait sync.WaitGroup
+	for id, w := range read {
+		room <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-room }()
+			if err := s.readWorkspace(ctx, id, w); err != nil {
+				s.log.Debug("a workspace could not be read for alerts; trying again", slog.String("workspace_id", id), slog.Any("error", err))
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// readWorkspace reads what rules need of one workspace.
+func (s *Service) readWorkspace(ctx context.Context, id string, w *workspaceReading) error {
+	if w.needs.endpoints {
+		bound, cancel := context.WithTimeout(ctx, answerTimeout)
+		err := commit.Each(bound, s.store, "webhook", id, "env="+string(domain.Live), func(h *domain.Webhook) {
+			w.endpoints = append(w.endpoints, alert.Reading{Of: id, Subject: h.ID, Name: hostOf(h.URL), Known: true, Bad: h.Status == domain.WebhookDisabled})
+		})
+		cancel()
+		if err != nil {
+			return err
+		}
+		w.endpointsRead = true
+	}
+	if w.needs.health {
+		now, err := askTrunks[trunk.HealthNow](ctx, s.system, w.trunks, trunk.Health{})
+		if err != nil {
+			return err
+		}
+		w.health = &now
+	}
+	for _, m := range w.needs.minutes {
+		now, err := askTrunks[trunk.RecentCalls](ctx, s.system, w.trunks, trunk.CountRecentCalls{Window: time.Duration(m) * time.Minute})
+		if err != nil {
+			return err
+		}
+		w.recentCalls[m] = now
+	}
+	return nil
+}
+
+// askTrunks asks the actor of a workspace's trunks.
+func askTrunks[T any](ctx context.Context, system *actor.ActorSystem, trunks *actor.PID, query any) (T, error) {
+	bound, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	return mailbox.Ask[T](bound, system, trunks, query)
+}
+
+// hostOf is the part of a webhook URL that operators may read: paths and queries may
+// hold secrets.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// readingOf combines what was read of the watched workspaces for a rule.
+func readingOf(r *domain.AlertRule, watched []string, read map[string]*workspaceReading) (out alert.Look) {
+	for _, id := range watched {
+		w := read[id]
+		if w == nil {
+			continue
+		}
+		one, complete := w.forRule(r)
+		if !complete {
+			out.Unread = append(out.Unread, id)
+		}
+		out.Add(one)
+	}
+	return out
+}
+
+// forRule returns what was read of a workspace for a rule; false: an answer is missing.
+func (w *workspaceReading) forRule(r *domain.AlertRule) (out alert.Look, read bool) {
+	workspace := w.workspace
+	switch r.Kind {
+	case domain.AlertEndpointDisabled:
+		return alert.Look{Readings: w.endpoints}, w.endpointsRead
+	case domain.AlertAnswerRate:
+		now, read := w.recentCalls[r.Minutes]
+		if !read {
+			return out, false
+		}
+		out.Attempts, out.Answered = int64(now.Attempts), int64(now.Answered)
+		out.Readings = []alert.Reading{alert.AnswerRate(r, workspace.ID, workspace.ID, workspace.Name, now.Attempts, now.Answered)}
+		return out, true
+	case domain.AlertSpend:
+		limit := workspace.Calling.DailySpendCap
+		if limit != nil {
+			out.Most, _ = domain.Micros(limit.Amount) // validated when it was set
+		}
+		if w.health == nil || !w.health.SpentKnown {
+			return out, false
+		}
+		if limit != nil {
+			out.Spent = w.health.Spent
+		}
+		out.Readings = []alert.Reading{alert.Spend(r, workspace.ID, workspace.ID, workspace.Name, out.Spent, out.Most)}
+		return out, true
+	case domain.AlertTrunkDown:
+	}
+	if w.health == nil {
+		return out, false
+	}
+	for id, s := range w.health.Trunks {
+		if s.Environment != domain.Live {
+			continue // operators watch live trunks only
+		}
+		registration := s.Health.Registration
+		out.Readings = append(out.Readings, alert.Reading{
+			Of: workspace.ID, Subject: id, Name: s.Name, Known: true, Bad: s.Health.Status == "down" || registration != nil && registration.Status == "failed",
+		})
+	}
+	return out, true
+}
